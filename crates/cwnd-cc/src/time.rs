@@ -1,0 +1,40 @@
+/// A point in time or a span of it, in nanoseconds. The origin is the transport's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// No time at all, or the origin.
+    pub const ZERO: Nanos = Nanos(0);
+    /// Later than anything.
+    pub const MAX: Nanos = Nanos(u64::MAX);
+
+    /// A span of whole milliseconds.
+    pub const fn from_millis(ms: u64) -> Self {
+        Nanos(ms * 1_000_000)
+    }
+
+    /// A span of whole microseconds.
+    pub const fn from_micros(us: u64) -> Self {
+        Nanos(us * 1_000)
+    }
+
+    /// The span in seconds.
+    #[inline]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 * 1e-9
+    }
+
+    /// The span since `earlier`, or nothing if `earlier` is later.
+    #[inline]
+    pub fn since(self, earlier: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl core::ops::Add for Nanos {
+    type Output = Nanos;
+    #[inline]
+    fn add(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_add(other.0))
+    }
+}

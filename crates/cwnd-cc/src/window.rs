@@ -1,0 +1,197 @@
+//! The window that a transport and its algorithm share, and the two arithmetics by which it grows.
+
+/// How fractional growth is kept.
+///
+/// Linux's window is an integer and grows by counting ACKs, so every algorithm in it truncates; a curve
+/// from real-valued growth cannot be turned into the kernel's afterwards. The stack profile chooses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Real-valued, as papers write their equations.
+    #[default]
+    Real,
+    /// Today's Linux: integer window, an ACK counter that keeps its remainder, several steps an ACK.
+    Linux,
+    /// Linux 2.6 and ns-2.35's TCP-Linux: integer window, one count an ACK, and a counter that starts
+    /// again from zero after each step, so that a step takes one ACK more than its divisor says.
+    Linux26,
+}
+
+/// How a transport sets up a [`Window`].
+#[derive(Clone, Copy, Debug)]
+pub struct WindowConfig {
+    /// Initial window, segments.
+    pub initial_cwnd: f64,
+    /// Initial slow-start threshold, segments; infinite when the stack sets none.
+    pub initial_ssthresh: f64,
+    /// The window never grows over this, segments.
+    pub clamp: f64,
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// How fractional growth is kept.
+    pub arithmetic: Arithmetic,
+    /// Whether `cwnd == ssthresh` still counts as slow start (ns-2.35 and Linux before 4.x: yes).
+    pub slow_start_at_ssthresh: bool,
+}
+
+impl Default for WindowConfig {
+    fn default() -> Self {
+        WindowConfig {
+            initial_cwnd: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            clamp: f64::INFINITY,
+            mss: 1448,
+            arithmetic: Arithmetic::Real,
+            slow_start_at_ssthresh: false,
+        }
+    }
+}
+
+/// The state that a transport reads after every event.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Congestion window, segments. The transport sends while its floor exceeds what is in flight.
+    pub cwnd: f64,
+    /// Slow-start threshold, segments; infinite when not set.
+    pub ssthresh: f64,
+    /// The window to hold during recovery, segments; `None` means `ssthresh`. Reset at each event.
+    pub recovery_cwnd: Option<f64>,
+    /// The window after a retransmission timeout, segments.
+    pub restart_cwnd: f64,
+    /// The rate at which to space packets, bytes a second (wire bytes are the transport's to convert);
+    /// infinite when the algorithm does not pace.
+    pub pacing_rate: f64,
+    clamp: f64,
+    mss: u32,
+    counter: u32,
+    arithmetic: Arithmetic,
+    slow_start_at_ssthresh: bool,
+}
+
+/// The least slow-start threshold, segments (RFC 5681 section 3.1, equation 4).
+pub const MIN_SSTHRESH: f64 = 2.0;
+
+impl Window {
+    /// A window with the stack's initial values.
+    pub fn new(config: &WindowConfig) -> Self {
+        Window {
+            cwnd: config.initial_cwnd,
+            ssthresh: config.initial_ssthresh,
+            recovery_cwnd: None,
+            restart_cwnd: 1.0,
+            pacing_rate: f64::INFINITY,
+            clamp: config.clamp.max(1.0),
+            mss: config.mss,
+            counter: 0,
+            arithmetic: config.arithmetic,
+            slow_start_at_ssthresh: config.slow_start_at_ssthresh,
+        }
+    }
+
+    /// Payload of a full segment, bytes.
+    pub fn mss(&self) -> u32 {
+        self.mss
+    }
+
+    /// The largest window allowed, segments.
+    pub fn clamp(&self) -> f64 {
+        self.clamp
+    }
+
+    /// Which arithmetic the window grows by.
+    pub fn arithmetic(&self) -> Arithmetic {
+        self.arithmetic
+    }
+
+    /// Whether the flow is in slow start.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh || (self.slow_start_at_ssthresh && self.cwnd == self.ssthresh)
+    }
+
+    /// Standard slow start: one segment for each acknowledged one, up to `ssthresh`. Returns how many
+    /// acknowledged segments are left for congestion avoidance.
+    #[inline]
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        match self.arithmetic {
+            Arithmetic::Linux26 => {
+                // One step an ACK, and the window may end one over ssthresh (`<=`).
+                self.cwnd = (self.cwnd + 1.0).min(self.clamp);
+                0
+            }
+            Arithmetic::Real | Arithmetic::Linux => {
+                let room = self.ssthresh - self.cwnd;
+                let acked = f64::from(acked);
+                if acked <= room {
+                    self.cwnd = (self.cwnd + acked).min(self.clamp);
+                    return 0;
+                }
+                self.cwnd = self.ssthresh.max(self.cwnd).min(self.clamp);
+                (acked - room.max(0.0)) as u32
+            }
+        }
+    }
+
+    /// Additive increase: one segment for every `per_segment` acknowledged ones (for Reno that is `cwnd`).
+    ///
+    /// Real arithmetic adds `acked / per_segment`; the integer ones truncate `per_segment` and count.
+    #[inline]
+    pub fn increase(&mut self, acked: u32, per_segment: f64) {
+        match self.arithmetic {
+            Arithmetic::Real => {
+                self.cwnd = (self.cwnd + f64::from(acked) / per_segment).min(self.clamp);
+            }
+            Arithmetic::Linux => {
+                let per = truncate(per_segment);
+                let mut step = 0;
+                if self.counter >= per {
+                    self.counter = 0;
+                    step = 1;
+                }
+                self.counter = self.counter.saturating_add(acked);
+                if self.counter >= per {
+                    step += self.counter / per;
+                    self.counter %= per;
+                }
+                self.cwnd = (self.cwnd + f64::from(step)).min(self.clamp);
+            }
+            Arithmetic::Linux26 => {
+                if self.counter >= truncate(per_segment) {
+                    self.counter = 0;
+                    self.cwnd = (self.cwnd + 1.0).min(self.clamp);
+                } else {
+                    self.counter += 1;
+                }
+            }
+        }
+    }
+
+    /// Set the window, kept within one segment and the clamp (and whole, where the arithmetic is).
+    #[inline]
+    pub fn set_cwnd(&mut self, segments: f64) {
+        self.cwnd = self.whole(segments).clamp(1.0, self.clamp);
+    }
+
+    /// Set the slow-start threshold, at least two segments (and whole, where the arithmetic is).
+    #[inline]
+    pub fn set_ssthresh(&mut self, segments: f64) {
+        self.ssthresh = self.whole(segments).max(MIN_SSTHRESH);
+    }
+
+    /// Forget the fraction of a step that the integer arithmetics have counted.
+    pub fn reset_counter(&mut self) {
+        self.counter = 0;
+    }
+
+    #[inline]
+    fn whole(&self, segments: f64) -> f64 {
+        match self.arithmetic {
+            Arithmetic::Real => segments,
+            _ => libm::floor(segments),
+        }
+    }
+}
+
+#[inline]
+fn truncate(per_segment: f64) -> u32 {
+    (per_segment as u32).max(1)
+}

@@ -1,0 +1,1 @@
+//! Queues, loss models and transmitters.

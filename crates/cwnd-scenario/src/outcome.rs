@@ -1,0 +1,154 @@
+//! The answer: raw counts of a run, from which every metric is computed.
+
+use crate::Time;
+
+/// What happened in a run, up to its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// When the counting ended.
+    pub end: Time,
+    /// One for each flow, in the scenario's order.
+    pub flows: Vec<FlowOutcome>,
+    /// One for each link, in the network's order.
+    pub links: Vec<LinkOutcome>,
+    /// Samples over time, if asked for.
+    pub trace: Option<Trace>,
+}
+
+/// What happened to a flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// When it really started (after jitter).
+    pub start: Time,
+    /// When it stopped sending new data, if it did before the end.
+    pub stop: Option<Time>,
+    /// When its last byte was acknowledged, if it had an end and reached it.
+    pub completed: Option<Time>,
+    /// Data packets handed to the sender's own queue, retransmissions included.
+    pub packets_sent: u64,
+    /// Of these, retransmissions.
+    pub retransmissions: u64,
+    /// Data packets that reached the receiver for the first time.
+    pub packets_received: u64,
+    /// Data packets that reached the receiver again.
+    pub duplicates: u64,
+    /// Wire bytes of `packets_received`.
+    pub wire_bytes_received: u64,
+    /// Payload bytes that the receiver has in order.
+    pub bytes_in_order: u64,
+    /// Data packets dropped by queues, anywhere.
+    pub packets_dropped: u64,
+    /// Data packets lost to errors on lines.
+    pub packets_lost: u64,
+    /// Data packets still in the network at the end.
+    pub packets_in_flight: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Congestion episodes (losses, marks and timeouts to which the algorithm answered).
+    pub congestion_events: u64,
+    /// ACKs that the sender processed.
+    pub acks_received: u64,
+    /// Data packets that arrived with a congestion mark.
+    pub packets_marked: u64,
+    /// Round-trip time samples.
+    pub rtt_samples: u64,
+    /// Their sum, seconds.
+    pub rtt_sum_s: f64,
+    /// Least sample, if any.
+    pub rtt_min: Option<Time>,
+    /// Greatest sample, if any.
+    pub rtt_max: Option<Time>,
+    /// The window integrated over the time since the start: segments x seconds.
+    pub cwnd_integral: f64,
+    /// The window at the end, segments.
+    pub cwnd: f64,
+    /// The slow-start threshold at the end, segments; infinite if never set.
+    pub ssthresh: f64,
+}
+
+/// What happened at a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkOutcome {
+    /// The link's name.
+    pub name: String,
+    /// Packets that came to the queue (data and ACKs).
+    pub arrived: u64,
+    /// Of these, data packets.
+    pub data_arrived: u64,
+    /// Packets dropped by the queue (data and ACKs).
+    pub dropped: u64,
+    /// Packets lost on the line.
+    pub lost: u64,
+    /// Packets marked by the queue.
+    pub marked: u64,
+    /// Packets that came out of the line.
+    pub delivered: u64,
+    /// Packets waiting, in transmission or on the line at the end.
+    pub in_flight: u64,
+    /// Waiting packets integrated over time: packets x seconds.
+    pub waiting_integral: f64,
+    /// Most packets that ever waited.
+    pub max_waiting: u64,
+}
+
+/// Samples over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Names of the links whose queues are sampled.
+    pub queues: Vec<String>,
+    /// Rows, ordered by time and then by flow.
+    pub samples: Vec<Sample>,
+    /// Waiting packets: for every sample time, one number for each of `queues`.
+    pub queue_lengths: Vec<Vec<u32>>,
+    /// The sample times, as long as `queue_lengths`.
+    pub times: Vec<Time>,
+}
+
+/// One flow at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Index into [`Trace::times`].
+    pub time_index: usize,
+    /// Flow, as an index into the scenario's flows.
+    pub flow: usize,
+    /// Congestion window, segments.
+    pub cwnd: f64,
+    /// Slow-start threshold, segments; infinite if not set.
+    pub ssthresh: f64,
+    /// Smoothed round-trip time; none before the first sample.
+    pub rtt: Option<Time>,
+    /// Payload bytes acknowledged so far.
+    pub delivered_bytes: u64,
+    /// Segments in flight.
+    pub in_flight: u64,
+    /// Loss-recovery state.
+    pub state: SampleState,
+}
+
+/// Loss-recovery state of a sample, named as in Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleState {
+    /// Nothing unusual.
+    Open,
+    /// Duplicate ACKs, too few to be a loss.
+    Disorder,
+    /// Reducing after an ECN echo.
+    Cwr,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+impl SampleState {
+    /// The word that traces use.
+    pub fn name(self) -> &'static str {
+        match self {
+            SampleState::Open => "open",
+            SampleState::Disorder => "disorder",
+            SampleState::Cwr => "cwr",
+            SampleState::Recovery => "recovery",
+            SampleState::Loss => "loss",
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The TCP stack that flows run on: named profiles and what each sets.
+
+use crate::Time;
+
+/// A named bundle of choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackProfile {
+    /// ns-2.35's TCP-Linux agent with a SACK sink.
+    Ns2,
+    /// Today's Linux.
+    Linux,
+}
+
+/// How losses are repaired, and how the window moves meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// The window falls at once to the algorithm's answer; when recovery ends it is `ssthresh`, but no
+    /// more than what is in flight and a small burst (ns-2.35's TCP-Linux).
+    Ns2,
+    /// Proportional rate reduction (RFC 6937) down to `ssthresh`.
+    Prr,
+}
+
+/// When the receiver acknowledges data that came in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayedAck {
+    /// Every packet at once.
+    Off,
+    /// Every second packet, or this long after the first (RFC 5681 section 4.2).
+    After(Time),
+}
+
+/// Whether flows use ECN (an algorithm that needs marks overrides this).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// No.
+    Off,
+    /// RFC 3168.
+    Classic,
+    /// RFC 8257's exact echo.
+    Exact,
+}
+
+/// Every choice of a stack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stack {
+    /// The profile that the choices started from. It also decides the arithmetic of window growth.
+    pub profile: StackProfile,
+    /// Payload of a full segment, bytes.
+    pub payload: u32,
+    /// Bytes that a data packet has on the wire beyond its payload.
+    pub data_overhead: u32,
+    /// Bytes of an ACK on the wire, without SACK blocks.
+    pub ack_size: u32,
+    /// Bytes that SACK blocks add to an ACK: `base` if there is any, and `each` for every block.
+    pub sack_block_base: u32,
+    /// See `sack_block_base`.
+    pub sack_block_each: u32,
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    pub sack: bool,
+    /// Timestamps (RFC 7323): a round-trip time sample on every ACK, and three SACK blocks instead of four.
+    pub timestamps: bool,
+    /// When in-order data is acknowledged.
+    pub delayed_ack: DelayedAck,
+    /// ECN by default.
+    pub ecn: Ecn,
+    /// Whether a three-way handshake comes before the data. A flow's start is then the end of the
+    /// handshake on an idle network.
+    pub handshake: bool,
+    /// Initial window, segments.
+    pub initial_window: u32,
+    /// Initial slow-start threshold, segments; none means infinite.
+    pub initial_ssthresh: Option<u32>,
+    /// The receiver's window, segments.
+    pub receive_window: u32,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// Least retransmission timeout.
+    pub min_rto: Time,
+    /// Retransmission timeout before the first sample.
+    pub initial_rto: Time,
+    /// Greatest retransmission timeout.
+    pub max_rto: Time,
+}
+
+impl Stack {
+    /// Bytes of a full data packet on the wire.
+    pub fn full_packet(&self) -> u32 {
+        self.payload + self.data_overhead
+    }
+
+    /// ns-2.35's TCP-Linux agent (`Sack1` sink): `payload` bytes a packet and 40 bytes of headers, 50 with
+    /// timestamps; ACKs are headers alone, SACK blocks weigh nothing, as in ns-2.
+    pub fn ns2(payload: u32, timestamps: bool, receive_window: u32) -> Stack {
+        let headers = if timestamps { 50 } else { 40 };
+        Stack {
+            profile: StackProfile::Ns2,
+            payload,
+            data_overhead: headers,
+            ack_size: headers,
+            sack_block_base: 0,
+            sack_block_each: 0,
+            sack: true,
+            timestamps,
+            delayed_ack: DelayedAck::Off,
+            ecn: Ecn::Off,
+            handshake: false,
+            initial_window: 2,
+            initial_ssthresh: Some(receive_window),
+            receive_window,
+            recovery: Recovery::Ns2,
+            limited_transmit: true,
+            min_rto: Time::from_millis(200),
+            initial_rto: Time::from_millis(3000),
+            max_rto: Time::from_millis(120_000),
+        }
+    }
+
+    /// Today's Linux over Ethernet: `mtu` counts IP bytes; 20 of IP, 20 of TCP and 12 of timestamps leave the
+    /// payload, and 14 of Ethernet are added on the wire (1,500 carries 1,448 in 1,514; an ACK has 66).
+    pub fn linux(mtu: u32, timestamps: bool, receive_window: u32) -> Stack {
+        let options = if timestamps { 12 } else { 0 };
+        let headers = 40 + options;
+        Stack {
+            profile: StackProfile::Linux,
+            payload: mtu.saturating_sub(headers).max(1),
+            data_overhead: headers + 14,
+            ack_size: headers + 14,
+            sack_block_base: 4,
+            sack_block_each: 8,
+            sack: true,
+            timestamps,
+            delayed_ack: DelayedAck::After(Time::from_millis(40)),
+            ecn: Ecn::Off,
+            handshake: true,
+            initial_window: 10,
+            initial_ssthresh: None,
+            receive_window,
+            recovery: Recovery::Prr,
+            limited_transmit: true,
+            min_rto: Time::from_millis(200),
+            initial_rto: Time::from_millis(1000),
+            max_rto: Time::from_millis(120_000),
+        }
+    }
+}
