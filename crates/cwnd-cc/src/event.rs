@@ -58,11 +58,11 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Whether the window may grow on this ACK: data was acknowledged, the window was in use, and no
-    /// reduction is under way (after a timeout it may: that is slow start).
+    /// Whether the window may grow on this ACK: it advanced the cumulative acknowledgement, the window was
+    /// in use, and no reduction is under way (after a timeout it may: that is slow start).
     #[inline]
     pub fn may_grow(&self) -> bool {
-        self.acked > 0 && self.cwnd_limited && !matches!(self.state, State::Cwr | State::Recovery)
+        self.cumulative > 0 && self.cwnd_limited && !matches!(self.state, State::Cwr | State::Recovery)
     }
 }
 
@@ -124,10 +124,20 @@ pub struct Congestion {
     pub srtt: Nanos,
     /// Least round-trip time seen; [`Nanos::MAX`] before the first sample.
     pub min_rtt: Nanos,
-    /// How many timeouts in a row this is (1 for the first); 0 for other kinds.
+    /// How many timeouts in a row this is (1 for the first); 0 for other kinds. A stack that answers each
+    /// timeout of a row anew, as ns-2.35 does, says 1 every time.
     pub timeouts: u32,
     /// The flow was in slow start.
     pub in_slow_start: bool,
+}
+
+impl Congestion {
+    /// Whether the retransmission timer ran out again for the same data. The threshold is then held: what
+    /// is in flight no longer says anything of the path (RFC 5681 section 3.1, below equation 4).
+    #[inline]
+    pub fn is_repeated_timeout(&self) -> bool {
+        self.timeouts > 1
+    }
 }
 
 /// A duplicate ACK.

@@ -5,21 +5,28 @@
 //! reads a clock or draws a random number: time is an argument, and a seed comes with [`Init`]. Every
 //! transcendental function comes from `libm`, so that the same events give the same bits everywhere.
 #![no_std]
+#![forbid(unsafe_code)]
 
 extern crate alloc;
 
+#[macro_use]
+mod parameters;
 pub mod algorithms;
 mod event;
+pub mod parts;
 mod registry;
+#[cfg(test)]
+mod testing;
 mod time;
 mod window;
 
 pub use event::{
     Ack, Congestion, CongestionKind, DupAck, EcnMode, FlowHints, Init, LostPacket, Needs, RateSample, State,
 };
-pub use registry::{
-    AlgorithmInfo, Parameter, ParameterError, ParameterKind, ParameterValue, Parameters, Signal, all, find,
+pub use parameters::{
+    Parameter, ParameterError, ParameterKind, ParameterSet, ParameterValue, Parameters, Setting,
 };
+pub use registry::{AlgorithmInfo, Configurable, Signal, all, build, find};
 pub use time::Nanos;
 pub use window::{Arithmetic, Window, WindowConfig};
 
@@ -41,7 +48,8 @@ pub trait CongestionControl: Send {
     /// A congestion episode begins, once per window of data: a loss was found, an ECN echo came, or the
     /// retransmission timer ran out.
     ///
-    /// The answer is `window.ssthresh` (through [`Window::set_ssthresh`]), and where the algorithm wishes,
+    /// The answer is `window.ssthresh` (through [`Window::reduce_to`], which also forgets the counted
+    /// fraction of a step), and where the algorithm wishes,
     /// `window.recovery_cwnd` and `window.restart_cwnd`; the transport then moves `window.cwnd` in its own
     /// way (at once, or by proportional rate reduction). `window.cwnd` still holds the window before the
     /// event.

@@ -1,63 +1,8 @@
 //! The list of algorithms: what each is called, what it is, its parameters and how to build one.
 
-use crate::CongestionControl;
-use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
+use crate::{CongestionControl, Parameter, ParameterError, ParameterSet, Parameters, algorithms::ALGORITHMS};
+use alloc::boxed::Box;
 use core::fmt;
-
-/// The value of a parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ParameterValue {
-    /// A number.
-    Number(f64),
-    /// A switch.
-    Switch(bool),
-    /// One of a few words.
-    Word(String),
-}
-
-/// Parameters by name; what is left out has its default.
-pub type Parameters = BTreeMap<String, ParameterValue>;
-
-/// What values a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ParameterKind {
-    /// A number from `min` to `max`, both allowed.
-    Number {
-        /// Default value.
-        default: f64,
-        /// Least value.
-        min: f64,
-        /// Greatest value.
-        max: f64,
-    },
-    /// On or off.
-    Switch {
-        /// Default value.
-        default: bool,
-    },
-    /// One of a few words.
-    Word {
-        /// Default value.
-        default: &'static str,
-        /// All values.
-        choices: &'static [&'static str],
-    },
-}
-
-/// One parameter of an algorithm.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameter {
-    /// Name, as a scenario writes it.
-    pub name: &'static str,
-    /// What it does, in a line.
-    pub about: &'static str,
-    /// Unit (`"segments"`, `"s"`, `"1"` for a ratio).
-    pub unit: &'static str,
-    /// Default and range.
-    pub kind: ParameterKind,
-    /// Where the default comes from.
-    pub source: &'static str,
-}
 
 /// What an algorithm reacts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,23 +49,30 @@ impl fmt::Debug for AlgorithmInfo {
     }
 }
 
-/// Why parameters were refused.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ParameterError {
-    /// No parameter has this name.
-    Unknown {
-        /// The name given.
-        name: String,
-        /// The names there are.
-        known: Vec<&'static str>,
-    },
-    /// The value is outside its range or of another kind.
-    Invalid {
-        /// Which parameter.
-        name: String,
-        /// The value given, as text.
-        value: String,
-        /// What would be right.
-        expected: String,
-    },
+/// Every algorithm, in the order of the list.
+pub fn all() -> &'static [AlgorithmInfo] {
+    ALGORITHMS
+}
+
+/// The algorithm of that name.
+pub fn find(name: &str) -> Option<&'static AlgorithmInfo> {
+    ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
+}
+
+/// An algorithm that is made from its settings.
+pub trait Configurable: CongestionControl + Sized + 'static {
+    /// Its settings.
+    type Parameters: ParameterSet;
+
+    /// The algorithm of a new flow. Settings are taken as they are; [`ParameterSet::check`] tells whether
+    /// they are within their ranges.
+    fn new(parameters: Self::Parameters) -> Self;
+}
+
+/// Build an algorithm from parameters by name: what [`AlgorithmInfo::build`] is made of.
+///
+/// # Errors
+/// Unknown names and values outside their range are refused.
+pub fn build<A: Configurable>(given: &Parameters) -> Result<Box<dyn CongestionControl>, ParameterError> {
+    Ok(Box::new(A::new(A::Parameters::from_values(given)?)))
 }

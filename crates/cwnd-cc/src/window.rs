@@ -63,6 +63,7 @@ pub struct Window {
     clamp: f64,
     mss: u32,
     counter: u32,
+    credit: f64,
     arithmetic: Arithmetic,
     slow_start_at_ssthresh: bool,
 }
@@ -82,6 +83,7 @@ impl Window {
             clamp: config.clamp.max(1.0),
             mss: config.mss,
             counter: 0,
+            credit: 0.0,
             arithmetic: config.arithmetic,
             slow_start_at_ssthresh: config.slow_start_at_ssthresh,
         }
@@ -105,7 +107,14 @@ impl Window {
     /// Whether the flow is in slow start.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh || (self.slow_start_at_ssthresh && self.cwnd == self.ssthresh)
+        self.below_ssthresh(self.cwnd)
+    }
+
+    /// Whether a window of `segments` would be in slow start: under `ssthresh`, or at it where the stack
+    /// counts that too.
+    #[inline]
+    pub fn below_ssthresh(&self, segments: f64) -> bool {
+        segments < self.ssthresh || (self.slow_start_at_ssthresh && segments == self.ssthresh)
     }
 
     /// Standard slow start: one segment for each acknowledged one, up to `ssthresh`. Returns how many
@@ -165,6 +174,30 @@ impl Window {
         }
     }
 
+    /// Additive increase that keeps its remainder in every arithmetic: `weight` segments for every
+    /// `per_segment` acknowledged ones, as in `cwnd += weight / cwnd` an ACK.
+    ///
+    /// Real arithmetic adds `acked * weight / per_segment`. The integer ones give each acknowledged segment
+    /// (each ACK, in [`Arithmetic::Linux26`]) `weight` credits and take a step for `per_segment` of them,
+    /// which is how modules that count in scaled integers behave.
+    #[inline]
+    pub fn increase_weighted(&mut self, acked: u32, weight: f64, per_segment: f64) {
+        let acked = match self.arithmetic {
+            Arithmetic::Real => {
+                self.cwnd = (self.cwnd + f64::from(acked) * weight / per_segment).min(self.clamp);
+                return;
+            }
+            Arithmetic::Linux => acked,
+            Arithmetic::Linux26 => 1,
+        };
+        self.credit += f64::from(acked) * weight;
+        if self.credit >= per_segment {
+            let steps = libm::floor(self.credit / per_segment);
+            self.credit -= steps * per_segment;
+            self.cwnd = (self.cwnd + steps).min(self.clamp);
+        }
+    }
+
     /// Set the window, kept within one segment and the clamp (and whole, where the arithmetic is).
     #[inline]
     pub fn set_cwnd(&mut self, segments: f64) {
@@ -177,13 +210,23 @@ impl Window {
         self.ssthresh = self.whole(segments).max(MIN_SSTHRESH);
     }
 
+    /// Answer a congestion episode: set the slow-start threshold and forget the counted fraction of a step,
+    /// as every Linux does when it reduces.
+    #[inline]
+    pub fn reduce_to(&mut self, ssthresh: f64) {
+        self.set_ssthresh(ssthresh);
+        self.reset_counter();
+    }
+
     /// Forget the fraction of a step that the integer arithmetics have counted.
     pub fn reset_counter(&mut self) {
         self.counter = 0;
+        self.credit = 0.0;
     }
 
+    /// `segments` as the arithmetic keeps them: rounded down where windows are whole.
     #[inline]
-    fn whole(&self, segments: f64) -> f64 {
+    pub fn whole(&self, segments: f64) -> f64 {
         match self.arithmetic {
             Arithmetic::Real => segments,
             _ => libm::floor(segments),

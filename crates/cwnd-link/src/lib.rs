@@ -1,1 +1,16 @@
-//! Queues, loss models and transmitters.
+//! Queues, loss models and transmitters: state machines with time as an argument.
+//!
+//! Nothing here schedules anything. A queue is told when a packet arrives and when the transmitter wants
+//! one; a loss model is asked for each packet that crosses a line; a [`SerialTime`] tells how long a
+//! packet occupies a transmitter. So a simulator and an emulator of real links can use the same code.
+#![forbid(unsafe_code)]
+
+mod fifo;
+mod loss;
+mod rng;
+mod serial;
+
+pub use fifo::{Fifo, Limits, Verdict};
+pub use loss::BernoulliLoss;
+pub use rng::{Purpose, Stream};
+pub use serial::SerialTime;

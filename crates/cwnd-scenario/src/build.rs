@@ -1,1 +1,23 @@
-//! Builders of common networks.
+//! Builders of common networks, and of whole scenarios from the options that a person gives.
+//!
+//! A builder takes a plain struct and makes a [`Network`](crate::Network) with the route of every flow:
+//! [`Path`] is one line between two hosts, [`Dumbbell`] is many hosts on either side of one line. [`Setup`] holds
+//! the options of a comparison, all with defaults, and makes a [`Scenario`](crate::Scenario) of them.
+//!
+//! Flows are numbered from 1 wherever a person reads them (`access-1`, `--flow`, tables); in Rust they are
+//! indices from 0, in the scenario's order.
+
+mod dumbbell;
+mod line;
+mod path;
+mod setup;
+mod stack_choice;
+
+pub use dumbbell::{Access, Dumbbell};
+pub use line::{Bottleneck, Built, Endpoints, LineDelay, Route};
+pub use path::Path;
+pub use setup::{Setup, Topology};
+pub use stack_choice::{EcnChoice, StackChoice};
+
+/// The most flows that a builder accepts: beyond it the network's description alone would fill a machine.
+pub const MAX_FLOWS: u32 = 100_000;

@@ -8,16 +8,21 @@
 pub mod build;
 mod engine;
 pub mod metrics;
+mod notation;
 mod outcome;
 mod scenario;
 mod stack;
+pub mod statistics;
 mod units;
 
 pub use engine::{Cost, Engine, EngineError, Problem};
+pub use notation::{FlowGroup, Mix, NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Trace};
 pub use scenario::{
     AlgorithmSpec, Counting, FlowSpec, LinkId, LinkSpec, Loss, Network, NodeId, QueueLimit, QueueSpec,
     Scenario,
 };
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
-pub use units::{Rate, Time, UnitError};
+pub use units::{
+    Buffer, BufferContext, BufferTerm, ByteSize, Decimal, EcnThreshold, Probability, Rate, Time, UnitError,
+};

@@ -30,6 +30,19 @@ pub struct Scenario {
     pub sample: Option<Time>,
 }
 
+impl Scenario {
+    /// The base round-trip time of a flow: the propagation delays of its data's route and its ACKs' route,
+    /// without queueing and transmission.
+    ///
+    /// # Panics
+    /// If there is no such flow, or its routes name links that are not there.
+    pub fn base_rtt(&self, flow: usize) -> Time {
+        let flow = &self.flows[flow];
+        let links = flow.route.iter().chain(&flow.ack_route);
+        links.fold(Time::ZERO, |sum, link| Time(sum.0.saturating_add(self.network.links[*link].delay.0)))
+    }
+}
+
 /// Nodes joined by one-way links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {

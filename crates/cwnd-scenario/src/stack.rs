@@ -77,6 +77,9 @@ pub struct Stack {
     pub recovery: Recovery,
     /// RFC 3042.
     pub limited_transmit: bool,
+    /// A retransmission counts as lost when three segments sent after it have been SACKed, instead of
+    /// waiting for the timeout.
+    pub detect_lost_retransmissions: bool,
     /// Least retransmission timeout.
     pub min_rto: Time,
     /// Retransmission timeout before the first sample.
@@ -112,6 +115,7 @@ impl Stack {
             receive_window,
             recovery: Recovery::Ns2,
             limited_transmit: true,
+            detect_lost_retransmissions: true,
             min_rto: Time::from_millis(200),
             initial_rto: Time::from_millis(3000),
             max_rto: Time::from_millis(120_000),
@@ -140,6 +144,7 @@ impl Stack {
             receive_window,
             recovery: Recovery::Prr,
             limited_transmit: true,
+            detect_lost_retransmissions: true,
             min_rto: Time::from_millis(200),
             initial_rto: Time::from_millis(1000),
             max_rto: Time::from_millis(120_000),

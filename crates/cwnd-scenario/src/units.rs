@@ -1,45 +1,41 @@
-//! Quantities with units.
+//! Quantities with units, as scenarios, studies and command lines write them.
+//!
+//! Each quantity is read by its `FromStr` and written by its `Display`, and what is written reads back as
+//! the same value. Decimals become integers exactly (`0.1 ms` is 100,000 ns); what does not come out whole
+//! is rounded to the nearest, a half upwards. Errors say what was wrong and what would be right, and leave
+//! it to the caller to quote the text and name its place.
+
+mod buffer;
+mod decimal;
+mod probability;
+mod rate;
+mod size;
+mod suffix;
+mod threshold;
+mod time;
+
+pub use buffer::{Buffer, BufferContext, BufferTerm};
+pub use decimal::Decimal;
+pub use probability::Probability;
+pub use rate::Rate;
+pub use size::ByteSize;
+pub use threshold::EcnThreshold;
+pub use time::Time;
 
 use std::fmt;
-
-/// A point in time or a span of it, in whole nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Time(pub u64);
-
-impl Time {
-    /// No time.
-    pub const ZERO: Time = Time(0);
-
-    /// Whole milliseconds.
-    pub const fn from_millis(ms: u64) -> Time {
-        Time(ms * 1_000_000)
-    }
-
-    /// Whole seconds.
-    pub const fn from_secs(s: u64) -> Time {
-        Time(s * 1_000_000_000)
-    }
-
-    /// In seconds.
-    pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / 1e9
-    }
-}
-
-/// A rate in bits a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rate(pub u64);
-
-impl Rate {
-    /// Transmission takes no time.
-    pub const UNLIMITED: Rate = Rate(u64::MAX);
-}
 
 /// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     /// What was wrong, and what would be right.
     pub message: String,
+}
+
+impl UnitError {
+    /// An error with this message.
+    pub fn new(message: impl Into<String>) -> UnitError {
+        UnitError { message: message.into() }
+    }
 }
 
 impl fmt::Display for UnitError {

@@ -1,1 +1,24 @@
-//! The simulator.
+//! A packet-level simulator of TCP congestion control: exact, deterministic and fast.
+//!
+//! [`Simulator`] is the engine that runs whole scenarios; [`Simulation`] is one run, which can be halted at
+//! any time, looked at, changed and continued. ARCHITECTURE.md says how it works: stages with frontiers
+//! instead of a queue of events.
+
+mod check;
+mod engine;
+mod factory;
+mod graph;
+mod host;
+pub mod link;
+mod merge;
+pub mod net;
+mod outcome;
+pub mod packet;
+mod ring;
+mod setup;
+mod simulation;
+pub mod tcp;
+
+pub use engine::{Simulator, VERSION, run_with};
+pub use factory::{Factory, registered};
+pub use simulation::{FlowState, Simulation};

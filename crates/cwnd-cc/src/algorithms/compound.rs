@@ -1,0 +1,274 @@
+//! Compound TCP: Reno's window and beside it one that fills the pipe while delay is low.
+//!
+//! K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-speed and Long Distance Networks",
+//! IEEE INFOCOM 2006 (and Microsoft Research TR-2005-86); gamma's tuning: K. Tan, J. Song, M. Sridharan, C.-Y. Ho,
+//! "CTCP-TUBE: Improving TCP-Friendliness Over Low-Buffered Network Links", PFLDnet 2008, and
+//! draft-sridharan-tcpm-ctcp-02. With cwnd the loss window, dwnd the delay window and win = cwnd + dwnd, in segments:
+//!
+//! ```text
+//! cwnd += 1/win                            for each acknowledged segment
+//! diff  = win (1 - baseRTT/RTT)            segments queued, once a round trip
+//! dwnd += (alpha win^k - 1)+               diff < gamma, once a round trip
+//! dwnd  = (dwnd - zeta diff)+              diff >= gamma, once a round trip
+//! dwnd  = (win (1 - beta) - cwnd/2)+,  cwnd = cwnd/2       loss: with beta = 1/2 both parts halve
+//! gamma = (1 - g) gamma + g 3/4 diff_reno, within 5 to 30, diff_reno = cwnd (1 - baseRTT/RTT)     tuning, at a loss
+//! ```
+//!
+//! The delay window is worked on in congestion avoidance only, from a window of W_low = 38 segments up.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `alpha` | 0.125 | 0.001 to 1 | paper, section III-D |
+//! | `beta` | 0.5 | 0.1 to 0.9 | paper, section III-D, the fraction given up |
+//! | `k` | 0.75 | 0.5 to 1 | paper, section III-D (0.8 would be HighSpeed TCP's) |
+//! | `zeta` | 1 | 0.1 to 10 | paper |
+//! | `gamma` | 30 segments | 1 to 1000 | paper, section III-E; the first value where it is tuned |
+//! | `w_low` | 38 segments | 1 to 1000 | paper, HighSpeed TCP's threshold |
+//! | `tuning_gain` (`compound` only) | 0.25 | 0 to 1 | see below |
+//!
+//! Three entries: `compound` tunes gamma, `compound-2006` keeps it at 30 as the first paper does, and `compound-ns2`
+//! ([`ns2`]) is what ns-2.35's module does, which the papers that simulated "C-TCP" ran.
+//!
+//! Readings:
+//! - The increase of dwnd uses win^k as the papers do; drafts 00 and 01 have dwnd^k.
+//! - RTT is the least sample of the round trip, baseRTT the least of the connection. The paper smooths instead; the
+//!   least is what the Linux ports take, and does not mistake delayed ACKs for a queue.
+//! - g is 1/4 as in the later of the public ports with tuning; an earlier one has 1/2.
+//! - At a loss a diff_reno that was measured before the last loss does not tune gamma again.
+//! - A timeout leaves dwnd = 0 and Reno's answer.
+//! - ssthresh is the sum of both parts after a loss, since the transport knows one window only. Only dwnd is stored
+//!   here: what the window has beyond it is cwnd, so whatever the transport does to the window is done to cwnd.
+
+pub mod ns2;
+#[cfg(test)]
+mod tests;
+
+use crate::parts::round::RoundRtt;
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
+    Signal, Window, build,
+};
+
+/// What the registry says of the one whose gamma is tuned.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "compound",
+    title: "Compound TCP",
+    year: 2008,
+    reference: "K. Tan, J. Song, Q. Zhang, M. Sridharan, INFOCOM 2006; CTCP-TUBE, PFLDnet 2008; \
+                draft-sridharan-tcpm-ctcp-02",
+    summary: "Reno's window plus one that grows fast while little is queued; how much is little adapts to the buffer.",
+    signals: &[Signal::Loss, Signal::Delay],
+    based_on: "NewReno, HighSpeed TCP, Vegas",
+    implemented_in: "Windows Vista to 10",
+    version: 1,
+    parameters: CompoundParameters::PARAMETERS,
+    build: build::<Compound>,
+};
+
+/// What the registry says of the one whose gamma is fixed.
+pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
+    name: "compound-2006",
+    title: "Compound TCP (2006)",
+    year: 2006,
+    reference: "K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-speed and Long Distance \
+                Networks, INFOCOM 2006",
+    summary: "Reno's window plus one that grows fast while fewer than 30 segments are queued.",
+    signals: &[Signal::Loss, Signal::Delay],
+    based_on: "NewReno, HighSpeed TCP, Vegas",
+    implemented_in: "third-party Linux modules",
+    version: 1,
+    parameters: Compound2006Parameters::PARAMETERS,
+    build: build::<Compound2006>,
+};
+
+parameters! {
+    /// Settings of [`Compound`].
+    pub struct CompoundParameters {
+        /// The scale of the delay window's growth.
+        alpha: number(0.125, 0.001..=1.0), "1", "paper, section III-D";
+        /// The fraction of the window given up at a loss.
+        beta: number(0.5, 0.1..=0.9), "1", "paper, section III-D";
+        /// The exponent of the delay window's growth.
+        k: number(0.75, 0.5..=1.0), "1", "paper, section III-D";
+        /// How fast the delay window gives way, for each segment queued.
+        zeta: number(1.0, 0.1..=10.0), "1", "paper";
+        /// Segments queued from which the delay window gives way, until tuned.
+        gamma: number(30.0, 1.0..=1000.0), "segments", "paper, section III-E";
+        /// The least window that has a delay window.
+        w_low: number(38.0, 1.0..=1000.0), "segments", "paper (HighSpeed TCP's threshold)";
+        /// The weight of a new measurement in gamma; 0 keeps gamma.
+        tuning_gain: number(0.25, 0.0..=1.0), "1", "later public port with tuning; 1/2 in an earlier one";
+    }
+}
+
+parameters! {
+    /// Settings of [`Compound2006`].
+    pub struct Compound2006Parameters {
+        /// The scale of the delay window's growth.
+        alpha: number(0.125, 0.001..=1.0), "1", "paper, section III-D";
+        /// The fraction of the window given up at a loss.
+        beta: number(0.5, 0.1..=0.9), "1", "paper, section III-D";
+        /// The exponent of the delay window's growth.
+        k: number(0.75, 0.5..=1.0), "1", "paper, section III-D";
+        /// How fast the delay window gives way, for each segment queued.
+        zeta: number(1.0, 0.1..=10.0), "1", "paper";
+        /// Segments queued from which the delay window gives way.
+        gamma: number(30.0, 1.0..=1000.0), "segments", "paper, section III-E";
+        /// The least window that has a delay window.
+        w_low: number(38.0, 1.0..=1000.0), "segments", "paper (HighSpeed TCP's threshold)";
+    }
+}
+
+/// Compound TCP with tuning.
+#[derive(Clone, Debug)]
+pub struct Compound {
+    parameters: CompoundParameters,
+    /// dwnd.
+    delay_window: f64,
+    gamma: f64,
+    /// diff_reno, if measured since the last loss.
+    reno_queued: Option<f64>,
+    round: RoundRtt,
+}
+
+/// Compound TCP as first published: gamma stays as it is set.
+#[derive(Clone, Debug)]
+pub struct Compound2006(Compound);
+
+const TUNED_GAMMA: (f64, f64) = (5.0, 30.0);
+
+impl Configurable for Compound {
+    type Parameters = CompoundParameters;
+
+    fn new(parameters: CompoundParameters) -> Self {
+        let gamma = parameters.gamma;
+        Compound { parameters, delay_window: 0.0, gamma, reno_queued: None, round: RoundRtt::EMPTY }
+    }
+}
+
+impl CongestionControl for Compound {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.round_start {
+            self.end_round(window, ack);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.round.add(rtt);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        window.increase(acked, window.cwnd);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.round = RoundRtt::EMPTY;
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        self.tune();
+        let win = window.cwnd;
+        let half_loss_window = (win - self.delay_window.min(win)) / 2.0;
+        self.delay_window = match congestion.kind {
+            CongestionKind::Timeout => 0.0,
+            _ => window.whole((win * (1.0 - self.parameters.beta) - half_loss_window).max(0.0)),
+        };
+        let left = match congestion.kind {
+            CongestionKind::Timeout => win / 2.0,
+            _ => half_loss_window + self.delay_window,
+        };
+        window.reduce_to(left);
+    }
+
+    fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
+        self.round = RoundRtt::EMPTY;
+    }
+
+    fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
+        // Beta's share of the window went from both parts; the sum is back, so the loss window has it all.
+        self.delay_window = self.delay_window.min(window.cwnd);
+    }
+}
+
+impl Compound {
+    /// A round trip is over: work on the delay window.
+    fn end_round(&mut self, window: &mut Window, ack: &Ack) {
+        let round = core::mem::replace(&mut self.round, RoundRtt::EMPTY);
+        let win = window.cwnd;
+        if round.samples == 0 || !ack.may_grow() || window.in_slow_start() || win < self.parameters.w_low {
+            return;
+        }
+        self.delay_window = self.delay_window.min(win);
+        let queued_share = queued_share(ack.min_rtt.min(round.min), round.min);
+        let diff = win * queued_share;
+        self.reno_queued = Some((win - self.delay_window) * queued_share);
+
+        let target = if diff < self.gamma {
+            self.delay_window + (self.parameters.alpha * libm::pow(win, self.parameters.k) - 1.0).max(0.0)
+        } else {
+            (self.delay_window - self.parameters.zeta * diff).max(0.0)
+        };
+        let target = window.whole(target);
+        window.set_cwnd(win + target - self.delay_window);
+        self.delay_window = target;
+    }
+
+    /// Move gamma towards 3/4 of what the loss window alone kept in the queue before this loss.
+    fn tune(&mut self) {
+        let gain = self.parameters.tuning_gain;
+        if let Some(queued) = self.reno_queued.take()
+            && gain > 0.0
+        {
+            let (min, max) = TUNED_GAMMA;
+            self.gamma = ((1.0 - gain) * self.gamma + gain * 0.75 * queued).clamp(min, max);
+        }
+    }
+}
+
+/// 1 - baseRTT/RTT: the share of the window that stands in the queue.
+fn queued_share(base: Nanos, rtt: Nanos) -> f64 {
+    if rtt.0 == 0 { 0.0 } else { 1.0 - base.0 as f64 / rtt.0 as f64 }
+}
+
+impl Configurable for Compound2006 {
+    type Parameters = Compound2006Parameters;
+
+    fn new(parameters: Compound2006Parameters) -> Self {
+        let Compound2006Parameters { alpha, beta, k, zeta, gamma, w_low } = parameters;
+        Compound2006(Compound::new(CompoundParameters {
+            alpha,
+            beta,
+            k,
+            zeta,
+            gamma,
+            w_low,
+            tuning_gain: 0.0,
+        }))
+    }
+}
+
+impl CongestionControl for Compound2006 {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.0.on_ack(window, ack);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.0.on_congestion(window, congestion);
+    }
+
+    fn on_recovery_exit(&mut self, window: &mut Window, now: Nanos) {
+        self.0.on_recovery_exit(window, now);
+    }
+
+    fn on_undo(&mut self, window: &mut Window, now: Nanos) {
+        self.0.on_undo(window, now);
+    }
+}

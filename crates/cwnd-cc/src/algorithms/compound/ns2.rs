@@ -1,0 +1,237 @@
+//! Compound TCP as ns-2.35's module does it.
+//!
+//! The module `tcp_compound` of ns-2.35's TCP-Linux (A. P. Castellani, S. Hemminger; for Linux 2.6), which simulations
+//! of "C-TCP" with ns-2 ran. It follows the paper's equations (see [`super`]) with alpha = 1/8, k = 3/4, zeta = 1 and a
+//! fixed gamma, and departs from it as follows. With cwnd the loss window, dwnd the delay window, win their sum:
+//!
+//! - *Loss*: ssthresh is win/2 and the window held during recovery ssthresh/2 (`min_cwnd` of Linux 2.6's Reno family).
+//!   dwnd is not halved: the loss window absorbs the cut, and if either part exceeds the window that is left, which is
+//!   nearly always, cwnd takes all of it and dwnd is 0.
+//! - No least window (W_low), and dwnd grows in slow start too.
+//! - Slow start lasts while the *loss window* is at or under ssthresh, whatever the sum.
+//! - diff is of the segments sent in the round trip before, not of win, and in half segments. After a recovery that
+//!   count spans all that was sent since the round trip in which the loss fell began. A round trip with fewer than
+//!   three samples is skipped; RTT is its least sample, in microseconds plus one.
+//! - Idle restart forgets baseRTT and the windows.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `gamma` | 30 segments | 1 to 1000 | module |
+//! | `overflow_32bit` | off | | see below |
+//!
+//! Readings:
+//! - *The overflow.* The module computes `2 window baseRTT_us` in a kernel `u32`. ns-2 makes that an `unsigned long`:
+//!   32 bits in a 32-bit build, where the product wraps from `window baseRTT_us = 2^31` on (10,526 segments at 204 ms),
+//!   diff comes out near 2 window and the delay window collapses; 64 bits in a 64-bit build, where nothing wraps. A
+//!   64-bit ns-2.35 reaches 25,000 segments at 204 ms, as the Elastic-TCP paper's figure shows, so the default is
+//!   without; `overflow_32bit` is the other build.
+//! - The round trips' arithmetic is in integers whatever the window's own arithmetic is; the growth of the loss window
+//!   follows the latter.
+
+use crate::{
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal,
+    State, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "compound-ns2",
+    title: "Compound TCP (ns-2.35's module)",
+    year: 2006,
+    reference: "tcp_compound of ns-2.35's TCP-Linux, after K. Tan et al., INFOCOM 2006",
+    summary: "Compound TCP with the quirks of the module that papers using ns-2 simulated.",
+    signals: &[Signal::Loss, Signal::Delay],
+    based_on: "Compound TCP",
+    implemented_in: "ns-2.35",
+    version: 1,
+    parameters: CompoundNs2Parameters::PARAMETERS,
+    build: build::<CompoundNs2>,
+};
+
+parameters! {
+    /// Settings of [`CompoundNs2`].
+    pub struct CompoundNs2Parameters {
+        /// Segments queued from which the delay window gives way.
+        gamma: number(30.0, 1.0..=1000.0), "segments", "module";
+        /// Let the product of window and RTT wrap at 32 bits, as in a 32-bit build.
+        overflow_32bit: switch(false), "", "a 64-bit ns-2.35 does not wrap";
+    }
+}
+
+const MIN_SAMPLES: u32 = 3;
+
+/// Compound TCP as ns-2.35's module does it.
+#[derive(Clone, Debug)]
+pub struct CompoundNs2 {
+    parameters: CompoundNs2Parameters,
+    /// cwnd.
+    loss_window: f64,
+    /// dwnd.
+    delay_window: f64,
+    /// Segments cumulatively acknowledged since the start.
+    acknowledged: u64,
+    /// Last segment sent when the round trip before this one began (`beg_snd_una`).
+    round_base: u64,
+    /// Last segment sent when this round trip began (`beg_snd_nxt`).
+    round_end: u64,
+    /// Microseconds plus one.
+    base_rtt: u64,
+    round_rtt: u64,
+    samples: u32,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// No ACK came yet.
+    Start,
+    Open,
+    /// A recovery is under way.
+    Alert,
+}
+
+impl Configurable for CompoundNs2 {
+    type Parameters = CompoundNs2Parameters;
+
+    fn new(parameters: CompoundNs2Parameters) -> Self {
+        CompoundNs2 {
+            parameters,
+            loss_window: 0.0,
+            delay_window: 0.0,
+            acknowledged: 0,
+            round_base: 0,
+            round_end: 0,
+            base_rtt: u64::MAX,
+            round_rtt: u64::MAX,
+            samples: 0,
+            phase: Phase::Start,
+        }
+    }
+}
+
+impl CongestionControl for CompoundNs2 {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.acknowledged += u64::from(ack.cumulative);
+        if self.phase == Phase::Start {
+            self.restart(window, ack);
+        } else if let Some(rtt) = ack.rtt {
+            let rtt = (rtt.0.saturating_add(500)) / 1000 + 1;
+            self.base_rtt = self.base_rtt.min(rtt);
+            self.round_rtt = self.round_rtt.min(rtt);
+            self.samples = self.samples.saturating_add(1);
+        }
+        if self.phase == Phase::Alert && matches!(ack.state, State::Open | State::Disorder) {
+            // The ACK that ends a recovery begins a round trip and does not grow the window.
+            self.begin_round(ack);
+            self.phase = Phase::Open;
+            return;
+        }
+        if ack.acked == 0 || ack.cumulative == 0 || matches!(ack.state, State::Cwr | State::Recovery) {
+            return;
+        }
+        self.reconcile(window.cwnd);
+        if !ack.cwnd_limited {
+            return;
+        }
+        self.grow_loss_window(window, ack.acked);
+        if self.acknowledged > self.round_end {
+            self.end_round(ack);
+        }
+        window.set_cwnd(self.loss_window + self.delay_window);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.phase = Phase::Alert;
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        window.reduce_to(window.cwnd / 2.0);
+        window.recovery_cwnd = Some(window.whole(window.ssthresh / 2.0).max(1.0));
+    }
+
+    fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
+        // ns-2 has no undo: the loss window takes what came back.
+        self.loss_window = (window.cwnd - self.delay_window).max(0.0);
+    }
+
+    fn on_idle_restart(&mut self, _window: &mut Window, _now: Nanos, _idle: Nanos) {
+        self.phase = Phase::Start;
+    }
+}
+
+impl CompoundNs2 {
+    /// The module's initialisation, at the first ACK: the sample of that ACK is forgotten.
+    fn restart(&mut self, window: &Window, ack: &Ack) {
+        self.base_rtt = u64::MAX;
+        self.loss_window = window.cwnd;
+        self.delay_window = 0.0;
+        self.begin_round(ack);
+        self.phase = Phase::Open;
+    }
+
+    /// A round trip begins with what is sent from here on.
+    fn begin_round(&mut self, ack: &Ack) {
+        self.round_end = self.acknowledged + u64::from(ack.in_flight);
+        self.round_rtt = u64::MAX;
+        self.samples = 0;
+    }
+
+    /// Bring both parts in line with the window that the transport left.
+    #[inline]
+    fn reconcile(&mut self, cwnd: f64) {
+        let sum = self.loss_window + self.delay_window;
+        if sum > cwnd {
+            if self.loss_window > cwnd || self.delay_window > cwnd {
+                self.loss_window = cwnd;
+                self.delay_window = 0.0;
+            } else {
+                self.loss_window = cwnd - self.delay_window;
+            }
+        } else if sum < cwnd {
+            // Never so in ns-2; a transport that raised the window meant the loss window.
+            self.loss_window = cwnd - self.delay_window;
+        }
+    }
+
+    #[inline]
+    fn grow_loss_window(&mut self, window: &mut Window, acked: u32) {
+        let before = window.cwnd;
+        let integer26 = window.arithmetic() == Arithmetic::Linux26;
+        if window.below_ssthresh(self.loss_window) {
+            let room = (window.ssthresh - self.loss_window).max(1.0);
+            let step = if integer26 { 1.0 } else { f64::from(acked).min(room) };
+            window.set_cwnd(before + step);
+        } else {
+            // The module counts before it compares: a step takes cwnd ACKs, not one more.
+            let per_segment = if integer26 { (before - 1.0).max(1.0) } else { before };
+            window.increase(acked, per_segment);
+        }
+        self.loss_window += window.cwnd - before;
+    }
+
+    fn end_round(&mut self, ack: &Ack) {
+        let sent = self.round_end - self.round_base;
+        self.round_base = self.round_end;
+        let (rtt, samples) = (self.round_rtt, self.samples);
+        self.begin_round(ack);
+        if samples < MIN_SAMPLES {
+            return;
+        }
+        // Half segments: diff = 2 (sent - sent baseRTT/RTT).
+        let mut product = sent.saturating_mul(self.base_rtt).saturating_mul(2);
+        if self.parameters.overflow_32bit {
+            product &= u64::from(u32::MAX);
+        }
+        let diff = (2 * sent).saturating_sub(product / rtt) as f64;
+        let dwnd = self.delay_window;
+        self.delay_window = if diff < 2.0 * self.parameters.gamma {
+            // sent^0.75 by two exact roots; both are rounded as in the module's integers.
+            let sent = sent as f64;
+            let growth = libm::floor(libm::sqrt(sent * libm::sqrt(sent)) / 8.0);
+            dwnd + (growth - 1.0).max(0.0)
+        } else {
+            libm::floor((dwnd - diff / 2.0).max(0.0))
+        };
+    }
+}

@@ -1,0 +1,242 @@
+//! CUBIC, as the Internet standard has it.
+//!
+//! RFC 9438 (L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, 2023). Two earlier generations stand beside it:
+//! [`v2008`] (the 2008 paper and ns-2.35's module) and [`linux`] (RFC 8312 as Linux runs it). With W the window in
+//! segments and t the time since the congestion avoidance stage began:
+//!
+//! ```text
+//! W_cubic(t) = C (t - K)^3 + W_max                                                        (figure 1)
+//! K          = cbrt((W_max - cwnd_epoch) / C)                                             (figure 2)
+//! target     = W_cubic(t + RTT), at least W and at most 1.5 W                             (section 4.2)
+//! W_est     += alpha_cubic / W for each acknowledged segment, from cwnd_epoch             (figure 4)
+//! alpha_cubic = 3 (1 - beta)/(1 + beta) until W_est reaches cwnd_prior, then 1            (section 4.3)
+//! W          = W_est                 where W_cubic(t) < W_est, the Reno-friendly region   (section 4.3)
+//! W         += (target - W)/W        otherwise, for each acknowledged segment             (sections 4.4, 4.5)
+//! ssthresh   = max(beta FlightSize, 2), cwnd_prior = W                                    (section 4.6)
+//! W_max      = W (1 + beta)/2 if W < W_max, fast convergence; W otherwise                 (section 4.7)
+//! timeout      as a loss, but the next stage begins with K = 0 and W_max = cwnd_epoch     (section 4.8)
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `c` | 0.4 segments/s^3 | 0.001 to 100 | section 5.1 |
+//! | `beta` | 0.7 | 0.1 to 0.95 | section 4.6, the fraction kept |
+//! | `fast_convergence` | on | | section 4.7 |
+//! | `slow_start` | `hystart++` | `standard`, `hystart`, `hystart++` | section 4.10 |
+//! | `reduce_from` | `flight-size` | `cwnd`, `flight-size` | section 4.6 |
+//!
+//! Readings:
+//! - *Slow start*: section 4.10 says that CUBIC SHOULD use HyStart++, so that is the default; comparisons with the
+//!   papers, which ran none, take `cubic-2008` or `slow_start = standard`.
+//! - The rules speak of an increase "for each received ACK"; that is one for each acknowledged segment here, as in
+//!   Linux and in figure 4, so that delayed ACKs do not halve the growth.
+//! - W is set to W_est only upwards: W follows the curve one RTT ahead and can be slightly above W_est where
+//!   W_cubic(t) is below it. RTT is the smoothed one (section 4.2).
+//! - A stage that begins at or above W_max (which fast convergence or a changed path can cause) has K = 0 and
+//!   W_max = cwnd_epoch, as after a timeout; figure 2 leaves the case open. So has the first stage after a slow start
+//!   that ended without a loss, with cwnd_prior = cwnd_epoch (section 4.10).
+//! - *Time in which the application limits* does not count as t (section 4.2): the stage's beginning moves along.
+//! - After a spurious loss the state of before it is restored (section 4.9).
+
+pub(crate) mod kernel;
+pub mod linux;
+#[cfg(test)]
+mod tests;
+pub mod v2008;
+
+use crate::parts::{
+    reno::ReduceFrom,
+    slow_start::{SlowStart, SlowStartKind},
+};
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos,
+    ParameterSet, Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "cubic",
+    title: "CUBIC (RFC 9438)",
+    year: 2023,
+    reference: "RFC 9438 (2023), with HyStart++ of RFC 9406 (2023)",
+    summary: "Grows as a cubic function of the time since the last loss, flat around the window of that loss.",
+    signals: &[Signal::Loss, Signal::Ecn],
+    based_on: "CUBIC of RFC 8312",
+    implemented_in: "Windows, Apple's systems, FreeBSD, many QUIC stacks",
+    version: 1,
+    parameters: CubicParameters::PARAMETERS,
+    build: build::<Cubic>,
+};
+
+parameters! {
+    /// Settings of [`Cubic`].
+    pub struct CubicParameters {
+        /// C, the scale of the cubic function.
+        c: number(0.4, 0.001..=100.0), "segments/s^3", "RFC 9438 section 5.1";
+        /// beta_cubic, the fraction of the window kept at a loss.
+        beta: number(0.7, 0.1..=0.95), "1", "RFC 9438 section 4.6";
+        /// Give up more of the window when losses come earlier than the last time.
+        fast_convergence: switch(true), "", "RFC 9438 section 4.7";
+        /// Which slow start.
+        slow_start: word(SlowStartKind::HyStartPlusPlus), "", "RFC 9438 section 4.10 (SHOULD)";
+        /// The window that is multiplied at a loss.
+        reduce_from: word(ReduceFrom::FlightSize), "", "RFC 9438 section 4.6; Linux has cwnd";
+    }
+}
+
+/// CUBIC of RFC 9438.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    parameters: CubicParameters,
+    /// 3 (1 - beta)/(1 + beta).
+    alpha: f64,
+    slow_start: SlowStart,
+    state: State,
+    before_episode: State,
+    /// When congestion avoidance last saw an ACK.
+    last_ack: Nanos,
+}
+
+/// What section 4.9 restores after a spurious loss.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// t_epoch; none until the stage's first ACK.
+    epoch: Option<Nanos>,
+    /// W_max; none before the first loss and after a timeout.
+    w_max: Option<f64>,
+    /// W_max of the running stage.
+    origin: f64,
+    /// K, seconds.
+    k: f64,
+    /// W_est.
+    w_est: f64,
+    /// cwnd_prior.
+    cwnd_prior: f64,
+}
+
+const START: State = State { epoch: None, w_max: None, origin: 0.0, k: 0.0, w_est: 0.0, cwnd_prior: 0.0 };
+
+impl Configurable for Cubic {
+    type Parameters = CubicParameters;
+
+    fn new(parameters: CubicParameters) -> Self {
+        Cubic {
+            alpha: 3.0 * (1.0 - parameters.beta) / (1.0 + parameters.beta),
+            slow_start: SlowStart::new(parameters.slow_start, Nanos::ZERO),
+            state: START,
+            before_episode: START,
+            last_ack: Nanos::ZERO,
+            parameters,
+        }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn init(&mut self, _window: &mut Window, init: &Init) {
+        self.slow_start = SlowStart::new(self.parameters.slow_start, init.now);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = self.slow_start.on_ack(window, ack);
+            if acked == 0 {
+                return;
+            }
+        }
+        if ack.may_grow() {
+            self.avoid_congestion(window, ack, acked);
+        } else if !ack.cwnd_limited {
+            // Section 4.2: t does not include time in which the application limited.
+            self.postpone(ack.now.since(self.last_ack), ack.now);
+        }
+        self.last_ack = ack.now;
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.slow_start.on_congestion(congestion.kind, congestion.now);
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        self.before_episode = self.state;
+        let cwnd = window.cwnd;
+        let beta = self.parameters.beta;
+        let earlier = self.state.w_max.is_some_and(|w_max| cwnd < w_max);
+        let w_max =
+            if earlier && self.parameters.fast_convergence { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
+        self.state.w_max = (congestion.kind != CongestionKind::Timeout).then_some(w_max);
+        self.state.cwnd_prior = cwnd;
+        self.state.epoch = None;
+        window.reduce_to(beta * self.parameters.reduce_from.segments(window, congestion));
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
+        self.state = self.before_episode;
+    }
+
+    fn on_idle_restart(&mut self, _window: &mut Window, now: Nanos, idle: Nanos) {
+        self.postpone(idle, now);
+        self.last_ack = now;
+    }
+}
+
+impl Cubic {
+    #[inline]
+    fn avoid_congestion(&mut self, window: &mut Window, ack: &Ack, acked: u32) {
+        let cwnd = window.cwnd;
+        let epoch = match self.state.epoch {
+            Some(epoch) => epoch,
+            None => self.begin_stage(cwnd, ack.now),
+        };
+        let state = &mut self.state;
+        let t = ack.now.since(epoch).as_secs_f64();
+
+        let alpha = if state.w_est < state.cwnd_prior { self.alpha } else { 1.0 };
+        state.w_est += alpha * f64::from(acked) / cwnd;
+
+        if w_cubic(self.parameters.c, state, t) < state.w_est {
+            if state.w_est > cwnd {
+                window.set_cwnd(state.w_est);
+            }
+            return;
+        }
+        let target = w_cubic(self.parameters.c, state, t + ack.srtt.as_secs_f64());
+        if target > cwnd {
+            window.increase_weighted(acked, (target - cwnd).min(0.5 * cwnd), cwnd);
+        }
+    }
+
+    #[cold]
+    fn begin_stage(&mut self, cwnd: f64, now: Nanos) -> Nanos {
+        let state = &mut self.state;
+        match state.w_max {
+            Some(w_max) if w_max > cwnd => {
+                state.origin = w_max;
+                state.k = libm::cbrt((w_max - cwnd) / self.parameters.c);
+            }
+            w_max => {
+                if w_max.is_none() {
+                    state.cwnd_prior = state.cwnd_prior.max(cwnd);
+                }
+                state.origin = cwnd;
+                state.k = 0.0;
+            }
+        }
+        state.w_est = cwnd;
+        state.epoch = Some(now);
+        now
+    }
+
+    fn postpone(&mut self, span: Nanos, now: Nanos) {
+        if let Some(epoch) = &mut self.state.epoch {
+            *epoch = (*epoch + span).min(now);
+        }
+    }
+}
+
+#[inline]
+fn w_cubic(c: f64, state: &State, t: f64) -> f64 {
+    let offset = t - state.k;
+    c * offset * offset * offset + state.origin
+}

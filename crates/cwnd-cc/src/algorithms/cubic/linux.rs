@@ -1,0 +1,209 @@
+//! CUBIC as Linux runs it.
+//!
+//! RFC 8312 (I. Rhee, L. Xu, S. Ha, A. Zimmermann, L. Eggert, R. Scheffenegger, 2018) with the choices of Linux's
+//! module (version 2.3), which ran the Internet before RFC 9438. With W the window in segments, `cnt` the segments to
+//! acknowledge for each segment of growth, and t the time since the epoch's first ACK:
+//!
+//! ```text
+//! W(t)    = C (t - K)^3 + W_max,  K = cbrt((W_max - W_epoch)/C)
+//! target  = W(t + RTTmin)
+//! cnt     = W/(target - W) if target > W, else 100 W
+//! cnt     at most 20 before the first loss and after a timeout
+//! Wtcp   += 1 for every W (1 + beta)/(3 (1 - beta)) acknowledged segments
+//! cnt     at most W/(Wtcp - W) if Wtcp > W
+//! cnt     at least 2: the window grows to 1.5 times itself a round trip at most
+//! loss    W_max = W (1 + beta)/2 if W < W_max, else W;  ssthresh = beta W
+//! timeout likewise, then all is forgotten
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `c` | 410/1024 segments/s^3 | 0.001 to 100 | Linux (0.4 in RFC 8312) |
+//! | `beta` | 717/1024 | 0.1 to 0.95 | Linux (0.7 in RFC 8312), the fraction kept |
+//! | `fast_convergence` | on | | Linux, RFC 8312 section 4.6 |
+//! | `tcp_friendliness` | on | | Linux, RFC 8312 section 4.2 |
+//! | `hystart` | on | | Linux; not in RFC 8312's rules |
+//!
+//! Readings:
+//! - In integer arithmetic time counts in milliseconds (HZ = 1000), K and t in 1/1024 s, windows and `cnt` in whole
+//!   numbers, the Reno divisor in eighths; the cubic is looked up at most once a millisecond, and not for 31 ms while
+//!   the window stays the same. With real numbers the same rules run without any of that.
+//! - RTTmin is the least sample since the start or the last timeout; samples in the first second of an epoch are
+//!   left out, since the recovery before it disturbs them.
+//! - While the flow is idle the epoch's beginning moves along. Linux does not do so while the application limits
+//!   without a pause.
+//! - `target` is looked up one RTTmin ahead, where the RFC says RTT.
+
+use super::kernel::{Epoch, HOLD_MS, KERNEL_C, jiffies, reno_divisor};
+use crate::parts::hystart::HyStart;
+use crate::{
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos,
+    ParameterSet, Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "cubic-linux",
+    title: "CUBIC (Linux)",
+    year: 2018,
+    reference: "RFC 8312 (2018) and Linux's tcp_cubic 2.3; HyStart: S. Ha, I. Rhee, Computer Networks 55, 2011",
+    summary: "The CUBIC that Linux runs: keeps 0.7 at a loss, leaves slow start early by HyStart.",
+    signals: &[Signal::Loss, Signal::Ecn],
+    based_on: "CUBIC of 2008",
+    implemented_in: "Linux since 2.6.29 (keeping 0.7 and HyStart), its default",
+    version: 1,
+    parameters: CubicLinuxParameters::PARAMETERS,
+    build: build::<CubicLinux>,
+};
+
+parameters! {
+    /// Settings of [`CubicLinux`].
+    pub struct CubicLinuxParameters {
+        /// C, the scale of the cubic function.
+        c: number(KERNEL_C, 0.001..=100.0), "segments/s^3", "Linux; 0.4 in RFC 8312";
+        /// The fraction of the window kept at a loss.
+        beta: number(717.0 / 1024.0, 0.1..=0.95), "1", "Linux; 0.7 in RFC 8312";
+        /// Give up more of the window when losses come earlier than the last time.
+        fast_convergence: switch(true), "", "Linux, RFC 8312 section 4.6";
+        /// Never grow slower than Reno would.
+        tcp_friendliness: switch(true), "", "Linux, RFC 8312 section 4.2";
+        /// Leave slow start early when ACK trains or delay say so.
+        hystart: switch(true), "", "Linux";
+    }
+}
+
+/// cnt before the first loss: the window grows by 5 % a round trip at least.
+const FIRST_CNT: f64 = 20.0;
+const MIN_CNT: f64 = 2.0;
+/// Samples this soon after the epoch's beginning do not count for RTTmin.
+const SETTLING: Nanos = Nanos::from_millis(1000);
+
+/// CUBIC as Linux runs it.
+#[derive(Clone, Debug)]
+pub struct CubicLinux {
+    parameters: CubicLinuxParameters,
+    hystart: HyStart,
+    epoch: Epoch,
+    /// W_max (`last_max_cwnd`); 0 before the first loss and after a timeout.
+    w_max: f64,
+    /// RTTmin; [`Nanos::MAX`] if not known.
+    delay_min: Nanos,
+    cnt: f64,
+    updated_cwnd: f64,
+    updated_ms: u64,
+    reno_divisor: f64,
+}
+
+impl Configurable for CubicLinux {
+    type Parameters = CubicLinuxParameters;
+
+    fn new(parameters: CubicLinuxParameters) -> Self {
+        CubicLinux {
+            hystart: HyStart::new(Nanos::ZERO),
+            epoch: Epoch::default(),
+            w_max: 0.0,
+            delay_min: Nanos::MAX,
+            cnt: 0.0,
+            updated_cwnd: 0.0,
+            updated_ms: 0,
+            reno_divisor: 1.0,
+            parameters,
+        }
+    }
+}
+
+impl CongestionControl for CubicLinux {
+    fn init(&mut self, _window: &mut Window, init: &Init) {
+        self.hystart = HyStart::new(init.now);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt
+            && self.epoch.start.is_none_or(|start| ack.now.since(start) >= SETTLING)
+        {
+            self.delay_min = self.delay_min.min(Nanos(rtt.0.max(1)));
+        }
+        if window.in_slow_start() && self.parameters.hystart {
+            self.hystart.on_ack(window, ack, self.delay_min);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        self.update(window, ack.now, acked);
+        window.increase(acked, self.cnt);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if !congestion.is_repeated_timeout() {
+            let cwnd = window.cwnd;
+            let beta = self.parameters.beta;
+            let earlier = cwnd < self.w_max && self.parameters.fast_convergence;
+            self.w_max = if earlier { window.whole(cwnd * (1.0 + beta) / 2.0) } else { cwnd };
+            self.epoch.start = None;
+            window.reduce_to(beta * cwnd);
+        }
+        if congestion.kind == CongestionKind::Timeout {
+            let parameters = self.parameters.clone();
+            *self = CubicLinux::new(parameters);
+            self.hystart = HyStart::new(congestion.now);
+        }
+    }
+
+    fn on_idle_restart(&mut self, _window: &mut Window, now: Nanos, idle: Nanos) {
+        if let Some(start) = &mut self.epoch.start {
+            *start = (*start + idle).min(now);
+        }
+    }
+}
+
+impl CubicLinux {
+    /// Bring `cnt` up to date.
+    #[inline]
+    fn update(&mut self, window: &Window, now: Nanos, acked: u32) {
+        let cwnd = window.cwnd;
+        self.epoch.count(f64::from(acked));
+        let mut look_up = true;
+        if window.arithmetic() != Arithmetic::Real {
+            let now_ms = jiffies(now);
+            if self.updated_cwnd == cwnd && now_ms.saturating_sub(self.updated_ms) <= HOLD_MS {
+                return;
+            }
+            look_up = self.epoch.start.is_none() || now_ms != self.updated_ms;
+            if look_up {
+                self.updated_cwnd = cwnd;
+                self.updated_ms = now_ms;
+            }
+        }
+        if look_up {
+            self.cnt = self.cubic_cnt(window, now, acked);
+        }
+        let mut cnt = self.cnt;
+        if self.parameters.tcp_friendliness {
+            cnt = self.epoch.keep_up_with_reno(window, cwnd * self.reno_divisor, cnt);
+        }
+        self.cnt = cnt.max(MIN_CNT);
+    }
+
+    #[inline]
+    fn cubic_cnt(&mut self, window: &Window, now: Nanos, acked: u32) -> f64 {
+        let cwnd = window.cwnd;
+        if self.epoch.start.is_none() {
+            self.epoch.begin(window, now, f64::from(acked), self.w_max, self.parameters.c);
+            self.reno_divisor = reno_divisor(window.arithmetic(), self.parameters.beta);
+        }
+        let delay = if self.delay_min == Nanos::MAX { Nanos::ZERO } else { self.delay_min };
+        // Linux rounds RTTmin up to jiffies.
+        let delay_jiffies = jiffies(delay + Nanos(999_999));
+        let (target, _) = self.epoch.target(window, now, delay, delay_jiffies, self.parameters.c);
+        let cnt = if target > cwnd { window.whole(cwnd / (target - cwnd)) } else { 100.0 * cwnd };
+        if self.w_max == 0.0 { cnt.min(FIRST_CNT) } else { cnt }
+    }
+}

@@ -1,0 +1,245 @@
+//! CUBIC of the 2008 paper, as ns-2.35 and Linux 2.6.22 have it.
+//!
+//! S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", ACM SIGOPS Operating Systems Review
+//! 42(5), 2008, and module version 2.1, which ns-2.35's TCP-Linux runs. With W the window in segments, `cnt` the ACKs
+//! for each segment of growth, and t the time since the epoch's first ACK:
+//!
+//! ```text
+//! W(t)    = C (t - K)^3 + W_max,  K = cbrt((W_max - W_epoch)/C)     (equations 1 and 2: K = cbrt(0.2 W_max/C))
+//! target  = W(t + RTTmin)
+//! cnt     = W/(target - W) if target > W, else 100 W
+//! cnt     at least W/(max_increment RTTmin/0.1 s) once t > K: growth capped above the origin only
+//! cnt     50 before the first loss and after a timeout: 2 % a round trip
+//! Wtcp   += 1 for every W (1 + beta)/(3 (1 - beta)) ACKs                                        (equation 4)
+//! cnt     at most W/(Wtcp - W) if Wtcp > W
+//! cnt     divided by the segments an ACK acknowledges (EWMA, 15/16 old), at least 1
+//! loss    W_max = W (1 + beta)/2 if W < W_max, else W;  ssthresh = beta W
+//! timeout likewise, then all is forgotten
+//! ```
+//!
+//! There is no HyStart: slow start is the standard one.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `c` | 410/1024 segments/s^3 | 0.001 to 100 | module 2.1 (0.4 in the paper) |
+//! | `beta` | 819/1024 | 0.1 to 0.95 | module 2.1 (the paper decreases by 0.2), the fraction kept |
+//! | `max_increment` | 16 segments in 0.1 s | 1 to 1000 | module 2.1 (the paper's S_max of 160 segments/s) |
+//! | `fast_convergence` | on | | paper, section 3.7 |
+//! | `tcp_friendliness` | on | | paper, section 3.3 |
+//!
+//! Readings:
+//! - *Integers of Linux 2.6*: the module counts ACKs, so it divides by the segments an ACK acknowledges. Its fixed
+//!   point starts that ratio at 2 and, rounding down, never comes under 31/16: with an ACK for each segment the module
+//!   grows almost twice as fast as its own cubic function says. ns-2.35 does, and so does this in that arithmetic. The
+//!   other arithmetics count acknowledged segments and need no ratio.
+//! - Also in integers: times in milliseconds, K and t in 1/1024 s, all windows and counts rounded down, the Reno divisor
+//!   in eighths (2.875 instead of 2.996), no new look at the cubic for 31 ms while the window stays the same.
+//! - RTTmin comes from timestamps in whole milliseconds, a rounded one subtracted from a truncated clock, so that it is
+//!   mostly one less than the RTT. Samples within a second of the epoch's beginning do not count, nor, before there is
+//!   an epoch, in the first second of the transport's clock.
+//! - Undo raises the window to W_max (Linux 2.6; ns-2.35 has no undo).
+
+use super::kernel::{Epoch, HOLD_MS, KERNEL_C, jiffies, reno_divisor};
+use crate::{
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
+    ParameterSet, Signal, State, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "cubic-2008",
+    title: "CUBIC (2008)",
+    year: 2008,
+    reference: "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP Variant, ACM SIGOPS OSR 42(5), \
+                2008; module 2.1 of Linux 2.6.22",
+    summary: "The first CUBIC, without HyStart: keeps 0.8 at a loss. What the papers of 2014 to 2019 simulated.",
+    signals: &[Signal::Loss],
+    based_on: "BIC, H-TCP",
+    implemented_in: "Linux 2.6.22 to 2.6.24, ns-2.35",
+    version: 1,
+    parameters: Cubic2008Parameters::PARAMETERS,
+    build: build::<Cubic2008>,
+};
+
+parameters! {
+    /// Settings of [`Cubic2008`].
+    pub struct Cubic2008Parameters {
+        /// C, the scale of the cubic function.
+        c: number(KERNEL_C, 0.001..=100.0), "segments/s^3", "module 2.1; 0.4 in the paper";
+        /// The fraction of the window kept at a loss.
+        beta: number(819.0 / 1024.0, 0.1..=0.95), "1", "module 2.1; 0.8 in the paper";
+        /// The greatest growth in 0.1 s above the last loss's window.
+        max_increment: number(16.0, 1.0..=1000.0), "segments", "module 2.1";
+        /// Give up more of the window when losses come earlier than the last time.
+        fast_convergence: switch(true), "", "paper, section 3.7";
+        /// Never grow slower than Reno would.
+        tcp_friendliness: switch(true), "", "paper, section 3.3";
+    }
+}
+
+/// cnt before the first loss: the window grows by 2 % a round trip.
+const FIRST_CNT: f64 = 50.0;
+/// Segments an ACK acknowledges, in sixteenths, at first.
+const FIRST_ACK_RATIO: u32 = 2 * 16;
+const SETTLING: Nanos = Nanos::from_millis(1000);
+
+/// CUBIC of 2008.
+#[derive(Clone, Debug)]
+pub struct Cubic2008 {
+    parameters: Cubic2008Parameters,
+    epoch: Epoch,
+    /// W_max (`last_max_cwnd`); 0 before the first loss and after a timeout.
+    w_max: f64,
+    /// There was a loss since the start or the last timeout.
+    lost: bool,
+    /// RTTmin, seconds or whole milliseconds by the arithmetic; infinite if not known.
+    delay_min: f64,
+    /// Samples from here on cannot lower RTTmin.
+    delay_bound: Nanos,
+    /// Segments an ACK acknowledges, in sixteenths (`delayed_ack`).
+    ack_ratio: u32,
+    /// No recovery was under way before this ACK.
+    calm: bool,
+    cnt: f64,
+    updated_cwnd: f64,
+    updated_ms: u64,
+    reno_divisor: f64,
+}
+
+impl Configurable for Cubic2008 {
+    type Parameters = Cubic2008Parameters;
+
+    fn new(parameters: Cubic2008Parameters) -> Self {
+        Cubic2008 {
+            epoch: Epoch::default(),
+            w_max: 0.0,
+            lost: false,
+            delay_min: f64::INFINITY,
+            delay_bound: Nanos::MAX,
+            ack_ratio: FIRST_ACK_RATIO,
+            calm: true,
+            cnt: 0.0,
+            updated_cwnd: 0.0,
+            updated_ms: 0,
+            reno_divisor: 1.0,
+            parameters,
+        }
+    }
+}
+
+impl CongestionControl for Cubic2008 {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        // The state before this ACK decides: the one that ends a recovery acknowledges too much at once.
+        if self.calm && ack.cumulative > 0 {
+            // ratio = 15/16 ratio + acknowledged, both in sixteenths, rounded as the module does.
+            self.ack_ratio = (self.ack_ratio - self.ack_ratio / 16).saturating_add(ack.cumulative);
+            self.measure_delay(window, ack);
+        }
+        self.calm = matches!(ack.state, State::Open | State::Disorder);
+
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        self.update(window, ack.now, acked);
+        window.increase(acked, self.cnt);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if !congestion.is_repeated_timeout() {
+            let cwnd = window.cwnd;
+            let beta = self.parameters.beta;
+            let earlier = cwnd < self.w_max && self.parameters.fast_convergence;
+            self.w_max = if earlier { window.whole(cwnd * (1.0 + beta) / 2.0) } else { cwnd };
+            self.lost = true;
+            self.epoch.start = None;
+            window.reduce_to(beta * cwnd);
+        }
+        if congestion.kind == CongestionKind::Timeout {
+            let parameters = self.parameters.clone();
+            *self = Cubic2008::new(parameters);
+        }
+        self.calm = false;
+    }
+
+    fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
+        window.set_cwnd(window.cwnd.max(self.w_max));
+    }
+}
+
+impl Cubic2008 {
+    #[inline]
+    fn measure_delay(&mut self, window: &Window, ack: &Ack) {
+        let Some(rtt) = ack.rtt else { return };
+        if rtt >= self.delay_bound || ack.now.since(self.epoch.start.unwrap_or(Nanos::ZERO)) < SETTLING {
+            return;
+        }
+        if window.arithmetic() == Arithmetic::Real {
+            self.delay_min = self.delay_min.min(rtt.0.max(1) as f64 * 1e-9);
+            self.delay_bound = rtt;
+        } else {
+            let sent_ms = jiffies(ack.now.since(rtt) + Nanos(500_000));
+            let delay_ms = jiffies(ack.now).saturating_sub(sent_ms).max(1);
+            self.delay_min = self.delay_min.min(delay_ms as f64);
+            // The two roundings are under 1.5 ms together, so a longer sample cannot come out lower.
+            self.delay_bound = Nanos((self.delay_min as u64).saturating_mul(1_000_000)) + Nanos(1_500_000);
+        }
+    }
+
+    /// Bring `cnt` up to date.
+    #[inline]
+    fn update(&mut self, window: &Window, now: Nanos, acked: u32) {
+        let cwnd = window.cwnd;
+        let acked = if window.arithmetic() == Arithmetic::Linux26 { 1.0 } else { f64::from(acked) };
+        self.epoch.count(acked);
+        if window.arithmetic() != Arithmetic::Real {
+            let now_ms = jiffies(now);
+            if self.updated_cwnd == cwnd && now_ms.saturating_sub(self.updated_ms) <= HOLD_MS {
+                return;
+            }
+            self.updated_cwnd = cwnd;
+            self.updated_ms = now_ms;
+        }
+        if self.epoch.start.is_none() {
+            self.epoch.begin(window, now, acked, self.w_max, self.parameters.c);
+            self.reno_divisor = reno_divisor(window.arithmetic(), self.parameters.beta);
+        }
+        let mut cnt = self.cubic_cnt(window, now);
+        if self.parameters.tcp_friendliness {
+            cnt = self.epoch.keep_up_with_reno(window, cwnd * self.reno_divisor, cnt);
+        }
+        if window.arithmetic() == Arithmetic::Linux26 {
+            cnt = libm::floor(cnt * 16.0 / f64::from(self.ack_ratio));
+        }
+        self.cnt = cnt.max(1.0);
+    }
+
+    #[inline]
+    fn cubic_cnt(&self, window: &Window, now: Nanos) -> f64 {
+        if !self.lost {
+            return FIRST_CNT;
+        }
+        let cwnd = window.cwnd;
+        let known = self.delay_min < f64::INFINITY;
+        let (delay, delay_jiffies, delay_s) = match window.arithmetic() {
+            _ if !known => (Nanos::ZERO, 0, 0.0),
+            Arithmetic::Real => (self.delay_bound, 0, self.delay_min),
+            _ => (Nanos::ZERO, self.delay_min as u64, self.delay_min / 1000.0),
+        };
+        let (target, above) = self.epoch.target(window, now, delay, delay_jiffies, self.parameters.c);
+        let cnt = if target > cwnd { window.whole(cwnd / (target - cwnd)) } else { 100.0 * cwnd };
+        if above && known {
+            // max_increment in 0.1 s: 10 max_increment RTTmin segments a round trip.
+            cnt.max(window.whole(cwnd / (10.0 * self.parameters.max_increment * delay_s)))
+        } else {
+            cnt
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Elastic-TCP: growth weighted by the window and by how far the path is from its fullest.
+//!
+//! M. A. Alrshah, M. A. Al-Maqri, M. Othman, "Elastic-TCP: Flexible Congestion Control Algorithm to Adapt for
+//! High-BDP Networks", IEEE Systems Journal 13(2), 2019 (arXiv 1904.13105). With W the window in segments:
+//!
+//! ```text
+//! UR  = RTTcur / RTTmax                      utilisation ratio, in (0, 1]                 (equation 2)
+//! WWF = sqrt(RTTmax / RTTcur * W)            window-correlated weighting function
+//! slow start             W += 1 for each acknowledged segment
+//! congestion avoidance   W += WWF / W for each acknowledged segment                       (algorithm 1)
+//! loss                   "the multiplicative decrease"
+//! ```
+//!
+//! With rho = 1/UR the window grows by sqrt(rho W) a round trip, so an epoch from beta Wmax to Wmax takes about
+//! `2 (sqrt(Wmax) - sqrt(beta Wmax)) / sqrt(rho)` round trips. Delay speeds growth up, never shrinks the window.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `beta` | 0.5 | 0.1 to 0.95 | the paper names no other decrease than TCP's halving |
+//! | `wwf` | `product` | `product`, `literal` | see below |
+//! | `rttmax_reset_on_rto` | off | | the paper: RTTmax is of "this connection" |
+//! | `sample_in_slow_start` | on | | public implementations |
+//!
+//! Readings:
+//! - *The root is of the product.* Algorithm 1 prints the root's bar over the fraction alone, so that WWF would
+//!   be `sqrt(RTTmax/RTTcur) W` and the window at least double each round trip for ever; the paper's figures and
+//!   every implementation found take the root of the product. The printed form is `wwf = literal`.
+//! - *beta* is nowhere given. 0.5 is the only decrease that the text and public code support; the epochs that the
+//!   paper's figure 7 shows are as short as 0.8 makes them, so compare both.
+//! - RTTmax and RTTbase survive losses and timeouts; public kernel modules forget RTTmax at a timeout
+//!   (`rttmax_reset_on_rto`). RTTbase enters no formula that survives, so it is not kept.
+//! - RTTcur is the latest valid sample. Algorithm 1 samples in congestion avoidance only, which leaves RTTmax
+//!   without the slow-start overshoot; `sample_in_slow_start = false` is that.
+//! - The timeout is not mentioned: `ssthresh = beta W` and the stack's restart window.
+
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, ParameterSet, Signal,
+    Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "elastic",
+    title: "Elastic-TCP",
+    year: 2019,
+    reference: "M. A. Alrshah, M. A. Al-Maqri, M. Othman, Elastic-TCP: Flexible Congestion Control Algorithm to \
+                Adapt for High-BDP Networks, IEEE Systems Journal 13(2), 2019, arXiv:1904.13105",
+    summary: "Grows by the root of the window times RTTmax/RTT a round trip: faster for larger windows and emptier \
+              queues.",
+    signals: &[Signal::Loss, Signal::Delay],
+    based_on: "NewReno",
+    implemented_in: "third-party Linux modules; the authors' module is not public",
+    version: 1,
+    parameters: ElasticParameters::PARAMETERS,
+    build: build::<Elastic>,
+};
+
+words! {
+    /// How the weighting function is read.
+    pub enum Wwf {
+        /// The root of the product: `sqrt(RTTmax/RTTcur * cwnd)`.
+        Product = "product",
+        /// As printed in algorithm 1: `sqrt(RTTmax/RTTcur) * cwnd`.
+        Literal = "literal",
+    }
+}
+
+parameters! {
+    /// Settings of [`Elastic`].
+    pub struct ElasticParameters {
+        /// The fraction of the window kept at a loss.
+        beta: number(0.5, 0.1..=0.95), "1", "paper, around equation 1 (TCP's halving)";
+        /// How the weighting function is read.
+        wwf: word(Wwf::Product), "", "every implementation found; literal is algorithm 1, line 16";
+        /// Forget RTTmax at a retransmission timeout.
+        rttmax_reset_on_rto: switch(false), "", "paper, below equation 2; public kernel modules reset";
+        /// Measure round-trip times in slow start too.
+        sample_in_slow_start: switch(true), "", "public implementations; algorithm 1 measures later";
+    }
+}
+
+/// Elastic-TCP.
+#[derive(Clone, Debug)]
+pub struct Elastic {
+    parameters: ElasticParameters,
+    /// RTTcur, nanoseconds; 0 before the first sample.
+    rtt_current: u64,
+    /// RTTmax, nanoseconds.
+    rtt_max: u64,
+}
+
+impl Configurable for Elastic {
+    type Parameters = ElasticParameters;
+
+    fn new(parameters: ElasticParameters) -> Self {
+        Elastic { parameters, rtt_current: 0, rtt_max: 0 }
+    }
+}
+
+impl CongestionControl for Elastic {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let slow_start = window.in_slow_start();
+        if let Some(rtt) = ack.rtt
+            && (self.parameters.sample_in_slow_start || !slow_start)
+        {
+            self.rtt_current = rtt.0.max(1);
+            self.rtt_max = self.rtt_max.max(self.rtt_current);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if slow_start {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        let cwnd = window.cwnd;
+        window.increase_weighted(acked, self.weight(cwnd), cwnd);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.kind == CongestionKind::Timeout && self.parameters.rttmax_reset_on_rto {
+            self.rtt_current = 0;
+            self.rtt_max = 0;
+        }
+        if !congestion.is_repeated_timeout() {
+            window.reduce_to(self.parameters.beta * window.cwnd);
+        }
+    }
+}
+
+impl Elastic {
+    /// WWF, segments a round trip.
+    #[inline]
+    fn weight(&self, cwnd: f64) -> f64 {
+        // Without a sample the ratio is 1. Both are exact in f64 (a round trip is under 2^53 ns, 104 days).
+        let ratio = if self.rtt_current == 0 { 1.0 } else { self.rtt_max as f64 / self.rtt_current as f64 };
+        match self.parameters.wwf {
+            Wwf::Product => libm::sqrt(ratio * cwnd),
+            Wwf::Literal => libm::sqrt(ratio) * cwnd,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The algorithms, one file each.
+
+pub mod agile_sd;
+pub mod compound;
+pub mod cubic;
+pub mod elastic;
+pub mod newreno;
+
+use crate::AlgorithmInfo;
+
+/// All algorithms: a new one is added here, and is then known everywhere.
+pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
+    newreno::INFO,
+    cubic::v2008::INFO,
+    cubic::linux::INFO,
+    cubic::INFO,
+    compound::INFO_2006,
+    compound::ns2::INFO,
+    compound::INFO,
+    agile_sd::INFO,
+    elastic::INFO,
+];

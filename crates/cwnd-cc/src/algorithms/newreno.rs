@@ -1,0 +1,81 @@
+//! NewReno: the standard that the others are measured against.
+//!
+//! RFC 5681 (M. Allman, V. Paxson, E. Blanton, 2009) for the window, RFC 6582 (T. Henderson, S. Floyd,
+//! A. Gurtov, Y. Nishida, 2012) for the recovery, which is the transport's. With W the window in segments:
+//!
+//! ```text
+//! slow start             W += 1 for each acknowledged segment
+//! congestion avoidance   W += 1/W for each acknowledged segment           (RFC 5681 equation 3)
+//! loss, mark, timeout    ssthresh = max(W/2, 2)                           (RFC 5681 equation 4)
+//! ```
+//!
+//! | parameter | default | values | source |
+//! |---|---|---|---|
+//! | `reduce_from` | `cwnd` | `cwnd`, `flight-size` | Linux and ns-2; the RFC says FlightSize |
+//!
+//! Readings:
+//! - RFC 5681 halves FlightSize, Linux and ns-2 halve cwnd. The papers plot cwnd and ran ns-2, so `cwnd` is the
+//!   default; it makes no difference to a flow that always has data, since the window grows only while it is
+//!   used up.
+//! - Growth counts acknowledged segments, not ACKs (RFC 3465), except in Linux 2.6's arithmetic. In that one the
+//!   window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::reno::{self, ReduceFrom};
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, ParameterSet, Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "newreno",
+    title: "TCP NewReno",
+    year: 1999,
+    reference: "RFC 5681 (2009), RFC 6582 (2012, first RFC 2582 of 1999)",
+    summary: "Adds one segment a round trip, halves at a loss: the standard TCP.",
+    signals: &[Signal::Loss, Signal::Ecn],
+    based_on: "Reno",
+    implemented_in: "Linux (reno), Windows, FreeBSD, Solaris, ns-2, ns-3, most QUIC stacks",
+    version: 1,
+    parameters: NewRenoParameters::PARAMETERS,
+    build: build::<NewReno>,
+};
+
+parameters! {
+    /// Settings of [`NewReno`].
+    pub struct NewRenoParameters {
+        /// The window that is halved.
+        reduce_from: word(ReduceFrom::Cwnd), "", "Linux, ns-2; RFC 5681 equation 4 has flight-size";
+    }
+}
+
+/// NewReno.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    parameters: NewRenoParameters,
+}
+
+impl Configurable for NewReno {
+    type Parameters = NewRenoParameters;
+
+    fn new(parameters: NewRenoParameters) -> Self {
+        NewReno { parameters }
+    }
+}
+
+impl CongestionControl for NewReno {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        reno::increase(window, ack);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        window.reduce_to(self.parameters.reduce_from.segments(window, congestion) / 2.0);
+        reno::hold_half_in_recovery(window);
+    }
+}

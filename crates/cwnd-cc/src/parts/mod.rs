@@ -1,0 +1,7 @@
+//! Parts that several algorithms are composed of.
+
+pub mod hystart;
+pub mod hystart_plus_plus;
+pub mod reno;
+pub mod round;
+pub mod slow_start;

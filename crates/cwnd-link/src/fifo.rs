@@ -1,0 +1,172 @@
+//! A first-in first-out queue that drops what does not fit and may mark what finds it long.
+
+use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
+use std::collections::VecDeque;
+
+/// What a queue decides about an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is taken.
+    Accepted {
+        /// It is to carry a congestion mark, if it can.
+        mark: bool,
+    },
+    /// It is dropped.
+    Dropped,
+}
+
+/// A [`QueueSpec`] turned into comparisons with the number of packets *in the system* (waiting, and the
+/// one in transmission), which both ways of counting come down to: whenever a packet waits, the
+/// transmitter is busy, so "waiting" is one less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Drop an arrival that finds at least so many packets in the system.
+    pub drop_at: u64,
+    /// Drop an arrival whose bytes would raise those that count over this.
+    pub bytes: u64,
+    /// Whether the bytes in transmission count.
+    pub transmission_counts: bool,
+    /// Mark an arrival that finds at least so many packets in the system.
+    pub mark_at: u64,
+}
+
+impl Limits {
+    /// The comparisons of a specification. An arrival that finds the transmitter idle always passes.
+    pub fn new(spec: &QueueSpec) -> Limits {
+        let transmission_counts = spec.counting == Counting::WithTransmission;
+        let in_system = |n: u64| n + u64::from(!transmission_counts);
+        let (drop_at, bytes) = match spec.limit {
+            QueueLimit::Packets(n) => (in_system(u64::from(n)).max(1), u64::MAX),
+            QueueLimit::Bytes(bytes) => (u64::MAX, bytes),
+            QueueLimit::Unlimited => (u64::MAX, u64::MAX),
+        };
+        let mark_at = spec.ecn_threshold.map_or(u64::MAX, |k| in_system(u64::from(k) + 1));
+        Limits { drop_at, bytes, transmission_counts, mark_at }
+    }
+}
+
+/// A drop-tail queue, with an ECN threshold or without, that holds its packets.
+#[derive(Clone, Debug)]
+pub struct Fifo<P> {
+    limits: Limits,
+    waiting: VecDeque<(P, u32)>,
+    waiting_bytes: u64,
+    /// Bytes of the packet in transmission.
+    transmitting: Option<u32>,
+}
+
+impl<P> Fifo<P> {
+    /// An empty queue before an idle transmitter.
+    pub fn new(spec: &QueueSpec) -> Self {
+        Fifo { limits: Limits::new(spec), waiting: VecDeque::new(), waiting_bytes: 0, transmitting: None }
+    }
+
+    /// Change limit, counting and threshold; what waits already stays.
+    pub fn set_spec(&mut self, spec: &QueueSpec) {
+        self.limits = Limits::new(spec);
+    }
+
+    /// A packet of so many wire bytes arrives.
+    pub fn enqueue(&mut self, packet: P, bytes: u32) -> Verdict {
+        if let Some(transmitting) = self.transmitting {
+            let in_system = self.waiting.len() as u64 + 1;
+            let counted = if self.limits.transmission_counts { u64::from(transmitting) } else { 0 };
+            let bytes_after = self.waiting_bytes + counted + u64::from(bytes);
+            if in_system >= self.limits.drop_at || bytes_after > self.limits.bytes {
+                return Verdict::Dropped;
+            }
+            let mark = in_system >= self.limits.mark_at;
+            self.waiting_bytes += u64::from(bytes);
+            self.waiting.push_back((packet, bytes));
+            return Verdict::Accepted { mark };
+        }
+        self.waiting_bytes += u64::from(bytes);
+        self.waiting.push_back((packet, bytes));
+        Verdict::Accepted { mark: false }
+    }
+
+    /// The transmitter is free and takes the next packet, if there is one.
+    pub fn dequeue(&mut self) -> Option<(P, u32)> {
+        let next = self.waiting.pop_front();
+        self.transmitting = next.as_ref().map(|&(_, bytes)| bytes);
+        self.waiting_bytes -= u64::from(self.transmitting.unwrap_or(0));
+        next
+    }
+
+    /// Whether a packet is in transmission.
+    pub fn is_transmitting(&self) -> bool {
+        self.transmitting.is_some()
+    }
+
+    /// Packets that wait, without the one in transmission.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Those packets, first to leave first.
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.waiting.iter().map(|(packet, _)| packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(limit: QueueLimit, counting: Counting, ecn_threshold: Option<u32>) -> QueueSpec {
+        QueueSpec { limit, counting, ecn_threshold }
+    }
+
+    /// How many of a burst of `n` packets of 1,000 B pass; the first goes straight into transmission.
+    fn burst(spec: &QueueSpec, n: usize) -> (usize, usize) {
+        let mut queue = Fifo::new(spec);
+        let (mut passed, mut marked) = (0, 0);
+        for i in 0..n {
+            if let Verdict::Accepted { mark } = queue.enqueue(i, 1000) {
+                passed += 1;
+                marked += usize::from(mark);
+                if !queue.is_transmitting() {
+                    queue.dequeue();
+                }
+            }
+        }
+        (passed, marked)
+    }
+
+    #[test]
+    fn counts_the_packet_in_transmission_or_not() {
+        let five = QueueLimit::Packets(5);
+        assert_eq!(burst(&spec(five, Counting::WithTransmission, None), 20).0, 5);
+        assert_eq!(burst(&spec(five, Counting::WaitingOnly, None), 20).0, 6);
+        let bytes = QueueLimit::Bytes(5000);
+        assert_eq!(burst(&spec(bytes, Counting::WithTransmission, None), 20).0, 5);
+        assert_eq!(burst(&spec(bytes, Counting::WaitingOnly, None), 20).0, 6);
+        assert_eq!(burst(&spec(QueueLimit::Unlimited, Counting::WaitingOnly, None), 20).0, 20);
+    }
+
+    #[test]
+    fn marks_above_the_threshold() {
+        // K = 3: the arrival that finds 0, 1, 2 or 3 is not marked, the one that finds 4 is. Counting the
+        // packet in transmission, the fifth to tenth of a burst find 4 to 9; not counting it, the sixth on.
+        let ten = QueueLimit::Packets(100);
+        assert_eq!(burst(&spec(ten, Counting::WithTransmission, Some(3)), 10), (10, 6));
+        assert_eq!(burst(&spec(ten, Counting::WaitingOnly, Some(3)), 10), (10, 5));
+    }
+
+    #[test]
+    fn an_idle_transmitter_takes_anything() {
+        assert_eq!(burst(&spec(QueueLimit::Packets(0), Counting::WaitingOnly, None), 3).0, 1);
+        assert_eq!(burst(&spec(QueueLimit::Bytes(10), Counting::WithTransmission, None), 3).0, 1);
+    }
+
+    #[test]
+    fn keeps_the_order() {
+        let mut queue = Fifo::new(&spec(QueueLimit::Unlimited, Counting::WaitingOnly, None));
+        for i in 0..3 {
+            queue.enqueue(i, 100);
+        }
+        assert_eq!(queue.waiting(), 3);
+        assert_eq!(std::iter::from_fn(|| queue.dequeue()).map(|(p, _)| p).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(!queue.is_transmitting());
+    }
+}

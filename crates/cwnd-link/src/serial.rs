@@ -1,0 +1,70 @@
+//! How long a packet occupies a transmitter.
+
+use cwnd_scenario::Rate;
+
+/// Serialisation time at a rate, in whole nanoseconds, rounded to the nearest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SerialTime {
+    /// Nanoseconds a byte, times 2^32.
+    scaled: u64,
+}
+
+impl SerialTime {
+    /// At this rate; an unlimited one takes no time. A rate under 2 bit/s is taken as 2 bit/s, which is
+    /// what the arithmetic can hold.
+    pub fn new(rate: Rate) -> SerialTime {
+        if rate == Rate::UNLIMITED {
+            return SerialTime { scaled: 0 };
+        }
+        let bits_per_second = u128::from(rate.0.max(2));
+        let scaled = ((8_000_000_000u128 << 32) + bits_per_second / 2) / bits_per_second;
+        SerialTime { scaled: u64::try_from(scaled).unwrap_or(u64::MAX) }
+    }
+
+    /// Nanoseconds for so many wire bytes.
+    #[inline]
+    pub fn of(self, bytes: u32) -> u64 {
+        ((u128::from(self.scaled) * u128::from(bytes) + (1 << 31)) >> 32) as u64
+    }
+
+    /// What is left of a transmission when the rate changes: `remaining` nanoseconds at `old` hold so
+    /// many bits, which take this long at the new rate.
+    pub fn convert(self, remaining: u64, old: SerialTime) -> u64 {
+        if old.scaled == 0 {
+            return 0;
+        }
+        let exact = u128::from(remaining) * u128::from(self.scaled) + u128::from(old.scaled) / 2;
+        u64::try_from(exact / u128::from(old.scaled)).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_exact_where_the_nanoseconds_are_whole() {
+        // 1,050 B x 8 = 8,400 bit: 8,400 ns at 1 Gbit/s; 1,514 B at 100 Mbit/s: 121,120 ns.
+        assert_eq!(SerialTime::new(Rate(1_000_000_000)).of(1050), 8400);
+        assert_eq!(SerialTime::new(Rate(100_000_000)).of(1514), 121_120);
+        assert_eq!(SerialTime::new(Rate(1000)).of(65_535), 524_280_000_000);
+        assert_eq!(SerialTime::new(Rate::UNLIMITED).of(1500), 0);
+    }
+
+    #[test]
+    fn rounds_to_the_nearest() {
+        // 1,000 B at 3 Mbit/s: 2,666,666.67 ns; 40 B at 7 Gbit/s: 45.71 ns.
+        assert_eq!(SerialTime::new(Rate(3_000_000)).of(1000), 2_666_667);
+        assert_eq!(SerialTime::new(Rate(7_000_000_000)).of(40), 46);
+    }
+
+    #[test]
+    fn converts_what_is_left() {
+        let fast = SerialTime::new(Rate(1_000_000_000));
+        let slow = SerialTime::new(Rate(250_000_000));
+        assert_eq!(slow.convert(2100, fast), 8400);
+        assert_eq!(fast.convert(8400, slow), 2100);
+        assert_eq!(slow.convert(500, SerialTime::new(Rate::UNLIMITED)), 0);
+        assert_eq!(SerialTime::new(Rate::UNLIMITED).convert(500, slow), 0);
+    }
+}

@@ -1,0 +1,62 @@
+//! Figures as SVG, made for papers.
+//!
+//! A [`Figure`] is a column of [`Panel`]s; a panel has two [`Axis`] and draws its [`Mark`]s between them.
+//! [`Line`] and [`Band`] are marks; another kind of drawing (bars, a heat map, error bars) is another file
+//! that implements [`Mark`].
+//!
+//! The SVG needs nothing but itself: no fonts, scripts, styles or identifiers, so that several figures can
+//! stand in one HTML page. Numbers have at most two decimals and nothing depends on time or place: the same
+//! figure is the same text, byte by byte.
+//!
+//! The background is white in every colour scheme, on purpose. The colours were chosen for their contrast with
+//! white, a figure in a paper is printed on white, and the tools that turn SVG into PDF know no colour schemes;
+//! so a figure looks the same on a dark web page as in print.
+//!
+//! Colours can be told apart by colour-blind readers; dash patterns and markers say the same again for black
+//! and white ([`style`]).
+
+mod axis;
+mod band;
+mod canvas;
+mod decimate;
+mod figure;
+mod key;
+mod line;
+mod queues;
+pub mod style;
+mod text;
+mod ticks;
+mod trace;
+
+use std::path::Path;
+
+pub use axis::{Axis, Numbers, Scale};
+pub use band::Band;
+pub use canvas::{Anchor, Canvas, Label};
+pub use figure::{Extent, Figure, Frame, Mark, Panel};
+pub use key::{Key, Swatch};
+pub use line::{Line, Markers};
+pub use trace::{cwnd_and_queue, cwnd_and_queue_figure};
+
+use crate::output_file::{self, OutputFileError};
+
+/// Writes the text of a figure to an `.svg` file; it appears whole or not at all.
+///
+/// # Errors
+/// If the extension is not `.svg`, or the file cannot be written.
+pub fn write(path: &Path, svg: &str) -> Result<(), OutputFileError> {
+    output_file::check_extension(path, KIND, &EXTENSIONS)?;
+    output_file::write_text(path, svg)
+}
+
+/// Whether [`write`] could write to `path`, found out before a long run and not after it.
+///
+/// # Errors
+/// If the extension is not `.svg`, the directory does not exist or takes no files, or the file exists and
+/// cannot be replaced.
+pub fn check_writable(path: &Path) -> Result<(), OutputFileError> {
+    output_file::check_writable(path, KIND, &EXTENSIONS)
+}
+
+const KIND: &str = "a figure";
+const EXTENSIONS: [&str; 1] = ["svg"];

@@ -1,0 +1,185 @@
+//! Axes: from values to places.
+
+use super::ticks::{self, Step, Ticks};
+
+/// An axis of a panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What is measured, with its unit: `time (s)`.
+    pub label: String,
+    /// How values become places.
+    pub scale: Scale,
+    /// How ticks are written.
+    pub numbers: Numbers,
+    /// Where it begins; from the data if not given.
+    pub from: Option<f64>,
+    /// Where it ends; from the data if not given.
+    pub to: Option<f64>,
+    /// Ends where the data end; otherwise at the next tick.
+    pub tight: bool,
+    /// Ticks at whole numbers only.
+    pub whole: bool,
+    /// Ticks at these places, instead of round ones.
+    pub ticks: Option<Vec<f64>>,
+}
+
+/// How values become places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences are equally long.
+    Linear,
+    /// Equal ratios are equally long; values that are not positive have no place.
+    Log,
+}
+
+/// How ticks are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// `31,000`.
+    Thousands,
+    /// `31 k`.
+    Si,
+}
+
+impl Axis {
+    /// A linear axis; no parentheses after the label if there is no unit.
+    pub fn linear(quantity: &str, unit: &str) -> Axis {
+        let label = if unit.is_empty() { quantity.into() } else { format!("{quantity} ({unit})") };
+        Axis {
+            label,
+            scale: Scale::Linear,
+            numbers: Numbers::Thousands,
+            from: None,
+            to: None,
+            tight: false,
+            whole: false,
+            ticks: None,
+        }
+    }
+
+    /// A logarithmic axis. Where the data are not all positive, give its beginning ([`Axis::from`]): it cannot
+    /// be read from them, and is taken as a thousandth of the end.
+    pub fn log(quantity: &str, unit: &str) -> Axis {
+        Axis { scale: Scale::Log, ..Axis::linear(quantity, unit) }
+    }
+
+    /// The same with a fixed beginning.
+    pub fn from(self, from: f64) -> Axis {
+        Axis { from: Some(from), ..self }
+    }
+
+    /// The same with a fixed end.
+    pub fn to(self, to: f64) -> Axis {
+        Axis { to: Some(to), ..self }
+    }
+
+    /// The same, ending where the data end.
+    pub fn tight(self) -> Axis {
+        Axis { tight: true, ..self }
+    }
+
+    /// The same with ticks at whole numbers only.
+    pub fn whole(self) -> Axis {
+        Axis { whole: true, ..self }
+    }
+
+    /// The same with ticks written with SI prefixes.
+    pub fn si(self) -> Axis {
+        Axis { numbers: Numbers::Si, ..self }
+    }
+
+    /// The same with ticks at these places.
+    pub fn ticks_at(self, places: &[f64]) -> Axis {
+        Axis { ticks: Some(places.to_vec()), ..self }
+    }
+
+    /// The range that shows data between two values (if there are any), with at most so many parts between
+    /// labels.
+    pub(crate) fn fit(&self, data: Option<(f64, f64)>, most: usize) -> Fitted {
+        let (mut from, mut to) = data.unwrap_or(match self.scale {
+            Scale::Linear => (0.0, 1.0),
+            Scale::Log => (1.0, 10.0),
+        });
+        from = self.from.unwrap_or(from);
+        to = self.to.unwrap_or(to);
+        let ticks = match self.scale {
+            Scale::Linear => {
+                if to <= from {
+                    to = from + if from == 0.0 { 1.0 } else { from.abs() };
+                }
+                let step = Step::new(to - from, most, self.whole);
+                if !self.tight {
+                    from = self.from.unwrap_or(step.below(from));
+                    to = self.to.unwrap_or(step.above(to));
+                }
+                ticks::linear(from, to, step, self.numbers)
+            }
+            Scale::Log => {
+                to = if to > 0.0 { to } else { 10.0 };
+                from = if from > 0.0 { from } else { to / 1_000.0 };
+                if to <= from {
+                    (from, to) = (from / 2.0, from * 2.0);
+                }
+                if !self.tight {
+                    from = self.from.unwrap_or(ticks::round_log(from, false));
+                    to = self.to.unwrap_or(ticks::round_log(to, true));
+                }
+                ticks::logarithmic(from, to, most, self.numbers)
+            }
+        };
+        let ticks = self.ticks.as_ref().map_or(ticks, |places| ticks::at(places, self.numbers));
+        Fitted { scale: self.scale, from, to, ticks }
+    }
+}
+
+/// An axis whose range is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitted {
+    scale: Scale,
+    from: f64,
+    to: f64,
+    pub ticks: Ticks,
+}
+
+impl Fitted {
+    /// The place of a value between `start` and `end`; not finite if it has none.
+    pub fn place(&self, value: f64, start: f64, end: f64) -> f64 {
+        let share = match self.scale {
+            Scale::Linear => (value - self.from) / (self.to - self.from),
+            Scale::Log if value > 0.0 => (value / self.from).ln() / (self.to / self.from).ln(),
+            Scale::Log => f64::NAN,
+        };
+        start + share * (end - start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(axis: &Axis, data: (f64, f64)) -> (f64, f64) {
+        let fitted = axis.fit(Some(data), 5);
+        (fitted.from, fitted.to)
+    }
+
+    #[test]
+    fn a_range_ends_at_ticks_unless_it_is_tight_or_fixed() {
+        let axis = Axis::linear("cwnd", "packets");
+        assert_eq!(axis.label, "cwnd (packets)");
+        assert_eq!(range(&axis, (1_200.0, 31_000.0)), (0.0, 40_000.0));
+        assert_eq!(range(&axis.clone().tight(), (1_200.0, 31_000.0)), (1_200.0, 31_000.0));
+        assert_eq!(range(&axis.clone().from(0.0).to(100.0), (50.0, 60.0)), (0.0, 100.0));
+        assert_eq!(range(&axis, (0.0, 0.0)), (0.0, 1.0));
+        assert_eq!(range(&axis, (7.0, 7.0)), (6.0, 14.0));
+        assert_eq!(range(&Axis::log("buffer", "packets"), (3.0, 700.0)), (2.0, 1_000.0));
+    }
+
+    #[test]
+    fn places() {
+        let linear = Axis::linear("x", "").from(0.0).to(10.0).fit(None, 5);
+        assert_eq!(linear.place(2.5, 100.0, 200.0), 125.0);
+        let log = Axis::log("x", "").from(1.0).to(100.0).fit(None, 5);
+        assert_eq!(log.place(10.0, 0.0, 100.0), 50.0);
+        assert!(!log.place(0.0, 0.0, 100.0).is_finite());
+    }
+}

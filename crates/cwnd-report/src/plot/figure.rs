@@ -1,0 +1,259 @@
+//! Figures and panels, and how they are laid out.
+
+use super::axis::{Axis, Fitted};
+use super::canvas::{Anchor, Canvas, Label};
+use super::key::{self, Key};
+use super::style::{GREY, GRID, INK, Stroke};
+use super::text;
+
+/// Panels one above the other, with a title, a legend and a caption.
+pub struct Figure {
+    /// What it shows, in a line.
+    pub title: String,
+    /// The same in a sentence or two, for readers who cannot see it.
+    pub description: String,
+    /// How it was made and how to read it, in small type below.
+    pub caption: String,
+    /// The legend of all panels, above the first.
+    pub keys: Vec<Key>,
+    /// The panels, from the top.
+    pub panels: Vec<Panel>,
+    /// Whether the panels have one horizontal axis, labelled below the last.
+    pub share_x: bool,
+    /// Its width; everything is measured in this unit. Text is 10 to 14 high.
+    pub width: f64,
+}
+
+/// One set of axes with what is drawn between them.
+pub struct Panel {
+    /// A heading, if it needs one.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, the hindmost first.
+    pub marks: Vec<Box<dyn Mark>>,
+    /// The legend of this panel alone, above it.
+    pub keys: Vec<Key>,
+    /// Height of the area between the axes.
+    pub height: f64,
+}
+
+/// Something that is drawn between axes.
+pub trait Mark {
+    /// The values that it covers, from which the axes get their ranges.
+    fn extent(&self) -> Extent;
+    /// Draws it; what falls outside the frame is cut off.
+    fn draw(&self, frame: &Frame, canvas: &mut Canvas);
+}
+
+/// The least and the greatest values of something, in both directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Extent {
+    /// Along the horizontal axis; none if there is nothing.
+    pub x: Option<(f64, f64)>,
+    /// Along the vertical axis; none if there is nothing.
+    pub y: Option<(f64, f64)>,
+}
+
+/// Where values stand in a panel.
+pub struct Frame {
+    x: Fitted,
+    y: Fitted,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Figure {
+    /// A figure without panels.
+    pub fn new(title: impl Into<String>) -> Figure {
+        Figure {
+            title: title.into(),
+            description: String::new(),
+            caption: String::new(),
+            keys: Vec::new(),
+            panels: Vec::new(),
+            share_x: false,
+            width: 700.0,
+        }
+    }
+
+    /// The figure as SVG.
+    pub fn to_svg(&self) -> String {
+        let mut canvas = Canvas::default();
+        let room = self.width - 2.0 * MARGIN;
+        let mut y = MARGIN;
+        for line in text::wrap(&self.title, 1.1 * TITLE, room) {
+            canvas.text(MARGIN, y + TITLE, &Label::new(TITLE, INK).bold(), &line);
+            y += 1.3 * TITLE;
+        }
+        let keys = key::Rows::new(&self.keys, 0.0, room);
+        keys.draw(&mut canvas, MARGIN, y + 3.0);
+        y += keys.height() + 3.0;
+
+        let axes = self.fit();
+        let y_labels = axes.iter().flat_map(|(_, y)| &y.ticks.major);
+        let widest = y_labels.map(|(_, label)| text::width(label, TICK)).fold(0.0, f64::max);
+        let left = MARGIN + TEXT + 6.0 + widest + 7.0;
+        let panels = self.panels.len();
+        for (i, (panel, (x_axis, y_axis))) in self.panels.iter().zip(axes).enumerate() {
+            let labelled = !self.share_x || i + 1 == panels;
+            y = panel.draw_heading(&mut canvas, left, self.width - MARGIN, y);
+            let (right, bottom) = (self.width - MARGIN, y + panel.height);
+            let frame = Frame { x: x_axis, y: y_axis, left, right, top: y, bottom };
+            panel.draw(&mut canvas, &frame, labelled);
+            y = bottom + if labelled { 2.0 * TICK + TEXT + 8.0 } else { 10.0 };
+        }
+
+        for line in text::wrap(&self.caption, TICK, room) {
+            y += 1.35 * TICK;
+            canvas.text(MARGIN, y, &Label::new(TICK, GREY), &line);
+        }
+        canvas.into_svg(self.width, (y + MARGIN).ceil(), &self.title, &self.description)
+    }
+
+    /// The axes of every panel.
+    fn fit(&self) -> Vec<(Fitted, Fitted)> {
+        let extents: Vec<Extent> = self.panels.iter().map(Panel::extent).collect();
+        let all = extents.iter().fold(Extent::default(), |all, extent| all.union(extent));
+        let fit = |(panel, extent): (&Panel, &Extent)| {
+            let shared = if self.share_x { all.x } else { extent.x };
+            let x = panel.x.fit(shared, ((self.width / 62.0) as usize).max(2));
+            (x, panel.y.fit(extent.y, ((panel.height / 34.0) as usize).max(2)))
+        };
+        self.panels.iter().zip(&extents).map(fit).collect()
+    }
+}
+
+const MARGIN: f64 = 14.0;
+const TITLE: f64 = 14.0;
+const TEXT: f64 = 11.0;
+const TICK: f64 = 10.0;
+
+impl Panel {
+    /// A panel without marks.
+    pub fn new(x: Axis, y: Axis, height: f64) -> Panel {
+        Panel { title: String::new(), x, y, marks: Vec::new(), keys: Vec::new(), height }
+    }
+
+    /// Adds something to draw, in front of what is already there.
+    pub fn add(&mut self, mark: impl Mark + 'static) {
+        self.marks.push(Box::new(mark));
+    }
+
+    fn extent(&self) -> Extent {
+        self.marks.iter().fold(Extent::default(), |all, mark| all.union(&mark.extent()))
+    }
+
+    /// Draws the heading and the legend, and tells where the area between the axes may begin.
+    fn draw_heading(&self, canvas: &mut Canvas, left: f64, right: f64, top: f64) -> f64 {
+        let heading = text::shorten(&self.title, 1.1 * TEXT, right - left);
+        let mut indent = 0.0;
+        if !heading.is_empty() {
+            canvas.text(left, top + key::ROW / 2.0 + 4.0, &Label::new(TEXT, INK).bold(), &heading);
+            indent = text::width(&heading, 1.1 * TEXT) + 18.0;
+        }
+        let keys = key::Rows::new(&self.keys, indent, right - left);
+        keys.draw(canvas, left, top);
+        top + keys.height().max(if heading.is_empty() { 0.0 } else { key::ROW }) + 5.0
+    }
+
+    fn draw(&self, canvas: &mut Canvas, frame: &Frame, labelled: bool) {
+        let Frame { left, right, top, bottom, .. } = *frame;
+        let grid = Stroke::solid(GRID, 0.8);
+        let axis = Stroke::solid(INK, 0.8);
+        for (value, label) in &frame.y.ticks.major {
+            let y = frame.y(*value);
+            canvas.line(&[(left, y), (right, y)], &grid);
+            canvas.line(&[(left - 4.0, y), (left, y)], &axis);
+            let style = Label::new(TICK, INK).anchor(Anchor::End);
+            canvas.text(left - 7.0, y + 0.36 * TICK, &style, label);
+        }
+        for (value, label) in &frame.x.ticks.major {
+            let x = frame.x(*value);
+            canvas.line(&[(x, top), (x, bottom)], &grid);
+            canvas.line(&[(x, bottom), (x, bottom + 4.0)], &axis);
+            if labelled {
+                canvas.text(x, bottom + 6.0 + TICK, &Label::new(TICK, INK).anchor(Anchor::Middle), label);
+            }
+        }
+        for value in &frame.y.ticks.minor {
+            canvas.line(&[(left - 2.5, frame.y(*value)), (left, frame.y(*value))], &axis);
+        }
+        for value in &frame.x.ticks.minor {
+            canvas.line(&[(frame.x(*value), bottom), (frame.x(*value), bottom + 2.5)], &axis);
+        }
+
+        // A line along the edge keeps its width, and a marker there its shape.
+        canvas.begin_clip(left - 4.0, top - 4.0, right - left + 8.0, bottom - top + 8.0);
+        for mark in &self.marks {
+            mark.draw(frame, canvas);
+        }
+        canvas.end_clip();
+
+        canvas.line(&[(left, top), (left, bottom), (right, bottom)], &axis);
+        let style = Label::new(TEXT, INK).anchor(Anchor::Middle);
+        let label = text::shorten(&self.y.label, TEXT, bottom - top + 30.0);
+        canvas.text(MARGIN + TEXT - 2.0, (top + bottom) / 2.0, &style.upright(), &label);
+        if labelled {
+            canvas.text((left + right) / 2.0, bottom + 2.0 * TICK + TEXT, &style, &self.x.label);
+        }
+    }
+}
+
+impl Extent {
+    /// The same with a point; values that are not finite are left out.
+    pub fn with(self, x: f64, y: f64) -> Extent {
+        if !(x.is_finite() && y.is_finite()) {
+            return self;
+        }
+        self.union(&Extent { x: Some((x, x)), y: Some((y, y)) })
+    }
+
+    /// What covers both.
+    pub fn union(self, other: &Extent) -> Extent {
+        let union = |a: Option<(f64, f64)>, b: Option<(f64, f64)>| match (a, b) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        Extent { x: union(self.x, other.x), y: union(self.y, other.y) }
+    }
+}
+
+impl Frame {
+    /// Where a value stands on the horizontal axis; not finite if it has no place.
+    pub fn x(&self, value: f64) -> f64 {
+        self.x.place(value, self.left, self.right)
+    }
+
+    /// Where a value stands on the vertical axis; not finite if it has no place.
+    pub fn y(&self, value: f64) -> f64 {
+        self.y.place(value, self.bottom, self.top)
+    }
+
+    /// The left edge of the area between the axes.
+    pub fn left(&self) -> f64 {
+        self.left
+    }
+
+    /// The right edge.
+    pub fn right(&self) -> f64 {
+        self.right
+    }
+
+    /// The upper edge.
+    pub fn top(&self) -> f64 {
+        self.top
+    }
+
+    /// The lower edge.
+    pub fn bottom(&self) -> f64 {
+        self.bottom
+    }
+}
+
+#[cfg(test)]
+mod tests;

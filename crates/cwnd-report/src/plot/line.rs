@@ -1,0 +1,70 @@
+//! A line through points.
+
+use super::canvas::Canvas;
+use super::decimate::decimate;
+use super::figure::{Extent, Frame, Mark};
+use super::key::Swatch;
+use super::style::{Marker, Stroke};
+
+/// A line through points, with markers on some of them.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The points, by rising `x`. One that is not finite is a gap.
+    pub points: Vec<(f64, f64)>,
+    /// How the line is drawn; none draws the markers alone.
+    pub stroke: Stroke,
+    /// The signs on it.
+    pub markers: Option<Markers>,
+}
+
+/// The signs on a line. They stand on points of the data, never between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Markers {
+    /// The sign.
+    pub marker: Marker,
+    /// The least distance between two, in the units of the figure; 0 marks every point.
+    pub spacing: f64,
+    /// Where the first may stand, as a share of the spacing, so that the markers of several lines do not meet.
+    pub phase: f64,
+}
+
+impl Line {
+    /// A line without markers.
+    pub fn new(points: Vec<(f64, f64)>, stroke: Stroke) -> Line {
+        Line { points, stroke, markers: None }
+    }
+
+    /// The same with markers.
+    pub fn markers(self, markers: Option<Markers>) -> Line {
+        Line { markers, ..self }
+    }
+
+    /// How it looks in a legend.
+    pub fn swatch(&self) -> Swatch {
+        Swatch::line(self.stroke).marker(self.markers.map(|m| m.marker))
+    }
+}
+
+/// Width of a column within which a line keeps its extremes: half a unit, so that a figure can be shown at twice
+/// its size without a difference.
+pub(crate) const COLUMN: f64 = 0.5;
+
+impl Mark for Line {
+    fn extent(&self) -> Extent {
+        self.points.iter().fold(Extent::default(), |extent, &(x, y)| extent.with(x, y))
+    }
+
+    fn draw(&self, frame: &Frame, canvas: &mut Canvas) {
+        let points: Vec<(f64, f64)> = self.points.iter().map(|&(x, y)| (frame.x(x), frame.y(y))).collect();
+        canvas.line(&decimate(&points, COLUMN), &self.stroke);
+        let Some(markers) = self.markers else { return };
+        let stroke = Stroke::solid(self.stroke.colour, self.stroke.width.min(1.2));
+        let mut next = frame.left() + markers.phase * markers.spacing;
+        for point in points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()) {
+            if markers.spacing <= 0.0 || point.0 >= next {
+                canvas.marker(point, markers.marker, &stroke);
+                next = (next + markers.spacing).max(point.0 + 0.5 * markers.spacing);
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Colours, dash patterns and markers.
+//!
+//! Five colours are those of the Okabe-Ito palette that have a contrast of at least 3:1 with white (its orange,
+//! sky blue and yellow do not: as thin lines they fade); brown and violet were found by searching for the colours
+//! with that contrast that are farthest from the others for readers with normal, protan, deutan and tritan
+//! vision.
+
+use std::fmt;
+
+/// An sRGB colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colour(pub u8, pub u8, pub u8);
+
+/// Text and axes.
+pub const INK: Colour = Colour(0x22, 0x22, 0x22);
+/// Secondary text.
+pub const GREY: Colour = Colour(0x59, 0x59, 0x59);
+/// Grid lines.
+pub const GRID: Colour = Colour(0xe4, 0xe4, 0xe4);
+/// The background.
+pub const PAPER: Colour = Colour(0xff, 0xff, 0xff);
+
+/// Colours of series, in the order in which they are used.
+pub const COLOURS: [Colour; 7] = [
+    Colour(0x00, 0x72, 0xb2), // blue
+    Colour(0xd5, 0x5e, 0x00), // vermillion
+    Colour(0x00, 0x9e, 0x73), // bluish green
+    Colour(0x7a, 0x1f, 0xd1), // violet
+    Colour(0xcc, 0x79, 0xa7), // reddish purple
+    Colour(0x00, 0x00, 0x00), // black
+    Colour(0x78, 0x32, 0x14), // brown
+];
+
+impl Colour {
+    /// The colour of the series with this index; they repeat after the seventh.
+    pub fn of_series(index: usize) -> Colour {
+        COLOURS[index % COLOURS.len()]
+    }
+
+    /// The colour mixed with white: 1 leaves it as it is, 0 is white.
+    pub fn tint(self, share: f64) -> Colour {
+        let mix = |c: u8| (255.0 - (255.0 - f64::from(c)) * share.clamp(0.0, 1.0)).round() as u8;
+        Colour(mix(self.0), mix(self.1), mix(self.2))
+    }
+}
+
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stroke {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its width, in the units of the figure (a figure is some 700 wide).
+    pub width: f64,
+    /// Its pattern.
+    pub dash: Dash,
+}
+
+impl Stroke {
+    /// A solid line.
+    pub fn solid(colour: Colour, width: f64) -> Stroke {
+        Stroke { colour, width, dash: Dash::Solid }
+    }
+
+    /// The same with another pattern.
+    pub fn dashed(self, dash: Dash) -> Stroke {
+        Stroke { dash, ..self }
+    }
+}
+
+/// The pattern of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dash {
+    /// Without gaps.
+    Solid,
+    /// Dashes.
+    Dashed,
+    /// Dots.
+    Dotted,
+    /// Dashes and dots in turn.
+    DashDot,
+    /// Long dashes.
+    Long,
+    /// A dash and two dots in turn.
+    DashDotDot,
+    /// Short dashes.
+    Short,
+    /// Long and short dashes in turn.
+    LongShort,
+}
+
+impl Dash {
+    /// Every pattern, in the order in which they are used.
+    pub const ALL: [Dash; 8] = [
+        Dash::Solid,
+        Dash::Dashed,
+        Dash::Dotted,
+        Dash::DashDot,
+        Dash::Long,
+        Dash::DashDotDot,
+        Dash::Short,
+        Dash::LongShort,
+    ];
+
+    /// The pattern of the line with this index; they repeat after the eighth.
+    pub fn of_series(index: usize) -> Dash {
+        Dash::ALL[index % Dash::ALL.len()]
+    }
+
+    /// Lengths of dashes and gaps, as SVG writes them; none for a solid line.
+    pub(crate) fn lengths(self) -> Option<&'static str> {
+        match self {
+            Dash::Solid => None,
+            Dash::Dashed => Some("5 2.5"),
+            Dash::Dotted => Some("1.5 2"),
+            Dash::DashDot => Some("7 2 1.5 2"),
+            Dash::Long => Some("11 3"),
+            Dash::DashDotDot => Some("7 2 1.5 2 1.5 2"),
+            Dash::Short => Some("3 2"),
+            Dash::LongShort => Some("11 2.5 4 2.5"),
+        }
+    }
+}
+
+/// A sign on a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// A circle.
+    Circle,
+    /// A square.
+    Square,
+    /// A triangle that points up.
+    Up,
+    /// A square on its corner.
+    Diamond,
+    /// A triangle that points down.
+    Down,
+    /// An x.
+    Cross,
+    /// A hexagon.
+    Hexagon,
+    /// A plus sign.
+    Plus,
+}
+
+impl Marker {
+    /// Every marker, in the order in which they are used.
+    pub const ALL: [Marker; 8] = [
+        Marker::Circle,
+        Marker::Square,
+        Marker::Up,
+        Marker::Diamond,
+        Marker::Down,
+        Marker::Cross,
+        Marker::Hexagon,
+        Marker::Plus,
+    ];
+
+    /// The marker of the series with this index. There is one more marker than there are colours, so that the
+    /// pair repeats only after 56 series.
+    pub fn of_series(index: usize) -> Marker {
+        Marker::ALL[index % Marker::ALL.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// WCAG 2: (1.05) / (relative luminance + 0.05).
+    fn contrast_with_white(colour: Colour) -> f64 {
+        let linear = |c: u8| {
+            let c = f64::from(c) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        1.05 / (0.2126 * linear(colour.0) + 0.7152 * linear(colour.1) + 0.0722 * linear(colour.2) + 0.05)
+    }
+
+    #[test]
+    fn colours_stand_out_from_the_paper() {
+        for colour in COLOURS {
+            assert!(contrast_with_white(colour) >= 3.0, "{colour}: {:.2}", contrast_with_white(colour));
+        }
+        for text in [INK, GREY] {
+            assert!(contrast_with_white(text) >= 7.0, "{text}: {:.2}", contrast_with_white(text));
+        }
+    }
+
+    #[test]
+    fn a_tint_is_between_the_colour_and_white() {
+        let colour = Colour(0, 100, 255);
+        assert_eq!([colour.tint(1.0), colour.tint(0.0)], [colour, PAPER]);
+        assert_eq!(colour.tint(0.2).to_string(), "#cce0ff");
+    }
+}

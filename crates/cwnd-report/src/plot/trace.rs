@@ -1,0 +1,318 @@
+//! Windows and queues over time: the figure of traced runs.
+//!
+//! Who is drawn how:
+//! - With several algorithms each has a colour and a marker, and its flows differ by dash pattern. With one
+//!   algorithm each flow has a colour.
+//! - Of more than [`MOST_FLOWS`] flows of an algorithm the mean is drawn, in a band from the least to the
+//!   greatest.
+//! - Of several seeds the first is drawn. A mean over seeds would flatten the sawtooth that the figure is about;
+//!   so the others are there as a band, from the least to the greatest of all flows of all seeds.
+//! - The queue of the bottleneck is always drawn. Another is drawn if it ever held more: where no link is slower
+//!   than the sender's own, packets wait there and the bottleneck's queue stays empty.
+//!
+//! The caption says which of these apply.
+
+use std::collections::BTreeMap;
+
+use cwnd_scenario::Time;
+
+use super::band::Band;
+use super::figure::{Figure, Panel};
+use super::key::{Key, Swatch};
+use super::line::{Line, Markers};
+use super::style::{Colour, Dash, INK, Marker, Stroke};
+use super::{Axis, queues};
+use crate::TracedRun;
+
+/// The most flows of an algorithm that are drawn one by one.
+pub(super) const MOST_FLOWS: usize = 8;
+
+/// The windows of `runs` over time and, below, the queues, as SVG. See [`cwnd_and_queue_figure`].
+pub fn cwnd_and_queue(runs: &[TracedRun<'_>], title: &str) -> String {
+    cwnd_and_queue_figure(runs, title).to_svg()
+}
+
+/// The windows of `runs` over time and, below, the queues: a figure to which the caller can add, such as what
+/// made it.
+///
+/// Several algorithms have a colour and a marker each, and their flows differ by dash pattern; the flows of one
+/// algorithm have a colour each. Of more than eight flows of an algorithm the mean is drawn in a band from the
+/// least to the greatest. Of several seeds of an algorithm the first is drawn, with a band over all of them. The
+/// queue of the bottleneck is always there; others are if they ever held more. The caption says what applies.
+///
+/// # Panics
+/// If a trace contradicts itself (a sample without a time, a time without a queue length).
+pub fn cwnd_and_queue_figure(runs: &[TracedRun<'_>], title: &str) -> Figure {
+    let cast = Cast::new(runs);
+    let mut figure = Figure::new(title);
+    figure.share_x = true;
+    figure.keys = cast.keys();
+    let (windows, mut notes) = windows(&cast);
+    let (queues, queue_notes) = queues::panel(&cast, runs);
+    notes.extend(queue_notes);
+    figure.panels = vec![windows, queues];
+    figure.caption = notes.join(" ");
+    figure.description = format!(
+        "Two line charts over time. Above: the congestion window of {}, in packets. Below: the packets that wait \
+         in the queue of the bottleneck. {}",
+        cast.groups.iter().map(|group| group.algorithm).collect::<Vec<_>>().join(", "),
+        figure.caption
+    );
+    figure
+}
+
+/// The horizontal axis of both panels.
+pub(super) fn time_axis() -> Axis {
+    Axis::linear("time", "s").from(0.0).tight()
+}
+
+/// Everything that is drawn, by algorithm.
+pub(super) struct Cast<'a> {
+    pub groups: Vec<Group<'a>>,
+    /// The names of the runs, each once.
+    pub runs: Vec<&'a str>,
+    /// Whether each flow has a colour of its own.
+    pub colour_by_flow: bool,
+}
+
+/// The flows of an algorithm, over all runs.
+pub(super) struct Group<'a> {
+    algorithm: &'a str,
+    /// For each run that has such flows: the seed and its flows.
+    runs: Vec<(u64, Vec<Flow>)>,
+    /// The times of all samples of these runs.
+    times: Vec<Time>,
+}
+
+/// A flow's windows.
+struct Flow {
+    index: usize,
+    /// Place of the sample among the run's times, time and window.
+    samples: Vec<(usize, Time, f64)>,
+}
+
+impl<'a> Cast<'a> {
+    fn new(runs: &[TracedRun<'a>]) -> Cast<'a> {
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
+        for run in runs {
+            if !names.contains(&run.algorithm) {
+                names.push(run.algorithm);
+            }
+            for (algorithm, flows) in flows_by_algorithm(run) {
+                let place = groups.iter().position(|g| g.algorithm == algorithm).unwrap_or_else(|| {
+                    groups.push(Group { algorithm, runs: Vec::new(), times: Vec::new() });
+                    groups.len() - 1
+                });
+                groups[place].runs.push((run.seed, flows));
+                groups[place].times.extend(&run.trace.times);
+            }
+        }
+        for group in &mut groups {
+            group.times.sort();
+            group.times.dedup();
+        }
+        let colour_by_flow = groups.len() == 1 && groups[0].drawn().len() <= MOST_FLOWS;
+        Cast { groups, runs: names, colour_by_flow }
+    }
+
+    /// The colour of an algorithm, or of a run.
+    pub fn colour(&self, name: &str) -> Colour {
+        let algorithms = self.groups.iter().map(|group| group.algorithm);
+        let others = self.runs.iter().copied().filter(|run| self.groups.iter().all(|g| g.algorithm != *run));
+        algorithms.chain(others).position(|known| known == name).map_or(INK, Colour::of_series)
+    }
+
+    /// The colour of a flow of a run.
+    pub fn flow_colour(&self, run: &TracedRun<'_>, flow: usize) -> Colour {
+        match self.colour_by_flow {
+            true => Colour::of_series(flow),
+            false => self.colour(run.algorithm_of(flow)),
+        }
+    }
+
+    /// What the colours and markers mean.
+    fn keys(&self) -> Vec<Key> {
+        let group = |(i, group): (usize, &Group<'_>)| Key::new(group.algorithm, self.swatch(i));
+        match (self.groups.as_slice(), self.colour_by_flow) {
+            ([only], true) if only.drawn().len() > 1 => {
+                let key = |(i, flow): (usize, &Flow)| {
+                    let stroke = self.stroke(0, i, flow);
+                    Key::new(format!("flow {}", flow.index + 1), Swatch::line(stroke))
+                };
+                only.drawn().iter().enumerate().map(key).collect()
+            }
+            (groups, _) => groups.iter().enumerate().map(group).collect(),
+        }
+    }
+
+    fn swatch(&self, group: usize) -> Swatch {
+        let line = Swatch::line(Stroke::solid(Colour::of_series(group), 1.6)).marker(self.marker(group));
+        let banded = self.groups[group].has_band();
+        Swatch { fill: banded.then_some((Colour::of_series(group), BAND)), ..line }
+    }
+
+    /// One algorithm needs no marker.
+    fn marker(&self, group: usize) -> Option<Marker> {
+        (self.groups.len() > 1).then(|| Marker::of_series(group))
+    }
+
+    /// How a flow is drawn: the `i`-th of its algorithm.
+    fn stroke(&self, group: usize, i: usize, flow: &Flow) -> Stroke {
+        let colour =
+            if self.colour_by_flow { Colour::of_series(flow.index) } else { Colour::of_series(group) };
+        let width = if self.groups[group].drawn().len() > 1 { 1.1 } else { 1.4 };
+        Stroke { colour, width, dash: Dash::of_series(i) }
+    }
+}
+
+impl Group<'_> {
+    /// The flows of the first seed.
+    fn drawn(&self) -> &[Flow] {
+        self.runs.first().map_or(&[], |(_, flows)| flows)
+    }
+
+    fn is_averaged(&self) -> bool {
+        self.drawn().len() > MOST_FLOWS
+    }
+
+    fn has_band(&self) -> bool {
+        self.is_averaged() || self.runs.len() > 1
+    }
+
+    /// Least, mean and greatest window of some runs at every time; not finite where no flow has a sample.
+    fn spread(&self, runs: &[(u64, Vec<Flow>)]) -> Vec<(f64, [f64; 3])> {
+        let mut at: BTreeMap<Time, (f64, f64, f64, f64)> = BTreeMap::new();
+        for &(_, time, cwnd) in runs.iter().flat_map(|(_, flows)| flows).flat_map(|flow| &flow.samples) {
+            let (low, sum, high, count) = at.entry(time).or_insert((cwnd, 0.0, cwnd, 0.0));
+            (*low, *sum, *high, *count) = (low.min(cwnd), *sum + cwnd, high.max(cwnd), *count + 1.0);
+        }
+        let spread = |time: &Time| match at.get(time) {
+            Some((low, sum, high, count)) => [*low, sum / count, *high],
+            None => [f64::NAN; 3],
+        };
+        self.times.iter().map(|time| (time.as_secs_f64(), spread(time))).collect()
+    }
+}
+
+impl Flow {
+    /// The line of its windows, with a gap wherever a sample time has none.
+    fn points(&self) -> Vec<(f64, f64)> {
+        let mut points = Vec::with_capacity(self.samples.len());
+        let mut expected = None;
+        for &(place, time, cwnd) in &self.samples {
+            if expected.is_some_and(|expected| expected != place) {
+                points.push((time.as_secs_f64(), f64::NAN));
+            }
+            points.push((time.as_secs_f64(), cwnd));
+            expected = Some(place + 1);
+        }
+        points
+    }
+}
+
+const BAND: f64 = 0.16;
+
+/// The panel of windows, and what the caption should say of it.
+fn windows(cast: &Cast<'_>) -> (Panel, Vec<String>) {
+    let mut panel = Panel::new(time_axis(), Axis::linear("cwnd", "packets").from(0.0), 250.0);
+    for (group, i) in cast.groups.iter().zip(0..) {
+        if group.has_band() {
+            let spread = group.spread(&group.runs);
+            let points = spread.iter().map(|&(time, [low, _, high])| (time, low, high)).collect();
+            panel.add(Band { points, colour: Colour::of_series(i), opacity: BAND });
+        }
+    }
+    let lines: usize = cast.groups.iter().map(|g| if g.is_averaged() { 1 } else { g.drawn().len() }).sum();
+    let mut drawn = 0;
+    for (group, i) in cast.groups.iter().zip(0..) {
+        let mut add = |points, stroke| {
+            let marker = cast.marker(i).map(|marker| markers(marker, drawn, lines));
+            panel.add(Line::new(points, stroke).markers(marker));
+            drawn += 1;
+        };
+        if group.is_averaged() {
+            let mean =
+                group.spread(&group.runs[..1]).iter().map(|&(time, [_, mean, _])| (time, mean)).collect();
+            add(mean, Stroke::solid(Colour::of_series(i), 1.6));
+        } else {
+            for (j, flow) in group.drawn().iter().enumerate() {
+                add(flow.points(), cast.stroke(i, j, flow));
+            }
+        }
+    }
+    if cast.colour_by_flow && cast.groups[0].drawn().len() > 1 {
+        panel.title = cast.groups[0].algorithm.into();
+    }
+    panel.keys = dash_keys(cast);
+    (panel, window_notes(cast))
+}
+
+/// Markers of the `index`-th of `lines` lines: few where there are many lines, and not one above the other.
+pub(super) fn markers(marker: Marker, index: usize, lines: usize) -> Markers {
+    let spacing = if lines <= 6 { 75.0 } else { 150.0 };
+    Markers { marker, spacing, phase: (index as f64 + 0.5) / lines as f64 }
+}
+
+/// What the dash patterns mean, where every algorithm has the same flows.
+fn dash_keys(cast: &Cast<'_>) -> Vec<Key> {
+    let indices = |group: &Group<'_>| group.drawn().iter().map(|flow| flow.index).collect::<Vec<_>>();
+    let single: Vec<_> = cast.groups.iter().filter(|g| !g.is_averaged()).map(indices).collect();
+    match single.first() {
+        Some(first)
+            if first.len() > 1 && !cast.colour_by_flow && single.iter().all(|other| other == first) =>
+        {
+            let key = |(i, flow): (usize, &usize)| {
+                let stroke = Stroke::solid(INK, 1.1).dashed(Dash::of_series(i));
+                Key::new(format!("flow {}", flow + 1), Swatch::line(stroke))
+            };
+            first.iter().enumerate().map(key).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn window_notes(cast: &Cast<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let averaged = cast.groups.iter().filter(|group| group.is_averaged());
+    let counts: Vec<usize> = averaged.map(|group| group.drawn().len()).collect();
+    match counts.as_slice() {
+        [] => {}
+        [first, ..] if counts.iter().all(|count| count == first) && counts.len() == cast.groups.len() => {
+            notes.push(format!("Windows: mean of {first} flows; the band spans the least to the greatest."));
+        }
+        _ => notes.push(format!(
+            "Windows of more than {MOST_FLOWS} flows: their mean; the band spans the least to the greatest."
+        )),
+    }
+    if let Some(group) = cast.groups.iter().find(|group| group.runs.len() > 1) {
+        let (first, count) = (group.runs[0].0, group.runs.len());
+        notes.push(format!("Lines are of seed {first}; bands span all flows of all {count} seeds."));
+    }
+    let mixed = cast.groups.iter().any(|group| group.drawn().len() > 1 && !group.is_averaged());
+    if mixed && !cast.colour_by_flow && dash_keys(cast).is_empty() {
+        notes.push("Dash patterns tell the flows of an algorithm apart.".into());
+    }
+    notes
+}
+
+/// The flows of a run, by algorithm, in the order of the flows.
+fn flows_by_algorithm<'a>(run: &TracedRun<'a>) -> Vec<(&'a str, Vec<Flow>)> {
+    let mut flows: BTreeMap<usize, Flow> = BTreeMap::new();
+    for sample in &run.trace.samples {
+        let flow = flows.entry(sample.flow).or_insert(Flow { index: sample.flow, samples: Vec::new() });
+        flow.samples.push((sample.time_index, run.trace.times[sample.time_index], sample.cwnd));
+    }
+    let mut groups: Vec<(&str, Vec<Flow>)> = Vec::new();
+    for flow in flows.into_values() {
+        let algorithm = run.algorithm_of(flow.index);
+        match groups.iter_mut().find(|(name, _)| *name == algorithm) {
+            Some((_, flows)) => flows.push(flow),
+            None => groups.push((algorithm, vec![flow])),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests;

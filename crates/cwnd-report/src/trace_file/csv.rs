@@ -1,0 +1,50 @@
+//! Traces as comma-separated values (RFC 4180, lines ended by a line feed).
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::places;
+use crate::TracedRun;
+
+/// Writes a header and a line for each sample. Numbers are the shortest text that reads back as the same
+/// number; an absent value is an empty field.
+pub(super) fn write(out: &mut impl Write, runs: &[TracedRun<'_>], queues: &[&str]) -> io::Result<()> {
+    write!(out, "algorithm,seed,time_s,flow,cwnd,ssthresh,rtt_s,delivered_bytes,in_flight,state")?;
+    for queue in queues {
+        write!(out, ",{}", field(&format!("queue_{queue}")))?;
+    }
+    writeln!(out)?;
+    for run in runs {
+        let places = places(run, queues);
+        for sample in &run.trace.samples {
+            let algorithm = field(run.algorithm_of(sample.flow));
+            let time = run.trace.times[sample.time_index].as_secs_f64();
+            write!(out, "{algorithm},{},{time},{},{},", run.seed, sample.flow + 1, sample.cwnd)?;
+            if sample.ssthresh.is_finite() {
+                write!(out, "{}", sample.ssthresh)?;
+            }
+            write!(out, ",")?;
+            if let Some(rtt) = sample.rtt {
+                write!(out, "{}", rtt.as_secs_f64())?;
+            }
+            write!(out, ",{},{},{}", sample.delivered_bytes, sample.in_flight, sample.state.name())?;
+            let lengths = &run.trace.queue_lengths[sample.time_index];
+            for place in &places {
+                match place {
+                    Some(i) => write!(out, ",{}", lengths[*i])?,
+                    None => write!(out, ",")?,
+                }
+            }
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Quotes a text that would otherwise not be one field.
+fn field(text: &str) -> Cow<'_, str> {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+        false => text.into(),
+    }
+}

@@ -1,0 +1,302 @@
+//! Many hosts on either side of one line.
+
+use super::line::{
+    Bottleneck, Built, Endpoints, LineDelay, Route, forward_flows, halves, plain_queue, problem,
+};
+use crate::{
+    Buffer, BufferContext, Counting, LinkSpec, Loss, Network, NodeId, Problem, QueueLimit, Rate, Time,
+};
+
+/// Two routers, `left` and `right`, joined by the line that all flows share; each flow has a sender and a
+/// receiver host of its own.
+///
+/// Flow 1 has the links `access-1` from its sender to the router near it, `access-1-reverse` back, `exit-1`
+/// from the far router to its receiver, and `exit-1-reverse` back; and so on for every flow, numbered from 1.
+/// A forward flow's sender hangs at the left router, a reverse flow's at the right one. The base round-trip
+/// time of a flow is 2 x (access delay + bottleneck delay + access delay).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dumbbell {
+    /// The line between the routers.
+    pub bottleneck: Bottleneck,
+    /// The lines of the hosts.
+    pub access: Access,
+    /// The flows. One with a round-trip time of its own has it through the delays of its own four links.
+    pub flows: Vec<Endpoints>,
+    /// What the queues' limits count.
+    pub counting: Counting,
+    /// Wire size of a full packet, bytes.
+    pub full_packet: u32,
+}
+
+/// The lines between hosts and routers, in both directions and on both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Rate.
+    pub rate: Rate,
+    /// Propagation delay, one way.
+    pub delay: Time,
+    /// What the queue before each of them holds; a sender's own queue is one of them.
+    pub buffer: Buffer,
+}
+
+const LEFT: NodeId = 0;
+const RIGHT: NodeId = 1;
+/// Links of a flow, in the network's order, and the two that come before all of them.
+const OWN_LINKS: usize = 4;
+const SHARED_LINKS: usize = 2;
+
+impl Dumbbell {
+    /// Make the network.
+    ///
+    /// # Errors
+    /// Every field that cannot be met, by its path (`rtt`, `buffer`, `access_buffer`, `flows[2].rtt`).
+    pub fn build(&self) -> Result<Built, Vec<Problem>> {
+        let shared = self.shared_delays().map_err(|problem| vec![problem])?;
+        let own = self.own_delays(shared)?;
+        let line = shared.0.0.saturating_add(shared.1.0);
+        let base_rtts = own.iter().map(|delays| delays.iter().fold(line, |sum, d| sum.saturating_add(d.0)));
+        let context = BufferContext {
+            rate: self.bottleneck.rate,
+            base_rtt: Time(base_rtts.max().unwrap_or(line)),
+            full_packet: self.full_packet,
+            flows: forward_flows(&self.flows),
+        };
+        let mut problems = Vec::new();
+        let limit = problem("access_buffer", self.access.buffer.resolve(&context), &mut problems);
+        let links = self.bottleneck.links((LEFT, RIGHT), shared, &context, self.counting);
+        let (limit, shared) = match (limit, links) {
+            (Some(limit), Ok(links)) => (limit, links),
+            (_, links) => {
+                problems.extend(links.err().into_iter().flatten());
+                return Err(problems);
+            }
+        };
+        let mut nodes = vec!["left".to_owned(), "right".to_owned()];
+        let mut links = Vec::with_capacity(SHARED_LINKS + OWN_LINKS * self.flows.len());
+        links.extend(shared);
+        for (index, (flow, delays)) in self.flows.iter().zip(&own).enumerate() {
+            let number = index + 1;
+            nodes.push(format!("sender-{number}"));
+            nodes.push(format!("receiver-{number}"));
+            links.extend(self.own_links(number, flow.reverse, nodes.len() - 2, *delays, limit));
+        }
+        Ok(Built {
+            network: Network { nodes, links, bottleneck: 0 },
+            routes: self.flows.iter().enumerate().map(|(index, flow)| route(index, flow.reverse)).collect(),
+            base_rtt: context.base_rtt,
+            bdp_packets: context.bdp_packets(),
+        })
+    }
+
+    /// Delays of `bottleneck` and `bottleneck-reverse`.
+    fn shared_delays(&self) -> Result<(Time, Time), Problem> {
+        let rtt = match self.bottleneck.delay {
+            LineDelay::OneWay(delay) => return Ok((delay, delay)),
+            LineDelay::BaseRtt(rtt) => rtt,
+        };
+        let access = self.access.delay.0.saturating_mul(OWN_LINKS as u64);
+        rtt.0.checked_sub(access).map(|left| halves(Time(left))).ok_or_else(|| Problem {
+            place: "rtt".to_owned(),
+            message: format!(
+                "a base round trip of {rtt} is shorter than the access links alone, 4 x {} = {}: make it longer, or \
+                 the access delay shorter",
+                self.access.delay,
+                Time(access)
+            ),
+        })
+    }
+
+    /// Delays of every flow's own links, in their order.
+    fn own_delays(&self, shared: (Time, Time)) -> Result<Vec<[Time; OWN_LINKS]>, Vec<Problem>> {
+        let line = shared.0.0.saturating_add(shared.1.0);
+        let mut problems = Vec::new();
+        let mut delays = Vec::with_capacity(self.flows.len());
+        for (index, flow) in self.flows.iter().enumerate() {
+            match flow.rtt.map(|rtt| (rtt, rtt.0.checked_sub(line))) {
+                None => delays.push([self.access.delay; OWN_LINKS]),
+                Some((_, Some(left))) => delays.push(quarters(left)),
+                Some((rtt, None)) => problems.push(Problem {
+                    place: format!("flows[{index}].rtt"),
+                    message: format!(
+                        "a base round trip of {rtt} is shorter than the bottleneck's own, {}: make it longer, or the \
+                         bottleneck's delay shorter",
+                        Time(line)
+                    ),
+                }),
+            }
+        }
+        if problems.is_empty() { Ok(delays) } else { Err(problems) }
+    }
+
+    /// The flow's own links; its sender is node `sender` and its receiver the next.
+    fn own_links(
+        &self,
+        number: usize,
+        reverse: bool,
+        sender: NodeId,
+        delays: [Time; OWN_LINKS],
+        limit: QueueLimit,
+    ) -> [LinkSpec; OWN_LINKS] {
+        let (near, far) = if reverse { (RIGHT, LEFT) } else { (LEFT, RIGHT) };
+        let receiver = sender + 1;
+        let link = |name: String, from, to, delay| LinkSpec {
+            name,
+            from,
+            to,
+            rate: self.access.rate,
+            delay,
+            queue: plain_queue(limit, self.counting),
+            loss: Loss::None,
+        };
+        [
+            link(format!("access-{number}"), sender, near, delays[0]),
+            link(format!("access-{number}-reverse"), near, sender, delays[1]),
+            link(format!("exit-{number}"), far, receiver, delays[2]),
+            link(format!("exit-{number}-reverse"), receiver, far, delays[3]),
+        ]
+    }
+}
+
+/// Four quarters; odd nanoseconds go to the first of `access`, `exit` and `access-reverse`.
+fn quarters(total: u64) -> [Time; OWN_LINKS] {
+    let (quarter, rest) = (total / 4, total % 4);
+    [
+        Time(quarter + u64::from(rest > 0)),
+        Time(quarter + u64::from(rest > 2)),
+        Time(quarter + u64::from(rest > 1)),
+        Time(quarter),
+    ]
+}
+
+fn route(index: usize, reverse: bool) -> Route {
+    let first = SHARED_LINKS + OWN_LINKS * index;
+    let (forth, back) = if reverse { (1, 0) } else { (0, 1) };
+    Route { data: vec![first, forth, first + 2], acks: vec![first + 3, back, first + 1] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EcnThreshold, Probability};
+
+    fn dumbbell(flows: &[Endpoints]) -> Dumbbell {
+        Dumbbell {
+            bottleneck: Bottleneck {
+                rate: Rate(1_000_000_000),
+                delay: LineDelay::OneWay(Time::from_millis(100)),
+                buffer: 1000.into(),
+                per: Probability::new(1e-4).unwrap(),
+                ecn_threshold: Some(EcnThreshold::Packets(20)),
+            },
+            access: Access { rate: Rate(2_000_000_000), delay: Time::from_millis(1), buffer: 50.into() },
+            flows: flows.to_vec(),
+            counting: Counting::WaitingOnly,
+            full_packet: 1_050,
+        }
+    }
+
+    const FORWARD: Endpoints = Endpoints { rtt: None, reverse: false };
+    const REVERSE: Endpoints = Endpoints { rtt: None, reverse: true };
+
+    fn names(built: &Built, links: &[usize]) -> Vec<String> {
+        links.iter().map(|link| built.network.links[*link].name.clone()).collect()
+    }
+
+    /// Follow a route from node to node, and give its ends by name.
+    #[track_caller]
+    fn ends(built: &Built, links: &[usize]) -> (String, String) {
+        let links: Vec<&LinkSpec> = links.iter().map(|link| &built.network.links[*link]).collect();
+        for pair in links.windows(2) {
+            assert_eq!(pair[0].to, pair[1].from, "{} does not lead to {}", pair[0].name, pair[1].name);
+        }
+        let name = |node: usize| built.network.nodes[node].clone();
+        (name(links[0].from), name(links[links.len() - 1].to))
+    }
+
+    #[test]
+    fn every_flow_has_its_hosts_and_links() {
+        let built = dumbbell(&[FORWARD, REVERSE]).build().unwrap();
+        assert_eq!(built.network.links.len(), 10);
+        assert_eq!(built.network.bottleneck, 0);
+        assert_eq!(names(&built, &built.routes[0].data), ["access-1", "bottleneck", "exit-1"]);
+        assert_eq!(
+            names(&built, &built.routes[0].acks),
+            ["exit-1-reverse", "bottleneck-reverse", "access-1-reverse"]
+        );
+        assert_eq!(names(&built, &built.routes[1].data), ["access-2", "bottleneck-reverse", "exit-2"]);
+        assert_eq!(
+            names(&built, &built.routes[1].acks),
+            ["exit-2-reverse", "bottleneck", "access-2-reverse"]
+        );
+        assert_eq!(ends(&built, &built.routes[0].data), ("sender-1".to_owned(), "receiver-1".to_owned()));
+        assert_eq!(ends(&built, &built.routes[1].data), ("sender-2".to_owned(), "receiver-2".to_owned()));
+        assert_eq!(ends(&built, &built.routes[0].acks), ("receiver-1".to_owned(), "sender-1".to_owned()));
+        assert_eq!(ends(&built, &built.routes[1].acks), ("receiver-2".to_owned(), "sender-2".to_owned()));
+    }
+
+    #[test]
+    fn links_have_what_their_kind_has() {
+        let built = dumbbell(&[FORWARD]).build().unwrap();
+        let [forward, reverse, rest @ ..] = built.network.links.as_slice() else { panic!("six links") };
+        assert_eq!((forward.loss, reverse.loss), (Loss::Bernoulli(1e-4), Loss::None));
+        for link in [forward, reverse] {
+            assert_eq!(link.queue.limit, QueueLimit::Packets(1000));
+            assert_eq!(link.queue.ecn_threshold, Some(20));
+            assert_eq!(link.rate, Rate(1_000_000_000));
+        }
+        for link in rest {
+            assert_eq!(link.queue.limit, QueueLimit::Packets(50));
+            assert_eq!(link.queue.ecn_threshold, None);
+            assert_eq!(
+                (link.rate, link.delay, link.loss),
+                (Rate(2_000_000_000), Time::from_millis(1), Loss::None)
+            );
+        }
+        assert_eq!(built.base_rtt, Time::from_millis(204));
+        // 1e9 x 0.204 / 8,400 = 24,285.7.
+        assert_eq!(built.bdp_packets, Some(24_286));
+    }
+
+    #[test]
+    fn a_round_trip_is_met_to_the_nanosecond() {
+        for rtt in [4_000_000u64, 4_000_001, 80_000_000, 80_000_003] {
+            let mut dumbbell = dumbbell(&[FORWARD]);
+            dumbbell.bottleneck.delay = LineDelay::BaseRtt(Time(rtt));
+            let built = dumbbell.build().unwrap();
+            assert_eq!(built.network.links.iter().map(|link| link.delay.0).sum::<u64>(), rtt);
+            assert_eq!(built.base_rtt, Time(rtt));
+            assert!(built.network.links[2..].iter().all(|link| link.delay == Time::from_millis(1)));
+        }
+        let mut dumbbell = dumbbell(&[FORWARD]);
+        dumbbell.bottleneck.delay = LineDelay::BaseRtt(Time(3_999_999));
+        let problems = dumbbell.build().unwrap_err();
+        assert_eq!(problems[0].place, "rtt");
+        assert!(problems[0].message.contains("4 x 1 ms = 4 ms"), "{}", problems[0].message);
+    }
+
+    #[test]
+    fn a_flow_may_have_a_round_trip_of_its_own() {
+        for rtt in [200_000_000u64, 200_000_001, 200_000_002, 320_000_003] {
+            let own = Endpoints { rtt: Some(Time(rtt)), reverse: false };
+            let built = dumbbell(&[FORWARD, own]).build().unwrap();
+            let delay = |link: &usize| built.network.links[*link].delay.0;
+            let sum = |route: &Route| route.data.iter().chain(&route.acks).map(delay).sum::<u64>();
+            assert_eq!(sum(&built.routes[0]), 204_000_000);
+            assert_eq!(sum(&built.routes[1]), rtt);
+            assert_eq!(built.base_rtt, Time(rtt.max(204_000_000)));
+        }
+        let own = Endpoints { rtt: Some(Time::from_millis(199)), reverse: false };
+        let problems = dumbbell(&[FORWARD, own]).build().unwrap_err();
+        assert_eq!(problems[0].place, "flows[1].rtt");
+        assert!(problems[0].message.contains("bottleneck's own, 200 ms"), "{}", problems[0].message);
+    }
+
+    #[test]
+    fn all_bad_buffers_are_named_at_once() {
+        let mut dumbbell = dumbbell(&[FORWARD]);
+        dumbbell.bottleneck.buffer = Buffer::Bytes(10);
+        dumbbell.access.buffer = Buffer::Bytes(20);
+        let places: Vec<String> = dumbbell.build().unwrap_err().into_iter().map(|p| p.place).collect();
+        assert_eq!(places, ["access_buffer", "buffer"]);
+    }
+}

@@ -1,0 +1,119 @@
+//! The line that all flows of a network share.
+
+use crate::{
+    Buffer, BufferContext, Counting, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability,
+    Problem, QueueLimit, QueueSpec, Rate, Time, UnitError,
+};
+
+/// The line that all flows share: two links, `bottleneck` from left to right and `bottleneck-reverse`.
+///
+/// Both have the rate, delay, buffer and ECN threshold; errors happen on `bottleneck` alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// Rate of each direction.
+    pub rate: Rate,
+    /// Its delay, said directly or through the base round-trip time.
+    pub delay: LineDelay,
+    /// What the queue before each direction holds.
+    pub buffer: Buffer,
+    /// The probability with which each packet, data or ACK, is lost on `bottleneck`, after its queue.
+    pub per: Probability,
+    /// Over which queue length packets are marked, if at all.
+    pub ecn_threshold: Option<EcnThreshold>,
+}
+
+/// How a line's delay is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineDelay {
+    /// The propagation delay, one way.
+    OneWay(Time),
+    /// The base round-trip time of the whole path; the line takes what the other links leave.
+    BaseRtt(Time),
+}
+
+/// Where a flow's ends lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Endpoints {
+    /// A base round-trip time of its own.
+    pub rtt: Option<Time>,
+    /// Its sender is at the right, so that its data cross `bottleneck-reverse`.
+    pub reverse: bool,
+}
+
+/// What a builder made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Built {
+    /// Nodes and links.
+    pub network: Network,
+    /// One for each flow.
+    pub routes: Vec<Route>,
+    /// The largest base round-trip time: propagation alone, data and ACK.
+    pub base_rtt: Time,
+    /// The bandwidth-delay product in full packets: bottleneck rate x `base_rtt` / wire size, rounded to the
+    /// nearest, at least 1; none if the bottleneck has no rate.
+    pub bdp_packets: Option<u64>,
+}
+
+/// The links that a flow's packets take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// From the sender to the receiver.
+    pub data: Vec<LinkId>,
+    /// From the receiver to the sender.
+    pub acks: Vec<LinkId>,
+}
+
+impl Bottleneck {
+    /// Both links between two nodes, named `bottleneck` and `bottleneck-reverse`, with their delays.
+    pub(super) fn links(
+        &self,
+        (left, right): (NodeId, NodeId),
+        delays: (Time, Time),
+        context: &BufferContext,
+        counting: Counting,
+    ) -> Result<[LinkSpec; 2], Vec<Problem>> {
+        let mut problems = Vec::new();
+        let limit = problem("buffer", self.buffer.resolve(context), &mut problems);
+        let ecn_threshold = self.ecn_threshold.zip(limit).and_then(|(threshold, limit)| {
+            problem("ecn_threshold", threshold.resolve(limit, context.full_packet), &mut problems)
+        });
+        let Some(limit) = limit.filter(|_| problems.is_empty()) else { return Err(problems) };
+        let link = |name: &str, from, to, delay, per: f64| LinkSpec {
+            name: name.to_owned(),
+            from,
+            to,
+            rate: self.rate,
+            delay,
+            queue: QueueSpec { limit, counting, ecn_threshold },
+            loss: if per > 0.0 { Loss::Bernoulli(per) } else { Loss::None },
+        };
+        Ok([
+            link("bottleneck", left, right, delays.0, self.per.value()),
+            link("bottleneck-reverse", right, left, delays.1, 0.0),
+        ])
+    }
+}
+
+/// Two halves; an odd nanosecond goes to the first.
+pub(super) fn halves(time: Time) -> (Time, Time) {
+    (Time(time.0.div_ceil(2)), Time(time.0 / 2))
+}
+
+/// A queue that only drops.
+pub(super) fn plain_queue(limit: QueueLimit, counting: Counting) -> QueueSpec {
+    QueueSpec { limit, counting, ecn_threshold: None }
+}
+
+/// Note what went wrong at `place`.
+pub(super) fn problem<T>(
+    place: &str,
+    result: Result<T, UnitError>,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    result.map_err(|error| problems.push(Problem { place: place.to_owned(), message: error.message })).ok()
+}
+
+/// How many of the flows are not reverse.
+pub(super) fn forward_flows(flows: &[Endpoints]) -> u32 {
+    u32::try_from(flows.iter().filter(|flow| !flow.reverse).count()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,303 @@
+//! Algorithms and flows in one line of text: `agile-sd:lambda_max=4`, `cubic*2,elastic*2`,
+//! `cubic; start=21 s; rtt=320 ms`.
+//!
+//! Only the form is checked here; which algorithms and parameters exist is known where algorithms are.
+
+use crate::{AlgorithmSpec, ByteSize, Time, build::MAX_FLOWS};
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+/// Some equal flows of a scenario, before their network is built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowGroup {
+    /// Their algorithm.
+    pub algorithm: AlgorithmSpec,
+    /// How many.
+    pub count: u32,
+    /// When they start, if the scenario's own rule does not say it.
+    pub start: Option<Time>,
+    /// From when on they send no new data, if the scenario's own rule does not say it.
+    pub stop: Option<Time>,
+    /// Their base round-trip time, if it is not the scenario's.
+    pub rtt: Option<Time>,
+    /// How many bytes each sends, if the scenario's own rule does not say it.
+    pub bytes: Option<ByteSize>,
+    /// They run against the direction of the others.
+    pub reverse: bool,
+}
+
+impl FlowGroup {
+    /// So many flows of an algorithm, all else left to the scenario.
+    pub fn new(algorithm: AlgorithmSpec, count: u32) -> FlowGroup {
+        FlowGroup { algorithm, count, start: None, stop: None, rtt: None, bytes: None, reverse: false }
+    }
+}
+
+/// Flows of several algorithms on one network, as `agile-sd:lambda_max=4,beta2=0.9*2,elastic*2` says them.
+///
+/// Items are parted by commas. A piece that is a parameter alone (it has a `=` but no `:`) belongs to the item
+/// before it; every other piece begins an item. `*N` stands last in an item and says how many flows it has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mix(pub Vec<FlowGroup>);
+
+/// Why a text is not of the form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotationError {
+    /// Where in the text: the first character is 1.
+    pub column: usize,
+    /// What was wrong, and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for NotationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column {}: {}", self.column, self.message)
+    }
+}
+
+impl std::error::Error for NotationError {}
+
+impl FromStr for AlgorithmSpec {
+    type Err = NotationError;
+
+    /// `NAME` or `NAME:PARAMETER=VALUE,…`.
+    fn from_str(text: &str) -> Result<AlgorithmSpec, NotationError> {
+        Piece::whole(text).algorithm()
+    }
+}
+
+impl FromStr for Mix {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Mix, NotationError> {
+        let mut items: Vec<Piece> = Vec::new();
+        for piece in Piece::whole(text).split(',') {
+            let continues = piece.text().contains('=') && !piece.text().contains(':');
+            match items.last_mut() {
+                Some(last) if continues => last.end = piece.end,
+                _ => items.push(piece),
+            }
+        }
+        items.into_iter().map(Piece::mix_item).collect::<Result<_, _>>().map(Mix)
+    }
+}
+
+impl FromStr for FlowGroup {
+    type Err = NotationError;
+
+    /// `ALGORITHM; count=1; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; reverse`, of which all but the
+    /// algorithm may be left out.
+    fn from_str(text: &str) -> Result<FlowGroup, NotationError> {
+        let mut pieces = Piece::whole(text).split(';');
+        let algorithm = pieces.next().unwrap_or(Piece::whole(text)).algorithm()?;
+        let mut group = FlowGroup::new(algorithm, 1);
+        let mut seen: Vec<&str> = Vec::new();
+        for piece in pieces {
+            let (key, value) = match piece.cut('=') {
+                Some((key, value)) => (key.trimmed(), Some(value.trimmed())),
+                None => (piece.trimmed(), None),
+            };
+            group.set(key, value)?;
+            if seen.contains(&key.text()) {
+                return Err(key.error(format!("`{}` is said twice", key.text())));
+            }
+            seen.push(key.text());
+        }
+        Ok(group)
+    }
+}
+
+const KEYS: [&str; 6] = ["count", "start", "stop", "rtt", "bytes", "reverse"];
+
+impl FlowGroup {
+    fn set(&mut self, key: Piece<'_>, value: Option<Piece<'_>>) -> Result<(), NotationError> {
+        let wanted = |example: &str| {
+            value.filter(|value| !value.text().is_empty()).ok_or_else(|| {
+                key.error(format!("`{0}` needs a value: `{0}={example}`, for example", key.text()))
+            })
+        };
+        match key.text() {
+            "count" => self.count = wanted("2")?.count()?,
+            "start" => self.start = Some(wanted("21 s")?.quantity()?),
+            "stop" => self.stop = Some(wanted("85 s")?.quantity()?),
+            "rtt" => self.rtt = Some(wanted("320 ms")?.quantity()?),
+            "bytes" => self.bytes = Some(wanted("5.1 GB")?.quantity()?),
+            "reverse" => match value {
+                None => self.reverse = true,
+                Some(value) => return Err(value.error("`reverse` stands alone, without a value")),
+            },
+            "" => return Err(key.error("something is missing here, or a `;` is too much")),
+            unknown => {
+                let hint =
+                    nearest(unknown, KEYS).map(|k| format!(" (did you mean `{k}`?)")).unwrap_or_default();
+                return Err(key.error(format!(
+                    "a flow has no `{unknown}`{hint}: it takes {} and {}",
+                    KEYS[..5].join(", "),
+                    KEYS[5]
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Write a flow group as it is read.
+impl fmt::Display for FlowGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.algorithm)?;
+        if self.count != 1 {
+            write!(f, "; count={}", self.count)?;
+        }
+        for (key, time) in [("start", self.start), ("stop", self.stop), ("rtt", self.rtt)] {
+            if let Some(time) = time {
+                write!(f, "; {key}={time}")?;
+            }
+        }
+        if let Some(bytes) = self.bytes {
+            write!(f, "; bytes={bytes}")?;
+        }
+        if self.reverse { f.write_str("; reverse") } else { Ok(()) }
+    }
+}
+
+/// Write a mix as it is read.
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, group) in self.0.iter().enumerate() {
+            write!(f, "{}{}", if i == 0 { "" } else { "," }, group.algorithm)?;
+            if group.count != 1 {
+                write!(f, "*{}", group.count)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The candidate that `text` is most likely meant for, if any is near enough.
+pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let text = text.to_lowercase();
+    let scored = candidates.into_iter().map(|candidate| (strsim::jaro_winkler(&text, candidate), candidate));
+    scored
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// A part of a text that knows where it stands.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    source: &'a str,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Piece<'a> {
+    fn whole(source: &'a str) -> Piece<'a> {
+        Piece { source, start: 0, end: source.len() }
+    }
+
+    fn text(self) -> &'a str {
+        &self.source[self.start..self.end]
+    }
+
+    fn error(self, message: impl Into<String>) -> NotationError {
+        NotationError { column: self.source[..self.start].chars().count() + 1, message: message.into() }
+    }
+
+    fn trimmed(self) -> Piece<'a> {
+        let text = self.text();
+        let start = self.start + (text.len() - text.trim_start().len());
+        Piece { source: self.source, start, end: start + text.trim().len() }
+    }
+
+    fn split(self, separator: char) -> impl Iterator<Item = Piece<'a>> {
+        let mut start = self.start;
+        self.text().split(separator).map(move |part| {
+            let piece = Piece { source: self.source, start, end: start + part.len() };
+            start = piece.end + separator.len_utf8();
+            piece
+        })
+    }
+
+    /// What stands before the first `separator` and after it.
+    fn cut(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
+        let at = self.start + self.text().find(separator)?;
+        let after = at + separator.len_utf8();
+        Some((Piece { end: at, ..self }, Piece { start: after, ..self }))
+    }
+
+    fn algorithm(self) -> Result<AlgorithmSpec, NotationError> {
+        let (name, parameters) = match self.cut(':') {
+            Some((name, parameters)) => (name.trimmed(), Some(parameters)),
+            None => (self.trimmed(), None),
+        };
+        name.check_word("an algorithm's name")?;
+        let mut spec = AlgorithmSpec { name: name.text().to_owned(), parameters: BTreeMap::new() };
+        for piece in parameters.into_iter().flat_map(|p| p.split(',')) {
+            let Some((key, value)) = piece.cut('=') else {
+                return Err(piece.trimmed().error("a parameter is written `name=value`, after the colon"));
+            };
+            let (key, value) = (key.trimmed(), value.trimmed());
+            key.check_word("a parameter's name")?;
+            if value.text().is_empty() {
+                return Err(value.error(format!("`{}` has no value", key.text())));
+            }
+            if let Some(at) = value.text().find(['=', '*', ';', ':']) {
+                let stray = Piece { start: value.start + at, ..value };
+                return Err(stray.error(format!("`{}` cannot stand in a value", stray.text())));
+            }
+            if spec.parameters.insert(key.text().to_owned(), value.text().to_owned()).is_some() {
+                return Err(key.error(format!("`{}` is set twice", key.text())));
+            }
+        }
+        Ok(spec)
+    }
+
+    fn mix_item(self) -> Result<FlowGroup, NotationError> {
+        let Some(star) = self.text().find('*') else {
+            return self.algorithm().map(|algorithm| FlowGroup::new(algorithm, 1));
+        };
+        let at = self.start + star;
+        let count = Piece { start: at + 1, ..self }.trimmed();
+        if count.text().contains([',', '*']) {
+            return Err(Piece { start: at, ..self }.error("`*N` must stand last in its item, and once"));
+        }
+        let algorithm = Piece { end: at, ..self }.algorithm()?;
+        Ok(FlowGroup::new(algorithm, count.count()?))
+    }
+
+    fn check_word(self, what: &str) -> Result<(), NotationError> {
+        if self.text().is_empty() {
+            return Err(self.error(format!("{what} is missing here")));
+        }
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+        let Some(at) = self.text().find(|c| !allowed(c)) else { return Ok(()) };
+        let stray = Piece { start: self.start + at, ..self };
+        let character = stray.text().chars().next().unwrap_or(' ');
+        if self.text().contains('=') {
+            let colon = "a parameter follows an algorithm's name and a colon, as in `name:a=1,b=2`";
+            return Err(stray.error(format!("`{}`: {colon}", self.text())));
+        }
+        let message = format!("{what} has letters, digits, `-`, `_`, `.` and `+`: `{character}` is none");
+        Err(stray.error(message))
+    }
+
+    fn count(self) -> Result<u32, NotationError> {
+        let text = self.text();
+        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        match text.parse::<u32>() {
+            Ok(0) => Err(self.error("there must be at least 1 flow")),
+            Ok(count) if digits && count <= MAX_FLOWS => Ok(count),
+            _ if digits => Err(self.error(format!("`{text}` flows are too many: {MAX_FLOWS} are the most"))),
+            _ => Err(self.error(format!("`{text}` is not a number of flows: write 4, for example"))),
+        }
+    }
+
+    fn quantity<T: FromStr<Err = crate::UnitError>>(self) -> Result<T, NotationError> {
+        self.text()
+            .parse()
+            .map_err(|error: crate::UnitError| self.error(format!("`{}`: {}", self.text(), error.message)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Rates of links.
+
+use super::{
+    UnitError,
+    suffix::{Family, Measured, Suffix},
+};
+use std::{fmt, str::FromStr};
+
+/// A rate in bits a second.
+///
+/// Read from `1 Gbit/s`, `2.5 Mbit/s` or `unlimited`; from [`Rate::LEAST`] to [`Rate::MOST`]. `Mbps` and its
+/// like are understood as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(pub u64);
+
+const FAMILY: Family = Family {
+    kind: "a rate",
+    suffixes: &[
+        Suffix { name: "bit/s", also: &["bps"], mistaken: &["b/s", "bits/s", "bit"], scale: 1 },
+        Suffix { name: "kbit/s", also: &["kbps"], mistaken: &["k", "kb/s", "kbits/s", "kbit"], scale: 1_000 },
+        Suffix {
+            name: "Mbit/s",
+            also: &["Mbps"],
+            mistaken: &["m", "mb/s", "mbits/s", "mbit"],
+            scale: 1_000_000,
+        },
+        Suffix {
+            name: "Gbit/s",
+            also: &["Gbps"],
+            mistaken: &["g", "gb/s", "gbits/s", "gbit"],
+            scale: 1_000_000_000,
+        },
+        Suffix {
+            name: "Tbit/s",
+            also: &["Tbps"],
+            mistaken: &["t", "tb/s", "tbits/s", "tbit"],
+            scale: 1_000_000_000_000,
+        },
+    ],
+    usual: "Mbit/s",
+    max: Rate::MOST.0,
+    max_text: "10 Tbit/s (or `unlimited`)",
+};
+
+impl Rate {
+    /// Transmission takes no time.
+    pub const UNLIMITED: Rate = Rate(u64::MAX);
+
+    /// The least rate that is read from a text: 1 kbit/s.
+    pub const LEAST: Rate = Rate(1_000);
+
+    /// The greatest rate, short of unlimited, that is read from a text: 10 Tbit/s.
+    pub const MOST: Rate = Rate(10_000_000_000_000);
+}
+
+impl FromStr for Rate {
+    type Err = UnitError;
+
+    /// A number and `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s` or `Tbit/s`, or `unlimited`. Rounded to whole bits
+    /// a second.
+    fn from_str(text: &str) -> Result<Rate, UnitError> {
+        if text.trim().eq_ignore_ascii_case("unlimited") {
+            return Ok(Rate::UNLIMITED);
+        }
+        let bytes = text.trim_end().trim_end_matches("/s").trim_end_matches("ps");
+        if bytes.ends_with('B') {
+            return Err(UnitError::new("a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`"));
+        }
+        match FAMILY.parse(text)? {
+            Measured::Units(rate) if rate < Rate::LEAST.0 => {
+                Err(UnitError::new("it is too small: 1 kbit/s is the least"))
+            }
+            Measured::Units(rate) => Ok(Rate(rate)),
+            Measured::Bare(number) => Err(FAMILY.no_unit(number)),
+        }
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Rate::UNLIMITED { f.write_str("unlimited") } else { FAMILY.display(self.0, f) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str) -> String {
+        text.parse::<Rate>().expect_err(text).message
+    }
+
+    #[test]
+    fn reads_every_unit() {
+        for (text, rate) in [
+            ("1 Gbit/s", 1_000_000_000),
+            ("1Gbps", 1_000_000_000),
+            ("2.5 Mbit/s", 2_500_000),
+            ("1000 bit/s", 1_000),
+            ("9.6 kbit/s", 9_600),
+            ("10 Tbit/s", 10_000_000_000_000),
+        ] {
+            assert_eq!(text.parse(), Ok(Rate(rate)), "{text}");
+        }
+        assert_eq!("unlimited".parse(), Ok(Rate::UNLIMITED));
+    }
+
+    #[test]
+    fn refuses_with_a_reason() {
+        let takes = "a rate takes bit/s, kbit/s, Mbit/s, Gbit/s or Tbit/s";
+        assert_eq!(refused("1"), "a rate needs a unit: write `1 Mbit/s`, for example");
+        assert_eq!(refused("1 gbit/s"), format!("unknown unit `gbit/s` (did you mean `Gbit/s`?): {takes}"));
+        assert_eq!(refused("1 Mbit"), format!("unknown unit `Mbit` (did you mean `Mbit/s`?): {takes}"));
+        assert_eq!(refused("1 MB/s"), "a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`");
+        assert_eq!(refused("1 MBps"), "a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`");
+        assert_eq!(refused("0 bit/s"), "it is too small: 1 kbit/s is the least");
+        assert_eq!(refused("1 Pbit/s"), format!("unknown unit `Pbit/s`: {takes}"));
+        assert_eq!(refused("11 Tbit/s"), "it is too large: 10 Tbit/s (or `unlimited`) is the most");
+        assert_eq!(refused("-1 Gbit/s"), "it must not be negative");
+    }
+
+    #[test]
+    fn is_written_in_a_fitting_unit() {
+        for (rate, text) in [
+            (Rate(1_000_000_000), "1 Gbit/s"),
+            (Rate(2_500_000), "2.5 Mbit/s"),
+            (Rate(1_000_000_001), "1.000000001 Gbit/s"),
+            (Rate::UNLIMITED, "unlimited"),
+        ] {
+            assert_eq!(rate.to_string(), text);
+            assert_eq!(text.parse(), Ok(rate));
+        }
+    }
+}

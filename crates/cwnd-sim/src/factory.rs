@@ -1,0 +1,36 @@
+//! Where a flow's algorithm comes from.
+
+use cwnd_cc::{CongestionControl, ParameterKind, ParameterValue, Parameters};
+use cwnd_scenario::AlgorithmSpec;
+
+/// Makes the algorithm of a flow, or says why not. Engines take one of these instead of a name, so that an
+/// algorithm from elsewhere can stand where a registered one does.
+pub type Factory<'a> = &'a dyn Fn(&AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String>;
+
+/// The registered algorithms.
+pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+    let Some(info) = cwnd_cc::find(&spec.name) else {
+        let known: Vec<&str> = cwnd_cc::all().iter().map(|info| info.name).collect();
+        return Err(format!("no algorithm is called \"{}\"; there are {}", spec.name, known.join(", ")));
+    };
+    let mut parameters = Parameters::new();
+    for (name, text) in &spec.parameters {
+        let kind = info.parameters.iter().find(|parameter| parameter.name == name).map(|p| p.kind);
+        parameters.insert(name.clone(), value(text, kind));
+    }
+    (info.build)(&parameters).map_err(|error| format!("{}: {error}", spec.name))
+}
+
+/// A parameter's text as a value of its kind. What does not fit stays a word, for the algorithm to refuse.
+fn value(text: &str, kind: Option<ParameterKind>) -> ParameterValue {
+    let word = || ParameterValue::Word(text.into());
+    match kind {
+        Some(ParameterKind::Number { .. }) => text.parse().map_or_else(|_| word(), ParameterValue::Number),
+        Some(ParameterKind::Switch { .. }) => match text {
+            "true" | "on" | "yes" => ParameterValue::Switch(true),
+            "false" | "off" | "no" => ParameterValue::Switch(false),
+            _ => word(),
+        },
+        Some(ParameterKind::Word { .. }) | None => word(),
+    }
+}

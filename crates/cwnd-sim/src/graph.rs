@@ -1,0 +1,265 @@
+//! From a scenario to stages: who runs each link, which rings join them, and who waits for whom.
+
+use crate::host::Inlet;
+use crate::link::{NOWHERE, Next};
+use crate::net::{Egress, Net};
+use crate::ring::Ring;
+use cwnd_scenario::{LinkId, NodeId, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What feeds a link. The order is the one in which simultaneous arrivals are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Feeder {
+    /// The endpoints of a host.
+    Host(NodeId),
+    /// Another link.
+    Link(LinkId),
+}
+
+/// Who runs a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    /// No flow crosses it.
+    Nobody,
+    /// The host whose output it is: nobody else feeds it.
+    Output(NodeId),
+    /// The host at whose inlet it ends: one link feeds it, and all its packets end there.
+    Inlet(NodeId),
+    /// Itself, a stage that merges its inputs.
+    Itself,
+}
+
+/// The channels of a scenario: for each, the links of its route.
+pub fn channels(scenario: &Scenario) -> Vec<&[LinkId]> {
+    scenario.flows.iter().flat_map(|flow| [&flow.route[..], &flow.ack_route[..]]).collect()
+}
+
+/// What feeds each link, in order.
+pub fn feeders(scenario: &Scenario) -> Vec<BTreeSet<Feeder>> {
+    let mut feeders = vec![BTreeSet::new(); scenario.network.links.len()];
+    for route in channels(scenario) {
+        feeders[route[0]].insert(Feeder::Host(scenario.network.links[route[0]].from));
+        for pair in route.windows(2) {
+            feeders[pair[1]].insert(Feeder::Link(pair[0]));
+        }
+    }
+    feeders
+}
+
+/// A scenario's stages, by the numbers of their hosts and links.
+#[derive(Debug)]
+pub struct Graph {
+    /// Who runs each link.
+    pub runners: Vec<Runner>,
+    /// Nodes on which flows end, in order: each is a stage.
+    pub hosts: Vec<NodeId>,
+    /// Links that are stages, in order.
+    pub links: Vec<LinkId>,
+    /// The inlets of each host of `hosts`.
+    pub inlets: Vec<Vec<Inlet>>,
+    /// The input rings of each link of `links`, in the order of their feeders.
+    pub inputs: Vec<Vec<u32>>,
+    /// For each stage (hosts, then links): what it waits for.
+    pub waits: Vec<Vec<Wait>>,
+}
+
+/// A stage waits for another.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// The other.
+    pub stage: usize,
+    /// The links between: the one that the other runs last, and the one that this runs first.
+    via: [Option<LinkId>; 2],
+    /// The least time from an event there to what it causes here.
+    pub latency: u64,
+}
+
+impl Graph {
+    /// The stage of a host.
+    fn host_stage(&self, node: NodeId) -> usize {
+        self.hosts.binary_search(&node).expect("flows end on hosts")
+    }
+
+    /// Find the latencies anew, from links as they are now.
+    pub fn refresh(&mut self, net: &Net, smallest_packet: u32) {
+        for wait in self.waits.iter_mut().flatten() {
+            let links = wait.via.iter().flatten();
+            wait.latency = links.map(|&link| net.links[link].least_latency(smallest_packet)).sum();
+        }
+    }
+
+    /// The stage that runs a link.
+    fn stage_of(&self, link: LinkId) -> usize {
+        match self.runners[link] {
+            Runner::Output(node) | Runner::Inlet(node) => self.host_stage(node),
+            Runner::Itself => {
+                self.hosts.len() + self.links.binary_search(&link).expect("it is a stage of its own")
+            }
+            Runner::Nobody => unreachable!("no packet comes to link {link}"),
+        }
+    }
+}
+
+/// Lay out the stages, and put rings and ways into `net` (whose links exist already).
+pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph {
+    let network = &scenario.network;
+    let channels = channels(scenario);
+    let feeders = feeders(scenario);
+    let hosts: BTreeSet<NodeId> = channels
+        .iter()
+        .flat_map(|route| [network.links[route[0]].from, network.links[route[route.len() - 1]].to])
+        .collect();
+    let goes_on: BTreeSet<LinkId> =
+        channels.iter().flat_map(|route| route[..route.len() - 1].iter().copied()).collect();
+
+    let runners: Vec<Runner> = (0..network.links.len())
+        .map(|link| {
+            let mut all = feeders[link].iter();
+            match (all.next(), all.next()) {
+                (None, _) => Runner::Nobody,
+                (Some(&Feeder::Host(node)), None) => Runner::Output(node),
+                (Some(_), None) if !goes_on.contains(&link) => Runner::Inlet(network.links[link].to),
+                _ => Runner::Itself,
+            }
+        })
+        .collect();
+    let links = (0..runners.len()).filter(|&link| runners[link] == Runner::Itself).collect::<Vec<_>>();
+    let hosts: Vec<NodeId> = hosts.into_iter().collect();
+    let mut graph = Graph {
+        inlets: vec![Vec::new(); hosts.len()],
+        inputs: Vec::new(),
+        waits: vec![Vec::new(); hosts.len() + links.len()],
+        runners,
+        hosts,
+        links,
+    };
+
+    // A ring for each way from a feeder into a link, and from a last link into its host.
+    let mut ring_into = BTreeMap::<(Feeder, Option<LinkId>), u32>::new();
+    let new_ring = |net: &mut Net, line: Option<LinkId>| {
+        net.rings.push(Ring::default());
+        net.line_of.push(line.map(|link| link as u32));
+        (net.rings.len() - 1) as u32
+    };
+    let wait = |stage, via| Wait { stage, via, latency: 0 };
+    for link in 0..network.links.len() {
+        match graph.runners[link] {
+            Runner::Nobody => {}
+            Runner::Output(_) => {}
+            Runner::Inlet(node) => {
+                let &Feeder::Link(from) = feeders[link].first().expect("it has one feeder") else {
+                    unreachable!("an inlet is fed by a link")
+                };
+                let ring = new_ring(net, Some(from));
+                let after = new_ring(net, Some(link));
+                ring_into.insert((Feeder::Link(from), Some(link)), ring);
+                ring_into.insert((Feeder::Link(link), None), after);
+                let host = graph.host_stage(node);
+                graph.inlets[host].push(Inlet::new(ring, Some((link as u32, after))));
+                let wait = wait(graph.stage_of(from), [Some(from), Some(link)]);
+                graph.waits[host].push(wait);
+            }
+            Runner::Itself => {
+                let mut inputs = Vec::new();
+                let stage = graph.stage_of(link);
+                for &feeder in &feeders[link] {
+                    let (line, wait) = match feeder {
+                        Feeder::Host(node) => (None, wait(graph.host_stage(node), [None; 2])),
+                        Feeder::Link(from) => (Some(from), wait(graph.stage_of(from), [Some(from), None])),
+                    };
+                    let ring = new_ring(net, line);
+                    ring_into.insert((feeder, Some(link)), ring);
+                    inputs.push(ring);
+                    graph.waits[stage].push(wait);
+                }
+                graph.inputs.push(inputs);
+            }
+        }
+        // Where a link that is not an inlet's ends in a host, the host has an inlet without a link.
+        let ends = channels.iter().any(|route| route[route.len() - 1] == link);
+        if ends && !matches!(graph.runners[link], Runner::Inlet(_)) {
+            let ring = new_ring(net, Some(link));
+            ring_into.insert((Feeder::Link(link), None), ring);
+            let host = graph.host_stage(network.links[link].to);
+            graph.inlets[host].push(Inlet::new(ring, None));
+            let wait = wait(graph.stage_of(link), [Some(link), None]);
+            graph.waits[host].push(wait);
+        }
+    }
+
+    let mut next = vec![vec![NOWHERE; channels.len()]; network.links.len()];
+    for (channel, route) in channels.iter().enumerate() {
+        let first = route[0];
+        net.egress.push(match graph.runners[first] {
+            Runner::Output(_) => Egress::Link(first as u32),
+            _ => Egress::Ring(ring_into[&(Feeder::Host(network.links[first].from), Some(first))]),
+        });
+        for (i, &link) in route.iter().enumerate() {
+            next[link][channel] = ring_into[&(Feeder::Link(link), route.get(i + 1).copied())];
+        }
+    }
+    for (link, rings) in next.into_iter().enumerate() {
+        let mut used = rings.iter().copied().filter(|&ring| ring != NOWHERE);
+        let first = used.next().unwrap_or(NOWHERE);
+        let next =
+            if used.all(|ring| ring == first) { Next::One(first) } else { Next::ByChannel(rings.into()) };
+        net.links[link].set_next(next);
+    }
+    graph.refresh(net, smallest_packet);
+    graph
+}
+
+/// A cycle of stages whose least latencies add up to nothing, as stage numbers, if there is one: nothing
+/// could be decided in it.
+pub fn instant_cycle(waits: &[Vec<Wait>]) -> Option<Vec<usize>> {
+    // Depth-first over the waits that take no time.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        OnPath,
+        Done,
+    }
+    let mut mark = vec![Mark::New; waits.len()];
+    for start in 0..waits.len() {
+        if mark[start] != Mark::New {
+            continue;
+        }
+        mark[start] = Mark::OnPath;
+        let mut path = vec![(start, 0)];
+        while let Some((stage, i)) = path.last_mut() {
+            let Some(wait) = waits[*stage].get(*i) else {
+                mark[*stage] = Mark::Done;
+                path.pop();
+                continue;
+            };
+            *i += 1;
+            if wait.latency > 0 || mark[wait.stage] == Mark::Done {
+                continue;
+            }
+            if mark[wait.stage] == Mark::OnPath {
+                let from = path.iter().position(|&(stage, _)| stage == wait.stage).unwrap_or(0);
+                return Some(path[from..].iter().map(|&(stage, _)| stage).collect());
+            }
+            mark[wait.stage] = Mark::OnPath;
+            path.push((wait.stage, 0));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(list: &[&[(usize, u64)]]) -> Vec<Vec<Wait>> {
+        let wait = |&(stage, latency): &(usize, u64)| Wait { stage, via: [None; 2], latency };
+        list.iter().map(|waits| waits.iter().map(wait).collect()).collect()
+    }
+
+    #[test]
+    fn finds_a_cycle_without_latency() {
+        assert_eq!(instant_cycle(&waits(&[&[(1, 0)], &[(2, 0)], &[(0, 5)]])), None);
+        assert_eq!(instant_cycle(&waits(&[&[(1, 0)], &[(2, 0)], &[(1, 0), (0, 5)]])), Some(vec![1, 2]));
+        assert_eq!(instant_cycle(&waits(&[&[(0, 0)]])), Some(vec![0]));
+    }
+}

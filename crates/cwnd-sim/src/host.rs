@@ -1,0 +1,264 @@
+//! A host: any number of senders and receivers behind its output links.
+
+use crate::net::Net;
+use crate::packet::{Packet, SACK};
+use crate::tcp::{NEVER, Receiver, Sender};
+
+/// One end of a flow.
+pub enum Endpoint {
+    /// It sends data.
+    Sender(Box<Sender>),
+    /// It receives data.
+    Receiver(Box<Receiver>),
+}
+
+impl Endpoint {
+    #[inline(always)]
+    fn deadline(&self) -> u64 {
+        match self {
+            Endpoint::Sender(sender) => sender.deadline(),
+            Endpoint::Receiver(receiver) => receiver.deadline,
+        }
+    }
+
+    #[inline(always)]
+    fn on_packet(&mut self, now: u64, packet: &Packet, net: &mut Net) {
+        match self {
+            Endpoint::Sender(sender) if packet.flags & SACK != 0 => {
+                let blocks = net.sacks.take(packet.aux);
+                sender.on_packet(now, packet, Some(&blocks), net);
+            }
+            Endpoint::Sender(sender) => sender.on_packet(now, packet, None, net),
+            Endpoint::Receiver(receiver) => receiver.on_packet(now, packet, net),
+        }
+    }
+
+    fn on_timer(&mut self, now: u64, net: &mut Net) {
+        match self {
+            Endpoint::Sender(sender) => sender.on_timer(now, net),
+            Endpoint::Receiver(receiver) => receiver.on_timer(now, net),
+        }
+    }
+}
+
+/// Where packets come into a host.
+#[derive(Clone, Debug)]
+pub struct Inlet {
+    /// The ring that the stage before fills.
+    pub ring: u32,
+    /// A link at its end that no one else feeds: the host runs it, and packets come out into `after`.
+    pub link: Option<(u32, u32)>,
+    /// The next packet to arrive, already taken.
+    head: Option<Packet>,
+}
+
+impl Inlet {
+    /// An inlet behind `ring`, and behind a link of its own and that link's ring, if there is one.
+    pub fn new(ring: u32, link: Option<(u32, u32)>) -> Self {
+        Inlet { ring, link, head: None }
+    }
+
+    /// The ring at whose end the host stands.
+    fn last_ring(&self) -> u32 {
+        self.link.map_or(self.ring, |(_, after)| after)
+    }
+
+    /// When the next packet arrives, found by looking no further than what comes to the inlet before `stop`.
+    #[inline(always)]
+    fn next_at(&mut self, net: &mut Net, stop: u64) -> u64 {
+        if let Some(head) = &self.head {
+            return head.at;
+        }
+        self.head = net.next_arrival(self.last_ring(), NEVER);
+        while self.head.is_none() {
+            let Some((link, after)) = self.link else { break };
+            let Some(packet) = net.next_arrival(self.ring, stop) else { break };
+            net.cross(link, packet.at, packet);
+            self.head = net.next_arrival(after, NEVER);
+        }
+        self.head.as_ref().map_or(NEVER, |head| head.at)
+    }
+
+    /// Let everything that comes to the inlet's link before `stop` cross it, and leave nothing taken.
+    fn settle(&mut self, net: &mut Net, stop: u64) {
+        let last = self.last_ring();
+        if let Some(head) = self.head.take() {
+            net.rings[last as usize].unpop(head);
+        }
+        if let Some((link, _)) = self.link {
+            while let Some(packet) = net.next_arrival(self.ring, stop) {
+                net.cross(link, packet.at, packet);
+            }
+        }
+    }
+
+    /// A time before which nothing arrives, as far as what lies here tells.
+    #[inline]
+    fn earliest(&self, net: &Net) -> u64 {
+        let head = self.head.as_ref().map_or(NEVER, |head| head.at);
+        let after = self.link.map_or(NEVER, |(_, after)| net.rings[after as usize].next_at());
+        head.min(after).min(net.rings[self.ring as usize].next_at())
+    }
+}
+
+/// A host.
+pub struct Host {
+    /// Its endpoints; ties between timers go to the first.
+    pub endpoints: Vec<Endpoint>,
+    /// Where packets come in; ties go to the first, and packets go before timers.
+    pub inlets: Vec<Inlet>,
+    timers: Timers,
+}
+
+impl Host {
+    /// A host with these endpoints and inlets.
+    pub fn new(endpoints: Vec<Endpoint>, inlets: Vec<Inlet>) -> Self {
+        let timers = Timers::new(endpoints.iter().map(Endpoint::deadline));
+        Host { endpoints, inlets, timers }
+    }
+
+    /// A time before which nothing happens here, as far as what has come tells.
+    #[inline]
+    pub fn next_event(&self, net: &Net) -> u64 {
+        let timer = if let [only] = &self.endpoints[..] { only.deadline() } else { self.timers.earliest() };
+        self.inlets.iter().fold(timer, |least, inlet| least.min(inlet.earliest(net)))
+    }
+
+    /// Handle everything before `limit`; nothing that reaches an inlet at `stop` or later is looked at.
+    /// `local` gives the endpoint of each channel.
+    pub fn run(&mut self, net: &mut Net, local: &[u32], limit: u64, stop: u64) {
+        if let ([endpoint], [inlet]) = (&mut self.endpoints[..], &mut self.inlets[..]) {
+            loop {
+                let arrival = inlet.next_at(net, stop);
+                let timer = endpoint.deadline();
+                if arrival.min(timer) >= limit {
+                    return;
+                }
+                if arrival <= timer {
+                    let packet = inlet.head.take().expect("its time is known");
+                    endpoint.on_packet(arrival, &packet, net);
+                } else {
+                    endpoint.on_timer(timer, net);
+                }
+            }
+        }
+        self.run_many(net, local, limit, stop);
+    }
+
+    fn run_many(&mut self, net: &mut Net, local: &[u32], limit: u64, stop: u64) {
+        loop {
+            let (mut arrival, mut from) = (NEVER, 0);
+            for (i, inlet) in self.inlets.iter_mut().enumerate() {
+                let at = inlet.next_at(net, stop);
+                if at < arrival {
+                    (arrival, from) = (at, i);
+                }
+            }
+            let endpoints = &self.endpoints;
+            let (timer, which) = self.timers.first(limit, |i| endpoints[i].deadline());
+            if arrival.min(timer) >= limit {
+                return;
+            }
+            let which = if arrival <= timer {
+                let packet = self.inlets[from].head.take().expect("its time is known");
+                let which = local[packet.channel as usize] as usize;
+                self.endpoints[which].on_packet(arrival, &packet, net);
+                which
+            } else {
+                self.endpoints[which].on_timer(timer, net);
+                which
+            };
+            self.timers.lower(which, self.endpoints[which].deadline());
+        }
+    }
+
+    /// Leave the host as it is just before `stop`, when all before has been handled.
+    pub fn settle(&mut self, net: &mut Net, stop: u64) {
+        self.inlets.iter_mut().for_each(|inlet| inlet.settle(net, stop));
+    }
+
+    /// An endpoint was changed from outside: its timer may be earlier than known.
+    pub fn touch(&mut self, endpoint: usize) {
+        self.timers.lower(endpoint, self.endpoints[endpoint].deadline());
+    }
+}
+
+/// Lower bounds of deadlines in a tournament tree. A timer that moves later is noticed only when its old
+/// time comes, since retransmission timers move with every ACK.
+#[derive(Clone, Debug)]
+struct Timers {
+    /// `bounds[1]` is the least; the leaves are the upper half.
+    bounds: Vec<u64>,
+    leaves: usize,
+}
+
+impl Timers {
+    fn new(deadlines: impl ExactSizeIterator<Item = u64>) -> Self {
+        let leaves = deadlines.len().next_power_of_two();
+        let mut timers = Timers { bounds: vec![NEVER; 2 * leaves], leaves };
+        for (i, deadline) in deadlines.enumerate() {
+            timers.set(i, deadline);
+        }
+        timers
+    }
+
+    fn earliest(&self) -> u64 {
+        self.bounds[1]
+    }
+
+    fn set(&mut self, leaf: usize, bound: u64) {
+        let mut i = self.leaves + leaf;
+        self.bounds[i] = bound;
+        while i > 1 {
+            i /= 2;
+            self.bounds[i] = self.bounds[2 * i].min(self.bounds[2 * i + 1]);
+        }
+    }
+
+    /// The deadline is `at` now; only an earlier one need be written down.
+    #[inline]
+    fn lower(&mut self, leaf: usize, at: u64) {
+        if at < self.bounds[self.leaves + leaf] {
+            self.set(leaf, at);
+        }
+    }
+
+    /// The earliest true deadline and whose it is, if before `limit`; the first of equals.
+    fn first(&mut self, limit: u64, deadline: impl Fn(usize) -> u64) -> (u64, usize) {
+        while self.bounds[1] < limit {
+            let least = self.bounds[1];
+            let mut i = 1;
+            while i < self.leaves {
+                i = if self.bounds[2 * i] == least { 2 * i } else { 2 * i + 1 };
+            }
+            let leaf = i - self.leaves;
+            let truth = deadline(leaf);
+            if truth == least {
+                return (least, leaf);
+            }
+            self.set(leaf, truth);
+        }
+        (NEVER, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_find_the_first_of_the_earliest() {
+        let mut truth = [50, 20, 20, 70, 10];
+        let mut timers = Timers::new(truth.into_iter());
+        // The last moves later, the first earlier.
+        truth[4] = 90;
+        truth[0] = 30;
+        timers.lower(0, 30);
+        assert_eq!(timers.first(100, |i| truth[i]), (20, 1));
+        truth[1] = NEVER;
+        assert_eq!(timers.first(100, |i| truth[i]), (20, 2));
+        truth[2] = 95;
+        assert_eq!(timers.first(100, |i| truth[i]), (30, 0));
+        assert_eq!(timers.first(30, |i| truth[i]), (NEVER, 0));
+    }
+}

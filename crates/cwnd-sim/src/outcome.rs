@@ -1,0 +1,90 @@
+//! From a simulation's state to its outcome.
+
+use crate::host::Endpoint;
+use crate::setup;
+use crate::simulation::Simulation;
+use crate::tcp::Receiver;
+use cwnd_scenario::{FlowOutcome, LinkOutcome, Outcome, Time};
+
+impl Simulation {
+    /// What has happened so far: counts up to the time that the run has come to.
+    pub fn outcome(&self) -> Outcome {
+        let mut data_in_flight = vec![0u64; self.scenario.flows.len()];
+        let mut on_link = vec![0u64; self.scenario.network.links.len()];
+        for (ring, line) in self.net.rings.iter().zip(&self.net.line_of) {
+            for packet in ring.iter() {
+                data_in_flight[packet.flow()] += u64::from(packet.is_data());
+            }
+            if let Some(link) = line {
+                on_link[*link as usize] += ring.len() as u64;
+            }
+        }
+        Outcome {
+            end: self.now(),
+            flows: (0..self.scenario.flows.len()).map(|i| self.flow_outcome(i, data_in_flight[i])).collect(),
+            links: (0..on_link.len()).map(|i| self.link_outcome(i, on_link[i])).collect(),
+            trace: None,
+        }
+    }
+
+    fn receiver(&self, flow: usize) -> &Receiver {
+        let (host, endpoint) = self.places[flow][1];
+        match &self.hosts[host].endpoints[endpoint] {
+            Endpoint::Receiver(receiver) => receiver,
+            Endpoint::Sender(_) => unreachable!("the second place is the receiver's"),
+        }
+    }
+
+    fn flow_outcome(&self, flow: usize, packets_in_flight: u64) -> FlowOutcome {
+        let (sender, receiver) = (self.sender(flow), self.receiver(flow));
+        let spec = &self.scenario.flows[flow];
+        let payload = u64::from(self.scenario.stack.payload);
+        let in_order = receiver.in_order() * payload;
+        let fate = self.net.fates[2 * flow];
+        let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
+        let since_origin = |t: u64| Time(t.saturating_sub(self.origin));
+        FlowOutcome {
+            start: Time(setup::start(&self.scenario, flow)),
+            stop: sender.stopped.map(since_origin),
+            completed: sender.completed.map(since_origin),
+            packets_sent: sender.counts.sent,
+            retransmissions: sender.counts.retransmissions,
+            packets_received: receiver.counts.received,
+            duplicates: receiver.counts.duplicates,
+            wire_bytes_received: receiver.counts.wire_bytes,
+            bytes_in_order: spec.bytes.map_or(in_order, |bytes| bytes.min(in_order)),
+            packets_dropped: fate.dropped,
+            packets_lost: fate.lost,
+            packets_in_flight,
+            timeouts: sender.counts.timeouts,
+            congestion_events: sender.counts.congestion_events,
+            acks_received: sender.counts.acks,
+            packets_marked: receiver.counts.marked,
+            rtt_samples,
+            rtt_sum_s: rtt_sum as f64 / 1e9,
+            rtt_min: rtt_extremes.map(|(min, _)| Time(min)),
+            rtt_max: rtt_extremes.map(|(_, max)| Time(max)),
+            cwnd_integral: sender.cwnd_integral(self.clock()) / 1e9,
+            cwnd: sender.window().cwnd,
+            ssthresh: sender.window().ssthresh,
+        }
+    }
+
+    fn link_outcome(&self, link: usize, in_flight: u64) -> LinkOutcome {
+        let state = self.link(link);
+        let counts = state.counts;
+        let waited = counts.waited - state.waiting_beyond(self.clock());
+        LinkOutcome {
+            name: self.scenario.network.links[link].name.clone(),
+            arrived: counts.arrived,
+            data_arrived: counts.data_arrived,
+            dropped: counts.dropped,
+            lost: counts.lost,
+            marked: counts.marked,
+            delivered: counts.arrived - counts.dropped - counts.lost - in_flight,
+            in_flight,
+            waiting_integral: waited as f64 / 1e9,
+            max_waiting: counts.max_waiting,
+        }
+    }
+}

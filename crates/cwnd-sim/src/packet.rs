@@ -1,0 +1,142 @@
+//! What travels.
+
+/// A packet on its way, data or ACK. Rings hold hundreds of thousands of these, so it is kept at 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Packet {
+    /// When it arrives at the next stage, nanoseconds.
+    pub at: u64,
+    /// Data: when it was sent (its timestamp). ACK: the timestamp that it echoes.
+    pub sent: u64,
+    /// Data: segment number. ACK: the next segment expected. Both modulo 2^32.
+    pub seq: u32,
+    /// Twice the flow's number, and one more for ACKs.
+    pub channel: u32,
+    /// With [`SACK`]: where its blocks are kept.
+    pub aux: u32,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// The flags below.
+    pub flags: u16,
+}
+
+/// It is an ACK (or a packet of the handshake from the receiver).
+pub const ACK: u16 = 1 << 0;
+/// It was lost on the line: it keeps its place in the queue and on the line, and vanishes at its end.
+pub const LOST: u16 = 1 << 1;
+/// An ACK with selective acknowledgements.
+pub const SACK: u16 = 1 << 2;
+/// ECN-capable transport.
+pub const ECT: u16 = 1 << 3;
+/// Congestion experienced.
+pub const CE: u16 = 1 << 4;
+/// ECN echo, on ACKs.
+pub const ECE: u16 = 1 << 5;
+/// Congestion window reduced, on data.
+pub const CWR: u16 = 1 << 6;
+/// A packet of the handshake; carries no data.
+pub const SYN: u16 = 1 << 7;
+/// The last ACK of the handshake; carries no data.
+pub const ESTABLISHED: u16 = 1 << 8;
+
+impl Packet {
+    /// Whether all of `flags` are set.
+    #[inline(always)]
+    pub fn is(&self, flags: u16) -> bool {
+        self.flags & flags == flags
+    }
+
+    /// Whether it carries data.
+    #[inline(always)]
+    pub fn is_data(&self) -> bool {
+        self.flags & (ACK | SYN | ESTABLISHED) == 0
+    }
+
+    /// The flow's number.
+    #[inline(always)]
+    pub fn flow(&self) -> usize {
+        (self.channel >> 1) as usize
+    }
+}
+
+/// Selective acknowledgement blocks, the most recent first: half-open ranges of segment numbers modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    /// How many of `blocks` count.
+    pub len: u32,
+    /// Up to four (three with timestamps).
+    pub blocks: [(u32, u32); 4],
+}
+
+impl SackBlocks {
+    /// Those that count.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.blocks[..self.len as usize].iter().copied()
+    }
+}
+
+/// Where an endpoint puts the packets that it sends.
+pub trait Emit {
+    /// Hand a packet to the host's output queue at `now`. Returns false if the queue dropped it at once.
+    fn emit(&mut self, now: u64, packet: Packet) -> bool;
+
+    /// Hand an ACK with SACK blocks to the host's output queue.
+    fn emit_sack(&mut self, now: u64, packet: Packet, blocks: &SackBlocks) -> bool;
+}
+
+/// The SACK blocks of all ACKs on their way, so that the packets themselves stay small.
+#[derive(Clone, Debug, Default)]
+pub struct SackSlab {
+    entries: Vec<SackBlocks>,
+    free: Vec<u32>,
+}
+
+impl SackSlab {
+    /// Keep blocks; the answer goes into the packet's `aux`.
+    pub fn keep(&mut self, blocks: &SackBlocks) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.entries[id as usize] = *blocks;
+            return id;
+        }
+        self.entries.push(*blocks);
+        (self.entries.len() - 1) as u32
+    }
+
+    /// Give blocks back: the ACK has arrived, or is gone.
+    pub fn take(&mut self, id: u32) -> SackBlocks {
+        self.free.push(id);
+        self.entries[id as usize]
+    }
+
+    /// How many are kept.
+    pub fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// Whether none is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_stays_small() {
+        assert_eq!(size_of::<Packet>(), 32);
+    }
+
+    #[test]
+    fn the_slab_reuses_what_is_given_back() {
+        let mut slab = SackSlab::default();
+        let blocks = |n| SackBlocks { len: 1, blocks: [(n, n + 1), (0, 0), (0, 0), (0, 0)] };
+        let (a, b) = (slab.keep(&blocks(1)), slab.keep(&blocks(2)));
+        assert_eq!(slab.take(a), blocks(1));
+        assert_eq!(slab.keep(&blocks(3)), a);
+        assert_eq!((slab.take(b), slab.take(a)), (blocks(2), blocks(3)));
+        assert!(slab.is_empty());
+    }
+}

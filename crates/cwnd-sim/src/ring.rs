@@ -1,0 +1,134 @@
+//! A growing ring of packets in order of time.
+
+use crate::packet::Packet;
+
+/// First in, first out; its capacity is a power of two and doubles when it is full.
+#[derive(Clone, Debug)]
+pub struct Ring {
+    slots: Box<[Packet]>,
+    /// Counts of packets ever taken and ever put; their difference is the length.
+    head: usize,
+    tail: usize,
+}
+
+const INITIAL: usize = 16;
+
+impl Default for Ring {
+    fn default() -> Self {
+        Ring { slots: vec![Packet::default(); INITIAL].into_boxed_slice(), head: 0, tail: 0 }
+    }
+}
+
+impl Ring {
+    #[inline(always)]
+    fn slot(&self, index: usize) -> &Packet {
+        let mask = self.slots.len() - 1;
+        // SAFETY: the length is a power of two and never zero, so `index & mask` is below it.
+        unsafe { self.slots.get_unchecked(index & mask) }
+    }
+
+    /// Whether it holds nothing.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+
+    /// How many packets it holds.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// When the first packet arrives; never (`u64::MAX`) if there is none.
+    #[inline(always)]
+    pub fn next_at(&self) -> u64 {
+        if self.is_empty() { u64::MAX } else { self.slot(self.head).at }
+    }
+
+    /// Take the first packet. There must be one.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Packet {
+        debug_assert!(!self.is_empty());
+        let packet = *self.slot(self.head);
+        self.head = self.head.wrapping_add(1);
+        packet
+    }
+
+    /// Put a packet last.
+    #[inline(always)]
+    pub fn push(&mut self, packet: Packet) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        // SAFETY: as in `slot`.
+        unsafe { *self.slots.get_unchecked_mut(self.tail & mask) = packet };
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    /// Put back the packet that was taken last.
+    pub fn unpop(&mut self, packet: Packet) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        self.head = self.head.wrapping_sub(1);
+        let mask = self.slots.len() - 1;
+        self.slots[self.head & mask] = packet;
+    }
+
+    /// The `n`-th packet counted from the last, which is the 0th.
+    pub fn from_last_mut(&mut self, n: usize) -> &mut Packet {
+        assert!(n < self.len(), "a ring of {} has no {n}th packet from its end", self.len());
+        let mask = self.slots.len() - 1;
+        &mut self.slots[self.tail.wrapping_sub(1 + n) & mask]
+    }
+
+    /// All packets, first to arrive first.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        (0..self.len()).map(|i| self.slot(self.head.wrapping_add(i)))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let len = self.len();
+        let mut slots = vec![Packet::default(); self.slots.len() * 2].into_boxed_slice();
+        for (i, packet) in self.iter().enumerate() {
+            slots[i] = *packet;
+        }
+        self.slots = slots;
+        self.head = 0;
+        self.tail = len;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(at: u64) -> Packet {
+        Packet { at, ..Packet::default() }
+    }
+
+    #[test]
+    fn keeps_order_through_growth_and_wrap() {
+        let mut ring = Ring::default();
+        let (mut next_in, mut next_out) = (0, 0);
+        for round in 0..100u64 {
+            for _ in 0..round {
+                ring.push(at(next_in));
+                next_in += 1;
+            }
+            for _ in 0..round / 2 {
+                assert_eq!(ring.next_at(), next_out);
+                assert_eq!(ring.pop().at, next_out);
+                next_out += 1;
+            }
+        }
+        assert_eq!(ring.iter().map(|p| p.at).collect::<Vec<_>>(), (next_out..next_in).collect::<Vec<_>>());
+        assert_eq!(ring.from_last_mut(0).at, next_in - 1);
+        let first = ring.pop();
+        ring.unpop(first);
+        assert_eq!(ring.next_at(), next_out);
+    }
+}

@@ -1,0 +1,148 @@
+//! From a scenario's descriptions to links and endpoints.
+
+use crate::factory::Factory;
+use crate::graph::Graph;
+use crate::host::Endpoint;
+use crate::link::Link;
+use crate::tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
+use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
+use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scenario, Stack, StackProfile};
+
+/// The links of a scenario, idle.
+pub fn links(scenario: &Scenario) -> Vec<Link> {
+    let links = scenario.network.links.iter().enumerate();
+    links
+        .map(|(i, link)| {
+            let loss = match link.loss {
+                Loss::Bernoulli(probability) if probability > 0.0 => {
+                    Some(BernoulliLoss::new(probability, Stream::new(scenario.seed, Purpose::Loss, i as u64)))
+                }
+                Loss::Bernoulli(_) | Loss::None => None,
+            };
+            Link::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss)
+        })
+        .collect()
+}
+
+/// Wire bytes of the smallest packet there can be.
+pub fn smallest_packet(scenario: &Scenario) -> u32 {
+    scenario.stack.ack_size.min(scenario.stack.data_overhead + 1)
+}
+
+/// Segments of a transfer, and the payload of its last one.
+pub fn segments(bytes: u64, payload: u32) -> (u64, u32) {
+    let segments = bytes.div_ceil(u64::from(payload)).max(1);
+    (segments, (bytes - (segments - 1) * u64::from(payload)) as u32)
+}
+
+/// Sender and receiver of each flow, and the engine's clock at the scenario's time zero.
+pub fn endpoints(
+    scenario: &Scenario,
+    factory: Factory<'_>,
+) -> Result<(Vec<[Endpoint; 2]>, u64), EngineError> {
+    let starts: Vec<u64> = (0..scenario.flows.len()).map(|flow| start(scenario, flow)).collect();
+    let handshakes: Vec<u64> = scenario.flows.iter().map(|flow| handshake_time(scenario, flow)).collect();
+    let before = starts.iter().zip(&handshakes).map(|(start, handshake)| handshake.saturating_sub(*start));
+    let origin = before.max().unwrap_or(0);
+    let mut endpoints = Vec::with_capacity(scenario.flows.len());
+    for (i, flow) in scenario.flows.iter().enumerate() {
+        let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;
+        let stack = &scenario.stack;
+        let ecn = algorithm.needs().ecn.unwrap_or(match stack.ecn {
+            Ecn::Off => EcnMode::Off,
+            Ecn::Classic => EcnMode::Classic,
+            Ecn::Exact => EcnMode::Exact,
+        });
+        let (segments, last_payload) =
+            flow.bytes.map_or((u64::MAX, stack.payload), |bytes| segments(bytes, stack.payload));
+        let sender = SenderConfig {
+            channel: 2 * i as u32,
+            packet_size: stack.full_packet(),
+            last_packet_size: last_payload + stack.data_overhead,
+            segments,
+            ack_size: stack.ack_size,
+            window: window(stack),
+            receive_window: u64::from(stack.receive_window),
+            recovery: stack.recovery,
+            sack: stack.sack,
+            timestamps: stack.timestamps,
+            limited_transmit: stack.limited_transmit,
+            detect_lost_retransmissions: stack.detect_lost_retransmissions,
+            validate_cwnd: stack.profile == StackProfile::Linux,
+            ecn,
+            handshake: stack.handshake,
+            rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
+            start: starts[i] + origin - handshakes[i],
+            stop: flow.stop.map_or(NEVER, |stop| stop.0.saturating_add(origin)),
+            send_overhead: scenario.send_overhead.0,
+            overhead_stream: Stream::new(scenario.seed, Purpose::SendOverhead, i as u64),
+            algorithm_seed: Stream::new(scenario.seed, Purpose::Algorithm, i as u64).next_u64(),
+            hints: FlowHints { bytes: flow.bytes, deadline: None },
+        };
+        let receiver = ReceiverConfig {
+            channel: 2 * i as u32 + 1,
+            ack_size: stack.ack_size,
+            sack_sizes: (stack.sack_block_base, stack.sack_block_each),
+            sack_blocks: match (stack.sack, stack.timestamps) {
+                (false, _) => 0,
+                (true, true) => 3,
+                (true, false) => 4,
+            },
+            delayed_ack: match stack.delayed_ack {
+                DelayedAck::Off => None,
+                DelayedAck::After(time) => Some(time.0),
+            },
+            ecn,
+        };
+        endpoints.push([
+            Endpoint::Sender(Box::new(Sender::new(sender, algorithm))),
+            Endpoint::Receiver(Box::new(Receiver::new(receiver))),
+        ]);
+    }
+    Ok((endpoints, origin))
+}
+
+/// When a flow starts, jitter included, on the scenario's clock.
+pub fn start(scenario: &Scenario, flow: usize) -> u64 {
+    let mut stream = Stream::new(scenario.seed, Purpose::StartJitter, flow as u64);
+    scenario.flows[flow].start.0 + stream.below(scenario.start_jitter.0)
+}
+
+/// How long a flow's handshake takes on an idle network: SYN there, SYN and ACK back.
+fn handshake_time(scenario: &Scenario, flow: &FlowSpec) -> u64 {
+    if !scenario.stack.handshake {
+        return 0;
+    }
+    let size = scenario.stack.ack_size + u32::from(crate::tcp::SYN_OPTIONS);
+    let links = flow.route.iter().chain(&flow.ack_route).map(|&link| &scenario.network.links[link]);
+    links.map(|link| SerialTime::new(link.rate).of(size) + link.delay.0).sum()
+}
+
+fn window(stack: &Stack) -> WindowConfig {
+    let ns2 = stack.profile == StackProfile::Ns2;
+    WindowConfig {
+        initial_cwnd: f64::from(stack.initial_window),
+        initial_ssthresh: stack.initial_ssthresh.map_or(f64::INFINITY, f64::from),
+        clamp: f64::from(stack.receive_window),
+        mss: stack.payload,
+        arithmetic: if ns2 { Arithmetic::Linux26 } else { Arithmetic::Linux },
+        slow_start_at_ssthresh: ns2,
+    }
+}
+
+/// What to say of a network in which something would happen in no time.
+pub fn instant_cycle_problem(scenario: &Scenario, graph: &Graph, cycle: &[usize]) -> Problem {
+    let name = |&stage: &usize| match stage.checked_sub(graph.hosts.len()) {
+        None => format!("host {}", scenario.network.nodes[graph.hosts[stage]]),
+        Some(link) => format!("link {}", scenario.network.links[graph.links[link]].name),
+    };
+    let names: Vec<String> = cycle.iter().map(name).collect();
+    Problem {
+        place: "network".into(),
+        message: format!(
+            "packets would go round {} in no time at all; give one of the links a delay or a rate",
+            names.join(", ")
+        ),
+    }
+}

@@ -1,0 +1,355 @@
+//! The engine: stages with frontiers, and no event queue.
+//!
+//! A stage (a host with its links, or a link that merges several inputs) has handled all events before
+//! the time `done[stage]`. Nothing that it does from then on can reach a stage that waits for it before
+//! `done[stage] + least latency`, so that stage may handle everything before the least of these over all
+//! it waits for. Going round the stages moves the times on until all have come to the one asked for.
+
+use crate::factory::Factory;
+use crate::graph::{self, Graph};
+use crate::host::{Endpoint, Host};
+use crate::link::{Change, Link};
+use crate::merge::{Key, Merge};
+use crate::net::{Fate, Net};
+use crate::setup;
+use crate::tcp::Sender;
+use cwnd_cc::State;
+use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
+use cwnd_scenario::{
+    EngineError, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, SampleState, Scenario, Time,
+};
+
+/// A simulation under way.
+///
+/// [`Simulation::run_until`] does all that happens before a time and nothing that happens at it or later.
+/// In between, the state can be looked at and the network changed; a change comes before whatever happens
+/// at its time. However a run is split, its outcome is the same to the bit.
+///
+/// ```
+/// use cwnd_scenario::{Rate, Time, build};
+/// use cwnd_sim::Simulation;
+/// # let scenario = cwnd_sim::doc_scenario();
+/// let mut simulation = Simulation::new(&scenario)?;
+/// simulation.run_until(Time::from_secs(5));
+/// let before = simulation.flow(0).cwnd;
+/// // The bottleneck loses nine tenths of its rate.
+/// let bottleneck = scenario.network.bottleneck;
+/// simulation.set_rate(bottleneck, Rate(10_000_000)).expect("the network stays a possible one");
+/// simulation.run_until(Time::from_secs(10));
+/// assert!(simulation.flow(0).cwnd < before);
+/// assert_eq!(simulation.outcome().flows.len(), 1);
+/// # Ok::<(), cwnd_scenario::EngineError>(())
+/// ```
+pub struct Simulation {
+    pub(crate) scenario: Scenario,
+    pub(crate) net: Net,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) graph: Graph,
+    /// For each channel, which endpoint of its host receives it.
+    local: Vec<u32>,
+    /// For each flow: the host (an index into `hosts`) and endpoint of its sender, and of its receiver.
+    pub(crate) places: Vec<[(usize, usize); 2]>,
+    /// The time before which each stage has handled everything.
+    done: Vec<u64>,
+    now: u64,
+    /// The engine's clock at the scenario's time zero: handshakes may come before it.
+    pub(crate) origin: u64,
+    merge: Merge,
+    /// How far the hosts go in one round, ns: long enough to keep a stage busy, short enough for the caches.
+    window: u64,
+    smallest_packet: u32,
+}
+
+/// A flow, looked at from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowState {
+    /// Congestion window, segments.
+    pub cwnd: f64,
+    /// Slow-start threshold, segments; infinite if not set.
+    pub ssthresh: f64,
+    /// Rate at which packets are spaced, bytes a second; infinite if they are not.
+    pub pacing_rate: f64,
+    /// Smoothed round-trip time; none before the first sample.
+    pub srtt: Option<Time>,
+    /// Segments in flight.
+    pub in_flight: u64,
+    /// Payload bytes acknowledged.
+    pub delivered_bytes: u64,
+    /// State of loss recovery.
+    pub state: SampleState,
+    /// Data packets sent, and retransmissions among them.
+    pub sent: (u64, u64),
+}
+
+impl Simulation {
+    /// Set up a scenario with the registered algorithms. It is checked first.
+    pub fn new(scenario: &Scenario) -> Result<Self, EngineError> {
+        Simulation::with_factory(scenario, &crate::factory::registered)
+    }
+
+    /// Set up a scenario with algorithms from elsewhere.
+    pub fn with_factory(scenario: &Scenario, factory: Factory<'_>) -> Result<Self, EngineError> {
+        crate::check::check_with(scenario, factory).map_err(EngineError::Refused)?;
+        let links = setup::links(scenario);
+        let mut net = Net { links, fates: vec![Fate::default(); 2 * scenario.flows.len()], ..Net::default() };
+        let smallest_packet = setup::smallest_packet(scenario);
+        let mut graph = graph::build(scenario, &mut net, smallest_packet);
+        if let Some(cycle) = graph::instant_cycle(&graph.waits) {
+            return Err(EngineError::Refused(vec![setup::instant_cycle_problem(scenario, &graph, &cycle)]));
+        }
+        let (endpoints, origin) = setup::endpoints(scenario, factory)?;
+        let mut per_host: Vec<Vec<Endpoint>> = graph.hosts.iter().map(|_| Vec::new()).collect();
+        let mut local = vec![0; 2 * scenario.flows.len()];
+        let mut places = Vec::with_capacity(scenario.flows.len());
+        for (flow, [sender, receiver]) in scenario.flows.iter().zip(endpoints) {
+            let channel = 2 * places.len();
+            let first = scenario.network.links[flow.route[0]].from;
+            let last = scenario.network.links[flow.ack_route[0]].from;
+            let mut place = |node, endpoint, channel: usize| {
+                let host = graph.hosts.binary_search(&node).expect("flows end on hosts");
+                per_host[host].push(endpoint);
+                local[channel] = (per_host[host].len() - 1) as u32;
+                (host, per_host[host].len() - 1)
+            };
+            // ACKs come to the sender, data to the receiver.
+            places.push([place(first, sender, channel + 1), place(last, receiver, channel)]);
+        }
+        let hosts = per_host
+            .into_iter()
+            .zip(&mut graph.inlets)
+            .map(|(endpoints, inlets)| Host::new(endpoints, std::mem::take(inlets)))
+            .collect();
+        let stages = graph.waits.len();
+        Ok(Simulation {
+            scenario: scenario.clone(),
+            net,
+            hosts,
+            graph,
+            local,
+            places,
+            done: vec![0; stages],
+            now: 0,
+            origin,
+            merge: Merge::default(),
+            window: 1_000_000,
+            smallest_packet,
+        })
+    }
+
+    /// The time up to which everything has happened.
+    pub fn now(&self) -> Time {
+        Time(self.now.saturating_sub(self.origin))
+    }
+
+    /// Do all that happens before `time`, and nothing that happens at it or later. A time that has passed
+    /// does nothing.
+    pub fn run_until(&mut self, time: Time) {
+        let stop = time.0.saturating_add(self.origin);
+        if stop <= self.now {
+            return;
+        }
+        while self.go_round(stop) < stop {}
+        for host in &mut self.hosts {
+            host.settle(&mut self.net, stop);
+        }
+        self.now = stop;
+    }
+
+    /// Let every stage do what it can before `stop`; hosts stay within the window. Returns the least time
+    /// that all stages have come to.
+    fn go_round(&mut self, stop: u64) -> u64 {
+        let least = self.done.iter().copied().min().unwrap_or(stop);
+        let horizon = stop.min(least.saturating_add(self.window));
+        let mut packets = 0;
+        let mut ran = false;
+        for stage in 0..self.done.len() {
+            let is_host = stage < self.hosts.len();
+            let mut limit = if is_host { horizon } else { stop };
+            for wait in &self.graph.waits[stage] {
+                limit = limit.min(self.done[wait.stage].saturating_add(wait.latency));
+            }
+            if limit <= self.done[stage] {
+                continue;
+            }
+            if is_host {
+                if self.hosts[stage].next_event(&self.net) < limit {
+                    self.hosts[stage].run(&mut self.net, &self.local, limit, stop);
+                    ran = true;
+                }
+            } else {
+                let handled = self.run_link(stage - self.hosts.len(), limit);
+                ran |= handled > 0;
+                packets += handled;
+            }
+            self.done[stage] = limit;
+        }
+        if ran {
+            self.adapt_window(packets);
+        } else {
+            self.skip_idle_time(stop);
+        }
+        self.done.iter().copied().min().unwrap_or(stop)
+    }
+
+    /// Nothing happened in a whole round: nothing can before the earliest event there is.
+    fn skip_idle_time(&mut self, stop: u64) {
+        let hosts = self.hosts.iter().map(|host| host.next_event(&self.net));
+        let links = self.graph.inputs.iter().flatten().map(|&ring| self.net.rings[ring as usize].next_at());
+        let next = hosts.chain(links).min().unwrap_or(stop).min(stop);
+        for done in &mut self.done {
+            *done = (*done).max(next);
+        }
+    }
+
+    /// Some thousand packets a round keep what the stages touch in the caches; many flows want some
+    /// packets each. The outcome does not depend on it.
+    fn adapt_window(&mut self, packets: u64) {
+        let wanted = 1024u64.max(8 * self.hosts.len() as u64);
+        if packets < wanted / 2 {
+            self.window = (self.window * 2).min(10_000_000_000);
+        } else if packets > wanted * 2 {
+            self.window = (self.window / 2).max(1000);
+        }
+    }
+
+    /// Merge a link's inputs up to `limit`. Returns how many packets came.
+    fn run_link(&mut self, index: usize, limit: u64) -> u64 {
+        let link = self.graph.links[index] as u32;
+        let inputs = &self.graph.inputs[index];
+        let net = &mut self.net;
+        let before = net.links[link as usize].counts.arrived;
+        let merge = &mut self.merge;
+        merge.clear();
+        for (input, &ring) in inputs.iter().enumerate() {
+            let at = net.rings[ring as usize].next_at();
+            if at < limit {
+                merge.push(Key { at, input: input as u32 });
+            }
+        }
+        while let Some((first, second)) = merge.first_two() {
+            let ring = inputs[first.input as usize];
+            // Stay with this input until the runner-up comes first.
+            let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
+            while let Some(packet) = net.next_arrival(ring, until) {
+                net.cross(link, packet.at, packet);
+            }
+            let at = net.rings[ring as usize].next_at();
+            if at < limit {
+                merge.replace_first(Key { at, input: first.input });
+            } else {
+                merge.pop_first();
+            }
+        }
+        net.links[link as usize].counts.arrived - before
+    }
+
+    pub(crate) fn sender(&self, flow: usize) -> &Sender {
+        let (host, endpoint) = self.places[flow][0];
+        match &self.hosts[host].endpoints[endpoint] {
+            Endpoint::Sender(sender) => sender,
+            Endpoint::Receiver(_) => unreachable!("the first place is the sender's"),
+        }
+    }
+
+    /// Look at a flow.
+    pub fn flow(&self, flow: usize) -> FlowState {
+        let sender = self.sender(flow);
+        let payload = u64::from(self.scenario.stack.payload);
+        let delivered = sender.acknowledged() * payload;
+        FlowState {
+            cwnd: sender.window().cwnd,
+            ssthresh: sender.window().ssthresh,
+            pacing_rate: sender.window().pacing_rate,
+            srtt: sender.srtt().map(Time),
+            in_flight: u64::from(sender.in_flight()),
+            delivered_bytes: self.scenario.flows[flow].bytes.map_or(delivered, |bytes| bytes.min(delivered)),
+            state: match sender.state() {
+                State::Open => SampleState::Open,
+                State::Disorder => SampleState::Disorder,
+                State::Cwr => SampleState::Cwr,
+                State::Recovery => SampleState::Recovery,
+                State::Loss => SampleState::Loss,
+            },
+            sent: (sender.counts.sent, sender.counts.retransmissions),
+        }
+    }
+
+    /// Packets that wait at a link, without the one in transmission.
+    pub fn queue_length(&self, link: LinkId) -> usize {
+        self.net.links[link].waiting(self.now)
+    }
+
+    /// Change a link's rate. It applies to the bits that remain of the packet in transmission, and to all
+    /// that wait. Refused if the network would become one in which something happens in no time.
+    pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), Problem> {
+        let mut spec = self.scenario.network.links[link].clone();
+        spec.rate = rate;
+        self.change(link, spec, Change::Serial(SerialTime::new(rate)))
+    }
+
+    /// Change a link's propagation delay. It applies to packets that leave the transmitter from now on;
+    /// none overtakes one that left before. Refused as for [`Simulation::set_rate`].
+    pub fn set_delay(&mut self, link: LinkId, delay: Time) -> Result<(), Problem> {
+        let mut spec = self.scenario.network.links[link].clone();
+        spec.delay = delay;
+        self.change(link, spec, Change::Delay(delay.0))
+    }
+
+    /// Change what a link loses, from the next packet on that crosses its line.
+    pub fn set_loss(&mut self, link: LinkId, loss: Loss) -> Result<(), Problem> {
+        let mut spec = self.scenario.network.links[link].clone();
+        spec.loss = loss;
+        let probability = match loss {
+            Loss::None => 0.0,
+            Loss::Bernoulli(probability) => probability,
+        };
+        let stream = Stream::new(self.scenario.seed, Purpose::Loss, link as u64);
+        self.change(link, spec, Change::Loss(BernoulliLoss::new(probability, stream)))
+    }
+
+    /// Change a link's queue. What waits stays, even if it is more than the new limit.
+    pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) {
+        self.scenario.network.links[link].queue = queue;
+        self.net.links[link].set_queue(self.now, &queue);
+    }
+
+    /// Let a flow send no new data from now on.
+    pub fn stop_flow(&mut self, flow: usize) {
+        let (host, endpoint) = self.places[flow][0];
+        if let Endpoint::Sender(sender) = &mut self.hosts[host].endpoints[endpoint] {
+            sender.stop(self.now);
+        }
+        self.hosts[host].touch(endpoint);
+    }
+
+    fn change(&mut self, link: LinkId, spec: LinkSpec, change: Change) -> Result<(), Problem> {
+        crate::check::check_link(&spec, &format!("links[{link}]"))?;
+        let old = std::mem::replace(&mut self.scenario.network.links[link], spec);
+        let before = self.net.links[link].clone();
+        if !matches!(change, Change::Loss(_)) {
+            let mut trial = self.net.links[link].clone();
+            trial.set_line(&change);
+            self.net.links[link] = trial;
+            self.graph.refresh(&self.net, self.smallest_packet);
+            self.net.links[link] = before;
+            if let Some(cycle) = graph::instant_cycle(&self.graph.waits) {
+                let problem = setup::instant_cycle_problem(&self.scenario, &self.graph, &cycle);
+                self.scenario.network.links[link] = old;
+                self.graph.refresh(&self.net, self.smallest_packet);
+                return Err(problem);
+            }
+        }
+        self.net.links[link].change(self.now, change, &mut self.net.rings);
+        Ok(())
+    }
+
+    /// The links, for the outcome.
+    pub(crate) fn link(&self, link: LinkId) -> &Link {
+        &self.net.links[link]
+    }
+
+    /// The engine's clock.
+    pub(crate) fn clock(&self) -> u64 {
+        self.now
+    }
+}

@@ -1,0 +1,217 @@
+//! What is remembered of each segment when it is sent, and the delivery-rate samples made from it
+//! (draft-ietf-ccwg-bbr section 4.1.1). Kept only for flows whose algorithm, or lack of timestamps, asks.
+
+use cwnd_cc::{LostPacket, Nanos, RateSample};
+
+/// The state of a flow when a segment was last sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    sent: u64,
+    delivered: u64,
+    delivered_at: u64,
+    first_sent: u64,
+    lost: u64,
+    marked: u64,
+    in_flight: u32,
+    app_limited: bool,
+    retransmitted: bool,
+}
+
+/// Records of the outstanding segments, and the sample under way.
+#[derive(Clone, Debug)]
+pub struct RateEstimator {
+    records: Box<[Record]>,
+    delivered: u64,
+    delivered_at: u64,
+    first_sent: u64,
+    lost: u64,
+    marked: u64,
+    /// Samples are application-limited until so many segments are delivered.
+    limited_until: u64,
+    /// The latest sent of the segments that this ACK delivered.
+    latest: Option<Record>,
+    /// The latest sent of those among them that were never retransmitted.
+    timed: Option<u64>,
+}
+
+impl Default for RateEstimator {
+    fn default() -> Self {
+        RateEstimator {
+            records: vec![Record::default(); 64].into_boxed_slice(),
+            delivered: 0,
+            delivered_at: 0,
+            first_sent: 0,
+            lost: 0,
+            marked: 0,
+            limited_until: 0,
+            latest: None,
+            timed: None,
+        }
+    }
+}
+
+impl RateEstimator {
+    /// A segment is sent (again). `in_flight` does not count it yet.
+    pub fn on_send(&mut self, now: u64, segment: u64, una: u64, in_flight: u32, again: bool) {
+        if in_flight == 0 {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        if (segment - una) as usize >= self.records.len() {
+            self.grow(una, segment);
+        }
+        let i = segment as usize & (self.records.len() - 1);
+        self.records[i] = Record {
+            sent: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            lost: self.lost,
+            marked: self.marked,
+            in_flight: in_flight + 1,
+            app_limited: self.limited_until > self.delivered,
+            retransmitted: again,
+        };
+    }
+
+    #[cold]
+    fn grow(&mut self, una: u64, segment: u64) {
+        let old = self.records.len();
+        let size = ((segment - una) as usize + 1).next_power_of_two();
+        let mut records = vec![Record::default(); size].into_boxed_slice();
+        for s in una..una + old as u64 {
+            records[s as usize & (size - 1)] = self.records[s as usize & (old - 1)];
+        }
+        self.records = records;
+    }
+
+    /// A segment is delivered for the first time.
+    pub fn on_delivered(&mut self, now: u64, segment: u64) {
+        let record = self.records[segment as usize & (self.records.len() - 1)];
+        self.delivered += 1;
+        self.delivered_at = now;
+        if self.latest.is_none_or(|latest| record.sent >= latest.sent) {
+            self.latest = Some(record);
+            self.first_sent = record.sent;
+        }
+        if !record.retransmitted {
+            self.timed = self.timed.max(Some(record.sent));
+        }
+    }
+
+    /// Congestion marks were echoed for so many segments.
+    pub fn on_marked(&mut self, segments: u32) {
+        self.marked += u64::from(segments);
+    }
+
+    /// A segment is declared lost.
+    pub fn on_lost(&mut self, now: u64, segment: u64) -> LostPacket {
+        let record = self.records[segment as usize & (self.records.len() - 1)];
+        self.lost += 1;
+        LostPacket {
+            now: Nanos(now),
+            sent: Nanos(record.sent),
+            tx_in_flight: record.in_flight,
+            delivered: record.delivered,
+            lost_at_send: record.lost,
+            lost: self.lost,
+            app_limited: record.app_limited,
+        }
+    }
+
+    /// There is too little to send: samples are application-limited until what is in flight is delivered.
+    pub fn on_app_limited(&mut self, in_flight: u32) {
+        self.limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    }
+
+    /// The round-trip time that the segments of this ACK give by Karn's rule: that of the latest sent one
+    /// that was never retransmitted.
+    pub fn round_trip(&self, now: u64) -> Option<u64> {
+        self.timed.map(|sent| now - sent)
+    }
+
+    /// All segments of this ACK have been told: its sample.
+    pub fn finish(&mut self, now: u64) -> Option<RateSample> {
+        if self.limited_until > 0 && self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        self.timed = None;
+        self.latest.take().map(|record| RateSample {
+            delivered: self.delivered - record.delivered,
+            prior_delivered: record.delivered,
+            interval: Nanos((record.sent - record.first_sent).max(self.delivered_at - record.delivered_at)),
+            app_limited: record.app_limited,
+            tx_in_flight: record.in_flight,
+            lost: self.lost - record.lost,
+            marked: self.marked - record.marked,
+            rtt: Nanos(now - record.sent),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_steady_flow_gives_its_rate() {
+        // A segment every 1 ms, each acknowledged 10 ms later: 1,000 segments a second.
+        let mut rate = RateEstimator::default();
+        for i in 0..40u64 {
+            if i >= 10 {
+                rate.on_delivered(i * MS, i - 10);
+                assert_eq!(rate.round_trip(i * MS), Some(10 * MS));
+                let sample = rate.finish(i * MS);
+                if i >= 30 {
+                    let sample = sample.unwrap();
+                    assert_eq!((sample.delivered, sample.interval), (10, Nanos(10 * MS)));
+                    assert_eq!(sample.segments_per_second(), 1000.0);
+                    assert_eq!(sample.tx_in_flight, 10);
+                }
+            }
+            rate.on_send(i * MS, i, i.saturating_sub(9), i.min(9) as u32, false);
+        }
+    }
+
+    #[test]
+    fn the_longer_interval_counts() {
+        // Four segments at once at t = 0; their ACKs come compressed at 10, 10.1, 10.2 and 10.3 ms. Sent in
+        // no time, so the ACK interval counts: 4 segments in 10.3 ms, not in 0.3.
+        let mut rate = RateEstimator::default();
+        (0..4).for_each(|i| rate.on_send(0, i, 0, i as u32, false));
+        let mut last = None;
+        for i in 0..4 {
+            let now = 10 * MS + i * MS / 10;
+            rate.on_delivered(now, i);
+            last = rate.finish(now);
+        }
+        let last = last.unwrap();
+        assert_eq!((last.delivered, last.interval), (4, Nanos(10 * MS + 3 * MS / 10)));
+    }
+
+    #[test]
+    fn a_retransmitted_segment_times_nothing() {
+        let mut rate = RateEstimator::default();
+        rate.on_send(0, 0, 0, 0, false);
+        rate.on_send(5 * MS, 0, 0, 0, true);
+        rate.on_delivered(12 * MS, 0);
+        assert_eq!(rate.round_trip(12 * MS), None);
+        assert_eq!(rate.finish(12 * MS).unwrap().rtt, Nanos(7 * MS));
+    }
+
+    #[test]
+    fn limits_and_losses_are_remembered() {
+        let mut rate = RateEstimator::default();
+        rate.on_send(0, 0, 0, 0, false);
+        rate.on_app_limited(1);
+        rate.on_send(MS, 1, 0, 1, false);
+        let lost = rate.on_lost(9 * MS, 0);
+        assert_eq!((lost.lost, lost.lost_at_send, lost.tx_in_flight), (1, 0, 1));
+        rate.on_delivered(11 * MS, 1);
+        let sample = rate.finish(11 * MS).unwrap();
+        assert!(sample.app_limited);
+        assert_eq!(sample.lost, 1);
+    }
+}

@@ -1,0 +1,353 @@
+//! Loss recovery: duplicate ACKs, SACK blocks, ECN echoes and timeouts.
+//!
+//! With SACK, RFC 6675: a segment is lost when three above it are SACKed, and what is in flight is
+//! counted as its `pipe`. Without, RFC 6582 (NewReno), told in the same terms: every duplicate ACK says
+//! that one segment has left the network, not which, so it counts like a SACK without a name; that is the
+//! window inflation of the RFC seen from the other side.
+
+use super::sender::Sender;
+use super::{NEVER, expand};
+use crate::packet::{ECE, Emit, Packet, SackBlocks};
+use cwnd_cc::{Congestion, CongestionKind, DupAck, EcnMode, Nanos, State};
+use cwnd_scenario::Recovery;
+
+/// Duplicate ACKs, or SACKed segments above, that mean a loss (RFC 5681, RFC 6675).
+const DUP_THRESH: u32 = 3;
+
+/// ns-2.35's TCP-Linux: segments that may be sent beyond what is in flight when recovery ends.
+const NS2_BURST: u32 = 3;
+
+/// Proportional rate reduction (RFC 6937).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prr {
+    /// Segments delivered since recovery began.
+    delivered: u64,
+    /// Segments sent since.
+    pub out: u64,
+    /// Segments outstanding when it began (RecoverFS).
+    flight: u64,
+}
+
+impl Sender {
+    /// An ACK that is not plain.
+    pub(super) fn on_ack_in_detail(
+        &mut self,
+        now: u64,
+        packet: &Packet,
+        blocks: Option<&SackBlocks>,
+        out: &mut impl Emit,
+    ) {
+        self.board.cover(self.una, self.next);
+        let prior_in_flight = self.in_flight();
+        let cumulative = expand(self.una, packet.seq).min(self.next);
+        let advanced = cumulative.saturating_sub(self.una) as u32;
+        let mut delivered = 0;
+        let mut rtt = None;
+        if advanced > 0 {
+            delivered += self.acknowledge(now, cumulative);
+            if self.config.timestamps {
+                rtt = Some(now - packet.sent);
+            }
+        }
+        let sacked = blocks.map_or(0, |blocks| self.take_blocks(now, blocks));
+        delivered += sacked;
+        let duplicate = advanced == 0 && self.next > self.una && cumulative == self.una;
+        if duplicate {
+            delivered += self.count_duplicate(now, sacked);
+        }
+        let lost = self.detect_losses(now);
+        let marked = self.note_marks(packet, delivered);
+
+        if !self.config.timestamps {
+            rtt = self.records.as_ref().and_then(|records| records.round_trip(now));
+        }
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
+        if advanced > 0 {
+            self.rto_at = if self.una == self.next { NEVER } else { now + self.rtt.timeout() };
+        }
+        self.counts.delivered += u64::from(delivered);
+
+        let force = self.change_state(now, advanced, marked > 0);
+        self.tell_algorithm(now, delivered, advanced, lost, marked, rtt, prior_in_flight);
+        self.reduce_proportionally(delivered, force);
+        let hold_new_data = duplicate && self.state == State::Disorder && !self.config.limited_transmit;
+        if !hold_new_data {
+            self.transmit(now, force, out);
+        }
+    }
+
+    /// `una` moves to `to`. Returns how many segments this delivers that were not known to be.
+    fn acknowledge(&mut self, now: u64, to: u64) -> u32 {
+        let advanced = (to - self.una) as u32;
+        if let Some(records) = &mut self.records {
+            (self.una..to).filter(|&s| !self.board.is_sacked(s)).for_each(|s| records.on_delivered(now, s));
+        }
+        let known = if self.config.sack {
+            self.board.acknowledge(self.una, to)
+        } else {
+            // One segment filled the hole; the others had each caused a duplicate ACK.
+            let unnamed = self.board.sacked.min(advanced - 1);
+            self.board.sacked -= unnamed;
+            let none = self.board.acknowledge(self.una, to);
+            debug_assert_eq!(none, 0);
+            unnamed
+        };
+        self.una = to;
+        self.dup_acks = 0;
+        self.rtt.backoff = 0;
+        while self.retransmissions.front().is_some_and(|&(segment, _)| segment < to) {
+            self.retransmissions.pop_front();
+        }
+        advanced - known
+    }
+
+    /// SACK blocks. Returns how many segments they name for the first time.
+    fn take_blocks(&mut self, now: u64, blocks: &SackBlocks) -> u32 {
+        let mut total = 0;
+        for (from, to) in blocks.iter() {
+            let from = expand(self.una, from).max(self.una);
+            let to = expand(self.una, to).min(self.next);
+            if let Some(records) = &mut self.records {
+                (from..to).filter(|&s| !self.board.is_sacked(s)).for_each(|s| records.on_delivered(now, s));
+            }
+            total += self.board.sack(from, to);
+        }
+        total
+    }
+
+    /// A duplicate ACK. Without SACK it stands for one delivered segment.
+    fn count_duplicate(&mut self, now: u64, sacked: u32) -> u32 {
+        self.dup_acks += 1;
+        let dup = DupAck { now: Nanos(now), sacked, count: self.dup_acks };
+        self.algorithm.on_dup_ack(&mut self.window, &dup);
+        let outstanding = (self.next - self.una) as u32;
+        let unnamed = !self.config.sack && self.state != State::Loss;
+        if unnamed && self.board.sacked + self.board.lost.max(1) < outstanding {
+            self.board.sacked += 1;
+            return 1;
+        }
+        0
+    }
+
+    /// RFC 6675's IsLost, and retransmissions that are lost themselves. Returns how many are newly lost.
+    fn detect_losses(&mut self, now: u64) -> u32 {
+        if !self.config.sack {
+            return 0;
+        }
+        let Sender { board, records, algorithm, window, needs, .. } = self;
+        let lost = board.mark_lost_by_sacks(self.una, |segment| {
+            if let Some(records) = records {
+                let packet = records.on_lost(now, segment);
+                if needs.lost_packets {
+                    algorithm.on_packet_lost(window, &packet);
+                }
+            }
+        });
+        // Three segments that were sent after a retransmission have arrived, and it has not.
+        let third = self.board.third_highest_sacked();
+        while let Some(&(segment, next)) = self.retransmissions.front()
+            && third >= next
+        {
+            self.retransmissions.pop_front();
+            if segment >= self.una {
+                self.board.lose_retransmission(segment);
+            }
+        }
+        lost
+    }
+
+    /// How many of the delivered segments carry an echoed mark.
+    fn note_marks(&mut self, packet: &Packet, delivered: u32) -> u32 {
+        if self.config.ecn == EcnMode::Off || !packet.is(ECE) {
+            return 0;
+        }
+        // An ACK that echoes a mark but delivers nothing new (a pure duplicate) still signals it.
+        let marked = delivered.max(1);
+        if let Some(records) = &mut self.records {
+            records.on_marked(delivered);
+        }
+        marked
+    }
+
+    /// Move between the states of recovery. Returns whether one segment must be sent in any case.
+    fn change_state(&mut self, now: u64, advanced: u32, marked: bool) -> bool {
+        match self.state {
+            State::Open | State::Disorder | State::Cwr => {
+                if self.has_loss() {
+                    return self.enter_recovery(now);
+                }
+                if self.state == State::Cwr {
+                    if self.una < self.recover {
+                        return false;
+                    }
+                    self.leave(now, State::Open);
+                }
+                self.state = if self.board.sacked > 0 { State::Disorder } else { State::Open };
+                if marked && self.next > self.una {
+                    // RFC 3168 section 6.1.2: at most once a window of data.
+                    self.send_cwr = true;
+                    self.begin(now, CongestionKind::Ecn, State::Cwr);
+                }
+                false
+            }
+            State::Recovery if self.una >= self.recover => {
+                self.leave(now, State::Open);
+                // Losses after the recovery point are an episode of their own.
+                if self.board.lost > 0 {
+                    return self.enter_recovery(now);
+                }
+                false
+            }
+            State::Recovery if !self.config.sack && advanced > 0 => {
+                // RFC 6582 section 3.2, step 3: a partial ACK names the next hole.
+                self.board.mark_lost(self.una, self.una + 1, |_| ());
+                true
+            }
+            State::Recovery => false,
+            State::Loss => {
+                if self.una >= self.recover {
+                    self.state = State::Open;
+                    self.algorithm.on_recovery_exit(&mut self.window, Nanos(now));
+                    if self.board.lost > 0 {
+                        return self.enter_recovery(now);
+                    }
+                }
+                false
+            }
+        }
+    }
+
+    fn has_loss(&self) -> bool {
+        if self.config.sack { self.board.lost > 0 } else { self.dup_acks >= DUP_THRESH }
+    }
+
+    fn enter_recovery(&mut self, now: u64) -> bool {
+        if !self.config.sack {
+            self.board.mark_lost(self.una, self.una + 1, |_| ());
+        }
+        if self.state == State::Cwr {
+            // The window has been reduced for this window of data already.
+            self.state = State::Recovery;
+            self.recover = self.next;
+        } else {
+            self.begin(now, CongestionKind::Loss, State::Recovery);
+        }
+        true
+    }
+
+    /// A congestion episode begins.
+    fn begin(&mut self, now: u64, kind: CongestionKind, state: State) {
+        let congestion = self.congestion(now, kind);
+        self.window.recovery_cwnd = None;
+        self.algorithm.on_congestion(&mut self.window, &congestion);
+        self.counts.congestion_events += 1;
+        self.state = state;
+        self.recover = self.next;
+        self.prr = Prr { flight: self.next - self.una, ..Prr::default() };
+        if self.needs.owns_recovery || self.config.recovery == Recovery::Prr {
+            return;
+        }
+        let hold = self.window.recovery_cwnd.unwrap_or(self.window.ssthresh);
+        self.window.set_cwnd(hold.min(self.window.cwnd));
+    }
+
+    fn congestion(&self, now: u64, kind: CongestionKind) -> Congestion {
+        Congestion {
+            now: Nanos(now),
+            kind,
+            in_flight: self.in_flight(),
+            flight_size: (self.next - self.una) as u32,
+            lost: self.board.lost,
+            rtt: Nanos(self.rtt.latest),
+            srtt: Nanos(self.rtt.srtt()),
+            min_rtt: Nanos(self.rtt.min),
+            timeouts: if kind == CongestionKind::Timeout { self.rtt.backoff + 1 } else { 0 },
+            in_slow_start: self.window.in_slow_start(),
+        }
+    }
+
+    /// Recovery is over.
+    fn leave(&mut self, now: u64, state: State) {
+        self.state = state;
+        if !self.config.sack {
+            self.board.forget_unnamed();
+        }
+        if !self.needs.owns_recovery {
+            let mut cwnd = self.window.ssthresh;
+            if self.config.recovery == Recovery::Ns2 {
+                cwnd = cwnd.min(f64::from(self.in_flight() + NS2_BURST));
+            }
+            self.window.set_cwnd(cwnd);
+        }
+        self.algorithm.on_recovery_exit(&mut self.window, Nanos(now));
+    }
+
+    /// RFC 6937 section 3: spread the reduction over the ACKs of one round trip.
+    fn reduce_proportionally(&mut self, delivered: u32, force: bool) {
+        let reducing = matches!(self.state, State::Recovery | State::Cwr);
+        if !reducing || self.config.recovery != Recovery::Prr || self.needs.owns_recovery {
+            return;
+        }
+        let prr = &mut self.prr;
+        prr.delivered += u64::from(delivered);
+        let target = self.window.recovery_cwnd.unwrap_or(self.window.ssthresh);
+        let pipe = self.in_flight();
+        let prr = &self.prr;
+        let allowed = if f64::from(pipe) > target {
+            let share = prr.delivered as f64 * target / prr.flight.max(1) as f64;
+            libm::ceil(share) - prr.out as f64
+        } else {
+            // Slow start reduction bound: never faster than slow start back to the target.
+            let limit = (prr.delivered as f64 - prr.out as f64).max(f64::from(delivered)) + 1.0;
+            (target - f64::from(pipe)).min(limit)
+        };
+        let allowed = libm::floor(allowed).max(if force { 1.0 } else { 0.0 });
+        self.window.set_cwnd(f64::from(pipe) + allowed);
+    }
+
+    /// The retransmission timer runs out (RFC 6298 section 5, RFC 5681 section 3.1).
+    pub(super) fn on_timeout(&mut self, now: u64, out: &mut impl Emit) {
+        self.rto_at = NEVER;
+        if self.next == self.una {
+            return;
+        }
+        self.counts.timeouts += 1;
+        self.board.cover(self.una, self.next);
+        // A timeout of a segment that a timeout retransmitted holds ssthresh constant.
+        let again = self.state == State::Loss && self.rtt.backoff > 0;
+        if again {
+            self.state = State::Loss;
+        } else {
+            self.begin_timeout(now);
+        }
+        self.recover = self.next;
+        self.window.set_cwnd(self.window.restart_cwnd.min(self.window.cwnd));
+        self.dup_acks = 0;
+        self.retransmissions.clear();
+        if !self.config.sack {
+            self.board.forget_unnamed();
+        }
+        let Sender { board, records, algorithm, window, needs, .. } = self;
+        board.mark_all_lost(self.una, self.next, |segment| {
+            if let Some(records) = records {
+                let packet = records.on_lost(now, segment);
+                if needs.lost_packets {
+                    algorithm.on_packet_lost(window, &packet);
+                }
+            }
+        });
+        self.rtt.backoff += 1;
+        self.transmit(now, false, out);
+        self.rto_at = now + self.rtt.timeout();
+    }
+
+    fn begin_timeout(&mut self, now: u64) {
+        let congestion = self.congestion(now, CongestionKind::Timeout);
+        self.window.recovery_cwnd = None;
+        self.algorithm.on_congestion(&mut self.window, &congestion);
+        self.counts.congestion_events += 1;
+        self.state = State::Loss;
+    }
+}

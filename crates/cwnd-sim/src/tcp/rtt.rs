@@ -1,0 +1,115 @@
+//! Round-trip time estimation and the retransmission timeout (RFC 6298, with Linux's floor).
+
+/// Smoothed round-trip time and its variation, in integers as Jacobson wrote them.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    /// Eight times the smoothed round-trip time, ns; zero before the first sample.
+    srtt8: i64,
+    /// Four times the variation, ns.
+    rttvar4: i64,
+    min_rto: i64,
+    max_rto: u64,
+    /// The timeout without backoff, ns.
+    rto: u64,
+    /// Timeouts in a row.
+    pub backoff: u32,
+    pub samples: u64,
+    pub sum: u64,
+    pub min: u64,
+    pub max: u64,
+    pub latest: u64,
+}
+
+impl RttEstimator {
+    pub fn new(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
+        RttEstimator {
+            srtt8: 0,
+            rttvar4: 0,
+            min_rto: min_rto as i64,
+            max_rto,
+            rto: initial_rto,
+            backoff: 0,
+            samples: 0,
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+            latest: 0,
+        }
+    }
+
+    /// RFC 6298 section 2: the first sample R gives SRTT = R, RTTVAR = R/2; each later one
+    /// RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R| and SRTT = 7/8 SRTT + 1/8 R. RTO = SRTT + max(4 RTTVAR, floor):
+    /// Linux puts the floor under the variation, not under the sum.
+    #[inline(always)]
+    pub fn sample(&mut self, rtt: u64) {
+        self.samples += 1;
+        self.sum += rtt;
+        self.min = self.min.min(rtt);
+        self.max = self.max.max(rtt);
+        self.latest = rtt;
+        let rtt = rtt as i64;
+        if self.srtt8 == 0 {
+            self.srtt8 = rtt << 3;
+            self.rttvar4 = rtt << 1;
+        } else {
+            let error = rtt - (self.srtt8 >> 3);
+            self.srtt8 += error;
+            self.rttvar4 += error.abs() - (self.rttvar4 >> 2);
+        }
+        self.rto = ((self.srtt8 >> 3) + self.rttvar4.max(self.min_rto)) as u64;
+    }
+
+    /// The smoothed round-trip time, ns; zero before the first sample.
+    #[inline(always)]
+    pub fn srtt(&self) -> u64 {
+        (self.srtt8 >> 3) as u64
+    }
+
+    /// The timeout, doubled for each timeout in a row (RFC 6298 section 5.5), ns.
+    #[inline(always)]
+    pub fn timeout(&self) -> u64 {
+        if self.backoff == 0 {
+            return self.rto.min(self.max_rto);
+        }
+        self.rto.saturating_mul(1 << self.backoff.min(30)).min(self.max_rto)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn follows_rfc_6298() {
+        let mut rtt = RttEstimator::new(1000 * MS, 200 * MS, 60_000 * MS);
+        assert_eq!((rtt.timeout(), rtt.srtt()), (1000 * MS, 0));
+        // First sample 100 ms: SRTT 100, RTTVAR 50, 4 RTTVAR = 200: RTO 300.
+        rtt.sample(100 * MS);
+        assert_eq!((rtt.timeout(), rtt.srtt()), (300 * MS, 100 * MS));
+        // Then 180 ms: RTTVAR = 3/4 50 + 1/4 80 = 57.5, SRTT = 7/8 100 + 1/8 180 = 110: RTO 110 + 230.
+        rtt.sample(180 * MS);
+        assert_eq!((rtt.timeout(), rtt.srtt()), (340 * MS, 110 * MS));
+        assert_eq!((rtt.min, rtt.max, rtt.sum, rtt.samples), (100 * MS, 180 * MS, 280 * MS, 2));
+    }
+
+    #[test]
+    fn the_floor_is_under_the_variation() {
+        let mut rtt = RttEstimator::new(1000 * MS, 200 * MS, 60_000 * MS);
+        (0..50).for_each(|_| rtt.sample(12 * MS));
+        assert_eq!(rtt.timeout(), 212 * MS);
+    }
+
+    #[test]
+    fn backs_off_to_the_greatest() {
+        let mut rtt = RttEstimator::new(1000 * MS, 200 * MS, 60_000 * MS);
+        let timeouts: Vec<u64> = (0..8)
+            .map(|n| {
+                rtt.backoff = n;
+                rtt.timeout() / MS
+            })
+            .collect();
+        assert_eq!(timeouts, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    }
+}

@@ -1,0 +1,319 @@
+//! What is known of each outstanding segment: SACKed, lost, retransmitted (RFC 6675 section 3).
+
+/// Three bits a segment, 64 segments a word, over the outstanding ones only.
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    words: Box<[Word]>,
+    /// Segments SACKed.
+    pub sacked: u32,
+    /// Segments lost (and not SACKed since), whether or not retransmitted.
+    pub lost: u32,
+    /// Lost segments whose retransmission is in flight.
+    pub retransmitted: u32,
+    /// The three highest segments SACKed, highest first; a fourth number would never be asked for.
+    top: [u64; 3],
+    /// All segments below this that are not SACKed are marked lost already.
+    lost_below: u64,
+    /// No lost segment below this waits for retransmission.
+    next_retransmit: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    sacked: u64,
+    lost: u64,
+    retransmitted: u64,
+}
+
+impl Default for Scoreboard {
+    fn default() -> Self {
+        Scoreboard {
+            words: vec![Word::default(); 4].into_boxed_slice(),
+            sacked: 0,
+            lost: 0,
+            retransmitted: 0,
+            top: [0; 3],
+            lost_below: 0,
+            next_retransmit: 0,
+        }
+    }
+}
+
+/// The bits of `from..to` inside the word that holds `from`, and where that part ends.
+#[inline]
+fn part(from: u64, to: u64) -> (u64, u64) {
+    let end = ((from | 63) + 1).min(to);
+    let bits = end - from;
+    let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+    (mask << (from & 63), end)
+}
+
+impl Scoreboard {
+    /// Nothing is SACKed or lost.
+    #[inline(always)]
+    pub fn is_clean(&self) -> bool {
+        self.sacked | self.lost == 0
+    }
+
+    #[inline]
+    fn index(&self, segment: u64) -> usize {
+        (segment >> 6) as usize & (self.words.len() - 1)
+    }
+
+    /// Make room for the outstanding segments `una..next`. Must be called before segments in that range
+    /// are spoken of.
+    #[inline]
+    pub fn cover(&mut self, una: u64, next: u64) {
+        // One word of slack at each end, since neither need start a word.
+        let words = ((next - una) >> 6) as usize + 3;
+        if words > self.words.len() {
+            self.grow(una, words);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, una: u64, words: usize) {
+        let mut grown = vec![Word::default(); words.next_power_of_two()].into_boxed_slice();
+        let first = una >> 6;
+        for word in first..first + self.words.len() as u64 {
+            grown[word as usize & (grown.len() - 1)] = self.words[word as usize & (self.words.len() - 1)];
+        }
+        self.words = grown;
+    }
+
+    /// `una` moves to `to`: forget the segments below. Returns how many of them had been SACKed.
+    pub fn acknowledge(&mut self, una: u64, to: u64) -> u32 {
+        let mut segment = una;
+        let mut sacked = 0;
+        while segment < to {
+            let (mask, end) = part(segment, to);
+            let i = self.index(segment);
+            let word = &mut self.words[i];
+            sacked += (word.sacked & mask).count_ones();
+            self.lost -= (word.lost & mask).count_ones();
+            self.retransmitted -= (word.retransmitted & mask).count_ones();
+            word.sacked &= !mask;
+            word.lost &= !mask;
+            word.retransmitted &= !mask;
+            segment = end;
+        }
+        self.sacked -= sacked;
+        sacked
+    }
+
+    /// A SACK block covers `from..to`. Returns how many segments it SACKs for the first time.
+    pub fn sack(&mut self, from: u64, to: u64) -> u32 {
+        let mut segment = from;
+        let mut total = 0;
+        while segment < to {
+            let (mask, end) = part(segment, to);
+            let i = self.index(segment);
+            let word = &mut self.words[i];
+            let mut new = mask & !word.sacked;
+            if new != 0 {
+                total += new.count_ones();
+                self.lost -= (word.lost & new).count_ones();
+                self.retransmitted -= (word.retransmitted & new).count_ones();
+                word.sacked |= new;
+                word.lost &= !new;
+                word.retransmitted &= !new;
+                while new != 0 {
+                    let highest = (segment & !63) + u64::from(63 - new.leading_zeros());
+                    if !self.raise_top(highest) {
+                        break;
+                    }
+                    new &= !(1 << (highest & 63));
+                }
+            }
+            segment = end;
+        }
+        self.sacked += total;
+        total
+    }
+
+    /// Returns false when the segment is not among the three highest, so that lower ones need no asking.
+    fn raise_top(&mut self, segment: u64) -> bool {
+        let [first, second, third] = self.top;
+        self.top = match () {
+            () if segment > first => [segment, first, second],
+            () if segment > second => [first, segment, second],
+            () if segment > third => [first, second, segment],
+            () => return false,
+        };
+        true
+    }
+
+    /// The lowest segment below which every unSACKed one has at least `DupThresh` = 3 SACKed above it.
+    pub fn third_highest_sacked(&self) -> u64 {
+        self.top[2]
+    }
+
+    /// RFC 6675 IsLost: mark every segment lost that is not SACKed and has three SACKed above it.
+    /// Tells of each that is newly lost, and returns how many.
+    pub fn mark_lost_by_sacks(&mut self, una: u64, each: impl FnMut(u64)) -> u32 {
+        let to = self.top[2];
+        let lost = self.mark_lost(self.lost_below.max(una), to, each);
+        self.lost_below = self.lost_below.max(to);
+        lost
+    }
+
+    /// Mark `from..to` lost where not SACKed. Tells of each that is newly lost, and returns how many.
+    pub fn mark_lost(&mut self, from: u64, to: u64, mut each: impl FnMut(u64)) -> u32 {
+        let mut segment = from;
+        let mut total = 0;
+        while segment < to {
+            let (mask, end) = part(segment, to);
+            let i = self.index(segment);
+            let word = &mut self.words[i];
+            let mut new = mask & !word.sacked & !word.lost;
+            word.lost |= new;
+            total += new.count_ones();
+            while new != 0 {
+                each((segment & !63) + u64::from(new.trailing_zeros()));
+                new &= new - 1;
+            }
+            segment = end;
+        }
+        if total > 0 {
+            self.next_retransmit = self.next_retransmit.min(from);
+        }
+        self.lost += total;
+        total
+    }
+
+    /// After a timeout: everything outstanding that is not SACKed is lost, and every retransmission too.
+    pub fn mark_all_lost(&mut self, una: u64, next: u64, each: impl FnMut(u64)) -> u32 {
+        let mut segment = una;
+        while segment < next {
+            let (mask, end) = part(segment, next);
+            let i = self.index(segment);
+            self.words[i].retransmitted &= !mask;
+            segment = end;
+        }
+        self.retransmitted = 0;
+        let lost = self.mark_lost(una, next, each);
+        self.lost_below = next;
+        self.next_retransmit = una;
+        lost
+    }
+
+    /// The next lost segment to retransmit, marked as retransmitted. There must be one
+    /// (`lost > retransmitted`).
+    pub fn take_retransmit(&mut self, una: u64) -> u64 {
+        let mut segment = self.next_retransmit.max(una);
+        loop {
+            let i = self.index(segment);
+            let word = &mut self.words[i];
+            let waiting = (word.lost & !word.retransmitted) >> (segment & 63);
+            if waiting != 0 {
+                segment += u64::from(waiting.trailing_zeros());
+                word.retransmitted |= 1 << (segment & 63);
+                self.retransmitted += 1;
+                self.next_retransmit = segment + 1;
+                return segment;
+            }
+            segment = (segment | 63) + 1;
+        }
+    }
+
+    /// The retransmission of `segment` was lost too: it waits again. False if it is not one in flight.
+    pub fn lose_retransmission(&mut self, segment: u64) -> bool {
+        let i = self.index(segment);
+        let bit = 1 << (segment & 63);
+        let word = &mut self.words[i];
+        if word.retransmitted & bit == 0 {
+            return false;
+        }
+        word.retransmitted &= !bit;
+        self.retransmitted -= 1;
+        self.next_retransmit = self.next_retransmit.min(segment);
+        true
+    }
+
+    /// Without SACK: a duplicate ACK says that one more segment has left the network, not which.
+    pub fn count_unnamed(&mut self, segments: u32) {
+        self.sacked += segments;
+    }
+
+    /// Without SACK: forget all that duplicate ACKs have counted.
+    pub fn forget_unnamed(&mut self) {
+        self.sacked = 0;
+    }
+
+    /// Without SACK: so many of the segments counted by duplicate ACKs are acknowledged now.
+    pub fn uncount_unnamed(&mut self, segments: u32) {
+        self.sacked -= segments.min(self.sacked);
+    }
+
+    /// Whether a segment is SACKed.
+    pub fn is_sacked(&self, segment: u64) -> bool {
+        self.words[self.index(segment)].sacked >> (segment & 63) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_lost_when_three_above_are_sacked() {
+        let mut board = Scoreboard::default();
+        board.cover(10, 40);
+        // 10 and 13 are missing: after 11 and 12 nothing is lost; 14 makes three above 10, two above 13.
+        assert_eq!(board.sack(11, 13), 2);
+        assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 0);
+        assert_eq!(board.sack(14, 15), 1);
+        assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 1);
+        assert_eq!((board.sacked, board.lost, board.retransmitted), (3, 1, 0));
+        assert_eq!(board.sack(15, 17), 2);
+        // 14, 15 and 16 lie above 13.
+        assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 1);
+        assert_eq!(board.take_retransmit(10), 10);
+        assert_eq!(board.take_retransmit(10), 13);
+        assert_eq!((board.lost, board.retransmitted), (2, 2));
+        // Of the same range, only 13 was not SACKed before; its retransmission is in flight no more.
+        assert_eq!(board.sack(11, 17), 1);
+        assert_eq!((board.sacked, board.lost, board.retransmitted), (6, 1, 1));
+    }
+
+    #[test]
+    fn acknowledging_clears_every_count() {
+        let mut board = Scoreboard::default();
+        board.cover(0, 200);
+        board.sack(100, 150);
+        board.mark_lost_by_sacks(0, |_| ());
+        assert_eq!(board.lost, 100);
+        (0..60).for_each(|i| assert_eq!(board.take_retransmit(0), i));
+        assert_eq!(board.acknowledge(0, 120), 20);
+        assert_eq!((board.sacked, board.lost, board.retransmitted), (30, 0, 0));
+        assert_eq!(board.acknowledge(120, 200), 30);
+        assert!(board.is_clean());
+    }
+
+    #[test]
+    fn a_timeout_loses_everything_again() {
+        let mut board = Scoreboard::default();
+        board.cover(5, 20);
+        board.sack(10, 13);
+        board.mark_lost_by_sacks(5, |_| ());
+        board.take_retransmit(5);
+        assert_eq!(board.mark_all_lost(5, 20, |_| ()), 7);
+        assert_eq!((board.sacked, board.lost, board.retransmitted), (3, 12, 0));
+        let order: Vec<u64> = (0..12).map(|_| board.take_retransmit(5)).collect();
+        assert_eq!(order, [5, 6, 7, 8, 9, 13, 14, 15, 16, 17, 18, 19]);
+        assert!(board.lose_retransmission(9));
+        assert!(!board.lose_retransmission(10));
+        assert_eq!(board.take_retransmit(5), 9);
+    }
+
+    #[test]
+    fn grows_without_forgetting() {
+        let mut board = Scoreboard::default();
+        board.cover(1000, 1100);
+        board.sack(1050, 1100);
+        board.cover(1000, 9000);
+        board.sack(8000, 8064);
+        assert_eq!(board.acknowledge(1000, 9000), 114);
+        assert!(board.is_clean());
+    }
+}

@@ -1,0 +1,576 @@
+//! The sending side: what may be sent and when, timers, and the fast path of an ACK.
+//!
+//! What an ACK does when anything is lost, SACKed or marked is in `recovery.rs`.
+
+use super::rate::RateEstimator;
+use super::recovery::Prr;
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use super::{NEVER, expand};
+use crate::packet::{CWR, ECE, ECT, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use cwnd_cc::{Ack, CongestionControl, EcnMode, FlowHints, Init, Nanos, Needs, State, Window, WindowConfig};
+use cwnd_link::Stream;
+use cwnd_scenario::Recovery;
+use std::collections::VecDeque;
+
+/// Bytes of options that a SYN has beyond those of an ACK.
+pub const SYN_OPTIONS: u16 = 8;
+
+/// How a sender behaves.
+#[derive(Clone, Debug)]
+pub struct SenderConfig {
+    /// Channel of its data.
+    pub channel: u32,
+    /// Wire bytes of a full data packet.
+    pub packet_size: u32,
+    /// Wire bytes of the last data packet of a transfer.
+    pub last_packet_size: u32,
+    /// Segments to send; `u64::MAX` for a bulk flow.
+    pub segments: u64,
+    /// Wire bytes of an ACK (packets of the handshake are made from it).
+    pub ack_size: u32,
+    /// Initial values and arithmetic of the window.
+    pub window: WindowConfig,
+    /// The receiver's window, segments.
+    pub receive_window: u64,
+    /// How the window moves during recovery.
+    pub recovery: Recovery,
+    /// Whether the receiver sends SACK blocks.
+    pub sack: bool,
+    /// Whether ACKs echo timestamps.
+    pub timestamps: bool,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// Whether a retransmission is known to be lost when three segments sent after it are SACKed.
+    pub detect_lost_retransmissions: bool,
+    /// Whether the window grows only when it is in use (RFC 7661's question, Linux's answer).
+    pub validate_cwnd: bool,
+    /// What was negotiated.
+    pub ecn: EcnMode,
+    /// Whether a handshake comes first.
+    pub handshake: bool,
+    /// Retransmission timeout: before the first sample, least, greatest, ns.
+    pub rto: (u64, u64, u64),
+    /// When the application connects (without a handshake: when it starts to send).
+    pub start: u64,
+    /// From when on there is no new data.
+    pub stop: u64,
+    /// Each packet leaves up to so many nanoseconds after its trigger.
+    pub send_overhead: u64,
+    /// The stream from which that is drawn.
+    pub overhead_stream: Stream,
+    /// Seed of the algorithm's own choices.
+    pub algorithm_seed: u64,
+    /// What the application tells the algorithm.
+    pub hints: FlowHints,
+}
+
+/// What a sender has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenderCounts {
+    /// Data packets handed to the output queue.
+    pub sent: u64,
+    /// Of these, retransmissions.
+    pub retransmissions: u64,
+    /// ACKs processed.
+    pub acks: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Congestion episodes.
+    pub congestion_events: u64,
+    /// Segments that ACKs said are delivered.
+    pub delivered: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Connecting,
+    Established,
+}
+
+/// The sending endpoint of a flow.
+pub struct Sender {
+    /// First segment not acknowledged.
+    pub(super) una: u64,
+    /// Next new segment to send.
+    pub(super) next: u64,
+    pub(super) window: Window,
+    pub(super) algorithm: Box<dyn CongestionControl>,
+    pub(super) state: State,
+    /// When the earliest of its timers runs out.
+    deadline: u64,
+    pub(super) rto_at: u64,
+    /// The earliest of the other timers.
+    other_at: u64,
+    pub(super) rtt: RttEstimator,
+    pub(super) board: Scoreboard,
+    /// Segments that the application has for the network.
+    data_end: u64,
+    /// A round trip ends when this segment is acknowledged.
+    round_end: u64,
+    round: u64,
+    /// The window was in use in this round trip, and in the one before.
+    limited: bool,
+    limited_before: bool,
+    /// Most segments in flight in this round trip, and in the one before.
+    peak: u32,
+    peak_before: u32,
+    /// Packets leave by a timer: they are paced, or take time to send.
+    gated: bool,
+    /// Packets need records, or flags.
+    plain: bool,
+    phase: Phase,
+    pub(super) needs: Needs,
+    pub(super) config: SenderConfig,
+    /// `recovery.rs` says what these are.
+    pub(super) recover: u64,
+    pub(super) dup_acks: u32,
+    pub(super) prr: Prr,
+    pub(super) retransmissions: VecDeque<(u64, u64)>,
+    pub(super) send_cwr: bool,
+    pub(super) records: Option<Box<RateEstimator>>,
+    /// A packet that may go leaves at this time.
+    release_at: u64,
+    /// One packet may go whatever the window says.
+    forced: bool,
+    /// Pacing lets the next packet go at this time.
+    paced_until: u64,
+    start_at: u64,
+    stop_at: u64,
+    /// The window integrated over time up to `integrated_to`: segments x ns.
+    cwnd_integral: f64,
+    integrated_to: u64,
+    /// When the last segment of a transfer was acknowledged.
+    pub completed: Option<u64>,
+    /// When it stopped sending new data, if it was told to.
+    pub stopped: Option<u64>,
+    /// When the connection was established.
+    pub established: Option<u64>,
+    /// Counts so far.
+    pub counts: SenderCounts,
+}
+
+impl Sender {
+    /// A sender that will start by its own timer.
+    pub fn new(config: SenderConfig, algorithm: Box<dyn CongestionControl>) -> Self {
+        let needs = algorithm.needs();
+        let tracked = needs.rate_samples || needs.lost_packets || !config.timestamps;
+        let mut sender = Sender {
+            una: 0,
+            next: 0,
+            window: Window::new(&config.window),
+            algorithm,
+            state: State::Open,
+            deadline: NEVER,
+            rto_at: NEVER,
+            other_at: NEVER,
+            rtt: RttEstimator::new(config.rto.0, config.rto.1, config.rto.2),
+            board: Scoreboard::default(),
+            data_end: config.segments,
+            round_end: 0,
+            round: 0,
+            limited: !config.validate_cwnd,
+            limited_before: false,
+            peak: 0,
+            peak_before: 0,
+            gated: needs.pacing || config.send_overhead > 0,
+            plain: !tracked && config.ecn == EcnMode::Off,
+            phase: Phase::Waiting,
+            needs,
+            recover: 0,
+            dup_acks: 0,
+            prr: Prr::default(),
+            retransmissions: VecDeque::new(),
+            send_cwr: false,
+            records: tracked.then(Box::default),
+            release_at: NEVER,
+            forced: false,
+            paced_until: 0,
+            start_at: config.start,
+            stop_at: config.stop,
+            cwnd_integral: 0.0,
+            integrated_to: 0,
+            completed: None,
+            stopped: None,
+            established: None,
+            counts: SenderCounts::default(),
+            config,
+        };
+        sender.rearm();
+        sender
+    }
+
+    /// When its next timer runs out; [`NEVER`] if none is set.
+    #[inline(always)]
+    pub fn deadline(&self) -> u64 {
+        self.deadline
+    }
+
+    /// Segments in flight (RFC 6675's pipe).
+    #[inline(always)]
+    pub fn in_flight(&self) -> u32 {
+        let outstanding = (self.next - self.una) as u32;
+        (outstanding + self.board.retransmitted) - (self.board.sacked + self.board.lost).min(outstanding)
+    }
+
+    /// The window.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The state of loss recovery.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Its round-trip times.
+    pub fn rtt(&self) -> (u64, u64, Option<(u64, u64)>) {
+        let extremes = (self.rtt.samples > 0).then_some((self.rtt.min, self.rtt.max));
+        (self.rtt.samples, self.rtt.sum, extremes)
+    }
+
+    /// Smoothed round-trip time, ns; none before the first sample.
+    pub fn srtt(&self) -> Option<u64> {
+        (self.rtt.samples > 0).then(|| self.rtt.srtt())
+    }
+
+    /// Segments acknowledged cumulatively.
+    pub fn acknowledged(&self) -> u64 {
+        self.una
+    }
+
+    /// The window integrated from the start to `now`: segments x ns.
+    pub fn cwnd_integral(&self, now: u64) -> f64 {
+        match self.established {
+            Some(_) => self.cwnd_integral + self.window.cwnd * (now - self.integrated_to) as f64,
+            None => 0.0,
+        }
+    }
+
+    /// From `now` on no new data.
+    pub fn stop(&mut self, now: u64) {
+        self.stop_at = NEVER;
+        self.stopped.get_or_insert(now);
+        self.data_end = self.data_end.min(self.next);
+        self.start_at = if self.phase == Phase::Waiting { NEVER } else { self.start_at };
+        self.rearm();
+    }
+
+    /// An ACK (or the receiver's packet of the handshake) arrives.
+    #[inline(always)]
+    pub fn on_packet(&mut self, now: u64, packet: &Packet, blocks: Option<&SackBlocks>, out: &mut impl Emit) {
+        let cumulative = expand(self.una, packet.seq);
+        let ordinary = packet.flags & (SACK | ECE | SYN) == 0 && self.plain;
+        if ordinary && self.state == State::Open && self.board.is_clean() && cumulative > self.una {
+            self.on_plain_ack(now, packet, cumulative, out);
+        } else {
+            self.on_other_packet(now, packet, blocks, out);
+        }
+    }
+
+    /// The fast path: everything arrives in order, and nothing is known to be missing.
+    #[inline(always)]
+    fn on_plain_ack(&mut self, now: u64, packet: &Packet, cumulative: u64, out: &mut impl Emit) {
+        let prior_in_flight = (self.next - self.una) as u32;
+        let acked = (cumulative - self.una) as u32;
+        self.una = cumulative;
+        self.dup_acks = 0;
+        self.rtt.backoff = 0;
+        self.rtt.sample(now - packet.sent);
+        self.counts.acks += 1;
+        self.counts.delivered += u64::from(acked);
+        self.rto_at = if self.una == self.next { NEVER } else { now + self.rtt.timeout() };
+        self.tell_algorithm(now, acked, acked, 0, 0, Some(now - packet.sent), prior_in_flight);
+        self.transmit(now, false, out);
+        self.deadline = self.rto_at.min(self.other_at);
+        if self.una == self.config.segments {
+            self.completed.get_or_insert(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_other_packet(
+        &mut self,
+        now: u64,
+        packet: &Packet,
+        blocks: Option<&SackBlocks>,
+        out: &mut impl Emit,
+    ) {
+        if packet.is(SYN) {
+            if self.phase == Phase::Connecting {
+                let at = Packet { at: now, sent: now, channel: self.config.channel, ..Packet::default() };
+                out.emit(now, Packet { size: self.config.ack_size as u16, flags: ESTABLISHED, ..at });
+                self.rtt.backoff = 0;
+                self.rtt.sample(now - packet.sent);
+                self.establish(now, out);
+            }
+            return;
+        }
+        self.counts.acks += 1;
+        self.on_ack_in_detail(now, packet, blocks, out);
+        self.rearm();
+        if self.una == self.config.segments {
+            self.completed.get_or_insert(now);
+        }
+    }
+
+    /// Tell the algorithm what an ACK said, and keep the window's integral and the round trips.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn tell_algorithm(
+        &mut self,
+        now: u64,
+        acked: u32,
+        cumulative: u32,
+        lost: u32,
+        marked: u32,
+        rtt: Option<u64>,
+        prior_in_flight: u32,
+    ) {
+        let before = self.window.cwnd;
+        self.cwnd_integral += before * (now - self.integrated_to) as f64;
+        self.integrated_to = now;
+        let round_start = self.una > self.round_end;
+        if round_start {
+            self.begin_round();
+        }
+        let cwnd_limited = if self.config.validate_cwnd {
+            let peak = self.peak.max(self.peak_before);
+            self.limited
+                || self.limited_before
+                || (self.window.in_slow_start() && self.window.cwnd < f64::from(2 * peak))
+        } else {
+            true
+        };
+        let rate = self.records.as_mut().and_then(|records| records.finish(now));
+        let ack = Ack {
+            now: Nanos(now),
+            acked,
+            cumulative,
+            lost,
+            marked,
+            rtt: rtt.map(Nanos),
+            srtt: Nanos(self.rtt.srtt()),
+            min_rtt: Nanos(self.rtt.min),
+            in_flight: self.in_flight(),
+            prior_in_flight,
+            state: self.state,
+            cwnd_limited,
+            app_limited: self.next >= self.data_end,
+            round_start,
+            round: self.round,
+            delivered: self.counts.delivered,
+            rate,
+        };
+        self.algorithm.on_ack(&mut self.window, &ack);
+    }
+
+    #[inline]
+    fn begin_round(&mut self) {
+        self.round += 1;
+        self.round_end = self.next;
+        self.limited_before = self.limited;
+        self.limited = !self.config.validate_cwnd;
+        self.peak_before = self.peak;
+        self.peak = 0;
+    }
+
+    /// A timer runs out. Where several do at once: start, stop, retransmission, release.
+    pub fn on_timer(&mut self, now: u64, out: &mut impl Emit) {
+        if self.start_at <= now {
+            self.start_at = NEVER;
+            if self.config.handshake {
+                self.phase = Phase::Connecting;
+                self.send_syn(now, out);
+            } else {
+                self.establish(now, out);
+            }
+        } else if self.stop_at <= now {
+            self.stop(now);
+        } else if self.rto_at <= now {
+            if self.phase == Phase::Connecting {
+                self.rtt.backoff += 1;
+                self.send_syn(now, out);
+            } else {
+                self.on_timeout(now, out);
+            }
+        } else if self.release_at <= now {
+            self.transmit(now, false, out);
+        }
+        self.rearm();
+    }
+
+    fn send_syn(&mut self, now: u64, out: &mut impl Emit) {
+        let size = self.config.ack_size as u16 + SYN_OPTIONS;
+        let channel = self.config.channel;
+        out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags: SYN });
+        self.rto_at = now + self.rtt.timeout();
+    }
+
+    fn establish(&mut self, now: u64, out: &mut impl Emit) {
+        self.phase = Phase::Established;
+        self.established = Some(now);
+        self.integrated_to = now;
+        self.rto_at = NEVER;
+        let init = Init {
+            now: Nanos(now),
+            seed: self.config.algorithm_seed,
+            ecn: self.config.ecn,
+            rtt: self.srtt().map(Nanos),
+            hints: self.config.hints,
+        };
+        self.algorithm.init(&mut self.window, &init);
+        self.transmit(now, false, out);
+        self.rearm();
+    }
+
+    /// Set the deadlines anew from the timers.
+    #[inline]
+    pub(super) fn rearm(&mut self) {
+        self.other_at = self.start_at.min(self.stop_at).min(self.release_at);
+        self.deadline = self.rto_at.min(self.other_at);
+    }
+
+    /// Send what the window allows; with `force`, one segment in any case (RFC 6675 section 5, step 4.3).
+    #[inline(always)]
+    pub(super) fn transmit(&mut self, now: u64, force: bool, out: &mut impl Emit) {
+        if self.gated {
+            return self.transmit_gated(now, force, out);
+        }
+        let window = self.window.cwnd as u32;
+        let mut in_flight = self.in_flight();
+        if force {
+            self.send_one(now, in_flight, out);
+            in_flight += 1;
+        }
+        while in_flight < window {
+            if !self.send_one(now, in_flight, out) {
+                break;
+            }
+            in_flight += 1;
+        }
+        self.note_use(in_flight, window);
+    }
+
+    #[inline(always)]
+    fn note_use(&mut self, in_flight: u32, window: u32) {
+        self.limited |= in_flight >= window;
+        self.peak = self.peak.max(in_flight);
+    }
+
+    /// Send by pacing and send overhead: a packet leaves when its release time has come, which is set
+    /// when the window lets it go.
+    #[cold]
+    #[inline(never)]
+    fn transmit_gated(&mut self, now: u64, force: bool, out: &mut impl Emit) {
+        self.forced |= force;
+        loop {
+            let window = self.window.cwnd as u32;
+            let in_flight = self.in_flight();
+            self.note_use(in_flight, window);
+            if !self.has_segment() || (in_flight >= window && !self.forced) {
+                self.release_at = NEVER;
+                break;
+            }
+            if self.release_at == NEVER {
+                let overhead = self.config.overhead_stream.below(self.config.send_overhead);
+                self.release_at = now.max(self.paced_until) + overhead;
+            }
+            if self.release_at > now {
+                break;
+            }
+            self.forced = false;
+            self.release_at = NEVER;
+            self.send_one(now, in_flight, out);
+            let rate = self.window.pacing_rate;
+            if self.needs.pacing && rate.is_finite() && rate > 0.0 {
+                let interval = f64::from(self.config.packet_size) / rate * 1e9;
+                self.paced_until = now.max(self.paced_until) + interval.min(1e12) as u64;
+            }
+        }
+        self.rearm();
+    }
+
+    #[inline(always)]
+    fn send_end(&self) -> u64 {
+        self.data_end.min(self.una + self.config.receive_window)
+    }
+
+    fn has_segment(&self) -> bool {
+        self.board.lost > self.board.retransmitted || self.next < self.send_end()
+    }
+
+    /// Send the next lost segment, or else a new one. False if there is none.
+    #[inline(always)]
+    fn send_one(&mut self, now: u64, in_flight: u32, out: &mut impl Emit) -> bool {
+        if self.board.lost > self.board.retransmitted {
+            self.retransmit(now, in_flight, out);
+            return true;
+        }
+        if self.next >= self.send_end() {
+            return false;
+        }
+        let segment = self.next;
+        self.next += 1;
+        self.counts.sent += 1;
+        if self.rto_at == NEVER {
+            self.rto_at = now + self.rtt.timeout();
+        }
+        let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, false) };
+        out.emit(now, self.packet(now, segment, flags));
+        if self.state != State::Open {
+            self.prr.out += 1;
+        }
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn retransmit(&mut self, now: u64, in_flight: u32, out: &mut impl Emit) {
+        let segment = self.board.take_retransmit(self.una);
+        self.counts.sent += 1;
+        self.counts.retransmissions += 1;
+        self.prr.out += 1;
+        if self.rto_at == NEVER {
+            self.rto_at = now + self.rtt.timeout();
+        }
+        if self.config.detect_lost_retransmissions {
+            self.retransmissions.push_back((segment, self.next));
+        }
+        let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, true) };
+        out.emit(now, self.packet(now, segment, flags));
+    }
+
+    /// Keep a record of the segment, and find its ECN flags.
+    fn prepare(&mut self, now: u64, segment: u64, in_flight: u32, again: bool) -> u16 {
+        if let Some(records) = &mut self.records {
+            records.on_send(now, segment, self.una, in_flight, again);
+            if self.next >= self.data_end && segment + 1 == self.next {
+                records.on_app_limited(in_flight + 1);
+            }
+        }
+        match self.config.ecn {
+            EcnMode::Off => 0,
+            // RFC 3168 section 6.1.5: a retransmission is not ECN-capable, and CWR goes with new data.
+            EcnMode::Classic if again => 0,
+            EcnMode::Classic => ECT | if std::mem::take(&mut self.send_cwr) { CWR } else { 0 },
+            EcnMode::Exact => ECT,
+        }
+    }
+
+    #[inline(always)]
+    fn packet(&self, now: u64, segment: u64, flags: u16) -> Packet {
+        let last = segment + 1 == self.config.segments;
+        Packet {
+            at: now,
+            sent: now,
+            seq: segment as u32,
+            channel: self.config.channel,
+            aux: 0,
+            size: if last { self.config.last_packet_size } else { self.config.packet_size } as u16,
+            flags,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Algorithms by name: whether a name and its parameters exist, and what was probably meant.
+
+use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters};
+use cwnd_scenario::{AlgorithmSpec, nearest};
+
+/// The algorithm of this name.
+///
+/// # Errors
+/// A message that proposes the nearest name.
+pub fn find(name: &str) -> Result<&'static AlgorithmInfo, String> {
+    cwnd_cc::find(name).ok_or_else(|| {
+        let meant = nearest(name, cwnd_cc::all().iter().map(|algorithm| algorithm.name));
+        let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_else(|| ":".to_owned());
+        format!("there is no algorithm `{name}`{hint} `cwnd algorithms` lists all")
+    })
+}
+
+/// Whether there is such an algorithm, and it takes these parameters.
+///
+/// # Errors
+/// A message that says what is wrong and what would be right.
+pub fn check(spec: &AlgorithmSpec) -> Result<(), String> {
+    let algorithm = find(&spec.name)?;
+    let values = spec.parameters.iter();
+    let parameters: Parameters =
+        values.map(|(name, value)| (name.clone(), ParameterValue::from(value.as_str()))).collect();
+    (algorithm.build)(&parameters).map(drop).map_err(|error| match error {
+        ParameterError::Unknown { name, known } if known.is_empty() => {
+            format!("`{}` has no parameter `{name}`: it has none at all", spec.name)
+        }
+        ParameterError::Unknown { name, known } => {
+            let meant = nearest(&name, known.iter().copied());
+            let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            let known = known.join(", ");
+            format!("`{}` has no parameter `{name}`{hint} (it has {known})", spec.name)
+        }
+        ParameterError::Invalid { name, value, expected } => {
+            format!("`{}` does not take {name} = `{value}`: it takes {expected}", spec.name)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str) -> String {
+        check(&text.parse().expect(text)).expect_err(text)
+    }
+
+    #[test]
+    fn every_algorithm_is_found_with_its_defaults() {
+        for algorithm in cwnd_cc::all() {
+            let spec = AlgorithmSpec { name: algorithm.name.to_owned(), ..AlgorithmSpec::default() };
+            assert_eq!(check(&spec), Ok(()));
+        }
+    }
+
+    #[test]
+    fn refuses_what_there_is_not() {
+        assert_eq!(
+            refused("cubik"),
+            "there is no algorithm `cubik`; did you mean `cubic`? `cwnd algorithms` lists all"
+        );
+        assert_eq!(refused("zzz"), "there is no algorithm `zzz`: `cwnd algorithms` lists all");
+        let message = refused("agile-sd:lamda_max=4");
+        assert!(message.starts_with("`agile-sd` has no parameter `lamda_max`; did you mean `lambda_max`? (it has"));
+        for value in ["-4", "nan", "inf", "1e999", "four", "true"] {
+            let message = refused(&format!("agile-sd:lambda_max={value}"));
+            assert!(message.starts_with("`agile-sd` does not take lambda_max = "), "{message}");
+            assert!(message.contains("it takes a number from"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The flags of `cwnd compare`.
+
+use crate::catalogue;
+use clap::{Args, ValueEnum};
+use cwnd_scenario::{
+    AlgorithmSpec, Buffer, ByteSize, EcnThreshold, FlowGroup, Mix, Probability, Rate, Time, build::MAX_FLOWS,
+};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Quantities carry their unit: `100 ms`, `1.5 s`, `10 us`; `1 Gbit/s`, `unlimited`; `64 KB`, `5.1 GB`.
+Buffers count packets: `1000`, `1 BDP`, `max(1 BDP, 2/flow)`; or bytes: `64 KB`; or nothing: `unlimited`.
+1 BDP = bottleneck rate x largest base round-trip time (propagation only) / wire size of a packet.
+
+Examples:
+  Four flows of each of two algorithms over a long fat path:
+    cwnd compare cubic elastic --flows 4 --rate '1 Gbit/s' --rtt '200 ms' --buffer 1000
+
+  One flow and a tiny buffer, drawn over time:
+    cwnd compare agile-sd cubic-2008 --delay '4 ms' --buffer 5 --plot windows.svg
+
+  Two algorithms against each other, with 30 repeats:
+    cwnd compare --mix 'agile-sd:lambda_max=4*2,cubic*2' --repeats 30
+
+  Flows that differ in start and round-trip time:
+    cwnd compare --rate '100 Mbit/s' --rtt '20 ms' --buffer 250 --duration '600 s' \\
+      --flow 'cubic; start=1 s; rtt=80 ms' --flow 'cubic; start=21 s; rtt=320 ms'";
+
+/// Run algorithms over the same network and lay their results side by side.
+///
+/// Each algorithm named is a run of its own, with `--flows` flows of it; each `--mix` is one run, and all `--flow`
+/// together are one. By default one flow crosses a dumbbell: 1 Gbit/s, 1 + 100 + 1 ms one way, buffers of 1 BDP, for
+/// 100 s, on the ns2 stack.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Flags {
+    /// Algorithms, each perhaps with parameters: `cubic`, `agile-sd:lambda_max=4,beta2=0.9`. `cwnd algorithms`
+    /// lists them.
+    #[arg(value_name = "ALGORITHM", value_parser = algorithm)]
+    pub algorithms: Vec<AlgorithmSpec>,
+
+    /// How many flows each algorithm has [default: 1].
+    #[arg(long, value_name = "N", value_parser = flow_count, allow_hyphen_values = true, help_heading = FLOWS)]
+    pub flows: Option<u32>,
+
+    /// Several algorithms on one bottleneck: `agile-sd:lambda_max=4,beta2=0.9*2,elastic*2`. A piece without `=`
+    /// begins a new item, `*N` stands last. May be given again for a further run.
+    #[arg(long, value_name = "MIX", value_parser = mix, help_heading = FLOWS)]
+    pub mix: Vec<Mix>,
+
+    /// A flow, or some equal ones, with all that sets it apart: `ALGORITHM; count=1; start=21 s; stop=85 s;
+    /// rtt=320 ms; bytes=5.1 GB; reverse`. May be given again for further flows of the same run.
+    #[arg(long, value_name = "FLOW", value_parser = flow, help_heading = FLOWS)]
+    pub flow: Vec<FlowGroup>,
+
+    /// So many endless flows of the same algorithm from right to left, beside the others.
+    #[arg(long, value_name = "N", value_parser = count_or_none, default_value = "0", allow_hyphen_values = true,
+          help_heading = FLOWS)]
+    pub reverse_flows: u32,
+
+    /// Each flow sends so much and ends, instead of sending without end: `5.1 GB`, or a number of bytes.
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = FLOWS)]
+    pub bytes: Option<ByteSize>,
+
+    /// Flow i starts i - 1 times this after the first.
+    #[arg(long, value_name = "TIME", default_value = "0 s", allow_hyphen_values = true, help_heading = FLOWS)]
+    pub stagger: Time,
+
+    /// Flow i of n sends nothing new from n - i times this before the end [default: flows do not stop].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = FLOWS)]
+    pub stop_stagger: Option<Time>,
+
+    /// `dumbbell`: each flow has its own hosts and access links. `path`: all share one line between two hosts.
+    #[arg(long, value_enum, default_value = "dumbbell", help_heading = NETWORK)]
+    pub topology: TopologyName,
+
+    /// Rate of the bottleneck, counted on wire bytes.
+    #[arg(long, value_name = "RATE", default_value = "1 Gbit/s", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub rate: Rate,
+
+    /// Delay of the bottleneck, one way [default: 100 ms].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "rtt", help_heading = NETWORK)]
+    pub delay: Option<Time>,
+
+    /// Base round-trip time: sets the bottleneck's delay so that the whole path has it.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub rtt: Option<Time>,
+
+    /// What the queue before the bottleneck holds.
+    #[arg(long, value_name = "BUFFER", default_value = "1 BDP", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub buffer: Buffer,
+
+    /// Rate of the access links [default: the bottleneck's].
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub access_rate: Option<Rate>,
+
+    /// Delay of each access link, one way [default: 1 ms].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub access_delay: Option<Time>,
+
+    /// What the queues of the access links hold, a sender's own queue among them [default: as the bottleneck's].
+    #[arg(long, value_name = "BUFFER", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub access_buffer: Option<Buffer>,
+
+    /// Packet error rate: each packet that crosses the bottleneck forward is lost with this probability (`1e-5`,
+    /// `0.1 %`).
+    #[arg(long, value_name = "PROBABILITY", default_value = "0", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub per: Probability,
+
+    /// The bottleneck marks packets that find more than so many packets (`50`), or more than such a part of its
+    /// limit (`20%`) [default: it marks none].
+    #[arg(long, value_name = "THRESHOLD", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub ecn_threshold: Option<EcnThreshold>,
+
+    /// `ns2`: ns-2.35's TCP-Linux agent, whose queues count the packet in transmission. `linux`: today's Linux.
+    #[arg(long, value_enum, default_value = "ns2", help_heading = STACK)]
+    pub stack: StackName,
+
+    /// Payload of a packet, bytes [default: 1000 with ns2; by the MTU with linux].
+    #[arg(long, value_name = "BYTES", value_parser = whole::<u32>, allow_hyphen_values = true,
+          conflicts_with = "mtu", help_heading = STACK)]
+    pub packet_size: Option<u32>,
+
+    /// IP bytes of a packet, with linux alone [default: 1500, which carry 1448 in 1514 on the wire].
+    #[arg(long, value_name = "BYTES", value_parser = whole::<u32>, allow_hyphen_values = true, help_heading = STACK)]
+    pub mtu: Option<u32>,
+
+    /// Selective acknowledgements [default: on].
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = STACK)]
+    pub sack: Option<Switch>,
+
+    /// Timestamps; they cost 10 bytes a packet with ns2, 12 with linux [default: on].
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = STACK)]
+    pub timestamps: Option<Switch>,
+
+    /// One ACK for every second packet [default: off with ns2, on with linux].
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = STACK)]
+    pub delayed_ack: Option<Switch>,
+
+    /// Explicit congestion notification (RFC 3168); `auto` is on where the bottleneck marks.
+    #[arg(long, value_enum, default_value = "auto", help_heading = STACK)]
+    pub ecn: EcnName,
+
+    /// The receiver's window, packets [default: 100000 with ns2, where it is the initial ssthresh too; 4 x (BDP +
+    /// buffers) with linux].
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true, help_heading = STACK)]
+    pub receive_window: Option<u32>,
+
+    /// How long to simulate.
+    #[arg(long, value_name = "TIME", default_value = "100 s", allow_hyphen_values = true, help_heading = TIME)]
+    pub duration: Time,
+
+    /// Seed of all that is random; repeat i has this + i - 1.
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, default_value = "1", allow_hyphen_values = true,
+          help_heading = TIME)]
+    pub seed: u64,
+
+    /// How many times to run each, with different seeds. The table then shows means with 95 % intervals.
+    #[arg(long, value_name = "N", value_parser = repeats, default_value = "1", allow_hyphen_values = true,
+          help_heading = TIME)]
+    pub repeats: u32,
+
+    /// Each flow starts up to this much later, uniformly drawn; `0 s` for not at all [default: one base round-trip
+    /// time].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = TIME)]
+    pub start_jitter: Option<Time>,
+
+    /// Each packet leaves its sender up to this much later, uniformly drawn, as with ns-2's `overhead_`; `0 s` for
+    /// not at all [default: one serialisation time at the bottleneck].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = TIME)]
+    pub send_overhead: Option<Time>,
+
+    /// Print one JSON document instead of a table.
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+
+    /// Write samples of all runs over time, as `.csv` or `.parquet`.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub trace: Option<PathBuf>,
+
+    /// Draw windows and queue over time, as `.svg`; with repeats, of the first.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub plot: Option<PathBuf>,
+
+    /// Time between samples for `--trace` and `--plot`.
+    #[arg(long, value_name = "TIME", default_value = "100 ms", allow_hyphen_values = true, help_heading = OUTPUT)]
+    pub sample: Time,
+
+    /// Neither progress nor notes on standard error.
+    #[arg(long, short, help_heading = OUTPUT)]
+    pub quiet: bool,
+}
+
+const FLOWS: &str = "Flows";
+const NETWORK: &str = "Network";
+const STACK: &str = "Stack";
+const TIME: &str = "Time and chance";
+const OUTPUT: &str = "Output";
+
+/// The most repeats of a run.
+const MAX_REPEATS: u32 = 100_000;
+
+/// A topology by name.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TopologyName {
+    Dumbbell,
+    Path,
+}
+
+/// A stack profile by name.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StackName {
+    Ns2,
+    Linux,
+}
+
+/// On or off.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// Whether to use ECN.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EcnName {
+    Auto,
+    On,
+    Off,
+}
+
+fn algorithm(text: &str) -> Result<AlgorithmSpec, String> {
+    let spec: AlgorithmSpec = text.parse().map_err(|error| format!("{error}"))?;
+    catalogue::check(&spec).map(|()| spec)
+}
+
+fn mix(text: &str) -> Result<Mix, String> {
+    let mix: Mix = text.parse().map_err(|error| format!("{error}"))?;
+    for (i, group) in mix.0.iter().enumerate() {
+        catalogue::check(&group.algorithm).map_err(|error| format!("item {}: {error}", i + 1))?;
+    }
+    Ok(mix)
+}
+
+fn flow(text: &str) -> Result<FlowGroup, String> {
+    let group: FlowGroup = text.parse().map_err(|error| format!("{error}"))?;
+    catalogue::check(&group.algorithm).map(|()| group)
+}
+
+/// A whole number, written in digits.
+fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    let text = text.trim();
+    if text.starts_with("--") {
+        return Err(format!("a value is missing before `{text}`"));
+    }
+    if text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        return Err("it must not be negative".to_owned());
+    }
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err("it must be a whole number in digits, such as `4`".to_owned());
+    }
+    text.parse().map_err(|_| "it is too large".to_owned())
+}
+
+fn between(text: &str, least: u32, most: u32, what: &str) -> Result<u32, String> {
+    match whole::<u32>(text) {
+        Ok(value) if value < least => Err(format!("there must be at least {least}")),
+        Ok(value) if value <= most => Ok(value),
+        Err(error) if error != "it is too large" => Err(error),
+        _ => Err(format!("too many: {most} {what} are the most")),
+    }
+}
+
+fn flow_count(text: &str) -> Result<u32, String> {
+    between(text, 1, MAX_FLOWS, "flows")
+}
+
+fn count_or_none(text: &str) -> Result<u32, String> {
+    between(text, 0, MAX_FLOWS, "flows")
+}
+
+fn repeats(text: &str) -> Result<u32, String> {
+    between(text, 1, MAX_REPEATS, "repeats")
+}
