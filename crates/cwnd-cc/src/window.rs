@@ -124,14 +124,14 @@ impl Window {
         match self.arithmetic {
             Arithmetic::Linux26 => {
                 // One step an ACK, and the window may end one over ssthresh (`<=`).
-                self.cwnd = (self.cwnd + 1.0).min(self.clamp);
+                self.cwnd = at_most(self.cwnd + 1.0, self.clamp);
                 0
             }
             Arithmetic::Real | Arithmetic::Linux => {
                 let room = self.ssthresh - self.cwnd;
                 let acked = f64::from(acked);
                 if acked <= room {
-                    self.cwnd = (self.cwnd + acked).min(self.clamp);
+                    self.cwnd = at_most(self.cwnd + acked, self.clamp);
                     return 0;
                 }
                 self.cwnd = self.ssthresh.max(self.cwnd).min(self.clamp);
@@ -147,7 +147,7 @@ impl Window {
     pub fn increase(&mut self, acked: u32, per_segment: f64) {
         match self.arithmetic {
             Arithmetic::Real => {
-                self.cwnd = (self.cwnd + f64::from(acked) / per_segment).min(self.clamp);
+                self.cwnd = at_most(self.cwnd + f64::from(acked) / per_segment, self.clamp);
             }
             Arithmetic::Linux => {
                 let per = truncate(per_segment);
@@ -161,12 +161,14 @@ impl Window {
                     step += self.counter / per;
                     self.counter %= per;
                 }
-                self.cwnd = (self.cwnd + f64::from(step)).min(self.clamp);
+                if step > 0 {
+                    self.cwnd = at_most(self.cwnd + f64::from(step), self.clamp);
+                }
             }
             Arithmetic::Linux26 => {
                 if self.counter >= truncate(per_segment) {
                     self.counter = 0;
-                    self.cwnd = (self.cwnd + 1.0).min(self.clamp);
+                    self.cwnd = at_most(self.cwnd + 1.0, self.clamp);
                 } else {
                     self.counter += 1;
                 }
@@ -184,7 +186,7 @@ impl Window {
     pub fn increase_weighted(&mut self, acked: u32, weight: f64, per_segment: f64) {
         let acked = match self.arithmetic {
             Arithmetic::Real => {
-                self.cwnd = (self.cwnd + f64::from(acked) * weight / per_segment).min(self.clamp);
+                self.cwnd = at_most(self.cwnd + f64::from(acked) * weight / per_segment, self.clamp);
                 return;
             }
             Arithmetic::Linux => acked,
@@ -194,7 +196,7 @@ impl Window {
         if self.credit >= per_segment {
             let steps = libm::floor(self.credit / per_segment);
             self.credit -= steps * per_segment;
-            self.cwnd = (self.cwnd + steps).min(self.clamp);
+            self.cwnd = at_most(self.cwnd + steps, self.clamp);
         }
     }
 
@@ -232,6 +234,12 @@ impl Window {
             _ => libm::floor(segments),
         }
     }
+}
+
+/// The lesser of two numbers, one instruction where `f64::min` takes three to care for what is not a number.
+#[inline]
+fn at_most(segments: f64, limit: f64) -> f64 {
+    if segments > limit { limit } else { segments }
 }
 
 #[inline]

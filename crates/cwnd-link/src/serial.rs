@@ -3,28 +3,31 @@
 use cwnd_scenario::Rate;
 
 /// Serialisation time at a rate, in whole nanoseconds, rounded to the nearest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SerialTime {
-    /// Nanoseconds a byte, times 2^32.
+    /// Nanoseconds a byte, times 2^shift.
     scaled: u64,
+    shift: u32,
 }
 
 impl SerialTime {
-    /// At this rate; an unlimited one takes no time. A rate under 2 bit/s is taken as 2 bit/s, which is
-    /// what the arithmetic can hold.
+    /// At this rate; an unlimited one takes no time. A rate under 2 bit/s is taken as 2 bit/s.
     pub fn new(rate: Rate) -> SerialTime {
         if rate == Rate::UNLIMITED {
-            return SerialTime { scaled: 0 };
+            return SerialTime::default();
         }
         let bits_per_second = u128::from(rate.0.max(2));
-        let scaled = ((8_000_000_000u128 << 32) + bits_per_second / 2) / bits_per_second;
-        SerialTime { scaled: u64::try_from(scaled).unwrap_or(u64::MAX) }
+        // As many fraction bits as leave room for 2^16 bytes.
+        let scaled = |shift: u32| ((8_000_000_000u128 << shift) + bits_per_second / 2) / bits_per_second;
+        let shift = (0..=40).rev().find(|&shift| scaled(shift) < 1 << 47).unwrap_or(0);
+        SerialTime { scaled: scaled(shift) as u64, shift }
     }
 
-    /// Nanoseconds for so many wire bytes.
-    #[inline]
+    /// Nanoseconds for so many wire bytes (at most 65,535).
+    #[inline(always)]
     pub fn of(self, bytes: u32) -> u64 {
-        ((u128::from(self.scaled) * u128::from(bytes) + (1 << 31)) >> 32) as u64
+        let half = (1u64 << self.shift) >> 1;
+        (self.scaled * u64::from(bytes) + half) >> self.shift
     }
 
     /// What is left of a transmission when the rate changes: `remaining` nanoseconds at `old` hold so
@@ -33,8 +36,9 @@ impl SerialTime {
         if old.scaled == 0 {
             return 0;
         }
-        let exact = u128::from(remaining) * u128::from(self.scaled) + u128::from(old.scaled) / 2;
-        u64::try_from(exact / u128::from(old.scaled)).unwrap_or(u64::MAX)
+        let new = u128::from(self.scaled) << (40 - self.shift);
+        let old = u128::from(old.scaled) << (40 - old.shift);
+        u64::try_from((u128::from(remaining) * (new >> 8) + (old >> 9)) / (old >> 8)).unwrap_or(u64::MAX)
     }
 }
 

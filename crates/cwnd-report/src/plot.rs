@@ -49,7 +49,7 @@ pub fn write(path: &Path, svg: &str) -> Result<(), OutputFileError> {
     output_file::write_text(path, svg)
 }
 
-/// Whether [`write`] could write to `path`, found out before a long run and not after it.
+/// Whether [`write()`] could write to `path`, found out before a long run and not after it.
 ///
 /// # Errors
 /// If the extension is not `.svg`, the directory does not exist or takes no files, or the file exists and
@@ -60,3 +60,19 @@ pub fn check_writable(path: &Path) -> Result<(), OutputFileError> {
 
 const KIND: &str = "a figure";
 const EXTENSIONS: [&str; 1] = ["svg"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_an_svg_file() {
+        let path = std::env::temp_dir().join(format!("cwnd-report-{}.svg", std::process::id()));
+        check_writable(&path).unwrap();
+        write(&path, &Figure::new("Nothing").to_svg()).unwrap();
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("<svg xmlns="));
+        std::fs::remove_file(&path).unwrap();
+        let error = write(Path::new("figure.png"), "").unwrap_err().to_string();
+        assert_eq!(error, "cannot write `figure.png`: the name of a figure ends in .svg; try `figure.svg`");
+    }
+}

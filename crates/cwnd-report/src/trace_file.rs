@@ -47,7 +47,7 @@ pub fn write(path: &Path, runs: &[TracedRun<'_>]) -> Result<(), TraceFileError> 
     })
 }
 
-/// Whether [`write`] could write to `path`, found out before a long run and not after it.
+/// Whether [`write()`] could write to `path`, found out before a long run and not after it.
 ///
 /// # Errors
 /// If the extension is neither `.csv` nor `.parquet`, the directory does not exist or takes no files, or

@@ -172,14 +172,20 @@ impl fmt::Display for Mix {
     }
 }
 
-/// The candidate that `text` is most likely meant for, if any is near enough.
+/// The candidate that `text` is most likely meant for, if any is near enough: for "did you mean".
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
-    let scored = candidates.into_iter().map(|candidate| (strsim::jaro_winkler(&text, candidate), candidate));
-    scored
-        .filter(|(score, _)| *score > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
+    let score = |candidate: &str| {
+        let part = text.len() >= 3 && (candidate.contains(&text) || text.contains(candidate));
+        strsim::jaro_winkler(&text, candidate).max(if part { 0.8 } else { 0.0 })
+    };
+    let scored = candidates.into_iter().map(|candidate| (score(candidate), candidate));
+    // Of equals the first, which a list would name first.
+    let best = scored.fold((0.75, None), |best, (score, candidate)| match score > best.0 {
+        true => (score, Some(candidate)),
+        false => best,
+    });
+    best.1
 }
 
 /// A part of a text that knows where it stands.

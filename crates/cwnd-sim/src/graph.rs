@@ -155,7 +155,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
                 ring_into.insert((Feeder::Link(from), Some(link)), ring);
                 ring_into.insert((Feeder::Link(link), None), after);
                 let host = graph.host_stage(node);
-                graph.inlets[host].push(Inlet::new(ring, Some((link as u32, after))));
+                graph.inlets[host].push(Inlet { ring, link: Some((link as u32, after)) });
                 let wait = wait(graph.stage_of(from), [Some(from), Some(link)]);
                 graph.waits[host].push(wait);
             }
@@ -181,7 +181,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
             let ring = new_ring(net, Some(link));
             ring_into.insert((Feeder::Link(link), None), ring);
             let host = graph.host_stage(network.links[link].to);
-            graph.inlets[host].push(Inlet::new(ring, None));
+            graph.inlets[host].push(Inlet { ring, link: None });
             let wait = wait(graph.stage_of(link), [Some(link), None]);
             graph.waits[host].push(wait);
         }

@@ -2,6 +2,7 @@
 
 use crate::net::Net;
 use crate::packet::{Packet, SACK};
+use crate::solo::Solo;
 use crate::tcp::{NEVER, Receiver, Sender};
 
 /// One end of a flow.
@@ -42,20 +43,26 @@ impl Endpoint {
 }
 
 /// Where packets come into a host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Inlet {
     /// The ring that the stage before fills.
     pub ring: u32,
-    /// A link at its end that no one else feeds: the host runs it, and packets come out into `after`.
+    /// A link at its end that no one else feeds: the host runs it, and packets come out into its ring.
     pub link: Option<(u32, u32)>,
-    /// The next packet to arrive, already taken.
-    head: Option<Packet>,
 }
 
 impl Inlet {
-    /// An inlet behind `ring`, and behind a link of its own and that link's ring, if there is one.
-    pub fn new(ring: u32, link: Option<(u32, u32)>) -> Self {
-        Inlet { ring, link, head: None }
+    /// When the next packet arrives, if before `limit`, else [`NEVER`]. Everything that comes to the
+    /// inlet's link before `limit` crosses it.
+    fn next_at(&self, net: &mut Net, limit: u64) -> u64 {
+        if let Some((link, _)) = self.link {
+            while let Some(packet) = net.next_arrival(self.ring, limit) {
+                net.cross(link, packet.at, packet);
+            }
+        }
+        net.skip_lost(self.last_ring(), limit);
+        let at = net.rings[self.last_ring() as usize].next_at();
+        if at < limit { at } else { NEVER }
     }
 
     /// The ring at whose end the host stands.
@@ -63,41 +70,11 @@ impl Inlet {
         self.link.map_or(self.ring, |(_, after)| after)
     }
 
-    /// When the next packet arrives, found by looking no further than what comes to the inlet before `stop`.
-    #[inline(always)]
-    fn next_at(&mut self, net: &mut Net, stop: u64) -> u64 {
-        if let Some(head) = &self.head {
-            return head.at;
-        }
-        self.head = net.next_arrival(self.last_ring(), NEVER);
-        while self.head.is_none() {
-            let Some((link, after)) = self.link else { break };
-            let Some(packet) = net.next_arrival(self.ring, stop) else { break };
-            net.cross(link, packet.at, packet);
-            self.head = net.next_arrival(after, NEVER);
-        }
-        self.head.as_ref().map_or(NEVER, |head| head.at)
-    }
-
-    /// Let everything that comes to the inlet's link before `stop` cross it, and leave nothing taken.
-    fn settle(&mut self, net: &mut Net, stop: u64) {
-        let last = self.last_ring();
-        if let Some(head) = self.head.take() {
-            net.rings[last as usize].unpop(head);
-        }
-        if let Some((link, _)) = self.link {
-            while let Some(packet) = net.next_arrival(self.ring, stop) {
-                net.cross(link, packet.at, packet);
-            }
-        }
-    }
-
     /// A time before which nothing arrives, as far as what lies here tells.
     #[inline]
     fn earliest(&self, net: &Net) -> u64 {
-        let head = self.head.as_ref().map_or(NEVER, |head| head.at);
         let after = self.link.map_or(NEVER, |(_, after)| net.rings[after as usize].next_at());
-        head.min(after).min(net.rings[self.ring as usize].next_at())
+        after.min(net.rings[self.ring as usize].next_at())
     }
 }
 
@@ -108,13 +85,18 @@ pub struct Host {
     /// Where packets come in; ties go to the first, and packets go before timers.
     pub inlets: Vec<Inlet>,
     timers: Timers,
+    solo: Option<Solo>,
 }
 
 impl Host {
-    /// A host with these endpoints and inlets.
-    pub fn new(endpoints: Vec<Endpoint>, inlets: Vec<Inlet>) -> Self {
+    /// A host with these endpoints and inlets. `channel` is one that it sends on.
+    pub fn new(endpoints: Vec<Endpoint>, inlets: Vec<Inlet>, channel: u32, net: &Net) -> Self {
         let timers = Timers::new(endpoints.iter().map(Endpoint::deadline));
-        Host { endpoints, inlets, timers }
+        let solo = match (&endpoints[..], &inlets[..]) {
+            ([_], [inlet]) => Solo::new(inlet, channel, net),
+            _ => None,
+        };
+        Host { endpoints, inlets, timers, solo }
     }
 
     /// A time before which nothing happens here, as far as what has come tells.
@@ -124,32 +106,20 @@ impl Host {
         self.inlets.iter().fold(timer, |least, inlet| least.min(inlet.earliest(net)))
     }
 
-    /// Handle everything before `limit`; nothing that reaches an inlet at `stop` or later is looked at.
-    /// `local` gives the endpoint of each channel.
-    pub fn run(&mut self, net: &mut Net, local: &[u32], limit: u64, stop: u64) {
-        if let ([endpoint], [inlet]) = (&mut self.endpoints[..], &mut self.inlets[..]) {
-            loop {
-                let arrival = inlet.next_at(net, stop);
-                let timer = endpoint.deadline();
-                if arrival.min(timer) >= limit {
-                    return;
-                }
-                if arrival <= timer {
-                    let packet = inlet.head.take().expect("its time is known");
-                    endpoint.on_packet(arrival, &packet, net);
-                } else {
-                    endpoint.on_timer(timer, net);
-                }
-            }
+    /// Handle everything before `limit`. `local` gives the endpoint of each channel.
+    pub fn run(&mut self, net: &mut Net, local: &[u32], limit: u64) {
+        match (&mut self.endpoints[..], self.solo) {
+            ([Endpoint::Sender(sender)], Some(solo)) => solo.run(&mut **sender, net, limit),
+            ([Endpoint::Receiver(receiver)], Some(solo)) => solo.run(&mut **receiver, net, limit),
+            _ => self.run_many(net, local, limit),
         }
-        self.run_many(net, local, limit, stop);
     }
 
-    fn run_many(&mut self, net: &mut Net, local: &[u32], limit: u64, stop: u64) {
+    fn run_many(&mut self, net: &mut Net, local: &[u32], limit: u64) {
         loop {
             let (mut arrival, mut from) = (NEVER, 0);
-            for (i, inlet) in self.inlets.iter_mut().enumerate() {
-                let at = inlet.next_at(net, stop);
+            for (i, inlet) in self.inlets.iter().enumerate() {
+                let at = inlet.next_at(net, limit);
                 if at < arrival {
                     (arrival, from) = (at, i);
                 }
@@ -160,7 +130,7 @@ impl Host {
                 return;
             }
             let which = if arrival <= timer {
-                let packet = self.inlets[from].head.take().expect("its time is known");
+                let packet = net.rings[self.inlets[from].last_ring() as usize].pop();
                 let which = local[packet.channel as usize] as usize;
                 self.endpoints[which].on_packet(arrival, &packet, net);
                 which
@@ -170,11 +140,6 @@ impl Host {
             };
             self.timers.lower(which, self.endpoints[which].deadline());
         }
-    }
-
-    /// Leave the host as it is just before `stop`, when all before has been handled.
-    pub fn settle(&mut self, net: &mut Net, stop: u64) {
-        self.inlets.iter_mut().for_each(|inlet| inlet.settle(net, stop));
     }
 
     /// An endpoint was changed from outside: its timer may be earlier than known.

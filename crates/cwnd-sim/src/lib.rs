@@ -17,6 +17,7 @@ pub mod packet;
 mod ring;
 mod setup;
 mod simulation;
+mod solo;
 pub mod tcp;
 
 pub use engine::{Simulator, VERSION, run_with};

@@ -6,7 +6,7 @@
 //! which "at least n packets are in the system" is a single comparison: has the n-th last one left?
 //! A change of rate, delay or loss at `t` redoes what had been computed beyond `t` (see [`Link::redo`]).
 
-use crate::packet::{ACK, CE, ECT, ESTABLISHED, LOST, Packet, SYN};
+use crate::packet::{BARE, CE, ECT, LOST, Packet};
 use crate::ring::Ring;
 use cwnd_link::{BernoulliLoss, Limits, SerialTime};
 use cwnd_scenario::QueueSpec;
@@ -34,7 +34,7 @@ pub enum Next {
 /// Ring number of a channel that does not come this way.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// The state of a link.
+/// The state of a link. What every packet touches comes first.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// When the transmitter is free.
@@ -43,24 +43,33 @@ pub struct Link {
     delay: u64,
     /// No packet comes out before this: after a change to a shorter delay nothing overtakes.
     not_before: u64,
-    /// The last departure before those of `departures`.
+    /// The last departure before the transmitter was last idle.
     previous: u64,
-    limits: Limits,
-    /// Departures since the transmitter was last idle, in a ring: the latest ones, and among them always
-    /// all that are in the system.
-    departures: Vec<Departure>,
-    /// How many there have been since then.
+    /// The packet that ended that idleness: wire bytes, and its ring.
+    first: (u32, u32),
+    /// Departures since then, if any but that packet's; then its own is the first of them.
     count: usize,
+    /// Packets that came, and those among them without data.
+    arrived: u64,
+    bare: u64,
+    loss: Option<Box<BernoulliLoss>>,
+    next: Next,
+    /// The departures, in a ring: the latest ones, and among them always all that are in the system.
+    departures: Box<[Departure]>,
+    limits: Limits,
     /// For limits in bytes: how many of `count` have left, and the bytes of the others.
     left: usize,
     bytes_in_system: u64,
-    loss: Option<BernoulliLoss>,
-    next: Next,
-    /// Counts so far.
-    pub counts: LinkCounts,
+    dropped: u64,
+    marked: u64,
+    /// Losses on the line are counted by whoever stands at its end.
+    pub lost: u64,
+    /// Waiting times added up, ns.
+    waited: u128,
+    max_waiting: u64,
 }
 
-/// What a link has counted. Losses on the line are counted by whoever stands at its end.
+/// What a link has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
     /// Packets that came, ACKs and data.
@@ -71,7 +80,7 @@ pub struct LinkCounts {
     pub dropped: u64,
     /// Packets marked.
     pub marked: u64,
-    /// Packets lost on the line, counted at its end.
+    /// Packets lost on the line that have come to its end.
     pub lost: u64,
     /// Waiting times added up, nanoseconds.
     pub waited: u128,
@@ -88,14 +97,21 @@ impl Link {
             delay,
             not_before: 0,
             previous: 0,
-            limits: Limits::new(queue),
-            departures: vec![Departure::default(); 4],
+            first: (0, NOWHERE),
             count: 0,
+            arrived: 0,
+            bare: 0,
+            loss: loss.map(Box::new),
+            next: Next::One(NOWHERE),
+            departures: vec![Departure::default(); 4].into(),
+            limits: Limits::new(queue),
             left: 0,
             bytes_in_system: 0,
-            loss,
-            next: Next::One(NOWHERE),
-            counts: LinkCounts::default(),
+            dropped: 0,
+            marked: 0,
+            lost: 0,
+            waited: 0,
+            max_waiting: 0,
         }
     }
 
@@ -104,9 +120,16 @@ impl Link {
         self.next = next;
     }
 
-    /// The ring for a channel's packets.
+    /// The ring that all its packets go into, if it is one.
+    pub fn only_ring(&self) -> Option<u32> {
+        match self.next {
+            Next::One(ring) => Some(ring),
+            Next::ByChannel(_) => None,
+        }
+    }
+
     #[inline(always)]
-    pub fn ring_of(&self, channel: u32) -> u32 {
+    fn ring_of(&self, channel: u32) -> u32 {
         match &self.next {
             Next::One(ring) => *ring,
             Next::ByChannel(rings) => rings[channel as usize],
@@ -127,38 +150,79 @@ impl Link {
         self.serial.of(size) + self.delay
     }
 
+    /// Packets that came so far.
+    pub fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// What it has counted.
+    pub fn counts(&self) -> LinkCounts {
+        LinkCounts {
+            arrived: self.arrived,
+            data_arrived: self.arrived - self.bare,
+            dropped: self.dropped,
+            marked: self.marked,
+            lost: self.lost,
+            waited: self.waited,
+            max_waiting: self.max_waiting,
+        }
+    }
+
     /// A packet arrives at `now`. If it is taken, its `at` becomes the time at which it comes out of the
     /// line, and the answer is the ring that it goes into.
     #[inline(always)]
     pub fn offer(&mut self, now: u64, packet: &mut Packet) -> Option<u32> {
-        self.counts.arrived += 1;
-        self.counts.data_arrived += u64::from(packet.flags & (ACK | SYN | ESTABLISHED) == 0);
-        let start = if self.free_at <= now {
+        self.arrived += 1;
+        self.bare += u64::from(packet.flags & BARE);
+        let size = u32::from(packet.size);
+        let ring = self.ring_of(packet.channel);
+        let departure = if self.free_at <= now {
             // Nobody is in the system: nothing to ask, and nothing to remember of those before.
-            self.count = 0;
-            self.left = 0;
-            self.bytes_in_system = 0;
             self.previous = self.free_at;
-            now
+            self.first = (size, ring);
+            self.count = 0;
+            now + self.serial.of(size)
         } else {
-            if !self.admit(now, packet) {
-                self.counts.dropped += 1;
+            if !self.enqueue(now, packet, ring) {
+                self.dropped += 1;
                 return None;
             }
-            self.counts.waited += u128::from(self.free_at - now);
-            self.free_at
+            self.free_at + self.serial.of(size)
         };
-        let departure = start + self.serial.of(u32::from(packet.size));
         self.free_at = departure;
-        let ring = self.ring_of(packet.channel);
-        self.remember(now, Departure { at: departure, size: u32::from(packet.size), ring });
+        packet.at = (departure + self.delay).max(self.not_before);
         if let Some(loss) = &mut self.loss
             && loss.next_is_lost()
         {
             packet.flags |= LOST;
         }
-        packet.at = (departure + self.delay).max(self.not_before);
         Some(ring)
+    }
+
+    /// The queue's verdict on a packet that finds the transmitter busy. If it is taken, its departure is
+    /// remembered, and it is marked if need be.
+    #[inline(always)]
+    fn enqueue(&mut self, now: u64, packet: &mut Packet, ring: u32) -> bool {
+        if self.count == 0 {
+            self.remember_first();
+        }
+        if self.holds(self.limits.drop_at, now) {
+            return false;
+        }
+        if self.limits.bytes != u64::MAX && !self.admit_bytes(now, packet) {
+            return false;
+        }
+        if self.limits.mark_at != u64::MAX && packet.is(ECT) && self.holds(self.limits.mark_at, now) {
+            self.marked += 1;
+            packet.flags |= CE;
+        }
+        while self.holds(self.max_waiting + 1, now) {
+            self.max_waiting += 1;
+        }
+        self.waited += u128::from(self.free_at - now);
+        let size = u32::from(packet.size);
+        self.remember(now, Departure { at: self.free_at + self.serial.of(size), size, ring });
+        true
     }
 
     /// Whether at least `n` (not zero) packets are in the system at `now`. One that leaves at `now` is gone.
@@ -172,25 +236,6 @@ impl Link {
         self.departures[(self.count - n as usize) & mask].at > now
     }
 
-    /// The queue's verdict on a packet that finds the transmitter busy; marks it if need be.
-    #[inline]
-    fn admit(&mut self, now: u64, packet: &mut Packet) -> bool {
-        if self.holds(self.limits.drop_at, now) {
-            return false;
-        }
-        if self.limits.bytes != u64::MAX && !self.admit_bytes(now, packet) {
-            return false;
-        }
-        if self.limits.mark_at != u64::MAX && packet.is(ECT) && self.holds(self.limits.mark_at, now) {
-            self.counts.marked += 1;
-            packet.flags |= CE;
-        }
-        while self.holds(self.counts.max_waiting + 1, now) {
-            self.counts.max_waiting += 1;
-        }
-        true
-    }
-
     /// The same for a limit in bytes.
     fn admit_bytes(&mut self, now: u64, packet: &Packet) -> bool {
         let mask = self.departures.len() - 1;
@@ -201,6 +246,15 @@ impl Link {
         let transmitting = u64::from(self.departures[self.left & mask].size);
         let counted = self.bytes_in_system - if self.limits.transmission_counts { 0 } else { transmitting };
         counted + u64::from(packet.size) <= self.limits.bytes
+    }
+
+    /// Put down the departure of the packet that ended the last idleness.
+    #[inline]
+    fn remember_first(&mut self) {
+        self.departures[0] = Departure { at: self.free_at, size: self.first.0, ring: self.first.1 };
+        self.count = 1;
+        self.left = 0;
+        self.bytes_in_system = u64::from(self.first.0);
     }
 
     #[inline(always)]
@@ -221,7 +275,7 @@ impl Link {
     #[inline(never)]
     fn grow(&mut self) {
         let old = self.departures.len();
-        let mut departures = vec![Departure::default(); old * 2];
+        let mut departures = vec![Departure::default(); old * 2].into_boxed_slice();
         for i in self.count.saturating_sub(old)..self.count {
             departures[i & (old * 2 - 1)] = self.departures[i & (old - 1)];
         }
@@ -252,6 +306,7 @@ impl Link {
     /// Change the queue's limit, counting and threshold for those who arrive from now on.
     pub fn set_queue(&mut self, t: u64, queue: &QueueSpec) {
         self.limits = Limits::new(queue);
+        self.settle_first();
         let mask = self.departures.len() - 1;
         self.left = self.count - self.in_system(t);
         self.bytes_in_system =
@@ -262,6 +317,7 @@ impl Link {
     /// or later: a rate applies to the bits that remain of the packet in transmission and to all behind
     /// it, a delay to what departs from `t` on, a loss probability to what crosses the line from `t` on.
     pub fn change(&mut self, t: u64, change: Change, rings: &mut [Ring]) {
+        self.settle_first();
         let mask = self.departures.len() - 1;
         let n = self.in_system(t);
         let first = self.count - n;
@@ -290,14 +346,23 @@ impl Link {
                 start + self.serial.of(old.size)
             };
             if i + 1 < n {
-                self.counts.waited = self.counts.waited + u128::from(departure) - u128::from(old.at);
+                self.waited = self.waited + u128::from(departure) - u128::from(old.at);
             }
             self.departures[slot].at = departure;
-            rings[ring as usize].from_last_mut(depth).at = (departure + self.delay).max(self.not_before);
+            let at = (departure + self.delay).max(self.not_before);
+            rings[ring as usize].change_from_last(depth, |packet| packet.at = at);
             start = departure;
         }
         if n > 0 {
             self.free_at = start;
+        }
+    }
+
+    /// Put down the first departure, if it has not been needed yet, so that all that may be in the system
+    /// are in `departures`.
+    fn settle_first(&mut self) {
+        if self.count == 0 && self.first.1 != NOWHERE {
+            self.remember_first();
         }
     }
 
@@ -319,21 +384,23 @@ impl Link {
 
     /// Take back the losses drawn for packets that have not crossed the line yet, and draw again.
     fn redraw(&mut self, places: &[(u32, usize)], rings: &mut [Ring], fresh: BernoulliLoss) {
-        let lost_at = |rings: &mut [Ring], &(ring, depth): &(u32, usize)| {
-            rings[ring as usize].from_last_mut(depth).is(LOST)
-        };
-        let lost: Vec<bool> = places.iter().map(|place| lost_at(rings, place)).collect();
+        let mut lost = Vec::with_capacity(places.len());
+        for &(ring, depth) in places {
+            rings[ring as usize].change_from_last(depth, |packet| lost.push(packet.is(LOST)));
+        }
         let loss = match &mut self.loss {
             Some(loss) => {
                 loss.rewind(&lost);
                 loss.set_probability(fresh.probability());
                 loss
             }
-            none => none.insert(fresh),
+            none => none.insert(Box::new(fresh)),
         };
         for &(ring, depth) in places {
-            let packet = rings[ring as usize].from_last_mut(depth);
-            packet.flags = if loss.next_is_lost() { packet.flags | LOST } else { packet.flags & !LOST };
+            let lost = loss.next_is_lost();
+            rings[ring as usize].change_from_last(depth, |packet| {
+                packet.flags = if lost { packet.flags | LOST } else { packet.flags & !LOST };
+            });
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What the stages of a simulation share: links, rings of packets, counts.
 
 use crate::link::Link;
-use crate::packet::{Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
+use crate::merge::{Key, Merge};
+use crate::packet::{ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
 use crate::ring::Ring;
 
 /// Everything that is not an endpoint.
@@ -19,6 +20,8 @@ pub struct Net {
     pub egress: Vec<Egress>,
     /// For each channel, what became of its packets.
     pub fates: Vec<Fate>,
+    /// Links whose losses at their end are yet to be counted, one entry a loss.
+    pub late_losses: Vec<u32>,
 }
 
 /// Where a host's packets go.
@@ -30,12 +33,12 @@ pub enum Egress {
     Ring(u32),
 }
 
-/// Counts of the packets of a channel that never arrived. The handshake's packets count with the others.
+/// Counts of the packets of a channel that never arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
-    /// Data packets (in an ACK channel: ACKs) dropped by queues.
+    /// Data packets (in an ACK channel: ACKs) that queues dropped.
     pub dropped: u64,
-    /// And lost on lines.
+    /// And those that lines lost.
     pub lost: u64,
     /// Packets of the handshake that were dropped or lost.
     pub handshake: u64,
@@ -51,7 +54,7 @@ impl Net {
                 true
             }
             None => {
-                self.bury(&packet, false);
+                bury(&packet, false, &mut self.sacks, &mut self.fates);
                 false
             }
         }
@@ -62,21 +65,8 @@ impl Net {
     #[inline(never)]
     pub fn end_of_line(&mut self, ring: u32, packet: &Packet) {
         let link = self.line_of[ring as usize].expect("only a line loses packets");
-        self.links[link as usize].counts.lost += 1;
-        self.bury(packet, true);
-    }
-
-    #[cold]
-    fn bury(&mut self, packet: &Packet, lost: bool) {
-        if packet.is(SACK) {
-            self.sacks.take(packet.aux);
-        }
-        let fate = &mut self.fates[packet.channel as usize];
-        if packet.is_data() || packet.channel & 1 == 1 && !packet.is(crate::packet::SYN) {
-            *if lost { &mut fate.lost } else { &mut fate.dropped } += 1;
-        } else {
-            fate.handshake += 1;
-        }
+        self.links[link as usize].lost += 1;
+        bury(packet, true, &mut self.sacks, &mut self.fates);
     }
 
     /// Take the next packet of a ring that really arrives, if it does so before `limit`.
@@ -93,6 +83,89 @@ impl Net {
             }
             self.end_of_line(ring, &packet);
         }
+    }
+
+    /// Do away with the lost packets at a ring's head that come to its end before `limit`.
+    pub fn skip_lost(&mut self, ring: u32, limit: u64) {
+        while let Some(packet) = self.rings[ring as usize].first()
+            && packet.is(LOST)
+            && packet.at < limit
+        {
+            self.rings[ring as usize].pop();
+            self.end_of_line(ring, &packet);
+        }
+    }
+
+    /// Merge `inputs` into a link up to `limit`. Returns how many packets came.
+    pub fn run_link(&mut self, link: u32, inputs: &[u32], limit: u64, merge: &mut Merge) -> u64 {
+        let before = self.links[link as usize].arrived();
+        merge.clear();
+        for (input, &ring) in inputs.iter().enumerate() {
+            let at = self.rings[ring as usize].next_at();
+            if at < limit {
+                merge.push(Key { at, input: input as u32 });
+            }
+        }
+        while let Some((first, second)) = merge.first_two() {
+            let ring = inputs[first.input as usize];
+            // Stay with this input until the runner-up comes first.
+            let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
+            let at = self.run_input(link, ring, until);
+            if at < limit {
+                merge.replace_first(Key { at, input: first.input });
+            } else {
+                merge.pop_first();
+            }
+        }
+        self.links[link as usize].arrived() - before
+    }
+
+    /// Let the packets of one ring that arrive before `until` cross a link. Returns when the next arrives.
+    #[inline(always)]
+    fn run_input(&mut self, link: u32, ring: u32, until: u64) -> u64 {
+        let state = &mut self.links[link as usize];
+        loop {
+            let input = &mut self.rings[ring as usize];
+            let at = input.next_at();
+            if at >= until {
+                return at;
+            }
+            let mut packet = input.pop();
+            if packet.flags & LOST != 0 {
+                let line = self.line_of[ring as usize].expect("only a line loses packets");
+                bury(&packet, true, &mut self.sacks, &mut self.fates);
+                self.late_losses.push(line);
+                continue;
+            }
+            match state.offer(at, &mut packet) {
+                Some(out) => self.rings[out as usize].push(packet),
+                None => bury(&packet, false, &mut self.sacks, &mut self.fates),
+            }
+        }
+    }
+
+    /// Count the losses that stages could not count while they had other links in hand.
+    pub fn count_late_losses(&mut self) {
+        for line in self.late_losses.drain(..) {
+            self.links[line as usize].lost += 1;
+        }
+    }
+}
+
+/// A packet is gone: dropped by a queue, or lost on a line.
+#[cold]
+#[inline(never)]
+pub fn bury(packet: &Packet, lost: bool, sacks: &mut SackSlab, fates: &mut [Fate]) {
+    if packet.is(SACK) {
+        sacks.take(packet.aux);
+    }
+    let fate = &mut fates[packet.channel as usize];
+    if packet.flags & (SYN | ESTABLISHED) != 0 {
+        fate.handshake += 1;
+    } else if lost {
+        fate.lost += 1;
+    } else {
+        fate.dropped += 1;
     }
 }
 

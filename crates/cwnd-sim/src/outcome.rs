@@ -72,7 +72,7 @@ impl Simulation {
 
     fn link_outcome(&self, link: usize, in_flight: u64) -> LinkOutcome {
         let state = self.link(link);
-        let counts = state.counts;
+        let counts = state.counts();
         let waited = counts.waited - state.waiting_beyond(self.clock());
         LinkOutcome {
             name: self.scenario.network.links[link].name.clone(),

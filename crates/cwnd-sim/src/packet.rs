@@ -2,7 +2,6 @@
 
 /// A packet on its way, data or ACK. Rings hold hundreds of thousands of these, so it is kept at 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
 pub struct Packet {
     /// When it arrives at the next stage, nanoseconds.
     pub at: u64,
@@ -20,8 +19,8 @@ pub struct Packet {
     pub flags: u16,
 }
 
-/// It is an ACK (or a packet of the handshake from the receiver).
-pub const ACK: u16 = 1 << 0;
+/// It carries no data: an ACK, or a packet of the handshake.
+pub const BARE: u16 = 1 << 0;
 /// It was lost on the line: it keeps its place in the queue and on the line, and vanishes at its end.
 pub const LOST: u16 = 1 << 1;
 /// An ACK with selective acknowledgements.
@@ -34,9 +33,9 @@ pub const CE: u16 = 1 << 4;
 pub const ECE: u16 = 1 << 5;
 /// Congestion window reduced, on data.
 pub const CWR: u16 = 1 << 6;
-/// A packet of the handshake; carries no data.
+/// SYN, from the sender or (with the ACK) from the receiver.
 pub const SYN: u16 = 1 << 7;
-/// The last ACK of the handshake; carries no data.
+/// The last ACK of the handshake.
 pub const ESTABLISHED: u16 = 1 << 8;
 
 impl Packet {
@@ -49,7 +48,30 @@ impl Packet {
     /// Whether it carries data.
     #[inline(always)]
     pub fn is_data(&self) -> bool {
-        self.flags & (ACK | SYN | ESTABLISHED) == 0
+        self.flags & BARE == 0
+    }
+
+    /// As four words, the form in which rings hold it: whole words go through registers, where fields of
+    /// different sizes would stall on their way through memory.
+    #[inline(always)]
+    pub(crate) fn to_words(self) -> [u64; 4] {
+        let sequence = u64::from(self.seq) | u64::from(self.channel) << 32;
+        let rest = u64::from(self.aux) | u64::from(self.size) << 32 | u64::from(self.flags) << 48;
+        [self.at, self.sent, sequence, rest]
+    }
+
+    /// From four words.
+    #[inline(always)]
+    pub(crate) fn from_words([at, sent, sequence, rest]: [u64; 4]) -> Packet {
+        Packet {
+            at,
+            sent,
+            seq: sequence as u32,
+            channel: (sequence >> 32) as u32,
+            aux: rest as u32,
+            size: (rest >> 32) as u16,
+            flags: (rest >> 48) as u16,
+        }
     }
 
     /// The flow's number.
@@ -125,8 +147,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_stays_small() {
-        assert_eq!(size_of::<Packet>(), 32);
+    fn words_hold_everything() {
+        let packet =
+            Packet { at: 1, sent: u64::MAX, seq: 3, channel: u32::MAX, aux: 5, size: u16::MAX, flags: 7 };
+        assert_eq!(Packet::from_words(packet.to_words()), packet);
+        let other = Packet { at: u64::MAX, sent: 2, seq: u32::MAX, channel: 4, aux: u32::MAX, size: 6, flags: u16::MAX };
+        assert_eq!(Packet::from_words(other.to_words()), other);
     }
 
     #[test]

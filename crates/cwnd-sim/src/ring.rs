@@ -5,7 +5,7 @@ use crate::packet::Packet;
 /// First in, first out; its capacity is a power of two and doubles when it is full.
 #[derive(Clone, Debug)]
 pub struct Ring {
-    slots: Box<[Packet]>,
+    slots: Box<[[u64; 4]]>,
     /// Counts of packets ever taken and ever put; their difference is the length.
     head: usize,
     tail: usize,
@@ -15,13 +15,13 @@ const INITIAL: usize = 16;
 
 impl Default for Ring {
     fn default() -> Self {
-        Ring { slots: vec![Packet::default(); INITIAL].into_boxed_slice(), head: 0, tail: 0 }
+        Ring { slots: vec![[0; 4]; INITIAL].into_boxed_slice(), head: 0, tail: 0 }
     }
 }
 
 impl Ring {
     #[inline(always)]
-    fn slot(&self, index: usize) -> &Packet {
+    fn slot(&self, index: usize) -> &[u64; 4] {
         let mask = self.slots.len() - 1;
         // SAFETY: the length is a power of two and never zero, so `index & mask` is below it.
         unsafe { self.slots.get_unchecked(index & mask) }
@@ -42,14 +42,14 @@ impl Ring {
     /// When the first packet arrives; never (`u64::MAX`) if there is none.
     #[inline(always)]
     pub fn next_at(&self) -> u64 {
-        if self.is_empty() { u64::MAX } else { self.slot(self.head).at }
+        if self.is_empty() { u64::MAX } else { self.slot(self.head)[0] }
     }
 
     /// Take the first packet. There must be one.
     #[inline(always)]
     pub fn pop(&mut self) -> Packet {
         debug_assert!(!self.is_empty());
-        let packet = *self.slot(self.head);
+        let packet = Packet::from_words(*self.slot(self.head));
         self.head = self.head.wrapping_add(1);
         packet
     }
@@ -62,39 +62,37 @@ impl Ring {
         }
         let mask = self.slots.len() - 1;
         // SAFETY: as in `slot`.
-        unsafe { *self.slots.get_unchecked_mut(self.tail & mask) = packet };
+        unsafe { *self.slots.get_unchecked_mut(self.tail & mask) = packet.to_words() };
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Put back the packet that was taken last.
-    pub fn unpop(&mut self, packet: Packet) {
-        if self.len() == self.slots.len() {
-            self.grow();
-        }
-        self.head = self.head.wrapping_sub(1);
-        let mask = self.slots.len() - 1;
-        self.slots[self.head & mask] = packet;
+    /// The first packet, if there is one.
+    pub fn first(&self) -> Option<Packet> {
+        (!self.is_empty()).then(|| Packet::from_words(*self.slot(self.head)))
     }
 
-    /// The `n`-th packet counted from the last, which is the 0th.
-    pub fn from_last_mut(&mut self, n: usize) -> &mut Packet {
+    /// Change the `n`-th packet counted from the last, which is the 0th.
+    pub fn change_from_last(&mut self, n: usize, change: impl FnOnce(&mut Packet)) {
         assert!(n < self.len(), "a ring of {} has no {n}th packet from its end", self.len());
         let mask = self.slots.len() - 1;
-        &mut self.slots[self.tail.wrapping_sub(1 + n) & mask]
+        let slot = &mut self.slots[self.tail.wrapping_sub(1 + n) & mask];
+        let mut packet = Packet::from_words(*slot);
+        change(&mut packet);
+        *slot = packet.to_words();
     }
 
     /// All packets, first to arrive first.
-    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
-        (0..self.len()).map(|i| self.slot(self.head.wrapping_add(i)))
+    pub fn iter(&self) -> impl Iterator<Item = Packet> {
+        (0..self.len()).map(|i| Packet::from_words(*self.slot(self.head.wrapping_add(i))))
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
         let len = self.len();
-        let mut slots = vec![Packet::default(); self.slots.len() * 2].into_boxed_slice();
+        let mut slots = vec![[0; 4]; self.slots.len() * 2].into_boxed_slice();
         for (i, packet) in self.iter().enumerate() {
-            slots[i] = *packet;
+            slots[i] = packet.to_words();
         }
         self.slots = slots;
         self.head = 0;
@@ -126,9 +124,11 @@ mod tests {
             }
         }
         assert_eq!(ring.iter().map(|p| p.at).collect::<Vec<_>>(), (next_out..next_in).collect::<Vec<_>>());
-        assert_eq!(ring.from_last_mut(0).at, next_in - 1);
-        let first = ring.pop();
-        ring.unpop(first);
-        assert_eq!(ring.next_at(), next_out);
+        ring.change_from_last(0, |packet| {
+            assert_eq!(packet.at, next_in - 1);
+            packet.size = 7;
+        });
+        assert_eq!(ring.iter().last().map(|packet| (packet.at, packet.size)), Some((next_in - 1, 7)));
+        assert_eq!(ring.first().map(|packet| packet.at), Some(next_out));
     }
 }

@@ -9,7 +9,7 @@ use crate::factory::Factory;
 use crate::graph::{self, Graph};
 use crate::host::{Endpoint, Host};
 use crate::link::{Change, Link};
-use crate::merge::{Key, Merge};
+use crate::merge::Merge;
 use crate::net::{Fate, Net};
 use crate::setup;
 use crate::tcp::Sender;
@@ -100,6 +100,7 @@ impl Simulation {
         let (endpoints, origin) = setup::endpoints(scenario, factory)?;
         let mut per_host: Vec<Vec<Endpoint>> = graph.hosts.iter().map(|_| Vec::new()).collect();
         let mut local = vec![0; 2 * scenario.flows.len()];
+        let mut channels = vec![0; graph.hosts.len()];
         let mut places = Vec::with_capacity(scenario.flows.len());
         for (flow, [sender, receiver]) in scenario.flows.iter().zip(endpoints) {
             let channel = 2 * places.len();
@@ -109,6 +110,7 @@ impl Simulation {
                 let host = graph.hosts.binary_search(&node).expect("flows end on hosts");
                 per_host[host].push(endpoint);
                 local[channel] = (per_host[host].len() - 1) as u32;
+                channels[host] = channel as u32 ^ 1;
                 (host, per_host[host].len() - 1)
             };
             // ACKs come to the sender, data to the receiver.
@@ -117,7 +119,8 @@ impl Simulation {
         let hosts = per_host
             .into_iter()
             .zip(&mut graph.inlets)
-            .map(|(endpoints, inlets)| Host::new(endpoints, std::mem::take(inlets)))
+            .zip(channels)
+            .map(|((endpoints, inlets), channel)| Host::new(endpoints, std::mem::take(inlets), channel, &net))
             .collect();
         let stages = graph.waits.len();
         Ok(Simulation {
@@ -149,9 +152,7 @@ impl Simulation {
             return;
         }
         while self.go_round(stop) < stop {}
-        for host in &mut self.hosts {
-            host.settle(&mut self.net, stop);
-        }
+        self.net.count_late_losses();
         self.now = stop;
     }
 
@@ -173,7 +174,7 @@ impl Simulation {
             }
             if is_host {
                 if self.hosts[stage].next_event(&self.net) < limit {
-                    self.hosts[stage].run(&mut self.net, &self.local, limit, stop);
+                    self.hosts[stage].run(&mut self.net, &self.local, limit);
                     ran = true;
                 }
             } else {
@@ -212,35 +213,9 @@ impl Simulation {
         }
     }
 
-    /// Merge a link's inputs up to `limit`. Returns how many packets came.
     fn run_link(&mut self, index: usize, limit: u64) -> u64 {
         let link = self.graph.links[index] as u32;
-        let inputs = &self.graph.inputs[index];
-        let net = &mut self.net;
-        let before = net.links[link as usize].counts.arrived;
-        let merge = &mut self.merge;
-        merge.clear();
-        for (input, &ring) in inputs.iter().enumerate() {
-            let at = net.rings[ring as usize].next_at();
-            if at < limit {
-                merge.push(Key { at, input: input as u32 });
-            }
-        }
-        while let Some((first, second)) = merge.first_two() {
-            let ring = inputs[first.input as usize];
-            // Stay with this input until the runner-up comes first.
-            let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
-            while let Some(packet) = net.next_arrival(ring, until) {
-                net.cross(link, packet.at, packet);
-            }
-            let at = net.rings[ring as usize].next_at();
-            if at < limit {
-                merge.replace_first(Key { at, input: first.input });
-            } else {
-                merge.pop_first();
-            }
-        }
-        net.links[link as usize].counts.arrived - before
+        self.net.run_link(link, &self.graph.inputs[index], limit, &mut self.merge)
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &Sender {

@@ -65,7 +65,10 @@ mod tests {
         );
         assert_eq!(refused("zzz"), "there is no algorithm `zzz`: `cwnd algorithms` lists all");
         let message = refused("agile-sd:lamda_max=4");
-        assert!(message.starts_with("`agile-sd` has no parameter `lamda_max`; did you mean `lambda_max`? (it has"));
+        assert!(
+            message
+                .starts_with("`agile-sd` has no parameter `lamda_max`; did you mean `lambda_max`? (it has")
+        );
         for value in ["-4", "nan", "inf", "1e999", "four", "true"] {
             let message = refused(&format!("agile-sd:lambda_max={value}"));
             assert!(message.starts_with("`agile-sd` does not take lambda_max = "), "{message}");

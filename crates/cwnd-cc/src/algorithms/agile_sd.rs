@@ -155,8 +155,15 @@ impl AgileSd {
     /// The agility factor of a window.
     #[inline]
     fn lambda(&self, cwnd: f64) -> f64 {
-        // A window above W_loss makes the product negative, which the clamp turns into lambda_min.
+        // A window above W_loss makes the product negative, and lambda the least.
         let lambda = (self.cwnd_loss - cwnd) * self.slope;
-        lambda.max(self.parameters.lambda_min).min(self.parameters.lambda_max)
+        let AgileSdParameters { lambda_min, lambda_max, .. } = self.parameters;
+        if lambda < lambda_min {
+            lambda_min
+        } else if lambda > lambda_max {
+            lambda_max
+        } else {
+            lambda
+        }
     }
 }

@@ -15,7 +15,7 @@ pub struct Axis {
     pub from: Option<f64>,
     /// Where it ends; from the data if not given.
     pub to: Option<f64>,
-    /// Ends where the data end; otherwise at the next tick.
+    /// Ends where the data end; otherwise a little farther, or at the next tick if that is near.
     pub tight: bool,
     /// Ticks at whole numbers only.
     pub whole: bool,
@@ -109,8 +109,10 @@ impl Axis {
                 }
                 let step = Step::new(to - from, most, self.whole);
                 if !self.tight {
-                    from = self.from.unwrap_or(step.below(from));
-                    to = self.to.unwrap_or(step.above(to));
+                    (from, to) = (
+                        self.from.unwrap_or(ease(from, step.below(from), to - from)),
+                        self.to.unwrap_or(ease(to, step.above(to), to - from)),
+                    );
                 }
                 ticks::linear(from, to, step, self.numbers)
             }
@@ -130,6 +132,12 @@ impl Axis {
         let ticks = self.ticks.as_ref().map_or(ticks, |places| ticks::at(places, self.numbers));
         Fitted { scale: self.scale, from, to, ticks }
     }
+}
+
+/// The end of an axis: the next tick, unless that leaves much of the axis empty.
+fn ease(data: f64, tick: f64, span: f64) -> f64 {
+    let room = tick - data;
+    if room.abs() <= 0.1 * span { tick } else { data + room.signum() * 0.04 * span }
 }
 
 /// An axis whose range is known.
@@ -166,11 +174,12 @@ mod tests {
     fn a_range_ends_at_ticks_unless_it_is_tight_or_fixed() {
         let axis = Axis::linear("cwnd", "packets");
         assert_eq!(axis.label, "cwnd (packets)");
-        assert_eq!(range(&axis, (1_200.0, 31_000.0)), (0.0, 40_000.0));
+        assert_eq!(range(&axis, (1_200.0, 39_000.0)), (0.0, 40_000.0));
+        assert_eq!(range(&axis, (0.0, 31_000.0)), (0.0, 31_000.0 + 0.04 * 31_000.0));
         assert_eq!(range(&axis.clone().tight(), (1_200.0, 31_000.0)), (1_200.0, 31_000.0));
         assert_eq!(range(&axis.clone().from(0.0).to(100.0), (50.0, 60.0)), (0.0, 100.0));
         assert_eq!(range(&axis, (0.0, 0.0)), (0.0, 1.0));
-        assert_eq!(range(&axis, (7.0, 7.0)), (6.0, 14.0));
+        assert_eq!(range(&axis, (7.0, 7.0)), (6.72, 14.0));
         assert_eq!(range(&Axis::log("buffer", "packets"), (3.0, 700.0)), (2.0, 1_000.0));
     }
 

@@ -20,7 +20,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// Whether the panels have one horizontal axis, labelled below the last.
     pub share_x: bool,
-    /// Its width; everything is measured in this unit. Text is 10 to 14 high.
+    /// Its width; everything is measured in this unit. Text is 11 to 15 high, so that a
+    /// figure as wide as a column of print has legible labels.
     pub width: f64,
 }
 
@@ -77,27 +78,27 @@ impl Figure {
             keys: Vec::new(),
             panels: Vec::new(),
             share_x: false,
-            width: 700.0,
+            width: 640.0,
         }
     }
 
     /// The figure as SVG.
     pub fn to_svg(&self) -> String {
         let mut canvas = Canvas::default();
-        let room = self.width - 2.0 * MARGIN;
-        let mut y = MARGIN;
-        for line in text::wrap(&self.title, 1.1 * TITLE, room) {
-            canvas.text(MARGIN, y + TITLE, &Label::new(TITLE, INK).bold(), &line);
-            y += 1.3 * TITLE;
-        }
-        let keys = key::Rows::new(&self.keys, 0.0, room);
-        keys.draw(&mut canvas, MARGIN, y + 3.0);
-        y += keys.height() + 3.0;
-
         let axes = self.fit();
         let y_labels = axes.iter().flat_map(|(_, y)| &y.ticks.major);
         let widest = y_labels.map(|(_, label)| text::width(label, TICK)).fold(0.0, f64::max);
-        let left = MARGIN + TEXT + 6.0 + widest + 7.0;
+        let left = (MARGIN + TEXT + 6.0 + widest + 7.0).round();
+        let room = self.width - MARGIN - left;
+
+        let mut y = MARGIN;
+        for line in text::wrap(&self.title, 1.1 * TITLE, room) {
+            canvas.text(left, y + TITLE, &Label::new(TITLE, INK).bold(), &line);
+            y += 1.3 * TITLE;
+        }
+        let keys = key::Rows::new(&self.keys, 0.0, room);
+        keys.draw(&mut canvas, left, y + 3.0);
+        y += keys.height() + 3.0;
         let panels = self.panels.len();
         for (i, (panel, (x_axis, y_axis))) in self.panels.iter().zip(axes).enumerate() {
             let labelled = !self.share_x || i + 1 == panels;
@@ -105,12 +106,12 @@ impl Figure {
             let (right, bottom) = (self.width - MARGIN, y + panel.height);
             let frame = Frame { x: x_axis, y: y_axis, left, right, top: y, bottom };
             panel.draw(&mut canvas, &frame, labelled);
-            y = bottom + if labelled { 2.0 * TICK + TEXT + 8.0 } else { 10.0 };
+            y = bottom + if labelled { 2.0 * TICK + TEXT + 8.0 } else { 8.0 };
         }
 
         for line in text::wrap(&self.caption, TICK, room) {
             y += 1.35 * TICK;
-            canvas.text(MARGIN, y, &Label::new(TICK, GREY), &line);
+            canvas.text(left, y, &Label::new(TICK, GREY), &line);
         }
         canvas.into_svg(self.width, (y + MARGIN).ceil(), &self.title, &self.description)
     }
@@ -122,16 +123,16 @@ impl Figure {
         let fit = |(panel, extent): (&Panel, &Extent)| {
             let shared = if self.share_x { all.x } else { extent.x };
             let x = panel.x.fit(shared, ((self.width / 62.0) as usize).max(2));
-            (x, panel.y.fit(extent.y, ((panel.height / 34.0) as usize).max(2)))
+            (x, panel.y.fit(extent.y, ((panel.height / 28.0) as usize).max(2)))
         };
         self.panels.iter().zip(&extents).map(fit).collect()
     }
 }
 
 const MARGIN: f64 = 14.0;
-const TITLE: f64 = 14.0;
-const TEXT: f64 = 11.0;
-const TICK: f64 = 10.0;
+const TITLE: f64 = 15.0;
+const TEXT: f64 = 12.0;
+const TICK: f64 = 11.0;
 
 impl Panel {
     /// A panel without marks.
@@ -158,7 +159,7 @@ impl Panel {
         }
         let keys = key::Rows::new(&self.keys, indent, right - left);
         keys.draw(canvas, left, top);
-        top + keys.height().max(if heading.is_empty() { 0.0 } else { key::ROW }) + 5.0
+        top + keys.height().max(if heading.is_empty() { 0.0 } else { key::ROW }) + 8.0
     }
 
     fn draw(&self, canvas: &mut Canvas, frame: &Frame, labelled: bool) {

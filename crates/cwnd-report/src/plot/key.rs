@@ -50,10 +50,10 @@ impl Swatch {
 
 const SWATCH: f64 = 28.0;
 const GAP: f64 = 6.0;
-const BETWEEN: f64 = 18.0;
-const SIZE: f64 = 11.0;
+const BETWEEN: f64 = 16.0;
+const SIZE: f64 = 12.0;
 /// Height of a row of keys.
-pub(crate) const ROW: f64 = 17.0;
+pub(crate) const ROW: f64 = 18.0;
 
 /// Keys, set in rows.
 pub(crate) struct Rows {
@@ -109,7 +109,7 @@ mod tests {
         let long = "agile-sd:lambda_max=4,beta2=0.9";
         let rows = Rows::new(&[key("a"), key("b"), key(long), key(&long.repeat(9))], 100.0, 300.0);
         let places: Vec<(usize, f64)> = rows.placed.iter().map(|(row, at, _)| (*row, at.round())).collect();
-        assert_eq!(places, [(0, 100.0), (0, 159.0), (1, 0.0), (2, 0.0)]);
+        assert_eq!(places, [(0, 100.0), (0, 157.0), (1, 0.0), (2, 0.0)]);
         assert!(rows.placed[3].2.label.contains('…'));
         assert_eq!(rows.height(), 3.0 * ROW);
     }

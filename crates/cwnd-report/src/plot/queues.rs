@@ -11,32 +11,39 @@ use crate::TracedRun;
 
 /// The most queues besides the bottleneck's that are drawn one by one.
 const MOST_QUEUES: usize = 3;
+/// Opacity of the band.
+const BAND: f64 = 0.14;
 
 /// The panel, and what the caption should say of it.
 pub(super) fn panel(cast: &Cast<'_>, runs: &[TracedRun<'_>]) -> (Panel, Vec<String>) {
     let drawn = first_seeds(runs);
-    let others = fuller_than_the_bottleneck(&drawn);
-    let mut panel = Panel::new(time_axis(), Axis::linear("queue", "packets").from(0.0).whole(), 130.0);
+    let others = other_queues(&drawn);
+    let mut panel = Panel::new(time_axis(), Axis::linear("queue", "packets").from(0.0).whole(), 120.0);
     let mut notes = Vec::new();
+    // The longest queues have the clearest lines.
+    let bottleneck_dash =
+        if others.len() <= MOST_QUEUES { Dash::of_series(others.len()) } else { Dash::Dashed };
 
     for (i, run) in drawn.iter().enumerate() {
         let marker = (cast.runs.len() > 1).then(|| markers(Marker::of_series(i), i, drawn.len()));
-        let mut add = |link: &str, points, dash| {
+        let line = |link: &str, points, dash| {
             let stroke = Stroke { colour: colour(cast, run, link), width: 1.1, dash };
-            panel.add(Line::new(points, stroke).markers(marker));
+            // Where other queues are longer, that of the bottleneck hardly leaves the axis.
+            let marked = others.is_empty() || link != run.bottleneck;
+            Line::new(points, stroke).markers(marker.filter(|_| marked))
         };
         if others.len() <= MOST_QUEUES {
             for (j, link) in others.iter().enumerate() {
-                add(link, lengths(run, link), Dash::of_series(j + 1));
+                panel.add(line(link, lengths(run, link), Dash::of_series(j)));
             }
-            add(run.bottleneck, lengths(run, run.bottleneck), Dash::Solid);
         } else {
             let spread = spread(run, &others);
-            add("", spread.iter().map(|&(time, [_, mean, _])| (time, mean)).collect(), Dash::Dashed);
-            add(run.bottleneck, lengths(run, run.bottleneck), Dash::Solid);
+            let mean = spread.iter().map(|&(time, [_, mean, _])| (time, mean)).collect();
+            panel.add(line("", mean, Dash::Solid));
             let points = spread.iter().map(|&(time, [low, _, high])| (time, low, high)).collect();
-            panel.marks.insert(0, Box::new(Band { points, colour: colour(cast, run, ""), opacity: 0.12 }));
+            panel.marks.insert(0, Box::new(Band { points, colour: colour(cast, run, ""), opacity: BAND }));
         }
+        panel.add(line(run.bottleneck, lengths(run, run.bottleneck), bottleneck_dash));
     }
 
     let Some(first) = drawn.first() else { return (panel, notes) };
@@ -44,25 +51,21 @@ pub(super) fn panel(cast: &Cast<'_>, runs: &[TracedRun<'_>]) -> (Panel, Vec<Stri
         let colour = if cast.runs.len() > 1 { INK } else { colour(cast, first, link) };
         Swatch::line(Stroke { colour, width: 1.1, dash })
     };
-    panel.keys.push(Key::new(first.bottleneck, key(first.bottleneck, Dash::Solid)));
     match others.as_slice() {
-        [] => {}
-        [links @ .., last] if others.len() > MOST_QUEUES => {
-            let label = format!("{} to {last}: mean, and from the least to the greatest", links[0]);
-            let swatch = key("", Dash::Dashed);
-            let fill = swatch.line.map(|line| (line.colour, 0.12));
+        [start, .., last] if others.len() > MOST_QUEUES => {
+            let swatch = key("", Dash::Solid);
+            let fill = swatch.line.map(|line| (line.colour, BAND));
+            let label = format!("{start} to {last}: mean, and from the least to the greatest");
             panel.keys.push(Key::new(label, Swatch { fill, ..swatch }));
         }
         links => {
-            let other = |(i, link): (usize, &&str)| Key::new(*link, key(link, Dash::of_series(i + 1)));
+            let other = |(i, link): (usize, &&str)| Key::new(*link, key(link, Dash::of_series(i)));
             panel.keys.extend(links.iter().enumerate().map(other));
         }
     }
+    panel.keys.push(Key::new(first.bottleneck, key(first.bottleneck, bottleneck_dash)));
     if !others.is_empty() {
         notes.push("Queues besides the bottleneck's are shown where they held more.".into());
-    }
-    if drawn.len() < runs.len() {
-        notes.push("Queues are of the first seed.".into());
     }
     (panel, notes)
 }
@@ -78,22 +81,29 @@ fn first_seeds<'a, 'b>(runs: &'b [TracedRun<'a>]) -> Vec<&'b TracedRun<'a>> {
     first
 }
 
-/// The links whose queue, in any run, was longer than the bottleneck's ever was.
-fn fuller_than_the_bottleneck<'a>(runs: &[&TracedRun<'a>]) -> Vec<&'a str> {
-    let mut fuller: Vec<&str> = Vec::new();
+/// The links whose queue, in any run, was longer than the bottleneck's ever was, and at least half as long as the
+/// longest of that run: a few ACKs on their way back are no news beside a thousand packets at the sender.
+fn other_queues<'a>(runs: &[&TracedRun<'a>]) -> Vec<&'a str> {
+    let mut others: Vec<&str> = Vec::new();
     for run in runs {
-        let greatest = |link: &str| {
-            let place = run.trace.queues.iter().position(|name| name == link);
-            place.and_then(|i| run.trace.queue_lengths.iter().map(|lengths| lengths[i]).max()).unwrap_or(0)
-        };
-        let bottleneck = greatest(run.bottleneck);
-        for link in &run.trace.queues {
-            if greatest(link) > bottleneck && !fuller.contains(&link.as_str()) {
-                fuller.push(link);
+        let greatest =
+            |place: usize| run.trace.queue_lengths.iter().map(|lengths| lengths[place]).max().unwrap_or(0);
+        let all: Vec<(&str, u32)> = run
+            .trace
+            .queues
+            .iter()
+            .enumerate()
+            .map(|(place, link)| (link.as_str(), greatest(place)))
+            .collect();
+        let longest = all.iter().map(|(_, most)| *most).max().unwrap_or(0);
+        let bottleneck = all.iter().find(|(link, _)| *link == run.bottleneck).map_or(0, |(_, most)| *most);
+        for (link, most) in all {
+            if most > bottleneck && 2 * u64::from(most) >= longest.into() && !others.contains(&link) {
+                others.push(link);
             }
         }
     }
-    fuller
+    others
 }
 
 /// The length of a queue over time; nothing if the run has no such queue.

@@ -55,7 +55,7 @@ impl fmt::Display for Colour {
 pub struct Stroke {
     /// Its colour.
     pub colour: Colour,
-    /// Its width, in the units of the figure (a figure is some 700 wide).
+    /// Its width, in the units of the figure (a figure is some 640 wide).
     pub width: f64,
     /// Its pattern.
     pub dash: Dash,

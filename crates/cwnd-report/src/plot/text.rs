@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn long_text_is_broken_and_long_words_are_shortened() {
         assert_eq!(wrap("one two three\n\nfour", 10.0, 45.0), ["one two", "three", "four"]);
-        assert_eq!(wrap("agile-sd:lambda_max=4", 10.0, 60.0), ["agil…x=4"]);
+        assert_eq!(wrap("agile-sd:lambda_max=4", 10.0, 60.0), ["agile…ax=4"]);
         assert_eq!(shorten("wide", 10.0, 1.0), "…");
     }
 }

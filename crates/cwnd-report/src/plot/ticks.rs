@@ -100,7 +100,7 @@ pub(crate) fn round_log(value: f64, up: bool) -> f64 {
     let steps = (near - 1..=near + 1).flat_map(|e| [1.0, 2.0, 5.0].map(|digit| times_power(digit, e)));
     match up {
         true => steps.into_iter().find(|&v| v >= value * (1.0 - 1e-9)),
-        false => steps.filter(|&v| v <= value * (1.0 + 1e-9)).last(),
+        false => steps.filter(|&v| v <= value * (1.0 + 1e-9)).next_back(),
     }
     .unwrap_or(value)
 }

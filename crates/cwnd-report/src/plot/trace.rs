@@ -4,11 +4,12 @@
 //! - With several algorithms each has a colour and a marker, and its flows differ by dash pattern. With one
 //!   algorithm each flow has a colour.
 //! - Of more than [`MOST_FLOWS`] flows of an algorithm the mean is drawn, in a band from the least to the
-//!   greatest.
+//!   greatest; and so for every algorithm if there would be more than [`MOST_LINES`] lines.
 //! - Of several seeds the first is drawn. A mean over seeds would flatten the sawtooth that the figure is about;
 //!   so the others are there as a band, from the least to the greatest of all flows of all seeds.
-//! - The queue of the bottleneck is always drawn. Another is drawn if it ever held more: where no link is slower
-//!   than the sender's own, packets wait there and the bottleneck's queue stays empty.
+//! - The queue of the bottleneck is always drawn. Another is drawn if it held more (and is not short beside the
+//!   longest): where no link is slower than the sender's own, packets wait there and the bottleneck's queue
+//!   stays empty.
 //!
 //! The caption says which of these apply.
 
@@ -25,7 +26,9 @@ use super::{Axis, queues};
 use crate::TracedRun;
 
 /// The most flows of an algorithm that are drawn one by one.
-pub(super) const MOST_FLOWS: usize = 8;
+const MOST_FLOWS: usize = 8;
+/// The most lines of flows in all.
+const MOST_LINES: usize = 12;
 
 /// The windows of `runs` over time and, below, the queues, as SVG. See [`cwnd_and_queue_figure`].
 pub fn cwnd_and_queue(runs: &[TracedRun<'_>], title: &str) -> String {
@@ -36,9 +39,9 @@ pub fn cwnd_and_queue(runs: &[TracedRun<'_>], title: &str) -> String {
 /// made it.
 ///
 /// Several algorithms have a colour and a marker each, and their flows differ by dash pattern; the flows of one
-/// algorithm have a colour each. Of more than eight flows of an algorithm the mean is drawn in a band from the
-/// least to the greatest. Of several seeds of an algorithm the first is drawn, with a band over all of them. The
-/// queue of the bottleneck is always there; others are if they ever held more. The caption says what applies.
+/// algorithm have a colour each. Of more than eight flows of an algorithm, or more than twelve in all, the mean is
+/// drawn in a band from the least to the greatest. Of several seeds of an algorithm the first is drawn, with a band over all of them. The
+/// queue of the bottleneck is always there; others are where they held more. The caption says what applies.
 ///
 /// # Panics
 /// If a trace contradicts itself (a sample without a time, a time without a queue length).
@@ -50,6 +53,7 @@ pub fn cwnd_and_queue_figure(runs: &[TracedRun<'_>], title: &str) -> Figure {
     let (windows, mut notes) = windows(&cast);
     let (queues, queue_notes) = queues::panel(&cast, runs);
     notes.extend(queue_notes);
+    notes.extend(sampling_note(runs));
     figure.panels = vec![windows, queues];
     figure.caption = notes.join(" ");
     figure.description = format!(
@@ -82,6 +86,8 @@ pub(super) struct Group<'a> {
     runs: Vec<(u64, Vec<Flow>)>,
     /// The times of all samples of these runs.
     times: Vec<Time>,
+    /// Whether the mean of its flows is drawn, and not each of them.
+    is_averaged: bool,
 }
 
 /// A flow's windows.
@@ -101,7 +107,7 @@ impl<'a> Cast<'a> {
             }
             for (algorithm, flows) in flows_by_algorithm(run) {
                 let place = groups.iter().position(|g| g.algorithm == algorithm).unwrap_or_else(|| {
-                    groups.push(Group { algorithm, runs: Vec::new(), times: Vec::new() });
+                    groups.push(Group { algorithm, runs: Vec::new(), times: Vec::new(), is_averaged: false });
                     groups.len() - 1
                 });
                 groups[place].runs.push((run.seed, flows));
@@ -111,8 +117,13 @@ impl<'a> Cast<'a> {
         for group in &mut groups {
             group.times.sort();
             group.times.dedup();
+            group.is_averaged = group.first_seed().len() > MOST_FLOWS;
         }
-        let colour_by_flow = groups.len() == 1 && groups[0].drawn().len() <= MOST_FLOWS;
+        let lines: usize = groups.iter().map(Group::lines).sum();
+        for group in &mut groups {
+            group.is_averaged |= lines > MOST_LINES && group.first_seed().len() > 1;
+        }
+        let colour_by_flow = groups.len() == 1 && !groups[0].is_averaged;
         Cast { groups, runs: names, colour_by_flow }
     }
 
@@ -131,18 +142,11 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// What the colours and markers mean.
+    /// What the colours and markers of algorithms mean; nothing where colours are those of several flows.
     fn keys(&self) -> Vec<Key> {
-        let group = |(i, group): (usize, &Group<'_>)| Key::new(group.algorithm, self.swatch(i));
-        match (self.groups.as_slice(), self.colour_by_flow) {
-            ([only], true) if only.drawn().len() > 1 => {
-                let key = |(i, flow): (usize, &Flow)| {
-                    let stroke = self.stroke(0, i, flow);
-                    Key::new(format!("flow {}", flow.index + 1), Swatch::line(stroke))
-                };
-                only.drawn().iter().enumerate().map(key).collect()
-            }
-            (groups, _) => groups.iter().enumerate().map(group).collect(),
+        match self.groups.as_slice() {
+            [only] if only.lines() > 1 => Vec::new(),
+            groups => groups.iter().enumerate().map(|(i, g)| Key::new(g.algorithm, self.swatch(i))).collect(),
         }
     }
 
@@ -161,23 +165,24 @@ impl<'a> Cast<'a> {
     fn stroke(&self, group: usize, i: usize, flow: &Flow) -> Stroke {
         let colour =
             if self.colour_by_flow { Colour::of_series(flow.index) } else { Colour::of_series(group) };
-        let width = if self.groups[group].drawn().len() > 1 { 1.1 } else { 1.4 };
+        let width = if i == 0 { 1.3 } else { 1.0 };
         Stroke { colour, width, dash: Dash::of_series(i) }
     }
 }
 
 impl Group<'_> {
     /// The flows of the first seed.
-    fn drawn(&self) -> &[Flow] {
+    fn first_seed(&self) -> &[Flow] {
         self.runs.first().map_or(&[], |(_, flows)| flows)
     }
 
-    fn is_averaged(&self) -> bool {
-        self.drawn().len() > MOST_FLOWS
+    /// How many lines it has in the panel.
+    fn lines(&self) -> usize {
+        if self.is_averaged { 1 } else { self.first_seed().len() }
     }
 
     fn has_band(&self) -> bool {
-        self.is_averaged() || self.runs.len() > 1
+        self.is_averaged || self.runs.len() > 1
     }
 
     /// Least, mean and greatest window of some runs at every time; not finite where no flow has a sample.
@@ -215,7 +220,7 @@ const BAND: f64 = 0.16;
 
 /// The panel of windows, and what the caption should say of it.
 fn windows(cast: &Cast<'_>) -> (Panel, Vec<String>) {
-    let mut panel = Panel::new(time_axis(), Axis::linear("cwnd", "packets").from(0.0), 250.0);
+    let mut panel = Panel::new(time_axis(), Axis::linear("cwnd", "packets").from(0.0), 230.0);
     for (group, i) in cast.groups.iter().zip(0..) {
         if group.has_band() {
             let spread = group.spread(&group.runs);
@@ -223,7 +228,7 @@ fn windows(cast: &Cast<'_>) -> (Panel, Vec<String>) {
             panel.add(Band { points, colour: Colour::of_series(i), opacity: BAND });
         }
     }
-    let lines: usize = cast.groups.iter().map(|g| if g.is_averaged() { 1 } else { g.drawn().len() }).sum();
+    let lines: usize = cast.groups.iter().map(Group::lines).sum();
     let mut drawn = 0;
     for (group, i) in cast.groups.iter().zip(0..) {
         let mut add = |points, stroke| {
@@ -231,20 +236,22 @@ fn windows(cast: &Cast<'_>) -> (Panel, Vec<String>) {
             panel.add(Line::new(points, stroke).markers(marker));
             drawn += 1;
         };
-        if group.is_averaged() {
+        if group.is_averaged {
             let mean =
                 group.spread(&group.runs[..1]).iter().map(|&(time, [_, mean, _])| (time, mean)).collect();
             add(mean, Stroke::solid(Colour::of_series(i), 1.6));
         } else {
-            for (j, flow) in group.drawn().iter().enumerate() {
+            for (j, flow) in group.first_seed().iter().enumerate() {
                 add(flow.points(), cast.stroke(i, j, flow));
             }
         }
     }
-    if cast.colour_by_flow && cast.groups[0].drawn().len() > 1 {
-        panel.title = cast.groups[0].algorithm.into();
+    if let [only] = cast.groups.as_slice()
+        && only.lines() > 1
+    {
+        panel.title = only.algorithm.into();
     }
-    panel.keys = dash_keys(cast);
+    panel.keys = flow_keys(cast);
     (panel, window_notes(cast))
 }
 
@@ -254,46 +261,53 @@ pub(super) fn markers(marker: Marker, index: usize, lines: usize) -> Markers {
     Markers { marker, spacing, phase: (index as f64 + 0.5) / lines as f64 }
 }
 
-/// What the dash patterns mean, where every algorithm has the same flows.
-fn dash_keys(cast: &Cast<'_>) -> Vec<Key> {
-    let indices = |group: &Group<'_>| group.drawn().iter().map(|flow| flow.index).collect::<Vec<_>>();
-    let single: Vec<_> = cast.groups.iter().filter(|g| !g.is_averaged()).map(indices).collect();
-    match single.first() {
-        Some(first)
-            if first.len() > 1 && !cast.colour_by_flow && single.iter().all(|other| other == first) =>
-        {
-            let key = |(i, flow): (usize, &usize)| {
-                let stroke = Stroke::solid(INK, 1.1).dashed(Dash::of_series(i));
-                Key::new(format!("flow {}", flow + 1), Swatch::line(stroke))
-            };
-            first.iter().enumerate().map(key).collect()
-        }
-        _ => Vec::new(),
+/// What the colours or the dash patterns of flows mean. Nothing where algorithms have different flows, so that a
+/// pattern stands for another flow in each.
+fn flow_keys(cast: &Cast<'_>) -> Vec<Key> {
+    let indices = |group: &Group<'_>| group.first_seed().iter().map(|flow| flow.index).collect::<Vec<_>>();
+    let mut single = cast.groups.iter().filter(|group| !group.is_averaged);
+    let Some(first) = single.next().filter(|group| group.lines() > 1) else { return Vec::new() };
+    if single.any(|other| indices(other) != indices(first)) {
+        return Vec::new();
     }
+    let key = |(i, flow): (usize, &Flow)| {
+        let stroke = cast.stroke(0, i, flow);
+        let colour = if cast.colour_by_flow { stroke.colour } else { INK };
+        Key::new(format!("flow {}", flow.index + 1), Swatch::line(Stroke { colour, ..stroke }))
+    };
+    first.first_seed().iter().enumerate().map(key).collect()
 }
 
 fn window_notes(cast: &Cast<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    let averaged = cast.groups.iter().filter(|group| group.is_averaged());
-    let counts: Vec<usize> = averaged.map(|group| group.drawn().len()).collect();
+    let averaged = cast.groups.iter().filter(|group| group.is_averaged);
+    let counts: Vec<usize> = averaged.map(|group| group.first_seed().len()).collect();
     match counts.as_slice() {
         [] => {}
         [first, ..] if counts.iter().all(|count| count == first) && counts.len() == cast.groups.len() => {
             notes.push(format!("Windows: mean of {first} flows; the band spans the least to the greatest."));
         }
-        _ => notes.push(format!(
-            "Windows of more than {MOST_FLOWS} flows: their mean; the band spans the least to the greatest."
-        )),
+        _ => {
+            let text = "Windows of an algorithm with a band: mean of its flows; the band spans the least to the greatest.";
+            notes.push(text.into());
+        }
     }
     if let Some(group) = cast.groups.iter().find(|group| group.runs.len() > 1) {
         let (first, count) = (group.runs[0].0, group.runs.len());
-        notes.push(format!("Lines are of seed {first}; bands span all flows of all {count} seeds."));
+        notes.push(format!("Lines are of seed {first}; bands span the windows of all {count} seeds."));
     }
-    let mixed = cast.groups.iter().any(|group| group.drawn().len() > 1 && !group.is_averaged());
-    if mixed && !cast.colour_by_flow && dash_keys(cast).is_empty() {
+    if cast.groups.iter().any(|group| group.lines() > 1) && flow_keys(cast).is_empty() {
         notes.push("Dash patterns tell the flows of an algorithm apart.".into());
     }
     notes
+}
+
+/// How often was looked, if always at the same distance: what happens in between is not in the figure.
+fn sampling_note(runs: &[TracedRun<'_>]) -> Option<String> {
+    let gaps = |run: &TracedRun<'_>| run.trace.times.windows(2).map(|w| w[1].0 - w[0].0).collect::<Vec<_>>();
+    let mut all = runs.iter().flat_map(gaps);
+    let first = all.next()?;
+    all.all(|gap| gap == first).then(|| format!("Sampled every {} s.", Time(first).as_secs_f64()))
 }
 
 /// The flows of a run, by algorithm, in the order of the flows.

@@ -116,3 +116,14 @@ fn refuses_flows_with_a_place() {
     assert_eq!(refused::<FlowGroup>("cubic;"), "column 7: something is missing here, or a `;` is too much");
     assert_eq!(refused::<FlowGroup>("cubic; rtt=-3 ms"), "column 12: `-3 ms`: it must not be negative");
 }
+
+#[test]
+fn the_nearest_name_is_found() {
+    let names = ["newreno", "cubic-2008", "cubic", "elastic"];
+    assert_eq!(nearest("cubik", names), Some("cubic"));
+    assert_eq!(nearest("CUBIC", names), Some("cubic"));
+    assert_eq!(nearest("reno", names), Some("newreno"));
+    assert_eq!(nearest("cubic2008", names), Some("cubic-2008"));
+    assert_eq!(nearest("zzz", names), None);
+    assert_eq!(nearest("", names), None);
+}

@@ -67,11 +67,9 @@ impl FromStr for Rate {
             return Err(UnitError::new("a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`"));
         }
         match FAMILY.parse(text)? {
-            Measured::Units(rate) if rate < Rate::LEAST.0 => {
-                Err(UnitError::new("it is too small: 1 kbit/s is the least"))
-            }
-            Measured::Units(rate) => Ok(Rate(rate)),
-            Measured::Bare(number) => Err(FAMILY.no_unit(number)),
+            Measured::Units(rate) if rate >= Rate::LEAST.0 => Ok(Rate(rate)),
+            Measured::Bare(number) if !number.is_zero() => Err(FAMILY.no_unit(number)),
+            _ => Err(UnitError::new("it is too small: 1 kbit/s is the least")),
         }
     }
 }
@@ -115,6 +113,7 @@ mod tests {
         assert_eq!(refused("1 MB/s"), "a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`");
         assert_eq!(refused("1 MBps"), "a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`");
         assert_eq!(refused("0 bit/s"), "it is too small: 1 kbit/s is the least");
+        assert_eq!(refused("0"), "it is too small: 1 kbit/s is the least");
         assert_eq!(refused("1 Pbit/s"), format!("unknown unit `Pbit/s`: {takes}"));
         assert_eq!(refused("11 Tbit/s"), "it is too large: 10 Tbit/s (or `unlimited`) is the most");
         assert_eq!(refused("-1 Gbit/s"), "it must not be negative");

@@ -2,7 +2,7 @@
 
 use super::sender::SYN_OPTIONS;
 use super::{NEVER, expand};
-use crate::packet::{ACK, CE, CWR, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
 use cwnd_cc::EcnMode;
 
 /// How a receiver behaves.
@@ -96,7 +96,7 @@ impl Receiver {
                 channel: self.config.channel,
                 aux: 0,
                 size: self.config.ack_size as u16,
-                flags: ACK,
+                flags: BARE,
             };
             out.emit(now, ack);
             return;
@@ -110,7 +110,7 @@ impl Receiver {
         if packet.flags & (SYN | ESTABLISHED) != 0 {
             if packet.is(SYN) {
                 let size = self.config.ack_size as u16 + SYN_OPTIONS;
-                let flags = ACK | SYN;
+                let flags = BARE | SYN;
                 let channel = self.config.channel;
                 out.emit(now, Packet { at: now, sent: packet.sent, seq: 0, channel, aux: 0, size, flags });
             }
@@ -186,7 +186,7 @@ impl Receiver {
             channel: self.config.channel,
             aux: 0,
             size: (self.config.ack_size + extra) as u16,
-            flags: ACK | if self.echoing { ECE } else { 0 },
+            flags: BARE | if self.echoing { ECE } else { 0 },
         };
         if blocks.len > 0 {
             ack.flags |= SACK;

@@ -230,19 +230,9 @@ impl Scoreboard {
         true
     }
 
-    /// Without SACK: a duplicate ACK says that one more segment has left the network, not which.
-    pub fn count_unnamed(&mut self, segments: u32) {
-        self.sacked += segments;
-    }
-
     /// Without SACK: forget all that duplicate ACKs have counted.
     pub fn forget_unnamed(&mut self) {
         self.sacked = 0;
-    }
-
-    /// Without SACK: so many of the segments counted by duplicate ACKs are acknowledged now.
-    pub fn uncount_unnamed(&mut self, segments: u32) {
-        self.sacked -= segments.min(self.sacked);
     }
 
     /// Whether a segment is SACKed.

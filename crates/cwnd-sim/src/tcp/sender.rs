@@ -7,7 +7,7 @@ use super::recovery::Prr;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{NEVER, expand};
-use crate::packet::{CWR, ECE, ECT, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use crate::packet::{BARE, CWR, ECE, ECT, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
 use cwnd_cc::{Ack, CongestionControl, EcnMode, FlowHints, Init, Nanos, Needs, State, Window, WindowConfig};
 use cwnd_link::Stream;
 use cwnd_scenario::Recovery;
@@ -301,7 +301,7 @@ impl Sender {
         if packet.is(SYN) {
             if self.phase == Phase::Connecting {
                 let at = Packet { at: now, sent: now, channel: self.config.channel, ..Packet::default() };
-                out.emit(now, Packet { size: self.config.ack_size as u16, flags: ESTABLISHED, ..at });
+                out.emit(now, Packet { size: self.config.ack_size as u16, flags: BARE | ESTABLISHED, ..at });
                 self.rtt.backoff = 0;
                 self.rtt.sample(now - packet.sent);
                 self.establish(now, out);
@@ -405,7 +405,7 @@ impl Sender {
     fn send_syn(&mut self, now: u64, out: &mut impl Emit) {
         let size = self.config.ack_size as u16 + SYN_OPTIONS;
         let channel = self.config.channel;
-        out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags: SYN });
+        out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags: BARE | SYN });
         self.rto_at = now + self.rtt.timeout();
     }
 

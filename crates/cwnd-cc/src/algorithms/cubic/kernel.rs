@@ -1,5 +1,8 @@
-//! What both kernel generations of CUBIC share: the cubic function and the Reno-friendly window, in the kernel's
-//! integers where the window is kept in integers.
+//! What both kernel generations of CUBIC share: the cubic function and the Reno-friendly window, in real numbers and in
+//! the kernel's integers.
+//!
+//! The kernel reckons in `cnt`, the segments to acknowledge for one segment of growth. In real numbers the same rules
+//! are put in terms of `W/cnt`, the growth a round trip, which spares divisions.
 
 use crate::{Arithmetic, Nanos, Window};
 
@@ -8,6 +11,9 @@ pub(super) const KERNEL_C: f64 = 410.0 / 1024.0;
 
 /// While the window stays the same, the kernel computes anew only after more than this many milliseconds (HZ/32).
 pub(super) const HOLD_MS: u64 = 31;
+
+/// The growth a round trip where the cubic function asks for none: cnt = 100 W.
+pub(super) const LEAST_GROWTH: f64 = 0.01;
 
 /// Whole milliseconds, the jiffies of a kernel at HZ = 1000 (and of ns-2).
 #[inline]
@@ -22,88 +28,126 @@ pub(super) struct Epoch {
     pub start: Option<Nanos>,
     /// W_max, or the window at the start if that is higher (`bic_origin_point`).
     origin: f64,
-    /// K, in the units of `elapsed`.
+    /// K: seconds, or 1/1024 s in integers.
     k: f64,
     /// Acknowledged segments that the Reno-friendly window has not counted (`ack_cnt`).
     acked: f64,
     /// Reno-friendly window (`tcp_cwnd`).
     friendly: f64,
+    /// Acknowledged segments for each of the Reno-friendly window, divided by the window: 1/alpha.
+    reno_divisor: f64,
 }
 
 impl Epoch {
-    /// Count acknowledged segments towards the Reno-friendly window.
+    /// Begin at the window's value. `w_max` is 0 if unknown.
+    #[cold]
+    pub fn begin(&mut self, window: &Window, now: Nanos, w_max: f64, c: f64, beta: f64) {
+        let cwnd = window.cwnd;
+        let mut k = if w_max > cwnd { libm::cbrt((w_max - cwnd) / c) } else { 0.0 };
+        if window.arithmetic() != Arithmetic::Real {
+            // The kernel's own cube root is low by up to 0.2 %.
+            k = libm::floor(k * 1024.0);
+        }
+        *self = Epoch {
+            start: Some(now),
+            origin: w_max.max(cwnd),
+            k,
+            acked: 0.0,
+            friendly: cwnd,
+            reno_divisor: reno_divisor(window.arithmetic(), beta),
+        };
+    }
+
+    /// In real numbers: origin + C (t - K)^3 with t the time since the epoch began and `ahead`, and whether t is past K.
+    #[inline]
+    pub fn curve(&self, now: Nanos, ahead: Nanos, c: f64) -> (f64, bool) {
+        let t = (now.since(self.start.unwrap_or(now)) + ahead).as_secs_f64();
+        let offset = t - self.k;
+        (self.origin + c * offset * offset * offset, offset >= 0.0)
+    }
+
+    /// In integers: the same with `ahead` in jiffies, time in 1/1024 s and the cubic term rounded towards zero.
+    #[inline]
+    pub fn curve_in_integers(&self, now: Nanos, ahead: u64, c: f64) -> (f64, bool) {
+        let elapsed = jiffies(now).saturating_sub(jiffies(self.start.unwrap_or(now)));
+        let t = (elapsed.saturating_add(ahead).saturating_mul(1024) / 1000) as f64;
+        let offset = (t - self.k).abs() / 1024.0;
+        let term = libm::floor(c * offset * offset * offset);
+        if t < self.k { (self.origin - term, false) } else { (self.origin + term, true) }
+    }
+
+    /// In real numbers: grow the Reno-friendly window for `acked` segments and return it.
+    #[inline]
+    pub fn reno_friendly(&mut self, cwnd: f64, acked: f64) -> f64 {
+        self.friendly += acked / (cwnd * self.reno_divisor);
+        self.friendly
+    }
+
+    /// In integers: count acknowledged segments towards the Reno-friendly window.
     #[inline]
     pub fn count(&mut self, acked: f64) {
         self.acked += acked;
     }
 
-    /// Begin at the window's value, `acked` segments being acknowledged just now. `w_max` is 0 if unknown.
-    #[cold]
-    pub fn begin(&mut self, window: &Window, now: Nanos, acked: f64, w_max: f64, c: f64) {
-        let cwnd = window.cwnd;
-        self.start = Some(now);
-        self.acked = acked;
-        self.friendly = cwnd;
-        self.origin = w_max.max(cwnd);
-        // K = cbrt((W_max - W)/C), in 1/1024 s for integers. The kernel's own root is low by up to 0.2 %.
-        self.k = if w_max > cwnd { libm::cbrt((w_max - cwnd) / c) } else { 0.0 };
-        if window.arithmetic() != Arithmetic::Real {
-            self.k = libm::floor(self.k * 1024.0);
-        }
-    }
-
-    /// W(t + delay) = origin + C (t - K)^3, and whether that time is past the origin.
-    ///
-    /// `delay_jiffies` looks ahead for integers, `delay` for real numbers.
+    /// In integers: take the counted segments into the Reno-friendly window, and bound `cnt` so that the window keeps
+    /// up with it.
     #[inline]
-    pub fn target(
-        &self,
-        window: &Window,
-        now: Nanos,
-        delay: Nanos,
-        delay_jiffies: u64,
-        c: f64,
-    ) -> (f64, bool) {
-        let start = self.start.unwrap_or(now);
-        if window.arithmetic() == Arithmetic::Real {
-            let offset = (now.since(start) + delay).as_secs_f64() - self.k;
-            return (self.origin + c * offset * offset * offset, offset >= 0.0);
+    pub fn keep_up_with_reno(&mut self, cwnd: f64, cnt: f64) -> f64 {
+        let per_segment = libm::floor(cwnd * self.reno_divisor).max(1.0);
+        if self.acked > per_segment {
+            // A step for each `per_segment` while more than that are left, so that up to `per_segment` stay.
+            let steps = libm::ceil(self.acked / per_segment) - 1.0;
+            self.acked -= steps * per_segment;
+            self.friendly += steps;
         }
-        // Time in 1/1024 s, as the kernel turns jiffies into it.
-        let elapsed = jiffies(now).saturating_sub(jiffies(start)).saturating_add(delay_jiffies);
-        let t = (elapsed.saturating_mul(1024) / 1000) as f64;
-        let offset = (t - self.k).abs() / 1024.0;
-        let delta = libm::floor(c * offset * offset * offset);
-        if t < self.k { (self.origin - delta, false) } else { (self.origin + delta, true) }
-    }
-
-    /// Take the counted segments into the Reno-friendly window, one segment for `per_segment`, and bound `cnt`,
-    /// the segments to acknowledge for each one of growth, so that the window keeps up with it.
-    #[inline]
-    pub fn keep_up_with_reno(&mut self, window: &Window, per_segment: f64, cnt: f64) -> f64 {
-        let cwnd = window.cwnd;
-        if window.arithmetic() == Arithmetic::Real {
-            self.friendly += self.acked / per_segment;
-            self.acked = 0.0;
-        } else {
-            let per_segment = libm::floor(per_segment).max(1.0);
-            if self.acked > per_segment {
-                // The kernel takes steps while more than `per_segment` are left, so up to `per_segment` stay.
-                let steps = libm::ceil(self.acked / per_segment) - 1.0;
-                self.acked -= steps * per_segment;
-                self.friendly += steps;
-            }
-        }
-        if self.friendly > cwnd { cnt.min(window.whole(cwnd / (self.friendly - cwnd))) } else { cnt }
+        if self.friendly > cwnd { cnt.min(libm::floor(cwnd / (self.friendly - cwnd))) } else { cnt }
     }
 }
 
-/// Segments to acknowledge for one segment of the Reno-friendly window, divided by the window: 1/alpha with
-/// alpha = 3 (1 - beta)/(1 + beta). The kernel keeps it in eighths, rounded down.
-pub(super) fn reno_divisor(arithmetic: Arithmetic, beta: f64) -> f64 {
+/// In integers: cnt for a target, 100 W where it is no higher than the window.
+#[inline]
+pub(super) fn cnt_to(target: f64, cwnd: f64) -> f64 {
+    if target > cwnd { libm::floor(cwnd / (target - cwnd)) } else { 100.0 * cwnd }
+}
+
+/// 1/alpha with alpha = 3 (1 - beta)/(1 + beta). The kernel keeps it in eighths, rounded down.
+fn reno_divisor(arithmetic: Arithmetic, beta: f64) -> f64 {
     if arithmetic == Arithmetic::Real {
         return (1.0 + beta) / (3.0 * (1.0 - beta));
     }
     let beta = libm::floor(beta * 1024.0);
     libm::floor(libm::floor(8.0 * (1024.0 + beta) / 3.0) / (1024.0 - beta)) / 8.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reno_divisor_is_rounded_down_to_eighths() {
+        // beta 819/1024: 8 * 1843/3 = 4914.67 -> 4914; 4914/205 = 23.97 -> 23; 23/8 = 2.875, exactly 2.9967.
+        assert_eq!(reno_divisor(Arithmetic::Linux26, 819.0 / 1024.0), 2.875);
+        assert!((reno_divisor(Arithmetic::Real, 819.0 / 1024.0) - 2.99675).abs() < 1e-5);
+        // beta 717/1024: 8 * 1741/3 = 4642.67 -> 4642; 4642/307 = 15.12 -> 15; 15/8 = 1.875.
+        assert_eq!(reno_divisor(Arithmetic::Linux, 717.0 / 1024.0), 1.875);
+        // RFC 8312's 0.7: 1.7/0.9 = 1/0.5294.
+        assert!((reno_divisor(Arithmetic::Real, 0.7) - 1.7 / 0.9).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_reno_window_takes_a_step_while_more_than_a_share_is_left() {
+        // A window of 8 and a divisor of 1.875 make a share of 15 segments.
+        let mut epoch = Epoch { friendly: 8.0, reno_divisor: 1.875, ..Epoch::default() };
+        epoch.count(15.0);
+        assert_eq!(epoch.keep_up_with_reno(8.0, 800.0), 800.0);
+        assert_eq!((epoch.friendly, epoch.acked), (8.0, 15.0));
+        // One more makes 16 > 15: one step, one left. Then cnt is at most 8/(9 - 8).
+        epoch.count(1.0);
+        assert_eq!(epoch.keep_up_with_reno(8.0, 800.0), 8.0);
+        assert_eq!((epoch.friendly, epoch.acked), (9.0, 1.0));
+        // 44 more make 45 = 3 shares: two steps, one share is left; cnt at most 8/3 = 2.
+        epoch.count(44.0);
+        assert_eq!(epoch.keep_up_with_reno(8.0, 800.0), 2.0);
+        assert_eq!((epoch.friendly, epoch.acked), (11.0, 15.0));
+    }
 }

@@ -34,7 +34,7 @@
 //!   without a pause.
 //! - `target` is looked up one RTTmin ahead, where the RFC says RTT.
 
-use super::kernel::{Epoch, HOLD_MS, KERNEL_C, jiffies, reno_divisor};
+use super::kernel::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
 use crate::parts::hystart::HyStart;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos,
@@ -91,7 +91,8 @@ pub struct CubicLinux {
     cnt: f64,
     updated_cwnd: f64,
     updated_ms: u64,
-    reno_divisor: f64,
+    /// The epoch has just begun, so that `cnt` is out of date.
+    begun: bool,
 }
 
 impl Configurable for CubicLinux {
@@ -106,7 +107,7 @@ impl Configurable for CubicLinux {
             cnt: 0.0,
             updated_cwnd: 0.0,
             updated_ms: 0,
-            reno_divisor: 1.0,
+            begun: false,
             parameters,
         }
     }
@@ -137,8 +138,16 @@ impl CongestionControl for CubicLinux {
                 return;
             }
         }
-        self.update(window, ack.now, acked);
-        window.increase(acked, self.cnt);
+        if self.epoch.start.is_none() {
+            self.begin_epoch(window, ack.now);
+        }
+        if window.arithmetic() == Arithmetic::Real {
+            let growth = self.growth(window.cwnd, ack.now, acked);
+            window.increase_weighted(acked, growth, window.cwnd);
+        } else {
+            self.update_cnt(window.cwnd, ack.now, acked);
+            window.increase(acked, self.cnt);
+        }
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
@@ -165,45 +174,58 @@ impl CongestionControl for CubicLinux {
 }
 
 impl CubicLinux {
-    /// Bring `cnt` up to date.
+    /// In real numbers: W/cnt, the segments of growth for a window of acknowledged ones.
     #[inline]
-    fn update(&mut self, window: &Window, now: Nanos, acked: u32) {
-        let cwnd = window.cwnd;
-        self.epoch.count(f64::from(acked));
-        let mut look_up = true;
-        if window.arithmetic() != Arithmetic::Real {
-            let now_ms = jiffies(now);
-            if self.updated_cwnd == cwnd && now_ms.saturating_sub(self.updated_ms) <= HOLD_MS {
-                return;
-            }
-            look_up = self.epoch.start.is_none() || now_ms != self.updated_ms;
-            if look_up {
-                self.updated_cwnd = cwnd;
-                self.updated_ms = now_ms;
-            }
+    fn growth(&mut self, cwnd: f64, now: Nanos, acked: u32) -> f64 {
+        let (target, _) = self.epoch.curve(now, self.ahead(), self.parameters.c);
+        let mut growth = if target > cwnd { target - cwnd } else { LEAST_GROWTH };
+        if self.w_max == 0.0 {
+            growth = growth.max(cwnd / FIRST_CNT);
         }
-        if look_up {
-            self.cnt = self.cubic_cnt(window, now, acked);
-        }
-        let mut cnt = self.cnt;
         if self.parameters.tcp_friendliness {
-            cnt = self.epoch.keep_up_with_reno(window, cwnd * self.reno_divisor, cnt);
+            let reno = self.epoch.reno_friendly(cwnd, f64::from(acked));
+            // A comparison that is rarely true costs less than a maximum that has to wait for the division.
+            if reno > cwnd {
+                growth = growth.max(reno - cwnd);
+            }
         }
-        self.cnt = cnt.max(MIN_CNT);
+        growth.min(cwnd / MIN_CNT)
+    }
+
+    /// In integers: bring `cnt` up to date.
+    #[inline]
+    fn update_cnt(&mut self, cwnd: f64, now: Nanos, acked: u32) {
+        self.epoch.count(f64::from(acked));
+        let now_ms = jiffies(now);
+        if self.updated_cwnd == cwnd && now_ms.saturating_sub(self.updated_ms) <= HOLD_MS && !self.begun {
+            return;
+        }
+        if now_ms != self.updated_ms || self.begun {
+            self.begun = false;
+            self.updated_cwnd = cwnd;
+            self.updated_ms = now_ms;
+            // Linux rounds RTTmin up to jiffies.
+            let ahead = jiffies(self.ahead() + Nanos(999_999));
+            let (target, _) = self.epoch.curve_in_integers(now, ahead, self.parameters.c);
+            self.cnt = cnt_to(target, cwnd);
+            if self.w_max == 0.0 {
+                self.cnt = self.cnt.min(FIRST_CNT);
+            }
+        }
+        if self.parameters.tcp_friendliness {
+            self.cnt = self.epoch.keep_up_with_reno(cwnd, self.cnt);
+        }
+        self.cnt = self.cnt.max(MIN_CNT);
+    }
+
+    #[cold]
+    fn begin_epoch(&mut self, window: &Window, now: Nanos) {
+        self.epoch.begin(window, now, self.w_max, self.parameters.c, self.parameters.beta);
+        self.begun = true;
     }
 
     #[inline]
-    fn cubic_cnt(&mut self, window: &Window, now: Nanos, acked: u32) -> f64 {
-        let cwnd = window.cwnd;
-        if self.epoch.start.is_none() {
-            self.epoch.begin(window, now, f64::from(acked), self.w_max, self.parameters.c);
-            self.reno_divisor = reno_divisor(window.arithmetic(), self.parameters.beta);
-        }
-        let delay = if self.delay_min == Nanos::MAX { Nanos::ZERO } else { self.delay_min };
-        // Linux rounds RTTmin up to jiffies.
-        let delay_jiffies = jiffies(delay + Nanos(999_999));
-        let (target, _) = self.epoch.target(window, now, delay, delay_jiffies, self.parameters.c);
-        let cnt = if target > cwnd { window.whole(cwnd / (target - cwnd)) } else { 100.0 * cwnd };
-        if self.w_max == 0.0 { cnt.min(FIRST_CNT) } else { cnt }
+    fn ahead(&self) -> Nanos {
+        if self.delay_min == Nanos::MAX { Nanos::ZERO } else { self.delay_min }
     }
 }

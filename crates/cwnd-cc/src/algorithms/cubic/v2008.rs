@@ -39,7 +39,7 @@
 //!   an epoch, in the first second of the transport's clock.
 //! - Undo raises the window to W_max (Linux 2.6; ns-2.35 has no undo).
 
-use super::kernel::{Epoch, HOLD_MS, KERNEL_C, jiffies, reno_divisor};
+use super::kernel::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
     ParameterSet, Signal, State, Window, build,
@@ -103,7 +103,8 @@ pub struct Cubic2008 {
     cnt: f64,
     updated_cwnd: f64,
     updated_ms: u64,
-    reno_divisor: f64,
+    /// The epoch has just begun, so that `cnt` is out of date.
+    begun: bool,
 }
 
 impl Configurable for Cubic2008 {
@@ -121,7 +122,7 @@ impl Configurable for Cubic2008 {
             cnt: 0.0,
             updated_cwnd: 0.0,
             updated_ms: 0,
-            reno_divisor: 1.0,
+            begun: false,
             parameters,
         }
     }
@@ -148,8 +149,16 @@ impl CongestionControl for Cubic2008 {
                 return;
             }
         }
-        self.update(window, ack.now, acked);
-        window.increase(acked, self.cnt);
+        if self.epoch.start.is_none() {
+            self.begin_epoch(window, ack.now);
+        }
+        if window.arithmetic() == Arithmetic::Real {
+            let growth = self.growth(window.cwnd, ack.now, acked);
+            window.increase_weighted(acked, growth, window.cwnd);
+        } else {
+            self.update_cnt(window, ack.now, acked);
+            window.increase(acked, self.cnt);
+        }
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
@@ -193,53 +202,66 @@ impl Cubic2008 {
         }
     }
 
-    /// Bring `cnt` up to date.
+    /// In real numbers: W/cnt, the segments of growth for a window of acknowledged ones.
     #[inline]
-    fn update(&mut self, window: &Window, now: Nanos, acked: u32) {
-        let cwnd = window.cwnd;
-        let acked = if window.arithmetic() == Arithmetic::Linux26 { 1.0 } else { f64::from(acked) };
-        self.epoch.count(acked);
-        if window.arithmetic() != Arithmetic::Real {
-            let now_ms = jiffies(now);
-            if self.updated_cwnd == cwnd && now_ms.saturating_sub(self.updated_ms) <= HOLD_MS {
-                return;
+    fn growth(&mut self, cwnd: f64, now: Nanos, acked: u32) -> f64 {
+        let mut growth = cwnd / FIRST_CNT;
+        if self.lost {
+            let known = self.delay_min < f64::INFINITY;
+            let ahead = if known { self.delay_bound } else { Nanos::ZERO };
+            let (target, above) = self.epoch.curve(now, ahead, self.parameters.c);
+            growth = if target > cwnd { target - cwnd } else { LEAST_GROWTH };
+            if above && known {
+                growth = growth.min(10.0 * self.parameters.max_increment * self.delay_min);
             }
-            self.updated_cwnd = cwnd;
-            self.updated_ms = now_ms;
         }
-        if self.epoch.start.is_none() {
-            self.epoch.begin(window, now, acked, self.w_max, self.parameters.c);
-            self.reno_divisor = reno_divisor(window.arithmetic(), self.parameters.beta);
-        }
-        let mut cnt = self.cubic_cnt(window, now);
         if self.parameters.tcp_friendliness {
-            cnt = self.epoch.keep_up_with_reno(window, cwnd * self.reno_divisor, cnt);
+            let reno = self.epoch.reno_friendly(cwnd, f64::from(acked));
+            // A comparison that is rarely true costs less than a maximum that has to wait for the division.
+            if reno > cwnd {
+                growth = growth.max(reno - cwnd);
+            }
         }
-        if window.arithmetic() == Arithmetic::Linux26 {
+        growth.min(cwnd)
+    }
+
+    /// In integers: bring `cnt` up to date.
+    #[inline]
+    fn update_cnt(&mut self, window: &Window, now: Nanos, acked: u32) {
+        let cwnd = window.cwnd;
+        let counts_acks = window.arithmetic() == Arithmetic::Linux26;
+        self.epoch.count(if counts_acks { 1.0 } else { f64::from(acked) });
+        let now_ms = jiffies(now);
+        if self.updated_cwnd == cwnd && now_ms.saturating_sub(self.updated_ms) <= HOLD_MS && !self.begun {
+            return;
+        }
+        self.begun = false;
+        self.updated_cwnd = cwnd;
+        self.updated_ms = now_ms;
+        let mut cnt = FIRST_CNT;
+        if self.lost {
+            let known = self.delay_min < f64::INFINITY;
+            let ahead = if known { self.delay_min as u64 } else { 0 };
+            let (target, above) = self.epoch.curve_in_integers(now, ahead, self.parameters.c);
+            cnt = cnt_to(target, cwnd);
+            if above && known {
+                // 10 max_increment segments a second, with RTTmin in milliseconds.
+                let per_round = 10.0 * self.parameters.max_increment * self.delay_min;
+                cnt = cnt.max(libm::floor(cwnd * 1000.0 / per_round));
+            }
+        }
+        if self.parameters.tcp_friendliness {
+            cnt = self.epoch.keep_up_with_reno(cwnd, cnt);
+        }
+        if counts_acks {
             cnt = libm::floor(cnt * 16.0 / f64::from(self.ack_ratio));
         }
         self.cnt = cnt.max(1.0);
     }
 
-    #[inline]
-    fn cubic_cnt(&self, window: &Window, now: Nanos) -> f64 {
-        if !self.lost {
-            return FIRST_CNT;
-        }
-        let cwnd = window.cwnd;
-        let known = self.delay_min < f64::INFINITY;
-        let (delay, delay_jiffies, delay_s) = match window.arithmetic() {
-            _ if !known => (Nanos::ZERO, 0, 0.0),
-            Arithmetic::Real => (self.delay_bound, 0, self.delay_min),
-            _ => (Nanos::ZERO, self.delay_min as u64, self.delay_min / 1000.0),
-        };
-        let (target, above) = self.epoch.target(window, now, delay, delay_jiffies, self.parameters.c);
-        let cnt = if target > cwnd { window.whole(cwnd / (target - cwnd)) } else { 100.0 * cwnd };
-        if above && known {
-            // max_increment in 0.1 s: 10 max_increment RTTmin segments a round trip.
-            cnt.max(window.whole(cwnd / (10.0 * self.parameters.max_increment * delay_s)))
-        } else {
-            cnt
-        }
+    #[cold]
+    fn begin_epoch(&mut self, window: &Window, now: Nanos) {
+        self.epoch.begin(window, now, self.w_max, self.parameters.c, self.parameters.beta);
+        self.begun = true;
     }
 }

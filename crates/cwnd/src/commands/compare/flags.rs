@@ -3,9 +3,10 @@
 use crate::catalogue;
 use clap::{Args, ValueEnum};
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, ByteSize, EcnThreshold, FlowGroup, Mix, Probability, Rate, Time, build::MAX_FLOWS,
+    AlgorithmSpec, Buffer, ByteSize, EcnThreshold, FlowGroup, Mix, NotationError, Probability, Rate, Time,
+    build::MAX_FLOWS,
 };
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 const EXAMPLES: &str = "\
 Quantities carry their unit: `100 ms`, `1.5 s`, `10 us`; `1 Gbit/s`, `unlimited`; `64 KB`, `5.1 GB`.
@@ -37,7 +38,7 @@ pub struct Flags {
     /// Algorithms, each perhaps with parameters: `cubic`, `agile-sd:lambda_max=4,beta2=0.9`. `cwnd algorithms`
     /// lists them.
     #[arg(value_name = "ALGORITHM", value_parser = algorithm)]
-    pub algorithms: Vec<AlgorithmSpec>,
+    pub algorithms: Vec<Said<AlgorithmSpec>>,
 
     /// How many flows each algorithm has [default: 1].
     #[arg(long, value_name = "N", value_parser = flow_count, allow_hyphen_values = true, help_heading = FLOWS)]
@@ -46,12 +47,12 @@ pub struct Flags {
     /// Several algorithms on one bottleneck: `agile-sd:lambda_max=4,beta2=0.9*2,elastic*2`. A piece without `=`
     /// begins a new item, `*N` stands last. May be given again for a further run.
     #[arg(long, value_name = "MIX", value_parser = mix, help_heading = FLOWS)]
-    pub mix: Vec<Mix>,
+    pub mix: Vec<Said<Mix>>,
 
     /// A flow, or some equal ones, with all that sets it apart: `ALGORITHM; count=1; start=21 s; stop=85 s;
     /// rtt=320 ms; bytes=5.1 GB; reverse`. May be given again for further flows of the same run.
     #[arg(long, value_name = "FLOW", value_parser = flow, help_heading = FLOWS)]
-    pub flow: Vec<FlowGroup>,
+    pub flow: Vec<Said<FlowGroup>>,
 
     /// So many endless flows of the same algorithm from right to left, beside the others.
     #[arg(long, value_name = "N", value_parser = count_or_none, default_value = "0", allow_hyphen_values = true,
@@ -229,26 +230,45 @@ pub enum EcnName {
     Off,
 }
 
-fn algorithm(text: &str) -> Result<AlgorithmSpec, String> {
-    let spec: AlgorithmSpec = text.parse().map_err(|error| format!("{error}"))?;
-    catalogue::check(&spec).map(|()| spec)
+/// A value with the text that said it.
+#[derive(Clone)]
+pub struct Said<T> {
+    pub text: String,
+    pub value: T,
 }
 
-fn mix(text: &str) -> Result<Mix, String> {
-    let mix: Mix = text.parse().map_err(|error| format!("{error}"))?;
-    for (i, group) in mix.0.iter().enumerate() {
+impl<T: FromStr<Err = NotationError>> Said<T> {
+    fn parse(text: &str) -> Result<Said<T>, String> {
+        let value = text.parse().map_err(|error: NotationError| error.to_string())?;
+        Ok(Said { text: text.trim().to_owned(), value })
+    }
+}
+
+fn algorithm(text: &str) -> Result<Said<AlgorithmSpec>, String> {
+    let said = Said::<AlgorithmSpec>::parse(text)?;
+    catalogue::check(&said.value).map(|()| said)
+}
+
+fn mix(text: &str) -> Result<Said<Mix>, String> {
+    let said = Said::<Mix>::parse(text)?;
+    for (i, group) in said.value.0.iter().enumerate() {
         catalogue::check(&group.algorithm).map_err(|error| format!("item {}: {error}", i + 1))?;
     }
-    Ok(mix)
+    Ok(said)
 }
 
-fn flow(text: &str) -> Result<FlowGroup, String> {
-    let group: FlowGroup = text.parse().map_err(|error| format!("{error}"))?;
-    catalogue::check(&group.algorithm).map(|()| group)
+fn flow(text: &str) -> Result<Said<FlowGroup>, String> {
+    if whole::<u64>(text).is_ok() {
+        return Err("--flow describes a flow, such as `cubic; start=21 s`; --flows says how many".to_owned());
+    }
+    let said = Said::<FlowGroup>::parse(text)?;
+    catalogue::check(&said.value.algorithm).map(|()| said)
 }
+
+const TOO_LARGE: &str = "it is far too large";
 
 /// A whole number, written in digits.
-fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+fn whole<T: FromStr>(text: &str) -> Result<T, String> {
     let text = text.trim();
     if text.starts_with("--") {
         return Err(format!("a value is missing before `{text}`"));
@@ -259,14 +279,14 @@ fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err("it must be a whole number in digits, such as `4`".to_owned());
     }
-    text.parse().map_err(|_| "it is too large".to_owned())
+    text.parse().map_err(|_| TOO_LARGE.to_owned())
 }
 
 fn between(text: &str, least: u32, most: u32, what: &str) -> Result<u32, String> {
     match whole::<u32>(text) {
         Ok(value) if value < least => Err(format!("there must be at least {least}")),
         Ok(value) if value <= most => Ok(value),
-        Err(error) if error != "it is too large" => Err(error),
+        Err(error) if error != TOO_LARGE => Err(error),
         _ => Err(format!("too many: {most} {what} are the most")),
     }
 }

@@ -1,0 +1,179 @@
+//! `cwnd algorithms`: what there is to compare.
+
+use crate::{
+    catalogue,
+    failure::Failure,
+    output::{self, json},
+};
+use clap::Args;
+use cwnd_cc::{AlgorithmInfo, Parameter, ParameterKind, Signal};
+use cwnd_report::table::{Align, Table};
+use serde::Serialize;
+
+/// List the algorithms, or tell all about one: its reference, signals and parameters.
+#[derive(Args)]
+pub struct Flags {
+    /// The algorithm to tell about [default: list them all].
+    pub name: Option<String>,
+
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Do what the flags ask.
+pub fn run(flags: &Flags) -> Result<(), Failure> {
+    let one = flags.name.as_deref().map(catalogue::find).transpose().map_err(Failure::bad_input)?;
+    output::print(&match (one, flags.json) {
+        (one, true) => {
+            let described: Vec<Described> = match one {
+                Some(algorithm) => vec![Described::new(algorithm)],
+                None => cwnd_cc::all().iter().map(Described::new).collect(),
+            };
+            json::pretty(&Document { algorithms: described })
+        }
+        (Some(algorithm), false) => sheet(algorithm),
+        (None, false) => list(),
+    })
+}
+
+fn list() -> String {
+    let columns = ["name", "year", "title", "reacts to"].map(|name| (name, Align::Left));
+    let mut table = Table::new(columns).indent(2);
+    for algorithm in cwnd_cc::all() {
+        table.row([
+            algorithm.name,
+            &algorithm.year.to_string(),
+            algorithm.title,
+            &signals(algorithm).join(", "),
+        ]);
+    }
+    format!("\n{table}\n  `cwnd algorithms NAME` tells all about one.\n\n")
+}
+
+fn sheet(algorithm: &AlgorithmInfo) -> String {
+    let mut text = format!("\n  {} ({}, {})\n\n", algorithm.title, algorithm.name, algorithm.year);
+    text += &wrapped(algorithm.summary, 2);
+    text.push('\n');
+    for (label, value) in [
+        ("reference", algorithm.reference),
+        ("reacts to", &signals(algorithm).join(", ")),
+        ("based on", algorithm.based_on),
+        ("also in", algorithm.implemented_in),
+    ] {
+        if !value.is_empty() {
+            text += &format!("  {label:<10}{}", wrapped(value, 12).trim_start());
+        }
+    }
+    if algorithm.parameters.is_empty() {
+        return text + "\n  It has no parameters.\n\n";
+    }
+    text += "\n  parameters\n\n";
+    for parameter in algorithm.parameters {
+        let unit = if matches!(parameter.unit, "" | "1") { "" } else { parameter.unit };
+        let space = if unit.is_empty() { "" } else { " " };
+        text += &format!("  {} = {}{space}{unit}\n", parameter.name, parameter.kind.default_value());
+        text += &wrapped(parameter.about, 6);
+        text += &wrapped(&format!("{}; {}", parameter.kind, parameter.source), 6);
+        text.push('\n');
+    }
+    text
+}
+
+/// Words in lines of at most 100 characters, each line indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && indent + line + 1 + word.chars().count() > 100 {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            *line += if line.is_empty() { "" } else { " " };
+            *line += word;
+        }
+    }
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+fn signals(algorithm: &AlgorithmInfo) -> Vec<&'static str> {
+    let name = |signal: &Signal| match signal {
+        Signal::Loss => "loss",
+        Signal::Delay => "delay",
+        Signal::Ecn => "ecn",
+        Signal::Rate => "rate",
+    };
+    algorithm.signals.iter().map(name).collect()
+}
+
+#[derive(Serialize)]
+struct Document {
+    algorithms: Vec<Described>,
+}
+
+#[derive(Serialize)]
+struct Described {
+    name: &'static str,
+    title: &'static str,
+    year: u16,
+    reference: &'static str,
+    summary: &'static str,
+    signals: Vec<&'static str>,
+    based_on: &'static str,
+    implemented_in: &'static str,
+    version: u32,
+    parameters: Vec<DescribedParameter>,
+}
+
+#[derive(Serialize)]
+struct DescribedParameter {
+    name: &'static str,
+    about: &'static str,
+    unit: &'static str,
+    #[serde(flatten)]
+    range: Range,
+    source: &'static str,
+}
+
+/// What values a parameter takes, and which it has.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Range {
+    Number { default: f64, range: [f64; 2] },
+    Switch { default: bool, range: [bool; 2] },
+    Word { default: &'static str, range: &'static [&'static str] },
+}
+
+impl Described {
+    fn new(algorithm: &AlgorithmInfo) -> Described {
+        Described {
+            name: algorithm.name,
+            title: algorithm.title,
+            year: algorithm.year,
+            reference: algorithm.reference,
+            summary: algorithm.summary,
+            signals: signals(algorithm),
+            based_on: algorithm.based_on,
+            implemented_in: algorithm.implemented_in,
+            version: algorithm.version,
+            parameters: algorithm.parameters.iter().map(DescribedParameter::new).collect(),
+        }
+    }
+}
+
+impl DescribedParameter {
+    fn new(parameter: &Parameter) -> DescribedParameter {
+        let range = match parameter.kind {
+            ParameterKind::Number { default, min, max } => Range::Number { default, range: [min, max] },
+            ParameterKind::Switch { default } => Range::Switch { default, range: [false, true] },
+            ParameterKind::Word { default, choices } => Range::Word { default, range: choices },
+        };
+        DescribedParameter {
+            name: parameter.name,
+            about: parameter.about,
+            unit: parameter.unit,
+            range,
+            source: parameter.source,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Whether the runs that are asked for fit into this machine, found out before they start.
+
+use super::plan::Plan;
+use crate::{failure::Failure, runner::Task};
+use cwnd_scenario::{Engine, Scenario};
+use std::thread;
+
+/// The most memory that the runs may need together, bytes.
+const MOST_MEMORY: f64 = 8e9;
+/// The most CPU time that they may need together, seconds.
+const MOST_CPU: f64 = 24.0 * 3600.0;
+
+/// What the runs may use.
+pub struct Budget {
+    /// How many run at once.
+    pub threads: usize,
+}
+
+/// Whether the engine takes the plans, and the tasks fit.
+///
+/// # Errors
+/// What the engine refuses, and what would take too much memory or time.
+pub fn check(engine: &impl Engine, plans: &[Plan], tasks: &[Task]) -> Result<Budget, Failure> {
+    let mut costs = Vec::with_capacity(plans.len());
+    for plan in plans {
+        costs.push(engine.check(&plan.scenario).map_err(|problems| Failure::problems(&problems))?);
+    }
+    let largest = costs.iter().map(|cost| cost.memory).fold(0.0, f64::max);
+    let cpu: f64 = tasks.iter().map(|task| costs[task.plan].cpu_s).sum();
+    let kept: f64 = tasks.iter().map(|task| kept_memory(&plans[task.plan].scenario, task.sampled)).sum();
+    if largest + kept > MOST_MEMORY {
+        let samples = tasks.iter().any(|task| task.sampled);
+        return Err(Failure::bad_input(format!(
+            "this would need about {:.0} GB of memory, and {:.0} GB are the most: take fewer flows or repeats, a lower \
+             rate or delay, or smaller buffers{}",
+            (largest + kept) / 1e9,
+            MOST_MEMORY / 1e9,
+            if samples { ", or a longer --sample" } else { "" },
+        )));
+    }
+    if cpu > MOST_CPU {
+        return Err(Failure::bad_input(format!(
+            "this would take about {:.0} hours of CPU time, and {:.0} are the most: take a shorter --duration, a lower \
+             --rate or fewer --repeats",
+            cpu / 3600.0,
+            MOST_CPU / 3600.0
+        )));
+    }
+    let fitting = (MOST_MEMORY - kept) / largest.max(1.0);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    Ok(Budget { threads: cores.min(tasks.len()).min(fitting as usize).max(1) })
+}
+
+/// About the memory that stays in use when a run is over: its metrics, and its samples.
+fn kept_memory(scenario: &Scenario, sampled: bool) -> f64 {
+    let (flows, links) = (scenario.flows.len() as f64, scenario.network.links.len() as f64);
+    let samples = match scenario.sample.filter(|_| sampled) {
+        Some(sample) => scenario.duration.0 as f64 / sample.0.max(1) as f64 + 2.0,
+        None => 0.0,
+    };
+    flows * 300.0 + links * 120.0 + samples * (flows * 80.0 + links * 4.0 + 40.0)
+}

@@ -1,0 +1,149 @@
+//! From flags to scenarios: which runs there are, and what each asks.
+
+use super::flags::{EcnName, Flags, StackName, Switch, TopologyName};
+use crate::failure::Failure;
+use cwnd_scenario::{
+    FlowGroup, Problem, Scenario, StackProfile, Time,
+    build::{EcnChoice, LineDelay, Setup, StackChoice, Topology},
+};
+
+/// Flows that run together, under one name.
+pub struct Plan {
+    /// What the results call it: the algorithm, or the text of the mix or flows.
+    pub name: String,
+    /// Its flows.
+    pub groups: Vec<FlowGroup>,
+    /// The scenario of the first repeat.
+    pub scenario: Scenario,
+}
+
+/// Everything that the flags ask to be run, in the order in which it is printed.
+///
+/// # Errors
+/// Everything that is wrong, each by the flag that said it.
+pub fn plans(flags: &Flags) -> Result<Vec<Plan>, Failure> {
+    let mut drafts = Vec::new();
+    for said in &flags.algorithms {
+        let mut groups = vec![FlowGroup::new(said.value.clone(), flags.flows.unwrap_or(1))];
+        groups.extend(reverse(flags, &groups[0]));
+        drafts.push(Draft { name: said.text.clone(), groups, said: Vec::new() });
+    }
+    for said in &flags.mix {
+        let mut groups = said.value.0.clone();
+        let one = groups.iter().all(|group| group.algorithm == groups[0].algorithm);
+        if flags.reverse_flows > 0 && !one {
+            return Err(Failure::bad_input(format!(
+                "--reverse-flows: of which algorithm? `--mix '{}'` has several: say the flows with --flow instead, \
+                 such as `--flow 'cubic; count={}; reverse'`",
+                said.text, flags.reverse_flows
+            )));
+        }
+        groups.extend(reverse(flags, &groups[0]));
+        let origins = vec![format!("--mix '{}'", said.text); groups.len()];
+        drafts.push(Draft { name: said.text.clone(), groups, said: origins });
+    }
+    if !flags.flow.is_empty() {
+        if flags.reverse_flows > 0 && flags.algorithms.is_empty() && flags.mix.is_empty() {
+            return Err(Failure::bad_input(
+                "--reverse-flows: of which algorithm? Say them as the others: `--flow 'cubic; count=2; reverse'`",
+            ));
+        }
+        let texts: Vec<&str> = flags.flow.iter().map(|said| said.text.as_str()).collect();
+        drafts.push(Draft {
+            name: texts.join(" + "),
+            groups: flags.flow.iter().map(|said| said.value.clone()).collect(),
+            said: texts.iter().map(|text| format!("--flow '{text}'")).collect(),
+        });
+    }
+    if drafts.is_empty() {
+        return Err(Failure::bad_input(
+            "nothing to run: name an algorithm (`cwnd compare cubic elastic`), a --mix or a --flow; `cwnd algorithms` \
+             lists the algorithms",
+        ));
+    }
+    let setup = setup(flags);
+    drafts.into_iter().map(|draft| draft.plan(&setup, flags.seed)).collect()
+}
+
+struct Draft {
+    name: String,
+    groups: Vec<FlowGroup>,
+    /// For each group the flag that said it, if it was not a name alone.
+    said: Vec<String>,
+}
+
+impl Draft {
+    fn plan(self, setup: &Setup, seed: u64) -> Result<Plan, Failure> {
+        match setup.scenario(&self.groups, seed) {
+            Ok(scenario) => Ok(Plan { name: self.name, groups: self.groups, scenario }),
+            Err(problems) => {
+                let problems: Vec<Problem> = problems
+                    .into_iter()
+                    .map(|problem| Problem { place: self.flag(&problem.place), ..problem })
+                    .collect();
+                Err(Failure::problems(&problems))
+            }
+        }
+    }
+
+    /// The flag that set what a problem names.
+    fn flag(&self, place: &str) -> String {
+        let group = place.strip_prefix("flows[").and_then(|rest| rest.split_once(']'));
+        let said = group.and_then(|(index, _)| self.said.get(index.parse::<usize>().ok()?));
+        match (said, group, place) {
+            (Some(said), Some((_, key)), _) => format!("{said}, {}", key.trim_start_matches('.')),
+            (None, Some((_, key)), _) => format!("--{}", key.trim_start_matches('.').replace('_', "-")),
+            (_, None, "flows") if self.said.is_empty() => "--flows".to_owned(),
+            (_, None, "flows") => self.said[0].clone(),
+            (_, None, field) => format!("--{}", field.replace('_', "-")),
+        }
+    }
+}
+
+fn reverse(flags: &Flags, first: &FlowGroup) -> Option<FlowGroup> {
+    let group = FlowGroup { reverse: true, ..FlowGroup::new(first.algorithm.clone(), flags.reverse_flows) };
+    (flags.reverse_flows > 0).then_some(group)
+}
+
+fn setup(flags: &Flags) -> Setup {
+    let on = |switch: Option<Switch>| switch.map(|switch| switch == Switch::On);
+    let delay = flags.delay.unwrap_or(Time::from_millis(100));
+    Setup {
+        topology: match flags.topology {
+            TopologyName::Dumbbell => Topology::Dumbbell,
+            TopologyName::Path => Topology::Path,
+        },
+        rate: flags.rate,
+        delay: flags.rtt.map_or(LineDelay::OneWay(delay), LineDelay::BaseRtt),
+        buffer: flags.buffer.clone(),
+        per: flags.per,
+        ecn_threshold: flags.ecn_threshold,
+        access_rate: flags.access_rate,
+        access_delay: flags.access_delay,
+        access_buffer: flags.access_buffer.clone(),
+        stack: StackChoice {
+            profile: match flags.stack {
+                StackName::Ns2 => StackProfile::Ns2,
+                StackName::Linux => StackProfile::Linux,
+            },
+            packet_size: flags.packet_size,
+            mtu: flags.mtu,
+            sack: on(flags.sack),
+            timestamps: on(flags.timestamps),
+            delayed_ack: on(flags.delayed_ack),
+            ecn: match flags.ecn {
+                EcnName::Auto => EcnChoice::Auto,
+                EcnName::On => EcnChoice::On,
+                EcnName::Off => EcnChoice::Off,
+            },
+            receive_window: flags.receive_window,
+        },
+        duration: flags.duration,
+        start_jitter: flags.start_jitter,
+        send_overhead: flags.send_overhead,
+        stagger: flags.stagger,
+        stop_stagger: flags.stop_stagger,
+        bytes: flags.bytes,
+        sample: Some(flags.sample),
+    }
+}

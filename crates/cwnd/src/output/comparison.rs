@@ -1,0 +1,283 @@
+//! The results of a comparison, for a person to read.
+
+use super::units_row::{self, Column};
+use crate::runner::Done;
+use cwnd_report::{number::thousands, table::Align};
+use cwnd_scenario::{
+    ByteSize, FlowGroup, Loss, QueueLimit, Rate, Scenario, StackProfile,
+    metrics::{FlowMetrics, RunMetrics, jain_index},
+    statistics::Summary,
+};
+use std::time::Duration;
+
+/// What is compared.
+pub struct Entry<'a> {
+    /// Its name in the table.
+    pub name: &'a str,
+    /// Its flows.
+    pub groups: &'a [FlowGroup],
+    /// Its scenario (of any repeat).
+    pub scenario: &'a Scenario,
+}
+
+/// The table, and what ran under it.
+pub fn table(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
+    let metrics: Vec<Vec<&RunMetrics>> =
+        results.iter().map(|runs| runs.iter().map(|done| &done.metrics).collect()).collect();
+    let unit = rate_unit(metrics.iter().flatten().map(|run| run.throughput_bps).fold(0.0, f64::max));
+    let fair = entries.iter().any(|entry| entry.scenario.flows.len() > 1);
+    let mut rows = Vec::new();
+    for (entry, runs) in entries.iter().zip(&metrics) {
+        rows.push(row(&shortened(entry.name), &figures(runs, entry), unit.1, fair));
+        if entry.groups.len() > 1 {
+            let mut first = 0;
+            for group in entry.groups {
+                let flows = first..first + group.count as usize;
+                first = flows.end;
+                rows.push(row(&label(group), &group_figures(runs, entry, flows), unit.1, fair));
+            }
+        }
+    }
+    let mut columns: Vec<Column<'_>> = vec![
+        ("algorithm", "", Align::Left),
+        ("throughput", unit.0, Align::Right),
+        ("goodput", unit.0, Align::Right),
+        ("used", "%", Align::Right),
+        ("loss", "%", Align::Right),
+        ("Jain", "", Align::Right),
+        ("RTT", "ms", Align::Right),
+        ("queue", "packets", Align::Right),
+        ("resent", "", Align::Right),
+        ("timeouts", "", Align::Right),
+    ];
+    columns.retain(|column| fair || column.0 != "Jain");
+    format!("\n{}\n{}", units_row::table(&columns, &rows, 2), about(entries, &metrics))
+}
+
+/// A line on what the runs cost.
+pub fn cost(done: &[Done], took: Duration, threads: usize) -> String {
+    let cpu: f64 = done.iter().map(|done| done.timing.cpu_s).sum();
+    let packets: u64 = done.iter().map(|done| done.timing.packets).sum();
+    let each =
+        if packets > 0 { format!(", {:.0} ns a packet", cpu * 1e9 / packets as f64) } else { String::new() };
+    let on = if threads > 1 { format!(" on {threads} threads") } else { String::new() };
+    format!("  took {:.2} s{on}: {cpu:.2} s of CPU{each}\n", took.as_secs_f64())
+}
+
+/// A title for figures of this scenario.
+pub fn title(scenario: &Scenario) -> String {
+    let bottleneck = &scenario.network.links[scenario.network.bottleneck];
+    format!("{}, base RTT {}, buffer {}", bottleneck.rate, base_rtts(scenario), limit(bottleneck.queue.limit))
+}
+
+/// What a row of the table says of one run, in base units.
+struct Figures {
+    throughput: f64,
+    goodput: f64,
+    used: Option<f64>,
+    loss: f64,
+    jain: Option<f64>,
+    rtt: Option<f64>,
+    queue: Option<f64>,
+    resent: f64,
+    timeouts: f64,
+}
+
+fn figures(runs: &[&RunMetrics], entry: &Entry<'_>) -> Vec<Figures> {
+    let bottleneck = entry.scenario.network.bottleneck;
+    let forward = entry.scenario.flows.iter().filter(|flow| !flow.reverse).count();
+    let figures = |run: &&RunMetrics| Figures {
+        throughput: run.throughput_bps,
+        goodput: run.goodput_bps,
+        used: run.utilisation,
+        loss: run.loss_ratio,
+        jain: (forward > 1).then_some(run.jain_index),
+        rtt: run.rtt_mean_s,
+        queue: run.queues.get(bottleneck).map(|queue| queue.mean_packets),
+        resent: run.retransmissions as f64,
+        timeouts: run.timeouts as f64,
+    };
+    runs.iter().map(figures).collect()
+}
+
+fn group_figures(runs: &[&RunMetrics], entry: &Entry<'_>, flows: std::ops::Range<usize>) -> Vec<Figures> {
+    let network = &entry.scenario.network;
+    let rate = network.links[network.bottleneck].rate;
+    let figures = |run: &&RunMetrics| {
+        let flows: &[FlowMetrics] = run.flows.get(flows.clone()).unwrap_or_default();
+        let sum = |value: fn(&FlowMetrics) -> f64| flows.iter().map(value).sum::<f64>();
+        let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
+        let rtts: Vec<f64> = flows.iter().filter_map(|flow| flow.rtt_mean_s).collect();
+        let sent = sum(|flow| flow.packets_sent as f64);
+        let lost = sum(|flow| (flow.packets_dropped + flow.packets_lost_to_errors) as f64);
+        let throughput = sum(|flow| flow.throughput_bps);
+        let across = rate != Rate::UNLIMITED && flows.iter().all(|flow| !flow.reverse);
+        Figures {
+            throughput,
+            goodput: sum(|flow| flow.goodput_bps),
+            used: across.then(|| throughput / rate.0 as f64),
+            loss: if sent > 0.0 { lost / sent } else { 0.0 },
+            jain: (flows.len() > 1).then(|| jain_index(&throughputs)),
+            rtt: (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64),
+            queue: None,
+            resent: sum(|flow| flow.retransmissions as f64),
+            timeouts: sum(|flow| flow.timeouts as f64),
+        }
+    };
+    runs.iter().map(figures).collect()
+}
+
+fn row(name: &str, runs: &[Figures], rate: f64, fair: bool) -> Vec<String> {
+    // A mean over the runs that have the value; the interval only with repeats that differ, and where it matters
+    // most, since it makes a column wide.
+    let cell = |scale: f64, decimals: usize, interval: bool, value: &dyn Fn(&Figures) -> Option<f64>| {
+        let values: Vec<f64> = runs.iter().filter_map(value).map(|value| value * scale).collect();
+        let Some(summary) = Summary::of(&values) else { return "–".to_owned() };
+        let mean = number(summary.mean, decimals);
+        match summary.ci95.filter(|half| interval && *half > 0.0) {
+            Some(half) => format!("{mean} ± {}", number(half, decimals)),
+            None => mean,
+        }
+    };
+    let mut cells = vec![
+        name.to_owned(),
+        cell(1.0 / rate, 2, true, &|run| Some(run.throughput)),
+        cell(1.0 / rate, 2, false, &|run| Some(run.goodput)),
+        cell(100.0, 1, false, &|run| run.used),
+        cell(100.0, 3, true, &|run| Some(run.loss)),
+        cell(1.0, 3, true, &|run| run.jain),
+        cell(1e3, 2, false, &|run| run.rtt),
+        cell(1.0, 1, false, &|run| run.queue),
+        cell(1.0, 0, false, &|run| Some(run.resent)),
+        cell(1.0, if runs.len() > 1 { 1 } else { 0 }, false, &|run| Some(run.timeouts)),
+    ];
+    if !fair {
+        cells.remove(5);
+    }
+    cells
+}
+
+/// A number that is not nothing is not written as nothing.
+fn number(value: f64, decimals: usize) -> String {
+    let least = 0.5 / 10f64.powi(decimals as i32);
+    if value > 0.0 && value < least && decimals > 0 {
+        return format!("<{}", thousands(2.0 * least, decimals));
+    }
+    thousands(value, decimals)
+}
+
+/// The unit in which the largest rate has two digits before the point, or more.
+fn rate_unit(most: f64) -> (&'static str, f64) {
+    let units = [("Tbit/s", 1e12), ("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)];
+    units.into_iter().find(|(_, scale)| most >= 10.0 * scale).unwrap_or(("kbit/s", 1e3))
+}
+
+fn shortened(name: &str) -> String {
+    const MOST: usize = 36;
+    if name.chars().count() <= MOST {
+        return name.to_owned();
+    }
+    name.chars().take(MOST - 1).collect::<String>() + "…"
+}
+
+fn label(group: &FlowGroup) -> String {
+    let count = if group.count == 1 { String::new() } else { format!(" × {}", group.count) };
+    let rtt = group.rtt.map(|rtt| format!(", {rtt}")).unwrap_or_default();
+    let reverse = if group.reverse { ", reverse" } else { "" };
+    format!("  {}{count}{rtt}{reverse}", shortened(&group.algorithm.to_string()))
+}
+
+/// The lines that say what ran.
+fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut networks: Vec<(String, Vec<String>)> = Vec::new();
+    for entry in entries {
+        let (text, name) = (network(entry.scenario), shortened(entry.name));
+        match networks.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, names)) => names.push(name),
+            None => networks.push((text, vec![name])),
+        }
+    }
+    let many = networks.len() > 1;
+    for (text, names) in networks {
+        lines.push(if many { format!("{}: {text}", names.join(", ")) } else { text });
+    }
+    let scenario = entries[0].scenario;
+    let stack = &scenario.stack;
+    let profile = match stack.profile {
+        StackProfile::Ns2 => "ns2",
+        StackProfile::Linux => "linux",
+    };
+    let repeats = metrics.iter().map(Vec::len).max().unwrap_or(1);
+    let seeds = match repeats {
+        1 => format!("seed {}", scenario.seed),
+        many => format!("seeds {} to {}", scenario.seed, scenario.seed + many as u64 - 1),
+    };
+    let size = format!("{} of payload in packets of {}", bytes(stack.payload), bytes(stack.full_packet()));
+    lines.push(format!("{profile} stack, {size}; {} from {seeds}", scenario.duration));
+    if repeats > 1 {
+        lines.push(if all_equal(metrics) {
+            "all repeats are equal, since nothing here is random: there is no interval".to_owned()
+        } else {
+            format!("means of {repeats} repeats ± half a 95 % confidence interval (Student's t)")
+        });
+    }
+    lines.iter().map(|line| format!("  {line}\n")).collect()
+}
+
+fn all_equal(metrics: &[Vec<&RunMetrics>]) -> bool {
+    metrics.iter().all(|runs| runs.iter().all(|run| run.flows == runs[0].flows))
+}
+
+fn network(scenario: &Scenario) -> String {
+    let network = &scenario.network;
+    let bottleneck = &network.links[network.bottleneck];
+    let reverse = scenario.flows.iter().filter(|flow| flow.reverse).count();
+    let forward = scenario.flows.len() - reverse;
+    let mut text = format!("{forward} flow{}", if forward == 1 { "" } else { "s" });
+    if reverse > 0 {
+        text += &format!(" and {reverse} reverse");
+    }
+    let own = scenario.flows[0].route[0];
+    let shape = if own == network.bottleneck { "path" } else { "dumbbell" };
+    text += &format!(" over a {shape} of {}, base RTT {}; ", bottleneck.rate, base_rtts(scenario));
+    text += &format!("buffer {}", limit(bottleneck.queue.limit));
+    if own != network.bottleneck {
+        let access = &network.links[own];
+        let rate =
+            if access.rate == bottleneck.rate { String::new() } else { format!(" at {}", access.rate) };
+        text += &format!(", access {}{rate}", limit(access.queue.limit));
+    }
+    if let Some(threshold) = bottleneck.queue.ecn_threshold {
+        text += &format!(", marks over {threshold}");
+    }
+    match bottleneck.loss {
+        Loss::Bernoulli(per) => text + &format!("; packet error rate {per:e}"),
+        Loss::None => text,
+    }
+}
+
+fn base_rtts(scenario: &Scenario) -> String {
+    let rtts = || (0..scenario.flows.len()).map(|flow| scenario.base_rtt(flow));
+    match (rtts().min(), rtts().max()) {
+        (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
+        (Some(rtt), _) => rtt.to_string(),
+        _ => "–".to_owned(),
+    }
+}
+
+fn limit(limit: QueueLimit) -> String {
+    match limit {
+        QueueLimit::Packets(1) => "1 packet".to_owned(),
+        QueueLimit::Packets(packets) => format!("{} packets", thousands(f64::from(packets), 0)),
+        QueueLimit::Bytes(bytes) => ByteSize(bytes).to_string(),
+        QueueLimit::Unlimited => "unlimited".to_owned(),
+    }
+}
+
+fn bytes(count: u32) -> String {
+    format!("{} B", thousands(f64::from(count), 0))
+}
+
+#[cfg(test)]
+mod tests;
