@@ -1,1 +1,79 @@
+//! What the unit tests share: windows, ACKs and congestion episodes with plain values.
 
+use crate::{Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, Nanos, Window, WindowConfig};
+
+/// A window in congestion avoidance, `ssthresh` being 2.
+pub fn window(cwnd: f64, arithmetic: Arithmetic) -> Window {
+    window_with(cwnd, 2.0, arithmetic)
+}
+
+/// A window with its threshold; as in Linux 2.6, `cwnd == ssthresh` is slow start in its arithmetic.
+pub fn window_with(cwnd: f64, ssthresh: f64, arithmetic: Arithmetic) -> Window {
+    Window::new(&WindowConfig {
+        initial_cwnd: cwnd,
+        initial_ssthresh: ssthresh,
+        clamp: 1e6,
+        arithmetic,
+        slow_start_at_ssthresh: arithmetic == Arithmetic::Linux26,
+        ..WindowConfig::default()
+    })
+}
+
+/// An ACK of one segment that may grow the window, `ms` milliseconds after the origin.
+pub fn ack(ms: u64) -> Ack {
+    Ack { now: Nanos::from_millis(ms), acked: 1, cumulative: 1, cwnd_limited: true, ..Ack::default() }
+}
+
+/// An ACK with a round-trip time sample.
+pub fn ack_rtt(ms: u64, rtt_ms: u64) -> Ack {
+    let rtt = Nanos::from_millis(rtt_ms);
+    Ack { rtt: Some(rtt), srtt: rtt, min_rtt: rtt, ..ack(ms) }
+}
+
+/// A congestion episode at `ms`, with a full window in flight.
+pub fn congestion(window: &Window, kind: CongestionKind, ms: u64) -> Congestion {
+    Congestion {
+        now: Nanos::from_millis(ms),
+        kind,
+        in_flight: window.cwnd as u32,
+        flight_size: window.cwnd as u32,
+        lost: 1,
+        rtt: Nanos::ZERO,
+        srtt: Nanos::ZERO,
+        min_rtt: Nanos::MAX,
+        timeouts: u32::from(kind == CongestionKind::Timeout),
+        in_slow_start: window.in_slow_start(),
+    }
+}
+
+/// Lose a segment and recover from it at once, as a transport with `cwnd := ssthresh` does.
+pub fn lose(algorithm: &mut dyn CongestionControl, window: &mut Window, ms: u64) {
+    window.recovery_cwnd = None;
+    algorithm.on_congestion(window, &congestion(window, CongestionKind::Loss, ms));
+    window.cwnd = window.ssthresh;
+    algorithm.on_recovery_exit(window, Nanos::from_millis(ms));
+}
+
+/// Run into a timeout.
+pub fn time_out(algorithm: &mut dyn CongestionControl, window: &mut Window, ms: u64) {
+    window.recovery_cwnd = None;
+    algorithm.on_congestion(window, &congestion(window, CongestionKind::Timeout, ms));
+    window.cwnd = window.restart_cwnd;
+}
+
+/// How many of the same ACK it takes until the window has grown by a segment.
+pub fn acks_for_a_segment(algorithm: &mut dyn CongestionControl, window: &mut Window, ack: &Ack) -> u32 {
+    let from = window.cwnd;
+    let mut acks = 0;
+    while window.cwnd < from + 1.0 {
+        algorithm.on_ack(window, ack);
+        acks += 1;
+    }
+    acks
+}
+
+/// Whether two numbers are the same to the digits that a working by hand gives.
+#[track_caller]
+pub fn assert_near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance, "{value} is not {expected} within {tolerance}");
+}

@@ -49,13 +49,18 @@ pub struct Link {
     first: (u32, u32),
     /// Departures since then, if any but that packet's; then its own is the first of them.
     count: usize,
-    /// Packets that came, and those among them without data.
-    arrived: u64,
-    bare: u64,
+    /// An arrival that finds so many in the system asks more of the queue than whether there is room.
+    alert_at: u64,
+    /// The two usual sizes of packets, and how long the transmitter takes for them.
+    usual: [(u32, u64); 2],
     loss: Option<Box<BernoulliLoss>>,
     next: Next,
     /// The departures, in a ring: the latest ones, and among them always all that are in the system.
     departures: Box<[Departure]>,
+    /// Packets that came, and those among them without data.
+    pub arrived: u64,
+    /// See `arrived`.
+    pub bare: u64,
     limits: Limits,
     /// For limits in bytes: how many of `count` have left, and the bytes of the others.
     left: usize,
@@ -91,8 +96,10 @@ pub struct LinkCounts {
 impl Link {
     /// An idle link.
     pub fn new(serial: SerialTime, delay: u64, queue: &QueueSpec, loss: Option<BernoulliLoss>) -> Self {
-        Link {
+        let mut link = Link {
             free_at: 0,
+            alert_at: 0,
+            usual: [(0, 0); 2],
             serial,
             delay,
             not_before: 0,
@@ -112,7 +119,31 @@ impl Link {
             lost: 0,
             waited: 0,
             max_waiting: 0,
+        };
+        link.set_alert();
+        link
+    }
+
+    /// Say which sizes packets usually have.
+    pub fn set_usual_sizes(&mut self, sizes: [u32; 2]) {
+        self.usual = sizes.map(|size| (size, self.serial.of(size)));
+    }
+
+    /// How long a packet of so many bytes occupies the transmitter.
+    #[inline(always)]
+    fn serial_time(&self, size: u32) -> u64 {
+        let [first, second] = self.usual;
+        match size {
+            _ if size == first.0 => first.1,
+            _ if size == second.0 => second.1,
+            _ => self.serial.of(size),
         }
+    }
+
+    fn set_alert(&mut self) {
+        let Limits { drop_at, bytes, mark_at, .. } = self.limits;
+        let always = if bytes == u64::MAX { u64::MAX } else { 1 };
+        self.alert_at = drop_at.min(mark_at).min(self.max_waiting + 1).min(always);
     }
 
     /// Say where packets go.
@@ -150,11 +181,6 @@ impl Link {
         self.serial.of(size) + self.delay
     }
 
-    /// Packets that came so far.
-    pub fn arrived(&self) -> u64 {
-        self.arrived
-    }
-
     /// What it has counted.
     pub fn counts(&self) -> LinkCounts {
         LinkCounts {
@@ -169,59 +195,59 @@ impl Link {
     }
 
     /// A packet arrives at `now`. If it is taken, its `at` becomes the time at which it comes out of the
-    /// line, and the answer is the ring that it goes into.
+    /// line, and the answer is the ring that it goes into. The caller counts it as arrived.
     #[inline(always)]
     pub fn offer(&mut self, now: u64, packet: &mut Packet) -> Option<u32> {
-        self.arrived += 1;
-        self.bare += u64::from(packet.flags & BARE);
         let size = u32::from(packet.size);
         let ring = self.ring_of(packet.channel);
-        let departure = if self.free_at <= now {
+        let time = self.serial_time(size);
+        if self.free_at <= now {
             // Nobody is in the system: nothing to ask, and nothing to remember of those before.
             self.previous = self.free_at;
             self.first = (size, ring);
             self.count = 0;
-            now + self.serial.of(size)
+            self.free_at = now + time;
         } else {
-            if !self.enqueue(now, packet, ring) {
-                self.dropped += 1;
+            if self.count == 0 {
+                self.remember_first();
+            }
+            if self.holds(self.alert_at, now) && !self.judge(now, packet) {
                 return None;
             }
-            self.free_at + self.serial.of(size)
-        };
-        self.free_at = departure;
-        packet.at = (departure + self.delay).max(self.not_before);
-        if let Some(loss) = &mut self.loss
-            && loss.next_is_lost()
-        {
-            packet.flags |= LOST;
+            self.waited += u128::from(self.free_at - now);
+            self.free_at += time;
+            self.remember(now, Departure { at: self.free_at, size, ring });
+        }
+        packet.at = (self.free_at + self.delay).max(self.not_before);
+        if self.loss.is_some() {
+            self.lose(packet);
         }
         Some(ring)
     }
 
-    /// The queue's verdict on a packet that finds the transmitter busy. If it is taken, its departure is
-    /// remembered, and it is marked if need be.
-    #[inline(always)]
-    fn enqueue(&mut self, now: u64, packet: &mut Packet, ring: u32) -> bool {
-        if self.count == 0 {
-            self.remember_first();
+    #[inline(never)]
+    fn lose(&mut self, packet: &mut Packet) {
+        if self.loss.as_mut().is_some_and(|loss| loss.next_is_lost()) {
+            packet.flags |= LOST;
         }
-        if self.holds(self.limits.drop_at, now) {
+    }
+
+    /// The queue's verdict on a packet that finds a long queue: false drops it; it is marked if need be.
+    #[inline(never)]
+    fn judge(&mut self, now: u64, packet: &mut Packet) -> bool {
+        let full = self.holds(self.limits.drop_at, now);
+        if full || self.limits.bytes != u64::MAX && !self.admit_bytes(now, packet) {
+            self.dropped += 1;
             return false;
         }
-        if self.limits.bytes != u64::MAX && !self.admit_bytes(now, packet) {
-            return false;
-        }
-        if self.limits.mark_at != u64::MAX && packet.is(ECT) && self.holds(self.limits.mark_at, now) {
+        if packet.is(ECT) && self.holds(self.limits.mark_at, now) {
             self.marked += 1;
             packet.flags |= CE;
         }
         while self.holds(self.max_waiting + 1, now) {
             self.max_waiting += 1;
         }
-        self.waited += u128::from(self.free_at - now);
-        let size = u32::from(packet.size);
-        self.remember(now, Departure { at: self.free_at + self.serial.of(size), size, ring });
+        self.set_alert();
         true
     }
 
@@ -306,6 +332,7 @@ impl Link {
     /// Change the queue's limit, counting and threshold for those who arrive from now on.
     pub fn set_queue(&mut self, t: u64, queue: &QueueSpec) {
         self.limits = Limits::new(queue);
+        self.set_alert();
         self.settle_first();
         let mask = self.departures.len() - 1;
         self.left = self.count - self.in_system(t);
@@ -331,7 +358,10 @@ impl Link {
         let places = self.places(first, rings);
         let old_serial = self.serial;
         match change {
-            Change::Serial(serial) => self.serial = serial,
+            Change::Serial(serial) => {
+                self.serial = serial;
+                self.set_usual_sizes(self.usual.map(|(size, _)| size));
+            }
             Change::Delay(delay) => self.delay = delay,
             Change::Loss(fresh) => self.redraw(&places, rings, fresh),
         }
@@ -401,6 +431,65 @@ impl Link {
             rings[ring as usize].change_from_last(depth, |packet| {
                 packet.flags = if lost { packet.flags | LOST } else { packet.flags & !LOST };
             });
+        }
+    }
+}
+
+/// A run of packets of one size that each find a link idle, or no link at all: what such a packet does to
+/// the link's state is kept aside, and put into it at the end.
+pub struct IdleRun<'a> {
+    link: Option<&'a mut Link>,
+    size: u32,
+    time: u64,
+    delay: u64,
+    not_before: u64,
+    free_at: u64,
+    previous: u64,
+    passed: u64,
+}
+
+impl<'a> IdleRun<'a> {
+    /// Begin with packets of `size` bytes. None if the link loses packets.
+    #[inline(always)]
+    pub fn begin(link: Option<&'a mut Link>, size: u32) -> Option<Self> {
+        let Some(link) = link else {
+            let (time, delay, not_before, free_at) = (0, 0, 0, 0);
+            return Some(IdleRun { link: None, size, time, delay, not_before, free_at, previous: 0, passed: 0 });
+        };
+        if link.loss.is_some() {
+            return None;
+        }
+        let (time, delay, not_before) = (link.serial_time(size), link.delay, link.not_before);
+        let (free_at, previous) = (link.free_at, link.previous);
+        Some(IdleRun { link: Some(link), size, time, delay, not_before, free_at, previous, passed: 0 })
+    }
+
+    /// When a packet that arrives at `now` would come out; none if it would have to wait.
+    #[inline(always)]
+    pub fn ask(&self, now: u64) -> Option<u64> {
+        (self.free_at <= now).then(|| (now + self.time + self.delay).max(self.not_before))
+    }
+
+    /// That packet passes.
+    #[inline(always)]
+    pub fn pass(&mut self, now: u64) {
+        self.previous = self.free_at;
+        self.free_at = now + self.time;
+        self.passed += 1;
+    }
+
+    /// End the run: put what has passed into the link, all of it into `ring`.
+    #[inline(always)]
+    pub fn end(self, ring: u32, bare: bool) {
+        if let Some(link) = self.link
+            && self.passed > 0
+        {
+            link.free_at = self.free_at;
+            link.previous = self.previous;
+            link.first = (self.size, ring);
+            link.count = 0;
+            link.arrived += self.passed;
+            link.bare += if bare { self.passed } else { 0 };
         }
     }
 }

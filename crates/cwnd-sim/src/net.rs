@@ -2,7 +2,7 @@
 
 use crate::link::Link;
 use crate::merge::{Key, Merge};
-use crate::packet::{ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
+use crate::packet::{BARE, ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
 use crate::ring::Ring;
 
 /// Everything that is not an endpoint.
@@ -48,7 +48,10 @@ impl Net {
     /// A packet arrives at a link at `now`. False if it is dropped.
     #[inline(always)]
     pub fn cross(&mut self, link: u32, now: u64, mut packet: Packet) -> bool {
-        match self.links[link as usize].offer(now, &mut packet) {
+        let link = &mut self.links[link as usize];
+        link.arrived += 1;
+        link.bare += u64::from(packet.flags & BARE);
+        match link.offer(now, &mut packet) {
             Some(ring) => {
                 self.rings[ring as usize].push(packet);
                 true
@@ -98,7 +101,6 @@ impl Net {
 
     /// Merge `inputs` into a link up to `limit`. Returns how many packets came.
     pub fn run_link(&mut self, link: u32, inputs: &[u32], limit: u64, merge: &mut Merge) -> u64 {
-        let before = self.links[link as usize].arrived();
         merge.clear();
         for (input, &ring) in inputs.iter().enumerate() {
             let at = self.rings[ring as usize].next_at();
@@ -106,42 +108,41 @@ impl Net {
                 merge.push(Key { at, input: input as u32 });
             }
         }
+        let Net { links, rings, sacks, fates, late_losses, line_of, .. } = self;
+        let state = &mut links[link as usize];
+        let (mut arrived, mut bare) = (0, 0);
         while let Some((first, second)) = merge.first_two() {
             let ring = inputs[first.input as usize];
             // Stay with this input until the runner-up comes first.
             let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
-            let at = self.run_input(link, ring, until);
-            if at < limit {
-                merge.replace_first(Key { at, input: first.input });
+            let next = loop {
+                let input = &mut rings[ring as usize];
+                let at = input.next_at();
+                if at >= until {
+                    break at;
+                }
+                let mut packet = input.pop();
+                if packet.flags & LOST != 0 {
+                    bury(&packet, true, sacks, fates);
+                    late_losses.extend(line_of[ring as usize]);
+                    continue;
+                }
+                arrived += 1;
+                bare += u64::from(packet.flags & BARE);
+                match state.offer(at, &mut packet) {
+                    Some(out) => rings[out as usize].push(packet),
+                    None => bury(&packet, false, sacks, fates),
+                }
+            };
+            if next < limit {
+                merge.replace_first(Key { at: next, input: first.input });
             } else {
                 merge.pop_first();
             }
         }
-        self.links[link as usize].arrived() - before
-    }
-
-    /// Let the packets of one ring that arrive before `until` cross a link. Returns when the next arrives.
-    #[inline(always)]
-    fn run_input(&mut self, link: u32, ring: u32, until: u64) -> u64 {
-        let state = &mut self.links[link as usize];
-        loop {
-            let input = &mut self.rings[ring as usize];
-            let at = input.next_at();
-            if at >= until {
-                return at;
-            }
-            let mut packet = input.pop();
-            if packet.flags & LOST != 0 {
-                let line = self.line_of[ring as usize].expect("only a line loses packets");
-                bury(&packet, true, &mut self.sacks, &mut self.fates);
-                self.late_losses.push(line);
-                continue;
-            }
-            match state.offer(at, &mut packet) {
-                Some(out) => self.rings[out as usize].push(packet),
-                None => bury(&packet, false, &mut self.sacks, &mut self.fates),
-            }
-        }
+        state.arrived += arrived;
+        state.bare += bare;
+        arrived
     }
 
     /// Count the losses that stages could not count while they had other links in hand.

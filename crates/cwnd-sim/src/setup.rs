@@ -20,7 +20,9 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
                 }
                 Loss::Bernoulli(_) | Loss::None => None,
             };
-            Link::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss)
+            let mut state = Link::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss);
+            state.set_usual_sizes([scenario.stack.full_packet(), scenario.stack.ack_size]);
+            state
         })
         .collect()
 }
@@ -82,6 +84,7 @@ pub fn endpoints(
         };
         let receiver = ReceiverConfig {
             channel: 2 * i as u32 + 1,
+            packet_size: stack.full_packet(),
             ack_size: stack.ack_size,
             sack_sizes: (stack.sack_block_base, stack.sack_block_each),
             sack_blocks: match (stack.sack, stack.timestamps) {

@@ -4,9 +4,9 @@
 //! is held by reference over a whole run instead of being looked up for each packet.
 
 use crate::host::Inlet;
-use crate::link::Link;
+use crate::link::{IdleRun, Link};
 use crate::net::{Egress, Fate, Net, bury};
-use crate::packet::{Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
+use crate::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
 use crate::ring::Ring;
 use crate::tcp::{Receiver, Sender};
 
@@ -29,12 +29,86 @@ pub trait Peer {
     fn on_packet(&mut self, now: u64, packet: &Packet, port: &mut Port<'_>);
     /// The timer runs out.
     fn on_timer(&mut self, now: u64, port: &mut Port<'_>);
+    /// Handle as many packets of the ordinary kind as come before `limit` and any timer.
+    fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64);
+}
+
+/// The host's way out of the network: the inlet's ring, its own link and the ring behind that.
+pub struct WayIn<'a> {
+    raw: &'a mut Ring,
+    raw_id: usize,
+    link: Option<(&'a mut Link, &'a mut Ring, usize)>,
+}
+
+impl<'a> WayIn<'a> {
+    /// Begin a run of packets of `size` bytes that find nobody in their way. None if somebody is there.
+    #[inline(always)]
+    fn idle_run(&mut self, size: u32) -> Option<(&mut Ring, IdleRun<'_>, u32)> {
+        match &mut self.link {
+            Some((link, settled, id)) if settled.is_empty() => {
+                let run = IdleRun::begin(Some(link), size)?;
+                Some((self.raw, run, *id as u32))
+            }
+            Some(_) => None,
+            None => Some((self.raw, IdleRun::begin(None, size)?, 0)),
+        }
+    }
+
+    /// Take the next packet that arrives at the endpoint before `limit`. All that comes to the link before
+    /// then has crossed it when there is none.
+    #[inline(always)]
+    fn next(
+        &mut self,
+        port: &mut Port<'_>,
+        limit: u64,
+        end_of_line: &mut impl FnMut(usize, &Packet, &mut Port<'_>),
+    ) -> Option<Packet> {
+        let Some((link, settled, after)) = &mut self.link else {
+            while self.raw.next_at() < limit {
+                let packet = self.raw.pop();
+                if packet.flags & LOST == 0 {
+                    return Some(packet);
+                }
+                end_of_line(self.raw_id, &packet, port);
+            }
+            return None;
+        };
+        loop {
+            if settled.next_at() < limit {
+                let packet = settled.pop();
+                if packet.flags & LOST == 0 {
+                    return Some(packet);
+                }
+                end_of_line(*after, &packet, port);
+                continue;
+            }
+            let at = self.raw.next_at();
+            if at >= limit {
+                return None;
+            }
+            let mut packet = self.raw.pop();
+            if packet.flags & LOST != 0 {
+                end_of_line(self.raw_id, &packet, port);
+                continue;
+            }
+            link.arrived += 1;
+            link.bare += u64::from(packet.flags & BARE);
+            if link.offer(at, &mut packet).is_none() {
+                bury(&packet, false, port.sacks, port.fates);
+            } else if packet.at < limit && packet.flags & LOST == 0 && settled.is_empty() {
+                return Some(packet);
+            } else {
+                settled.push(packet);
+            }
+        }
+    }
 }
 
 /// The host's way into the network.
 pub struct Port<'a> {
     output: &'a mut Link,
     out: &'a mut Ring,
+    out_id: u32,
     sacks: &'a mut SackSlab,
     fates: &'a mut [Fate],
 }
@@ -42,6 +116,8 @@ pub struct Port<'a> {
 impl Emit for Port<'_> {
     #[inline(always)]
     fn emit(&mut self, now: u64, mut packet: Packet) -> bool {
+        self.output.arrived += 1;
+        self.output.bare += u64::from(packet.flags & BARE);
         if self.output.offer(now, &mut packet).is_none() {
             bury(&packet, false, self.sacks, self.fates);
             return false;
@@ -76,6 +152,26 @@ impl Peer for Sender {
     fn on_timer(&mut self, now: u64, port: &mut Port<'_>) {
         self.on_timer(now, port);
     }
+
+    #[inline(always)]
+    fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64) {
+        let Some(size) = self.plain_ack_size() else { return };
+        let Some((raw, mut run, ring)) = way_in.idle_run(size) else { return };
+        let ordinary = Packet { size: size as u16, flags: BARE, ..Packet::default() };
+        while let Some(packet) = raw.first() {
+            let at = packet.at;
+            if at >= limit || (packet.size, packet.flags) != (ordinary.size, ordinary.flags) {
+                break;
+            }
+            let Some(arrival) = run.ask(at) else { break };
+            if arrival >= limit || arrival > self.deadline() || !self.take_plain_ack(arrival, &packet, port) {
+                break;
+            }
+            run.pass(at);
+            raw.skip();
+        }
+        run.end(ring, true);
+    }
 }
 
 impl Peer for Receiver {
@@ -92,6 +188,38 @@ impl Peer for Receiver {
     #[inline(never)]
     fn on_timer(&mut self, now: u64, port: &mut Port<'_>) {
         self.on_timer(now, port);
+    }
+
+    #[inline(always)]
+    fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64) {
+        let Some((size, ack)) = self.plain_sizes() else { return };
+        let Some((raw, mut run, ring)) = way_in.idle_run(size) else { return };
+        let Some(mut output) = IdleRun::begin(Some(port.output), u32::from(ack.size)) else { return };
+        let mut packets = 0;
+        let mut echo = 0;
+        let mut next = self.expected();
+        while let Some(packet) = raw.first() {
+            let at = packet.at;
+            let ordinary = packet.size as u32 == size && packet.flags == 0 && packet.seq == next;
+            if at >= limit || !ordinary {
+                break;
+            }
+            let Some(arrival) = run.ask(at) else { break };
+            let Some(out) = output.ask(arrival) else { break };
+            if arrival >= limit {
+                break;
+            }
+            next = next.wrapping_add(1);
+            packets += 1;
+            echo = packet.sent;
+            run.pass(at);
+            output.pass(arrival);
+            raw.skip();
+            port.out.push(Packet { at: out, sent: echo, seq: next, ..ack });
+        }
+        run.end(ring, false);
+        output.end(port.out_id, true);
+        self.took_plain(packets, echo);
     }
 }
 
@@ -113,72 +241,31 @@ impl Solo {
             bury(packet, true, port.sacks, port.fates);
             late_losses.extend(line_of[ring]);
         };
+        let mut port;
+        let mut way_in;
         if let Some((link, after)) = self.link {
             let (link, after) = (link as usize, after as usize);
             let [output, link] = links.get_disjoint_mut([output, link]).expect(distinct);
             let [out, raw, settled] = rings.get_disjoint_mut([out, ring, after]).expect(distinct);
-            let mut port = Port { output, out, sacks, fates };
-            serve(peer, &mut port, limit, |port| {
-                loop {
-                    if settled.next_at() < limit {
-                        let packet = settled.pop();
-                        if packet.flags & LOST == 0 {
-                            return Some(packet);
-                        }
-                        end_of_line(after, &packet, port);
-                        continue;
-                    }
-                    let at = raw.next_at();
-                    if at >= limit {
-                        return None;
-                    }
-                    let mut packet = raw.pop();
-                    if packet.flags & LOST != 0 {
-                        end_of_line(ring, &packet, port);
-                    } else if link.offer(at, &mut packet).is_none() {
-                        bury(&packet, false, port.sacks, port.fates);
-                    } else if packet.at < limit && packet.flags & LOST == 0 && settled.is_empty() {
-                        return Some(packet);
-                    } else {
-                        settled.push(packet);
-                    }
-                }
-            });
+            port = Port { output, out, out_id: self.output.1, sacks, fates };
+            way_in = WayIn { raw, raw_id: ring, link: Some((link, settled, after)) };
         } else {
             let [out, raw] = rings.get_disjoint_mut([out, ring]).expect(distinct);
-            let mut port = Port { output: &mut links[output], out, sacks, fates };
-            serve(peer, &mut port, limit, |port| {
-                while raw.next_at() < limit {
-                    let packet = raw.pop();
-                    if packet.flags & LOST == 0 {
-                        return Some(packet);
-                    }
-                    end_of_line(ring, &packet, port);
-                }
-                None
-            });
+            port = Port { output: &mut links[output], out, out_id: self.output.1, sacks, fates };
+            way_in = WayIn { raw, raw_id: ring, link: None };
         }
-    }
-}
-
-/// Serve a peer's packets and timers before `limit`; `next` takes the next packet that arrives before it.
-#[inline(always)]
-fn serve(
-    peer: &mut impl Peer,
-    port: &mut Port<'_>,
-    limit: u64,
-    mut next: impl FnMut(&mut Port<'_>) -> Option<Packet>,
-) {
-    loop {
-        let packet = next(port);
-        let arrival = packet.as_ref().map_or(limit, |packet| packet.at);
-        // Packets go before timers.
-        while peer.deadline() < arrival {
-            peer.on_timer(peer.deadline(), port);
-        }
-        match packet {
-            Some(packet) => peer.on_packet(arrival, &packet, port),
-            None => return,
+        loop {
+            peer.run_plain(&mut way_in, &mut port, limit);
+            let packet = way_in.next(&mut port, limit, &mut end_of_line);
+            let arrival = packet.as_ref().map_or(limit, |packet| packet.at);
+            // Packets go before timers.
+            while peer.deadline() < arrival {
+                peer.on_timer(peer.deadline(), &mut port);
+            }
+            match packet {
+                Some(packet) => peer.on_packet(arrival, &packet, &mut port),
+                None => return,
+            }
         }
     }
 }

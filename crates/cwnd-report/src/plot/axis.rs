@@ -15,7 +15,8 @@ pub struct Axis {
     pub from: Option<f64>,
     /// Where it ends; from the data if not given.
     pub to: Option<f64>,
-    /// Ends where the data end; otherwise a little farther, or at the next tick if that is near.
+    /// Ends where the data end, or at a tick that is all but there; otherwise a little farther, or at the next tick
+    /// if that is near.
     pub tight: bool,
     /// Ticks at whole numbers only.
     pub whole: bool,
@@ -108,12 +109,12 @@ impl Axis {
                     to = from + if from == 0.0 { 1.0 } else { from.abs() };
                 }
                 let step = Step::new(to - from, most, self.whole);
-                if !self.tight {
-                    (from, to) = (
-                        self.from.unwrap_or(ease(from, step.below(from), to - from)),
-                        self.to.unwrap_or(ease(to, step.above(to), to - from)),
-                    );
-                }
+                let (near, room) = if self.tight { (0.01, 0.0) } else { (0.1, 0.04) };
+                let ease = |end: f64, tick: f64| ease(end, tick, near * (to - from), room * (to - from));
+                (from, to) = (
+                    self.from.unwrap_or_else(|| ease(from, step.below(from))),
+                    self.to.unwrap_or_else(|| ease(to, step.above(to))),
+                );
                 ticks::linear(from, to, step, self.numbers)
             }
             Scale::Log => {
@@ -134,10 +135,10 @@ impl Axis {
     }
 }
 
-/// The end of an axis: the next tick, unless that leaves much of the axis empty.
-fn ease(data: f64, tick: f64, span: f64) -> f64 {
-    let room = tick - data;
-    if room.abs() <= 0.1 * span { tick } else { data + room.signum() * 0.04 * span }
+/// The end of an axis: the tick if it is near the end of the data, or else so much room beyond the data.
+fn ease(data: f64, tick: f64, near: f64, room: f64) -> f64 {
+    let distance = tick - data;
+    if distance.abs() <= near { tick } else { data + distance.signum() * room }
 }
 
 /// An axis whose range is known.
@@ -177,6 +178,7 @@ mod tests {
         assert_eq!(range(&axis, (1_200.0, 39_000.0)), (0.0, 40_000.0));
         assert_eq!(range(&axis, (0.0, 31_000.0)), (0.0, 31_000.0 + 0.04 * 31_000.0));
         assert_eq!(range(&axis.clone().tight(), (1_200.0, 31_000.0)), (1_200.0, 31_000.0));
+        assert_eq!(range(&axis.clone().tight(), (0.0, 99.9)), (0.0, 100.0));
         assert_eq!(range(&axis.clone().from(0.0).to(100.0), (50.0, 60.0)), (0.0, 100.0));
         assert_eq!(range(&axis, (0.0, 0.0)), (0.0, 1.0));
         assert_eq!(range(&axis, (7.0, 7.0)), (6.72, 14.0));

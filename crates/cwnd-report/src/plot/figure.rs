@@ -152,14 +152,19 @@ impl Panel {
     /// Draws the heading and the legend, and tells where the area between the axes may begin.
     fn draw_heading(&self, canvas: &mut Canvas, left: f64, right: f64, top: f64) -> f64 {
         let heading = text::shorten(&self.title, 1.1 * TEXT, right - left);
-        let mut indent = 0.0;
+        let beside = if heading.is_empty() { 0.0 } else { text::width(&heading, 1.1 * TEXT) + 18.0 };
+        let mut keys = key::Rows::new(&self.keys, beside, right - left);
+        let mut y = top;
         if !heading.is_empty() {
-            canvas.text(left, top + key::ROW / 2.0 + 4.0, &Label::new(TEXT, INK).bold(), &heading);
-            indent = text::width(&heading, 1.1 * TEXT) + 18.0;
+            canvas.text(left, y + key::ROW / 2.0 + 4.0, &Label::new(TEXT, INK).bold(), &heading);
+            // The legend stands beside the heading if it fits in that row, and below it otherwise.
+            if keys.height() != key::ROW {
+                keys = key::Rows::new(&self.keys, 0.0, right - left);
+                y += key::ROW;
+            }
         }
-        let keys = key::Rows::new(&self.keys, indent, right - left);
-        keys.draw(canvas, left, top);
-        top + keys.height().max(if heading.is_empty() { 0.0 } else { key::ROW }) + 8.0
+        keys.draw(canvas, left, y);
+        y + keys.height() + 8.0
     }
 
     fn draw(&self, canvas: &mut Canvas, frame: &Frame, labelled: bool) {

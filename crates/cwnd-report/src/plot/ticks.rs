@@ -98,9 +98,10 @@ pub(crate) fn at(values: &[f64], numbers: Numbers) -> Ticks {
 pub(crate) fn round_log(value: f64, up: bool) -> f64 {
     let near = value.log10().floor() as i32;
     let steps = (near - 1..=near + 1).flat_map(|e| [1.0, 2.0, 5.0].map(|digit| times_power(digit, e)));
+    let (below, above) = (value * (1.0 + 1e-9), value * (1.0 - 1e-9));
     match up {
-        true => steps.into_iter().find(|&v| v >= value * (1.0 - 1e-9)),
-        false => steps.filter(|&v| v <= value * (1.0 + 1e-9)).next_back(),
+        true => steps.into_iter().find(|&v| v >= above),
+        false => steps.rev().find(|&v| v <= below),
     }
     .unwrap_or(value)
 }

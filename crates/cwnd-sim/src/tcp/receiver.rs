@@ -10,6 +10,8 @@ use cwnd_cc::EcnMode;
 pub struct ReceiverConfig {
     /// Channel of its ACKs.
     pub channel: u32,
+    /// Wire bytes of a full data packet.
+    pub packet_size: u32,
     /// Wire bytes of an ACK without SACK blocks.
     pub ack_size: u32,
     /// What SACK blocks add: for any, and for each.
@@ -78,6 +80,31 @@ impl Receiver {
     /// How many segments are there in order.
     pub fn in_order(&self) -> u64 {
         self.next
+    }
+
+    /// If every full packet in order would be acknowledged at once, alone and without SACK blocks or echo:
+    /// its wire bytes, and an ACK to be filled in.
+    #[inline]
+    pub(crate) fn plain_sizes(&self) -> Option<(u32, Packet)> {
+        let plain = self.held == 0 && !self.echoing && self.config.delayed_ack.is_none();
+        let (channel, size) = (self.config.channel, self.config.ack_size as u16);
+        plain.then(|| (self.config.packet_size, Packet { channel, size, flags: BARE, ..Packet::default() }))
+    }
+
+    /// The segment expected next, modulo 2^32.
+    pub(crate) fn expected(&self) -> u32 {
+        self.next as u32
+    }
+
+    /// So many full packets in order were acknowledged, the last with the timestamp `echo`.
+    #[inline]
+    pub(crate) fn took_plain(&mut self, packets: u64, echo: u64) {
+        if packets > 0 {
+            self.next += packets;
+            self.counts.received += packets;
+            self.counts.wire_bytes += packets * u64::from(self.config.packet_size);
+            self.echo = echo;
+        }
     }
 
     /// A packet of the flow arrives.

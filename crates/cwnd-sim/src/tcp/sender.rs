@@ -269,6 +269,24 @@ impl Sender {
         }
     }
 
+    /// If ordinary ACKs would be plain now, their wire bytes.
+    #[inline]
+    pub(crate) fn plain_ack_size(&self) -> Option<u32> {
+        let plain = self.plain && self.state == State::Open && self.board.is_clean();
+        plain.then_some(self.config.ack_size)
+    }
+
+    /// Take an ACK without flags, if it is a plain one.
+    #[inline(always)]
+    pub(crate) fn take_plain_ack(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) -> bool {
+        let cumulative = expand(self.una, packet.seq);
+        if cumulative <= self.una || !self.board.is_clean() {
+            return false;
+        }
+        self.on_plain_ack(now, packet, cumulative, out);
+        true
+    }
+
     /// The fast path: everything arrives in order, and nothing is known to be missing.
     #[inline(always)]
     fn on_plain_ack(&mut self, now: u64, packet: &Packet, cumulative: u64, out: &mut impl Emit) {

@@ -25,33 +25,67 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
     let metrics: Vec<Vec<&RunMetrics>> =
         results.iter().map(|runs| runs.iter().map(|done| &done.metrics).collect()).collect();
     let unit = rate_unit(metrics.iter().flatten().map(|run| run.throughput_bps).fold(0.0, f64::max));
-    let fair = entries.iter().any(|entry| entry.scenario.flows.len() > 1);
+    let shown = Shown {
+        rate: unit.1,
+        fairness: entries.iter().any(|entry| entry.scenario.flows.len() > 1),
+        completion: entries.iter().any(|entry| entry.scenario.flows.iter().any(|flow| flow.bytes.is_some())),
+    };
     let mut rows = Vec::new();
     for (entry, runs) in entries.iter().zip(&metrics) {
-        rows.push(row(&shortened(entry.name), &figures(runs, entry), unit.1, fair));
+        rows.push(row(&shortened(entry.name), &figures(runs, entry), &shown));
         if entry.groups.len() > 1 {
             let mut first = 0;
             for group in entry.groups {
                 let flows = first..first + group.count as usize;
                 first = flows.end;
-                rows.push(row(&label(group), &group_figures(runs, entry, flows), unit.1, fair));
+                rows.push(row(&label(group), &group_figures(runs, entry, flows), &shown));
             }
         }
     }
-    let mut columns: Vec<Column<'_>> = vec![
-        ("algorithm", "", Align::Left),
-        ("throughput", unit.0, Align::Right),
-        ("goodput", unit.0, Align::Right),
-        ("used", "%", Align::Right),
-        ("loss", "%", Align::Right),
-        ("Jain", "", Align::Right),
-        ("RTT", "ms", Align::Right),
-        ("queue", "packets", Align::Right),
-        ("resent", "", Align::Right),
-        ("timeouts", "", Align::Right),
-    ];
-    columns.retain(|column| fair || column.0 != "Jain");
+    let columns: Vec<Column<'_>> = COLUMNS
+        .iter()
+        .filter(|column| shown.has(column.0))
+        .map(|(name, of, align)| (*name, if *of == RATE { unit.0 } else { *of }, *align))
+        .collect();
     format!("\n{}\n{}", units_row::table(&columns, &rows, 2), about(entries, &metrics))
+}
+
+/// Stands for the unit that rates have in the table at hand.
+const RATE: &str = "rate";
+const FAIRNESS: &str = "Jain";
+const COMPLETION: &str = "done";
+const COLUMNS: [Column<'_>; 11] = [
+    ("algorithm", "", Align::Left),
+    ("throughput", RATE, Align::Right),
+    ("goodput", RATE, Align::Right),
+    ("used", "%", Align::Right),
+    (COMPLETION, "s", Align::Right),
+    ("loss", "%", Align::Right),
+    (FAIRNESS, "", Align::Right),
+    ("RTT", "ms", Align::Right),
+    ("queue", "packets", Align::Right),
+    ("resent", "", Align::Right),
+    ("timeouts", "", Align::Right),
+];
+
+/// What the table shows.
+struct Shown {
+    /// How many bit/s are one of the unit.
+    rate: f64,
+    /// Jain's index, where there are several flows.
+    fairness: bool,
+    /// The completion time, where there are transfers.
+    completion: bool,
+}
+
+impl Shown {
+    fn has(&self, column: &str) -> bool {
+        match column {
+            FAIRNESS => self.fairness,
+            COMPLETION => self.completion,
+            _ => true,
+        }
+    }
 }
 
 /// A line on what the runs cost.
@@ -75,6 +109,8 @@ struct Figures {
     throughput: f64,
     goodput: f64,
     used: Option<f64>,
+    /// Mean over the transfers that were completed.
+    completion: Option<f64>,
     loss: f64,
     jain: Option<f64>,
     rtt: Option<f64>,
@@ -90,6 +126,7 @@ fn figures(runs: &[&RunMetrics], entry: &Entry<'_>) -> Vec<Figures> {
         throughput: run.throughput_bps,
         goodput: run.goodput_bps,
         used: run.utilisation,
+        completion: completion(&run.flows),
         loss: run.loss_ratio,
         jain: (forward > 1).then_some(run.jain_index),
         rtt: run.rtt_mean_s,
@@ -116,6 +153,7 @@ fn group_figures(runs: &[&RunMetrics], entry: &Entry<'_>, flows: std::ops::Range
             throughput,
             goodput: sum(|flow| flow.goodput_bps),
             used: across.then(|| throughput / rate.0 as f64),
+            completion: completion(flows),
             loss: if sent > 0.0 { lost / sent } else { 0.0 },
             jain: (flows.len() > 1).then(|| jain_index(&throughputs)),
             rtt: (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64),
@@ -127,7 +165,12 @@ fn group_figures(runs: &[&RunMetrics], entry: &Entry<'_>, flows: std::ops::Range
     runs.iter().map(figures).collect()
 }
 
-fn row(name: &str, runs: &[Figures], rate: f64, fair: bool) -> Vec<String> {
+fn completion(flows: &[FlowMetrics]) -> Option<f64> {
+    let times: Vec<f64> = flows.iter().filter_map(|flow| flow.completion_time_s).collect();
+    Summary::of(&times).map(|summary| summary.mean)
+}
+
+fn row(name: &str, runs: &[Figures], shown: &Shown) -> Vec<String> {
     // A mean over the runs that have the value; the interval only with repeats that differ, and where it matters
     // most, since it makes a column wide.
     let cell = |scale: f64, decimals: usize, interval: bool, value: &dyn Fn(&Figures) -> Option<f64>| {
@@ -139,11 +182,12 @@ fn row(name: &str, runs: &[Figures], rate: f64, fair: bool) -> Vec<String> {
             None => mean,
         }
     };
-    let mut cells = vec![
+    let cells = [
         name.to_owned(),
-        cell(1.0 / rate, 2, true, &|run| Some(run.throughput)),
-        cell(1.0 / rate, 2, false, &|run| Some(run.goodput)),
+        cell(1.0 / shown.rate, 2, true, &|run| Some(run.throughput)),
+        cell(1.0 / shown.rate, 2, false, &|run| Some(run.goodput)),
         cell(100.0, 1, false, &|run| run.used),
+        cell(1.0, 2, true, &|run| run.completion),
         cell(100.0, 3, true, &|run| Some(run.loss)),
         cell(1.0, 3, true, &|run| run.jain),
         cell(1e3, 2, false, &|run| run.rtt),
@@ -151,10 +195,7 @@ fn row(name: &str, runs: &[Figures], rate: f64, fair: bool) -> Vec<String> {
         cell(1.0, 0, false, &|run| Some(run.resent)),
         cell(1.0, if runs.len() > 1 { 1 } else { 0 }, false, &|run| Some(run.timeouts)),
     ];
-    if !fair {
-        cells.remove(5);
-    }
-    cells
+    COLUMNS.iter().zip(cells).filter(|(column, _)| shown.has(column.0)).map(|(_, cell)| cell).collect()
 }
 
 /// A number that is not nothing is not written as nothing.
@@ -166,10 +207,13 @@ fn number(value: f64, decimals: usize) -> String {
     thousands(value, decimals)
 }
 
-/// The unit in which the largest rate has two digits before the point, or more.
+/// The unit for rates of which this is the largest: Mbit/s, since papers speak in it, wherever it can be read.
 fn rate_unit(most: f64) -> (&'static str, f64) {
-    let units = [("Tbit/s", 1e12), ("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)];
-    units.into_iter().find(|(_, scale)| most >= 10.0 * scale).unwrap_or(("kbit/s", 1e3))
+    match most {
+        10e9.. => ("Gbit/s", 1e9),
+        1e6.. => ("Mbit/s", 1e6),
+        _ => ("kbit/s", 1e3),
+    }
 }
 
 fn shortened(name: &str) -> String {

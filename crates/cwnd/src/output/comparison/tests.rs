@@ -1,1 +1,127 @@
+use super::*;
+use crate::runner::Timing;
+use cwnd_scenario::{AlgorithmSpec, ByteSize, FlowOutcome, LinkOutcome, Outcome, Time, build::Setup};
 
+fn group(name: &str, count: u32) -> FlowGroup {
+    FlowGroup::new(AlgorithmSpec { name: name.to_owned(), ..AlgorithmSpec::default() }, count)
+}
+
+fn setup() -> Setup {
+    Setup { buffer: 1000.into(), duration: Time::from_secs(10), ..Setup::default() }
+}
+
+/// A run in which flow i (from 0) receives i + 1 times `bytes` on the wire.
+fn done(scenario: &Scenario, bytes: u64) -> Done {
+    let flow = |i: usize| FlowOutcome {
+        packets_sent: 1_000,
+        packets_received: 990,
+        packets_dropped: 10,
+        retransmissions: 10,
+        timeouts: i as u64,
+        wire_bytes_received: bytes * (i as u64 + 1),
+        bytes_in_order: bytes * (i as u64 + 1) / 2,
+        completed: scenario.flows[i].bytes.map(|_| Time::from_millis(2_500)),
+        rtt_samples: 2,
+        rtt_sum_s: 0.42,
+        ..FlowOutcome::default()
+    };
+    let links = scenario.network.links.iter().map(|link| LinkOutcome {
+        name: link.name.clone(),
+        data_arrived: 100,
+        waiting_integral: 123.0,
+        ..LinkOutcome::default()
+    });
+    let outcome = Outcome {
+        end: scenario.duration,
+        flows: (0..scenario.flows.len()).map(flow).collect(),
+        links: links.collect(),
+        trace: None,
+    };
+    let timing = Timing { cpu_s: 1e-6, cpu_ns_per_packet: Some(10.0), packets: 100 };
+    Done { seed: 1, metrics: RunMetrics::new(scenario, &outcome), trace: None, timing }
+}
+
+fn shown(groups: &[FlowGroup], setup: &Setup, runs: &[u64]) -> String {
+    let scenario = setup.scenario(groups, 1).expect("a sound setup");
+    let runs: Vec<Done> = runs.iter().map(|bytes| done(&scenario, *bytes)).collect();
+    let entry = Entry { name: "a name", groups, scenario: &scenario };
+    table(&[entry], &[runs.iter().collect()])
+}
+
+#[test]
+fn one_flow() {
+    let expected = "
+  algorithm  throughput  goodput  used   loss     RTT    queue  resent  timeouts
+                 Mbit/s   Mbit/s     %      %      ms  packets
+  ─────────  ──────────  ───────  ────  ─────  ──────  ───────  ──────  ────────
+  a name         800.00   400.00  80.0  1.000  210.00     12.3      10         0
+
+  1 flow over a dumbbell of 1 Gbit/s, base RTT 204 ms; buffer 1,000 packets, access 1,000 packets
+  ns2 stack, 1,000 B of payload in packets of 1,050 B; 10 s from seed 1
+";
+    assert_eq!(shown(&[group("cubic", 1)], &setup(), &[1_000_000_000]), expected);
+}
+
+#[test]
+fn several_algorithms_with_repeats() {
+    let mut reverse = group("newreno", 1);
+    reverse.reverse = true;
+    // Repeats of 300 and 330 Mbit/s: mean 315, SD 21.21, SE 15, t 12.706: 190.59.
+    let expected = "
+  algorithm                throughput  goodput  used   loss   Jain     RTT    queue  resent  timeouts
+                               Mbit/s   Mbit/s     %      %             ms  packets
+  ───────────────────  ──────────────  ───────  ────  ─────  ─────  ──────  ───────  ──────  ────────
+  a name               3.15 ± 1.91     1.57   0.3  1.000  0.900  210.00     12.3      20       1.0
+";
+    let text = shown(&[group("cubic", 2), reverse], &setup(), &[1_250_000, 1_375_000]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 11, "{text}");
+    assert_eq!(
+        lines[1].split_whitespace().nth(5),
+        expected.lines().nth(1).and_then(|l| l.split_whitespace().nth(5))
+    );
+    let cells: Vec<&str> = lines[4].split_whitespace().collect();
+    assert_eq!(
+        cells,
+        ["a", "name", "3.15", "±", "1.91", "1.57", "0.3", "1.000", "0.900", "210.00", "12.3", "20", "1.0"]
+    );
+    let cells: Vec<&str> = lines[5].split_whitespace().collect();
+    assert_eq!(cells[..6], ["cubic", "×", "2", "3.15", "±", "1.91"]);
+    let cells: Vec<&str> = lines[6].split_whitespace().collect();
+    assert_eq!(cells[..5], ["newreno,", "reverse", "3.15", "±", "1.91"]);
+    assert_eq!(cells[6], "–");
+    assert!(lines[8].starts_with("  2 flows and 1 reverse over a dumbbell of 1 Gbit/s"), "{text}");
+    assert_eq!(lines[10], "  means of 2 repeats ± half a 95 % confidence interval (Student's t)");
+}
+
+#[test]
+fn equal_repeats_have_no_interval() {
+    let text = shown(&[group("cubic", 1)], &setup(), &[1_000_000, 1_000_000]);
+    assert!(text.contains("all repeats are equal, since nothing here is random"), "{text}");
+    assert!(!text.contains('±'), "{text}");
+}
+
+#[test]
+fn transfers_show_when_they_were_done() {
+    let setup = Setup { bytes: Some(ByteSize(1_000_000)), ..setup() };
+    let text = shown(&[group("cubic", 1)], &setup, &[1_000_000]);
+    assert!(text.lines().nth(1).unwrap().contains("done"), "{text}");
+    assert!(text.lines().nth(4).unwrap().contains(" 2.50 "), "{text}");
+}
+
+#[test]
+fn little_is_not_written_as_nothing() {
+    assert_eq!(number(0.0, 3), "0.000");
+    assert_eq!(number(0.0004, 3), "<0.001");
+    assert_eq!(number(0.0005, 3), "0.001");
+    assert_eq!(number(1234.5678, 2), "1,234.57");
+}
+
+#[test]
+fn rates_have_a_fitting_unit() {
+    assert_eq!(rate_unit(0.0).0, "kbit/s");
+    assert_eq!(rate_unit(999e3).0, "kbit/s");
+    assert_eq!(rate_unit(8.4e6).0, "Mbit/s");
+    assert_eq!(rate_unit(1e9).0, "Mbit/s");
+    assert_eq!(rate_unit(40e9).0, "Gbit/s");
+}
