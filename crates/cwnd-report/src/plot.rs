@@ -8,9 +8,9 @@
 //! stand in one HTML page. Numbers have at most two decimals and nothing depends on time or place: the same
 //! figure is the same text, byte by byte.
 //!
-//! The background is white in every colour scheme, on purpose. The colours were chosen for their contrast with
-//! white, a figure in a paper is printed on white, and the tools that turn SVG into PDF know no colour schemes;
-//! so a figure looks the same on a dark web page as in print.
+//! The background is white in every colour scheme, on purpose. The colours were chosen for their contrast
+//! with white, a figure in a paper is printed on white, and the tools that turn SVG into PDF know no colour
+//! schemes; so a figure looks the same on a dark web page as in print.
 //!
 //! Colours can be told apart by colour-blind readers; dash patterns and markers say the same again for black
 //! and white ([`style`]).

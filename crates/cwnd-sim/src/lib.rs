@@ -7,15 +7,18 @@
 mod check;
 mod engine;
 mod factory;
-mod graph;
-mod host;
+#[doc(hidden)]
+pub mod graph;
+#[doc(hidden)]
+pub mod host;
 pub mod link;
 mod merge;
 pub mod net;
 mod outcome;
 pub mod packet;
 mod ring;
-mod setup;
+#[doc(hidden)]
+pub mod setup;
 mod simulation;
 mod solo;
 pub mod tcp;

@@ -15,8 +15,8 @@ pub struct Axis {
     pub from: Option<f64>,
     /// Where it ends; from the data if not given.
     pub to: Option<f64>,
-    /// Ends where the data end, or at a tick that is all but there; otherwise a little farther, or at the next tick
-    /// if that is near.
+    /// Ends where the data end, or at a tick that is all but there; otherwise a little farther, or at the
+    /// next tick if that is near.
     pub tight: bool,
     /// Ticks at whole numbers only.
     pub whole: bool,
@@ -58,8 +58,8 @@ impl Axis {
         }
     }
 
-    /// A logarithmic axis. Where the data are not all positive, give its beginning ([`Axis::from`]): it cannot
-    /// be read from them, and is taken as a thousandth of the end.
+    /// A logarithmic axis. Where the data are not all positive, give its beginning ([`Axis::from`]): it
+    /// cannot be read from them, and is taken as a thousandth of the end.
     pub fn log(quantity: &str, unit: &str) -> Axis {
         Axis { scale: Scale::Log, ..Axis::linear(quantity, unit) }
     }

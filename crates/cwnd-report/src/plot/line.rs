@@ -24,7 +24,8 @@ pub struct Markers {
     pub marker: Marker,
     /// The least distance between two, in the units of the figure; 0 marks every point.
     pub spacing: f64,
-    /// Where the first may stand, as a share of the spacing, so that the markers of several lines do not meet.
+    /// Where the first may stand, as a share of the spacing, so that the markers of several lines do not
+    /// meet.
     pub phase: f64,
 }
 
@@ -45,8 +46,8 @@ impl Line {
     }
 }
 
-/// Width of a column within which a line keeps its extremes: half a unit, so that a figure can be shown at twice
-/// its size without a difference.
+/// Width of a column within which a line keeps its extremes: half a unit, so that a figure can be shown at
+/// twice its size without a difference.
 pub(crate) const COLUMN: f64 = 0.5;
 
 impl Mark for Line {

@@ -25,7 +25,8 @@ pub(super) fn panel(cast: &Cast<'_>, runs: &[TracedRun<'_>]) -> (Panel, Vec<Stri
         if others.len() <= MOST_QUEUES { Dash::of_series(others.len()) } else { Dash::Dashed };
 
     for (i, run) in drawn.iter().enumerate() {
-        let marker = (cast.runs.len() > 1).then(|| markers(Marker::of_series(i), i, drawn.len()));
+        let sign = Marker::of_series(cast.series(run.algorithm));
+        let marker = (cast.runs.len() > 1).then(|| markers(sign, i, drawn.len()));
         let line = |link: &str, points, dash| {
             let stroke = Stroke { colour: colour(cast, run, link), width: 1.1, dash };
             // Where other queues are longer, that of the bottleneck hardly leaves the axis.
@@ -64,6 +65,13 @@ pub(super) fn panel(cast: &Cast<'_>, runs: &[TracedRun<'_>]) -> (Panel, Vec<Stri
         }
     }
     panel.keys.push(Key::new(first.bottleneck, key(first.bottleneck, bottleneck_dash)));
+    if cast.runs.len() > 1 {
+        for name in cast.runs_without_key() {
+            let series = cast.series(name);
+            let line = Swatch::line(Stroke::solid(Colour::of_series(series), 1.1));
+            panel.keys.push(Key::new(name, line.marker(Some(Marker::of_series(series)))));
+        }
+    }
     if !others.is_empty() {
         notes.push("Queues besides the bottleneck's are shown where they held more.".into());
     }
@@ -81,8 +89,8 @@ fn first_seeds<'a, 'b>(runs: &'b [TracedRun<'a>]) -> Vec<&'b TracedRun<'a>> {
     first
 }
 
-/// The links whose queue, in any run, was longer than the bottleneck's ever was, and at least half as long as the
-/// longest of that run: a few ACKs on their way back are no news beside a thousand packets at the sender.
+/// The links whose queue, in any run, was longer than the bottleneck's ever was, and at least half as long as
+/// the longest of that run: a few ACKs on their way back are no news beside a thousand packets at the sender.
 fn other_queues<'a>(runs: &[&TracedRun<'a>]) -> Vec<&'a str> {
     let mut others: Vec<&str> = Vec::new();
     for run in runs {
@@ -130,7 +138,7 @@ fn spread(run: &TracedRun<'_>, links: &[&str]) -> Vec<(f64, [f64; 3])> {
 /// sender has the colour of its flow, and any other is grey.
 fn colour(cast: &Cast<'_>, run: &TracedRun<'_>, link: &str) -> Colour {
     if cast.runs.len() > 1 {
-        return cast.colour(run.algorithm);
+        return Colour::of_series(cast.series(run.algorithm));
     }
     if link == run.bottleneck {
         return INK;

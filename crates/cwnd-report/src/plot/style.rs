@@ -1,9 +1,9 @@
 //! Colours, dash patterns and markers.
 //!
-//! Five colours are those of the Okabe-Ito palette that have a contrast of at least 3:1 with white (its orange,
-//! sky blue and yellow do not: as thin lines they fade); brown and violet were found by searching for the colours
-//! with that contrast that are farthest from the others for readers with normal, protan, deutan and tritan
-//! vision.
+//! Five colours are those of the Okabe-Ito palette that have a contrast of at least 3:1 with white (its
+//! orange, sky blue and yellow do not: as thin lines they fade); brown and violet were found by searching for
+//! the colours with that contrast that are farthest from the others for readers with normal, protan, deutan
+//! and tritan vision.
 
 use std::fmt;
 

@@ -5,11 +5,11 @@
 //!   algorithm each flow has a colour.
 //! - Of more than [`MOST_FLOWS`] flows of an algorithm the mean is drawn, in a band from the least to the
 //!   greatest; and so for every algorithm if there would be more than [`MOST_LINES`] lines.
-//! - Of several seeds the first is drawn. A mean over seeds would flatten the sawtooth that the figure is about;
-//!   so the others are there as a band, from the least to the greatest of all flows of all seeds.
-//! - The queue of the bottleneck is always drawn. Another is drawn if it held more (and is not short beside the
-//!   longest): where no link is slower than the sender's own, packets wait there and the bottleneck's queue
-//!   stays empty.
+//! - Of several seeds the first is drawn. A mean over seeds would flatten the sawtooth that the figure is
+//!   about; so the others are there as a band, from the least to the greatest of all flows of all seeds.
+//! - The queue of the bottleneck is always drawn. Another is drawn if it held more (and is not short beside
+//!   the longest): where no link is slower than the sender's own, packets wait there and the bottleneck's
+//!   queue stays empty.
 //!
 //! The caption says which of these apply.
 
@@ -38,10 +38,11 @@ pub fn cwnd_and_queue(runs: &[TracedRun<'_>], title: &str) -> String {
 /// The windows of `runs` over time and, below, the queues: a figure to which the caller can add, such as what
 /// made it.
 ///
-/// Several algorithms have a colour and a marker each, and their flows differ by dash pattern; the flows of one
-/// algorithm have a colour each. Of more than eight flows of an algorithm, or more than twelve in all, the mean is
-/// drawn in a band from the least to the greatest. Of several seeds of an algorithm the first is drawn, with a band over all of them. The
-/// queue of the bottleneck is always there; others are where they held more. The caption says what applies.
+/// Several algorithms have a colour and a marker each, and their flows differ by dash pattern; the flows of
+/// one algorithm have a colour each. Of more than eight flows of an algorithm, or more than twelve in all,
+/// the mean is drawn in a band from the least to the greatest. Of several seeds of an algorithm the first is
+/// drawn, with a band over all of them. The queue of the bottleneck is always there; others are where they
+/// held more. The caption says what applies.
 ///
 /// # Panics
 /// If a trace contradicts itself (a sample without a time, a time without a queue length).
@@ -127,18 +128,24 @@ impl<'a> Cast<'a> {
         Cast { groups, runs: names, colour_by_flow }
     }
 
-    /// The colour of an algorithm, or of a run.
-    pub fn colour(&self, name: &str) -> Colour {
+    /// The place of an algorithm among the series, or of a run that is not named after one.
+    pub fn series(&self, name: &str) -> usize {
         let algorithms = self.groups.iter().map(|group| group.algorithm);
-        let others = self.runs.iter().copied().filter(|run| self.groups.iter().all(|g| g.algorithm != *run));
-        algorithms.chain(others).position(|known| known == name).map_or(INK, Colour::of_series)
+        let mut all = algorithms.chain(self.runs_without_key());
+        all.position(|known| known == name).unwrap_or(0)
+    }
+
+    /// The runs that are not named after an algorithm, such as mixes.
+    pub fn runs_without_key(&self) -> impl Iterator<Item = &'a str> {
+        let is_algorithm = |run: &&str| self.groups.iter().any(|group| group.algorithm == *run);
+        self.runs.iter().copied().filter(move |run| !is_algorithm(run))
     }
 
     /// The colour of a flow of a run.
     pub fn flow_colour(&self, run: &TracedRun<'_>, flow: usize) -> Colour {
         match self.colour_by_flow {
             true => Colour::of_series(flow),
-            false => self.colour(run.algorithm_of(flow)),
+            false => Colour::of_series(self.series(run.algorithm_of(flow))),
         }
     }
 
@@ -261,8 +268,8 @@ pub(super) fn markers(marker: Marker, index: usize, lines: usize) -> Markers {
     Markers { marker, spacing, phase: (index as f64 + 0.5) / lines as f64 }
 }
 
-/// What the colours or the dash patterns of flows mean. Nothing where algorithms have different flows, so that a
-/// pattern stands for another flow in each.
+/// What the colours or the dash patterns of flows mean. Nothing where algorithms have different flows, so
+/// that a pattern stands for another flow in each.
 fn flow_keys(cast: &Cast<'_>) -> Vec<Key> {
     let indices = |group: &Group<'_>| group.first_seed().iter().map(|flow| flow.index).collect::<Vec<_>>();
     let mut single = cast.groups.iter().filter(|group| !group.is_averaged);

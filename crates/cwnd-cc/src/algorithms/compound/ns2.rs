@@ -28,6 +28,9 @@
 //! - The round trips' arithmetic is in integers whatever the window's own arithmetic is; the growth of the loss window
 //!   follows the latter.
 
+#[cfg(test)]
+mod tests;
+
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal,
     State, Window, build,
@@ -127,7 +130,7 @@ impl CongestionControl for CompoundNs2 {
             self.phase = Phase::Open;
             return;
         }
-        if ack.acked == 0 || ack.cumulative == 0 || matches!(ack.state, State::Cwr | State::Recovery) {
+        if ack.cumulative == 0 || matches!(ack.state, State::Cwr | State::Recovery) {
             return;
         }
         self.reconcile(window.cwnd);

@@ -34,6 +34,9 @@
 //!   without a pause.
 //! - `target` is looked up one RTTmin ahead, where the RFC says RTT.
 
+#[cfg(test)]
+mod tests;
+
 use super::kernel::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
 use crate::parts::hystart::HyStart;
 use crate::{

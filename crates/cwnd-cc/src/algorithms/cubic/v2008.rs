@@ -39,6 +39,9 @@
 //!   an epoch, in the first second of the transport's clock.
 //! - Undo raises the window to W_max (Linux 2.6; ns-2.35 has no undo).
 
+#[cfg(test)]
+mod tests;
+
 use super::kernel::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,

@@ -89,6 +89,19 @@ fn a_mix_has_the_colours_of_its_algorithms() {
 }
 
 #[test]
+fn runs_of_mixes_have_keys_for_their_queues() {
+    let trace = trace(2, ONE_QUEUE);
+    let mix = |name, other| TracedRun { flow_algorithms: other, ..run(name, 1, &trace) };
+    let runs = [mix("cubic,reno", &["cubic", "reno"]), mix("elastic,reno", &["elastic", "reno"])];
+    let figure = cwnd_and_queue_figure(&runs, "");
+    assert_eq!(labels(&figure.keys), ["cubic", "reno", "elastic"]);
+    let keys = &figure.panels[1].keys;
+    assert_eq!(labels(keys), ["bottleneck", "cubic,reno", "elastic,reno"]);
+    let colours: Vec<_> = keys[1..].iter().map(|key| key.swatch.line.map(|line| line.colour)).collect();
+    assert_eq!(colours, [Some(Colour::of_series(3)), Some(Colour::of_series(4))]);
+}
+
+#[test]
 fn many_flows_are_a_mean_in_a_band() {
     let many = trace(9, ONE_QUEUE);
     let figure = cwnd_and_queue_figure(&[run("cubic", 1, &many)], "");

@@ -1,0 +1,126 @@
+use super::*;
+use crate::testing::{ack, ack_rtt, acks_for_a_segment, congestion, time_out, window, window_with};
+use crate::{CongestionKind, Nanos};
+
+fn module(overflow_32bit: bool) -> CompoundNs2 {
+    CompoundNs2::new(CompoundNs2Parameters { overflow_32bit, ..Default::default() })
+}
+
+/// A module in congestion avoidance that sent `sent` segments in the round trip that now ends, which it measured at
+/// `rtt_us` with `base_us` the least of all.
+fn end_of_round(module: &mut CompoundNs2, dwnd: f64, sent: u64, base_us: u64, rtt_us: u64) -> f64 {
+    module.delay_window = dwnd;
+    (module.round_base, module.round_end, module.acknowledged) = (0, sent, sent + 1);
+    (module.base_rtt, module.round_rtt, module.samples) = (base_us, rtt_us, 3);
+    module.end_round(&Ack { in_flight: sent as u32, ..ack(0) });
+    assert_eq!((module.round_base, module.round_end), (sent, 2 * sent + 1));
+    module.delay_window
+}
+
+#[test]
+fn the_delay_window_grows_and_gives_way_in_whole_segments() {
+    // 1,000 segments, no queue: floor(1000^0.75/8) - 1 = floor(22.2) - 1 = 21.
+    assert_eq!(end_of_round(&mut module(false), 100.0, 1000, 100_001, 100_001), 121.0);
+    // 10,000: 1000/8 - 1 = 124 exactly. 10: floor(5.6/8) = 0, no growth.
+    assert_eq!(end_of_round(&mut module(false), 100.0, 10_000, 100_001, 100_001), 224.0);
+    assert_eq!(end_of_round(&mut module(false), 100.0, 10, 100_001, 100_001), 100.0);
+    // RTT 110 ms: 2000 - floor(2000 * 100,001/110,001) = 2000 - 1818 = 182 half segments, so dwnd loses 91.
+    assert_eq!(end_of_round(&mut module(false), 100.0, 1000, 100_001, 110_001), 9.0);
+    assert_eq!(end_of_round(&mut module(false), 90.0, 1000, 100_001, 110_001), 0.0);
+}
+
+#[test]
+fn the_product_wraps_at_32_bits_if_asked() {
+    // 2 * 10,526 * 204,001 = 4,294,629,052 is under 2^32 = 4,294,967,296: no queue, dwnd += floor(1039.4/8) - 1 = 128.
+    assert_eq!(end_of_round(&mut module(true), 5000.0, 10_526, 204_001, 204_001), 5128.0);
+    // 2 * 10,527 * 204,001 = 4,295,037,054 wraps to 69,758, which is 0 round trips: diff = 21,054 half segments.
+    assert_eq!(end_of_round(&mut module(true), 5000.0, 10_527, 204_001, 204_001), 0.0);
+    assert_eq!(end_of_round(&mut module(false), 5000.0, 10_527, 204_001, 204_001), 5128.0);
+}
+
+#[test]
+fn a_round_trip_of_two_samples_is_skipped() {
+    let mut module = module(false);
+    module.delay_window = 50.0;
+    (module.round_end, module.acknowledged) = (1000, 1001);
+    (module.base_rtt, module.round_rtt, module.samples) = (100_001, 100_001, 2);
+    module.end_round(&ack(0));
+    assert_eq!(module.delay_window, 50.0);
+}
+
+#[test]
+fn recovery_holds_half_of_the_threshold_and_the_loss_window_absorbs_the_cut() {
+    // 601 + 400 segments: ssthresh 500, 250 during recovery. At 500 the loss window of 601 exceeds what is left, so it
+    // takes all of it and dwnd goes.
+    let mut module = module(false);
+    let mut window = window(1001.0, Arithmetic::Linux26);
+    let loss = congestion(&window, CongestionKind::Loss, 0);
+    module.on_congestion(&mut window, &loss);
+    assert_eq!((window.ssthresh, window.recovery_cwnd), (500.0, Some(250.0)));
+    (module.loss_window, module.delay_window) = (601.0, 400.0);
+    module.reconcile(500.0);
+    assert_eq!((module.loss_window, module.delay_window), (500.0, 0.0));
+    // Where both parts fit, dwnd stays and the loss window gives: 501 + 400 in 600.
+    (module.loss_window, module.delay_window) = (501.0, 400.0);
+    module.reconcile(600.0);
+    assert_eq!((module.loss_window, module.delay_window), (200.0, 400.0));
+}
+
+#[test]
+fn the_ack_that_ends_a_recovery_begins_a_round_trip() {
+    let mut module = module(false);
+    let mut window = window(100.0, Arithmetic::Linux26);
+    module.on_ack(&mut window, &Ack { in_flight: 100, ..ack_rtt(0, 100) });
+    assert_eq!((module.round_base, module.round_end), (0, 101));
+    let loss = congestion(&window, CongestionKind::Loss, 0);
+    module.on_congestion(&mut window, &loss);
+    window.cwnd = 25.0;
+    module.on_ack(&mut window, &Ack { state: State::Recovery, ..ack_rtt(100, 100) });
+    assert_eq!(window.cwnd, 25.0);
+    window.cwnd = window.ssthresh;
+    module.on_ack(&mut window, &Ack { cumulative: 150, in_flight: 50, ..ack_rtt(200, 100) });
+    // 1 + 1 + 150 acknowledged, 50 in flight; the base stays where the round trip of the loss began.
+    assert_eq!((module.round_base, module.round_end, module.samples), (0, 202, 0));
+    assert_eq!(window.cwnd, 50.0);
+}
+
+#[test]
+fn slow_start_is_of_the_loss_window() {
+    // The loss window of 40 is under ssthresh 50 though the sum is 100: one segment an ACK.
+    let mut module = module(false);
+    let mut window = window_with(100.0, 50.0, Arithmetic::Linux26);
+    module.phase = Phase::Open;
+    module.round_end = u64::MAX;
+    (module.loss_window, module.delay_window) = (40.0, 60.0);
+    module.on_ack(&mut window, &ack(0));
+    assert_eq!((window.cwnd, module.loss_window), (101.0, 41.0));
+    // From 51 on a step takes exactly the window's worth of ACKs: 111.
+    (module.loss_window, module.delay_window) = (51.0, 60.0);
+    window.set_cwnd(111.0);
+    assert_eq!(acks_for_a_segment(&mut module, &mut window, &ack(0)), 111);
+}
+
+#[test]
+fn a_timeout_leaves_the_loss_window_alone() {
+    let mut module = module(false);
+    let mut window = window(1000.0, Arithmetic::Linux26);
+    module.phase = Phase::Open;
+    (module.loss_window, module.delay_window) = (400.0, 600.0);
+    time_out(&mut module, &mut window, 0);
+    assert_eq!((window.cwnd, window.ssthresh), (1.0, 500.0));
+    module.on_ack(&mut window, &Ack { state: State::Loss, ..ack(10) });
+    assert_eq!((window.cwnd, module.loss_window, module.delay_window), (2.0, 2.0, 0.0));
+}
+
+#[test]
+fn idle_restart_forgets_and_undo_fills_the_loss_window() {
+    let mut module = module(false);
+    let mut window = window(100.0, Arithmetic::Linux26);
+    module.phase = Phase::Open;
+    (module.loss_window, module.delay_window, module.base_rtt) = (30.0, 20.0, 1000);
+    module.on_undo(&mut window, Nanos::ZERO);
+    assert_eq!((module.loss_window, module.delay_window), (80.0, 20.0));
+    module.on_idle_restart(&mut window, Nanos::ZERO, Nanos::ZERO);
+    module.on_ack(&mut window, &Ack { cwnd_limited: false, ..ack_rtt(0, 100) });
+    assert_eq!((module.loss_window, module.delay_window, module.base_rtt), (100.0, 0.0, u64::MAX));
+}

@@ -1,0 +1,112 @@
+use super::*;
+use crate::testing::{ack_rtt, acks_for_a_segment, assert_near, lose, time_out, window, window_with};
+
+/// Lost at 1,000 segments; the epoch begins at 2,000 ms with the window at 700, RTTmin 100 ms.
+fn after_loss(arithmetic: Arithmetic) -> (CubicLinux, Window) {
+    let mut cubic = CubicLinux::new(CubicLinuxParameters::default());
+    let mut window = window(1000.0, arithmetic);
+    cubic.on_ack(&mut window, &Ack { cwnd_limited: false, ..ack_rtt(1900, 100) });
+    lose(&mut cubic, &mut window, 2000);
+    cubic.on_ack(&mut window, &ack_rtt(2000, 100));
+    window.set_cwnd(window.ssthresh);
+    window.reset_counter();
+    (cubic, window)
+}
+
+#[test]
+fn it_keeps_seven_tenths() {
+    // 1000 * 717/1024 = 700.2.
+    assert_eq!(after_loss(Arithmetic::Linux).1.ssthresh, 700.0);
+    assert_near(after_loss(Arithmetic::Real).1.ssthresh, 700.195, 0.001);
+}
+
+#[test]
+fn cnt_follows_the_cubic_function() {
+    // K = floor(1024 cbrt(300/(410/1024))) = 9300. Two seconds into the epoch and 100 ms ahead t = 2150: target
+    // 1000 - floor(0.4004 * 6.982^3) = 864, cnt = 700/164 = 4. Three seconds on, t = 5222: 975, 700/275 = 2.
+    for (ms, acks) in [(4000, 4), (7000, 2)] {
+        let (mut cubic, mut window) = after_loss(Arithmetic::Linux);
+        assert_eq!(acks_for_a_segment(&mut cubic, &mut window, &ack_rtt(ms, 100)), acks);
+    }
+    // In real numbers K = cbrt(299.805/0.400391) = 9.08068: W(2.1) = 1000 - 0.400391 * 6.98068^3 = 863.799, so
+    // an ACK adds (863.799 - 700.195)/700.195 = 0.23365.
+    let (mut cubic, mut window) = after_loss(Arithmetic::Real);
+    let from = window.cwnd;
+    cubic.on_ack(&mut window, &ack_rtt(4000, 100));
+    assert_near(window.cwnd - from, 0.233_65, 1e-4);
+}
+
+#[test]
+fn the_window_grows_to_half_as_much_again_at_most() {
+    for arithmetic in [Arithmetic::Linux, Arithmetic::Real] {
+        let (mut cubic, mut window) = after_loss(arithmetic);
+        let from = window.cwnd;
+        for _ in 0..2 {
+            cubic.on_ack(&mut window, &ack_rtt(60_000, 100));
+        }
+        assert_near(window.cwnd - from, 1.0, 0.01);
+    }
+}
+
+#[test]
+fn before_the_first_loss_it_grows_by_a_twentieth() {
+    let mut cubic = CubicLinux::new(CubicLinuxParameters::default());
+    let mut integer = window(1000.0, Arithmetic::Linux);
+    assert_eq!(acks_for_a_segment(&mut cubic, &mut integer, &ack_rtt(100, 100)), 20);
+    let mut cubic = CubicLinux::new(CubicLinuxParameters::default());
+    let mut real = window(1000.0, Arithmetic::Real);
+    cubic.on_ack(&mut real, &ack_rtt(100, 100));
+    assert_near(real.cwnd, 1000.05, 1e-9);
+}
+
+#[test]
+fn fast_convergence_and_the_reno_friendly_window() {
+    // 1000, then 800: W_max = floor(800 * 1741/2048) = 680, under which the next epoch starts at 560.
+    let (mut cubic, mut window) = after_loss(Arithmetic::Linux);
+    window.set_cwnd(800.0);
+    lose(&mut cubic, &mut window, 3000);
+    assert_eq!(window.cwnd, 560.0);
+    // At RTT 1 ms the cubic of a window of 10 stands still, and Reno's leads: one segment for 18 acknowledged
+    // (10 * 1.875 rounded down), so 18 + 1 ACKs make tcp_cwnd 11 and cnt 10.
+    let mut cubic = CubicLinux::new(CubicLinuxParameters::default());
+    let mut small = crate::testing::window(14.0, Arithmetic::Linux);
+    lose(&mut cubic, &mut small, 0);
+    assert_eq!(small.cwnd, 9.0);
+    for ms in 0..40 {
+        cubic.on_ack(&mut small, &ack_rtt(40 * ms, 1));
+    }
+    assert!(small.cwnd > 10.0);
+}
+
+#[test]
+fn a_timeout_forgets_all() {
+    let (mut cubic, mut window) = after_loss(Arithmetic::Linux);
+    time_out(&mut cubic, &mut window, 3000);
+    assert_eq!((window.cwnd, window.ssthresh), (1.0, 490.0));
+    window.set_cwnd(490.0);
+    assert_eq!(acks_for_a_segment(&mut cubic, &mut window, &ack_rtt(4000, 100)), 20);
+}
+
+#[test]
+fn hystart_ends_slow_start_unless_switched_off() {
+    // Two rounds of 16 ACKs 10 ms apart; in the second every RTT is 25 ms over the first's 100 ms, where
+    // 100/8 = 12.5 ms are allowed. The ninth sample ends slow start.
+    for (hystart, left) in [(true, true), (false, false)] {
+        let mut cubic = CubicLinux::new(CubicLinuxParameters { hystart, ..Default::default() });
+        let mut window = window_with(20.0, f64::INFINITY, Arithmetic::Linux);
+        cubic.init(&mut window, &Init::default());
+        for n in 0..32u64 {
+            let rtt = if n < 16 { 100 } else { 125 };
+            cubic.on_ack(&mut window, &Ack { round_start: n % 16 == 0, ..ack_rtt(100 + 10 * n, rtt) });
+        }
+        assert_eq!(window.ssthresh.is_finite(), left);
+    }
+}
+
+#[test]
+fn idle_time_shifts_the_epoch() {
+    // Two seconds of epoch, ten of them idle: the same as in the test above at 4,000 ms.
+    let (mut cubic, mut window) = after_loss(Arithmetic::Linux);
+    cubic.on_idle_restart(&mut window, Nanos::from_millis(14_000), Nanos::from_millis(10_000));
+    assert_eq!(acks_for_a_segment(&mut cubic, &mut window, &ack_rtt(14_000, 100)), 4);
+}

@@ -1,0 +1,47 @@
+//! `cwnd algorithms`.
+
+use crate::{document, printed};
+
+#[test]
+fn the_list_names_all() {
+    let list = printed(&["algorithms"]);
+    for name in
+        ["newreno", "cubic-2008", "cubic-linux", "cubic", "compound", "compound-ns2", "agile-sd", "elastic"]
+    {
+        assert!(
+            list.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))),
+            "{name} in {list}"
+        );
+    }
+}
+
+#[test]
+fn a_sheet_tells_of_every_parameter() {
+    let sheet = printed(&["algorithms", "agile-sd"]);
+    for part in ["Agile-SD (agile-sd, 2015)", "lambda_max = ", "a number from", "paper"] {
+        assert!(sheet.contains(part), "{part} in {sheet}");
+    }
+    assert!(sheet.lines().all(|line| line.chars().count() <= 100), "{sheet}");
+}
+
+#[test]
+fn the_document_has_its_fields() {
+    let all = document(&["algorithms", "--json"]);
+    for algorithm in all["algorithms"].as_array().unwrap() {
+        for key in ["name", "title", "reference"] {
+            assert!(algorithm[key].as_str().is_some_and(|text| !text.is_empty()), "{key} in {algorithm}");
+        }
+        assert!(algorithm["year"].is_number());
+        assert!(!algorithm["signals"].as_array().unwrap().is_empty());
+        for parameter in algorithm["parameters"].as_array().unwrap() {
+            for key in ["name", "about", "unit", "source", "kind"] {
+                assert!(parameter[key].is_string(), "{key} in {parameter}");
+            }
+            assert!(!parameter["default"].is_null());
+            assert!(parameter["range"].is_array());
+        }
+    }
+    let one = document(&["algorithms", "elastic", "--json"]);
+    assert_eq!(one["algorithms"].as_array().unwrap().len(), 1);
+    assert_eq!(one["algorithms"][0]["name"], "elastic");
+}

@@ -1,0 +1,30 @@
+//! The command line from outside: what it prints, what it refuses, and what it leaves behind.
+
+mod algorithms;
+mod bad_input;
+mod compare;
+
+use std::process::{Command, Output};
+
+/// Run `cwnd` with these arguments.
+fn cwnd(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cwnd")).args(arguments).output().expect("cwnd starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("cwnd prints UTF-8")
+}
+
+/// What it prints, if it succeeds.
+#[track_caller]
+fn printed(arguments: &[&str]) -> String {
+    let output = cwnd(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The JSON document that it prints.
+#[track_caller]
+fn document(arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&printed(arguments)).expect("one JSON document")
+}
