@@ -76,3 +76,6 @@ pub trait Configurable: CongestionControl + Sized + 'static {
 pub fn build<A: Configurable>(given: &Parameters) -> Result<Box<dyn CongestionControl>, ParameterError> {
     Ok(Box::new(A::new(A::Parameters::from_values(given)?)))
 }
+
+#[cfg(test)]
+mod tests;

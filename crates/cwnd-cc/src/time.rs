@@ -21,7 +21,8 @@ impl Nanos {
     /// The span in seconds.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        // Spans fit a signed number, which converts in one instruction.
+        self.0.min(i64::MAX as u64) as i64 as f64 * 1e-9
     }
 
     /// The span since `earlier`, or nothing if `earlier` is later.

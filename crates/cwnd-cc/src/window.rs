@@ -158,7 +158,7 @@ impl Window {
                 }
                 self.counter = self.counter.saturating_add(acked);
                 if self.counter >= per {
-                    step += self.counter / per;
+                    step = u32::saturating_add(step, self.counter / per);
                     self.counter %= per;
                 }
                 if step > 0 {
@@ -245,4 +245,86 @@ fn at_most(segments: f64, limit: f64) -> f64 {
 #[inline]
 fn truncate(per_segment: f64) -> u32 {
     (per_segment as u32).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{window, window_with};
+
+    #[test]
+    fn linux_keeps_the_remainder_and_takes_several_steps() {
+        // 25 acknowledged at one step for 10: two steps, 5 are kept; 5 more make the third.
+        let mut linux = window(10.0, Arithmetic::Linux);
+        linux.increase(25, 10.9);
+        assert_eq!(linux.cwnd, 12.0);
+        linux.increase(5, 10.9);
+        assert_eq!(linux.cwnd, 13.0);
+    }
+
+    #[test]
+    fn linux_26_counts_acks_and_drops_the_remainder() {
+        // Whatever an ACK acknowledges it counts once; the step comes with the ACK after the tenth.
+        let mut linux = window(10.0, Arithmetic::Linux26);
+        for _ in 0..10 {
+            linux.increase(100, 10.9);
+        }
+        assert_eq!(linux.cwnd, 10.0);
+        linux.increase(1, 10.9);
+        assert_eq!(linux.cwnd, 11.0);
+    }
+
+    #[test]
+    fn weighted_steps_keep_their_remainder() {
+        // 3 for each of 10: three ACKs are worth 9, the fourth makes a step and leaves 2, so the next takes
+        // three.
+        for arithmetic in [Arithmetic::Linux, Arithmetic::Linux26] {
+            let mut window = window(10.0, arithmetic);
+            let mut taken = [0.0; 7];
+            for step in &mut taken {
+                window.increase_weighted(1, 3.0, 10.0);
+                *step = window.cwnd;
+            }
+            assert_eq!(taken, [10.0, 10.0, 10.0, 11.0, 11.0, 11.0, 12.0]);
+        }
+        let mut real = window(10.0, Arithmetic::Real);
+        real.increase_weighted(4, 3.0, 10.0);
+        assert_eq!(real.cwnd, 11.2);
+    }
+
+    #[test]
+    fn a_reduction_forgets_what_was_counted() {
+        let mut window = window(10.0, Arithmetic::Linux);
+        window.increase(9, 10.0);
+        window.increase_weighted(9, 1.0, 10.0);
+        window.reduce_to(5.9);
+        assert_eq!(window.ssthresh, 5.0);
+        window.increase(9, 10.0);
+        window.increase_weighted(9, 1.0, 10.0);
+        assert_eq!(window.cwnd, 10.0);
+    }
+
+    #[test]
+    fn slow_start_may_include_the_threshold() {
+        assert!(window_with(10.0, 10.0, Arithmetic::Linux26).in_slow_start());
+        assert!(!window_with(10.0, 10.0, Arithmetic::Linux).in_slow_start());
+        // One step an ACK, one over the threshold at the end.
+        let mut window = window_with(10.0, 10.0, Arithmetic::Linux26);
+        assert_eq!((window.slow_start(5), window.cwnd), (0, 11.0));
+    }
+
+    #[test]
+    fn nothing_passes_the_clamp() {
+        for arithmetic in [Arithmetic::Real, Arithmetic::Linux, Arithmetic::Linux26] {
+            let config = WindowConfig { clamp: 12.0, arithmetic, ..WindowConfig::default() };
+            let mut window = Window::new(&config);
+            for _ in 0..100 {
+                window.slow_start(100);
+                window.increase(100, 1.0);
+                window.increase_weighted(100, 100.0, 1.0);
+                window.set_cwnd(1e9);
+            }
+            assert_eq!(window.cwnd, 12.0);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Agile-SD: the further the window is under the last loss, the faster it grows.
 //!
-//! M. A. Alrshah, M. Othman, B. Ali, Z. Mohd Hanapi, "Agile-SD: A Linux-based TCP congestion control algorithm
-//! for supporting high-speed and short-distance networks", Journal of Network and Computer Applications 55, 2015.
-//! With W the window in segments:
+//! M. A. Alrshah, M. Othman, B. Ali, Z. Mohd Hanapi, "Agile-SD: A Linux-based TCP congestion control
+//! algorithm for supporting high-speed and short-distance networks", Journal of Network and Computer
+//! Applications 55, 2015. With W the window in segments:
 //!
 //! ```text
 //! lambda      = max(lambda_max * gap_current / gap_total, lambda_min)                     (equation 1)
@@ -27,24 +27,26 @@
 //! | `ssthresh_margin` | 1 | 0 to 1 | algorithm 1, line 19 |
 //! | `restart_cwnd` | 2 | 1 to 10 | figure 3: the initial value, 2 in algorithm 1 |
 //!
-//! The authors' kernel module differs from their paper: it keeps 0.90 in both states, sets `ssthresh = W`, and
-//! leaves the window after a timeout to the stack. That is `agile-sd:beta2=0.9,ssthresh_margin=0,restart_cwnd=1`.
+//! The authors' kernel module differs from their paper: it keeps 0.90 in both states, sets `ssthresh = W`,
+//! and leaves the window after a timeout to the stack. That is
+//! `agile-sd:beta2=0.9,ssthresh_margin=0,restart_cwnd=1`.
 //!
 //! Readings:
-//! - *Before the first loss* equations 1 to 3 give a gap of 1 in 1 and so lambda_max for ever; the module gives 1,
-//!   and a window without a known limit is no reason to hurry. lambda = lambda_min here.
-//! - *Above W_loss* equation 3 keeps a gap of 1, which is lambda_max again when gap_total is 1 (windows under 20);
-//!   the text says growth is linear there. The gap is 0 here, as in the module.
-//! - *Below W_degraded* (after a timeout) lambda is unbounded by equation 1; it is kept to lambda_max, as in the
-//!   module and in the text's "reduces it from lambda_max".
+//! - *Before the first loss* equations 1 to 3 give a gap of 1 in 1 and so lambda_max for ever; the module
+//!   gives 1, and a window without a known limit is no reason to hurry. lambda = lambda_min here.
+//! - *Above W_loss* equation 3 keeps a gap of 1, which is lambda_max again when gap_total is 1 (windows
+//!   under 20); the text says growth is linear there. The gap is 0 here, as in the module.
+//! - *Below W_degraded* (after a timeout) lambda is unbounded by equation 1; it is kept to lambda_max, as
+//!   in the module and in the text's "reduces it from lambda_max".
 //! - lambda is used in congestion avoidance only. Algorithm 1 does not say so, section 3.3 does.
-//! - *Small windows*: 0.95 of less than 20 segments rounds to no reduction at all. At least one segment is given up,
-//!   and two are kept.
+//! - *Small windows*: 0.95 of less than 20 segments rounds to no reduction at all. At least one segment is
+//!   given up, and two are kept.
 //! - *Timeout*: W_loss and W_degraded as at a loss, slow start up to ssthresh.
-//! - The window held in recovery and after it is W_degraded, although ssthresh is one less: the text lowers ssthresh
-//!   only so that `W <= ssthresh` does not count as slow start.
-//! - Section 3.3's example (W_loss 12, W_degraded 9, lambda_max 4) takes lambda as 4, 3, 2, 1 and finds 41.66 ms;
-//!   equation 1 itself gives 4, 2.67, 1.33 and 1 (or 1.33, with equation 3's gap of 1 at W_loss). Both are tested.
+//! - The window held in recovery and after it is W_degraded, although ssthresh is one less: the text lowers
+//!   ssthresh only so that `W <= ssthresh` does not count as slow start.
+//! - Section 3.3's example (W_loss 12, W_degraded 9, lambda_max 4) takes lambda as 4, 3, 2, 1 and finds
+//!   41.66 ms; equation 1 itself gives 4, 2.67, 1.33 and 1 (or 1.33, with equation 3's gap of 1 at W_loss).
+//!   Both are tested.
 
 #[cfg(test)]
 mod tests;

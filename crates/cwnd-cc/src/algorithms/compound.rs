@@ -1,9 +1,10 @@
 //! Compound TCP: Reno's window and beside it one that fills the pipe while delay is low.
 //!
-//! K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-speed and Long Distance Networks",
-//! IEEE INFOCOM 2006 (and Microsoft Research TR-2005-86); gamma's tuning: K. Tan, J. Song, M. Sridharan, C.-Y. Ho,
-//! "CTCP-TUBE: Improving TCP-Friendliness Over Low-Buffered Network Links", PFLDnet 2008, and
-//! draft-sridharan-tcpm-ctcp-02. With cwnd the loss window, dwnd the delay window and win = cwnd + dwnd, in segments:
+//! K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-speed and Long Distance
+//! Networks", IEEE INFOCOM 2006 (and Microsoft Research TR-2005-86); gamma's tuning: K. Tan, J. Song, M.
+//! Sridharan, C.-Y. Ho, "CTCP-TUBE: Improving TCP-Friendliness Over Low-Buffered Network Links", PFLDnet
+//! 2008, and draft-sridharan-tcpm-ctcp-02. With cwnd the loss window, dwnd the delay window and win = cwnd
+//! + dwnd, in segments:
 //!
 //! ```text
 //! cwnd += 1/win                            for each acknowledged segment
@@ -26,18 +27,19 @@
 //! | `w_low` | 38 segments | 1 to 1000 | paper, HighSpeed TCP's threshold |
 //! | `tuning_gain` (`compound` only) | 0.25 | 0 to 1 | see below |
 //!
-//! Three entries: `compound` tunes gamma, `compound-2006` keeps it at 30 as the first paper does, and `compound-ns2`
-//! ([`ns2`]) is what ns-2.35's module does, which the papers that simulated "C-TCP" ran.
+//! Three entries: `compound` tunes gamma, `compound-2006` keeps it at 30 as the first paper does, and
+//! `compound-ns2` ([`ns2`]) is what ns-2.35's module does, which the papers that simulated "C-TCP" ran.
 //!
 //! Readings:
 //! - The increase of dwnd uses win^k as the papers do; drafts 00 and 01 have dwnd^k.
-//! - RTT is the least sample of the round trip, baseRTT the least of the connection. The paper smooths instead; the
-//!   least is what the Linux ports take, and does not mistake delayed ACKs for a queue.
+//! - RTT is the least sample of the round trip, baseRTT the least of the connection. The paper smooths
+//!   instead; the least is what the Linux ports take, and does not mistake delayed ACKs for a queue.
 //! - g is 1/4 as in the later of the public ports with tuning; an earlier one has 1/2.
 //! - At a loss a diff_reno that was measured before the last loss does not tune gamma again.
 //! - A timeout leaves dwnd = 0 and Reno's answer.
-//! - ssthresh is the sum of both parts after a loss, since the transport knows one window only. Only dwnd is stored
-//!   here: what the window has beyond it is cwnd, so whatever the transport does to the window is done to cwnd.
+//! - ssthresh is the sum of both parts after a loss, since the transport knows one window only. Only dwnd
+//!   is stored here: what the window has beyond it is cwnd, so whatever the transport does to the window is
+//!   done to cwnd.
 
 pub mod ns2;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! CUBIC, as the Internet standard has it.
 //!
 //! RFC 9438 (L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, 2023). Two earlier generations stand beside it:
-//! [`v2008`] (the 2008 paper and ns-2.35's module) and [`linux`] (RFC 8312 as Linux runs it). With W the window in
-//! segments and t the time since the congestion avoidance stage began:
+//! [`v2008`] (the 2008 paper and ns-2.35's module) and [`linux`] (RFC 8312 as Linux runs it). With W the
+//! window in segments and t the time since the congestion avoidance stage began:
 //!
 //! ```text
 //! W_cubic(t) = C (t - K)^3 + W_max                                                        (figure 1)
@@ -26,16 +26,17 @@
 //! | `reduce_from` | `flight-size` | `cwnd`, `flight-size` | section 4.6 |
 //!
 //! Readings:
-//! - *Slow start*: section 4.10 says that CUBIC SHOULD use HyStart++, so that is the default; comparisons with the
-//!   papers, which ran none, take `cubic-2008` or `slow_start = standard`.
-//! - The rules speak of an increase "for each received ACK"; that is one for each acknowledged segment here, as in
-//!   Linux and in figure 4, so that delayed ACKs do not halve the growth.
+//! - *Slow start*: section 4.10 says that CUBIC SHOULD use HyStart++, so that is the default; comparisons
+//!   with the papers, which ran none, take `cubic-2008` or `slow_start = standard`.
+//! - The rules speak of an increase "for each received ACK"; that is one for each acknowledged segment
+//!   here, as in Linux and in figure 4, so that delayed ACKs do not halve the growth.
 //! - W is set to W_est only upwards: W follows the curve one RTT ahead and can be slightly above W_est where
 //!   W_cubic(t) is below it. RTT is the smoothed one (section 4.2).
-//! - A stage that begins at or above W_max (which fast convergence or a changed path can cause) has K = 0 and
-//!   W_max = cwnd_epoch, as after a timeout; figure 2 leaves the case open. So has the first stage after a slow start
-//!   that ended without a loss, with cwnd_prior = cwnd_epoch (section 4.10).
-//! - *Time in which the application limits* does not count as t (section 4.2): the stage's beginning moves along.
+//! - A stage that begins at or above W_max (which fast convergence or a changed path can cause) has K = 0
+//!   and W_max = cwnd_epoch, as after a timeout; figure 2 leaves the case open. So has the first stage
+//!   after a slow start that ended without a loss, with cwnd_prior = cwnd_epoch (section 4.10).
+//! - *Time in which the application limits* does not count as t (section 4.2): the stage's beginning moves
+//!   along.
 //! - After a spurious loss the state of before it is restored (section 4.9).
 
 pub(crate) mod kernel;

@@ -11,8 +11,9 @@
 //! loss                   "the multiplicative decrease"
 //! ```
 //!
-//! With rho = 1/UR the window grows by sqrt(rho W) a round trip, so an epoch from beta Wmax to Wmax takes about
-//! `2 (sqrt(Wmax) - sqrt(beta Wmax)) / sqrt(rho)` round trips. Delay speeds growth up, never shrinks the window.
+//! With rho = 1/UR the window grows by sqrt(rho W) a round trip, so an epoch from beta Wmax to Wmax takes
+//! about `2 (sqrt(Wmax) - sqrt(beta Wmax)) / sqrt(rho)` round trips. Delay speeds growth up, never shrinks
+//! the window.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -22,11 +23,12 @@
 //! | `sample_in_slow_start` | on | | public implementations |
 //!
 //! Readings:
-//! - *The root is of the product.* Algorithm 1 prints the root's bar over the fraction alone, so that WWF would
-//!   be `sqrt(RTTmax/RTTcur) W` and the window at least double each round trip for ever; the paper's figures and
-//!   every implementation found take the root of the product. The printed form is `wwf = literal`.
-//! - *beta* is nowhere given. 0.5 is the only decrease that the text and public code support; the epochs that the
-//!   paper's figure 7 shows are as short as 0.8 makes them, so compare both.
+//! - *The root is of the product.* Algorithm 1 prints the root's bar over the fraction alone, so that WWF
+//!   would be `sqrt(RTTmax/RTTcur) W` and the window at least double each round trip for ever; the paper's
+//!   figures and every implementation found take the root of the product. The printed form is `wwf =
+//!   literal`.
+//! - *beta* is nowhere given. 0.5 is the only decrease that the text and public code support; the epochs
+//!   that the paper's figure 7 shows are as short as 0.8 makes them, so compare both.
 //! - RTTmax and RTTbase survive losses and timeouts; public kernel modules forget RTTmax at a timeout
 //!   (`rttmax_reset_on_rto`). RTTbase enters no formula that survives, so it is not kept.
 //! - RTTcur is the latest valid sample. Algorithm 1 samples in congestion avoidance only, which leaves RTTmax

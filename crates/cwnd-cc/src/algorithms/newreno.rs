@@ -14,11 +14,11 @@
 //! | `reduce_from` | `cwnd` | `cwnd`, `flight-size` | Linux and ns-2; the RFC says FlightSize |
 //!
 //! Readings:
-//! - RFC 5681 halves FlightSize, Linux and ns-2 halve cwnd. The papers plot cwnd and ran ns-2, so `cwnd` is the
-//!   default; it makes no difference to a flow that always has data, since the window grows only while it is
-//!   used up.
-//! - Growth counts acknowledged segments, not ACKs (RFC 3465), except in Linux 2.6's arithmetic. In that one the
-//!   window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
+//! - RFC 5681 halves FlightSize, Linux and ns-2 halve cwnd. The papers plot cwnd and ran ns-2, so `cwnd` is
+//!   the default; it makes no difference to a flow that always has data, since the window grows only while
+//!   it is used up.
+//! - Growth counts acknowledged segments, not ACKs (RFC 3465), except in Linux 2.6's arithmetic. In that
+//!   one the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
 
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,13 @@
 //! HyStart: slow start that ends before the queue overflows.
 //!
 //! S. Ha, I. Rhee, "Taming the Elephants: New TCP Slow Start", NCSU 2008 (Computer Networks 55, 2011), with
-//! the constants and the refinements of Linux 5.6 and later. Two signs end slow start at the window where they
-//! appear (`ssthresh := cwnd`), looked for from 16 segments up:
+//! the constants and the refinements of Linux 5.6 and later. Two signs end slow start at the window where
+//! they appear (`ssthresh := cwnd`), looked for from 16 segments up:
 //!
 //! - *ACK train*: ACKs that follow each other within 2 ms, since the round began, for longer than half the
-//!   least RTT. A whole window sent back to back then fills the forward path. Linux adds to the least RTT the
-//!   time of four 64 KiB bursts at the pacing rate (twice `cwnd / srtt`), at most 1 ms, and does not halve the
-//!   sum for a flow that is paced, since pacing alone spreads the train over half an RTT.
+//!   least RTT. A whole window sent back to back then fills the forward path. Linux adds to the least RTT
+//!   the time of four 64 KiB bursts at the pacing rate (twice `cwnd / srtt`), at most 1 ms, and does not
+//!   halve the sum for a flow that is paced, since pacing alone spreads the train over half an RTT.
 //! - *Delay*: the least RTT of the round, once 8 samples are in, exceeds the least RTT by more than an eighth
 //!   of it, the eighth kept within 4 to 16 ms.
 //!
@@ -76,4 +76,101 @@ fn train_threshold(window: &Window, ack: &Ack, delay_min: Nanos) -> Nanos {
     let burst = Nanos((BURST_BYTES * ack.srtt.0 as f64 / window_bytes) as u64).min(MAX_BURST);
     let threshold = delay_min + burst;
     if window.pacing_rate.is_finite() { threshold } else { Nanos(threshold.0 / 2) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arithmetic;
+    use crate::testing::{ack_rtt, window_with};
+
+    const DELAY_MIN: Nanos = Nanos::from_millis(100);
+
+    fn slow_start(cwnd: f64) -> Window {
+        window_with(cwnd, f64::INFINITY, Arithmetic::Linux)
+    }
+
+    #[test]
+    fn the_ninth_sample_over_the_threshold_ends_slow_start() {
+        // 100/8 = 12.5 ms are allowed; ACKs 10 ms apart make no train.
+        for (rtt, left) in [(112, false), (113, true)] {
+            let mut hystart = HyStart::new(Nanos::ZERO);
+            let mut window = slow_start(20.0);
+            for n in 0..8 {
+                hystart.on_ack(&mut window, &ack_rtt(10 + 10 * n, rtt), DELAY_MIN);
+            }
+            assert!(window.ssthresh.is_infinite());
+            hystart.on_ack(&mut window, &ack_rtt(90, rtt), DELAY_MIN);
+            assert_eq!(window.ssthresh == 20.0, left);
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_between_4_and_16_ms() {
+        // RTTmin 8 ms: 4 ms, not 1. RTTmin 400 ms: 16 ms, not 50.
+        for (base, within, over) in [(8, 12, 13), (400, 416, 417)] {
+            for (rtt, left) in [(within, false), (over, true)] {
+                let mut hystart = HyStart::new(Nanos::ZERO);
+                let mut window = slow_start(20.0);
+                for n in 0..9 {
+                    hystart.on_ack(&mut window, &ack_rtt(10 + 10 * n, rtt), Nanos::from_millis(base));
+                }
+                assert_eq!(window.ssthresh.is_finite(), left, "{rtt}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_train_longer_than_half_the_round_trip_ends_slow_start() {
+        // ACKs 1 ms apart. Four bursts of 64 KiB at 2 * 20 * 1448 B in 100 ms take over 1 ms, so (100 +
+        // 1)/2 = 50.5 ms are allowed; the ACK at 51 ms is past that.
+        let mut hystart = HyStart::new(Nanos::ZERO);
+        let mut window = slow_start(20.0);
+        for ms in 1..51 {
+            hystart.on_ack(&mut window, &ack_rtt(ms, 100), DELAY_MIN);
+        }
+        assert!(window.ssthresh.is_infinite());
+        hystart.on_ack(&mut window, &ack_rtt(51, 100), DELAY_MIN);
+        assert_eq!(window.ssthresh, 20.0);
+    }
+
+    #[test]
+    fn a_paced_train_may_last_the_round_trip() {
+        let mut hystart = HyStart::new(Nanos::ZERO);
+        let mut window = slow_start(20.0);
+        window.pacing_rate = 1e6;
+        for ms in 1..101 {
+            hystart.on_ack(&mut window, &ack_rtt(ms, 100), DELAY_MIN);
+        }
+        assert!(window.ssthresh.is_infinite());
+        hystart.on_ack(&mut window, &ack_rtt(102, 100), DELAY_MIN);
+        assert_eq!(window.ssthresh, 20.0);
+    }
+
+    #[test]
+    fn a_gap_breaks_the_train_and_a_round_begins_a_new_one() {
+        let mut hystart = HyStart::new(Nanos::ZERO);
+        let mut window = slow_start(20.0);
+        for ms in (1..40).chain(45..100) {
+            hystart.on_ack(&mut window, &ack_rtt(ms, 100), DELAY_MIN);
+        }
+        assert!(window.ssthresh.is_infinite());
+        // A round that begins at 100 ms: its train is too long 51 ms later.
+        for ms in 100..151 {
+            hystart.on_ack(&mut window, &Ack { round_start: ms == 100, ..ack_rtt(ms, 100) }, DELAY_MIN);
+        }
+        assert!(window.ssthresh.is_infinite());
+        hystart.on_ack(&mut window, &ack_rtt(151, 100), DELAY_MIN);
+        assert_eq!(window.ssthresh, 20.0);
+    }
+
+    #[test]
+    fn small_windows_are_left_alone() {
+        let mut hystart = HyStart::new(Nanos::ZERO);
+        let mut window = slow_start(15.0);
+        for ms in 1..200 {
+            hystart.on_ack(&mut window, &ack_rtt(ms, 300), DELAY_MIN);
+        }
+        assert!(window.ssthresh.is_infinite());
+    }
 }

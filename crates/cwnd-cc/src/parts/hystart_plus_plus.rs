@@ -106,3 +106,94 @@ impl HyStartPlusPlus {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arithmetic;
+    use crate::testing::{ack_rtt, window_with};
+
+    /// A round of `samples` ACKs of one segment each.
+    fn round(hystart: &mut HyStartPlusPlus, window: &mut Window, samples: u32, rtt_ms: u64) {
+        for n in 0..samples {
+            hystart.on_ack(window, &Ack { round_start: n == 0, ..ack_rtt(0, rtt_ms) });
+        }
+    }
+
+    fn slow_start() -> (HyStartPlusPlus, Window) {
+        (HyStartPlusPlus::default(), window_with(100.0, f64::INFINITY, Arithmetic::Real))
+    }
+
+    fn conservative(hystart: &HyStartPlusPlus) -> bool {
+        matches!(hystart.phase, Phase::Conservative { .. })
+    }
+
+    #[test]
+    fn eight_samples_over_the_last_rounds_least_enter_css() {
+        // 100 ms, then 112.5 ms are the threshold: 112 ms stay, 113 ms enter at the eighth sample.
+        for (rtt, enters) in [(112, false), (113, true)] {
+            let (mut hystart, mut window) = slow_start();
+            round(&mut hystart, &mut window, 8, 100);
+            round(&mut hystart, &mut window, 7, rtt);
+            assert!(!conservative(&hystart));
+            hystart.on_ack(&mut window, &ack_rtt(0, rtt));
+            assert_eq!(conservative(&hystart), enters);
+        }
+    }
+
+    #[test]
+    fn css_grows_by_a_quarter() {
+        let (mut hystart, mut window) = slow_start();
+        round(&mut hystart, &mut window, 8, 100);
+        assert_eq!(window.cwnd, 108.0);
+        round(&mut hystart, &mut window, 8, 120);
+        // The eighth of these found the delay and grew conservatively: 7 + 1/4.
+        assert_eq!(window.cwnd, 115.25);
+        round(&mut hystart, &mut window, 8, 120);
+        assert_eq!(window.cwnd, 117.25);
+    }
+
+    #[test]
+    fn jitter_lets_slow_start_resume() {
+        let (mut hystart, mut window) = slow_start();
+        round(&mut hystart, &mut window, 8, 100);
+        round(&mut hystart, &mut window, 8, 120);
+        round(&mut hystart, &mut window, 8, 119);
+        assert_eq!(hystart.phase, Phase::SlowStart);
+        assert!(window.ssthresh.is_infinite());
+    }
+
+    #[test]
+    fn five_rounds_of_css_end_slow_start() {
+        // The round in which it began counts as the first.
+        let (mut hystart, mut window) = slow_start();
+        round(&mut hystart, &mut window, 8, 100);
+        for _ in 0..5 {
+            round(&mut hystart, &mut window, 8, 120);
+            assert!(window.ssthresh.is_infinite());
+        }
+        let cwnd = window.cwnd;
+        let left = hystart.on_ack(&mut window, &Ack { round_start: true, ..ack_rtt(0, 120) });
+        assert_eq!((window.ssthresh, window.cwnd, left), (cwnd, cwnd, 1));
+    }
+
+    #[test]
+    fn an_unpaced_flow_counts_eight_segments_an_ack() {
+        for (pacing_rate, cwnd) in [(f64::INFINITY, 108.0), (1e6, 150.0)] {
+            let (mut hystart, mut window) = slow_start();
+            window.pacing_rate = pacing_rate;
+            hystart.on_ack(&mut window, &Ack { acked: 50, ..ack_rtt(0, 100) });
+            assert_eq!(window.cwnd, cwnd);
+        }
+    }
+
+    #[test]
+    fn after_a_loss_slow_start_is_the_standard_one() {
+        let (mut hystart, mut window) = slow_start();
+        round(&mut hystart, &mut window, 8, 100);
+        hystart.end();
+        round(&mut hystart, &mut window, 8, 200);
+        round(&mut hystart, &mut window, 8, 400);
+        assert_eq!((window.cwnd, window.ssthresh), (124.0, f64::INFINITY));
+    }
+}

@@ -63,3 +63,63 @@ impl SlowStart {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arithmetic;
+    use crate::testing::{ack_rtt, window_with};
+
+    const KINDS: [SlowStartKind; 3] =
+        [SlowStartKind::Standard, SlowStartKind::HyStart, SlowStartKind::HyStartPlusPlus];
+
+    #[test]
+    fn every_kind_doubles_a_window_without_a_queue() {
+        for kind in KINDS {
+            let mut slow_start = SlowStart::new(kind, Nanos::ZERO);
+            let mut window = window_with(10.0, f64::INFINITY, Arithmetic::Real);
+            for n in 0..10 {
+                slow_start.on_ack(&mut window, &Ack { round_start: n == 0, ..ack_rtt(100 + 5 * n, 100) });
+            }
+            assert_eq!(window.cwnd, 20.0, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_hands_over_what_is_left_at_the_threshold() {
+        for kind in KINDS {
+            let mut slow_start = SlowStart::new(kind, Nanos::ZERO);
+            let mut window = window_with(10.0, 12.0, Arithmetic::Real);
+            assert_eq!(slow_start.on_ack(&mut window, &Ack { acked: 5, ..ack_rtt(0, 100) }), 3, "{kind:?}");
+            assert_eq!(window.cwnd, 12.0);
+        }
+    }
+
+    #[test]
+    fn no_kind_grows_a_window_that_is_not_used() {
+        for kind in KINDS {
+            let mut slow_start = SlowStart::new(kind, Nanos::ZERO);
+            let mut window = window_with(10.0, f64::INFINITY, Arithmetic::Real);
+            let idle = Ack { cwnd_limited: false, ..ack_rtt(0, 100) };
+            assert_eq!((slow_start.on_ack(&mut window, &idle), window.cwnd), (0, 10.0), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn hystart_looks_anew_after_a_timeout_and_hystart_plus_plus_never_again() {
+        let mut hystart = SlowStart::new(SlowStartKind::HyStart, Nanos::ZERO);
+        let mut plus_plus = SlowStart::new(SlowStartKind::HyStartPlusPlus, Nanos::ZERO);
+        for slow_start in [&mut hystart, &mut plus_plus] {
+            slow_start.on_congestion(CongestionKind::Timeout, Nanos::ZERO);
+            let mut window = window_with(20.0, 1000.0, Arithmetic::Real);
+            // Two rounds of ten: the second has twice the delay.
+            for n in 0..20u64 {
+                let rtt = if n < 10 { 100 } else { 200 };
+                let ack = Ack { round_start: n % 10 == 0, ..ack_rtt(100 + 10 * n, rtt) };
+                slow_start.on_ack(&mut window, &Ack { min_rtt: Nanos::from_millis(100), ..ack });
+            }
+            let looked = window.ssthresh < 1000.0;
+            assert_eq!(looked, matches!(slow_start, SlowStart::HyStart(_)));
+        }
+    }
+}

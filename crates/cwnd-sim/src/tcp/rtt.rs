@@ -56,7 +56,7 @@ impl RttEstimator {
             self.srtt8 += error;
             self.rttvar4 += error.abs() - (self.rttvar4 >> 2);
         }
-        self.rto = ((self.srtt8 >> 3) + self.rttvar4.max(self.min_rto)) as u64;
+        self.rto = (((self.srtt8 >> 3) + self.rttvar4.max(self.min_rto)) as u64).min(self.max_rto);
     }
 
     /// The smoothed round-trip time, ns; zero before the first sample.
@@ -65,12 +65,15 @@ impl RttEstimator {
         (self.srtt8 >> 3) as u64
     }
 
+    /// The timeout without backoff, ns.
+    #[inline(always)]
+    pub fn plain_timeout(&self) -> u64 {
+        self.rto
+    }
+
     /// The timeout, doubled for each timeout in a row (RFC 6298 section 5.5), ns.
     #[inline(always)]
     pub fn timeout(&self) -> u64 {
-        if self.backoff == 0 {
-            return self.rto.min(self.max_rto);
-        }
         self.rto.saturating_mul(1 << self.backoff.min(30)).min(self.max_rto)
     }
 }

@@ -129,6 +129,8 @@ pub struct Sender {
     pub(super) prr: Prr,
     pub(super) retransmissions: VecDeque<(u64, u64)>,
     pub(super) send_cwr: bool,
+    /// What was told the algorithm last; what does not change stays.
+    ack: Ack,
     pub(super) records: Option<Box<RateEstimator>>,
     /// A packet that may go leaves at this time.
     release_at: u64,
@@ -183,6 +185,7 @@ impl Sender {
             prr: Prr::default(),
             retransmissions: VecDeque::new(),
             send_cwr: false,
+            ack: Ack { cwnd_limited: true, ..Ack::default() },
             records: tracked.then(Box::default),
             release_at: NEVER,
             forced: false,
@@ -287,24 +290,68 @@ impl Sender {
         true
     }
 
-    /// The fast path: everything arrives in order, and nothing is known to be missing.
+    /// The fast path: everything arrives in order, and nothing is known to be missing. It does what
+    /// `on_other_packet` would, without asking for what cannot be.
     #[inline(always)]
     fn on_plain_ack(&mut self, now: u64, packet: &Packet, cumulative: u64, out: &mut impl Emit) {
-        let prior_in_flight = (self.next - self.una) as u32;
         let acked = (cumulative - self.una) as u32;
+        let prior_in_flight = (self.next - self.una) as u32;
+        let in_flight = prior_in_flight - acked;
+        let rtt = now - packet.sent;
         self.una = cumulative;
         self.dup_acks = 0;
         self.rtt.backoff = 0;
-        self.rtt.sample(now - packet.sent);
+        self.rtt.sample(rtt);
         self.counts.acks += 1;
         self.counts.delivered += u64::from(acked);
-        self.rto_at = if self.una == self.next { NEVER } else { now + self.rtt.timeout() };
-        self.tell_algorithm(now, acked, acked, 0, 0, Some(now - packet.sent), prior_in_flight);
-        self.transmit(now, false, out);
+        self.integrate_cwnd(now);
+        self.follow_round();
+        let ack = &mut self.ack;
+        ack.now = Nanos(now);
+        ack.acked = acked;
+        ack.cumulative = acked;
+        ack.lost = 0;
+        ack.rtt = Some(Nanos(rtt));
+        ack.srtt = Nanos(self.rtt.srtt());
+        ack.min_rtt = Nanos(self.rtt.min);
+        ack.in_flight = in_flight;
+        ack.prior_in_flight = prior_in_flight;
+        ack.state = State::Open;
+        ack.app_limited = self.next >= self.data_end;
+        ack.round = self.round;
+        ack.delivered = self.counts.delivered;
+        self.algorithm.on_ack(&mut self.window, &self.ack);
+
+        let timeout = now + self.rtt.plain_timeout();
+        if self.gated {
+            self.rto_at = if in_flight == 0 { NEVER } else { timeout };
+            self.transmit_gated(now, false, out);
+        } else {
+            let window = self.window.cwnd as u32;
+            let sent = self.send_plain(now, window.saturating_sub(in_flight), out);
+            self.note_use(in_flight + sent, window);
+            self.rto_at = if in_flight + sent == 0 { NEVER } else { timeout };
+        }
         self.deadline = self.rto_at.min(self.other_at);
-        if self.una == self.config.segments {
+        if cumulative == self.config.segments {
             self.completed.get_or_insert(now);
         }
+    }
+
+    /// Send up to `most` new segments of a plain flow. Returns how many.
+    #[inline(always)]
+    fn send_plain(&mut self, now: u64, most: u32, out: &mut impl Emit) -> u32 {
+        let end = self.send_end().min(self.next + u64::from(most));
+        let first = self.next;
+        if first >= end {
+            return 0;
+        }
+        while self.next < end {
+            out.emit(now, self.packet(now, self.next, 0));
+            self.next += 1;
+        }
+        self.counts.sent += end - first;
+        (end - first) as u32
     }
 
     #[cold]
@@ -347,42 +394,48 @@ impl Sender {
         rtt: Option<u64>,
         prior_in_flight: u32,
     ) {
-        let before = self.window.cwnd;
-        self.cwnd_integral += before * (now - self.integrated_to) as f64;
+        self.integrate_cwnd(now);
+        self.follow_round();
+        self.ack.rate = self.records.as_mut().and_then(|records| records.finish(now));
+        let in_flight = self.in_flight();
+        let ack = &mut self.ack;
+        ack.now = Nanos(now);
+        ack.acked = acked;
+        ack.cumulative = cumulative;
+        ack.lost = lost;
+        ack.marked = marked;
+        ack.rtt = rtt.map(Nanos);
+        ack.srtt = Nanos(self.rtt.srtt());
+        ack.min_rtt = Nanos(self.rtt.min);
+        ack.in_flight = in_flight;
+        ack.prior_in_flight = prior_in_flight;
+        ack.state = self.state;
+        ack.app_limited = self.next >= self.data_end;
+        ack.round = self.round;
+        ack.delivered = self.counts.delivered;
+        self.algorithm.on_ack(&mut self.window, &self.ack);
+    }
+
+    #[inline(always)]
+    fn integrate_cwnd(&mut self, now: u64) {
+        // Times fit a signed number, which converts in one instruction.
+        self.cwnd_integral += self.window.cwnd * (now - self.integrated_to) as i64 as f64;
         self.integrated_to = now;
-        let round_start = self.una > self.round_end;
-        if round_start {
+    }
+
+    /// Whether a round trip begins with this ACK, and whether the window is in use.
+    #[inline(always)]
+    fn follow_round(&mut self) {
+        self.ack.round_start = self.una > self.round_end;
+        if self.ack.round_start {
             self.begin_round();
         }
-        let cwnd_limited = if self.config.validate_cwnd {
+        if self.config.validate_cwnd {
             let peak = self.peak.max(self.peak_before);
-            self.limited
+            self.ack.cwnd_limited = self.limited
                 || self.limited_before
-                || (self.window.in_slow_start() && self.window.cwnd < f64::from(2 * peak))
-        } else {
-            true
-        };
-        let rate = self.records.as_mut().and_then(|records| records.finish(now));
-        let ack = Ack {
-            now: Nanos(now),
-            acked,
-            cumulative,
-            lost,
-            marked,
-            rtt: rtt.map(Nanos),
-            srtt: Nanos(self.rtt.srtt()),
-            min_rtt: Nanos(self.rtt.min),
-            in_flight: self.in_flight(),
-            prior_in_flight,
-            state: self.state,
-            cwnd_limited,
-            app_limited: self.next >= self.data_end,
-            round_start,
-            round: self.round,
-            delivered: self.counts.delivered,
-            rate,
-        };
-        self.algorithm.on_ack(&mut self.window, &ack);
+                || (self.window.in_slow_start() && self.window.cwnd < f64::from(2 * peak));
+        }
     }
 
     #[inline]

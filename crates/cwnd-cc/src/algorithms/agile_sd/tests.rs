@@ -1,7 +1,7 @@
 use super::*;
+use crate::Arithmetic;
 use crate::algorithms::newreno::{NewReno, NewRenoParameters};
 use crate::testing::{ack, assert_near, congestion, lose, time_out, window, window_with};
-use crate::Arithmetic;
 
 fn agile(parameters: AgileSdParameters) -> AgileSd {
     AgileSd::new(parameters)
@@ -20,13 +20,13 @@ fn lambda_falls_with_the_gap() {
     // A loss at 100 leaves 95: gap_total = 5. lambda = 3 gap/5, within 1 to 3.
     let (agile, _) = after_loss(AgileSdParameters::default(), 100.0, Arithmetic::Real);
     for (cwnd, lambda) in [
-        (95.0, 3.0),            // 3 * 5/5
-        (97.5, 1.5),            // 3 * 2.5/5
+        (95.0, 3.0),              // 3 * 5/5
+        (97.5, 1.5),              // 3 * 2.5/5
         (100.0 - 5.0 / 3.0, 1.0), // 3 * (5/3)/5
-        (99.0, 1.0),            // 3 * 1/5 = 0.6
-        (100.0, 1.0),           // no gap
-        (101.0, 1.0),           // above the loss
-        (90.0, 3.0),            // 3 * 10/5 = 6: under the degraded window, after a timeout
+        (99.0, 1.0),              // 3 * 1/5 = 0.6
+        (100.0, 1.0),             // no gap
+        (101.0, 1.0),             // above the loss
+        (90.0, 3.0),              // 3 * 10/5 = 6: under the degraded window, after a timeout
     ] {
         assert_near(agile.lambda(cwnd), lambda, 1e-12);
     }
@@ -69,8 +69,8 @@ fn lambda_max_of_one_is_newreno() {
 
 #[test]
 fn the_worked_example_of_section_3_3() {
-    // W_loss 12, W_degraded 9, RTT 20 ms. Equation 6 with lambda 4, 3, 2, 1: 5 + 6.67 + 10 + 20 = 41.67 ms, where
-    // NewReno takes 4 * 20 = 80 ms.
+    // W_loss 12, W_degraded 9, RTT 20 ms. Equation 6 with lambda 4, 3, 2, 1: 5 + 6.67 + 10 + 20 = 41.67 ms,
+    // where NewReno takes 4 * 20 = 80 ms.
     let epoch = |lambdas: [f64; 4]| lambdas.iter().map(|lambda| 20.0 / lambda).sum::<f64>();
     assert_near(epoch([4.0, 3.0, 2.0, 1.0]), 41.66, 0.01);
     assert_near(epoch([1.0; 4]), 80.0, 0.0);

@@ -1,17 +1,18 @@
 //! Compound TCP as ns-2.35's module does it.
 //!
-//! The module `tcp_compound` of ns-2.35's TCP-Linux (A. P. Castellani, S. Hemminger; for Linux 2.6), which simulations
-//! of "C-TCP" with ns-2 ran. It follows the paper's equations (see [`super`]) with alpha = 1/8, k = 3/4, zeta = 1 and a
-//! fixed gamma, and departs from it as follows. With cwnd the loss window, dwnd the delay window, win their sum:
+//! The module `tcp_compound` of ns-2.35's TCP-Linux (A. P. Castellani, S. Hemminger; for Linux 2.6), which
+//! simulations of "C-TCP" with ns-2 ran. It follows the paper's equations (see [`super`]) with alpha = 1/8,
+//! k = 3/4, zeta = 1 and a fixed gamma, and departs from it as follows. With cwnd the loss window, dwnd the
+//! delay window, win their sum:
 //!
-//! - *Loss*: ssthresh is win/2 and the window held during recovery ssthresh/2 (`min_cwnd` of Linux 2.6's Reno family).
-//!   dwnd is not halved: the loss window absorbs the cut, and if either part exceeds the window that is left, which is
-//!   nearly always, cwnd takes all of it and dwnd is 0.
+//! - *Loss*: ssthresh is win/2 and the window held during recovery ssthresh/2 (`min_cwnd` of Linux 2.6's
+//!   Reno family). dwnd is not halved: the loss window absorbs the cut, and if either part exceeds the
+//!   window that is left, which is nearly always, cwnd takes all of it and dwnd is 0.
 //! - No least window (W_low), and dwnd grows in slow start too.
 //! - Slow start lasts while the *loss window* is at or under ssthresh, whatever the sum.
-//! - diff is of the segments sent in the round trip before, not of win, and in half segments. After a recovery that
-//!   count spans all that was sent since the round trip in which the loss fell began. A round trip with fewer than
-//!   three samples is skipped; RTT is its least sample, in microseconds plus one.
+//! - diff is of the segments sent in the round trip before, not of win, and in half segments. After a
+//!   recovery that count spans all that was sent since the round trip in which the loss fell began. A round
+//!   trip with fewer than three samples is skipped; RTT is its least sample, in microseconds plus one.
 //! - Idle restart forgets baseRTT and the windows.
 //!
 //! | parameter | default | range | source |
@@ -20,13 +21,13 @@
 //! | `overflow_32bit` | off | | see below |
 //!
 //! Readings:
-//! - *The overflow.* The module computes `2 window baseRTT_us` in a kernel `u32`. ns-2 makes that an `unsigned long`:
-//!   32 bits in a 32-bit build, where the product wraps from `window baseRTT_us = 2^31` on (10,526 segments at 204 ms),
-//!   diff comes out near 2 window and the delay window collapses; 64 bits in a 64-bit build, where nothing wraps. A
-//!   64-bit ns-2.35 reaches 25,000 segments at 204 ms, as the Elastic-TCP paper's figure shows, so the default is
-//!   without; `overflow_32bit` is the other build.
-//! - The round trips' arithmetic is in integers whatever the window's own arithmetic is; the growth of the loss window
-//!   follows the latter.
+//! - *The overflow.* The module computes `2 window baseRTT_us` in a kernel `u32`. ns-2 makes that an
+//!   `unsigned long`: 32 bits in a 32-bit build, where the product wraps from `window baseRTT_us = 2^31` on
+//!   (10,526 segments at 204 ms), diff comes out near 2 window and the delay window collapses; 64 bits in a
+//!   64-bit build, where nothing wraps. A 64-bit ns-2.35 reaches 25,000 segments at 204 ms, as the
+//!   Elastic-TCP paper's figure shows, so the default is without; `overflow_32bit` is the other build.
+//! - The round trips' arithmetic is in integers whatever the window's own arithmetic is; the growth of the
+//!   loss window follows the latter.
 
 #[cfg(test)]
 mod tests;

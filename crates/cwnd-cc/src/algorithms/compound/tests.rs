@@ -26,8 +26,8 @@ fn the_loss_window_grows_as_reno_over_the_whole_window() {
 
 #[test]
 fn the_delay_window_grows_while_little_is_queued() {
-    // No queue: dwnd += 100^0.75/8 - 1 = 31.623/8 - 1 = 2.95285. At 10,000: 1000/8 - 1 = 124. At 38: 0.913, at
-    // once more than the 37 that W_low keeps out.
+    // No queue: dwnd += 100^0.75/8 - 1 = 31.623/8 - 1 = 2.95285. At 10,000: 1000/8 - 1 = 124. At 38: 0.913;
+    // W_low keeps 37 out.
     for (win, growth) in [(100.0, 2.952_85), (10_000.0, 124.0), (38.0, 0.913_14), (37.0, 0.0)] {
         let mut compound = compound(Default::default());
         let mut window = window(win, Arithmetic::Real);
@@ -39,7 +39,8 @@ fn the_delay_window_grows_while_little_is_queued() {
 
 #[test]
 fn the_delay_window_gives_way_to_a_queue() {
-    // 1,000 (1 - 100/110) = 90.909 segments are queued, over gamma = 30: dwnd 400 -> 309.091, and the window with it.
+    // 1,000 (1 - 100/110) = 90.909 segments are queued, over gamma = 30: dwnd 400 -> 309.091, and the
+    // window with it.
     let mut compound = Compound { delay_window: 400.0, ..compound(Default::default()) };
     let mut window = window(1000.0, Arithmetic::Real);
     end_of_round(&mut compound, &mut window, 110);
@@ -54,8 +55,8 @@ fn the_delay_window_gives_way_to_a_queue() {
 
 #[test]
 fn gamma_is_where_growth_turns() {
-    // 300 (1 - 100/RTT) is 29.7 at 111 ms (27.27 at 110) and 32.1 at 112 ms.
-    for (rtt, grows) in [(110, true), (112, false)] {
+    // 300 (1 - 100/RTT) is 29.7 at 111 ms and 32.1 at 112 ms.
+    for (rtt, grows) in [(111, true), (112, false)] {
         let mut compound = Compound { delay_window: 100.0, ..compound(Default::default()) };
         let mut window = window(300.0, Arithmetic::Real);
         end_of_round(&mut compound, &mut window, rtt);
@@ -95,7 +96,8 @@ fn whole_windows_keep_whole_parts() {
 
 #[test]
 fn gamma_follows_what_the_loss_window_queues() {
-    // cwnd 60 of 100 with a fifth queued (RTT 125 ms): diff_reno = 12, gamma = 0.75 * 30 + 0.25 * 0.75 * 12 = 24.75.
+    // cwnd 60 of 100 with a fifth queued (RTT 125 ms): diff_reno = 12, gamma = 0.75 * 30 + 0.25 * 0.75 * 12
+    // = 24.75.
     let mut compound = Compound { delay_window: 40.0, ..compound(Default::default()) };
     let mut window = window(100.0, Arithmetic::Real);
     end_of_round(&mut compound, &mut window, 125);

@@ -1,8 +1,8 @@
-//! What both kernel generations of CUBIC share: the cubic function and the Reno-friendly window, in real numbers and in
-//! the kernel's integers.
+//! What both kernel generations of CUBIC share: the cubic function and the Reno-friendly window, in real
+//! numbers and in the kernel's integers.
 //!
-//! The kernel reckons in `cnt`, the segments to acknowledge for one segment of growth. In real numbers the same rules
-//! are put in terms of `W/cnt`, the growth a round trip, which spares divisions.
+//! The kernel reckons in `cnt`, the segments to acknowledge for one segment of growth. In real numbers the
+//! same rules are put in terms of `W/cnt`, the growth a round trip, which spares divisions.
 
 use crate::{Arithmetic, Nanos, Window};
 

@@ -1,8 +1,9 @@
 //! CUBIC as Linux runs it.
 //!
-//! RFC 8312 (I. Rhee, L. Xu, S. Ha, A. Zimmermann, L. Eggert, R. Scheffenegger, 2018) with the choices of Linux's
-//! module (version 2.3), which ran the Internet before RFC 9438. With W the window in segments, `cnt` the segments to
-//! acknowledge for each segment of growth, and t the time since the epoch's first ACK:
+//! RFC 8312 (I. Rhee, L. Xu, S. Ha, A. Zimmermann, L. Eggert, R. Scheffenegger, 2018) with the choices of
+//! Linux's module (version 2.3), which ran the Internet before RFC 9438. With W the window in segments,
+//! `cnt` the segments to acknowledge for each segment of growth, and t the time since the epoch's first
+//! ACK:
 //!
 //! ```text
 //! W(t)    = C (t - K)^3 + W_max,  K = cbrt((W_max - W_epoch)/C)
@@ -25,13 +26,14 @@
 //! | `hystart` | on | | Linux; not in RFC 8312's rules |
 //!
 //! Readings:
-//! - In integer arithmetic time counts in milliseconds (HZ = 1000), K and t in 1/1024 s, windows and `cnt` in whole
-//!   numbers, the Reno divisor in eighths; the cubic is looked up at most once a millisecond, and not for 31 ms while
-//!   the window stays the same. With real numbers the same rules run without any of that.
-//! - RTTmin is the least sample since the start or the last timeout; samples in the first second of an epoch are
-//!   left out, since the recovery before it disturbs them.
-//! - While the flow is idle the epoch's beginning moves along. Linux does not do so while the application limits
-//!   without a pause.
+//! - In integer arithmetic time counts in milliseconds (HZ = 1000), K and t in 1/1024 s, windows and `cnt`
+//!   in whole numbers, the Reno divisor in eighths; the cubic is looked up at most once a millisecond, and
+//!   not for 31 ms while the window stays the same. With real numbers the same rules run without any of
+//!   that.
+//! - RTTmin is the least sample since the start or the last timeout; samples in the first second of an
+//!   epoch are left out, since the recovery before it disturbs them.
+//! - While the flow is idle the epoch's beginning moves along. Linux does not do so while the application
+//!   limits without a pause.
 //! - `target` is looked up one RTTmin ahead, where the RFC says RTT.
 
 #[cfg(test)]

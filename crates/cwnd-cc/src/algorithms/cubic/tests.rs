@@ -59,8 +59,8 @@ fn a_target_under_the_window_does_not_shrink_it() {
 
 #[test]
 fn the_reno_friendly_window_leads_on_short_paths() {
-    // RTT 1 ms, loss at 10: K = cbrt(3/0.4) = 1.96 s, but Reno's pace from 7 by 0.529 a round trip reaches 10 in
-    // about 5.7 of them, and then takes one each.
+    // RTT 1 ms, loss at 10: K = cbrt(3/0.4) = 1.96 s, but Reno's pace from 7 by 0.529 a round trip reaches
+    // 10 in about 5.7 of them, and then takes one each.
     let mut cubic = cubic();
     let mut window = window(10.0, Arithmetic::Real);
     lose(&mut cubic, &mut window, 0);

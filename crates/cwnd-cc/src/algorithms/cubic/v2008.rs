@@ -1,8 +1,8 @@
 //! CUBIC of the 2008 paper, as ns-2.35 and Linux 2.6.22 have it.
 //!
-//! S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", ACM SIGOPS Operating Systems Review
-//! 42(5), 2008, and module version 2.1, which ns-2.35's TCP-Linux runs. With W the window in segments, `cnt` the ACKs
-//! for each segment of growth, and t the time since the epoch's first ACK:
+//! S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", ACM SIGOPS Operating Systems
+//! Review 42(5), 2008, and module version 2.1, which ns-2.35's TCP-Linux runs. With W the window in
+//! segments, `cnt` the ACKs for each segment of growth, and t the time since the epoch's first ACK:
 //!
 //! ```text
 //! W(t)    = C (t - K)^3 + W_max,  K = cbrt((W_max - W_epoch)/C)     (equations 1 and 2: K = cbrt(0.2 W_max/C))
@@ -28,15 +28,16 @@
 //! | `tcp_friendliness` | on | | paper, section 3.3 |
 //!
 //! Readings:
-//! - *Integers of Linux 2.6*: the module counts ACKs, so it divides by the segments an ACK acknowledges. Its fixed
-//!   point starts that ratio at 2 and, rounding down, never comes under 31/16: with an ACK for each segment the module
-//!   grows almost twice as fast as its own cubic function says. ns-2.35 does, and so does this in that arithmetic. The
-//!   other arithmetics count acknowledged segments and need no ratio.
-//! - Also in integers: times in milliseconds, K and t in 1/1024 s, all windows and counts rounded down, the Reno divisor
-//!   in eighths (2.875 instead of 2.996), no new look at the cubic for 31 ms while the window stays the same.
-//! - RTTmin comes from timestamps in whole milliseconds, a rounded one subtracted from a truncated clock, so that it is
-//!   mostly one less than the RTT. Samples within a second of the epoch's beginning do not count, nor, before there is
-//!   an epoch, in the first second of the transport's clock.
+//! - *Integers of Linux 2.6*: the module counts ACKs, so it divides by the segments an ACK acknowledges.
+//!   Its fixed point starts that ratio at 2 and, rounding down, never comes under 31/16: with an ACK for
+//!   each segment the module grows almost twice as fast as its own cubic function says. ns-2.35 does, and
+//!   so does this in that arithmetic. The other arithmetics count acknowledged segments and need no ratio.
+//! - Also in integers: times in milliseconds, K and t in 1/1024 s, all windows and counts rounded down, the
+//!   Reno divisor in eighths (2.875 instead of 2.996), no new look at the cubic for 31 ms while the window
+//!   stays the same.
+//! - RTTmin comes from timestamps in whole milliseconds, a rounded one subtracted from a truncated clock,
+//!   so that it is mostly one less than the RTT. Samples within a second of the epoch's beginning do not
+//!   count, nor, before there is an epoch, in the first second of the transport's clock.
 //! - Undo raises the window to W_max (Linux 2.6; ns-2.35 has no undo).
 
 #[cfg(test)]

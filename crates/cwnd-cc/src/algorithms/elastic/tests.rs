@@ -36,7 +36,9 @@ fn the_literal_reading_takes_the_root_of_the_ratio_alone() {
 fn growth_at_three_windows() {
     // rho = 1: sqrt(100)/100 = 0.1. rho = 1.21 at 10,000: sqrt(12,100)/10,000 = 0.011.
     // rho = 4 at 25: sqrt(100)/25 = 0.4.
-    for (max, current, cwnd, growth) in [(100, 100, 100.0, 0.1), (121, 100, 1e4, 0.011), (400, 100, 25.0, 0.4)] {
+    for (max, current, cwnd, growth) in
+        [(100, 100, 100.0, 0.1), (121, 100, 1e4, 0.011), (400, 100, 25.0, 0.4)]
+    {
         let mut window = window(cwnd, Arithmetic::Real);
         measured(ElasticParameters::default(), max, current).on_ack(&mut window, &ack(0));
         assert_near(window.cwnd - cwnd, growth, 1e-12);
@@ -58,8 +60,8 @@ fn an_epoch_takes_twice_the_difference_of_the_roots() {
 
 #[test]
 fn integer_steps_keep_their_remainder() {
-    // W = 100, rho = 1: each ACK is worth 10 of the 100 that a step takes, in both arithmetics. From 101 a step
-    // takes 101/sqrt(101) = 10.05, so 11 ACKs, and what is over counts for the next.
+    // W = 100, rho = 1: each ACK is worth 10 of the 100 that a step takes, in both arithmetics. From 101 a
+    // step takes 101/sqrt(101) = 10.05, so 11 ACKs, and what is over counts for the next.
     for arithmetic in [Arithmetic::Linux, Arithmetic::Linux26] {
         let mut elastic = measured(ElasticParameters::default(), 100, 100);
         let mut window = window(100.0, arithmetic);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{acks_for_a_segment, ack, assert_near, congestion, lose, time_out, window, window_with};
+use crate::testing::{ack, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with};
 use crate::{Arithmetic, CongestionKind, State};
 
 fn newreno() -> NewReno {

@@ -31,9 +31,11 @@ fn the_delay_window_grows_and_gives_way_in_whole_segments() {
 
 #[test]
 fn the_product_wraps_at_32_bits_if_asked() {
-    // 2 * 10,526 * 204,001 = 4,294,629,052 is under 2^32 = 4,294,967,296: no queue, dwnd += floor(1039.4/8) - 1 = 128.
+    // 2 * 10,526 * 204,001 = 4,294,629,052 is under 2^32 = 4,294,967,296: no queue, dwnd += floor(1039.4/8)
+    // - 1 = 128.
     assert_eq!(end_of_round(&mut module(true), 5000.0, 10_526, 204_001, 204_001), 5128.0);
-    // 2 * 10,527 * 204,001 = 4,295,037,054 wraps to 69,758, which is 0 round trips: diff = 21,054 half segments.
+    // 2 * 10,527 * 204,001 = 4,295,037,054 wraps to 69,758, which is 0 round trips: diff = 21,054 half
+    // segments.
     assert_eq!(end_of_round(&mut module(true), 5000.0, 10_527, 204_001, 204_001), 0.0);
     assert_eq!(end_of_round(&mut module(false), 5000.0, 10_527, 204_001, 204_001), 5128.0);
 }
@@ -50,8 +52,8 @@ fn a_round_trip_of_two_samples_is_skipped() {
 
 #[test]
 fn recovery_holds_half_of_the_threshold_and_the_loss_window_absorbs_the_cut() {
-    // 601 + 400 segments: ssthresh 500, 250 during recovery. At 500 the loss window of 601 exceeds what is left, so it
-    // takes all of it and dwnd goes.
+    // 601 + 400 segments: ssthresh 500, 250 during recovery. At 500 the loss window of 601 exceeds what is
+    // left, so it takes all of it and dwnd goes.
     let mut module = module(false);
     let mut window = window(1001.0, Arithmetic::Linux26);
     let loss = congestion(&window, CongestionKind::Loss, 0);

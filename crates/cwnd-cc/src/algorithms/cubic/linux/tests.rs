@@ -22,14 +22,15 @@ fn it_keeps_seven_tenths() {
 
 #[test]
 fn cnt_follows_the_cubic_function() {
-    // K = floor(1024 cbrt(300/(410/1024))) = 9300. Two seconds into the epoch and 100 ms ahead t = 2150: target
-    // 1000 - floor(0.4004 * 6.982^3) = 864, cnt = 700/164 = 4. Three seconds on, t = 5222: 975, 700/275 = 2.
+    // K = floor(1024 cbrt(300/(410/1024))) = 9300. Two seconds into the epoch and 100 ms ahead t = 2150:
+    // target 1000 - floor(0.4004 * 6.982^3) = 864, cnt = 700/164 = 4. Three seconds on, t = 5222: 975,
+    // 700/275 = 2.
     for (ms, acks) in [(4000, 4), (7000, 2)] {
         let (mut cubic, mut window) = after_loss(Arithmetic::Linux);
         assert_eq!(acks_for_a_segment(&mut cubic, &mut window, &ack_rtt(ms, 100)), acks);
     }
-    // In real numbers K = cbrt(299.805/0.400391) = 9.08068: W(2.1) = 1000 - 0.400391 * 6.98068^3 = 863.799, so
-    // an ACK adds (863.799 - 700.195)/700.195 = 0.23365.
+    // In real numbers K = cbrt(299.805/0.400391) = 9.08068: W(2.1) = 1000 - 0.400391 * 6.98068^3 = 863.799,
+    // so an ACK adds (863.799 - 700.195)/700.195 = 0.23365.
     let (mut cubic, mut window) = after_loss(Arithmetic::Real);
     let from = window.cwnd;
     cubic.on_ack(&mut window, &ack_rtt(4000, 100));

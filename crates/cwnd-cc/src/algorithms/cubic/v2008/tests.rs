@@ -63,8 +63,8 @@ fn the_same_in_real_numbers() {
 
 #[test]
 fn growth_is_capped_above_the_origin_only() {
-    // The epoch's 12,099 jiffies are t = 12,389, past K = 8138: target 1000 + 0.4 * 4.151^3 = 1028. At 799 that
-    // is cnt 3, but 16 segments in 0.1 s allow 799 * 1000/(160 * 99) = 50; times 16/31: 25, 26 ACKs.
+    // The epoch's 12,099 jiffies are t = 12,389, past K = 8138: target 1000 + 0.4 * 4.151^3 = 1028. At 799
+    // that is cnt 3, but 16 segments in 0.1 s allow 799 * 1000/(160 * 99) = 50; times 16/31: 25, 26 ACKs.
     let (mut cubic, mut window) = after_loss(Arithmetic::Linux26);
     assert_eq!(acks_for_a_segment(&mut cubic, &mut window, &ack_rtt(14_000, 100)), 26);
     // In real numbers 160 segments/s * 0.1 s = 16 a round trip, not 228.

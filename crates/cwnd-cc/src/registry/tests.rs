@@ -1,0 +1,150 @@
+use super::*;
+use crate::algorithms::{agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*};
+use crate::{ParameterKind, ParameterValue};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+fn parameters(given: &[(&str, &str)]) -> Parameters {
+    given.iter().map(|(name, value)| (name.to_string(), ParameterValue::from(*value))).collect()
+}
+
+fn refusal(algorithm: &str, given: &[(&str, &str)]) -> String {
+    let built = (find(algorithm).unwrap().build)(&parameters(given));
+    built.err().expect("these parameters are wrong").to_string()
+}
+
+#[test]
+fn names_are_unique_and_found() {
+    let names: BTreeSet<_> = all().iter().map(|algorithm| algorithm.name).collect();
+    assert_eq!(names.len(), all().len());
+    for algorithm in all() {
+        assert_eq!(find(algorithm.name).unwrap().title, algorithm.title);
+        for text in [algorithm.title, algorithm.reference, algorithm.summary, algorithm.based_on] {
+            assert!(!text.is_empty() && !text.contains("  "), "{}: {text}", algorithm.name);
+        }
+        assert!(!algorithm.signals.is_empty() && algorithm.version > 0 && algorithm.year >= 1988);
+    }
+    assert!(find("no such").is_none());
+}
+
+#[test]
+fn every_default_least_greatest_value_and_word_builds() {
+    for algorithm in all() {
+        assert!((algorithm.build)(&Parameters::new()).is_ok());
+        for parameter in algorithm.parameters {
+            assert!(!parameter.about.is_empty() && !parameter.source.is_empty(), "{parameter:?}");
+            let mut values = alloc::vec![parameter.kind.default_value()];
+            match parameter.kind {
+                ParameterKind::Number { min, max, .. } => {
+                    values.extend([min, max].map(ParameterValue::Number));
+                }
+                ParameterKind::Switch { .. } => values.extend([true, false].map(ParameterValue::Switch)),
+                ParameterKind::Word { choices, .. } => {
+                    values.extend(choices.iter().map(|word| ParameterValue::Word(word.to_string())));
+                }
+            }
+            for value in values {
+                let given = Parameters::from([(parameter.name.to_string(), value.clone())]);
+                let built = (algorithm.build)(&given);
+                assert!(built.is_ok(), "{} {} {value}: {:?}", algorithm.name, parameter.name, built.err());
+            }
+        }
+    }
+}
+
+#[test]
+fn values_outside_the_range_are_refused() {
+    for algorithm in all() {
+        for parameter in algorithm.parameters {
+            let mut wrong = alloc::vec![ParameterValue::Word("no such word".into())];
+            if let ParameterKind::Number { min, max, .. } = parameter.kind {
+                let outside =
+                    [min - 1e-9, max + 1e-9, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN];
+                wrong.extend(outside.map(ParameterValue::Number));
+                wrong.push(ParameterValue::Switch(true));
+            } else {
+                wrong.push(ParameterValue::Number(1.0));
+            }
+            for value in wrong {
+                let given = Parameters::from([(parameter.name.to_string(), value.clone())]);
+                assert!((algorithm.build)(&given).is_err(), "{} {} {value}", algorithm.name, parameter.name);
+            }
+        }
+    }
+}
+
+/// The settings of one algorithm: the struct's defaults are the table's, by name and by serde alike.
+fn check_settings<A: Configurable>(name: &str, checked: &mut BTreeSet<String>)
+where
+    A::Parameters: serde::Serialize + serde::de::DeserializeOwned,
+{
+    let table = find(name).unwrap().parameters;
+    assert_eq!(table, A::Parameters::PARAMETERS, "{name}");
+    let defaults = A::Parameters::default();
+    assert!(defaults.check().is_ok());
+    let values = defaults.values();
+    assert_eq!(values.len(), table.len());
+    for parameter in table {
+        assert_eq!(values[parameter.name], parameter.kind.default_value(), "{name} {}", parameter.name);
+    }
+
+    let json = serde_json::to_value(&defaults).unwrap();
+    let again: A::Parameters = serde_json::from_value(json).unwrap();
+    assert_eq!(again.values(), values);
+    let partial: A::Parameters = serde_json::from_str("{}").unwrap();
+    assert_eq!(partial.values(), values);
+    assert!(serde_json::from_str::<A::Parameters>("{\"no_such\": 1}").is_err());
+    checked.insert(name.to_string());
+}
+
+#[test]
+fn tables_and_structs_agree() {
+    let mut checked = BTreeSet::new();
+    check_settings::<NewReno>("newreno", &mut checked);
+    check_settings::<v2008::Cubic2008>("cubic-2008", &mut checked);
+    check_settings::<linux::CubicLinux>("cubic-linux", &mut checked);
+    check_settings::<Cubic>("cubic", &mut checked);
+    check_settings::<Compound2006>("compound-2006", &mut checked);
+    check_settings::<CompoundNs2>("compound-ns2", &mut checked);
+    check_settings::<Compound>("compound", &mut checked);
+    check_settings::<AgileSd>("agile-sd", &mut checked);
+    check_settings::<Elastic>("elastic", &mut checked);
+    assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
+}
+
+#[test]
+fn refusals_teach() {
+    assert_eq!(
+        refusal("elastic", &[("betta", "0.8")]),
+        "there is no parameter `betta`: this algorithm has beta, wwf, rttmax_reset_on_rto, sample_in_slow_start"
+    );
+    assert_eq!(
+        refusal("agile-sd", &[("lambda_max", "4"), ("beta2", "1.5")]),
+        "parameter `beta2` cannot be `1.5`: it takes a number from 0.1 to 0.99"
+    );
+    assert_eq!(
+        refusal("elastic", &[("wwf", "sum")]),
+        "parameter `wwf` cannot be `sum`: it takes one of product, literal"
+    );
+    assert_eq!(
+        refusal("cubic-linux", &[("hystart", "1")]),
+        "parameter `hystart` cannot be `1`: it takes true or false"
+    );
+    assert_eq!(
+        refusal("elastic", &[("beta", "nan")]),
+        "parameter `beta` cannot be `NaN`: it takes a number from 0.1 to 0.95"
+    );
+}
+
+#[test]
+fn a_scenarios_text_is_understood() {
+    let values = parameters(&[("a", "4"), ("b", "0.9"), ("c", "true"), ("d", "hystart++"), ("e", "-1e3")]);
+    let texts: alloc::vec::Vec<_> = values.values().map(|value| format!("{value:?}")).collect();
+    let expected = ["Number(4.0)", "Number(0.9)", "Switch(true)", "Word(\"hystart++\")", "Number(-1000.0)"];
+    assert_eq!(texts, expected);
+    let given = parameters(&[("lambda_max", "4"), ("beta2", "0.9")]);
+    let settings = AgileSdParameters::from_values(&given).unwrap();
+    assert_eq!((settings.lambda_max, settings.beta2, settings.beta1), (4.0, 0.9, 0.9));
+    assert!(AgileSdParameters { beta1: 2.0, ..settings }.check().is_err());
+}
