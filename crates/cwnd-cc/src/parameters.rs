@@ -301,10 +301,8 @@ macro_rules! parameters {
             ];
 
             fn values(&self) -> $crate::Parameters {
-                let values = [
-                    $((alloc::string::String::from(stringify!($field)), $crate::Setting::to_value(&self.$field)),)*
-                ];
-                values.into_iter().collect()
+                use $crate::Setting;
+                [$((stringify!($field).into(), self.$field.to_value()),)*].into_iter().collect()
             }
 
             fn set(&mut self, name: &str, value: &$crate::ParameterValue) {

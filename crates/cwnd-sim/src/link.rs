@@ -6,7 +6,7 @@
 //! which "at least n packets are in the system" is a single comparison: has the n-th last one left?
 //! A change of rate, delay or loss at `t` redoes what had been computed beyond `t` (see [`Link::redo`]).
 
-use crate::packet::{BARE, CE, ECT, LOST, Packet};
+use crate::packet::{CE, ECT, LOST};
 use crate::ring::Ring;
 use cwnd_link::{BernoulliLoss, Limits, SerialTime};
 use cwnd_scenario::QueueSpec;
@@ -20,6 +20,17 @@ struct Departure {
     size: u32,
     /// The ring that the packet was put into.
     ring: u32,
+}
+
+/// What becomes of a packet that a link takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// When it comes out of the line.
+    pub at: u64,
+    /// The ring that it goes into.
+    pub ring: u32,
+    /// Flags that it gets on the way.
+    pub added: u16,
 }
 
 /// Where packets go from here.
@@ -50,7 +61,7 @@ pub struct Link {
     /// Departures since then, if any but that packet's; then its own is the first of them.
     count: usize,
     /// An arrival that finds so many in the system asks more of the queue than whether there is room.
-    alert_at: u64,
+    alert_at: usize,
     /// The two usual sizes of packets, and how long the transmitter takes for them.
     usual: [(u32, u64); 2],
     loss: Option<Box<BernoulliLoss>>,
@@ -143,7 +154,10 @@ impl Link {
     fn set_alert(&mut self) {
         let Limits { drop_at, bytes, mark_at, .. } = self.limits;
         let always = if bytes == u64::MAX { u64::MAX } else { 1 };
-        self.alert_at = drop_at.min(mark_at).min(self.max_waiting + 1).min(always);
+        let alert_at = drop_at.min(mark_at).min(self.max_waiting + 1).min(always);
+        // So many that not all of them are kept are in the system only after `departures` has grown.
+        let kept = alert_at <= self.departures.len() as u64;
+        self.alert_at = if kept { alert_at as usize } else { usize::MAX };
     }
 
     /// Say where packets go.
@@ -194,13 +208,12 @@ impl Link {
         }
     }
 
-    /// A packet arrives at `now`. If it is taken, its `at` becomes the time at which it comes out of the
-    /// line, and the answer is the ring that it goes into. The caller counts it as arrived.
+    /// A packet with these flags arrives at `now`. None if it is dropped. The caller counts it as arrived.
     #[inline(always)]
-    pub fn offer(&mut self, now: u64, packet: &mut Packet) -> Option<u32> {
-        let size = u32::from(packet.size);
-        let ring = self.ring_of(packet.channel);
+    pub fn offer(&mut self, now: u64, size: u32, channel: u32, flags: u16) -> Option<Way> {
+        let ring = self.ring_of(channel);
         let time = self.serial_time(size);
+        let mut added = 0;
         if self.free_at <= now {
             // Nobody is in the system: nothing to ask, and nothing to remember of those before.
             self.previous = self.free_at;
@@ -211,67 +224,66 @@ impl Link {
             if self.count == 0 {
                 self.remember_first();
             }
-            if self.holds(self.alert_at, now) && !self.judge(now, packet) {
-                return None;
+            if self.count >= self.alert_at && self.departure(self.count - self.alert_at).at > now {
+                added = self.judge(now, size, flags)?;
             }
             self.waited += u128::from(self.free_at - now);
             self.free_at += time;
             self.remember(now, Departure { at: self.free_at, size, ring });
         }
-        packet.at = (self.free_at + self.delay).max(self.not_before);
         if self.loss.is_some() {
-            self.lose(packet);
+            added |= self.lose();
         }
-        Some(ring)
+        Some(Way { at: (self.free_at + self.delay).max(self.not_before), ring, added })
     }
 
     #[inline(never)]
-    fn lose(&mut self, packet: &mut Packet) {
-        if self.loss.as_mut().is_some_and(|loss| loss.next_is_lost()) {
-            packet.flags |= LOST;
-        }
+    fn lose(&mut self) -> u16 {
+        if self.loss.as_mut().is_some_and(|loss| loss.next_is_lost()) { LOST } else { 0 }
     }
 
-    /// The queue's verdict on a packet that finds a long queue: false drops it; it is marked if need be.
+    /// The queue's verdict on a packet that finds a long queue: none drops it, else the flags that it gets.
     #[inline(never)]
-    fn judge(&mut self, now: u64, packet: &mut Packet) -> bool {
+    fn judge(&mut self, now: u64, size: u32, flags: u16) -> Option<u16> {
         let full = self.holds(self.limits.drop_at, now);
-        if full || self.limits.bytes != u64::MAX && !self.admit_bytes(now, packet) {
+        if full || self.limits.bytes != u64::MAX && !self.admit_bytes(now, size) {
             self.dropped += 1;
-            return false;
-        }
-        if packet.is(ECT) && self.holds(self.limits.mark_at, now) {
-            self.marked += 1;
-            packet.flags |= CE;
+            return None;
         }
         while self.holds(self.max_waiting + 1, now) {
             self.max_waiting += 1;
         }
+        let mark = flags & ECT != 0 && self.holds(self.limits.mark_at, now);
+        self.marked += u64::from(mark);
         self.set_alert();
-        true
+        Some(if mark { CE } else { 0 })
+    }
+
+    #[inline(always)]
+    fn departure(&self, index: usize) -> &Departure {
+        let mask = self.departures.len() - 1;
+        // SAFETY: the length is a power of two and never zero, so `index & mask` is below it.
+        unsafe { self.departures.get_unchecked(index & mask) }
     }
 
     /// Whether at least `n` (not zero) packets are in the system at `now`. One that leaves at `now` is gone.
-    #[inline(always)]
     fn holds(&self, n: u64, now: u64) -> bool {
-        if n > self.count as u64 || n > self.departures.len() as u64 {
-            // What was overwritten had left.
-            return false;
-        }
-        let mask = self.departures.len() - 1;
-        self.departures[(self.count - n as usize) & mask].at > now
+        // What was overwritten had left.
+        let known = n <= self.count as u64 && n <= self.departures.len() as u64;
+        known && self.departure(self.count - n as usize).at > now
     }
 
-    /// The same for a limit in bytes.
-    fn admit_bytes(&mut self, now: u64, packet: &Packet) -> bool {
-        let mask = self.departures.len() - 1;
-        while self.left < self.count && self.departures[self.left & mask].at <= now {
-            self.bytes_in_system -= u64::from(self.departures[self.left & mask].size);
+    /// The same for a limit in bytes; counts the bytes of a packet that it admits.
+    fn admit_bytes(&mut self, now: u64, size: u32) -> bool {
+        while self.left < self.count && self.departure(self.left).at <= now {
+            self.bytes_in_system -= u64::from(self.departure(self.left).size);
             self.left += 1;
         }
-        let transmitting = u64::from(self.departures[self.left & mask].size);
+        let transmitting = u64::from(self.departure(self.left).size);
         let counted = self.bytes_in_system - if self.limits.transmission_counts { 0 } else { transmitting };
-        counted + u64::from(packet.size) <= self.limits.bytes
+        let admitted = counted + u64::from(size) <= self.limits.bytes;
+        self.bytes_in_system += if admitted { u64::from(size) } else { 0 };
+        admitted
     }
 
     /// Put down the departure of the packet that ended the last idleness.
@@ -285,16 +297,15 @@ impl Link {
 
     #[inline(always)]
     fn remember(&mut self, now: u64, departure: Departure) {
-        let capacity = self.departures.len();
         // Overwrite the oldest only if the one after it has left as well: one departure before those in
         // the system is always kept.
-        if self.count >= capacity && self.departures[(self.count + 1) & (capacity - 1)].at > now {
+        if self.count >= self.departures.len() && self.departure(self.count + 1).at > now {
             self.grow();
         }
         let mask = self.departures.len() - 1;
-        self.departures[self.count & mask] = departure;
+        // SAFETY: as in `departure`.
+        unsafe { *self.departures.get_unchecked_mut(self.count & mask) = departure };
         self.count += 1;
-        self.bytes_in_system += u64::from(departure.size);
     }
 
     #[cold]
@@ -306,6 +317,7 @@ impl Link {
             departures[i & (old * 2 - 1)] = self.departures[i & (old - 1)];
         }
         self.departures = departures;
+        self.set_alert();
     }
 
     /// How many of the latest departures lie at `t` or later: the packets in the system just before what

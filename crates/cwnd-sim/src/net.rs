@@ -51,9 +51,11 @@ impl Net {
         let link = &mut self.links[link as usize];
         link.arrived += 1;
         link.bare += u64::from(packet.flags & BARE);
-        match link.offer(now, &mut packet) {
-            Some(ring) => {
-                self.rings[ring as usize].push(packet);
+        match link.offer(now, u32::from(packet.size), packet.channel, packet.flags) {
+            Some(way) => {
+                packet.at = way.at;
+                packet.flags |= way.added;
+                self.rings[way.ring as usize].push(packet);
                 true
             }
             None => {
@@ -110,6 +112,7 @@ impl Net {
         }
         let Net { links, rings, sacks, fates, late_losses, line_of, .. } = self;
         let state = &mut links[link as usize];
+        let rings = rings.as_mut_slice();
         let (mut arrived, mut bare) = (0, 0);
         while let Some((first, second)) = merge.first_two() {
             let ring = inputs[first.input as usize];
@@ -121,17 +124,21 @@ impl Net {
                 if at >= until {
                     break at;
                 }
-                let mut packet = input.pop();
-                if packet.flags & LOST != 0 {
-                    bury(&packet, true, sacks, fates);
+                let [_, sent, sequence, rest] = input.pop_words();
+                let flags = (rest >> 48) as u16;
+                if flags & LOST != 0 {
+                    bury(&Packet::from_words([at, sent, sequence, rest]), true, sacks, fates);
                     late_losses.extend(line_of[ring as usize]);
                     continue;
                 }
                 arrived += 1;
-                bare += u64::from(packet.flags & BARE);
-                match state.offer(at, &mut packet) {
-                    Some(out) => rings[out as usize].push(packet),
-                    None => bury(&packet, false, sacks, fates),
+                bare += u64::from(flags & BARE);
+                match state.offer(at, (rest >> 32) as u32 & 0xFFFF, (sequence >> 32) as u32, flags) {
+                    Some(way) => {
+                        let rest = rest | u64::from(way.added) << 48;
+                        rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
+                    }
+                    None => bury(&Packet::from_words([at, sent, sequence, rest]), false, sacks, fates),
                 }
             };
             if next < limit {

@@ -48,21 +48,38 @@ impl Ring {
     /// Take the first packet. There must be one.
     #[inline(always)]
     pub fn pop(&mut self) -> Packet {
+        Packet::from_words(self.pop_words())
+    }
+
+    /// Take the first packet as words. There must be one.
+    #[inline(always)]
+    pub fn pop_words(&mut self) -> [u64; 4] {
         debug_assert!(!self.is_empty());
-        let packet = Packet::from_words(*self.slot(self.head));
+        let words = *self.slot(self.head);
         self.head = self.head.wrapping_add(1);
-        packet
+        words
     }
 
     /// Put a packet last.
     #[inline(always)]
     pub fn push(&mut self, packet: Packet) {
+        let [at, sent, sequence, rest] = packet.to_words();
+        self.push_words(at, sent, sequence, rest);
+    }
+
+    /// Put a packet last, word by word.
+    #[inline(always)]
+    pub fn push_words(&mut self, at: u64, sent: u64, sequence: u64, rest: u64) {
         if self.len() == self.slots.len() {
             self.grow();
         }
         let mask = self.slots.len() - 1;
         // SAFETY: as in `slot`.
-        unsafe { *self.slots.get_unchecked_mut(self.tail & mask) = packet.to_words() };
+        let slot = unsafe { self.slots.get_unchecked_mut(self.tail & mask) };
+        slot[0] = at;
+        slot[1] = sent;
+        slot[2] = sequence;
+        slot[3] = rest;
         self.tail = self.tail.wrapping_add(1);
     }
 

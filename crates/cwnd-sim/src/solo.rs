@@ -93,9 +93,13 @@ impl<'a> WayIn<'a> {
             }
             link.arrived += 1;
             link.bare += u64::from(packet.flags & BARE);
-            if link.offer(at, &mut packet).is_none() {
+            let Some(way) = link.offer(at, u32::from(packet.size), packet.channel, packet.flags) else {
                 bury(&packet, false, port.sacks, port.fates);
-            } else if packet.at < limit && packet.flags & LOST == 0 && settled.is_empty() {
+                continue;
+            };
+            packet.at = way.at;
+            packet.flags |= way.added;
+            if packet.at < limit && packet.flags & LOST == 0 && settled.is_empty() {
                 return Some(packet);
             } else {
                 settled.push(packet);
@@ -118,11 +122,12 @@ impl Emit for Port<'_> {
     fn emit(&mut self, now: u64, mut packet: Packet) -> bool {
         self.output.arrived += 1;
         self.output.bare += u64::from(packet.flags & BARE);
-        if self.output.offer(now, &mut packet).is_none() {
+        let Some(way) = self.output.offer(now, u32::from(packet.size), packet.channel, packet.flags) else {
             bury(&packet, false, self.sacks, self.fates);
             return false;
-        }
-        self.out.push(packet);
+        };
+        packet.flags |= way.added;
+        self.out.push(Packet { at: way.at, ..packet });
         true
     }
 

@@ -61,10 +61,10 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "agile-sd",
     title: "Agile-SD",
     year: 2015,
-    reference: "M. A. Alrshah, M. Othman, B. Ali, Z. Mohd Hanapi, Agile-SD: A Linux-based TCP congestion control \
-                algorithm for supporting high-speed and short-distance networks, JNCA 55, 2015",
-    summary: "Gives up little at a loss and wins it back at up to three times NewReno's pace, slowing down near the \
-              last loss.",
+    reference: "M. A. Alrshah, M. Othman, B. Ali, Z. Mohd Hanapi, Agile-SD: A Linux-based TCP congestion \
+                control algorithm for supporting high-speed and short-distance networks, JNCA 55, 2015",
+    summary: "Gives up little at a loss and wins it back at up to three times NewReno's pace, slower near \
+              the last loss.",
     signals: &[Signal::Loss],
     based_on: "NewReno",
     implemented_in: "the authors' Linux module (tcp_agilesd), also for ns-2.35",

@@ -12,18 +12,19 @@
 //! dwnd += (alpha win^k - 1)+               diff < gamma, once a round trip
 //! dwnd  = (dwnd - zeta diff)+              diff >= gamma, once a round trip
 //! dwnd  = (win (1 - beta) - cwnd/2)+,  cwnd = cwnd/2       loss: with beta = 1/2 both parts halve
-//! gamma = (1 - g) gamma + g 3/4 diff_reno, within 5 to 30, diff_reno = cwnd (1 - baseRTT/RTT)     tuning, at a loss
+//! gamma = (1 - g) gamma + g 3/4 diff_reno  tuning, at a loss, within 5 to 30, with the queue of cwnd
+//!                                          alone, diff_reno = cwnd (1 - baseRTT/RTT)
 //! ```
 //!
 //! The delay window is worked on in congestion avoidance only, from a window of W_low = 38 segments up.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
-//! | `alpha` | 0.125 | 0.001 to 1 | paper, section III-D |
-//! | `beta` | 0.5 | 0.1 to 0.9 | paper, section III-D, the fraction given up |
-//! | `k` | 0.75 | 0.5 to 1 | paper, section III-D (0.8 would be HighSpeed TCP's) |
+//! | `alpha` | 0.125 | 0.001 to 1 | paper |
+//! | `beta` | 0.5 | 0.1 to 0.9 | paper, the fraction given up |
+//! | `k` | 0.75 | 0.5 to 1 | paper (0.8 would be HighSpeed TCP's) |
 //! | `zeta` | 1 | 0.1 to 10 | paper |
-//! | `gamma` | 30 segments | 1 to 1000 | paper, section III-E; the first value where it is tuned |
+//! | `gamma` | 30 segments | 1 to 1000 | paper; the first value where it is tuned |
 //! | `w_low` | 38 segments | 1 to 1000 | paper, HighSpeed TCP's threshold |
 //! | `tuning_gain` (`compound` only) | 0.25 | 0 to 1 | see below |
 //!
@@ -58,7 +59,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     year: 2008,
     reference: "K. Tan, J. Song, Q. Zhang, M. Sridharan, INFOCOM 2006; CTCP-TUBE, PFLDnet 2008; \
                 draft-sridharan-tcpm-ctcp-02",
-    summary: "Reno's window plus one that grows fast while little is queued; how much is little adapts to the buffer.",
+    summary: "Reno's window plus one that grows fast while little is queued; how little adapts to losses.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "NewReno, HighSpeed TCP, Vegas",
     implemented_in: "Windows Vista to 10",
@@ -72,8 +73,8 @@ pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
     name: "compound-2006",
     title: "Compound TCP (2006)",
     year: 2006,
-    reference: "K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-speed and Long Distance \
-                Networks, INFOCOM 2006",
+    reference: "K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-speed and Long \
+                Distance Networks, INFOCOM 2006",
     summary: "Reno's window plus one that grows fast while fewer than 30 segments are queued.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "NewReno, HighSpeed TCP, Vegas",
@@ -87,15 +88,15 @@ parameters! {
     /// Settings of [`Compound`].
     pub struct CompoundParameters {
         /// The scale of the delay window's growth.
-        alpha: number(0.125, 0.001..=1.0), "1", "paper, section III-D";
+        alpha: number(0.125, 0.001..=1.0), "1", "paper";
         /// The fraction of the window given up at a loss.
-        beta: number(0.5, 0.1..=0.9), "1", "paper, section III-D";
+        beta: number(0.5, 0.1..=0.9), "1", "paper";
         /// The exponent of the delay window's growth.
-        k: number(0.75, 0.5..=1.0), "1", "paper, section III-D";
+        k: number(0.75, 0.5..=1.0), "1", "paper";
         /// How fast the delay window gives way, for each segment queued.
         zeta: number(1.0, 0.1..=10.0), "1", "paper";
         /// Segments queued from which the delay window gives way, until tuned.
-        gamma: number(30.0, 1.0..=1000.0), "segments", "paper, section III-E";
+        gamma: number(30.0, 1.0..=1000.0), "segments", "paper";
         /// The least window that has a delay window.
         w_low: number(38.0, 1.0..=1000.0), "segments", "paper (HighSpeed TCP's threshold)";
         /// The weight of a new measurement in gamma; 0 keeps gamma.
@@ -107,15 +108,15 @@ parameters! {
     /// Settings of [`Compound2006`].
     pub struct Compound2006Parameters {
         /// The scale of the delay window's growth.
-        alpha: number(0.125, 0.001..=1.0), "1", "paper, section III-D";
+        alpha: number(0.125, 0.001..=1.0), "1", "paper";
         /// The fraction of the window given up at a loss.
-        beta: number(0.5, 0.1..=0.9), "1", "paper, section III-D";
+        beta: number(0.5, 0.1..=0.9), "1", "paper";
         /// The exponent of the delay window's growth.
-        k: number(0.75, 0.5..=1.0), "1", "paper, section III-D";
+        k: number(0.75, 0.5..=1.0), "1", "paper";
         /// How fast the delay window gives way, for each segment queued.
         zeta: number(1.0, 0.1..=10.0), "1", "paper";
         /// Segments queued from which the delay window gives way.
-        gamma: number(30.0, 1.0..=1000.0), "segments", "paper, section III-E";
+        gamma: number(30.0, 1.0..=1000.0), "segments", "paper";
         /// The least window that has a delay window.
         w_low: number(38.0, 1.0..=1000.0), "segments", "paper (HighSpeed TCP's threshold)";
     }

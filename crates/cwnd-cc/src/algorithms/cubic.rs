@@ -11,7 +11,7 @@
 //! W_est     += alpha_cubic / W for each acknowledged segment, from cwnd_epoch             (figure 4)
 //! alpha_cubic = 3 (1 - beta)/(1 + beta) until W_est reaches cwnd_prior, then 1            (section 4.3)
 //! W          = W_est                 where W_cubic(t) < W_est, the Reno-friendly region   (section 4.3)
-//! W         += (target - W)/W        otherwise, for each acknowledged segment             (sections 4.4, 4.5)
+//! W         += (target - W)/W        otherwise, for each acknowledged segment         (sections 4.4, 4.5)
 //! ssthresh   = max(beta FlightSize, 2), cwnd_prior = W                                    (section 4.6)
 //! W_max      = W (1 + beta)/2 if W < W_max, fast convergence; W otherwise                 (section 4.7)
 //! timeout      as a loss, but the next stage begins with K = 0 and W_max = cwnd_epoch     (section 4.8)
@@ -19,7 +19,7 @@
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
-//! | `c` | 0.4 segments/s^3 | 0.001 to 100 | section 5.1 |
+//! | `c` | 0.4 segments/s^3 | 0.001 to 100 | section 5 |
 //! | `beta` | 0.7 | 0.1 to 0.95 | section 4.6, the fraction kept |
 //! | `fast_convergence` | on | | section 4.7 |
 //! | `slow_start` | `hystart++` | `standard`, `hystart`, `hystart++` | section 4.10 |
@@ -60,7 +60,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     title: "CUBIC (RFC 9438)",
     year: 2023,
     reference: "RFC 9438 (2023), with HyStart++ of RFC 9406 (2023)",
-    summary: "Grows as a cubic function of the time since the last loss, flat around the window of that loss.",
+    summary: "Grows as a cubic function of the time since the last loss, flat around that loss's window.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "CUBIC of RFC 8312",
     implemented_in: "Windows, Apple's systems, FreeBSD, many QUIC stacks",
@@ -73,7 +73,7 @@ parameters! {
     /// Settings of [`Cubic`].
     pub struct CubicParameters {
         /// C, the scale of the cubic function.
-        c: number(0.4, 0.001..=100.0), "segments/s^3", "RFC 9438 section 5.1";
+        c: number(0.4, 0.001..=100.0), "segments/s^3", "RFC 9438 section 5";
         /// beta_cubic, the fraction of the window kept at a loss.
         beta: number(0.7, 0.1..=0.95), "1", "RFC 9438 section 4.6";
         /// Give up more of the window when losses come earlier than the last time.

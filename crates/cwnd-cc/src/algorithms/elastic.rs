@@ -48,10 +48,10 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "elastic",
     title: "Elastic-TCP",
     year: 2019,
-    reference: "M. A. Alrshah, M. A. Al-Maqri, M. Othman, Elastic-TCP: Flexible Congestion Control Algorithm to \
-                Adapt for High-BDP Networks, IEEE Systems Journal 13(2), 2019, arXiv:1904.13105",
-    summary: "Grows by the root of the window times RTTmax/RTT a round trip: faster for larger windows and emptier \
-              queues.",
+    reference: "M. A. Alrshah, M. A. Al-Maqri, M. Othman, Elastic-TCP: Flexible Congestion Control \
+                Algorithm to Adapt for High-BDP Networks, IEEE Systems Journal 13(2), 2019, arXiv:1904.13105",
+    summary: "Grows by the root of the window times RTTmax/RTT a round trip: faster for larger windows and \
+              emptier queues.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "NewReno",
     implemented_in: "third-party Linux modules; the authors' module is not public",

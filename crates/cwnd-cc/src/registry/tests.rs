@@ -117,7 +117,8 @@ fn tables_and_structs_agree() {
 fn refusals_teach() {
     assert_eq!(
         refusal("elastic", &[("betta", "0.8")]),
-        "there is no parameter `betta`: this algorithm has beta, wwf, rttmax_reset_on_rto, sample_in_slow_start"
+        "there is no parameter `betta`: this algorithm has beta, wwf, rttmax_reset_on_rto, \
+         sample_in_slow_start"
     );
     assert_eq!(
         refusal("agile-sd", &[("lambda_max", "4"), ("beta2", "1.5")]),

@@ -9,7 +9,8 @@ use crate::{Arithmetic, Nanos, Window};
 /// The kernel's C: 41 * 10 / 1024 segments/s^3, nearest to 0.4 in its fixed point.
 pub(super) const KERNEL_C: f64 = 410.0 / 1024.0;
 
-/// While the window stays the same, the kernel computes anew only after more than this many milliseconds (HZ/32).
+/// While the window stays the same, the kernel computes anew only after more than this many milliseconds
+/// (HZ/32).
 pub(super) const HOLD_MS: u64 = 31;
 
 /// The growth a round trip where the cubic function asks for none: cnt = 100 W.
@@ -58,7 +59,8 @@ impl Epoch {
         };
     }
 
-    /// In real numbers: origin + C (t - K)^3 with t the time since the epoch began and `ahead`, and whether t is past K.
+    /// In real numbers: origin + C (t - K)^3 with t the time since the epoch began and `ahead`, and whether
+    /// t is past K.
     #[inline]
     pub fn curve(&self, now: Nanos, ahead: Nanos, c: f64) -> (f64, bool) {
         let t = (now.since(self.start.unwrap_or(now)) + ahead).as_secs_f64();
@@ -66,7 +68,8 @@ impl Epoch {
         (self.origin + c * offset * offset * offset, offset >= 0.0)
     }
 
-    /// In integers: the same with `ahead` in jiffies, time in 1/1024 s and the cubic term rounded towards zero.
+    /// In integers: the same with `ahead` in jiffies, time in 1/1024 s and the cubic term rounded towards
+    /// zero.
     #[inline]
     pub fn curve_in_integers(&self, now: Nanos, ahead: u64, c: f64) -> (f64, bool) {
         let elapsed = jiffies(now).saturating_sub(jiffies(self.start.unwrap_or(now)));
@@ -89,8 +92,8 @@ impl Epoch {
         self.acked += acked;
     }
 
-    /// In integers: take the counted segments into the Reno-friendly window, and bound `cnt` so that the window keeps
-    /// up with it.
+    /// In integers: take the counted segments into the Reno-friendly window, and bound `cnt` so that the
+    /// window keeps up with it.
     #[inline]
     pub fn keep_up_with_reno(&mut self, cwnd: f64, cnt: f64) -> f64 {
         let per_segment = libm::floor(cwnd * self.reno_divisor).max(1.0);

@@ -51,7 +51,8 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cubic-linux",
     title: "CUBIC (Linux)",
     year: 2018,
-    reference: "RFC 8312 (2018) and Linux's tcp_cubic 2.3; HyStart: S. Ha, I. Rhee, Computer Networks 55, 2011",
+    reference: "RFC 8312 (2018) and Linux's tcp_cubic 2.3; HyStart: S. Ha, I. Rhee, Computer Networks 55, \
+                2011",
     summary: "The CUBIC that Linux runs: keeps 0.7 at a loss, leaves slow start early by HyStart.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "CUBIC of 2008",

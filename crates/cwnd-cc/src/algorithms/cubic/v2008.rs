@@ -5,12 +5,13 @@
 //! segments, `cnt` the ACKs for each segment of growth, and t the time since the epoch's first ACK:
 //!
 //! ```text
-//! W(t)    = C (t - K)^3 + W_max,  K = cbrt((W_max - W_epoch)/C)     (equations 1 and 2: K = cbrt(0.2 W_max/C))
+//! W(t)    = C (t - K)^3 + W_max
+//! K       = cbrt((W_max - W_epoch)/C), the paper's cbrt(0.2 W_max/C)
 //! target  = W(t + RTTmin)
 //! cnt     = W/(target - W) if target > W, else 100 W
 //! cnt     at least W/(max_increment RTTmin/0.1 s) once t > K: growth capped above the origin only
 //! cnt     50 before the first loss and after a timeout: 2 % a round trip
-//! Wtcp   += 1 for every W (1 + beta)/(3 (1 - beta)) ACKs                                        (equation 4)
+//! Wtcp   += 1 for every W (1 + beta)/(3 (1 - beta)) ACKs
 //! cnt     at most W/(Wtcp - W) if Wtcp > W
 //! cnt     divided by the segments an ACK acknowledges (EWMA, 15/16 old), at least 1
 //! loss    W_max = W (1 + beta)/2 if W < W_max, else W;  ssthresh = beta W
@@ -24,8 +25,8 @@
 //! | `c` | 410/1024 segments/s^3 | 0.001 to 100 | module 2.1 (0.4 in the paper) |
 //! | `beta` | 819/1024 | 0.1 to 0.95 | module 2.1 (the paper decreases by 0.2), the fraction kept |
 //! | `max_increment` | 16 segments in 0.1 s | 1 to 1000 | module 2.1 (the paper's S_max of 160 segments/s) |
-//! | `fast_convergence` | on | | paper, section 3.7 |
-//! | `tcp_friendliness` | on | | paper, section 3.3 |
+//! | `fast_convergence` | on | | paper |
+//! | `tcp_friendliness` | on | | paper |
 //!
 //! Readings:
 //! - *Integers of Linux 2.6*: the module counts ACKs, so it divides by the segments an ACK acknowledges.
@@ -54,9 +55,9 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cubic-2008",
     title: "CUBIC (2008)",
     year: 2008,
-    reference: "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP Variant, ACM SIGOPS OSR 42(5), \
-                2008; module 2.1 of Linux 2.6.22",
-    summary: "The first CUBIC, without HyStart: keeps 0.8 at a loss. What the papers of 2014 to 2019 simulated.",
+    reference: "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP Variant, ACM SIGOPS OSR \
+                42(5), 2008; module 2.1 of Linux 2.6.22",
+    summary: "The first CUBIC, without HyStart: keeps 0.8 at a loss. What papers using ns-2.35 simulated.",
     signals: &[Signal::Loss],
     based_on: "BIC, H-TCP",
     implemented_in: "Linux 2.6.22 to 2.6.24, ns-2.35",
@@ -75,9 +76,9 @@ parameters! {
         /// The greatest growth in 0.1 s above the last loss's window.
         max_increment: number(16.0, 1.0..=1000.0), "segments", "module 2.1";
         /// Give up more of the window when losses come earlier than the last time.
-        fast_convergence: switch(true), "", "paper, section 3.7";
+        fast_convergence: switch(true), "", "paper";
         /// Never grow slower than Reno would.
-        tcp_friendliness: switch(true), "", "paper, section 3.3";
+        tcp_friendliness: switch(true), "", "paper";
     }
 }
 

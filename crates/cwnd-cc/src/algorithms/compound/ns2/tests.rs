@@ -6,8 +6,8 @@ fn module(overflow_32bit: bool) -> CompoundNs2 {
     CompoundNs2::new(CompoundNs2Parameters { overflow_32bit, ..Default::default() })
 }
 
-/// A module in congestion avoidance that sent `sent` segments in the round trip that now ends, which it measured at
-/// `rtt_us` with `base_us` the least of all.
+/// A module in congestion avoidance that sent `sent` segments in the round trip that now ends, which it
+/// measured at `rtt_us` with `base_us` the least of all.
 fn end_of_round(module: &mut CompoundNs2, dwnd: f64, sent: u64, base_us: u64, rtt_us: u64) -> f64 {
     module.delay_window = dwnd;
     (module.round_base, module.round_end, module.acknowledged) = (0, sent, sent + 1);

@@ -1,7 +1,8 @@
 use super::*;
 use crate::testing::{ack_rtt, acks_for_a_segment, assert_near, lose, time_out, window};
 
-/// Lost at 1,000 segments; the epoch begins at 2,000 ms with the window at 799, RTTmin 100 ms (99 in jiffies).
+/// Lost at 1,000 segments; the epoch begins at 2,000 ms with the window at 799, RTTmin 100 ms (99 in
+/// jiffies).
 fn after_loss(arithmetic: Arithmetic) -> (Cubic2008, Window) {
     let mut cubic = Cubic2008::new(Cubic2008Parameters::default());
     let mut window = window(1000.0, arithmetic);
