@@ -58,7 +58,8 @@ pub trait CongestionControl: Send {
     /// Recovery is over and the window has been set (usually to `ssthresh`).
     fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {}
 
-    /// The last congestion event proved spurious; `cwnd` and `ssthresh` are what they were before it, at least.
+    /// The last congestion event proved spurious; `cwnd` and `ssthresh` are at least what they were before
+    /// it.
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {}
 
     /// The flow sends again after it had nothing in flight for `idle`.

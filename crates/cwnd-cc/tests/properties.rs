@@ -256,7 +256,7 @@ fn flows(initial: f64, seed: u64) -> Vec<Flow> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn windows_stay_within_their_bounds(

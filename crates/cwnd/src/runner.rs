@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use cpu_time::ThreadTime;
-use cwnd_scenario::{Engine, Outcome, Scenario, Trace, metrics::RunMetrics};
+use cwnd_scenario::{Engine, EngineError, Outcome, Scenario, Trace, metrics::RunMetrics};
 use serde::Serialize;
 use std::{
     io::{self, IsTerminal, Write},
@@ -103,9 +103,10 @@ pub fn by_plan<'a>(plans: usize, tasks: &[Task], done: &'a [Done]) -> Vec<Vec<&'
 
 fn run_one(engine: &impl Engine, scenario: &Scenario, task: &Task) -> Result<Done, Failure> {
     let clock = Clock::start();
-    let mut outcome = engine
-        .run(scenario)
-        .map_err(|error| Failure::broken(format!("the run with seed {} failed: {error}", task.seed)))?;
+    let mut outcome = engine.run(scenario).map_err(|error| match error {
+        EngineError::Refused(problems) => Failure::problems(&problems),
+        EngineError::Failed(why) => Failure::broken(format!("the run with seed {} failed: {why}", task.seed)),
+    })?;
     let cpu_s = clock.seconds();
     let packets = bottleneck_packets(scenario, &outcome);
     let timing =

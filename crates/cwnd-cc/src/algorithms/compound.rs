@@ -32,9 +32,9 @@
 //! `compound-ns2` ([`ns2`]) is what ns-2.35's module does, which the papers that simulated "C-TCP" ran.
 //!
 //! Readings:
-//! - The increase of dwnd uses win^k as the papers do; drafts 00 and 01 have dwnd^k.
-//! - RTT is the least sample of the round trip, baseRTT the least of the connection. The paper smooths
-//!   instead; the least is what the Linux ports take, and does not mistake delayed ACKs for a queue.
+//! - The increase of dwnd uses win^k as the papers do; drafts 00 and 01 are said to have dwnd^k.
+//! - RTT is the least sample of the round trip and baseRTT the least of the connection, as in the public
+//!   Linux ports: the least does not mistake delayed ACKs for a queue.
 //! - g is 1/4 as in the later of the public ports with tuning; an earlier one has 1/2.
 //! - At a loss a diff_reno that was measured before the last loss does not tune gamma again.
 //! - A timeout leaves dwnd = 0 and Reno's answer.
@@ -195,7 +195,7 @@ impl CongestionControl for Compound {
     }
 
     fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
-        // Beta's share of the window went from both parts; the sum is back, so the loss window has it all.
+        // The sum is back as it was, and what both parts gave up goes to the loss window.
         self.delay_window = self.delay_window.min(window.cwnd);
     }
 }

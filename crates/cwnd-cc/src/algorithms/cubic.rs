@@ -63,7 +63,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "Grows as a cubic function of the time since the last loss, flat around that loss's window.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "CUBIC of RFC 8312",
-    implemented_in: "Windows, Apple's systems, FreeBSD, many QUIC stacks",
+    implemented_in: "FreeBSD, QUIC stacks; close relatives in Windows and Apple's systems",
     version: 1,
     parameters: CubicParameters::PARAMETERS,
     build: build::<Cubic>,

@@ -11,6 +11,7 @@ use crate::{
     output::{self, comparison, json},
     runner::{self, Done, Task},
 };
+use budget::Budget;
 use cwnd_report::{TracedRun, plot, trace_file};
 use cwnd_sim::Simulator;
 use plan::Plan;
@@ -22,7 +23,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     check_files(&flags)?;
     let tasks = tasks(&flags, &plans)?;
     let budget = budget::check(&Simulator, &plans, &tasks)?;
-    notes(&flags);
+    notes(&flags, &budget);
 
     let begin = Instant::now();
     let progress = !flags.quiet;
@@ -86,15 +87,19 @@ fn check_files(flags: &Flags) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Say what has no effect.
-fn notes(flags: &Flags) {
-    if flags.quiet || flags.json {
+/// Say what has no effect, and what will take long.
+fn notes(flags: &Flags, budget: &Budget) {
+    const LONG: f64 = 60.0;
+    if flags.quiet {
         return;
     }
     if flags.algorithms.is_empty() && flags.flows.is_some() {
         eprintln!(
             "note: --flows counts the flows of algorithms named alone; a mix has `*N`, a flow `count=N`"
         );
+    }
+    if budget.seconds > LONG {
+        eprintln!("note: this may take up to {:.0} minutes", (budget.seconds / 60.0).ceil());
     }
 }
 

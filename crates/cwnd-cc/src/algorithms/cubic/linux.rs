@@ -56,7 +56,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "The CUBIC that Linux runs: keeps 0.7 at a loss, leaves slow start early by HyStart.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "CUBIC of 2008",
-    implemented_in: "Linux since 2.6.29 (keeping 0.7 and HyStart), its default",
+    implemented_in: "Linux, its default (with HyStart since 2.6.29)",
     version: 1,
     parameters: CubicLinuxParameters::PARAMETERS,
     build: build::<CubicLinux>,

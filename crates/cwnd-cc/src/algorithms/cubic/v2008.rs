@@ -60,7 +60,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "The first CUBIC, without HyStart: keeps 0.8 at a loss. What papers using ns-2.35 simulated.",
     signals: &[Signal::Loss],
     based_on: "BIC, H-TCP",
-    implemented_in: "Linux 2.6.22 to 2.6.24, ns-2.35",
+    implemented_in: "Linux 2.6.22, ns-2.35",
     version: 1,
     parameters: Cubic2008Parameters::PARAMETERS,
     build: build::<Cubic2008>,

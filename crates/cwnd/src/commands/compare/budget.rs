@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::{failure::Failure, runner::Task};
-use cwnd_scenario::{Engine, Scenario};
+use cwnd_scenario::{Engine, Problem, Scenario};
 use std::thread;
 
 /// The most memory that the runs may need together, bytes.
@@ -14,6 +14,8 @@ const MOST_CPU: f64 = 24.0 * 3600.0;
 pub struct Budget {
     /// How many run at once.
     pub threads: usize,
+    /// About how long they take together, seconds.
+    pub seconds: f64,
 }
 
 /// Whether the engine takes the plans, and the tasks fit.
@@ -23,7 +25,12 @@ pub struct Budget {
 pub fn check(engine: &impl Engine, plans: &[Plan], tasks: &[Task]) -> Result<Budget, Failure> {
     let mut costs = Vec::with_capacity(plans.len());
     for plan in plans {
-        costs.push(engine.check(&plan.scenario).map_err(|problems| Failure::problems(&problems))?);
+        let cost = engine.check(&plan.scenario);
+        costs.push(cost.map_err(|problems| {
+            let named: Vec<Problem> =
+                problems.into_iter().map(|p| Problem { place: flag(&p.place), ..p }).collect();
+            Failure::problems(&named)
+        })?);
     }
     let largest = costs.iter().map(|cost| cost.memory).fold(0.0, f64::max);
     let cpu: f64 = tasks.iter().map(|task| costs[task.plan].cpu_s).sum();
@@ -48,7 +55,14 @@ pub fn check(engine: &impl Engine, plans: &[Plan], tasks: &[Task]) -> Result<Bud
     }
     let fitting = (MOST_MEMORY - kept) / largest.max(1.0);
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    Ok(Budget { threads: cores.min(tasks.len()).min(fitting as usize).max(1) })
+    let threads = cores.min(tasks.len()).min(fitting as usize).max(1);
+    Ok(Budget { threads, seconds: cpu / threads as f64 })
+}
+
+/// A field of the scenario by the flag that sets it; the parts of the network have none.
+fn flag(place: &str) -> String {
+    let field = place != "network" && place.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    if field { format!("--{}", place.replace('_', "-")) } else { place.to_owned() }
 }
 
 /// About the memory that stays in use when a run is over: its metrics, and its samples.

@@ -144,6 +144,6 @@ fn setup(flags: &Flags) -> Setup {
         stagger: flags.stagger,
         stop_stagger: flags.stop_stagger,
         bytes: flags.bytes,
-        sample: Some(flags.sample),
+        sample: (flags.trace.is_some() || flags.plot.is_some()).then_some(flags.sample),
     }
 }

@@ -1,0 +1,124 @@
+//! What the naive simulator has counted, in the engine's words.
+
+use super::Naive;
+use cwnd_cc::State;
+use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, Outcome, SampleState, Time};
+use cwnd_sim::host::Endpoint;
+use cwnd_sim::tcp::{Receiver, Sender};
+use cwnd_sim::{FlowState, setup};
+
+impl Naive {
+    /// What has happened so far.
+    pub fn outcome(&mut self) -> Outcome {
+        Outcome {
+            end: self.now(),
+            flows: (0..self.scenario.flows.len()).map(|flow| self.flow_outcome(flow)).collect(),
+            links: (0..self.scenario.network.links.len()).map(|link| self.link_outcome(link)).collect(),
+            trace: None,
+        }
+    }
+
+    /// A flow, looked at from outside.
+    pub fn flow(&self, flow: usize) -> FlowState {
+        let sender = self.sender(flow);
+        FlowState {
+            cwnd: sender.window().cwnd,
+            ssthresh: sender.window().ssthresh,
+            pacing_rate: sender.window().pacing_rate,
+            srtt: sender.srtt().map(Time),
+            in_flight: u64::from(sender.in_flight()),
+            delivered_bytes: self.bytes(flow, sender.acknowledged()),
+            state: match sender.state() {
+                State::Open => SampleState::Open,
+                State::Disorder => SampleState::Disorder,
+                State::Cwr => SampleState::Cwr,
+                State::Recovery => SampleState::Recovery,
+                State::Loss => SampleState::Loss,
+            },
+            sent: (sender.counts.sent, sender.counts.retransmissions),
+        }
+    }
+
+    /// Packets that wait at a link, without the one in transmission.
+    pub fn queue_length(&self, link: LinkId) -> usize {
+        self.wires.links[link].queue.waiting()
+    }
+
+    /// Packets that are lost, and have not come to the end of their line.
+    pub fn lost_on_lines(&self) -> usize {
+        self.wires.travellers.values().filter(|traveller| traveller.lost).count()
+    }
+
+    fn sender(&self, flow: usize) -> &Sender {
+        match &self.endpoints[2 * flow] {
+            Endpoint::Sender(sender) => sender,
+            Endpoint::Receiver(_) => unreachable!("even ones are senders"),
+        }
+    }
+
+    fn receiver(&self, flow: usize) -> &Receiver {
+        match &self.endpoints[2 * flow + 1] {
+            Endpoint::Receiver(receiver) => receiver,
+            Endpoint::Sender(_) => unreachable!("odd ones are receivers"),
+        }
+    }
+
+    /// Payload of a flow's first `segments`, of which the last may be a short one.
+    fn bytes(&self, flow: usize, segments: u64) -> u64 {
+        let bytes = segments * u64::from(self.scenario.stack.payload);
+        self.scenario.flows[flow].bytes.map_or(bytes, |all| all.min(bytes))
+    }
+
+    fn flow_outcome(&self, flow: usize) -> FlowOutcome {
+        let (sender, receiver) = (self.sender(flow), self.receiver(flow));
+        let (dropped, lost) = self.wires.fates[2 * flow];
+        let data = |packet: &cwnd_sim::packet::Packet| packet.is_data() && packet.flow() == flow;
+        let in_flight = self.wires.travellers.values().filter(|traveller| data(&traveller.packet)).count();
+        let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
+        let time = |clock: u64| Time(clock.saturating_sub(self.origin));
+        FlowOutcome {
+            start: Time(setup::start(&self.scenario, flow)),
+            stop: sender.stopped.map(time),
+            completed: sender.completed.map(time),
+            packets_sent: sender.counts.sent,
+            retransmissions: sender.counts.retransmissions,
+            packets_received: receiver.counts.received,
+            duplicates: receiver.counts.duplicates,
+            wire_bytes_received: receiver.counts.wire_bytes,
+            bytes_in_order: self.bytes(flow, receiver.in_order()),
+            packets_dropped: dropped,
+            packets_lost: lost,
+            packets_in_flight: in_flight as u64,
+            timeouts: sender.counts.timeouts,
+            congestion_events: sender.counts.congestion_events,
+            acks_received: sender.counts.acks,
+            packets_marked: receiver.counts.marked,
+            rtt_samples,
+            rtt_sum_s: rtt_sum as f64 / 1e9,
+            rtt_min: rtt_extremes.map(|(least, _)| Time(least)),
+            rtt_max: rtt_extremes.map(|(_, greatest)| Time(greatest)),
+            cwnd_integral: sender.cwnd_integral(self.now) / 1e9,
+            cwnd: sender.window().cwnd,
+            ssthresh: sender.window().ssthresh,
+        }
+    }
+
+    fn link_outcome(&mut self, number: LinkId) -> LinkOutcome {
+        let link = &mut self.wires.links[number];
+        link.count_waiting(self.now);
+        let counts = link.counts;
+        let here = self.wires.travellers.values().filter(|traveller| traveller.on == Some(number));
+        LinkOutcome {
+            name: self.scenario.network.links[number].name.clone(),
+            arrived: counts.arrived,
+            data_arrived: counts.data_arrived,
+            dropped: counts.dropped,
+            lost: counts.lost,
+            marked: counts.marked,
+            delivered: counts.delivered,
+            in_flight: here.count() as u64,
+            waiting_integral: counts.waited as f64 / 1e9,
+            max_waiting: counts.max_waiting,
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! All that lies between endpoints: the heap of events, the links, and the packets on their way.
+
+use cwnd_link::{BernoulliLoss, Fifo, Purpose, SerialTime, Stream, Verdict};
+use cwnd_scenario::{LinkId, Loss, NodeId, QueueSpec, Rate, Scenario};
+use cwnd_sim::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
+use cwnd_sim::setup;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+/// A packet's number: they are counted as they are sent.
+pub type PacketId = u64;
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// A packet has left the transmitter of a link, unless that transmission was timed anew meanwhile.
+    TransmissionEnds { link: LinkId, transmission: u64 },
+    /// A packet comes to the next link of its route, or to the host at its end.
+    Arrives { packet: PacketId },
+    /// A timer of an endpoint may be due.
+    Timer { endpoint: usize },
+}
+
+/// Where an event stands among those of the same time: a smaller rank comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Transmissions that end: 0. Hosts and links: from 1 on, each after those from which something comes
+    /// to it in no time.
+    place: usize,
+    /// Arrivals: 0, timers: 1.
+    timer: u8,
+    /// Arrivals: what they come from. Timers: the endpoint.
+    source: Source,
+}
+
+/// What an arrival comes from, in the order in which simultaneous ones are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    /// A host. (Or, where ranks speak of timers, an endpoint.)
+    Host(usize),
+    /// A link.
+    Link(LinkId),
+}
+
+/// A packet on its way.
+#[derive(Clone, Debug)]
+pub struct Traveller {
+    pub packet: Packet,
+    pub blocks: Option<SackBlocks>,
+    /// How many links of its route it has come to.
+    leg: usize,
+    /// The last of them, in whose queue, transmitter or line it is.
+    pub on: Option<LinkId>,
+    /// It was lost on the line, at whose end it vanishes.
+    pub lost: bool,
+}
+
+/// A link.
+pub struct Link {
+    pub queue: Fifo<PacketId>,
+    serial: SerialTime,
+    delay: u64,
+    loss: Option<BernoulliLoss>,
+    /// The packet in transmission, and when it will have left.
+    transmitting: Option<(PacketId, u64)>,
+    /// Which transmission that is; it gets a new number when it is timed anew.
+    transmission: u64,
+    /// When the last packet that left comes out of the line.
+    last_out: u64,
+    /// Up to when `waited` is counted.
+    waited_to: u64,
+    pub counts: LinkCounts,
+}
+
+/// What a link counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounts {
+    pub arrived: u64,
+    pub data_arrived: u64,
+    pub dropped: u64,
+    pub marked: u64,
+    pub lost: u64,
+    pub delivered: u64,
+    /// Packets that waited, added up over time: packets x ns.
+    pub waited: u128,
+    pub max_waiting: u64,
+}
+
+/// See above.
+pub struct Wires {
+    events: BinaryHeap<Reverse<(u64, Rank, u64, Event)>>,
+    /// Numbers the events, so that what is the same otherwise is first in, first out.
+    scheduled: u64,
+    pub links: Vec<Link>,
+    pub travellers: BTreeMap<PacketId, Traveller>,
+    sent: PacketId,
+    /// For each channel its links, and the host at whose end it is.
+    routes: Vec<(Vec<LinkId>, NodeId)>,
+    /// For each endpoint, its host.
+    hosts: Vec<NodeId>,
+    /// What feeds each link.
+    feeders: Vec<BTreeSet<Source>>,
+    nodes: usize,
+    smallest_packet: u32,
+    /// For each node, then each link: its place among simultaneous events.
+    places: Vec<usize>,
+    /// For each channel, packets dropped and packets lost, those of the handshake excepted.
+    pub fates: Vec<(u64, u64)>,
+}
+
+impl Wires {
+    /// The wires of a scenario; none if something could go round in no time.
+    pub fn new(scenario: &Scenario) -> Option<Wires> {
+        let specs = &scenario.network.links;
+        let links = specs.iter().enumerate().map(|(number, spec)| {
+            let stream = Stream::new(scenario.seed, Purpose::Loss, number as u64);
+            Link {
+                queue: Fifo::new(&spec.queue),
+                serial: SerialTime::new(spec.rate),
+                delay: spec.delay.0,
+                loss: match spec.loss {
+                    Loss::Bernoulli(probability) => Some(BernoulliLoss::new(probability, stream)),
+                    Loss::None => None,
+                },
+                transmitting: None,
+                transmission: 0,
+                last_out: 0,
+                waited_to: 0,
+                counts: LinkCounts::default(),
+            }
+        });
+        let routes: Vec<(Vec<LinkId>, NodeId)> = scenario
+            .flows
+            .iter()
+            .flat_map(|flow| [&flow.route, &flow.ack_route])
+            .map(|route| (route.clone(), specs[route[route.len() - 1]].to))
+            .collect();
+        let mut feeders = vec![BTreeSet::new(); specs.len()];
+        for (route, _) in &routes {
+            feeders[route[0]].insert(Source::Host(specs[route[0]].from));
+            for pair in route.windows(2) {
+                feeders[pair[1]].insert(Source::Link(pair[0]));
+            }
+        }
+        let mut wires = Wires {
+            events: BinaryHeap::new(),
+            scheduled: 0,
+            links: links.collect(),
+            travellers: BTreeMap::new(),
+            sent: 0,
+            hosts: routes.iter().map(|(route, _)| specs[route[0]].from).collect(),
+            fates: vec![(0, 0); routes.len()],
+            routes,
+            feeders,
+            nodes: scenario.network.nodes.len(),
+            smallest_packet: setup::smallest_packet(scenario),
+            places: Vec::new(),
+        };
+        wires.places = wires.find_places()?;
+        Some(wires)
+    }
+
+    /// Order hosts and links so that each comes after all from which something comes to it in no time. Among
+    /// those that may come next, the first. None if there is no such order.
+    fn find_places(&self) -> Option<Vec<usize>> {
+        let link = |link: LinkId| self.nodes + link;
+        let mut before = vec![BTreeSet::new(); self.nodes + self.links.len()];
+        for (route, end) in &self.routes {
+            for (i, &this) in route.iter().enumerate() {
+                let Link { serial, delay, .. } = self.links[this];
+                if serial.of(self.smallest_packet) + delay == 0 {
+                    let next = route.get(i + 1).map_or(*end, |&next| link(next));
+                    before[next].insert(link(this));
+                }
+            }
+        }
+        for (this, feeders) in self.feeders.iter().enumerate() {
+            before[link(this)].extend(feeders.iter().filter_map(|feeder| match feeder {
+                Source::Host(host) => Some(*host),
+                Source::Link(_) => None,
+            }));
+        }
+        let mut places = vec![0; before.len()];
+        for place in 1..=before.len() {
+            let ready =
+                (0..before.len()).find(|&i| places[i] == 0 && before[i].iter().all(|&j| places[j] > 0))?;
+            places[ready] = place;
+        }
+        Some(places)
+    }
+
+    pub fn schedule(&mut self, at: u64, event: Event) {
+        self.scheduled += 1;
+        self.events.push(Reverse((at, self.rank(event), self.scheduled, event)));
+    }
+
+    pub fn next_at(&self) -> Option<u64> {
+        self.events.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    pub fn pop(&mut self) -> Option<Event> {
+        self.events.pop().map(|Reverse((.., event))| event)
+    }
+
+    fn rank(&self, event: Event) -> Rank {
+        match event {
+            Event::TransmissionEnds { link, .. } => Rank { place: 0, timer: 0, source: Source::Link(link) },
+            Event::Arrives { packet } => {
+                let Traveller { packet, leg, on, .. } = self.travellers[&packet];
+                let (route, end) = &self.routes[packet.channel as usize];
+                let place = route.get(leg).map_or(*end, |link| self.nodes + link);
+                let source = on.map_or(Source::Host(self.hosts[packet.channel as usize]), Source::Link);
+                Rank { place: self.places[place], timer: 0, source }
+            }
+            Event::Timer { endpoint } => {
+                let place = self.places[self.hosts[endpoint]];
+                Rank { place, timer: 1, source: Source::Host(endpoint) }
+            }
+        }
+    }
+
+    /// A packet comes to the next link of its route, or to the host at its end: then it is handed out. One
+    /// that was lost vanishes.
+    pub fn arrives(&mut self, now: u64, id: PacketId) -> Option<Traveller> {
+        let Traveller { packet, leg, on, lost, .. } = self.travellers[&id];
+        if let Some(link) = on {
+            let counts = &mut self.links[link].counts;
+            if lost {
+                counts.lost += 1;
+                self.travellers.remove(&id);
+                if packet.flags & (SYN | ESTABLISHED) == 0 {
+                    self.fates[packet.channel as usize].1 += 1;
+                }
+                return None;
+            }
+            counts.delivered += 1;
+        }
+        match self.routes[packet.channel as usize].0.get(leg) {
+            Some(&link) => {
+                self.arrives_at_link(now, link, id);
+                None
+            }
+            None => self.travellers.remove(&id),
+        }
+    }
+
+    /// A packet arrives at a link. False if it is dropped.
+    fn arrives_at_link(&mut self, now: u64, number: LinkId, id: PacketId) -> bool {
+        let traveller = self.travellers.get_mut(&id).expect("it is on its way");
+        let packet = &mut traveller.packet;
+        let link = &mut self.links[number];
+        link.count_waiting(now);
+        link.counts.arrived += 1;
+        link.counts.data_arrived += u64::from(packet.is_data());
+        match link.queue.enqueue(id, u32::from(packet.size)) {
+            Verdict::Dropped => {
+                link.counts.dropped += 1;
+                if packet.flags & (SYN | ESTABLISHED) == 0 {
+                    self.fates[packet.channel as usize].0 += 1;
+                }
+                self.travellers.remove(&id);
+                return false;
+            }
+            Verdict::Accepted { mark } => {
+                if mark && packet.is(ECT) {
+                    packet.flags |= CE;
+                    link.counts.marked += 1;
+                }
+            }
+        }
+        traveller.on = Some(number);
+        traveller.leg += 1;
+        if self.links[number].queue.is_transmitting() {
+            let counts = &mut self.links[number].counts;
+            counts.max_waiting = counts.max_waiting.max(self.links[number].queue.waiting() as u64);
+        } else {
+            self.transmit_next(now, number);
+        }
+        true
+    }
+
+    /// The transmitter is free: it takes the packets that wait, until one takes time.
+    fn transmit_next(&mut self, now: u64, number: LinkId) {
+        loop {
+            let link = &mut self.links[number];
+            link.count_waiting(now);
+            let Some((id, bytes)) = link.queue.dequeue() else { return };
+            let time = link.serial.of(bytes);
+            if time > 0 {
+                link.transmission += 1;
+                link.transmitting = Some((id, now + time));
+                let event = Event::TransmissionEnds { link: number, transmission: link.transmission };
+                return self.schedule(now + time, event);
+            }
+            self.leave(now, number, id);
+        }
+    }
+
+    /// The transmission of a packet ends. False if that was timed anew meanwhile.
+    pub fn transmission_ends(&mut self, now: u64, number: LinkId, transmission: u64) -> bool {
+        let link = &mut self.links[number];
+        if link.transmission != transmission {
+            return false;
+        }
+        let (id, _) = link.transmitting.take().expect("a packet is in transmission");
+        self.leave(now, number, id);
+        self.transmit_next(now, number);
+        true
+    }
+
+    /// A packet has left the transmitter, and is on the line.
+    fn leave(&mut self, now: u64, number: LinkId, id: PacketId) {
+        let link = &mut self.links[number];
+        let traveller = self.travellers.get_mut(&id).expect("it is on its way");
+        traveller.lost = link.loss.as_mut().is_some_and(|loss| loss.next_is_lost());
+        link.last_out = link.last_out.max(now + link.delay);
+        let at = link.last_out;
+        self.schedule(at, Event::Arrives { packet: id });
+    }
+
+    pub fn set_rate(&mut self, now: u64, number: LinkId, rate: Rate) -> bool {
+        let old = self.links[number].serial;
+        self.links[number].serial = SerialTime::new(rate);
+        if !self.find_places_anew() {
+            self.links[number].serial = old;
+            return false;
+        }
+        let link = &mut self.links[number];
+        if let Some((id, ends)) = link.transmitting {
+            let ends = now + link.serial.convert(ends - now, old);
+            link.transmission += 1;
+            link.transmitting = Some((id, ends));
+            let event = Event::TransmissionEnds { link: number, transmission: link.transmission };
+            self.schedule(ends, event);
+        }
+        true
+    }
+
+    pub fn set_delay(&mut self, number: LinkId, delay: u64) -> bool {
+        let old = std::mem::replace(&mut self.links[number].delay, delay);
+        let accepted = self.find_places_anew();
+        if !accepted {
+            self.links[number].delay = old;
+        }
+        accepted
+    }
+
+    pub fn set_loss(&mut self, number: LinkId, seed: u64, loss: Loss) {
+        let probability = match loss {
+            Loss::None => 0.0,
+            Loss::Bernoulli(probability) => probability,
+        };
+        match &mut self.links[number].loss {
+            Some(loss) => loss.set_probability(probability),
+            none => {
+                let stream = Stream::new(seed, Purpose::Loss, number as u64);
+                *none = Some(BernoulliLoss::new(probability, stream));
+            }
+        }
+    }
+
+    pub fn set_queue(&mut self, number: LinkId, queue: &QueueSpec) {
+        self.links[number].queue.set_spec(queue);
+    }
+
+    /// A link has changed: find the places again, and rank all events anew. False if there is no order.
+    fn find_places_anew(&mut self) -> bool {
+        let Some(places) = self.find_places() else { return false };
+        self.places = places;
+        let events = std::mem::take(&mut self.events).into_vec();
+        self.events = events
+            .into_iter()
+            .map(|Reverse((at, _, number, event))| Reverse((at, self.rank(event), number, event)))
+            .collect();
+        true
+    }
+
+    fn send(&mut self, now: u64, packet: Packet, blocks: Option<SackBlocks>) -> bool {
+        let id = self.sent;
+        self.sent += 1;
+        self.travellers.insert(id, Traveller { packet, blocks, leg: 0, on: None, lost: false });
+        let first = self.routes[packet.channel as usize].0[0];
+        if self.feeders[first].len() == 1 {
+            return self.arrives_at_link(now, first, id);
+        }
+        self.schedule(now, Event::Arrives { packet: id });
+        true
+    }
+}
+
+impl Link {
+    /// Count up to now how long how many have waited. Must come before their number changes.
+    pub fn count_waiting(&mut self, now: u64) {
+        self.counts.waited += self.queue.waiting() as u128 * u128::from(now - self.waited_to);
+        self.waited_to = now;
+    }
+}
+
+impl Emit for Wires {
+    fn emit(&mut self, now: u64, packet: Packet) -> bool {
+        self.send(now, packet, None)
+    }
+
+    fn emit_sack(&mut self, now: u64, packet: Packet, blocks: &SackBlocks) -> bool {
+        self.send(now, packet, Some(*blocks))
+    }
+}
