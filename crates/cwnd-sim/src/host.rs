@@ -86,6 +86,7 @@ pub struct Host {
     pub inlets: Vec<Inlet>,
     timers: Timers,
     solo: Option<Solo>,
+    channel: u32,
 }
 
 impl Host {
@@ -96,7 +97,17 @@ impl Host {
             ([_], [inlet]) => Solo::new(inlet, channel, net),
             _ => None,
         };
-        Host { endpoints, inlets, timers, solo }
+        Host { endpoints, inlets, timers, solo, channel }
+    }
+
+    /// The fast way, if it can go it.
+    pub fn solo(&self) -> Option<Solo> {
+        self.solo
+    }
+
+    /// A channel that it sends on.
+    pub fn channel(&self) -> u32 {
+        self.channel
     }
 
     /// A time before which nothing happens here, as far as what has come tells.

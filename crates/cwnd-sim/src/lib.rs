@@ -13,12 +13,14 @@ pub mod graph;
 pub mod host;
 pub mod link;
 mod merge;
+mod merging;
 pub mod net;
 mod outcome;
 pub mod packet;
 mod ring;
 #[doc(hidden)]
 pub mod setup;
+mod shortcut;
 mod simulation;
 mod solo;
 pub mod tcp;

@@ -9,7 +9,7 @@
 use crate::packet::{CE, ECT, LOST};
 use crate::ring::Ring;
 use cwnd_link::{BernoulliLoss, Limits, SerialTime};
-use cwnd_scenario::QueueSpec;
+use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
 
 /// A departure that has been computed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,6 +68,8 @@ pub struct Link {
     next: Next,
     /// The departures, in a ring: the latest ones, and among them always all that are in the system.
     departures: Box<[Departure]>,
+    /// It never holds two packets, whatever comes (see `shortcut.rs`).
+    pub transparent: bool,
     /// Packets that came, and those among them without data.
     pub arrived: u64,
     /// See `arrived`.
@@ -117,6 +119,7 @@ impl Link {
             previous: 0,
             first: (0, NOWHERE),
             count: 0,
+            transparent: false,
             arrived: 0,
             bare: 0,
             loss: loss.map(Box::new),
@@ -173,8 +176,53 @@ impl Link {
         }
     }
 
+    /// What stands where a link is while it is in other hands.
+    pub fn placeholder() -> Self {
+        let queue = QueueSpec { limit: QueueLimit::Unlimited, counting: Counting::WaitingOnly, ecn_threshold: None };
+        Link { departures: Box::default(), ..Link::new(SerialTime::default(), 0, &queue, None) }
+    }
+
+    /// Whether its line loses packets.
+    pub fn loses(&self) -> bool {
+        self.loss.is_some()
+    }
+
+    /// When a packet that arrives at `now` would come out, if it finds the link idle.
     #[inline(always)]
-    fn ring_of(&self, channel: u32) -> u32 {
+    pub fn ask_idle(&self, now: u64, size: u32) -> Option<u64> {
+        (self.free_at <= now).then(|| (now + self.serial_time(size) + self.delay).max(self.not_before))
+    }
+
+    /// A packet passes that finds the link idle, and goes into `ring`.
+    #[inline(always)]
+    pub fn pass_idle(&mut self, now: u64, size: u32, ring: u32, bare: u64) {
+        self.previous = self.free_at;
+        self.first = (size, ring);
+        self.count = 0;
+        self.free_at = now + self.serial_time(size);
+        self.arrived += 1;
+        self.bare += bare;
+    }
+
+    /// A packet passes that cannot but find the link idle, though later ones may have passed already.
+    /// Answers when it comes out.
+    #[inline(always)]
+    pub fn pass_transparent(&mut self, now: u64, size: u32, ring: u32) -> u64 {
+        let departure = now + self.serial_time(size);
+        if departure > self.free_at {
+            self.previous = self.free_at;
+            self.free_at = departure;
+            self.first = (size, ring);
+            self.count = 0;
+        } else if departure > self.previous {
+            self.previous = departure;
+        }
+        (departure + self.delay).max(self.not_before)
+    }
+
+    /// The ring for a channel's packets.
+    #[inline(always)]
+    pub fn ring_of(&self, channel: u32) -> u32 {
         match &self.next {
             Next::One(ring) => *ring,
             Next::ByChannel(rings) => rings[channel as usize],

@@ -27,6 +27,12 @@ impl Merge {
         self.heap.clear();
     }
 
+    /// Whether there is no input.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// Add an input.
     #[inline]
     pub fn push(&mut self, key: Key) {

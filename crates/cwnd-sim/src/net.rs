@@ -1,7 +1,6 @@
 //! What the stages of a simulation share: links, rings of packets, counts.
 
 use crate::link::Link;
-use crate::merge::{Key, Merge};
 use crate::packet::{BARE, ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
 use crate::ring::Ring;
 
@@ -99,57 +98,6 @@ impl Net {
             self.rings[ring as usize].pop();
             self.end_of_line(ring, &packet);
         }
-    }
-
-    /// Merge `inputs` into a link up to `limit`. Returns how many packets came.
-    pub fn run_link(&mut self, link: u32, inputs: &[u32], limit: u64, merge: &mut Merge) -> u64 {
-        merge.clear();
-        for (input, &ring) in inputs.iter().enumerate() {
-            let at = self.rings[ring as usize].next_at();
-            if at < limit {
-                merge.push(Key { at, input: input as u32 });
-            }
-        }
-        let Net { links, rings, sacks, fates, late_losses, line_of, .. } = self;
-        let state = &mut links[link as usize];
-        let rings = rings.as_mut_slice();
-        let (mut arrived, mut bare) = (0, 0);
-        while let Some((first, second)) = merge.first_two() {
-            let ring = inputs[first.input as usize];
-            // Stay with this input until the runner-up comes first.
-            let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
-            let next = loop {
-                let input = &mut rings[ring as usize];
-                let at = input.next_at();
-                if at >= until {
-                    break at;
-                }
-                let [_, sent, sequence, rest] = input.pop_words();
-                let flags = (rest >> 48) as u16;
-                if flags & LOST != 0 {
-                    bury(&Packet::from_words([at, sent, sequence, rest]), true, sacks, fates);
-                    late_losses.extend(line_of[ring as usize]);
-                    continue;
-                }
-                arrived += 1;
-                bare += u64::from(flags & BARE);
-                match state.offer(at, (rest >> 32) as u32 & 0xFFFF, (sequence >> 32) as u32, flags) {
-                    Some(way) => {
-                        let rest = rest | u64::from(way.added) << 48;
-                        rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
-                    }
-                    None => bury(&Packet::from_words([at, sent, sequence, rest]), false, sacks, fates),
-                }
-            };
-            if next < limit {
-                merge.replace_first(Key { at: next, input: first.input });
-            } else {
-                merge.pop_first();
-            }
-        }
-        state.arrived += arrived;
-        state.bare += bare;
-        arrived
     }
 
     /// Count the losses that stages could not count while they had other links in hand.

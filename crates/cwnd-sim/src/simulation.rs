@@ -10,8 +10,10 @@ use crate::graph::{self, Graph};
 use crate::host::{Endpoint, Host};
 use crate::link::{Change, Link};
 use crate::merge::Merge;
+use crate::merging;
 use crate::net::{Fate, Net};
 use crate::setup;
+use crate::shortcut::{self, Echo};
 use crate::tcp::Sender;
 use cwnd_cc::State;
 use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
@@ -55,6 +57,8 @@ pub struct Simulation {
     /// The engine's clock at the scenario's time zero: handshakes may come before it.
     pub(crate) origin: u64,
     merge: Merge,
+    /// For each ring, the shortcut that may stand for it.
+    echoes: Vec<Option<Echo>>,
     /// How far the hosts go in one round, ns: long enough to keep a stage busy, short enough for the caches.
     window: u64,
     smallest_packet: u32,
@@ -116,13 +120,14 @@ impl Simulation {
             // ACKs come to the sender, data to the receiver.
             places.push([place(first, sender, channel + 1), place(last, receiver, channel)]);
         }
-        let hosts = per_host
+        let hosts: Vec<Host> = per_host
             .into_iter()
             .zip(&mut graph.inlets)
             .zip(channels)
             .map(|((endpoints, inlets), channel)| Host::new(endpoints, std::mem::take(inlets), channel, &net))
             .collect();
         let stages = graph.waits.len();
+        let echoes = shortcut::find(scenario, &graph, &mut net, &hosts);
         Ok(Simulation {
             scenario: scenario.clone(),
             net,
@@ -134,6 +139,7 @@ impl Simulation {
             now: 0,
             origin,
             merge: Merge::default(),
+            echoes,
             window: 1_000_000,
             smallest_packet,
         })
@@ -178,7 +184,7 @@ impl Simulation {
                     ran = true;
                 }
             } else {
-                let handled = self.run_link(stage - self.hosts.len(), limit);
+                let handled = self.run_link(stage - self.hosts.len(), limit, stop);
                 ran |= handled > 0;
                 packets += handled;
             }
@@ -213,9 +219,10 @@ impl Simulation {
         }
     }
 
-    fn run_link(&mut self, index: usize, limit: u64) -> u64 {
+    fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
         let link = self.graph.links[index] as u32;
-        self.net.run_link(link, &self.graph.inputs[index], limit, &mut self.merge)
+        let run = merging::Run { link, inputs: &self.graph.inputs[index], limit, stop };
+        merging::run(&mut self.net, &mut self.hosts, &self.echoes, &mut self.merge, &run)
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &Sender {
@@ -284,6 +291,7 @@ impl Simulation {
 
     /// Change a link's queue. What waits stays, even if it is more than the new limit.
     pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) {
+        self.end_shortcuts();
         self.scenario.network.links[link].queue = queue;
         self.net.links[link].set_queue(self.now, &queue);
     }
@@ -314,8 +322,14 @@ impl Simulation {
                 return Err(problem);
             }
         }
+        self.end_shortcuts();
         self.net.links[link].change(self.now, change, &mut self.net.rings);
         Ok(())
+    }
+
+    fn end_shortcuts(&mut self) {
+        self.echoes.fill(None);
+        self.net.links.iter_mut().for_each(|link| link.transparent = false);
     }
 
     /// The links, for the outcome.

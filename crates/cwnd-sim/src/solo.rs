@@ -236,6 +236,21 @@ impl Solo {
         Some(Solo { output: (output, out), ring: inlet.ring, link: inlet.link })
     }
 
+    /// The output link, and the ring behind it.
+    pub fn output(self) -> (u32, u32) {
+        self.output
+    }
+
+    /// The ring that the stage before fills.
+    pub fn inlet_ring(self) -> u32 {
+        self.ring
+    }
+
+    /// The inlet's own link, and the ring behind it.
+    pub fn inlet_link(self) -> Option<(u32, u32)> {
+        self.link
+    }
+
     /// Handle everything before `limit`.
     pub fn run(self, peer: &mut impl Peer, net: &mut Net, limit: u64) {
         let distinct = "a host's links and rings are different ones";

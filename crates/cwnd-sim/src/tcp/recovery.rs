@@ -17,6 +17,18 @@ const DUP_THRESH: u32 = 3;
 /// ns-2.35's TCP-Linux: segments that may be sent beyond what is in flight when recovery ends.
 const NS2_BURST: u32 = 3;
 
+/// What is left of `from..to` when its ends are cut off where a known range covers them.
+fn without(mut from: u64, mut to: u64, known: &[(u64, u64); 4]) -> (u64, u64) {
+    for &(start, end) in known {
+        if start <= from {
+            from = from.max(end);
+        } else if to <= end {
+            to = to.min(start);
+        }
+    }
+    (from, to)
+}
+
 /// Proportional rate reduction (RFC 6937).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prr {
@@ -104,16 +116,25 @@ impl Sender {
     }
 
     /// SACK blocks. Returns how many segments they name for the first time.
+    ///
+    /// Every ACK of an episode repeats nearly all that the one before it said, so what that one said is
+    /// taken off first: else an episode costs the square of its length.
     fn take_blocks(&mut self, now: u64, blocks: &SackBlocks) -> u32 {
         let mut total = 0;
-        for (from, to) in blocks.iter() {
-            let from = expand(self.una, from).max(self.una);
-            let to = expand(self.una, to).min(self.next);
+        let mut said = [(0, 0); 4];
+        for (i, (from, to)) in blocks.iter().enumerate() {
+            let (from, to) = (expand(self.una, from), expand(self.una, to));
+            said[i] = (from, to);
+            let (from, to) = without(from.max(self.una), to.min(self.next), &self.said);
+            if from >= to {
+                continue;
+            }
             if let Some(records) = &mut self.records {
                 (from..to).filter(|&s| !self.board.is_sacked(s)).for_each(|s| records.on_delivered(now, s));
             }
             total += self.board.sack(from, to);
         }
+        self.said = said;
         total
     }
 

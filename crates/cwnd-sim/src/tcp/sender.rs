@@ -129,6 +129,7 @@ pub struct Sender {
     pub(super) prr: Prr,
     pub(super) retransmissions: VecDeque<(u64, u64)>,
     pub(super) send_cwr: bool,
+    pub(super) said: [(u64, u64); 4],
     /// What was told the algorithm last; what does not change stays.
     ack: Ack,
     pub(super) records: Option<Box<RateEstimator>>,
@@ -185,6 +186,7 @@ impl Sender {
             prr: Prr::default(),
             retransmissions: VecDeque::new(),
             send_cwr: false,
+            said: [(0, 0); 4],
             ack: Ack { cwnd_limited: true, ..Ack::default() },
             records: tracked.then(Box::default),
             release_at: NEVER,

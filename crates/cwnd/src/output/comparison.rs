@@ -4,7 +4,7 @@ use super::units_row::{self, Column};
 use crate::runner::Done;
 use cwnd_report::{number::thousands, table::Align};
 use cwnd_scenario::{
-    ByteSize, FlowGroup, Loss, QueueLimit, Rate, Scenario, StackProfile,
+    ByteSize, DelayedAck, Ecn, FlowGroup, Loss, QueueLimit, Rate, Scenario, StackProfile,
     metrics::{FlowMetrics, RunMetrics, jain_index},
     statistics::Summary,
 };
@@ -258,7 +258,15 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
         many => format!("seeds {} to {}", scenario.seed, scenario.seed + many as u64 - 1),
     };
     let size = format!("{} of payload in packets of {}", bytes(stack.payload), bytes(stack.full_packet()));
-    lines.push(format!("{profile} stack, {size}; {} from {seeds}", scenario.duration));
+    let choices = [
+        (!stack.sack, "no SACK"),
+        (!stack.timestamps, "no timestamps"),
+        (stack.delayed_ack != DelayedAck::Off, "delayed ACKs"),
+        (stack.ecn != Ecn::Off, "ECN"),
+    ];
+    let choices: String =
+        choices.iter().filter(|(holds, _)| *holds).map(|(_, choice)| format!(", {choice}")).collect();
+    lines.push(format!("{profile} stack, {size}{choices}; {} from {seeds}", scenario.duration));
     if repeats > 1 {
         lines.push(if all_equal(metrics) {
             "all repeats are equal, since nothing here is random: there is no interval".to_owned()

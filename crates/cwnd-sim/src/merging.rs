@@ -1,0 +1,99 @@
+//! A link that several stages feed, or that feeds several: it merges its inputs in order of time.
+
+use crate::host::Host;
+use crate::link::Link;
+use crate::merge::{Key, Merge};
+use crate::net::{Net, bury};
+use crate::packet::{BARE, LOST, Packet};
+use crate::shortcut::{Echo, Reach};
+
+/// What is needed beside the network to run a merging link.
+pub struct Run<'a> {
+    /// The link.
+    pub link: u32,
+    /// Its input rings, in the order in which simultaneous arrivals are handled.
+    pub inputs: &'a [u32],
+    /// Handle everything before this.
+    pub limit: u64,
+    /// Nothing that happens then or later may be done anywhere.
+    pub stop: u64,
+}
+
+/// Let what arrives at a link before `run.limit` cross it. Returns how many packets came.
+pub fn run(
+    net: &mut Net,
+    hosts: &mut [Host],
+    echoes: &[Option<Echo>],
+    merge: &mut Merge,
+    run: &Run<'_>,
+) -> u64 {
+    let Run { link, inputs, limit, stop } = *run;
+    merge.clear();
+    for (input, &ring) in inputs.iter().enumerate() {
+        let at = net.rings[ring as usize].next_at();
+        if at < limit {
+            merge.push(Key { at, input: input as u32 });
+        }
+    }
+    if merge.is_empty() {
+        return 0;
+    }
+    let mut state = std::mem::replace(&mut net.links[link as usize], Link::placeholder());
+    let Net { links, rings, sacks, fates, late_losses, line_of, .. } = net;
+    let rings = rings.as_mut_slice();
+    let mut reach = Reach { links, hosts, stop };
+    let transparent = state.transparent;
+    // Packets in the lower half, those without data among them in the upper.
+    let mut counts = 0u64;
+    while let Some((first, second)) = merge.first_two() {
+        let ring = inputs[first.input as usize];
+        // Stay with this input until the runner-up comes first.
+        let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
+        let next = loop {
+            let input = &mut rings[ring as usize];
+            let at = input.next_at();
+            if at >= until {
+                break at;
+            }
+            let [_, sent, sequence, rest] = input.pop_words();
+            let flags = (rest >> 48) as u16;
+            if flags & LOST != 0 {
+                bury(&Packet::from_words([at, sent, sequence, rest]), true, sacks, fates);
+                late_losses.extend(line_of[ring as usize]);
+                continue;
+            }
+            counts += 1 + (u64::from(flags & BARE) << 32);
+            let (size, channel) = ((rest >> 32) as u32 & 0xFFFF, (sequence >> 32) as u32);
+            if transparent {
+                let out = state.ring_of(channel);
+                let at = state.pass_transparent(at, size, out);
+                rings[out as usize].push_words(at, sent, sequence, rest);
+                continue;
+            }
+            let Some(way) = state.offer(at, size, channel, flags) else {
+                bury(&Packet::from_words([at, sent, sequence, rest]), false, sacks, fates);
+                continue;
+            };
+            if let Some(echo) = &echoes[way.ring as usize]
+                && way.added == 0
+                && rings[way.ring as usize].is_empty()
+                && let Some((out, at, sequence, rest)) =
+                    reach.answer(echo, way.at, sent, sequence, rest, |ring| rings[ring as usize].is_empty())
+            {
+                rings[out as usize].push_words(at, sent, sequence, rest);
+                continue;
+            }
+            let rest = rest | u64::from(way.added) << 48;
+            rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
+        };
+        if next < limit {
+            merge.replace_first(Key { at: next, input: first.input });
+        } else {
+            merge.pop_first();
+        }
+    }
+    state.arrived += counts & 0xFFFF_FFFF;
+    state.bare += counts >> 32;
+    net.links[link as usize] = state;
+    counts & 0xFFFF_FFFF
+}

@@ -1,0 +1,283 @@
+//! Networks: those of the builders, and general ones.
+
+use super::{Dice, Habits};
+use cwnd_scenario::build::{Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, Path};
+use cwnd_scenario::{
+    Buffer, BufferTerm, Decimal, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability,
+};
+
+/// A network, and the routes of each flow's data and ACKs.
+pub struct Shape {
+    pub network: Network,
+    pub routes: Vec<(Vec<LinkId>, Vec<LinkId>)>,
+}
+
+/// A network of any kind with so many flows.
+pub fn draw(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
+    let mut shape = match dice.below(8) {
+        0 => path(dice, habits, flows),
+        1 | 2 => dumbbell(dice, habits, flows),
+        3 => office(dice, habits, flows),
+        4 => parking_lot(dice, habits, flows),
+        _ => web(dice, habits, flows),
+    };
+    if dice.one_in(3) {
+        // Every link by itself, whatever the kind of network says.
+        for link in &mut shape.network.links {
+            *link = habits.draw_link(dice, link.name.clone(), link.from, link.to);
+        }
+    }
+    shape
+}
+
+fn buffer(dice: &mut Dice, habits: &Habits) -> Buffer {
+    match dice.below(5) {
+        0 => Buffer::Packets(vec![BufferTerm::Bdp(Decimal::new(1, 0))]),
+        1 => Buffer::Bytes(u64::from(habits.full_packet) * dice.between(1, 100)),
+        2 => Buffer::Unlimited,
+        _ => dice.pick(&[1u32, 2, 5, 20, 100]).into(),
+    }
+}
+
+fn bottleneck(dice: &mut Dice, habits: &Habits) -> Bottleneck {
+    let per = match habits.draw_loss(dice) {
+        Loss::Bernoulli(probability) => Probability::new(probability).expect("it is one"),
+        Loss::None => Probability::ZERO,
+    };
+    Bottleneck {
+        rate: habits.draw_rate(dice),
+        delay: LineDelay::OneWay(habits.draw_delay(dice)),
+        buffer: buffer(dice, habits),
+        per,
+        ecn_threshold: habits.marks.then(|| EcnThreshold::Packets(dice.below(30) as u32)),
+    }
+}
+
+fn built(built: Built) -> Shape {
+    let routes = built.routes.into_iter().map(|route| (route.data, route.acks)).collect();
+    Shape { network: built.network, routes }
+}
+
+/// Two hosts and one line, built by [`Path`].
+fn path(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
+    let two_way = dice.one_in(2);
+    let flows = (0..flows).map(|_| Endpoints { rtt: None, reverse: two_way && dice.one_in(2) }).collect();
+    loop {
+        let bottleneck = bottleneck(dice, habits);
+        let path = Path {
+            bottleneck,
+            flows: Vec::clone(&flows),
+            counting: habits.counting,
+            full_packet: habits.full_packet,
+        };
+        // Some choices cannot be met together, such as a BDP without a rate.
+        if let Ok(path) = path.build() {
+            return built(path);
+        }
+    }
+}
+
+/// Two routers with hosts on either side, built by [`Dumbbell`].
+fn dumbbell(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
+    let two_way = dice.one_in(2);
+    let flows = (0..flows).map(|_| Endpoints { rtt: None, reverse: two_way && dice.one_in(2) }).collect();
+    loop {
+        let dumbbell = Dumbbell {
+            bottleneck: bottleneck(dice, habits),
+            access: Access {
+                rate: habits.draw_rate(dice),
+                delay: habits.draw_delay(dice),
+                buffer: buffer(dice, habits),
+            },
+            flows: Vec::clone(&flows),
+            counting: habits.counting,
+            full_packet: habits.full_packet,
+        };
+        if let Ok(dumbbell) = dumbbell.build() {
+            return built(dumbbell);
+        }
+    }
+}
+
+/// Nodes, and the links between them in both directions.
+#[derive(Default)]
+struct Sketch {
+    nodes: usize,
+    links: Vec<LinkSpec>,
+}
+
+impl Sketch {
+    fn node(&mut self) -> NodeId {
+        self.nodes += 1;
+        self.nodes - 1
+    }
+
+    fn one_way(&mut self, dice: &mut Dice, habits: &Habits, from: NodeId, to: NodeId) {
+        self.links.push(habits.draw_link(dice, String::new(), from, to));
+    }
+
+    fn both_ways(&mut self, dice: &mut Dice, habits: &Habits, a: NodeId, b: NodeId) {
+        self.one_way(dice, habits, a, b);
+        self.one_way(dice, habits, b, a);
+    }
+
+    /// A way that crosses no node twice, drawn from all of them; none if there is none.
+    fn way(&self, dice: &mut Dice, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+        let mut seen = vec![false; self.nodes];
+        let mut way = Vec::new();
+        seen[from] = true;
+        self.search(dice, from, to, &mut seen, &mut way).then_some(way)
+    }
+
+    fn search(
+        &self,
+        dice: &mut Dice,
+        at: NodeId,
+        to: NodeId,
+        seen: &mut [bool],
+        way: &mut Vec<LinkId>,
+    ) -> bool {
+        if at == to {
+            return true;
+        }
+        let mut choices: Vec<LinkId> =
+            (0..self.links.len()).filter(|&link| self.links[link].from == at).collect();
+        dice.shuffle(&mut choices);
+        for link in choices {
+            let next = self.links[link].to;
+            if !std::mem::replace(&mut seen[next], true) {
+                way.push(link);
+                if self.search(dice, next, to, seen, way) {
+                    return true;
+                }
+                way.pop();
+            }
+        }
+        false
+    }
+
+    /// Number nodes and links in any order, so that no kind of network has a habit in its ties.
+    fn shuffled(mut self, dice: &mut Dice) -> Sketch {
+        let mut names: Vec<NodeId> = (0..self.nodes).collect();
+        dice.shuffle(&mut names);
+        dice.shuffle(&mut self.links);
+        for (i, link) in self.links.iter_mut().enumerate() {
+            (link.from, link.to) = (names[link.from], names[link.to]);
+            link.name = format!("link-{i}");
+        }
+        self
+    }
+
+    fn into_shape(self, dice: &mut Dice, routes: Vec<(Vec<LinkId>, Vec<LinkId>)>) -> Shape {
+        let bottleneck = dice.below(self.links.len() as u64) as usize;
+        let nodes = (0..self.nodes).map(|node| format!("node-{node}")).collect();
+        Shape { network: Network { nodes, links: self.links, bottleneck }, routes }
+    }
+}
+
+/// A few hosts on either side of a line, each with several senders and receivers behind one interface.
+fn office(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
+    let mut sketch = Sketch::default();
+    let routers = [sketch.node(), sketch.node()];
+    sketch.both_ways(dice, habits, routers[0], routers[1]);
+    let mut hosts = [Vec::new(), Vec::new()];
+    for (side, hosts) in hosts.iter_mut().enumerate() {
+        for _ in 0..dice.between(1, 3) {
+            let host = sketch.node();
+            sketch.both_ways(dice, habits, host, routers[side]);
+            hosts.push(host);
+        }
+    }
+    let routes = (0..flows)
+        .map(|_| {
+            let from = dice.below(2) as usize;
+            let ends = [dice.pick(&hosts[from]), dice.pick(&hosts[1 - from])];
+            let mut way = |from, to| sketch.way(dice, from, to).expect("all are joined");
+            (way(ends[0], ends[1]), way(ends[1], ends[0]))
+        })
+        .collect();
+    sketch.into_shape(dice, routes)
+}
+
+/// A row of lines, with flows that cross all of them and flows that cross some.
+fn parking_lot(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
+    let mut sketch = Sketch::default();
+    let routers: Vec<NodeId> = (0..dice.between(3, 5)).map(|_| sketch.node()).collect();
+    for pair in routers.windows(2) {
+        sketch.both_ways(dice, habits, pair[0], pair[1]);
+    }
+    // The flows' hosts hang at routers, or are routers themselves.
+    let own_hosts = !dice.one_in(4);
+    let mut ends = Vec::new();
+    for flow in 0..flows {
+        let last = routers.len() - 1;
+        let (enter, leave) = match flow {
+            0 => (0, last),
+            _ => {
+                let enter = dice.below(last as u64) as usize;
+                (enter, dice.between(enter as u64 + 1, last as u64) as usize)
+            }
+        };
+        let mut end = |router: usize| {
+            let router = routers[router];
+            if !own_hosts {
+                return router;
+            }
+            let host = sketch.node();
+            sketch.both_ways(dice, habits, host, router);
+            host
+        };
+        ends.push((end(enter), end(leave)));
+    }
+    let routes = ends
+        .into_iter()
+        .map(|(from, to)| {
+            let mut way = |from, to| sketch.way(dice, from, to).expect("all are joined");
+            (way(from, to), way(to, from))
+        })
+        .collect();
+    sketch.into_shape(dice, routes)
+}
+
+/// Any nodes and links at all; every node may be a host, and pass on what is meant for others.
+fn web(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
+    let mut sketch = Sketch::default();
+    sketch.node();
+    for node in 1..dice.between(2, 6) as usize {
+        sketch.node();
+        let other = dice.below(node as u64) as usize;
+        sketch.both_ways(dice, habits, node, other);
+    }
+    for _ in 0..dice.below(5) {
+        let (a, b) = (dice.below(sketch.nodes as u64) as usize, dice.below(sketch.nodes as u64) as usize);
+        if a != b && dice.one_in(2) {
+            sketch.both_ways(dice, habits, a, b);
+        } else if a != b {
+            sketch.one_way(dice, habits, a, b);
+        }
+    }
+    let sketch = sketch.shuffled(dice);
+    let routes = (0..flows)
+        .map(|_| {
+            let from = dice.below(sketch.nodes as u64) as usize;
+            // Once in a while to the same host, by way of another.
+            let to = if dice.one_in(16) { from } else { other(dice, sketch.nodes, from) };
+            if from == to {
+                let via = other(dice, sketch.nodes, from);
+                let mut round = || {
+                    let (there, back) = (sketch.way(dice, from, via), sketch.way(dice, via, from));
+                    [there.expect("all are joined"), back.expect("all are joined")].concat()
+                };
+                return (round(), round());
+            }
+            let mut way = |from, to| sketch.way(dice, from, to).expect("all are joined");
+            (way(from, to), way(to, from))
+        })
+        .collect();
+    sketch.into_shape(dice, routes)
+}
+
+/// Another node.
+fn other(dice: &mut Dice, nodes: usize, node: NodeId) -> NodeId {
+    (node + dice.between(1, nodes as u64 - 1) as usize) % nodes
+}
