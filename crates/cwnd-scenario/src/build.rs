@@ -6,6 +6,20 @@
 //!
 //! Flows are numbered from 1 wherever a person reads them (`access-1`, `--flow`, tables); in Rust they are
 //! indices from 0, in the scenario's order.
+//!
+//! ```
+//! use cwnd_scenario::{FlowGroup, build::Setup};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let setup = Setup { rate: "100 Mbit/s".parse()?, buffer: "0.5 BDP".parse()?, ..Setup::default() };
+//! let four: FlowGroup = "cubic; count=4".parse()?;
+//! let late: FlowGroup = "elastic:beta=0.8; start=21 s; rtt=320 ms".parse()?;
+//! let scenario = setup.scenario(&[four, late], 1).expect("nothing contradicts");
+//! assert_eq!(scenario.flows.len(), 5);
+//! assert_eq!(scenario.base_rtt(4).to_string(), "320 ms");
+//! # Ok(())
+//! # }
+//! ```
 
 mod dumbbell;
 mod line;

@@ -145,7 +145,7 @@ impl Link {
 
     /// How long a packet of so many bytes occupies the transmitter.
     #[inline(always)]
-    fn serial_time(&self, size: u32) -> u64 {
+    pub fn serial_time(&self, size: u32) -> u64 {
         let [first, second] = self.usual;
         match size {
             _ if size == first.0 => first.1,
@@ -187,21 +187,19 @@ impl Link {
         self.loss.is_some()
     }
 
-    /// When a packet that arrives at `now` would come out, if it finds the link idle.
-    #[inline(always)]
-    pub fn ask_idle(&self, now: u64, size: u32) -> Option<u64> {
-        (self.free_at <= now).then(|| (now + self.serial_time(size) + self.delay).max(self.not_before))
+    /// When the transmitter is free, and was before the packet that it sends or sent last.
+    pub fn idle_state(&self) -> [u64; 2] {
+        [self.free_at, self.previous]
     }
 
-    /// A packet passes that finds the link idle, and goes into `ring`.
-    #[inline(always)]
-    pub fn pass_idle(&mut self, now: u64, size: u32, ring: u32, bare: u64) {
-        self.previous = self.free_at;
-        self.first = (size, ring);
+    /// So many packets have passed, each of which found the link idle; the last had this size and went into
+    /// this ring, and `state` is as [`Link::idle_state`] would have it.
+    pub fn passed(&mut self, packets: u64, state: [u64; 2], last: (u32, u32), bare: bool) {
+        [self.free_at, self.previous] = state;
+        self.first = last;
         self.count = 0;
-        self.free_at = now + self.serial_time(size);
-        self.arrived += 1;
-        self.bare += bare;
+        self.arrived += packets;
+        self.bare += if bare { packets } else { 0 };
     }
 
     /// A packet passes that cannot but find the link idle, though later ones may have passed already.

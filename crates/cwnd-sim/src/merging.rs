@@ -5,7 +5,7 @@ use crate::link::Link;
 use crate::merge::{Key, Merge};
 use crate::net::{Net, bury};
 use crate::packet::{BARE, LOST, Packet};
-use crate::shortcut::{Echo, Reach};
+use crate::shortcut::Echo;
 
 /// What is needed beside the network to run a merging link.
 pub struct Run<'a> {
@@ -23,7 +23,7 @@ pub struct Run<'a> {
 pub fn run(
     net: &mut Net,
     hosts: &mut [Host],
-    echoes: &[Option<Echo>],
+    echoes: &mut [Option<Echo>],
     merge: &mut Merge,
     run: &Run<'_>,
 ) -> u64 {
@@ -41,7 +41,8 @@ pub fn run(
     let mut state = std::mem::replace(&mut net.links[link as usize], Link::placeholder());
     let Net { links, rings, sacks, fates, late_losses, line_of, .. } = net;
     let rings = rings.as_mut_slice();
-    let mut reach = Reach { links, hosts, stop };
+    let links = links.as_mut_slice();
+    let mut active = Vec::new();
     let transparent = state.transparent;
     // Packets in the lower half, those without data among them in the upper.
     let mut counts = 0u64;
@@ -74,22 +75,32 @@ pub fn run(
                 bury(&Packet::from_words([at, sent, sequence, rest]), false, sacks, fates);
                 continue;
             };
-            if let Some(echo) = &echoes[way.ring as usize]
-                && way.added == 0
-                && rings[way.ring as usize].is_empty()
-                && let Some((out, at, sequence, rest)) =
-                    reach.answer(echo, way.at, sent, sequence, rest, |ring| rings[ring as usize].is_empty())
-            {
-                rings[out as usize].push_words(at, sent, sequence, rest);
-                continue;
-            }
             let rest = rest | u64::from(way.added) << 48;
+            if let Some(echo) = &mut echoes[way.ring as usize] {
+                if !echo.is_active() && echo.begin(links, hosts, rings) {
+                    active.push(way.ring);
+                }
+                if echo.is_active() {
+                    if let Some(ack) = echo.answer(way.at, sent, sequence, rest, stop) {
+                        rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
+                        continue;
+                    }
+                    echo.end(links, hosts);
+                }
+            }
             rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
         };
         if next < limit {
             merge.replace_first(Key { at: next, input: first.input });
         } else {
             merge.pop_first();
+        }
+    }
+    for ring in active {
+        if let Some(echo) = &mut echoes[ring as usize]
+            && echo.is_active()
+        {
+            echo.end(links, hosts);
         }
     }
     state.arrived += counts & 0xFFFF_FFFF;

@@ -17,20 +17,37 @@ use crate::graph::{Feeder, Graph, Runner, feeders};
 use crate::host::{Endpoint, Host};
 use crate::link::Link;
 use crate::net::Net;
+use crate::packet::BARE;
+use crate::ring::Ring;
 use cwnd_link::SerialTime;
 use cwnd_scenario::{LinkId, Scenario};
 
-/// A receiver's host as the link before it sees it.
-#[derive(Clone, Copy, Debug)]
+/// A receiver's host as the link before it sees it, and what has happened there since [`Echo::begin`].
+#[derive(Clone, Debug)]
 pub struct Echo {
-    /// The host.
-    pub host: u32,
-    /// The link at its inlet, and the ring behind that.
-    pub inlet: (u32, u32),
+    host: u32,
+    /// The ring before the host's inlet, its link, and the ring behind that.
+    inlet: (u32, u32, u32),
     /// Its output link, and the ring behind that.
-    pub output: (u32, u32),
+    output: (u32, u32),
     /// A transparent link behind that, and the ring behind it.
-    pub through: Option<(u32, u32)>,
+    through: Option<(u32, u32)>,
+    /// Wire bytes of a packet and of an ACK.
+    sizes: (u32, u32),
+    channel: u32,
+    /// How long the inlet's and the output's transmitter take; how long each link takes to its end.
+    times: [u64; 2],
+    latencies: [u64; 3],
+    active: bool,
+    /// The segment expected, modulo 2^32.
+    expected: u32,
+    packets: u64,
+    /// The latest timestamp.
+    stamp: u64,
+    inlet_free: [u64; 2],
+    output_free: [u64; 2],
+    /// When the last two ACKs came out of the output, the latest first.
+    last_out: [u64; 2],
 }
 
 /// With more flows than this, the states of all hosts together are better visited one host at a time.
@@ -39,7 +56,7 @@ const MOST_FLOWS: usize = 100;
 /// Find the shortcuts: for each ring into a host's inlet, the echo that may stand for it. Links found
 /// transparent are told so.
 pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -> Vec<Option<Echo>> {
-    let mut echoes = vec![None; net.rings.len()];
+    let mut echoes: Vec<Option<Echo>> = vec![None; net.rings.len()];
     if scenario.flows.len() > MOST_FLOWS {
         return echoes;
     }
@@ -49,8 +66,23 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
         let from = net.line_of[solo.inlet_ring() as usize].expect("a line ends in an inlet") as usize;
         let loses = [inlet.0, solo.output().0].iter().any(|&link| net.links[link as usize].loses());
         if receiver.acknowledges_at_once() && graph.runners[from] == Runner::Itself && !loses {
-            echoes[solo.inlet_ring() as usize] =
-                Some(Echo { host: i as u32, inlet, output: solo.output(), through: None });
+            echoes[solo.inlet_ring() as usize] = Some(Echo {
+                host: i as u32,
+                inlet: (solo.inlet_ring(), inlet.0, inlet.1),
+                output: solo.output(),
+                through: None,
+                sizes: (scenario.stack.full_packet(), scenario.stack.ack_size),
+                channel: host.channel(),
+                times: [0; 2],
+                latencies: [0; 3],
+                active: false,
+                expected: 0,
+                packets: 0,
+                stamp: 0,
+                inlet_free: [0; 2],
+                output_free: [0; 2],
+                last_out: [0; 2],
+            });
         }
     }
     for &link in &graph.links {
@@ -58,11 +90,11 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
             net.links[link].transparent = true;
             for ring in rings {
                 let echo = echoes[ring].as_mut().expect("asked for above");
-                let channel = hosts[echo.host as usize].channel();
-                echo.through = Some((link as u32, net.links[link].ring_of(channel)));
+                echo.through = Some((link as u32, net.links[link].ring_of(echo.channel)));
             }
         }
     }
+    echoes.iter_mut().flatten().for_each(|echo| echo.measure(&net.links));
     echoes
 }
 
@@ -91,10 +123,10 @@ fn is_transparent(
         let Runner::Output(_) = graph.runners[output] else { return None };
         let (ring, echo) =
             echoes.iter().enumerate().find_map(|(ring, echo)| {
-                echo.filter(|echo| echo.output.0 as usize == output).map(|echo| (ring, echo))
+                echo.as_ref().filter(|echo| echo.output.0 as usize == output).map(|echo| (ring, echo))
             })?;
         let from = net.line_of[ring]? as usize;
-        let inlet = echo.inlet.0 as usize;
+        let inlet = echo.inlet.1 as usize;
         // Between two data packets of one transmitter lies the serialisation of the second.
         let apart = time(from, data);
         let slowest = time(inlet, data).max(time(output, ack)).max(time(link, ack));
@@ -112,54 +144,95 @@ fn is_transparent(
     Some(rings)
 }
 
-/// The links and rings that an echo may touch, while the link that hands the packet on is in other hands.
-pub struct Reach<'a> {
-    /// All links; the one in other hands is a placeholder.
-    pub links: &'a mut [Link],
-    /// All hosts.
-    pub hosts: &'a mut [Host],
-    /// Nothing that happens at this time or later may be done.
-    pub stop: u64,
+/// An ACK that an echo sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// The ring that it goes into.
+    pub ring: u32,
+    /// When it comes out there.
+    pub at: u64,
+    /// Its third and fourth word (see `packet.rs`).
+    pub sequence: u64,
+    /// See `sequence`.
+    pub rest: u64,
 }
 
-impl Reach<'_> {
-    /// Let a data packet that comes into a host's inlet at `at` be acknowledged, if that is all that there
-    /// is to it. Answers the ring for the ACK, when it comes out there, and its last two words.
+impl Echo {
+    /// Take down what never changes while there are shortcuts.
+    fn measure(&mut self, links: &[Link]) {
+        let (inlet, output) = (&links[self.inlet.1 as usize], &links[self.output.0 as usize]);
+        self.times = [inlet.serial_time(self.sizes.0), output.serial_time(self.sizes.1)];
+        let through = self.through.map_or(0, |(link, _)| links[link as usize].least_latency(self.sizes.1));
+        self.latencies = [inlet.least_latency(self.sizes.0), output.least_latency(self.sizes.1), through];
+    }
+
+    /// Whether it stands for the host at the moment.
     #[inline(always)]
-    pub fn answer(
-        &mut self,
-        echo: &Echo,
-        at: u64,
-        sent: u64,
-        sequence: u64,
-        rest: u64,
-        rings_empty: impl Fn(u32) -> bool,
-    ) -> Option<(u32, u64, u64, u64)> {
-        let Some(Endpoint::Receiver(receiver)) = self.hosts[echo.host as usize].endpoints.first_mut() else {
-            return None;
-        };
-        if at >= self.stop || !rings_empty(echo.inlet.1) {
+    pub fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Stand for the host from now on, if nothing is on its way there and nothing is out of order.
+    #[inline(never)]
+    pub fn begin(&mut self, links: &[Link], hosts: &[Host], rings: &[Ring]) -> bool {
+        let Endpoint::Receiver(receiver) = &hosts[self.host as usize].endpoints[0] else { return false };
+        let way = [Some(self.inlet.0), Some(self.inlet.2), self.through.map(|_| self.output.1)];
+        let empty = way.into_iter().flatten().all(|ring| rings[ring as usize].is_empty());
+        let Some(expected) = receiver.plain_next().filter(|_| empty) else { return false };
+        self.active = true;
+        self.expected = expected;
+        self.packets = 0;
+        self.inlet_free = links[self.inlet.1 as usize].idle_state();
+        self.output_free = links[self.output.0 as usize].idle_state();
+        self.last_out = [0; 2];
+        true
+    }
+
+    /// A packet with these words comes to the host's inlet at `at`. If it is acknowledged and nothing else
+    /// happens before `stop`, the ACK.
+    #[inline(always)]
+    pub fn answer(&mut self, at: u64, sent: u64, sequence: u64, rest: u64, stop: u64) -> Option<Answer> {
+        let arrival = at + self.latencies[0];
+        let out = arrival + self.latencies[1];
+        let ordinary = rest >> 32 == u64::from(self.sizes.0) && sequence as u32 == self.expected;
+        if !ordinary || self.inlet_free[0] > at || self.output_free[0] > arrival || out >= stop {
             return None;
         }
-        let (ack_sequence, ack_rest, size) = receiver.plain_answer(sequence, rest)?;
-        let arrival = self.links[echo.inlet.0 as usize].ask_idle(at, size)?;
-        if arrival >= self.stop {
-            return None;
+        self.inlet_free = [at + self.times[0], self.inlet_free[0]];
+        self.output_free = [arrival + self.times[1], self.output_free[0]];
+        self.last_out = [out, self.last_out[0]];
+        self.expected = self.expected.wrapping_add(1);
+        self.packets += 1;
+        self.stamp = sent;
+        Some(Answer {
+            ring: self.through.map_or(self.output.1, |(_, ring)| ring),
+            at: out + self.latencies[2],
+            sequence: u64::from(self.channel) << 32 | u64::from(self.expected),
+            rest: u64::from(self.sizes.1) << 32 | u64::from(BARE) << 48,
+        })
+    }
+
+    /// Stand for the host no longer: give it and its links what has happened.
+    #[inline(never)]
+    pub fn end(&mut self, links: &mut [Link], hosts: &mut [Host]) {
+        self.active = false;
+        if self.packets == 0 {
+            return;
         }
-        let ack_size = (ack_rest >> 32) as u32 & 0xFFFF;
-        let out = self.links[echo.output.0 as usize].ask_idle(arrival, ack_size)?;
-        receiver.took_plain(1, sent);
-        self.links[echo.inlet.0 as usize].pass_idle(at, size, echo.inlet.1, 0);
-        self.links[echo.output.0 as usize].pass_idle(arrival, ack_size, echo.output.1, 1);
-        if let Some((through, ring)) = echo.through
-            && out < self.stop
-            && rings_empty(echo.output.1)
-        {
-            let link = &mut self.links[through as usize];
-            link.arrived += 1;
-            link.bare += 1;
-            return Some((ring, link.pass_transparent(out, ack_size, ring), ack_sequence, ack_rest));
+        if let Endpoint::Receiver(receiver) = &mut hosts[self.host as usize].endpoints[0] {
+            receiver.took_plain(self.packets, self.stamp);
         }
-        Some((echo.output.1, out, ack_sequence, ack_rest))
+        let (data, ack) = self.sizes;
+        links[self.inlet.1 as usize].passed(self.packets, self.inlet_free, (data, self.inlet.2), false);
+        links[self.output.0 as usize].passed(self.packets, self.output_free, (ack, self.output.1), true);
+        if let Some((link, ring)) = self.through {
+            let link = &mut links[link as usize];
+            let earlier = (self.packets > 1).then_some(self.last_out[1]);
+            for arrival in earlier.into_iter().chain([self.last_out[0]]) {
+                link.pass_transparent(arrival, ack, ring);
+            }
+            link.arrived += self.packets;
+            link.bare += self.packets;
+        }
     }
 }

@@ -222,7 +222,7 @@ impl Simulation {
     fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
         let link = self.graph.links[index] as u32;
         let run = merging::Run { link, inputs: &self.graph.inputs[index], limit, stop };
-        merging::run(&mut self.net, &mut self.hosts, &self.echoes, &mut self.merge, &run)
+        merging::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &run)
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &Sender {

@@ -96,18 +96,11 @@ impl Receiver {
         self.config.delayed_ack.is_none()
     }
 
-    /// If a packet with these last two words is a full one in order that would be acknowledged at once,
-    /// alone and without SACK blocks or echo: the last two words of that ACK, and the packet's size.
-    #[inline(always)]
-    pub(crate) fn plain_answer(&self, sequence: u64, rest: u64) -> Option<(u64, u64, u32)> {
-        let size = self.config.packet_size;
-        let ordinary = rest >> 32 == u64::from(size) && sequence as u32 == self.next as u32;
-        if !ordinary || self.held > 0 || self.echoing {
-            return None;
-        }
-        let next = u64::from((self.next as u32).wrapping_add(1));
-        let ack_rest = u64::from(self.config.ack_size) << 32 | u64::from(BARE) << 48;
-        Some((u64::from(self.config.channel) << 32 | next, ack_rest, size))
+    /// The segment expected next, modulo 2^32, if full packets in order would be acknowledged at once,
+    /// alone and without SACK blocks or echo.
+    pub(crate) fn plain_next(&self) -> Option<u32> {
+        let plain = self.held == 0 && !self.echoing && self.config.delayed_ack.is_none();
+        plain.then_some(self.next as u32)
     }
 
     /// The segment expected next, modulo 2^32.

@@ -156,22 +156,42 @@ impl Sketch {
         false
     }
 
-    /// Number nodes and links in any order, so that no kind of network has a habit in its ties.
-    fn shuffled(mut self, dice: &mut Dice) -> Sketch {
-        let mut names: Vec<NodeId> = (0..self.nodes).collect();
-        dice.shuffle(&mut names);
+    /// The network, with flows between these ends by any way.
+    ///
+    /// Nodes and links are numbered in any order, so that no kind of network has a habit in its ties.
+    fn into_shape(mut self, dice: &mut Dice, ends: &[(NodeId, NodeId)]) -> Shape {
+        let mut numbers: Vec<NodeId> = (0..self.nodes).collect();
+        dice.shuffle(&mut numbers);
         dice.shuffle(&mut self.links);
         for (i, link) in self.links.iter_mut().enumerate() {
-            (link.from, link.to) = (names[link.from], names[link.to]);
+            (link.from, link.to) = (numbers[link.from], numbers[link.to]);
             link.name = format!("link-{i}");
         }
-        self
-    }
-
-    fn into_shape(self, dice: &mut Dice, routes: Vec<(Vec<LinkId>, Vec<LinkId>)>) -> Shape {
+        let routes = ends
+            .iter()
+            .map(|&(from, to)| {
+                let (from, to) = (numbers[from], numbers[to]);
+                (self.route(dice, from, to), self.route(dice, to, from))
+            })
+            .collect();
         let bottleneck = dice.below(self.links.len() as u64) as usize;
         let nodes = (0..self.nodes).map(|node| format!("node-{node}")).collect();
         Shape { network: Network { nodes, links: self.links, bottleneck }, routes }
+    }
+
+    /// A route between two nodes that are joined; to the same node, by way of another.
+    fn route(&self, dice: &mut Dice, from: NodeId, to: NodeId) -> Vec<LinkId> {
+        if from != to {
+            return self.way(dice, from, to).expect("all are joined");
+        }
+        loop {
+            let via = other(dice, self.nodes, from);
+            let there = self.way(dice, from, via).expect("all are joined");
+            let back = self.way(dice, via, from).expect("all are joined");
+            if !there.iter().any(|link| back.contains(link)) {
+                return [there, back].concat();
+            }
+        }
     }
 }
 
@@ -188,15 +208,13 @@ fn office(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
             hosts.push(host);
         }
     }
-    let routes = (0..flows)
+    let ends: Vec<(NodeId, NodeId)> = (0..flows)
         .map(|_| {
             let from = dice.below(2) as usize;
-            let ends = [dice.pick(&hosts[from]), dice.pick(&hosts[1 - from])];
-            let mut way = |from, to| sketch.way(dice, from, to).expect("all are joined");
-            (way(ends[0], ends[1]), way(ends[1], ends[0]))
+            (dice.pick(&hosts[from]), dice.pick(&hosts[1 - from]))
         })
         .collect();
-    sketch.into_shape(dice, routes)
+    sketch.into_shape(dice, &ends)
 }
 
 /// A row of lines, with flows that cross all of them and flows that cross some.
@@ -229,14 +247,7 @@ fn parking_lot(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
         };
         ends.push((end(enter), end(leave)));
     }
-    let routes = ends
-        .into_iter()
-        .map(|(from, to)| {
-            let mut way = |from, to| sketch.way(dice, from, to).expect("all are joined");
-            (way(from, to), way(to, from))
-        })
-        .collect();
-    sketch.into_shape(dice, routes)
+    sketch.into_shape(dice, &ends)
 }
 
 /// Any nodes and links at all; every node may be a host, and pass on what is meant for others.
@@ -256,25 +267,14 @@ fn web(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
             sketch.one_way(dice, habits, a, b);
         }
     }
-    let sketch = sketch.shuffled(dice);
-    let routes = (0..flows)
+    let ends: Vec<(NodeId, NodeId)> = (0..flows)
         .map(|_| {
             let from = dice.below(sketch.nodes as u64) as usize;
-            // Once in a while to the same host, by way of another.
-            let to = if dice.one_in(16) { from } else { other(dice, sketch.nodes, from) };
-            if from == to {
-                let via = other(dice, sketch.nodes, from);
-                let mut round = || {
-                    let (there, back) = (sketch.way(dice, from, via), sketch.way(dice, via, from));
-                    [there.expect("all are joined"), back.expect("all are joined")].concat()
-                };
-                return (round(), round());
-            }
-            let mut way = |from, to| sketch.way(dice, from, to).expect("all are joined");
-            (way(from, to), way(to, from))
+            // Once in a while to the same host.
+            (from, if dice.one_in(16) { from } else { other(dice, sketch.nodes, from) })
         })
         .collect();
-    sketch.into_shape(dice, routes)
+    sketch.into_shape(dice, &ends)
 }
 
 /// Another node.

@@ -17,7 +17,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_contract_has_its_fields() {
+fn the_document_has_its_fields() {
     let arguments = [
         "compare",
         "cubic-2008",

@@ -1,0 +1,241 @@
+//! What the random scenarios covered.
+
+use crate::generator::Action;
+use cwnd_scenario::{Counting, DelayedAck, Ecn, LinkId, Outcome, QueueLimit, Rate, Scenario, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many scenarios had which feature.
+#[derive(Default)]
+pub struct Coverage(BTreeMap<String, u32>);
+
+/// Every feature that must be covered.
+pub const FEATURES: &[&str] = &[
+    "data dropped by a queue",
+    "ACKs dropped by a queue",
+    "drops, limit in bytes",
+    "drops, limit in packets",
+    "drops, packet in transmission counted",
+    "drops, packet in transmission not counted",
+    "drops, no room to wait at all",
+    "queue without a limit",
+    "data lost on a line",
+    "ACKs lost on a line",
+    "lost packets still on the line at a look",
+    "marks, classic ECN",
+    "marks, exact ECN",
+    "marks, limit in bytes",
+    "packet of the handshake dropped or lost",
+    "retransmissions",
+    "duplicates",
+    "timeouts",
+    "rate, unlimited",
+    "link that takes no time at all",
+    "two flows or more",
+    "two-way traffic on a link",
+    "link fed by a host and by a link",
+    "link fed by several links",
+    "link fed by several hosts",
+    "host with several endpoints",
+    "host with several links out",
+    "host with several links in",
+    "ACKs by a way of their own",
+    "flow from a host to itself",
+    "start later than the others",
+    "start jitter",
+    "send overhead",
+    "stop before the end",
+    "stop before the start",
+    "transfer completed",
+    "transfer of one byte",
+    "transfer of one full segment",
+    "SACK off, with retransmissions",
+    "timestamps off, with retransmissions",
+    "delayed ACKs",
+    "handshake",
+    "limited transmit off",
+    "lost retransmissions not detected",
+    "window of the receiver in the way",
+    "several algorithms",
+    "change of rate",
+    "change of rate with packets waiting",
+    "change of rate to unlimited",
+    "change of delay",
+    "change of delay, shorter with packets on the way",
+    "change of delay, longer",
+    "change of loss",
+    "change of loss with packets waiting",
+    "change of loss where there was none",
+    "change of queue",
+    "change of queue with packets waiting",
+    "stop of a flow from outside",
+    "change refused",
+    "change at the very time of an event",
+    "more than 100,000 events",
+];
+
+impl Coverage {
+    /// A feature was seen once more, if it was.
+    pub fn note(&mut self, feature: &str, seen: bool) {
+        *self.0.entry(feature.to_owned()).or_default() += u32::from(seen);
+    }
+
+    /// How often.
+    pub fn count(&self, feature: &str) -> u32 {
+        self.0.get(feature).copied().unwrap_or(0)
+    }
+
+    /// Add what one scenario covered.
+    pub fn add(&mut self, one: &Coverage) {
+        for (feature, &count) in &one.0 {
+            self.note(feature, count > 0);
+        }
+    }
+
+    /// What a scenario and its outcome show.
+    pub fn note_run(&mut self, scenario: &Scenario, outcome: &Outcome) {
+        self.note_links(scenario, outcome);
+        self.note_network(scenario);
+        self.note_flows(scenario, outcome);
+        self.note_stack(scenario, outcome);
+    }
+
+    fn note_links(&mut self, scenario: &Scenario, outcome: &Outcome) {
+        let data_dropped: u64 = outcome.flows.iter().map(|flow| flow.packets_dropped).sum();
+        let data_lost: u64 = outcome.flows.iter().map(|flow| flow.packets_lost).sum();
+        self.note("data dropped by a queue", data_dropped > 0);
+        self.note("data lost on a line", data_lost > 0);
+        let sum = |count: fn(&cwnd_scenario::LinkOutcome) -> u64| outcome.links.iter().map(count).sum::<u64>();
+        self.note("ACKs dropped by a queue", sum(|link| link.dropped) > data_dropped);
+        self.note("ACKs lost on a line", sum(|link| link.lost) > data_lost);
+        for (spec, link) in scenario.network.links.iter().zip(&outcome.links) {
+            let drops = link.dropped > 0;
+            let bytes = matches!(spec.queue.limit, QueueLimit::Bytes(_));
+            let with = spec.queue.counting == Counting::WithTransmission;
+            self.note("drops, limit in bytes", drops && bytes);
+            self.note("drops, limit in packets", drops && !bytes);
+            self.note("drops, packet in transmission counted", drops && with);
+            self.note("drops, packet in transmission not counted", drops && !with);
+            let nothing = matches!(spec.queue.limit, QueueLimit::Packets(0) | QueueLimit::Bytes(0));
+            self.note("drops, no room to wait at all", drops && nothing);
+            let unlimited = spec.queue.limit == QueueLimit::Unlimited;
+            self.note("queue without a limit", unlimited && link.max_waiting > 0);
+            self.note("rate, unlimited", spec.rate == Rate::UNLIMITED && link.arrived > 0);
+            let instant = spec.rate == Rate::UNLIMITED && spec.delay == Time::ZERO;
+            self.note("link that takes no time at all", instant && link.arrived > 0);
+            self.note("marks, limit in bytes", bytes && link.marked > 0);
+        }
+        self.note("marks, classic ECN", scenario.stack.ecn == Ecn::Classic && sum(|link| link.marked) > 0);
+        self.note("marks, exact ECN", scenario.stack.ecn == Ecn::Exact && sum(|link| link.marked) > 0);
+    }
+
+    fn note_network(&mut self, scenario: &Scenario) {
+        let links = &scenario.network.links;
+        let mut hosts_into = vec![BTreeSet::new(); links.len()];
+        let mut links_into = vec![BTreeSet::new(); links.len()];
+        let mut data = vec![false; links.len()];
+        let mut acks = vec![false; links.len()];
+        let mut out_of = BTreeMap::<usize, BTreeSet<LinkId>>::new();
+        let mut into = BTreeMap::<usize, BTreeSet<LinkId>>::new();
+        let mut ends = vec![0; scenario.network.nodes.len()];
+        for flow in &scenario.flows {
+            flow.route.iter().for_each(|&link| data[link] = true);
+            flow.ack_route.iter().for_each(|&link| acks[link] = true);
+            for route in [&flow.route, &flow.ack_route] {
+                let (first, last) = (route[0], route[route.len() - 1]);
+                hosts_into[first].insert(links[first].from);
+                out_of.entry(links[first].from).or_default().insert(first);
+                into.entry(links[last].to).or_default().insert(last);
+                ends[links[first].from] += 1;
+                for pair in route.windows(2) {
+                    links_into[pair[1]].insert(pair[0]);
+                }
+            }
+            let there = flow.route.iter().map(|&link| (links[link].from, links[link].to));
+            let back = flow.ack_route.iter().rev().map(|&link| (links[link].to, links[link].from));
+            self.note("ACKs by a way of their own", !there.eq(back));
+            let (first, last) = (flow.route[0], flow.route[flow.route.len() - 1]);
+            self.note("flow from a host to itself", links[first].from == links[last].to);
+        }
+        self.note("two flows or more", scenario.flows.len() >= 2);
+        self.note("two-way traffic on a link", data.iter().zip(&acks).any(|(data, acks)| *data && *acks));
+        let mut fed = hosts_into.iter().zip(&links_into);
+        self.note("link fed by a host and by a link", fed.any(|(h, l)| !h.is_empty() && !l.is_empty()));
+        self.note("link fed by several hosts", hosts_into.iter().any(|hosts| hosts.len() > 1));
+        self.note("link fed by several links", links_into.iter().any(|links| links.len() > 1));
+        self.note("host with several endpoints", ends.iter().any(|&ends| ends > 1));
+        self.note("host with several links out", out_of.values().any(|links| links.len() > 1));
+        self.note("host with several links in", into.values().any(|links| links.len() > 1));
+    }
+
+    fn note_flows(&mut self, scenario: &Scenario, outcome: &Outcome) {
+        let payload = u64::from(scenario.stack.payload);
+        let window = f64::from(scenario.stack.receive_window);
+        for (spec, flow) in scenario.flows.iter().zip(&outcome.flows) {
+            self.note("retransmissions", flow.retransmissions > 0);
+            self.note("duplicates", flow.duplicates > 0);
+            self.note("timeouts", flow.timeouts > 0);
+            self.note("start later than the others", spec.start > Time::ZERO && flow.packets_sent > 0);
+            self.note("stop before the end", spec.stop.is_some() && flow.stop.is_some());
+            let never = spec.stop.is_some_and(|stop| stop < flow.start);
+            self.note("stop before the start", never && flow.packets_sent == 0);
+            let done = flow.completed.is_some();
+            self.note("transfer completed", done);
+            self.note("transfer of one byte", done && spec.bytes == Some(1));
+            self.note("transfer of one full segment", done && spec.bytes == Some(payload));
+            self.note("window of the receiver in the way", flow.cwnd >= window && flow.packets_sent > 0);
+            self.note(&format!("algorithm {}", spec.algorithm.name), flow.acks_received > 0);
+            let other = spec.algorithm != scenario.flows[0].algorithm;
+            self.note("several algorithms", other && flow.acks_received > 0);
+        }
+        self.note("start jitter", scenario.start_jitter > Time::ZERO);
+        self.note("send overhead", scenario.send_overhead > Time::ZERO);
+    }
+
+    fn note_stack(&mut self, scenario: &Scenario, outcome: &Outcome) {
+        let stack = &scenario.stack;
+        let again = outcome.flows.iter().any(|flow| flow.retransmissions > 0);
+        self.note("SACK off, with retransmissions", !stack.sack && again);
+        self.note("timestamps off, with retransmissions", !stack.timestamps && again);
+        self.note("delayed ACKs", stack.delayed_ack != DelayedAck::Off);
+        self.note("handshake", stack.handshake);
+        self.note("limited transmit off", !stack.limited_transmit && again);
+        self.note("lost retransmissions not detected", !stack.detect_lost_retransmissions && again);
+    }
+
+    /// What a change meets: the scenario before it, and how many packets wait and are on each link.
+    pub fn note_change(&mut self, action: &Action, scenario: &Scenario, waiting: usize, on_link: u64) {
+        let link = |link: &LinkId| &scenario.network.links[*link];
+        match action {
+            Action::Look => {}
+            Action::Rate(at, rate) => {
+                self.note("change of rate", *rate != link(at).rate && on_link > 0);
+                self.note("change of rate with packets waiting", *rate != link(at).rate && waiting > 0);
+                self.note("change of rate to unlimited", *rate == Rate::UNLIMITED && waiting > 0);
+            }
+            Action::Delay(at, delay) => {
+                let old = link(at).delay;
+                self.note("change of delay", *delay != old && on_link > 0);
+                self.note("change of delay, shorter with packets on the way", *delay < old && on_link > 0);
+                self.note("change of delay, longer", *delay > old && on_link > 0);
+            }
+            Action::Loss(at, loss) => {
+                self.note("change of loss", on_link > 0);
+                self.note("change of loss with packets waiting", waiting > 0);
+                let first = link(at).loss == cwnd_scenario::Loss::None && *loss != cwnd_scenario::Loss::None;
+                self.note("change of loss where there was none", first && on_link > 0);
+            }
+            Action::Queue(..) => {
+                self.note("change of queue", true);
+                self.note("change of queue with packets waiting", waiting > 0);
+            }
+            Action::Stop(_) => self.note("stop of a flow from outside", true),
+        }
+    }
+
+    /// A table for people.
+    pub fn table(&self, of: usize) -> String {
+        let width = self.0.keys().map(|feature| feature.chars().count()).max().unwrap_or(0);
+        let rows = self.0.iter().map(|(feature, count)| format!("{feature:width$} {count:5}\n"));
+        format!("of {of} scenarios, so many had\n{}", rows.collect::<String>())
+    }
+}
