@@ -3,7 +3,7 @@
 use crate::host::Host;
 use crate::link::Link;
 use crate::merge::{Key, Merge};
-use crate::net::{Net, bury};
+use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
 use crate::shortcut::Echo;
 
@@ -39,9 +39,6 @@ pub fn run(
         return 0;
     }
     let mut state = std::mem::replace(&mut net.links[link as usize], Link::placeholder());
-    let Net { links, rings, sacks, fates, late_losses, line_of, .. } = net;
-    let rings = rings.as_mut_slice();
-    let links = links.as_mut_slice();
     let mut active = Vec::new();
     let transparent = state.transparent;
     // Packets in the lower half, those without data among them in the upper.
@@ -51,7 +48,7 @@ pub fn run(
         // Stay with this input until the runner-up comes first.
         let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
         let next = loop {
-            let input = &mut rings[ring as usize];
+            let input = &mut net.rings[ring as usize];
             let at = input.next_at();
             if at >= until {
                 break at;
@@ -59,8 +56,7 @@ pub fn run(
             let [_, sent, sequence, rest] = input.pop_words();
             let flags = (rest >> 48) as u16;
             if flags & LOST != 0 {
-                bury(&Packet::from_words([at, sent, sequence, rest]), true, sacks, fates);
-                late_losses.extend(line_of[ring as usize]);
+                net.end_of_line(ring, &Packet::from_words([at, sent, sequence, rest]));
                 continue;
             }
             counts += 1 + (u64::from(flags & BARE) << 32);
@@ -68,27 +64,29 @@ pub fn run(
             if transparent {
                 let out = state.ring_of(channel);
                 let at = state.pass_transparent(at, size, out);
-                rings[out as usize].push_words(at, sent, sequence, rest);
+                net.rings[out as usize].push_words(at, sent, sequence, rest);
                 continue;
             }
             let Some(way) = state.offer(at, size, channel, flags) else {
-                bury(&Packet::from_words([at, sent, sequence, rest]), false, sacks, fates);
+                net.bury_words([at, sent, sequence, rest]);
                 continue;
             };
             let rest = rest | u64::from(way.added) << 48;
             if let Some(echo) = &mut echoes[way.ring as usize] {
-                if !echo.is_active() && echo.begin(links, hosts, rings) {
+                // While packets wait before the host, only now and then ask whether it has become ordinary.
+                let waiting = net.rings[way.ring as usize].len();
+                if !echo.is_active() && waiting % 8 == 0 && way.at < stop && echo.begin(net, hosts, stop) {
                     active.push(way.ring);
                 }
                 if echo.is_active() {
                     if let Some(ack) = echo.answer(way.at, sent, sequence, rest, stop) {
-                        rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
+                        net.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
                         continue;
                     }
-                    echo.end(links, hosts);
+                    echo.end(&mut net.links, hosts);
                 }
             }
-            rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
+            net.rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
         };
         if next < limit {
             merge.replace_first(Key { at: next, input: first.input });
@@ -100,7 +98,7 @@ pub fn run(
         if let Some(echo) = &mut echoes[ring as usize]
             && echo.is_active()
         {
-            echo.end(links, hosts);
+            echo.end(&mut net.links, hosts);
         }
     }
     state.arrived += counts & 0xFFFF_FFFF;

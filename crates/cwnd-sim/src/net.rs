@@ -73,6 +73,13 @@ impl Net {
         bury(packet, true, &mut self.sacks, &mut self.fates);
     }
 
+    /// A packet, given as words, is dropped.
+    #[cold]
+    #[inline(never)]
+    pub fn bury_words(&mut self, words: [u64; 4]) {
+        bury(&Packet::from_words(words), false, &mut self.sacks, &mut self.fates);
+    }
+
     /// Take the next packet of a ring that really arrives, if it does so before `limit`.
     #[inline(always)]
     pub fn next_arrival(&mut self, ring: u32, limit: u64) -> Option<Packet> {

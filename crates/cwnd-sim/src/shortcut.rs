@@ -3,7 +3,8 @@
 //! **Echo.** A receiver that acknowledges every packet at once, has one inlet and no timer, sees its packets
 //! in the order in which the link before hands them on, and nothing else ever happens at its host. So that
 //! link may do the host's work when it hands a packet on: the host's own links are crossed and the ACK is
-//! sent, without the packet ever lying in a ring. (If anything is out of the ordinary, it does.)
+//! sent, without the packet ever lying in a ring. If anything is out of the ordinary it does, until the host
+//! has been run over what lies there.
 //!
 //! **Transparent links.** Where all ACKs into a link answer data that left one and the same transmitter,
 //! after the same delay, they come at least one data packet's serialisation apart. If an ACK takes no
@@ -18,7 +19,6 @@ use crate::host::{Endpoint, Host};
 use crate::link::Link;
 use crate::net::Net;
 use crate::packet::BARE;
-use crate::ring::Ring;
 use cwnd_link::SerialTime;
 use cwnd_scenario::{LinkId, Scenario};
 
@@ -172,18 +172,31 @@ impl Echo {
         self.active
     }
 
-    /// Stand for the host from now on, if nothing is on its way there and nothing is out of order.
+    /// Stand for the host from now on, if nothing is out of order there. What is on its way to it is handled
+    /// first: all of it comes before anything that this link will hand on.
     #[inline(never)]
-    pub fn begin(&mut self, links: &[Link], hosts: &[Host], rings: &[Ring]) -> bool {
-        let Endpoint::Receiver(receiver) = &hosts[self.host as usize].endpoints[0] else { return false };
+    pub fn begin(&mut self, net: &mut Net, hosts: &mut [Host], stop: u64) -> bool {
+        let host = &mut hosts[self.host as usize];
+        host.run(net, &[], stop);
+        if let Some((link, ring)) = self.through {
+            while net.rings[self.output.1 as usize].next_at() < stop {
+                let [at, sent, sequence, rest] = net.rings[self.output.1 as usize].pop_words();
+                let link = &mut net.links[link as usize];
+                link.arrived += 1;
+                link.bare += 1;
+                let at = link.pass_transparent(at, (rest >> 32) as u32 & 0xFFFF, ring);
+                net.rings[ring as usize].push_words(at, sent, sequence, rest);
+            }
+        }
+        let Endpoint::Receiver(receiver) = &host.endpoints[0] else { return false };
         let way = [Some(self.inlet.0), Some(self.inlet.2), self.through.map(|_| self.output.1)];
-        let empty = way.into_iter().flatten().all(|ring| rings[ring as usize].is_empty());
+        let empty = way.into_iter().flatten().all(|ring| net.rings[ring as usize].is_empty());
         let Some(expected) = receiver.plain_next().filter(|_| empty) else { return false };
         self.active = true;
         self.expected = expected;
         self.packets = 0;
-        self.inlet_free = links[self.inlet.1 as usize].idle_state();
-        self.output_free = links[self.output.0 as usize].idle_state();
+        self.inlet_free = net.links[self.inlet.1 as usize].idle_state();
+        self.output_free = net.links[self.output.0 as usize].idle_state();
         self.last_out = [0; 2];
         true
     }

@@ -117,18 +117,31 @@ pub struct Port<'a> {
     fates: &'a mut [Fate],
 }
 
+impl Port<'_> {
+    /// The output queue drops a packet, given as words so that the others need not be put into memory.
+    #[cold]
+    #[inline(never)]
+    fn drop_words(&mut self, words: [u64; 4]) {
+        bury(&Packet::from_words(words), false, self.sacks, self.fates);
+    }
+}
+
 impl Emit for Port<'_> {
     #[inline(always)]
-    fn emit(&mut self, now: u64, mut packet: Packet) -> bool {
+    fn emit(&mut self, now: u64, packet: Packet) -> bool {
         self.output.arrived += 1;
         self.output.bare += u64::from(packet.flags & BARE);
-        let Some(way) = self.output.offer(now, u32::from(packet.size), packet.channel, packet.flags) else {
-            bury(&packet, false, self.sacks, self.fates);
-            return false;
-        };
-        packet.flags |= way.added;
-        self.out.push(Packet { at: way.at, ..packet });
-        true
+        let [_, sent, sequence, rest] = packet.to_words();
+        match self.output.offer(now, u32::from(packet.size), packet.channel, packet.flags) {
+            Some(way) => {
+                self.out.push_words(way.at, sent, sequence, rest | u64::from(way.added) << 48);
+                true
+            }
+            None => {
+                self.drop_words([now, sent, sequence, rest]);
+                false
+            }
+        }
     }
 
     fn emit_sack(&mut self, now: u64, mut packet: Packet, blocks: &SackBlocks) -> bool {

@@ -21,6 +21,18 @@ pub enum Action {
     Stop(usize),
 }
 
+impl Action {
+    /// The link that is changed, if it is one.
+    pub fn link(&self) -> Option<LinkId> {
+        match self {
+            Action::Rate(link, _) | Action::Delay(link, _) | Action::Loss(link, _) | Action::Queue(link, _) => {
+                Some(*link)
+            }
+            Action::Look | Action::Stop(_) => None,
+        }
+    }
+}
+
 /// A change of a scenario.
 pub fn draw(dice: &mut Dice, scenario: &Scenario) -> Action {
     // Of a link that is in use.

@@ -83,6 +83,11 @@ impl Naive {
         Time(self.now.saturating_sub(self.origin))
     }
 
+    /// How many events it has handled.
+    pub fn handled(&self) -> u64 {
+        self.handled
+    }
+
     fn handle(&mut self, now: u64, event: Event) {
         match event {
             Event::TransmissionEnds { link, transmission } => {

@@ -1,6 +1,7 @@
 //! What the naive simulator has counted, in the engine's words.
 
 use super::Naive;
+use super::wires::Fate;
 use cwnd_cc::State;
 use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, Outcome, SampleState, Time};
 use cwnd_sim::host::Endpoint;
@@ -49,6 +50,11 @@ impl Naive {
         self.wires.travellers.values().filter(|traveller| traveller.lost).count()
     }
 
+    /// Packets of handshakes that were dropped or lost.
+    pub fn handshakes_lost(&self) -> u64 {
+        self.wires.fates.iter().map(|[_, handshake]| handshake.dropped + handshake.lost).sum()
+    }
+
     fn sender(&self, flow: usize) -> &Sender {
         match &self.endpoints[2 * flow] {
             Endpoint::Sender(sender) => sender,
@@ -71,7 +77,7 @@ impl Naive {
 
     fn flow_outcome(&self, flow: usize) -> FlowOutcome {
         let (sender, receiver) = (self.sender(flow), self.receiver(flow));
-        let (dropped, lost) = self.wires.fates[2 * flow];
+        let Fate { dropped, lost } = self.wires.fates[2 * flow][0];
         let data = |packet: &cwnd_sim::packet::Packet| packet.is_data() && packet.flow() == flow;
         let in_flight = self.wires.travellers.values().filter(|traveller| data(&traveller.packet)).count();
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();

@@ -86,6 +86,13 @@ pub struct LinkCounts {
     pub max_waiting: u64,
 }
 
+/// Packets that never arrived.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fate {
+    pub dropped: u64,
+    pub lost: u64,
+}
+
 /// See above.
 pub struct Wires {
     events: BinaryHeap<Reverse<(u64, Rank, u64, Event)>>,
@@ -104,8 +111,8 @@ pub struct Wires {
     smallest_packet: u32,
     /// For each node, then each link: its place among simultaneous events.
     places: Vec<usize>,
-    /// For each channel, packets dropped and packets lost, those of the handshake excepted.
-    pub fates: Vec<(u64, u64)>,
+    /// For each channel, what became of its packets, and of those of the handshake.
+    pub fates: Vec<[Fate; 2]>,
 }
 
 impl Wires {
@@ -149,7 +156,7 @@ impl Wires {
             travellers: BTreeMap::new(),
             sent: 0,
             hosts: routes.iter().map(|(route, _)| specs[route[0]].from).collect(),
-            fates: vec![(0, 0); routes.len()],
+            fates: vec![Default::default(); routes.len()],
             routes,
             feeders,
             nodes: scenario.network.nodes.len(),
@@ -228,9 +235,7 @@ impl Wires {
             if lost {
                 counts.lost += 1;
                 self.travellers.remove(&id);
-                if packet.flags & (SYN | ESTABLISHED) == 0 {
-                    self.fates[packet.channel as usize].1 += 1;
-                }
+                self.fate(&packet).lost += 1;
                 return None;
             }
             counts.delivered += 1;
@@ -255,10 +260,9 @@ impl Wires {
         match link.queue.enqueue(id, u32::from(packet.size)) {
             Verdict::Dropped => {
                 link.counts.dropped += 1;
-                if packet.flags & (SYN | ESTABLISHED) == 0 {
-                    self.fates[packet.channel as usize].0 += 1;
-                }
+                let packet = *packet;
                 self.travellers.remove(&id);
+                self.fate(&packet).dropped += 1;
                 return false;
             }
             Verdict::Accepted { mark } => {
@@ -270,9 +274,8 @@ impl Wires {
         }
         traveller.on = Some(number);
         traveller.leg += 1;
-        if self.links[number].queue.is_transmitting() {
-            let counts = &mut self.links[number].counts;
-            counts.max_waiting = counts.max_waiting.max(self.links[number].queue.waiting() as u64);
+        if link.queue.is_transmitting() {
+            link.counts.max_waiting = link.counts.max_waiting.max(link.queue.waiting() as u64);
         } else {
             self.transmit_next(now, number);
         }
@@ -373,6 +376,11 @@ impl Wires {
             .map(|Reverse((at, _, number, event))| Reverse((at, self.rank(event), number, event)))
             .collect();
         true
+    }
+
+    fn fate(&mut self, packet: &Packet) -> &mut Fate {
+        let handshake = packet.flags & (SYN | ESTABLISHED) != 0;
+        &mut self.fates[packet.channel as usize][usize::from(handshake)]
     }
 
     fn send(&mut self, now: u64, packet: Packet, blocks: Option<SackBlocks>) -> bool {

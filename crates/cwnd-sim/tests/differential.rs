@@ -1,0 +1,287 @@
+//! The engine against the naive simulator of `naive/`, on random scenarios.
+//!
+//! Each seed is a scenario. It is run plainly, and again with changes at random times, half of them at the
+//! very time of an event; at every change, and at the end, both simulators must agree in every field to the
+//! bit. The engine must further agree with itself when it is run again, and when its run is split at random
+//! times; and every packet must be accounted for.
+//!
+//! `CWND_SEED=17 cargo test -p cwnd-sim --test differential -- --nocapture` runs a single seed and says what
+//! it is; `CWND_SEEDS=5000` runs more of them.
+
+mod generator;
+mod naive;
+mod verdict;
+
+use cwnd_scenario::{EngineError, Outcome, Scenario, Time};
+use cwnd_sim::{FlowState, Simulation};
+use generator::{Action, Dice, factory};
+use naive::Naive;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use verdict::{Coverage, FEATURES, conserved, same, same_outcome, same_states};
+
+/// Scenarios in an ordinary run.
+const SEEDS: u64 = 400;
+/// Each feature must be covered by so many of them.
+const LEAST: u32 = 3;
+/// A scenario ends after so many events, one in [`LONG_ONES`] after ten times as many.
+const EVENTS: u64 = 20_000;
+const LONG_ONES: u64 = 40;
+/// Seeds that are told when several fail.
+const SHOWN: usize = 3;
+
+#[test]
+fn agrees_with_the_naive_simulator() {
+    let from_environment = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>());
+    if let Some(seed) = from_environment("CWND_SEED") {
+        let seed = seed.expect("CWND_SEED is a number");
+        println!("{:#?}", generator::scenario(seed));
+        return check(seed).map(|coverage| println!("{}", coverage.table(1))).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let seeds = from_environment("CWND_SEEDS").map_or(SEEDS, |seeds| seeds.expect("CWND_SEEDS is a number"));
+    let mut coverage = Coverage::default();
+    let mut failures = Vec::new();
+    for seed in 0..seeds {
+        match check(seed) {
+            Ok(covered) => coverage.add(&covered),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    println!("{}", coverage.table(seeds as usize));
+    let shown = failures.iter().take(SHOWN).map(String::as_str).collect::<String>();
+    assert!(failures.is_empty(), "{} of {seeds} scenarios fail\n{shown}", failures.len());
+
+    let algorithms = cwnd_cc::all().iter().map(|info| format!("algorithm {}", info.name));
+    let features = FEATURES.iter().map(|&feature| feature.to_owned()).chain(algorithms);
+    let scarce: Vec<String> = features.filter(|feature| coverage.count(feature) < LEAST).collect();
+    assert!(seeds < SEEDS || scarce.is_empty(), "hardly covered: {scarce:?}");
+}
+
+/// What a seed covers, or how the simulators differ.
+fn check(seed: u64) -> Result<Coverage, String> {
+    let checked = catch_unwind(AssertUnwindSafe(|| check_scenario(seed)));
+    let text = match checked {
+        Ok(Ok(coverage)) => return Ok(coverage),
+        Ok(Err(text)) => text,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("for an unknown reason");
+            format!("\n  it panics: {text}")
+        }
+    };
+    let again = "cargo test -p cwnd-sim --test differential -- --nocapture";
+    Err(format!("\nseed {seed} (to run it alone: CWND_SEED={seed} {again}){text}\n"))
+}
+
+fn check_scenario(seed: u64) -> Result<Coverage, String> {
+    let scenario = generator::scenario(seed);
+    let mut dice = Dice::new(!seed);
+    let mut coverage = Coverage::default();
+    let naive = Naive::new(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
+    let engine = Simulation::with_factory(&scenario, &factory);
+    let (naive, engine) = match (naive, engine) {
+        (Some(naive), Ok(engine)) => (naive, engine),
+        (None, Err(EngineError::Refused(problems))) if problems[0].message.contains("in no time") => {
+            coverage.note("refused: a circle that takes no time", true);
+            return Ok(coverage);
+        }
+        (naive, engine) => {
+            let naive = if naive.is_some() { "accepts" } else { "refuses" };
+            let engine = engine.err().map_or("accepts it".to_owned(), |error| format!("says: {error}"));
+            return Err(format!("\n  the naive simulator {naive} it, the engine {engine}"));
+        }
+    };
+    let events = if seed % LONG_ONES == LONG_ONES - 1 { 10 * EVENTS } else { EVENTS };
+
+    let plain = Record::plain(naive, &scenario, events, &mut coverage);
+    plain.check(&scenario, engine, &mut dice).map_err(|text| format!(", as it is:{text}"))?;
+    if !dice.one_in(4) {
+        let naive = Naive::new(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
+        let naive = naive.expect("it was not refused before");
+        let changed = Record::changed(naive, &scenario, plain.end, events, &mut dice, &mut coverage);
+        let engine = Simulation::with_factory(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
+        changed.check(&scenario, engine, &mut dice).map_err(|text| {
+            let actions: Vec<String> =
+                changed.steps.iter().map(|step| format!("{} ns: {:?}", step.at.0, step.action)).collect();
+            format!(", with these changes:\n  {}\n{text}", actions.join("\n  "))
+        })?;
+    }
+    Ok(coverage)
+}
+
+/// How the naive simulator ran a scenario.
+struct Record {
+    steps: Vec<Step>,
+    end: Time,
+    outcome: Outcome,
+}
+
+/// A change, and what was seen just before it.
+struct Step {
+    at: Time,
+    action: Action,
+    accepted: bool,
+    outcome: Outcome,
+    flows: Vec<FlowState>,
+    queues: Vec<usize>,
+}
+
+impl Record {
+    fn plain(mut naive: Naive, scenario: &Scenario, events: u64, coverage: &mut Coverage) -> Record {
+        naive.run_within(scenario.duration, events);
+        let (end, outcome) = (naive.now(), naive.outcome());
+        coverage.note_run(scenario, &outcome);
+        coverage.note("more than 100,000 events", naive.handled() > 100_000);
+        coverage.note("packet of the handshake dropped or lost", naive.handshakes_lost() > 0);
+        Record { steps: Vec::new(), end, outcome }
+    }
+
+    /// Some changes up to a time, and then on to the end of the scenario or of the events.
+    fn changed(
+        mut naive: Naive,
+        scenario: &Scenario,
+        until: Time,
+        events: u64,
+        dice: &mut Dice,
+        coverage: &mut Coverage,
+    ) -> Record {
+        let mut scenario = scenario.clone();
+        let mut times: Vec<u64> = (0..dice.between(1, 8)).map(|_| dice.below(until.0.max(1))).collect();
+        times.sort_unstable();
+        let mut steps = Vec::new();
+        for time in times {
+            if !naive.run_within(Time(time), events) {
+                break;
+            }
+            if let Some(next) = naive.next_at().filter(|next| dice.one_in(2) && *next < scenario.duration) {
+                naive.run_until(next);
+                coverage.note("change at the very time of an event", true);
+            }
+            // Sometimes several at once.
+            loop {
+                let action = generator::draw_action(dice, &scenario);
+                let step = Step::take(&mut naive, &mut scenario, action, coverage);
+                steps.push(step);
+                if !dice.one_in(4) {
+                    break;
+                }
+            }
+        }
+        naive.run_within(scenario.duration, events);
+        let (end, outcome) = (naive.now(), naive.outcome());
+        Record { steps, end, outcome }
+    }
+
+    /// Hold the engine against it.
+    fn check(&self, scenario: &Scenario, engine: Simulation, dice: &mut Dice) -> Result<(), String> {
+        let outcome = self.replay(scenario, engine, true, &mut |_, _| {})?;
+        same_outcome(&self.outcome, &outcome)?;
+        conserved(&outcome)?;
+        let again = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
+        let again = self.replay(scenario, again, false, &mut |_, _| {})?;
+        same_outcome(&outcome, &again).map_err(|text| format!("\n  a second run differs:{text}"))?;
+        let split = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
+        let split = self.replay(scenario, split, false, &mut |engine, to| {
+            let from = engine.now().0;
+            let mut times: Vec<u64> =
+                (0..dice.below(12)).map(|_| from + dice.below((to.0 - from).max(1))).collect();
+            times.sort_unstable();
+            times.into_iter().for_each(|time| engine.run_until(Time(time)));
+        })?;
+        same_outcome(&outcome, &split).map_err(|text| format!("\n  a run that is split differs:{text}"))
+    }
+
+    /// Let the engine do the same. `before` is called before it goes on to a time.
+    fn replay(
+        &self,
+        scenario: &Scenario,
+        mut engine: Simulation,
+        look: bool,
+        before: &mut dyn FnMut(&mut Simulation, Time),
+    ) -> Result<Outcome, String> {
+        for (i, step) in self.steps.iter().enumerate() {
+            before(&mut engine, step.at);
+            engine.run_until(step.at);
+            let context = |text| format!("\n  before change {} ({:?} at {} ns):{text}", i + 1, step.action, step.at.0);
+            if look {
+                step.compare(scenario, &engine).map_err(context)?;
+            }
+            let refusal = act(&mut engine, &step.action).err();
+            if refusal.is_some() == step.accepted {
+                let verdict = if step.accepted { "accepts" } else { "refuses" };
+                let text = format!("\n  the naive simulator {verdict} it, the engine: {refusal:?}");
+                return Err(context(text));
+            }
+        }
+        before(&mut engine, self.end);
+        engine.run_until(self.end);
+        Ok(engine.outcome())
+    }
+}
+
+impl Step {
+    /// Look, and change something.
+    fn take(naive: &mut Naive, scenario: &mut Scenario, action: Action, coverage: &mut Coverage) -> Step {
+        let (at, outcome) = (naive.now(), naive.outcome());
+        let flows = (0..scenario.flows.len()).map(|flow| naive.flow(flow)).collect();
+        let queues: Vec<usize> =
+            (0..scenario.network.links.len()).map(|link| naive.queue_length(link)).collect();
+        coverage.note("lost packets still on the line at a look", naive.lost_on_lines() > 0);
+        let (waiting, on_link) = action.link().map_or((0, 0), |at| (queues[at], outcome.links[at].in_flight));
+        coverage.note_change(&action, scenario, waiting, on_link);
+        let links = &mut scenario.network.links;
+        let accepted = match action {
+            Action::Look => true,
+            Action::Rate(link, rate) => naive.set_rate(link, rate),
+            Action::Delay(link, delay) => naive.set_delay(link, delay),
+            Action::Loss(link, loss) => {
+                naive.set_loss(link, loss);
+                true
+            }
+            Action::Queue(link, queue) => {
+                naive.set_queue(link, queue);
+                true
+            }
+            Action::Stop(flow) => {
+                naive.stop_flow(flow);
+                true
+            }
+        };
+        coverage.note("change refused", !accepted);
+        match action {
+            Action::Rate(link, rate) if accepted => links[link].rate = rate,
+            Action::Delay(link, delay) if accepted => links[link].delay = delay,
+            Action::Loss(link, loss) => links[link].loss = loss,
+            Action::Queue(link, queue) => links[link].queue = queue,
+            _ => {}
+        }
+        Step { at, action, accepted, outcome, flows, queues }
+    }
+
+    fn compare(&self, scenario: &Scenario, engine: &Simulation) -> Result<(), String> {
+        let flows: Vec<FlowState> = (0..scenario.flows.len()).map(|flow| engine.flow(flow)).collect();
+        let queues: Vec<usize> =
+            (0..scenario.network.links.len()).map(|link| engine.queue_length(link)).collect();
+        same_outcome(&self.outcome, &engine.outcome())?;
+        same_states(&self.flows, &flows)?;
+        same("queue lengths", &self.queues, &queues)
+    }
+}
+
+/// Make a change.
+fn act(engine: &mut Simulation, action: &Action) -> Result<(), String> {
+    let result = match *action {
+        Action::Look => Ok(()),
+        Action::Rate(link, rate) => engine.set_rate(link, rate),
+        Action::Delay(link, delay) => engine.set_delay(link, delay),
+        Action::Loss(link, loss) => engine.set_loss(link, loss),
+        Action::Queue(link, queue) => {
+            engine.set_queue(link, queue);
+            Ok(())
+        }
+        Action::Stop(flow) => {
+            engine.stop_flow(flow);
+            Ok(())
+        }
+    };
+    result.map_err(|problem| problem.to_string())
+}
