@@ -194,10 +194,15 @@ impl Window {
         };
         self.credit += f64::from(acked) * weight;
         if self.credit >= per_segment {
-            let steps = libm::floor(self.credit / per_segment);
-            self.credit -= steps * per_segment;
-            self.cwnd = at_most(self.cwnd + steps, self.clamp);
+            self.spend_credit(per_segment);
         }
+    }
+
+    #[inline(never)]
+    fn spend_credit(&mut self, per_segment: f64) {
+        let steps = libm::floor(self.credit / per_segment);
+        self.credit -= steps * per_segment;
+        self.cwnd = at_most(self.cwnd + steps, self.clamp);
     }
 
     /// Set the window, kept within one segment and the clamp (and whole, where the arithmetic is).

@@ -97,7 +97,7 @@ fn check_scenario(seed: u64) -> Result<Coverage, String> {
     if !dice.one_in(4) {
         let naive = Naive::new(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
         let naive = naive.expect("it was not refused before");
-        let changed = Record::changed(naive, &scenario, plain.end, events, &mut dice, &mut coverage);
+        let changed = Record::changed(naive, &scenario, plain.events, events, &mut dice, &mut coverage);
         let engine = Simulation::with_factory(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
         changed.check(&scenario, engine, &mut dice).map_err(|text| {
             let actions: Vec<String> =
@@ -113,6 +113,8 @@ struct Record {
     steps: Vec<Step>,
     end: Time,
     outcome: Outcome,
+    /// How many events it took.
+    events: u64,
 }
 
 /// A change, and what was seen just before it.
@@ -132,43 +134,48 @@ impl Record {
         coverage.note_run(scenario, &outcome);
         coverage.note("more than 100,000 events", naive.handled() > 100_000);
         coverage.note("packet of the handshake dropped or lost", naive.handshakes_lost() > 0);
-        Record { steps: Vec::new(), end, outcome }
+        coverage.events += naive.handled();
+        Record { steps: Vec::new(), end, outcome, events: naive.handled() }
     }
 
-    /// Some changes up to a time, and then on to the end of the scenario or of the events.
+    /// Some changes among the first so many events, and then on to the end of the scenario or of the events.
     fn changed(
         mut naive: Naive,
         scenario: &Scenario,
-        until: Time,
+        among: u64,
         events: u64,
         dice: &mut Dice,
         coverage: &mut Coverage,
     ) -> Record {
         let mut scenario = scenario.clone();
-        let mut times: Vec<u64> = (0..dice.between(1, 8)).map(|_| dice.below(until.0.max(1))).collect();
-        times.sort_unstable();
+        let mut numbers: Vec<u64> = (0..dice.between(1, 12)).map(|_| dice.below(among.max(1))).collect();
+        numbers.sort_unstable();
         let mut steps = Vec::new();
-        for time in times {
-            if !naive.run_within(Time(time), events) {
+        for number in numbers {
+            // It stops just before an event.
+            if naive.run_within(scenario.duration, number) {
                 break;
             }
-            if let Some(next) = naive.next_at().filter(|next| dice.one_in(2) && *next < scenario.duration) {
-                naive.run_until(next);
+            if dice.one_in(2) {
+                let room = scenario.duration.0 - naive.now().0;
+                naive.run_until(Time(naive.now().0 + dice.logarithmic(1, room.max(2)) - 1));
+            } else {
                 coverage.note("change at the very time of an event", true);
             }
             // Sometimes several at once.
             loop {
-                let action = generator::draw_action(dice, &scenario);
-                let step = Step::take(&mut naive, &mut scenario, action, coverage);
-                steps.push(step);
+                let queues = queues(&naive, &scenario);
+                let action = generator::draw_action(dice, &scenario, &queues);
+                steps.push(Step::take(&mut naive, &mut scenario, action, queues, coverage));
                 if !dice.one_in(4) {
                     break;
                 }
             }
         }
         naive.run_within(scenario.duration, events);
+        coverage.events += naive.handled();
         let (end, outcome) = (naive.now(), naive.outcome());
-        Record { steps, end, outcome }
+        Record { steps, end, outcome, events: naive.handled() }
     }
 
     /// Hold the engine against it.
@@ -220,11 +227,15 @@ impl Record {
 
 impl Step {
     /// Look, and change something.
-    fn take(naive: &mut Naive, scenario: &mut Scenario, action: Action, coverage: &mut Coverage) -> Step {
+    fn take(
+        naive: &mut Naive,
+        scenario: &mut Scenario,
+        action: Action,
+        queues: Vec<usize>,
+        coverage: &mut Coverage,
+    ) -> Step {
         let (at, outcome) = (naive.now(), naive.outcome());
         let flows = (0..scenario.flows.len()).map(|flow| naive.flow(flow)).collect();
-        let queues: Vec<usize> =
-            (0..scenario.network.links.len()).map(|link| naive.queue_length(link)).collect();
         coverage.note("lost packets still on the line at a look", naive.lost_on_lines() > 0);
         let (waiting, on_link) = action.link().map_or((0, 0), |at| (queues[at], outcome.links[at].in_flight));
         coverage.note_change(&action, scenario, waiting, on_link);
@@ -265,6 +276,10 @@ impl Step {
         same_states(&self.flows, &flows)?;
         same("queue lengths", &self.queues, &queues)
     }
+}
+
+fn queues(naive: &Naive, scenario: &Scenario) -> Vec<usize> {
+    (0..scenario.network.links.len()).map(|link| naive.queue_length(link)).collect()
 }
 
 /// Make a change.

@@ -137,21 +137,12 @@ impl CongestionControl for Cubic {
         self.slow_start = SlowStart::new(self.parameters.slow_start, init.now);
     }
 
-    #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let mut acked = ack.acked;
-        if window.in_slow_start() {
-            acked = self.slow_start.on_ack(window, ack);
-            if acked == 0 {
-                return;
-            }
+        // What is rare stays out of line, so that the common way has no registers to save.
+        if window.in_slow_start() || !ack.may_grow() {
+            return self.on_uncommon_ack(window, ack);
         }
-        if ack.may_grow() {
-            self.avoid_congestion(window, ack, acked);
-        } else if !ack.cwnd_limited {
-            // Section 4.2: t does not include time in which the application limited.
-            self.postpone(ack.now.since(self.last_ack), ack.now);
-        }
+        self.avoid_congestion(window, ack, ack.acked);
         self.last_ack = ack.now;
     }
 
@@ -183,13 +174,42 @@ impl CongestionControl for Cubic {
 }
 
 impl Cubic {
-    #[inline]
+    #[inline(never)]
+    fn on_uncommon_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = self.slow_start.on_ack(window, ack);
+            if acked == 0 {
+                return;
+            }
+        }
+        if ack.may_grow() {
+            self.avoid_congestion(window, ack, acked);
+        } else if !ack.cwnd_limited {
+            // Section 4.2: t does not include time in which the application limited.
+            self.postpone(ack.now.since(self.last_ack), ack.now);
+        }
+        self.last_ack = ack.now;
+    }
+
+    #[inline(always)]
     fn avoid_congestion(&mut self, window: &mut Window, ack: &Ack, acked: u32) {
+        match self.state.epoch {
+            Some(epoch) => self.follow_curve(window, ack, acked, epoch),
+            None => self.begin_curve(window, ack, acked),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_curve(&mut self, window: &mut Window, ack: &Ack, acked: u32) {
+        let epoch = self.begin_stage(window.cwnd, ack.now);
+        self.follow_curve(window, ack, acked, epoch);
+    }
+
+    #[inline(always)]
+    fn follow_curve(&mut self, window: &mut Window, ack: &Ack, acked: u32, epoch: Nanos) {
         let cwnd = window.cwnd;
-        let epoch = match self.state.epoch {
-            Some(epoch) => epoch,
-            None => self.begin_stage(cwnd, ack.now),
-        };
         let state = &mut self.state;
         let t = ack.now.since(epoch).as_secs_f64();
 
@@ -204,7 +224,8 @@ impl Cubic {
         }
         let target = w_cubic(self.parameters.c, state, t + ack.srtt.as_secs_f64());
         if target > cwnd {
-            window.increase_weighted(acked, (target - cwnd).min(0.5 * cwnd), cwnd);
+            let (gap, most) = (target - cwnd, 0.5 * cwnd);
+            window.increase_weighted(acked, if gap < most { gap } else { most }, cwnd);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Dice, Habits};
 use cwnd_link::SerialTime;
-use cwnd_scenario::{Counting, LinkId, Loss, QueueSpec, Rate, Scenario, Time};
+use cwnd_scenario::{Counting, LinkId, LinkSpec, Loss, QueueSpec, Rate, Scenario, Time};
 
 /// A change, or only a look.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,12 +33,9 @@ impl Action {
     }
 }
 
-/// A change of a scenario.
-pub fn draw(dice: &mut Dice, scenario: &Scenario) -> Action {
-    // Of a link that is in use.
-    let flow = &scenario.flows[dice.below(scenario.flows.len() as u64) as usize];
-    let route = if dice.one_in(3) { &flow.ack_route } else { &flow.route };
-    let link = dice.pick(route);
+/// A change of a scenario in which so many packets wait at each link.
+pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> Action {
+    let link = draw_link(dice, scenario, waiting);
     let spec = &scenario.network.links[link];
     let rate = match spec.rate {
         Rate::UNLIMITED => 1_000_000_000,
@@ -46,19 +43,11 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario) -> Action {
     };
     let full = scenario.stack.full_packet();
     let packet = SerialTime::new(Rate(rate)).of(full);
-    match dice.below(10) {
+    match dice.below(18) {
         0 => Action::Look,
-        1 | 2 => Action::Rate(
-            link,
-            match dice.below(8) {
-                0 => Rate::UNLIMITED,
-                1 => spec.rate,
-                2 => Rate(rate / 10),
-                3 => Rate((rate * 10).min(10_000_000_000)),
-                _ => Rate(dice.logarithmic(rate / 4, (rate * 4).min(10_000_000_000))),
-            },
-        ),
-        3 | 4 => Action::Delay(
+        1 => Action::Stop(dice.below(scenario.flows.len() as u64) as usize),
+        2..=6 => Action::Rate(link, draw_rate(dice, spec, rate)),
+        7..=10 => Action::Delay(
             link,
             Time(match dice.below(6) {
                 0 => 0,
@@ -68,7 +57,7 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario) -> Action {
                 _ => dice.below(2 * spec.delay.0 + 2 * packet + 2),
             }),
         ),
-        5 | 6 => Action::Loss(
+        11..=14 => Action::Loss(
             link,
             match dice.below(6) {
                 0 => Loss::None,
@@ -77,7 +66,7 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario) -> Action {
                 _ => Loss::Bernoulli(0.2 * dice.unit()),
             },
         ),
-        7 | 8 => {
+        _ => {
             let habits = Habits {
                 rate,
                 delay: spec.delay.0,
@@ -90,6 +79,26 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario) -> Action {
             };
             Action::Queue(link, habits.draw_queue(dice))
         }
-        _ => Action::Stop(dice.below(scenario.flows.len() as u64) as usize),
+    }
+}
+
+/// A link that is in use; often the one with the longest queue.
+fn draw_link(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> LinkId {
+    let longest = (0..waiting.len()).max_by_key(|&link| waiting[link]);
+    if let Some(longest) = longest.filter(|&link| waiting[link] > 0 && dice.one_in(2)) {
+        return longest;
+    }
+    let flow = &scenario.flows[dice.below(scenario.flows.len() as u64) as usize];
+    let route = if dice.one_in(3) { &flow.ack_route } else { &flow.route };
+    dice.pick(route)
+}
+
+fn draw_rate(dice: &mut Dice, spec: &LinkSpec, rate: u64) -> Rate {
+    match dice.below(8) {
+        0 | 1 => Rate::UNLIMITED,
+        2 => spec.rate,
+        3 => Rate((rate / 10).max(1000)),
+        4 => Rate(rate.saturating_mul(10).min(10_000_000_000_000)),
+        _ => Rate(dice.logarithmic((rate / 4).max(1000), rate.saturating_mul(4).min(10_000_000_000_000))),
     }
 }

@@ -44,7 +44,11 @@ pub fn scenario(seed: u64) -> Scenario {
         4..9 => dice.between(2, 5),
         _ => dice.between(6, 16),
     } as usize;
-    let Shape { network, routes } = networks::draw(&mut dice, &habits, flows);
+    let mut shape = networks::draw(&mut dice, &habits, flows);
+    if dice.one_in(12) {
+        shape.hurry(&mut dice, &habits);
+    }
+    let Shape { network, routes } = shape;
 
     // As long as some round trips and some thousand packets take, and sometimes as a timeout does.
     let propagation = |route: &Vec<usize>| route.iter().map(|&link| network.links[link].delay.0).sum::<u64>();
@@ -107,10 +111,10 @@ fn bytes(dice: &mut Dice, stack: &Stack) -> u64 {
 }
 
 fn stack(dice: &mut Dice) -> Stack {
-    let window = dice.pick(&[1, 2, 3, 7, 20, 64, 200, 1000, 10_000, 100_000]);
+    let window = dice.pick(&[1, 2, 3, 7, 20, 64, 200, 1000, 1000, 10_000, 100_000, 100_000]);
     let timestamps = !dice.one_in(4);
     let mut stack = if dice.one_in(2) {
-        Stack::ns2(dice.pick(&[1000, 1000, 1000, 1448, 500, 997, 1, 8960]), timestamps, window)
+        Stack::ns2(dice.pick(&[1000, 1000, 1000, 1448, 500, 997, 1, 8960, 60_000]), timestamps, window)
     } else {
         Stack::linux(dice.pick(&[1500, 1500, 1500, 576, 9000, 1280, 53]), timestamps, window)
     };
@@ -153,6 +157,7 @@ fn habits(dice: &mut Dice, stack: &Stack) -> Habits {
     const MBIT: u64 = 1_000_000;
     let rate = match dice.below(4) {
         0 => dice.logarithmic(MBIT, 10_000 * MBIT),
+        1 if dice.one_in(4) => dice.pick(&[100_000 * MBIT, 10_000_000 * MBIT]),
         1 => dice.pick(&[3 * MBIT, 7_000 * MBIT, 1_000_003, 999_999_937]),
         _ => dice.pick(&[MBIT, 10 * MBIT, 100 * MBIT, 1000 * MBIT, 1000 * MBIT, 10_000 * MBIT]),
     };
@@ -180,7 +185,7 @@ fn habits(dice: &mut Dice, stack: &Stack) -> Habits {
 impl Habits {
     /// How long a full packet takes at the usual rate, ns.
     fn packet_time(&self) -> u64 {
-        u64::from(self.full_packet) * 8_000_000_000 / self.rate
+        (u64::from(self.full_packet) * 8_000_000_000 / self.rate).max(1)
     }
 
     /// A rate of a link.
@@ -190,10 +195,10 @@ impl Habits {
         }
         match dice.below(6) {
             0 => Rate::UNLIMITED,
-            1 => Rate((self.rate * 10).min(10_000_000_000)),
+            1 => Rate((self.rate * 10).min(10_000_000_000_000)),
             2 => Rate((self.rate / 2).max(1_000_000)),
-            3 => Rate(self.rate + 1),
-            _ => Rate(dice.logarithmic(self.rate / 4, self.rate * 4)),
+            3 => Rate(self.rate - 1),
+            _ => Rate(dice.logarithmic(self.rate / 4, (self.rate * 4).min(10_000_000_000_000))),
         }
     }
 

@@ -4,12 +4,29 @@ use super::{Dice, Habits};
 use cwnd_scenario::build::{Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, Path};
 use cwnd_scenario::{
     Buffer, BufferTerm, Decimal, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability,
+    Rate, Time,
 };
 
 /// A network, and the routes of each flow's data and ACKs.
 pub struct Shape {
     pub network: Network,
     pub routes: Vec<(Vec<LinkId>, Vec<LinkId>)>,
+}
+
+impl Shape {
+    /// Let all links take no time at all, but for one or two on each flow's way.
+    pub fn hurry(&mut self, dice: &mut Dice, habits: &Habits) {
+        for link in &mut self.network.links {
+            (link.rate, link.delay) = (Rate::UNLIMITED, Time::ZERO);
+        }
+        for (data, acks) in &self.routes {
+            for route in if dice.one_in(2) { [data, acks] } else { [data, data] } {
+                let link = &mut self.network.links[dice.pick(route)];
+                link.rate = habits.draw_rate(dice);
+                link.delay = habits.draw_delay(dice);
+            }
+        }
+    }
 }
 
 /// A network of any kind with so many flows.
