@@ -113,9 +113,12 @@ struct State {
     w_est: f64,
     /// cwnd_prior.
     cwnd_prior: f64,
+    /// alpha_cubic until W_est has come to cwnd_prior, then 1. Kept so that W_est does not wait for a
+    /// comparison with itself at every ACK.
+    alpha: f64,
 }
 
-const START: State = State { epoch: None, w_max: None, origin: 0.0, k: 0.0, w_est: 0.0, cwnd_prior: 0.0 };
+const START: State = State { epoch: None, w_max: None, origin: 0.0, k: 0.0, w_est: 0.0, cwnd_prior: 0.0, alpha: 1.0 };
 
 impl Configurable for Cubic {
     type Parameters = CubicParameters;
@@ -213,8 +216,10 @@ impl Cubic {
         let state = &mut self.state;
         let t = ack.now.since(epoch).as_secs_f64();
 
-        let alpha = if state.w_est < state.cwnd_prior { self.alpha } else { 1.0 };
-        state.w_est += alpha * f64::from(acked) / cwnd;
+        state.w_est += state.alpha * f64::from(acked) / cwnd;
+        if state.w_est >= state.cwnd_prior {
+            state.alpha = 1.0;
+        }
 
         if w_cubic(self.parameters.c, state, t) < state.w_est {
             if state.w_est > cwnd {
@@ -246,6 +251,7 @@ impl Cubic {
             }
         }
         state.w_est = cwnd;
+        state.alpha = if cwnd < state.cwnd_prior { self.alpha } else { 1.0 };
         state.epoch = Some(now);
         now
     }
