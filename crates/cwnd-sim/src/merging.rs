@@ -41,6 +41,9 @@ pub fn run(
     let mut state = std::mem::replace(&mut net.links[link as usize], Link::placeholder());
     let mut active = Vec::new();
     let transparent = state.transparent;
+    // The rings are held here, so that they need not be looked for at every packet; who else needs them
+    // gets them back meanwhile.
+    let mut rings = std::mem::take(&mut net.rings);
     // Packets in the lower half, those without data among them in the upper.
     let mut counts = 0u64;
     while let Some((first, second)) = merge.first_two() {
@@ -48,7 +51,7 @@ pub fn run(
         // Stay with this input until the runner-up comes first.
         let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
         let next = loop {
-            let input = &mut net.rings[ring as usize];
+            let input = &mut rings[ring as usize];
             let at = input.next_at();
             if at >= until {
                 break at;
@@ -64,7 +67,7 @@ pub fn run(
             if transparent {
                 let out = state.ring_of(channel);
                 let at = state.pass_transparent(at, size, out);
-                net.rings[out as usize].push_words(at, sent, sequence, rest);
+                rings[out as usize].push_words(at, sent, sequence, rest);
                 continue;
             }
             let Some(way) = state.offer(at, size, channel, flags) else {
@@ -74,19 +77,23 @@ pub fn run(
             let rest = rest | u64::from(way.added) << 48;
             if let Some(echo) = &mut echoes[way.ring as usize] {
                 // While packets wait before the host, only now and then ask whether it has become ordinary.
-                let waiting = net.rings[way.ring as usize].len();
-                if !echo.is_active() && waiting % 8 == 0 && way.at < stop && echo.begin(net, hosts, stop) {
-                    active.push(way.ring);
+                let ask = !echo.is_active() && rings[way.ring as usize].len() % 8 == 0 && way.at < stop;
+                if ask {
+                    net.rings = rings;
+                    if echo.begin(net, hosts, stop) {
+                        active.push(way.ring);
+                    }
+                    rings = std::mem::take(&mut net.rings);
                 }
                 if echo.is_active() {
                     if let Some(ack) = echo.answer(way.at, sent, sequence, rest, stop) {
-                        net.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
+                        rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
                         continue;
                     }
                     echo.end(&mut net.links, hosts);
                 }
             }
-            net.rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
+            rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
         };
         if next < limit {
             merge.replace_first(Key { at: next, input: first.input });
@@ -94,6 +101,7 @@ pub fn run(
             merge.pop_first();
         }
     }
+    net.rings = rings;
     for ring in active {
         if let Some(echo) = &mut echoes[ring as usize]
             && echo.is_active()

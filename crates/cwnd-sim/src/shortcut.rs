@@ -38,6 +38,9 @@ pub struct Echo {
     /// How long the inlet's and the output's transmitter take; how long each link takes to its end.
     times: [u64; 2],
     latencies: [u64; 3],
+    /// The ring that ACKs go into, and the third and fourth word of one, but for the segment.
+    last_ring: u32,
+    ack_words: [u64; 2],
     active: bool,
     /// The segment expected, modulo 2^32.
     expected: u32,
@@ -75,6 +78,8 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
                 channel: host.channel(),
                 times: [0; 2],
                 latencies: [0; 3],
+                last_ring: 0,
+                ack_words: [0; 2],
                 active: false,
                 expected: 0,
                 packets: 0,
@@ -160,6 +165,9 @@ pub struct Answer {
 impl Echo {
     /// Take down what never changes while there are shortcuts.
     fn measure(&mut self, links: &[Link]) {
+        self.last_ring = self.through.map_or(self.output.1, |(_, ring)| ring);
+        self.ack_words =
+            [u64::from(self.channel) << 32, u64::from(self.sizes.1) << 32 | u64::from(BARE) << 48];
         let (inlet, output) = (&links[self.inlet.1 as usize], &links[self.output.0 as usize]);
         self.times = [inlet.serial_time(self.sizes.0), output.serial_time(self.sizes.1)];
         let through = self.through.map_or(0, |(link, _)| links[link as usize].least_latency(self.sizes.1));
@@ -218,10 +226,10 @@ impl Echo {
         self.packets += 1;
         self.stamp = sent;
         Some(Answer {
-            ring: self.through.map_or(self.output.1, |(_, ring)| ring),
+            ring: self.last_ring,
             at: out + self.latencies[2],
-            sequence: u64::from(self.channel) << 32 | u64::from(self.expected),
-            rest: u64::from(self.sizes.1) << 32 | u64::from(BARE) << 48,
+            sequence: self.ack_words[0] | u64::from(self.expected),
+            rest: self.ack_words[1],
         })
     }
 
