@@ -53,16 +53,10 @@ pub struct Echo {
     last_out: [u64; 2],
 }
 
-/// With more flows than this, the states of all hosts together are better visited one host at a time.
-const MOST_FLOWS: usize = 100;
-
 /// Find the shortcuts: for each ring into a host's inlet, the echo that may stand for it. Links found
 /// transparent are told so.
 pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -> Vec<Option<Echo>> {
     let mut echoes: Vec<Option<Echo>> = vec![None; net.rings.len()];
-    if scenario.flows.len() > MOST_FLOWS {
-        return echoes;
-    }
     for (i, host) in hosts.iter().enumerate() {
         let (Some(solo), [Endpoint::Receiver(receiver)]) = (host.solo(), &host.endpoints[..]) else { continue };
         let Some(inlet) = solo.inlet_link() else { continue };

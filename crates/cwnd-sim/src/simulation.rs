@@ -211,7 +211,7 @@ impl Simulation {
     /// Some thousand packets a round keep what the stages touch in the caches; many flows want some
     /// packets each. The outcome does not depend on it.
     fn adapt_window(&mut self, packets: u64) {
-        let wanted = 1024u64.max(8 * self.hosts.len() as u64);
+        let wanted = 1024u64.max(64 * self.hosts.len() as u64);
         if packets < wanted / 2 {
             self.window = (self.window * 2).min(10_000_000_000);
         } else if packets > wanted * 2 {
