@@ -14,8 +14,9 @@ pub enum StackProfile {
 /// How losses are repaired, and how the window moves meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// The window falls at once to the algorithm's answer; when recovery ends it is `ssthresh`, but no
-    /// more than what is in flight and a small burst (ns-2.35's TCP-Linux).
+    /// Rate halving: the window falls by one segment for every second ACK, down to the algorithm's answer;
+    /// when recovery ends it is `ssthresh`, but no more than what is in flight and a small burst (ns-2.35's
+    /// TCP-Linux).
     Ns2,
     /// Proportional rate reduction (RFC 6937) down to `ssthresh`.
     Prr,

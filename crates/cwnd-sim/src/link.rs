@@ -178,7 +178,8 @@ impl Link {
 
     /// What stands where a link is while it is in other hands.
     pub fn placeholder() -> Self {
-        let queue = QueueSpec { limit: QueueLimit::Unlimited, counting: Counting::WaitingOnly, ecn_threshold: None };
+        let queue =
+            QueueSpec { limit: QueueLimit::Unlimited, counting: Counting::WaitingOnly, ecn_threshold: None };
         Link { departures: Box::default(), ..Link::new(SerialTime::default(), 0, &queue, None) }
     }
 
@@ -512,7 +513,16 @@ impl<'a> IdleRun<'a> {
     pub fn begin(link: Option<&'a mut Link>, size: u32) -> Option<Self> {
         let Some(link) = link else {
             let (time, delay, not_before, free_at) = (0, 0, 0, 0);
-            return Some(IdleRun { link: None, size, time, delay, not_before, free_at, previous: 0, passed: 0 });
+            return Some(IdleRun {
+                link: None,
+                size,
+                time,
+                delay,
+                not_before,
+                free_at,
+                previous: 0,
+                passed: 0,
+            });
         };
         if link.loss.is_some() {
             return None;

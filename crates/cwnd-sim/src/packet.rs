@@ -151,7 +151,15 @@ mod tests {
         let packet =
             Packet { at: 1, sent: u64::MAX, seq: 3, channel: u32::MAX, aux: 5, size: u16::MAX, flags: 7 };
         assert_eq!(Packet::from_words(packet.to_words()), packet);
-        let other = Packet { at: u64::MAX, sent: 2, seq: u32::MAX, channel: 4, aux: u32::MAX, size: 6, flags: u16::MAX };
+        let other = Packet {
+            at: u64::MAX,
+            sent: 2,
+            seq: u32::MAX,
+            channel: 4,
+            aux: u32::MAX,
+            size: 6,
+            flags: u16::MAX,
+        };
         assert_eq!(Packet::from_words(other.to_words()), other);
     }
 

@@ -58,7 +58,9 @@ pub struct Echo {
 pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -> Vec<Option<Echo>> {
     let mut echoes: Vec<Option<Echo>> = vec![None; net.rings.len()];
     for (i, host) in hosts.iter().enumerate() {
-        let (Some(solo), [Endpoint::Receiver(receiver)]) = (host.solo(), &host.endpoints[..]) else { continue };
+        let (Some(solo), [Endpoint::Receiver(receiver)]) = (host.solo(), &host.endpoints[..]) else {
+            continue;
+        };
         let Some(inlet) = solo.inlet_link() else { continue };
         let from = net.line_of[solo.inlet_ring() as usize].expect("a line ends in an inlet") as usize;
         let loses = [inlet.0, solo.output().0].iter().any(|&link| net.links[link as usize].loses());
@@ -120,10 +122,9 @@ fn is_transparent(
     for feeder in &feeders(scenario)[link] {
         let &Feeder::Link(output) = feeder else { return None };
         let Runner::Output(_) = graph.runners[output] else { return None };
-        let (ring, echo) =
-            echoes.iter().enumerate().find_map(|(ring, echo)| {
-                echo.as_ref().filter(|echo| echo.output.0 as usize == output).map(|echo| (ring, echo))
-            })?;
+        let (ring, echo) = echoes.iter().enumerate().find_map(|(ring, echo)| {
+            echo.as_ref().filter(|echo| echo.output.0 as usize == output).map(|echo| (ring, echo))
+        })?;
         let from = net.line_of[ring]? as usize;
         let inlet = echo.inlet.1 as usize;
         // Between two data packets of one transmitter lies the serialisation of the second.

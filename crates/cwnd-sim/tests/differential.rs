@@ -35,7 +35,9 @@ fn agrees_with_the_naive_simulator() {
     if let Some(seed) = from_environment("CWND_SEED") {
         let seed = seed.expect("CWND_SEED is a number");
         println!("{:#?}", generator::scenario(seed));
-        return check(seed).map(|coverage| println!("{}", coverage.table(1))).unwrap_or_else(|e| panic!("{e}"));
+        return check(seed)
+            .map(|coverage| println!("{}", coverage.table(1)))
+            .unwrap_or_else(|e| panic!("{e}"));
     }
     let seeds = from_environment("CWND_SEEDS").map_or(SEEDS, |seeds| seeds.expect("CWND_SEEDS is a number"));
     let mut coverage = Coverage::default();
@@ -208,7 +210,8 @@ impl Record {
         for (i, step) in self.steps.iter().enumerate() {
             before(&mut engine, step.at);
             engine.run_until(step.at);
-            let context = |text| format!("\n  before change {} ({:?} at {} ns):{text}", i + 1, step.action, step.at.0);
+            let context =
+                |text| format!("\n  before change {} ({:?} at {} ns):{text}", i + 1, step.action, step.at.0);
             if look {
                 step.compare(scenario, &engine).map_err(context)?;
             }

@@ -118,7 +118,8 @@ struct State {
     alpha: f64,
 }
 
-const START: State = State { epoch: None, w_max: None, origin: 0.0, k: 0.0, w_est: 0.0, cwnd_prior: 0.0, alpha: 1.0 };
+const START: State =
+    State { epoch: None, w_max: None, origin: 0.0, k: 0.0, w_est: 0.0, cwnd_prior: 0.0, alpha: 1.0 };
 
 impl Configurable for Cubic {
     type Parameters = CubicParameters;

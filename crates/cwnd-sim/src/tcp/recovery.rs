@@ -83,7 +83,11 @@ impl Sender {
 
         let force = self.change_state(now, advanced, marked > 0);
         self.tell_algorithm(now, delivered, advanced, lost, marked, rtt, prior_in_flight);
-        self.reduce_proportionally(delivered, force);
+        match self.config.recovery {
+            _ if self.needs.owns_recovery || !matches!(self.state, State::Recovery | State::Cwr) => {}
+            Recovery::Ns2 => self.halve_gradually(delivered),
+            Recovery::Prr => self.reduce_proportionally(delivered, force),
+        }
         let hold_new_data = duplicate && self.state == State::Disorder && !self.config.limited_transmit;
         if !hold_new_data {
             self.transmit(now, force, out);
@@ -267,11 +271,7 @@ impl Sender {
         self.state = state;
         self.recover = self.next;
         self.prr = Prr { flight: self.next - self.una, ..Prr::default() };
-        if self.needs.owns_recovery || self.config.recovery == Recovery::Prr {
-            return;
-        }
-        let hold = self.window.recovery_cwnd.unwrap_or(self.window.ssthresh);
-        self.window.set_cwnd(hold.min(self.window.cwnd));
+        self.halving = 0;
     }
 
     fn congestion(&self, now: u64, kind: CongestionKind) -> Congestion {
@@ -305,12 +305,24 @@ impl Sender {
         self.algorithm.on_recovery_exit(&mut self.window, Nanos(now));
     }
 
-    /// RFC 6937 section 3: spread the reduction over the ACKs of one round trip.
-    fn reduce_proportionally(&mut self, delivered: u32, force: bool) {
-        let reducing = matches!(self.state, State::Recovery | State::Cwr);
-        if !reducing || self.config.recovery != Recovery::Prr || self.needs.owns_recovery {
+    /// Rate halving, as Linux had it before proportional rate reduction, and ns-2.35's TCP-Linux has it: one
+    /// segment less for every second ACK that tells something, down to what the algorithm wants to hold, and
+    /// never more than one over what is in flight.
+    fn halve_gradually(&mut self, delivered: u32) {
+        if delivered == 0 {
             return;
         }
+        self.halving += 1;
+        let least = self.window.recovery_cwnd.unwrap_or(self.window.ssthresh);
+        let mut cwnd = self.window.cwnd;
+        if self.halving % 2 == 0 && cwnd > least {
+            cwnd -= 1.0;
+        }
+        self.window.set_cwnd(cwnd.min(f64::from(self.in_flight() + 1)));
+    }
+
+    /// RFC 6937 section 3: spread the reduction over the ACKs of one round trip.
+    fn reduce_proportionally(&mut self, delivered: u32, force: bool) {
         let prr = &mut self.prr;
         prr.delivered += u64::from(delivered);
         let target = self.window.recovery_cwnd.unwrap_or(self.window.ssthresh);

@@ -129,6 +129,7 @@ pub struct Sender {
     pub(super) prr: Prr,
     pub(super) retransmissions: VecDeque<(u64, u64)>,
     pub(super) send_cwr: bool,
+    pub(super) halving: u32,
     pub(super) said: [(u64, u64); 4],
     /// What was told the algorithm last; what does not change stays.
     ack: Ack,
@@ -186,6 +187,7 @@ impl Sender {
             prr: Prr::default(),
             retransmissions: VecDeque::new(),
             send_cwr: false,
+            halving: 0,
             said: [(0, 0); 4],
             ack: Ack { cwnd_limited: true, ..Ack::default() },
             records: tracked.then(Box::default),

@@ -25,9 +25,10 @@ impl Action {
     /// The link that is changed, if it is one.
     pub fn link(&self) -> Option<LinkId> {
         match self {
-            Action::Rate(link, _) | Action::Delay(link, _) | Action::Loss(link, _) | Action::Queue(link, _) => {
-                Some(*link)
-            }
+            Action::Rate(link, _)
+            | Action::Delay(link, _)
+            | Action::Loss(link, _)
+            | Action::Queue(link, _) => Some(*link),
             Action::Look | Action::Stop(_) => None,
         }
     }

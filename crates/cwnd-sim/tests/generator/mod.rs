@@ -250,14 +250,6 @@ impl Habits {
     /// A link.
     fn draw_link(&self, dice: &mut Dice, name: String, from: usize, to: usize) -> LinkSpec {
         let (rate, delay) = (self.draw_rate(dice), self.draw_delay(dice));
-        LinkSpec {
-            name,
-            from,
-            to,
-            rate,
-            delay,
-            queue: self.draw_queue(dice),
-            loss: self.draw_loss(dice),
-        }
+        LinkSpec { name, from, to, rate, delay, queue: self.draw_queue(dice), loss: self.draw_loss(dice) }
     }
 }

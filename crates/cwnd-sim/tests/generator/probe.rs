@@ -1,9 +1,7 @@
 //! Algorithms for tests: they use everything that a transport offers, and let everything that they are told
 //! decide how they go on, so that the least difference shows.
 
-use cwnd_cc::{
-    Ack, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Window,
-};
+use cwnd_cc::{Ack, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Window};
 use cwnd_scenario::AlgorithmSpec;
 
 /// Names of the probes: one that paces, one that owns its recovery as well, one that needs exact marks.

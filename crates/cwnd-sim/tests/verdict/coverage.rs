@@ -108,7 +108,8 @@ impl Coverage {
         let data_lost: u64 = outcome.flows.iter().map(|flow| flow.packets_lost).sum();
         self.note("data dropped by a queue", data_dropped > 0);
         self.note("data lost on a line", data_lost > 0);
-        let sum = |count: fn(&cwnd_scenario::LinkOutcome) -> u64| outcome.links.iter().map(count).sum::<u64>();
+        let sum =
+            |count: fn(&cwnd_scenario::LinkOutcome) -> u64| outcome.links.iter().map(count).sum::<u64>();
         self.note("ACKs dropped by a queue", sum(|link| link.dropped) > data_dropped);
         self.note("ACKs lost on a line", sum(|link| link.lost) > data_lost);
         for (spec, link) in scenario.network.links.iter().zip(&outcome.links) {

@@ -91,16 +91,7 @@ fn link_fields(place: &str, link: &LinkOutcome) -> Vec<(String, String)> {
 fn state_fields(place: &str, state: &FlowState) -> Vec<(String, String)> {
     fields!(
         place,
-        FlowState {
-            cwnd,
-            ssthresh,
-            pacing_rate,
-            srtt,
-            in_flight,
-            delivered_bytes,
-            state,
-            sent,
-        } = state
+        FlowState { cwnd, ssthresh, pacing_rate, srtt, in_flight, delivered_bytes, state, sent } = state
     )
 }
 
@@ -159,15 +150,21 @@ pub fn conserved(outcome: &Outcome) -> Result<(), String> {
         let gone = flow.packets_dropped + flow.packets_lost + flow.packets_in_flight;
         let accounted = flow.packets_received + flow.duplicates + gone;
         if flow.packets_sent != accounted {
-            let _ =
-                write!(text, "\n  flows[{i}]: {} sent, {accounted} accounted for: {flow:?}", flow.packets_sent);
+            let _ = write!(
+                text,
+                "\n  flows[{i}]: {} sent, {accounted} accounted for: {flow:?}",
+                flow.packets_sent
+            );
         }
     }
     for link in &outcome.links {
         let accounted = link.dropped + link.lost + link.delivered + link.in_flight;
         if link.arrived != accounted {
-            let _ =
-                write!(text, "\n  {}: {} arrived, {accounted} accounted for: {link:?}", link.name, link.arrived);
+            let _ = write!(
+                text,
+                "\n  {}: {} arrived, {accounted} accounted for: {link:?}",
+                link.name, link.arrived
+            );
         }
     }
     if text.is_empty() { Ok(()) } else { Err(text) }
