@@ -24,7 +24,9 @@ pub struct Limits {
     pub drop_at: u64,
     /// Drop an arrival whose bytes would raise those that count over this.
     pub bytes: u64,
-    /// Whether the bytes in transmission count.
+    /// Whether the bytes in transmission count. A packet that leaves at the very moment of an arrival then
+    /// counts too: ns-2 takes a packet from its queue when the transmitter asks for it, which it does after
+    /// what arrives at that moment.
     pub transmission_counts: bool,
     /// Mark an arrival that finds at least so many packets in the system.
     pub mark_at: u64,
@@ -68,10 +70,21 @@ impl<P> Fifo<P> {
 
     /// A packet of so many wire bytes arrives.
     pub fn enqueue(&mut self, packet: P, bytes: u32) -> Verdict {
-        if let Some(transmitting) = self.transmitting {
-            let in_system = self.waiting.len() as u64 + 1;
+        self.enqueue_as_leaves(packet, bytes, None)
+    }
+
+    /// A packet of so many wire bytes arrives at the very moment at which one of `leaving` bytes leaves.
+    /// The latter counts where packets in transmission count.
+    pub fn enqueue_as_leaves(&mut self, packet: P, bytes: u32, leaving: Option<u32>) -> Verdict {
+        let leaving = leaving.filter(|_| self.limits.transmission_counts);
+        let begun = self.transmitting.filter(|_| leaving.is_some());
+        if let Some(transmitting) = leaving.or(self.transmitting) {
+            // What the transmitter has just begun to send was still waiting before the other left.
+            let waiting = self.waiting.len() as u64 + u64::from(begun.is_some());
+            let in_system = waiting + 1;
             let counted = if self.limits.transmission_counts { u64::from(transmitting) } else { 0 };
-            let bytes_after = self.waiting_bytes + counted + u64::from(bytes);
+            let waiting_bytes = self.waiting_bytes + u64::from(begun.unwrap_or(0));
+            let bytes_after = waiting_bytes + counted + u64::from(bytes);
             if in_system >= self.limits.drop_at || bytes_after > self.limits.bytes {
                 return Verdict::Dropped;
             }
@@ -157,6 +170,21 @@ mod tests {
     fn an_idle_transmitter_takes_anything() {
         assert_eq!(burst(&spec(QueueLimit::Packets(0), Counting::WaitingOnly, None), 3).0, 1);
         assert_eq!(burst(&spec(QueueLimit::Bytes(10), Counting::WithTransmission, None), 3).0, 1);
+    }
+
+    #[test]
+    fn a_packet_that_leaves_as_another_arrives_may_still_count() {
+        let limit = QueueLimit::Packets(2);
+        for (counting, taken) in [(Counting::WithTransmission, false), (Counting::WaitingOnly, true)] {
+            let mut queue = Fifo::new(&spec(limit, counting, None));
+            queue.enqueue(0, 1000);
+            queue.dequeue();
+            queue.enqueue(1, 1000);
+            // Packet 0 leaves and packet 1 begins just as packet 2 arrives: with packet 0 there are two.
+            queue.dequeue();
+            let verdict = queue.enqueue_as_leaves(2, 1000, Some(1000));
+            assert_eq!(verdict != Verdict::Dropped, taken, "{counting:?}");
+        }
     }
 
     #[test]

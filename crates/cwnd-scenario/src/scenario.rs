@@ -98,7 +98,8 @@ pub enum QueueLimit {
 /// What a queue's limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// Waiting packets and the one in transmission, as ns-2's drop-tail (limit 5 passes 5 of a burst).
+    /// Waiting packets and the one in transmission, as ns-2's drop-tail (limit 5 passes 5 of a burst). A
+    /// packet that leaves at the very moment of an arrival still counts, as in ns-2.
     WithTransmission,
     /// Waiting packets alone, as a pfifo under a shaper.
     WaitingOnly,

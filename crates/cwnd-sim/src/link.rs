@@ -54,6 +54,13 @@ pub struct Link {
     delay: u64,
     /// No packet comes out before this: after a change to a shorter delay nothing overtakes.
     not_before: u64,
+    /// One if a packet that leaves just as another arrives is gone, zero if it still counts (see
+    /// [`Limits::transmission_counts`]; where transmission takes no time, it is gone).
+    grace: u64,
+    /// The same, but also one where it counts and that changes nothing: the limits allow two.
+    idle_grace: u64,
+    /// Wire bytes of the packet that left at `previous`, if it did so as another arrived.
+    leaving: u32,
     /// The last departure before the transmitter was last idle.
     previous: u64,
     /// The packet that ended that idleness: wire bytes, and its ring.
@@ -111,6 +118,9 @@ impl Link {
     pub fn new(serial: SerialTime, delay: u64, queue: &QueueSpec, loss: Option<BernoulliLoss>) -> Self {
         let mut link = Link {
             free_at: 0,
+            grace: 1,
+            idle_grace: 1,
+            leaving: 0,
             alert_at: 0,
             usual: [(0, 0); 2],
             serial,
@@ -161,6 +171,10 @@ impl Link {
         // So many that not all of them are kept are in the system only after `departures` has grown.
         let kept = alert_at <= self.departures.len() as u64;
         self.alert_at = if kept { alert_at as usize } else { usize::MAX };
+        let timeless = self.serial == SerialTime::default();
+        let gone = timeless || !self.limits.transmission_counts;
+        self.grace = u64::from(gone);
+        self.idle_grace = u64::from(gone || (drop_at > 1 && mark_at > 1 && bytes == u64::MAX));
     }
 
     /// Say where packets go.
@@ -193,10 +207,18 @@ impl Link {
         [self.free_at, self.previous]
     }
 
-    /// So many packets have passed, each of which found the link idle; the last had this size and went into
-    /// this ring, and `state` is as [`Link::idle_state`] would have it.
-    pub fn passed(&mut self, packets: u64, state: [u64; 2], last: (u32, u32), bare: bool) {
+    /// A packet that comes at `now` need not wait if the transmitter is free before `now` plus this.
+    pub fn idle_grace(&self) -> u64 {
+        self.idle_grace
+    }
+
+    /// So many packets of one size have passed, each of which found the link idle; the last went into this
+    /// ring, and `state` is as [`Link::idle_state`] would have it. `touched`: one came just as another left.
+    pub fn passed(&mut self, packets: u64, state: [u64; 2], last: (u32, u32), bare: bool, touched: bool) {
         [self.free_at, self.previous] = state;
+        if touched && self.grace == 0 {
+            self.one_leaves(last.0);
+        }
         self.first = last;
         self.count = 0;
         self.arrived += packets;
@@ -261,17 +283,25 @@ impl Link {
         let ring = self.ring_of(channel);
         let time = self.serial_time(size);
         let mut added = 0;
-        if self.free_at <= now {
-            // Nobody is in the system: nothing to ask, and nothing to remember of those before.
+        if self.free_at < now + self.idle_grace {
+            // Nobody is in the system, or one who just leaves: nothing to ask, and nothing to remember of
+            // those before.
+            if self.free_at == now && self.grace == 0 {
+                let last = if self.count > 0 { self.departure(self.count - 1).size } else { self.first.0 };
+                self.one_leaves(last);
+            }
             self.previous = self.free_at;
             self.first = (size, ring);
             self.count = 0;
             self.free_at = now + time;
         } else {
             if self.count == 0 {
+                if self.grace == 0 && self.previous == now && now > 0 {
+                    self.remember_leaving();
+                }
                 self.remember_first();
             }
-            if self.count >= self.alert_at && self.departure(self.count - self.alert_at).at > now {
+            if self.count >= self.alert_at && self.departure(self.count - self.alert_at).at >= now + self.grace {
                 added = self.judge(now, size, flags)?;
             }
             self.waited += u128::from(self.free_at - now);
@@ -313,16 +343,16 @@ impl Link {
         unsafe { self.departures.get_unchecked(index & mask) }
     }
 
-    /// Whether at least `n` (not zero) packets are in the system at `now`. One that leaves at `now` is gone.
+    /// Whether at least `n` (not zero) packets are in the system at `now`.
     fn holds(&self, n: u64, now: u64) -> bool {
         // What was overwritten had left.
         let known = n <= self.count as u64 && n <= self.departures.len() as u64;
-        known && self.departure(self.count - n as usize).at > now
+        known && self.departure(self.count - n as usize).at >= now + self.grace
     }
 
     /// The same for a limit in bytes; counts the bytes of a packet that it admits.
     fn admit_bytes(&mut self, now: u64, size: u32) -> bool {
-        while self.left < self.count && self.departure(self.left).at <= now {
+        while self.left < self.count && self.departure(self.left).at < now + self.grace {
             self.bytes_in_system -= u64::from(self.departure(self.left).size);
             self.left += 1;
         }
@@ -333,20 +363,37 @@ impl Link {
         admitted
     }
 
+    /// A packet of so many bytes leaves just as another arrives, and counts as waited for.
+    #[inline]
+    fn one_leaves(&mut self, size: u32) {
+        self.leaving = size;
+        if self.max_waiting == 0 {
+            self.max_waiting = 1;
+            self.set_alert();
+        }
+    }
+
+    /// Put down the departure of a packet that leaves just now, before the one that follows.
+    #[cold]
+    fn remember_leaving(&mut self) {
+        self.departures[0] = Departure { at: self.previous, size: self.leaving, ring: NOWHERE };
+        self.count = 1;
+    }
+
     /// Put down the departure of the packet that ended the last idleness.
     #[inline]
     fn remember_first(&mut self) {
-        self.departures[0] = Departure { at: self.free_at, size: self.first.0, ring: self.first.1 };
-        self.count = 1;
+        self.departures[self.count] = Departure { at: self.free_at, size: self.first.0, ring: self.first.1 };
+        self.count += 1;
         self.left = 0;
-        self.bytes_in_system = u64::from(self.first.0);
+        self.bytes_in_system = u64::from(self.first.0) + if self.count > 1 { u64::from(self.leaving) } else { 0 };
     }
 
     #[inline(always)]
     fn remember(&mut self, now: u64, departure: Departure) {
         // Overwrite the oldest only if the one after it has left as well: one departure before those in
         // the system is always kept.
-        if self.count >= self.departures.len() && self.departure(self.count + 1).at > now {
+        if self.count >= self.departures.len() && self.departure(self.count + 1).at >= now {
             self.grow();
         }
         let mask = self.departures.len() - 1;
@@ -419,6 +466,7 @@ impl Link {
         match change {
             Change::Serial(serial) => {
                 self.serial = serial;
+                self.set_alert();
                 self.set_usual_sizes(self.usual.map(|(size, _)| size));
             }
             Change::Delay(delay) => self.delay = delay,
@@ -502,8 +550,10 @@ pub struct IdleRun<'a> {
     time: u64,
     delay: u64,
     not_before: u64,
+    grace: u64,
     free_at: u64,
     previous: u64,
+    touched: bool,
     passed: u64,
 }
 
@@ -511,36 +561,27 @@ impl<'a> IdleRun<'a> {
     /// Begin with packets of `size` bytes. None if the link loses packets.
     #[inline(always)]
     pub fn begin(link: Option<&'a mut Link>, size: u32) -> Option<Self> {
-        let Some(link) = link else {
-            let (time, delay, not_before, free_at) = (0, 0, 0, 0);
-            return Some(IdleRun {
-                link: None,
-                size,
-                time,
-                delay,
-                not_before,
-                free_at,
-                previous: 0,
-                passed: 0,
-            });
-        };
-        if link.loss.is_some() {
+        if link.as_ref().is_some_and(|link| link.loss.is_some()) {
             return None;
         }
-        let (time, delay, not_before) = (link.serial_time(size), link.delay, link.not_before);
-        let (free_at, previous) = (link.free_at, link.previous);
-        Some(IdleRun { link: Some(link), size, time, delay, not_before, free_at, previous, passed: 0 })
+        let state = link.as_ref().map(|link| {
+            (link.serial_time(size), link.delay, link.not_before, link.idle_grace, link.free_at, link.previous)
+        });
+        let (time, delay, not_before, grace, free_at, previous) = state.unwrap_or((0, 0, 0, 1, 0, 0));
+        let (touched, passed) = (false, 0);
+        Some(IdleRun { link, size, time, delay, not_before, grace, free_at, previous, touched, passed })
     }
 
     /// When a packet that arrives at `now` would come out; none if it would have to wait.
     #[inline(always)]
     pub fn ask(&self, now: u64) -> Option<u64> {
-        (self.free_at <= now).then(|| (now + self.time + self.delay).max(self.not_before))
+        (self.free_at < now + self.grace).then(|| (now + self.time + self.delay).max(self.not_before))
     }
 
     /// That packet passes.
     #[inline(always)]
     pub fn pass(&mut self, now: u64) {
+        self.touched |= self.free_at == now;
         self.previous = self.free_at;
         self.free_at = now + self.time;
         self.passed += 1;
@@ -552,12 +593,8 @@ impl<'a> IdleRun<'a> {
         if let Some(link) = self.link
             && self.passed > 0
         {
-            link.free_at = self.free_at;
-            link.previous = self.previous;
-            link.first = (self.size, ring);
-            link.count = 0;
-            link.arrived += self.passed;
-            link.bare += if bare { self.passed } else { 0 };
+            let state = [self.free_at, self.previous];
+            link.passed(self.passed, state, (self.size, ring), bare, self.touched);
         }
     }
 }

@@ -7,8 +7,8 @@
 //! has been run over what lies there.
 //!
 //! **Transparent links.** Where all ACKs into a link answer data that left one and the same transmitter,
-//! after the same delay, they come at least one data packet's serialisation apart. If an ACK takes no
-//! longer than that, the link never holds two packets: each comes out after a fixed time, whatever the others
+//! after the same delay, they come at least one data packet's serialisation apart. If an ACK takes less
+//! than that on it, the link never holds two packets: each comes out after a fixed time, whatever the others
 //! do, and there is nothing to merge.
 //!
 //! A change of any link while the simulation runs puts an end to both, since what they rest on may not hold
@@ -38,6 +38,8 @@ pub struct Echo {
     /// How long the inlet's and the output's transmitter take; how long each link takes to its end.
     times: [u64; 2],
     latencies: [u64; 3],
+    /// See [`Link::idle_grace`].
+    graces: [u64; 2],
     /// The ring that ACKs go into, and the third and fourth word of one, but for the segment.
     last_ring: u32,
     ack_words: [u64; 2],
@@ -49,6 +51,8 @@ pub struct Echo {
     stamp: u64,
     inlet_free: [u64; 2],
     output_free: [u64; 2],
+    /// At the inlet and the output: a packet came just as another left.
+    touched: [bool; 2],
     /// When the last two ACKs came out of the output, the latest first.
     last_out: [u64; 2],
 }
@@ -74,6 +78,7 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
                 channel: host.channel(),
                 times: [0; 2],
                 latencies: [0; 3],
+                graces: [0; 2],
                 last_ring: 0,
                 ack_words: [0; 2],
                 active: false,
@@ -82,6 +87,7 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
                 stamp: 0,
                 inlet_free: [0; 2],
                 output_free: [0; 2],
+                touched: [false; 2],
                 last_out: [0; 2],
             });
         }
@@ -129,8 +135,9 @@ fn is_transparent(
         let inlet = echo.inlet.1 as usize;
         // Between two data packets of one transmitter lies the serialisation of the second.
         let apart = time(from, data);
+        let two_fit = [inlet, output, link].iter().all(|&link| net.links[link].idle_grace() == 1);
         let slowest = time(inlet, data).max(time(output, ack)).max(time(link, ack));
-        if slowest > apart || apart == 0 {
+        if slowest > apart || apart == 0 || !two_fit || time(link, ack) == apart {
             return None;
         }
         let links = &scenario.network.links;
@@ -164,6 +171,7 @@ impl Echo {
         self.ack_words =
             [u64::from(self.channel) << 32, u64::from(self.sizes.1) << 32 | u64::from(BARE) << 48];
         let (inlet, output) = (&links[self.inlet.1 as usize], &links[self.output.0 as usize]);
+        self.graces = [inlet.idle_grace(), output.idle_grace()];
         self.times = [inlet.serial_time(self.sizes.0), output.serial_time(self.sizes.1)];
         let through = self.through.map_or(0, |(link, _)| links[link as usize].least_latency(self.sizes.1));
         self.latencies = [inlet.least_latency(self.sizes.0), output.least_latency(self.sizes.1), through];
@@ -200,6 +208,7 @@ impl Echo {
         self.packets = 0;
         self.inlet_free = net.links[self.inlet.1 as usize].idle_state();
         self.output_free = net.links[self.output.0 as usize].idle_state();
+        self.touched = [false; 2];
         self.last_out = [0; 2];
         true
     }
@@ -211,9 +220,12 @@ impl Echo {
         let arrival = at + self.latencies[0];
         let out = arrival + self.latencies[1];
         let ordinary = rest >> 32 == u64::from(self.sizes.0) && sequence as u32 == self.expected;
-        if !ordinary || self.inlet_free[0] > at || self.output_free[0] > arrival || out >= stop {
+        let idle = self.inlet_free[0] < at + self.graces[0] && self.output_free[0] < arrival + self.graces[1];
+        if !ordinary || !idle || out >= stop {
             return None;
         }
+        self.touched[0] |= self.inlet_free[0] == at;
+        self.touched[1] |= self.output_free[0] == arrival;
         self.inlet_free = [at + self.times[0], self.inlet_free[0]];
         self.output_free = [arrival + self.times[1], self.output_free[0]];
         self.last_out = [out, self.last_out[0]];
@@ -239,8 +251,9 @@ impl Echo {
             receiver.took_plain(self.packets, self.stamp);
         }
         let (data, ack) = self.sizes;
-        links[self.inlet.1 as usize].passed(self.packets, self.inlet_free, (data, self.inlet.2), false);
-        links[self.output.0 as usize].passed(self.packets, self.output_free, (ack, self.output.1), true);
+        links[self.inlet.1 as usize].passed(self.packets, self.inlet_free, (data, self.inlet.2), false, self.touched[0]);
+        let last = (ack, self.output.1);
+        links[self.output.0 as usize].passed(self.packets, self.output_free, last, true, self.touched[1]);
         if let Some((link, ring)) = self.through {
             let link = &mut links[link as usize];
             let earlier = (self.packets > 1).then_some(self.last_out[1]);

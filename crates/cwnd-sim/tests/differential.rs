@@ -95,19 +95,24 @@ fn check_scenario(seed: u64) -> Result<Coverage, String> {
     let events = if seed % LONG_ONES == LONG_ONES - 1 { 10 * EVENTS } else { EVENTS };
 
     let plain = Record::plain(naive, &scenario, events, &mut coverage);
-    plain.check(&scenario, engine, &mut dice).map_err(|text| format!(", as it is:{text}"))?;
+    plain.check(&scenario, engine).map_err(|text| format!(", as it is:{text}"))?;
     if !dice.one_in(4) {
-        let naive = Naive::new(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
-        let naive = naive.expect("it was not refused before");
+        let naive = start_naive(&scenario);
         let changed = Record::changed(naive, &scenario, plain.events, events, &mut dice, &mut coverage);
         let engine = Simulation::with_factory(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
-        changed.check(&scenario, engine, &mut dice).map_err(|text| {
-            let actions: Vec<String> =
-                changed.steps.iter().map(|step| format!("{} ns: {:?}", step.at.0, step.action)).collect();
-            format!(", with these changes:\n  {}\n{text}", actions.join("\n  "))
-        })?;
+        if let Err(text) = changed.check(&scenario, engine) {
+            let (changes, text) = changed.shrink(&scenario, events).unwrap_or((changed.changes(), text));
+            let changes: Vec<String> =
+                changes.iter().map(|(at, action)| format!("{} ns: {action:?}", at.0)).collect();
+            return Err(format!(", with these changes:\n  {}\n{text}", changes.join("\n  ")));
+        }
     }
     Ok(coverage)
+}
+
+/// The naive simulator of a scenario that it does not refuse.
+fn start_naive(scenario: &Scenario) -> Naive {
+    Naive::new(scenario, &factory).ok().flatten().expect("it was not refused before")
 }
 
 /// How the naive simulator ran a scenario.
@@ -180,8 +185,51 @@ impl Record {
         Record { steps, end, outcome, events: naive.handled() }
     }
 
+    /// Run it with these changes.
+    fn with_changes(scenario: &Scenario, changes: &[(Time, Action)], events: u64) -> Record {
+        let mut naive = start_naive(scenario);
+        let mut changed = scenario.clone();
+        let mut steps = Vec::new();
+        for &(at, action) in changes {
+            if !naive.run_within(at, events) {
+                break;
+            }
+            let queues = queues(&naive, scenario);
+            steps.push(Step::take(&mut naive, &mut changed, action, queues, &mut Coverage::default()));
+        }
+        naive.run_within(scenario.duration, events);
+        let (end, outcome) = (naive.now(), naive.outcome());
+        Record { steps, end, outcome, events: naive.handled() }
+    }
+
+    fn changes(&self) -> Vec<(Time, Action)> {
+        self.steps.iter().map(|step| (step.at, step.action)).collect()
+    }
+
+    /// The engine fails with these changes: the fewest of them with which it still does, and what it says
+    /// then. None if the failure cannot be had again.
+    fn shrink(&self, scenario: &Scenario, events: u64) -> Option<(Vec<(Time, Action)>, String)> {
+        let fails = |changes: &[(Time, Action)]| {
+            let engine = Simulation::with_factory(scenario, &factory).ok()?;
+            Record::with_changes(scenario, changes, events).check(scenario, engine).err()
+        };
+        let mut changes = self.changes();
+        let mut text = fails(&changes)?;
+        let mut i = 0;
+        while i < changes.len() {
+            let mut fewer = changes.clone();
+            fewer.remove(i);
+            match fails(&fewer) {
+                Some(still) => (changes, text) = (fewer, still),
+                None => i += 1,
+            }
+        }
+        Some((changes, text))
+    }
+
     /// Hold the engine against it.
-    fn check(&self, scenario: &Scenario, engine: Simulation, dice: &mut Dice) -> Result<(), String> {
+    fn check(&self, scenario: &Scenario, engine: Simulation) -> Result<(), String> {
+        let mut dice = Dice::new(scenario.seed);
         let outcome = self.replay(scenario, engine, true, &mut |_, _| {})?;
         same_outcome(&self.outcome, &outcome)?;
         conserved(&outcome)?;
