@@ -59,8 +59,6 @@ pub struct Link {
     grace: u64,
     /// The same, but also one where it counts and that changes nothing: the limits allow two.
     idle_grace: u64,
-    /// Wire bytes of the packet that left at `previous`, if it did so as another arrived.
-    leaving: u32,
     /// The last departure before the transmitter was last idle.
     previous: u64,
     /// The packet that ended that idleness: wire bytes, and its ring.
@@ -120,7 +118,6 @@ impl Link {
             free_at: 0,
             grace: 1,
             idle_grace: 1,
-            leaving: 0,
             alert_at: 0,
             usual: [(0, 0); 2],
             serial,
@@ -216,8 +213,8 @@ impl Link {
     /// ring, and `state` is as [`Link::idle_state`] would have it. `touched`: one came just as another left.
     pub fn passed(&mut self, packets: u64, state: [u64; 2], last: (u32, u32), bare: bool, touched: bool) {
         [self.free_at, self.previous] = state;
-        if touched && self.grace == 0 {
-            self.one_leaves(last.0);
+        if touched {
+            self.one_leaves();
         }
         self.first = last;
         self.count = 0;
@@ -286,9 +283,8 @@ impl Link {
         if self.free_at < now + self.idle_grace {
             // Nobody is in the system, or one who just leaves: nothing to ask, and nothing to remember of
             // those before.
-            if self.free_at == now && self.grace == 0 {
-                let last = if self.count > 0 { self.departure(self.count - 1).size } else { self.first.0 };
-                self.one_leaves(last);
+            if self.max_waiting == 0 && self.free_at == now {
+                self.one_leaves();
             }
             self.previous = self.free_at;
             self.first = (size, ring);
@@ -363,20 +359,20 @@ impl Link {
         admitted
     }
 
-    /// A packet of so many bytes leaves just as another arrives, and counts as waited for.
-    #[inline]
-    fn one_leaves(&mut self, size: u32) {
-        self.leaving = size;
-        if self.max_waiting == 0 {
+    /// A packet leaves just as another arrives: where it still counts, the other waits, if for no time.
+    #[cold]
+    fn one_leaves(&mut self) {
+        if self.grace == 0 && self.max_waiting == 0 {
             self.max_waiting = 1;
             self.set_alert();
         }
     }
 
-    /// Put down the departure of a packet that leaves just now, before the one that follows.
+    /// Put down the departure of a packet that leaves just now, before the one that follows. (Its size is
+    /// not known any more, nor asked for: where limits count bytes, nobody comes here.)
     #[cold]
     fn remember_leaving(&mut self) {
-        self.departures[0] = Departure { at: self.previous, size: self.leaving, ring: NOWHERE };
+        self.departures[0] = Departure { at: self.previous, size: 0, ring: NOWHERE };
         self.count = 1;
     }
 
@@ -386,7 +382,7 @@ impl Link {
         self.departures[self.count] = Departure { at: self.free_at, size: self.first.0, ring: self.first.1 };
         self.count += 1;
         self.left = 0;
-        self.bytes_in_system = u64::from(self.first.0) + if self.count > 1 { u64::from(self.leaving) } else { 0 };
+        self.bytes_in_system = u64::from(self.first.0);
     }
 
     #[inline(always)]

@@ -95,17 +95,12 @@ fn check_scenario(seed: u64) -> Result<Coverage, String> {
     let events = if seed % LONG_ONES == LONG_ONES - 1 { 10 * EVENTS } else { EVENTS };
 
     let plain = Record::plain(naive, &scenario, events, &mut coverage);
-    plain.check(&scenario, engine).map_err(|text| format!(", as it is:{text}"))?;
+    plain.check(&scenario, engine).or_else(|text| plain.explain(&scenario, text))?;
     if !dice.one_in(4) {
         let naive = start_naive(&scenario);
         let changed = Record::changed(naive, &scenario, plain.events, events, &mut dice, &mut coverage);
         let engine = Simulation::with_factory(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
-        if let Err(text) = changed.check(&scenario, engine) {
-            let (changes, text) = changed.shrink(&scenario, events).unwrap_or((changed.changes(), text));
-            let changes: Vec<String> =
-                changes.iter().map(|(at, action)| format!("{} ns: {action:?}", at.0)).collect();
-            return Err(format!(", with these changes:\n  {}\n{text}", changes.join("\n  ")));
-        }
+        changed.check(&scenario, engine).or_else(|text| changed.explain(&scenario, text))?;
     }
     Ok(coverage)
 }
@@ -165,10 +160,9 @@ impl Record {
             }
             if dice.one_in(2) {
                 let room = scenario.duration.0 - naive.now().0;
-                naive.run_until(Time(naive.now().0 + dice.logarithmic(1, room.max(2)) - 1));
-            } else {
-                coverage.note("change at the very time of an event", true);
+                naive.run_within(Time(naive.now().0 + dice.logarithmic(1, room.max(2)) - 1), events);
             }
+            coverage.note("change at the very time of an event", naive.next_at() == Some(naive.now()));
             // Sometimes several at once.
             loop {
                 let queues = queues(&naive, &scenario);
@@ -206,25 +200,38 @@ impl Record {
         self.steps.iter().map(|step| (step.at, step.action)).collect()
     }
 
-    /// The engine fails with these changes: the fewest of them with which it still does, and what it says
-    /// then. None if the failure cannot be had again.
-    fn shrink(&self, scenario: &Scenario, events: u64) -> Option<(Vec<(Time, Action)>, String)> {
-        let fails = |changes: &[(Time, Action)]| {
-            let engine = Simulation::with_factory(scenario, &factory).ok()?;
-            Record::with_changes(scenario, changes, events).check(scenario, engine).err()
+    /// The engine failed, and said this: what it says with as few of the changes and as few events as it
+    /// still fails with.
+    fn explain(&self, scenario: &Scenario, text: String) -> Result<(), String> {
+        let mut shortest = (self.changes(), self.events, text);
+        let fails = |changes: &[(Time, Action)], events: u64| {
+            let check = || {
+                let engine = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
+                Record::with_changes(scenario, changes, events).check(scenario, engine)
+            };
+            // A panic is told of as it came first.
+            catch_unwind(check).ok()?.err()
         };
-        let mut changes = self.changes();
-        let mut text = fails(&changes)?;
         let mut i = 0;
-        while i < changes.len() {
-            let mut fewer = changes.clone();
+        while i < shortest.0.len() {
+            let mut fewer = shortest.0.clone();
             fewer.remove(i);
-            match fails(&fewer) {
-                Some(still) => (changes, text) = (fewer, still),
+            match fails(&fewer, shortest.1) {
+                Some(text) => shortest = (fewer, shortest.1, text),
                 None => i += 1,
             }
         }
-        Some((changes, text))
+        let mut passes = 0;
+        while passes + 1 < shortest.1 {
+            let events = (passes + shortest.1) / 2;
+            match fails(&shortest.0, events) {
+                Some(text) => shortest = (shortest.0, events, text),
+                None => passes = events,
+            }
+        }
+        let (changes, events, text) = shortest;
+        let changes = changes.iter().map(|(at, action)| format!("\n  {} ns: {action:?}", at.0));
+        Err(format!("\n  after {events} events, and these changes:{}{text}", changes.collect::<String>()))
     }
 
     /// Hold the engine against it.

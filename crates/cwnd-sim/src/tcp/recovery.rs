@@ -75,7 +75,11 @@ impl Sender {
         }
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
+            self.latest_rtt = rtt;
+        } else if let Some(latest) = self.ack.rtt {
+            self.latest_rtt = latest.0;
         }
+        self.ack.rtt = None;
         if advanced > 0 {
             self.rto_at = if self.una == self.next { NEVER } else { now + self.rtt.timeout() };
         }
@@ -281,7 +285,7 @@ impl Sender {
             in_flight: self.in_flight(),
             flight_size: (self.next - self.una) as u32,
             lost: self.board.lost,
-            rtt: Nanos(self.rtt.latest),
+            rtt: self.ack.rtt.unwrap_or(Nanos(self.latest_rtt)),
             srtt: Nanos(self.rtt.srtt()),
             min_rtt: Nanos(self.rtt.min),
             timeouts: if kind == CongestionKind::Timeout { self.rtt.backoff + 1 } else { 0 },

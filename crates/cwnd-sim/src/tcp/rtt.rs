@@ -17,7 +17,6 @@ pub struct RttEstimator {
     pub sum: u64,
     pub min: u64,
     pub max: u64,
-    pub latest: u64,
 }
 
 impl RttEstimator {
@@ -33,7 +32,6 @@ impl RttEstimator {
             sum: 0,
             min: u64::MAX,
             max: 0,
-            latest: 0,
         }
     }
 
@@ -46,7 +44,6 @@ impl RttEstimator {
         self.sum += rtt;
         self.min = self.min.min(rtt);
         self.max = self.max.max(rtt);
-        self.latest = rtt;
         let rtt = rtt as i64;
         if self.srtt8 == 0 {
             self.srtt8 = rtt << 3;

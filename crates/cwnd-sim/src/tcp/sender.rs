@@ -130,9 +130,11 @@ pub struct Sender {
     pub(super) retransmissions: VecDeque<(u64, u64)>,
     pub(super) send_cwr: bool,
     pub(super) halving: u32,
+    /// The latest round-trip time sample, ns, if `ack` holds none.
+    pub(super) latest_rtt: u64,
     pub(super) said: [(u64, u64); 4],
     /// What was told the algorithm last; what does not change stays.
-    ack: Ack,
+    pub(super) ack: Ack,
     pub(super) records: Option<Box<RateEstimator>>,
     /// A packet that may go leaves at this time.
     release_at: u64,
@@ -188,6 +190,7 @@ impl Sender {
             retransmissions: VecDeque::new(),
             send_cwr: false,
             halving: 0,
+            latest_rtt: 0,
             said: [(0, 0); 4],
             ack: Ack { cwnd_limited: true, ..Ack::default() },
             records: tracked.then(Box::default),
@@ -531,6 +534,9 @@ impl Sender {
 
     #[inline(always)]
     fn note_use(&mut self, in_flight: u32, window: u32) {
+        if !self.config.validate_cwnd {
+            return;
+        }
         self.limited |= in_flight >= window;
         self.peak = self.peak.max(in_flight);
     }
