@@ -1,1 +1,72 @@
-fn main() {}
+//! The project's chores as a program: `cargo xtask` lists them.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod command;
+mod fidelity;
+mod json;
+mod options;
+mod statistics;
+mod table;
+mod test;
+
+use std::process::ExitCode;
+
+struct Chore {
+    name: &'static str,
+    /// What may be said beside the name.
+    options: &'static str,
+    summary: &'static str,
+    /// Whether all went well, or why it could not be done.
+    run: fn(&[String]) -> Result<bool, String>,
+}
+
+const CHORES: &[Chore] = &[
+    Chore {
+        name: "test",
+        options: "",
+        summary: "everything that a change must pass: style, lints, tests, documentation",
+        run: test::run,
+    },
+    Chore {
+        name: "bench",
+        options: bench::OPTIONS,
+        summary: "CPU time, instructions and memory of the simulator; never fails on time",
+        run: bench::run,
+    },
+    Chore {
+        name: "fidelity",
+        options: fidelity::OPTIONS,
+        summary: "ns-2.35 and `--stack ns2` side by side",
+        run: fidelity::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        print!("{}", list());
+        return ExitCode::SUCCESS;
+    };
+    let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
+        eprint!("there is no chore \"{name}\"\n\n{}", list());
+        return ExitCode::from(2);
+    };
+    match (chore.run)(rest) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("cargo xtask {name}: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn list() -> String {
+    let mut text = "The project's chores:\n".to_owned();
+    for Chore { name, options, summary, .. } in CHORES {
+        let usage = format!("cargo xtask {name} {options}");
+        text += &format!("\n  {}\n      {summary}\n", usage.trim_end());
+    }
+    text
+}

@@ -55,14 +55,19 @@ impl Inlet {
     /// When the next packet arrives, if before `limit`, else [`NEVER`]. Everything that comes to the
     /// inlet's link before `limit` crosses it.
     fn next_at(&self, net: &mut Net, limit: u64) -> u64 {
+        self.cross_link(net, limit);
+        net.skip_lost(self.last_ring(), limit);
+        let at = net.rings[self.last_ring() as usize].next_at();
+        if at < limit { at } else { NEVER }
+    }
+
+    /// Let everything that comes to the inlet's link before `limit` cross it.
+    fn cross_link(&self, net: &mut Net, limit: u64) {
         if let Some((link, _)) = self.link {
             while let Some(packet) = net.next_arrival(self.ring, limit) {
                 net.cross(link, packet.at, packet);
             }
         }
-        net.skip_lost(self.last_ring(), limit);
-        let at = net.rings[self.last_ring() as usize].next_at();
-        if at < limit { at } else { NEVER }
     }
 
     /// The ring at whose end the host stands.
@@ -151,6 +156,12 @@ impl Host {
             };
             self.timers.lower(which, self.endpoints[which].deadline());
         }
+    }
+
+    /// All stages have come to `stop`: let what reached the inlets' links before then cross them. (The host
+    /// itself could come there without it: it reaches no endpoint before `stop`.)
+    pub fn settle(&self, net: &mut Net, stop: u64) {
+        self.inlets.iter().for_each(|inlet| inlet.cross_link(net, stop));
     }
 
     /// An endpoint was changed from outside: its timer may be earlier than known.

@@ -292,7 +292,7 @@ impl Link {
             self.free_at = now + time;
         } else {
             if self.count == 0 {
-                if self.grace == 0 && self.previous == now && now > 0 {
+                if self.grace == 0 && self.previous == now {
                     self.remember_leaving();
                 }
                 self.remember_first();

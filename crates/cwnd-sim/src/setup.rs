@@ -46,7 +46,8 @@ pub fn endpoints(
     let starts: Vec<u64> = (0..scenario.flows.len()).map(|flow| start(scenario, flow)).collect();
     let handshakes: Vec<u64> = scenario.flows.iter().map(|flow| handshake_time(scenario, flow)).collect();
     let before = starts.iter().zip(&handshakes).map(|(start, handshake)| handshake.saturating_sub(*start));
-    let origin = before.max().unwrap_or(0);
+    // One more than needed: a link that has never sent was free before anything happens.
+    let origin = before.max().unwrap_or(0) + 1;
     let mut endpoints = Vec::with_capacity(scenario.flows.len());
     for (i, flow) in scenario.flows.iter().enumerate() {
         let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;

@@ -158,6 +158,9 @@ impl Simulation {
             return;
         }
         while self.go_round(stop) < stop {}
+        for host in &self.hosts {
+            host.settle(&mut self.net, stop);
+        }
         self.net.count_late_losses();
         self.now = stop;
     }

@@ -1,6 +1,6 @@
 //! What is changed while a scenario runs.
 
-use super::{Dice, Habits};
+use super::{Dice, Habits, MOST_RATE};
 use cwnd_link::SerialTime;
 use cwnd_scenario::{Counting, LinkId, LinkSpec, Loss, QueueSpec, Rate, Scenario, Time};
 
@@ -99,7 +99,7 @@ fn draw_rate(dice: &mut Dice, spec: &LinkSpec, rate: u64) -> Rate {
         0 | 1 => Rate::UNLIMITED,
         2 => spec.rate,
         3 => Rate((rate / 10).max(1000)),
-        4 => Rate(rate.saturating_mul(10).min(10_000_000_000_000)),
-        _ => Rate(dice.logarithmic((rate / 4).max(1000), rate.saturating_mul(4).min(10_000_000_000_000))),
+        4 => Rate(rate.saturating_mul(10).min(MOST_RATE)),
+        _ => Rate(dice.logarithmic((rate / 4).max(1000), rate.saturating_mul(4).min(MOST_RATE))),
     }
 }

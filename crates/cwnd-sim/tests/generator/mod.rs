@@ -18,6 +18,9 @@ use cwnd_scenario::{
 };
 use networks::Shape;
 
+/// The fastest links: the smallest packet takes more than half a nanosecond.
+const MOST_RATE: u64 = 400_000_000_000;
+
 /// What the links of a network have in common.
 pub struct Habits {
     rate: u64,
@@ -157,7 +160,7 @@ fn habits(dice: &mut Dice, stack: &Stack) -> Habits {
     const MBIT: u64 = 1_000_000;
     let rate = match dice.below(4) {
         0 => dice.logarithmic(MBIT, 10_000 * MBIT),
-        1 if dice.one_in(4) => dice.pick(&[100_000 * MBIT, 10_000_000 * MBIT]),
+        1 if dice.one_in(4) => dice.pick(&[40_000 * MBIT, 100_000 * MBIT]),
         1 => dice.pick(&[3 * MBIT, 7_000 * MBIT, 1_000_003, 999_999_937]),
         _ => dice.pick(&[MBIT, 10 * MBIT, 100 * MBIT, 1000 * MBIT, 1000 * MBIT, 10_000 * MBIT]),
     };
@@ -195,10 +198,10 @@ impl Habits {
         }
         match dice.below(6) {
             0 => Rate::UNLIMITED,
-            1 => Rate((self.rate * 10).min(10_000_000_000_000)),
+            1 => Rate((self.rate * 10).min(MOST_RATE)),
             2 => Rate((self.rate / 2).max(1_000_000)),
             3 => Rate(self.rate - 1),
-            _ => Rate(dice.logarithmic(self.rate / 4, (self.rate * 4).min(10_000_000_000_000))),
+            _ => Rate(dice.logarithmic(self.rate / 4, (self.rate * 4).min(MOST_RATE))),
         }
     }
 

@@ -8,7 +8,8 @@
 //!
 //! Simultaneous events come in this order, which is also the engine's:
 //!
-//! 1. Transmissions that end. A packet that leaves a link at `t` is gone for an arrival at `t`.
+//! 1. Transmissions that end. A packet that leaves a link at `t` is gone for an arrival at `t`; but where the
+//!    queue's limit counts the packet in transmission, it still counts for that.
 //! 2. Hosts and links, each after all from which something can come to it in no time at all.
 //!    - At a host arrivals come first, by the number of the last link that they crossed; then the timers, in
 //!      the order of the endpoints (by flow, the sender before the receiver).

@@ -1,7 +1,7 @@
 //! All that lies between endpoints: the heap of events, the links, and the packets on their way.
 
 use cwnd_link::{BernoulliLoss, Fifo, Purpose, SerialTime, Stream, Verdict};
-use cwnd_scenario::{LinkId, Loss, NodeId, QueueSpec, Rate, Scenario};
+use cwnd_scenario::{Counting, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario};
 use cwnd_sim::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use cwnd_sim::setup;
 use std::cmp::Reverse;
@@ -58,6 +58,7 @@ pub struct Traveller {
 /// A link.
 pub struct Link {
     pub queue: Fifo<PacketId>,
+    counting: Counting,
     serial: SerialTime,
     delay: u64,
     loss: Option<BernoulliLoss>,
@@ -65,6 +66,8 @@ pub struct Link {
     transmitting: Option<(PacketId, u64)>,
     /// Which transmission that is; it gets a new number when it is timed anew.
     transmission: u64,
+    /// When the last transmission that took time ended, and the packet's wire bytes.
+    ended: Option<(u64, u32)>,
     /// When the last packet that left comes out of the line.
     last_out: u64,
     /// Up to when `waited` is counted.
@@ -123,6 +126,7 @@ impl Wires {
             let stream = Stream::new(scenario.seed, Purpose::Loss, number as u64);
             Link {
                 queue: Fifo::new(&spec.queue),
+                counting: spec.queue.counting,
                 serial: SerialTime::new(spec.rate),
                 delay: spec.delay.0,
                 loss: match spec.loss {
@@ -131,6 +135,7 @@ impl Wires {
                 },
                 transmitting: None,
                 transmission: 0,
+                ended: None,
                 last_out: 0,
                 waited_to: 0,
                 counts: LinkCounts::default(),
@@ -257,7 +262,13 @@ impl Wires {
         link.count_waiting(now);
         link.counts.arrived += 1;
         link.counts.data_arrived += u64::from(packet.is_data());
-        match link.queue.enqueue(id, u32::from(packet.size)) {
+        // A packet that leaves at this very moment still counts where packets in transmission do, unless
+        // transmission takes no time.
+        let counts = link.counting == Counting::WithTransmission && link.serial != SerialTime::default();
+        let leaving = link.ended.filter(|&(at, _)| counts && at == now).map(|(_, bytes)| bytes);
+        let found = link.queue.waiting() + usize::from(link.queue.is_transmitting());
+        let found = (found + usize::from(leaving.is_some())) as u64;
+        match link.queue.enqueue_as_leaves(id, u32::from(packet.size), leaving) {
             Verdict::Dropped => {
                 link.counts.dropped += 1;
                 let packet = *packet;
@@ -274,9 +285,9 @@ impl Wires {
         }
         traveller.on = Some(number);
         traveller.leg += 1;
-        if link.queue.is_transmitting() {
-            link.counts.max_waiting = link.counts.max_waiting.max(link.queue.waiting() as u64);
-        } else {
+        // Whoever finds somebody waits, if only for a moment.
+        link.counts.max_waiting = link.counts.max_waiting.max(found);
+        if !link.queue.is_transmitting() {
             self.transmit_next(now, number);
         }
         true
@@ -306,6 +317,7 @@ impl Wires {
             return false;
         }
         let (id, _) = link.transmitting.take().expect("a packet is in transmission");
+        link.ended = Some((now, u32::from(self.travellers[&id].packet.size)));
         self.leave(now, number, id);
         self.transmit_next(now, number);
         true
@@ -363,6 +375,7 @@ impl Wires {
     }
 
     pub fn set_queue(&mut self, number: LinkId, queue: &QueueSpec) {
+        self.links[number].counting = queue.counting;
         self.links[number].queue.set_spec(queue);
     }
 

@@ -1,0 +1,84 @@
+//! Running other programs.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+/// The cargo that runs this program.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root());
+    cargo
+}
+
+/// The repository.
+pub fn root() -> std::path::PathBuf {
+    let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_owned()
+}
+
+/// A command as a person would write it.
+pub fn shown(command: &Command) -> String {
+    let program = std::path::Path::new(command.get_program());
+    let program = program.file_name().unwrap_or(command.get_program()).to_string_lossy();
+    let quoted = command.get_args().map(|word| {
+        let word = word.to_string_lossy();
+        if word.is_empty() || word.contains([' ', '"', ';', '*']) { format!("'{word}'") } else { word.into() }
+    });
+    std::iter::once(program.into_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// What a command writes to its standard output. It must succeed; else what it wrote to its standard error
+/// says why.
+pub fn output(command: &mut Command) -> Result<String, String> {
+    let failed = |why: &dyn std::fmt::Display, command: &Command| format!("{}: {why}", shown(command));
+    let done = command.stdin(Stdio::null()).output().map_err(|error| failed(&error, command))?;
+    if !done.status.success() {
+        let why = String::from_utf8_lossy(&done.stderr);
+        return Err(failed(&format!("{}\n{}", done.status, why.trim_end()), command));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Whether a command can be run and succeeds; what it says is not shown.
+pub fn succeeds(command: &mut Command) -> bool {
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.status().is_ok_and(|status| status.success())
+}
+
+/// Run a command and show all that it says; `each` sees every line of its standard output as well. Whether
+/// it succeeds.
+pub fn run_showing(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool, String> {
+    let failed = |error: std::io::Error| error.to_string();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let mut stdout = std::io::stdout().lock();
+    if let Some(pipe) = child.stdout.take() {
+        for line in BufReader::new(pipe).split(b'\n') {
+            let line = line.map_err(failed)?;
+            let line = String::from_utf8_lossy(&line);
+            each(&line);
+            writeln!(stdout, "{line}").map_err(failed)?;
+        }
+    }
+    child.wait().map(|status| status.success()).map_err(failed)
+}
+
+/// Install a Debian package if that can be done without asking anyone: as root, with apt. Says what it does.
+/// The answer says why not, and what to do.
+pub fn install(package: &str) -> Result<(), String> {
+    let by_hand = format!("install it: sudo apt-get install {package}");
+    let is_root = output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if !is_root || !succeeds(Command::new("apt-get").arg("--version")) {
+        return Err(by_hand);
+    }
+    println!("apt-get install --yes --no-install-recommends {package}");
+    let install = || {
+        let mut apt = Command::new("apt-get");
+        apt.args(["install", "--yes", "--no-install-recommends", package]).env("DEBIAN_FRONTEND", "noninteractive");
+        succeeds(&mut apt)
+    };
+    // A fresh machine does not know yet what packages there are.
+    if install() || succeeds(Command::new("apt-get").arg("update")) && install() {
+        return Ok(());
+    }
+    Err(format!("apt-get cannot install {package}; {by_hand}"))
+}

@@ -1,0 +1,38 @@
+//! Aligned columns of text.
+
+/// Rows under a head, each column as wide as its widest text; the first column stands left, the others
+/// right. Several lines of head are several rows of it.
+pub fn table(head: &[Vec<String>], rows: &[Vec<String>]) -> String {
+    let columns = head.iter().chain(rows).map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = head.iter().chain(rows).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = widths.iter().enumerate().map(|(column, &width)| {
+            let cell = row.get(column).map_or("", String::as_str);
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        let text = cells.collect::<Vec<_>>().join("  ");
+        format!("  {}\n", text.trim_end())
+    };
+    let rule: Vec<String> = widths.iter().map(|&width| "─".repeat(width)).collect();
+    head.iter().chain([&rule]).chain(rows).map(line).collect()
+}
+
+/// Words as cells.
+pub fn cells(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aligns() {
+        let text = table(&[cells(&["row", "ns"])], &[cells(&["1 flow", "9"]), cells(&["4", "10.5"])]);
+        assert_eq!(text, "  row       ns\n  ──────  ────\n  1 flow     9\n  4       10.5\n");
+    }
+}

@@ -1,0 +1,166 @@
+//! `cargo xtask test`: everything that a change must pass.
+//!
+//! A step that fails does not keep the others from being run. A step that cannot be run here is skipped, and
+//! says why and how to change that.
+
+use crate::command::{cargo, run_showing, shown, succeeds};
+use crate::json;
+use crate::options::Options;
+use crate::table::{cells, table};
+use serde_json::Value;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+struct Step {
+    name: &'static str,
+    command: Command,
+    /// What stands in the way of it, and what to do about that.
+    obstacle: Option<String>,
+}
+
+enum Verdict {
+    Passed,
+    Failed,
+    Skipped(String),
+}
+
+struct Done {
+    name: &'static str,
+    verdict: Verdict,
+    took: Duration,
+    /// Tests that passed and failed, if it has any.
+    tests: (u64, u64),
+}
+
+/// Run all steps. Whether none failed.
+pub fn run(arguments: &[String]) -> Result<bool, String> {
+    Options::new(arguments, &[], &[])?;
+    let begin = Instant::now();
+    let done: Vec<Done> = steps().into_iter().map(Step::run).collect();
+    print!("\n{}", summary(&done, begin.elapsed()));
+    let count = |wanted: fn(&Verdict) -> bool| done.iter().filter(|step| wanted(&step.verdict)).count();
+    let failed = count(|verdict| matches!(verdict, Verdict::Failed));
+    let passed = count(|verdict| matches!(verdict, Verdict::Passed));
+    println!("{passed} passed, {failed} failed, {} skipped", done.len() - passed - failed);
+    Ok(failed == 0)
+}
+
+fn steps() -> Vec<Step> {
+    let step = |name, words: &str, obstacle| {
+        let mut command = cargo();
+        command.args(words.split(' '));
+        Step { name, command, obstacle }
+    };
+    let mut documentation = step("documentation", "doc --workspace --no-deps", None);
+    documentation.command.env("RUSTDOCFLAGS", "-D warnings");
+    vec![
+        step("format", "fmt --all --check", component("fmt", "rustfmt")),
+        step(
+            "lints",
+            "clippy --workspace --all-targets -- -D warnings",
+            component("clippy", "clippy"),
+        ),
+        step("tests", "test --workspace --all-targets --no-fail-fast", None),
+        step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
+        step("seeded faults", "test --package cwnd-sim --features faults --test faults", faults()),
+        documentation,
+    ]
+}
+
+/// What is missing for a cargo command that comes with a component of the toolchain.
+fn component(command: &str, component: &str) -> Option<String> {
+    let is_there = succeeds(cargo().args([command, "--version"]));
+    (!is_there).then(|| format!("{component} is not installed: rustup component add {component}"))
+}
+
+/// What keeps the seeded faults from being tried.
+fn faults() -> Option<String> {
+    let metadata = match json::metadata() {
+        Ok(metadata) => metadata,
+        Err(why) => return Some(why),
+    };
+    let empty = Vec::new();
+    let packages = metadata["packages"].as_array().unwrap_or(&empty);
+    let is_there = |package: &&Value| package["name"] == "cwnd-sim" && package["features"]["faults"].is_array();
+    packages.iter().find(is_there).is_none().then(|| "cwnd-sim has no feature `faults`".to_owned())
+}
+
+impl Step {
+    fn run(mut self) -> Done {
+        println!("\n── {}: {}", self.name, shown(&self.command));
+        if let Some(obstacle) = self.obstacle {
+            println!("SKIPPED: {obstacle}");
+            let verdict = Verdict::Skipped(obstacle);
+            return Done { name: self.name, verdict, took: Duration::ZERO, tests: (0, 0) };
+        }
+        let begin = Instant::now();
+        let mut tests = (0, 0);
+        let result = run_showing(&mut self.command, |line| {
+            if let Some((passed, failed)) = counts(line) {
+                tests.0 += passed;
+                tests.1 += failed;
+            }
+        });
+        let took = begin.elapsed();
+        let verdict = match result {
+            Ok(true) => Verdict::Passed,
+            Ok(false) => Verdict::Failed,
+            Err(why) => {
+                println!("it cannot be run: {why}");
+                Verdict::Failed
+            }
+        };
+        let word = if matches!(verdict, Verdict::Passed) { "passed" } else { "FAILED" };
+        println!("── {}: {word} in {}", self.name, seconds(took));
+        Done { name: self.name, verdict, took, tests }
+    }
+}
+
+/// The tests that passed and failed, from the line that ends a test program's report.
+fn counts(line: &str) -> Option<(u64, u64)> {
+    let rest = line.strip_prefix("test result: ")?;
+    let count = |what: &str| {
+        let words: Vec<&str> = rest.split([' ', ';', '.']).filter(|word| !word.is_empty()).collect();
+        let at = words.iter().position(|word| *word == what)?;
+        words.get(at.checked_sub(1)?)?.parse().ok()
+    };
+    Some((count("passed")?, count("failed")?))
+}
+
+fn summary(done: &[Done], took: Duration) -> String {
+    let mut rows: Vec<Vec<String>> = done
+        .iter()
+        .map(|step| {
+            let (verdict, note) = match &step.verdict {
+                Verdict::Passed => ("passed", String::new()),
+                Verdict::Failed => ("FAILED", String::new()),
+                Verdict::Skipped(why) => ("SKIPPED", why.clone()),
+            };
+            let note = match step.tests {
+                (0, 0) => note,
+                (passed, 0) => format!("{passed} tests"),
+                (passed, failed) => format!("{failed} of {} tests failed", passed + failed),
+            };
+            vec![step.name.to_owned(), verdict.to_owned(), seconds(step.took), note]
+        })
+        .collect();
+    rows.push(vec!["all".to_owned(), String::new(), seconds(took), String::new()]);
+    table(&[cells(&["step", "result", "time", ""])], &rows)
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_tests() {
+        let line = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s";
+        assert_eq!(counts(line), Some((12, 0)));
+        assert_eq!(counts("test result: FAILED. 3 passed; 2 failed; 0 ignored"), Some((3, 2)));
+        assert_eq!(counts("test time ... ok"), None);
+    }
+}
