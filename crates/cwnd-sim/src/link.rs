@@ -54,6 +54,8 @@ pub struct Link {
     delay: u64,
     /// No packet comes out before this: after a change to a shorter delay nothing overtakes.
     not_before: u64,
+    /// When the delay was last changed.
+    delay_since: u64,
     /// One if a packet that leaves just as another arrives is gone, zero if it still counts (see
     /// [`Limits::transmission_counts`]; where transmission takes no time, it is gone).
     grace: u64,
@@ -123,6 +125,7 @@ impl Link {
             serial,
             delay,
             not_before: 0,
+            delay_since: 0,
             previous: 0,
             first: (0, NOWHERE),
             count: 0,
@@ -455,7 +458,10 @@ impl Link {
             _ if first > 0 => self.departures[(first - 1) & mask].at,
             _ => self.previous,
         };
-        self.not_before = self.not_before.max(if last_left == 0 { 0 } else { last_left + self.delay });
+        // Who left before the delay last changed is in `not_before` already.
+        if last_left > 0 && last_left >= self.delay_since {
+            self.not_before = self.not_before.max(last_left + self.delay);
+        }
 
         let places = self.places(first, rings);
         let old_serial = self.serial;
@@ -465,7 +471,7 @@ impl Link {
                 self.set_alert();
                 self.set_usual_sizes(self.usual.map(|(size, _)| size));
             }
-            Change::Delay(delay) => self.delay = delay,
+            Change::Delay(delay) => (self.delay, self.delay_since) = (delay, t),
             Change::Loss(fresh) => self.redraw(&places, rings, fresh),
         }
 
