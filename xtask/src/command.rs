@@ -73,7 +73,8 @@ pub fn install(package: &str) -> Result<(), String> {
     println!("apt-get install --yes --no-install-recommends {package}");
     let install = || {
         let mut apt = Command::new("apt-get");
-        apt.args(["install", "--yes", "--no-install-recommends", package]).env("DEBIAN_FRONTEND", "noninteractive");
+        apt.args(["install", "--yes", "--no-install-recommends", package])
+            .env("DEBIAN_FRONTEND", "noninteractive");
         succeeds(&mut apt)
     };
     // A fresh machine does not know yet what packages there are.

@@ -55,11 +55,7 @@ fn steps() -> Vec<Step> {
     documentation.command.env("RUSTDOCFLAGS", "-D warnings");
     vec![
         step("format", "fmt --all --check", component("fmt", "rustfmt")),
-        step(
-            "lints",
-            "clippy --workspace --all-targets -- -D warnings",
-            component("clippy", "clippy"),
-        ),
+        step("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
         step("tests", "test --workspace --all-targets --no-fail-fast", None),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("seeded faults", "test --package cwnd-sim --features faults --test faults", faults()),
@@ -81,7 +77,8 @@ fn faults() -> Option<String> {
     };
     let empty = Vec::new();
     let packages = metadata["packages"].as_array().unwrap_or(&empty);
-    let is_there = |package: &&Value| package["name"] == "cwnd-sim" && package["features"]["faults"].is_array();
+    let is_there =
+        |package: &&Value| package["name"] == "cwnd-sim" && package["features"]["faults"].is_array();
     packages.iter().find(is_there).is_none().then(|| "cwnd-sim has no feature `faults`".to_owned())
 }
 
@@ -158,7 +155,8 @@ mod tests {
 
     #[test]
     fn counts_tests() {
-        let line = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s";
+        let line =
+            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s";
         assert_eq!(counts(line), Some((12, 0)));
         assert_eq!(counts("test result: FAILED. 3 passed; 2 failed; 0 ignored"), Some((3, 2)));
         assert_eq!(counts("test time ... ok"), None);

@@ -123,7 +123,7 @@ fn is_transparent(
         return None;
     }
     let time = |link: usize, size| SerialTime::new(scenario.network.links[link].rate).of(size);
-    let mut rings = Vec::new();
+    let (mut rings, mut nexts) = (Vec::new(), Vec::new());
     let mut origin = None;
     for feeder in &feeders(scenario)[link] {
         let &Feeder::Link(output) = feeder else { return None };
@@ -147,6 +147,12 @@ fn is_transparent(
         }
         origin = Some((from, after));
         rings.push(ring);
+        // ACKs of different hosts pass out of order of time, so they must not meet behind the link.
+        let next = net.links[link].ring_of(echo.channel);
+        if nexts.contains(&next) {
+            return None;
+        }
+        nexts.push(next);
     }
     Some(rings)
 }

@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use verdict::{Coverage, FEATURES, conserved, same, same_outcome, same_states};
 
 /// Scenarios in an ordinary run.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 1500;
 /// Each feature must be covered by so many of them.
 const LEAST: u32 = 3;
 /// A scenario ends after so many events, one in [`LONG_ONES`] after ten times as many.
@@ -45,12 +45,13 @@ fn agrees_with_the_naive_simulator() {
     for seed in 0..seeds {
         match check(seed) {
             Ok(covered) => coverage.add(&covered),
-            Err(failure) => failures.push(failure),
+            Err(failure) => failures.push((seed, failure)),
         }
     }
     println!("{}", coverage.table(seeds as usize));
-    let shown = failures.iter().take(SHOWN).map(String::as_str).collect::<String>();
-    assert!(failures.is_empty(), "{} of {seeds} scenarios fail\n{shown}", failures.len());
+    let failed: Vec<u64> = failures.iter().map(|(seed, _)| *seed).collect();
+    let shown = failures.iter().take(SHOWN).map(|(_, text)| text.as_str()).collect::<String>();
+    assert!(failed.is_empty(), "{} of {seeds} scenarios fail: {failed:?}\n{shown}", failed.len());
 
     let algorithms = cwnd_cc::all().iter().map(|info| format!("algorithm {}", info.name));
     let features = FEATURES.iter().map(|&feature| feature.to_owned()).chain(algorithms);

@@ -43,8 +43,8 @@ pub fn scenario(seed: u64) -> Scenario {
     let stack = stack(&mut dice);
     let habits = habits(&mut dice, &stack);
     let flows = match dice.below(10) {
-        0..4 => 1,
-        4..9 => dice.between(2, 5),
+        0..3 => 1,
+        3..8 => dice.between(2, 5),
         _ => dice.between(6, 16),
     } as usize;
     let mut shape = networks::draw(&mut dice, &habits, flows);
@@ -121,6 +121,10 @@ fn stack(dice: &mut Dice) -> Stack {
     } else {
         Stack::linux(dice.pick(&[1500, 1500, 1500, 576, 9000, 1280, 53]), timestamps, window)
     };
+    if dice.one_in(3) {
+        // As it is.
+        return stack;
+    }
     if dice.one_in(4) {
         stack.sack = false;
     }

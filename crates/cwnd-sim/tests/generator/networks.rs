@@ -3,7 +3,7 @@
 use super::{Dice, Habits};
 use cwnd_scenario::build::{Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, Path};
 use cwnd_scenario::{
-    Buffer, BufferTerm, Decimal, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability, Rate,
+    Buffer, BufferTerm, Decimal, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability, QueueLimit, Rate,
     Time,
 };
 
@@ -22,8 +22,11 @@ impl Shape {
         for (data, acks) in &self.routes {
             for route in if dice.one_in(2) { [data, acks] } else { [data, data] } {
                 let link = &mut self.network.links[dice.pick(route)];
-                link.rate = habits.draw_rate(dice);
-                link.delay = habits.draw_delay(dice);
+                match dice.below(3) {
+                    0 => link.rate = habits.draw_rate(dice),
+                    1 => link.delay = habits.draw_delay(dice),
+                    _ => (link.rate, link.delay) = (habits.draw_rate(dice), habits.draw_delay(dice)),
+                }
             }
         }
     }
@@ -31,11 +34,12 @@ impl Shape {
 
 /// A network of any kind with so many flows.
 pub fn draw(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
-    let mut shape = match dice.below(8) {
+    let mut shape = match dice.below(9) {
         0 => path(dice, habits, flows),
         1 | 2 => dumbbell(dice, habits, flows),
-        3 => office(dice, habits, flows),
-        4 => parking_lot(dice, habits, flows),
+        3 => trunk(dice, habits, flows),
+        4 => office(dice, habits, flows),
+        5 => parking_lot(dice, habits, flows),
         _ => web(dice, habits, flows),
     };
     if dice.one_in(3) {
@@ -210,6 +214,36 @@ impl Sketch {
             }
         }
     }
+}
+
+/// A dumbbell with several lines in a row: all data cross all of them, and all ACKs on the way back. The
+/// links of all hosts are alike.
+fn trunk(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
+    let mut sketch = Sketch::default();
+    let routers: Vec<NodeId> = (0..dice.between(2, 4)).map(|_| sketch.node()).collect();
+    for pair in routers.windows(2) {
+        sketch.both_ways(dice, habits, pair[0], pair[1]);
+    }
+    let [near, far] = [routers[0], routers[routers.len() - 1]];
+    let mut likes = [(); 4].map(|()| habits.draw_link(dice, String::new(), 0, 0));
+    if !dice.one_in(4) {
+        // Nothing queues or is lost but on the lines in the middle.
+        for like in &mut likes {
+            (like.rate, like.loss) = (Rate(habits.rate), Loss::None);
+            like.queue.limit = QueueLimit::Packets(dice.pick(&[2, 20, 1000]));
+            like.queue.ecn_threshold = None;
+        }
+    }
+    let two_way = dice.one_in(4);
+    let mut ends = Vec::new();
+    for _ in 0..flows {
+        let (left, right) = (sketch.node(), sketch.node());
+        for (like, (from, to)) in likes.iter().zip([(left, near), (near, left), (right, far), (far, right)]) {
+            sketch.links.push(LinkSpec { from, to, ..like.clone() });
+        }
+        ends.push(if two_way && dice.one_in(2) { (right, left) } else { (left, right) });
+    }
+    sketch.into_shape(dice, &ends)
 }
 
 /// A few hosts on either side of a line, each with several senders and receivers behind one interface.

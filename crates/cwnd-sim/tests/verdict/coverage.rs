@@ -41,6 +41,8 @@ pub const FEATURES: &[&str] = &[
     "host with several endpoints",
     "host with several links out",
     "host with several links in",
+    "receiver alone on its host, acknowledging at once, behind a shared link",
+    "such receivers whose ACKs go the same way over two shared links",
     "ACKs by a way of their own",
     "flow from a host to itself",
     "start later than the others",
@@ -166,6 +168,25 @@ impl Coverage {
         let mut fed = hosts_into.iter().zip(&links_into);
         self.note("link fed by a host and by a link", fed.any(|(h, l)| !h.is_empty() && !l.is_empty()));
         self.note("link fed by several links", links_into.iter().any(|links| links.len() > 1));
+        // Where the engine may let the link before a host do the host's work.
+        let shared = |link: LinkId| links_into[link].len() + hosts_into[link].len() > 1;
+        let mut ways_back = BTreeMap::<&[LinkId], u32>::new();
+        for flow in scenario.flows.iter().filter(|flow| flow.route.len() > 1) {
+            let alone = ends[links[flow.ack_route[0]].from] == 1;
+            if scenario.stack.delayed_ack != DelayedAck::Off || !alone {
+                continue;
+            }
+            let before = flow.route[flow.route.len() - 2];
+            let feature = "receiver alone on its host, acknowledging at once, behind a shared link";
+            self.note(feature, shared(before));
+            if let [_, first, second, ..] = flow.ack_route[..]
+                && shared(first)
+            {
+                *ways_back.entry(&flow.ack_route[1..3]).or_default() += 1;
+                let same = ways_back[&[first, second][..]] > 1;
+                self.note("such receivers whose ACKs go the same way over two shared links", same);
+            }
+        }
         self.note("host with several endpoints", ends.iter().any(|&ends| ends > 1));
         self.note("host with several links out", out_of.values().any(|links| links.len() > 1));
         self.note("host with several links in", into.values().any(|links| links.len() > 1));

@@ -1,0 +1,107 @@
+# A dumbbell of TCP/Linux senders in ns-2.35, to hold `--stack ns2` against.
+#
+#   ns dumbbell.tcl module=cubic flows=4 buffer=100 access_buffer=25 duration=150
+#
+# Delays are one way, in seconds. The last line is
+#
+#   result sent=N received=N retransmitted=N timeouts=N cuts=N flows=N,N,...
+#
+# counted as a receiver counts at `duration`: what is acknowledged reaches the sender a one-way delay later, so
+# that is when it is read. With `sample`, lines `cwnd TIME WINDOW` tell the first flow's window.
+
+array set given {
+    module cubic  flows 4  buffer 100  access_buffer 25  rate 1Gb
+    delay 0.1  access_delay 0.001  duration 150
+    jitter 0  overhead 0  seed 1  sample 0  payload 1000  window 100000
+}
+foreach word $argv {
+    if {![regexp {^([a-z_]+)=(.+)$} $word -> key value] || ![info exists given($key)]} {
+        puts stderr "there is no \"$word\" to be said here"
+        exit 2
+    }
+    set given($key) $value
+}
+foreach key [array names given] { set $key $given($key) }
+
+# Without the headers of a hundred protocols a packet costs less.
+remove-all-packet-headers
+add-packet-header Flags IP TCP
+ns-random $seed
+set random [new RNG]
+$random seed $seed
+set ns [new Simulator]
+$ns use-scheduler Calendar
+
+proc join_nodes {from to rate delay limit} {
+    global ns
+    $ns duplex-link $from $to $rate ${delay}s DropTail
+    $ns queue-limit $from $to $limit
+    $ns queue-limit $to $from $limit
+}
+
+set left [$ns node]
+set right [$ns node]
+join_nodes $left $right $rate $delay $buffer
+
+Agent/TCP/Linux set minrto_ 0.2
+for {set i 0} {$i < $flows} {incr i} {
+    set from [$ns node]
+    set to [$ns node]
+    join_nodes $from $left $rate $access_delay $access_buffer
+    join_nodes $right $to $rate $access_delay $access_buffer
+    set sender [new Agent/TCP/Linux]
+    $sender set fid_ $i
+    $sender set packetSize_ $payload
+    $sender set window_ $window
+    $sender set timestamps_ true
+    $sender set maxburst_ 0
+    $sender set overhead_ $overhead
+    set sink [new Agent/TCPSink/Sack1]
+    $sink set ts_echo_rfc1323_ true
+    $ns attach-agent $from $sender
+    $ns attach-agent $to $sink
+    $ns connect $sender $sink
+    set ftp [new Application/FTP]
+    $ftp attach-agent $sender
+    $ns at 0 "$sender select_ca $module"
+    set start 0
+    if {$jitter > 0} { set start [$random uniform 0 $jitter] }
+    $ns at $start "$ftp start"
+    lappend senders $sender
+}
+
+proc count {variable} {
+    global senders
+    set sum 0
+    foreach sender $senders { incr sum [$sender set $variable] }
+    return $sum
+}
+
+proc tick {} {
+    global ns senders sample
+    puts "cwnd [format %.6f [$ns now]] [[lindex $senders 0] set cwnd_]"
+    $ns at [expr {[$ns now] + $sample}] tick
+}
+if {$sample > 0} { $ns at $sample tick }
+
+proc take_counts {} {
+    global counts
+    set counts "sent=[count ndatapack_] retransmitted=[count nrexmitpack_] timeouts=[count nrexmit_]\
+        cuts=[count ncwndcuts_]"
+}
+
+proc finish {} {
+    global senders counts
+    set received 0
+    foreach sender $senders {
+        set segments [expr {[$sender set ack_] + 1}]
+        incr received $segments
+        lappend each $segments
+    }
+    puts "result $counts received=$received flows=[join $each ,]"
+    exit 0
+}
+
+$ns at $duration take_counts
+$ns at [expr {$duration + $delay + 2 * $access_delay}] finish
+$ns run

@@ -1,0 +1,149 @@
+//! `cargo xtask bench`: what a simulated packet costs, in CPU time, instructions and memory.
+//!
+//! Each measurement is a process of its own. Nothing here fails because something is slow: the machine is
+//! noisy, so the numbers stand beside their bars and beside the machine's load.
+
+mod machine;
+mod measure;
+mod rows;
+
+use crate::command;
+use crate::json;
+use crate::options::Options;
+use crate::statistics::{ends, median};
+use crate::table::{cells, table};
+use measure::Measurement;
+use rows::{ROWS, Row};
+use std::path::Path;
+
+/// Its options, for the list.
+pub const OPTIONS: &str = "[--runs 5] [--no-callgrind] [--reference 'PROGRAM ARGUMENTS']";
+
+/// Simulated seconds of a run, and of a long one for its memory.
+const DURATION: u32 = 100;
+const LONG: u32 = 400;
+
+const REFERENCE: &str = "--reference";
+const RUNS: &str = "--runs";
+const NO_CALLGRIND: &str = "--no-callgrind";
+
+/// Measure everything, and print it.
+pub fn run(arguments: &[String]) -> Result<bool, String> {
+    let options = Options::new(arguments, &[REFERENCE, RUNS], &[NO_CALLGRIND])?;
+    let runs = options.number(RUNS, 5)?;
+    let cwnd = json::build_cwnd()?;
+    let machine = machine::describe();
+    let load_before = machine::load();
+
+    let mut measured = Vec::with_capacity(ROWS.len());
+    for row in ROWS {
+        eprintln!("{}: {runs} runs", row.name);
+        let all: Result<Vec<Measurement>, String> =
+            (0..runs).map(|_| measure::run(&cwnd, row, DURATION)).collect();
+        measured.push(all?);
+    }
+    let counts =
+        if options.has(NO_CALLGRIND) { Err("not asked for".to_owned()) } else { instructions(&cwnd) };
+
+    println!(
+        "CPU time of `cwnd compare`, {DURATION} s simulated, median of {runs} runs (least to greatest)\n"
+    );
+    print!("{}", costs(&measured, counts.as_deref().ok()));
+    println!("\n  Per data packet that arrives at the bottleneck's queue. The bars are the project's own.");
+    if let Err(why) = counts {
+        println!("  Instructions: skipped: {why}");
+    }
+    println!("\nPeak memory of the process, {LONG} s against {DURATION} s simulated\n");
+    print!("{}", memory(&cwnd, &measured)?);
+    if let Some(reference) = options.text(REFERENCE) {
+        println!("\n{}", against(reference, &cwnd, runs)?);
+    }
+    println!("\n{machine}; load average {load_before} before, {} after", machine::load());
+    Ok(true)
+}
+
+/// Instructions a packet of every row, by callgrind.
+fn instructions(cwnd: &Path) -> Result<Vec<f64>, String> {
+    if !command::succeeds(std::process::Command::new("valgrind").arg("--version")) {
+        return Err("there is no valgrind; install it: sudo apt-get install valgrind".to_owned());
+    }
+    let count = |row: &Row| {
+        eprintln!("{}: instructions", row.name);
+        measure::instructions(cwnd, row)
+    };
+    ROWS.iter().map(count).collect()
+}
+
+fn costs(measured: &[Vec<Measurement>], instructions: Option<&[f64]>) -> String {
+    let head = [
+        cells(&["", "ns a packet", "", "at most", "packets a second", "instructions", "peak memory"]),
+        cells(&["", "median", "range", "", "million", "a packet", "MiB"]),
+    ];
+    let rows: Vec<Vec<String>> = ROWS
+        .iter()
+        .zip(measured)
+        .enumerate()
+        .map(|(i, (row, runs))| {
+            let times: Vec<f64> = runs.iter().map(|run| run.ns_per_packet).collect();
+            let (least, greatest) = ends(&times);
+            let time = median(&times);
+            vec![
+                row.name.to_owned(),
+                format!("{time:.1}"),
+                format!("{least:.1} to {greatest:.1}"),
+                row.bar_ns.map_or(String::new(), |bar| bar_text(time, bar)),
+                format!("{:.1}", 1e3 / time),
+                instructions.map_or("–".to_owned(), |counts| format!("{:.0}", counts[i])),
+                format!("{:.1}", peak(runs)),
+            ]
+        })
+        .collect();
+    table(&head, &rows)
+}
+
+/// The bar, and whether a value passes over it.
+fn bar_text(value: f64, bar: f64) -> String {
+    format!("{bar:.0}{}", if value > bar { " (over)" } else { "" })
+}
+
+fn peak(runs: &[Measurement]) -> f64 {
+    median(&runs.iter().map(|run| run.peak_mib).collect::<Vec<_>>())
+}
+
+/// Whether memory grows with simulated time.
+fn memory(cwnd: &Path, measured: &[Vec<Measurement>]) -> Result<String, String> {
+    let head = [
+        cells(&["", &format!("{DURATION} s"), &format!("{LONG} s"), "at most"]),
+        cells(&["", "MiB", "MiB", "MiB"]),
+    ];
+    let mut rows = Vec::new();
+    for (row, runs) in ROWS.iter().zip(measured) {
+        let Some(bar) = row.bar_mib else { continue };
+        eprintln!("{}: {LONG} s", row.name);
+        let long = measure::run(cwnd, row, LONG)?.peak_mib;
+        let most = long.max(peak(runs));
+        let texts = [format!("{:.1}", peak(runs)), format!("{long:.1}"), bar_text(most, bar)];
+        rows.push(std::iter::once(row.name.to_owned()).chain(texts).collect());
+    }
+    Ok(table(&head, &rows))
+}
+
+/// Run a reference program and the row of four flows in turn.
+fn against(reference: &str, cwnd: &Path, runs: usize) -> Result<String, String> {
+    let row = rows::four_flows();
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..runs {
+        theirs.push(measure::reference(reference)?);
+        ours.push(measure::run(cwnd, row, DURATION)?.ns_per_packet);
+    }
+    let ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
+    let (least, greatest) = ends(&ratios);
+    Ok(format!(
+        "In turn with `{reference}`, {runs} times: {} {:.1} ns, the reference {:.1} ns (medians); ratio {:.2} \
+         ({least:.2} to {greatest:.2})",
+        row.name,
+        median(&ours),
+        median(&theirs),
+        median(&ratios),
+    ))
+}

@@ -1,0 +1,94 @@
+//! What is measured.
+
+/// A scenario of CUBIC flows, with its bars if it has any.
+pub struct Row {
+    pub name: &'static str,
+    /// What `cwnd compare` is told beside what all rows have in common.
+    pub arguments: &'static [&'static str],
+    /// Nanoseconds a packet, at most.
+    pub bar_ns: Option<f64>,
+    /// Peak memory, MiB, at most, however long the run.
+    pub bar_mib: Option<f64>,
+}
+
+/// What all rows have in common: the ns2 stack, and nothing drawn at random.
+pub const COMMON: &[&str] = &[
+    "compare",
+    "cubic",
+    "--stack",
+    "ns2",
+    "--packet-size",
+    "1000",
+    "--access-rate",
+    "1 Gbit/s",
+    "--access-delay",
+    "1 ms",
+    "--start-jitter",
+    "0 s",
+    "--send-overhead",
+    "0 s",
+    "--json",
+    "--quiet",
+];
+
+macro_rules! far {
+    ($flows:literal $(, $more:literal)*) => {
+        &["--flows", $flows, "--rate", "1 Gbit/s", "--delay", "100 ms", "--buffer", "1000", "--access-buffer", "1000"
+          $(, $more)*]
+    };
+}
+
+/// The rows, in the order of the table. All but the last three: 1 Gbit/s, RTT 204 ms, buffers of 1,000.
+pub const ROWS: &[Row] = &[
+    Row { name: "1 flow", arguments: far!("1"), bar_ns: None, bar_mib: None },
+    Row { name: "4 flows", arguments: far!("4"), bar_ns: Some(30.0), bar_mib: Some(32.0) },
+    Row { name: "64 flows", arguments: far!("64"), bar_ns: None, bar_mib: None },
+    Row { name: "1,000 flows", arguments: far!("1000"), bar_ns: Some(90.0), bar_mib: None },
+    Row {
+        name: "4 flows, RTT 12 ms, buffer 100, PER 1e-4",
+        arguments: &[
+            "--flows",
+            "4",
+            "--rate",
+            "1 Gbit/s",
+            "--delay",
+            "4 ms",
+            "--buffer",
+            "100",
+            "--access-buffer",
+            "100",
+            "--per",
+            "1e-4",
+        ],
+        bar_ns: Some(60.0),
+        bar_mib: None,
+    },
+    Row {
+        name: "50 flows, 100 Mbit/s, RTT 100 ms",
+        arguments: &[
+            "--flows",
+            "50",
+            "--rate",
+            "100 Mbit/s",
+            "--delay",
+            "48 ms",
+            "--buffer",
+            "1000",
+            "--access-buffer",
+            "1000",
+        ],
+        bar_ns: None,
+        bar_mib: None,
+    },
+    Row {
+        name: "4 flows and 4 against them",
+        arguments: far!("4", "--reverse-flows", "4"),
+        bar_ns: None,
+        bar_mib: None,
+    },
+];
+
+/// The row that a reference is held against.
+pub fn four_flows() -> &'static Row {
+    &ROWS[1]
+}

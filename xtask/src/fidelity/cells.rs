@@ -1,0 +1,106 @@
+//! What is compared: settings of the papers, and what each simulator answers.
+
+use std::fmt;
+
+/// A network and how long it is watched. Everything not said here is the same everywhere: 1 Gbit/s, access
+/// links of 1 ms, packets of 1,000 B of payload, SACK, timestamps, an ACK a packet.
+#[derive(PartialEq)]
+pub struct Setting {
+    pub flows: u32,
+    /// Delay of the bottleneck, one way, milliseconds.
+    pub delay_ms: u32,
+    /// Packets.
+    pub buffer: u32,
+    /// Packets; a sender's own queue is one of these.
+    pub access_buffer: u32,
+    /// Seconds.
+    pub duration: u32,
+    /// Time between samples of the first flow's window, seconds; zero for none.
+    pub sample: f64,
+}
+
+/// One way, milliseconds.
+pub const ACCESS_DELAY_MS: u32 = 1;
+/// Bytes of payload, and on the wire with 50 of headers.
+pub const PAYLOAD: f64 = 1000.0;
+pub const WIRE: f64 = 1050.0;
+
+/// The same algorithm as a module of ns-2.35's and as one of ours.
+#[derive(PartialEq)]
+pub struct Pair {
+    pub module: &'static str,
+    pub algorithm: &'static str,
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.algorithm, self.module)
+    }
+}
+
+/// Four flows of P2's table 3.
+pub struct Cell {
+    pub setting: Setting,
+    pub pair: Pair,
+}
+
+/// One flow of a figure, by several algorithms.
+pub struct Single {
+    pub title: &'static str,
+    pub setting: Setting,
+    /// Time between the windows that are printed, seconds.
+    pub shown: u32,
+    pub pairs: &'static [Pair],
+}
+
+/// What a simulator answers.
+#[derive(Debug, PartialEq)]
+pub struct Run {
+    /// Of data in order, headers counted.
+    pub throughput_mbps: f64,
+    /// Jain's index of the flows.
+    pub jain: f64,
+    /// (Sent - received)/sent.
+    pub unreceived: f64,
+    /// Reductions of the window, of all flows.
+    pub cuts: u64,
+    /// Windows of the first flow, at 1, 2, … sampling times.
+    pub windows: Vec<f64>,
+}
+
+const NEWRENO: Pair = Pair { module: "reno", algorithm: "newreno" };
+const CUBIC: Pair = Pair { module: "cubic", algorithm: "cubic-2008" };
+const COMPOUND: Pair = Pair { module: "compound", algorithm: "compound-ns2" };
+
+const fn four_flows(buffer: u32) -> Setting {
+    Setting { flows: 4, delay_ms: 100, buffer, access_buffer: 25, duration: 150, sample: 0.0 }
+}
+
+const fn one_flow(delay_ms: u32, buffer: u32) -> Setting {
+    Setting { flows: 1, delay_ms, buffer, access_buffer: buffer, duration: 100, sample: 0.1 }
+}
+
+/// P2's cells. ns-2 takes 10 to 30 s of CPU for a run of CUBIC, so that it is here once.
+pub static CELLS: [Cell; 5] = [
+    Cell { setting: four_flows(100), pair: CUBIC },
+    Cell { setting: four_flows(100), pair: NEWRENO },
+    Cell { setting: four_flows(500), pair: NEWRENO },
+    Cell { setting: four_flows(100), pair: COMPOUND },
+    Cell { setting: four_flows(500), pair: COMPOUND },
+];
+
+/// P0's and P1's figures of single flows.
+pub static SINGLES: [Single; 2] = [
+    Single {
+        title: "One flow (P1's figure 10a): 1 Gbit/s, RTT 12 ms, its own queue and the bottleneck's 5 packets, 100 s",
+        setting: one_flow(4, 5),
+        shown: 10,
+        pairs: &[CUBIC, COMPOUND],
+    },
+    Single {
+        title: "One flow (P0's figure 7): 1 Gbit/s, RTT 204 ms, both queues 6,400 packets, 100 s",
+        setting: one_flow(100, 6400),
+        shown: 10,
+        pairs: &[CUBIC, COMPOUND],
+    },
+];
