@@ -2,8 +2,9 @@
 //!
 //! ns-2.35 runs its TCP-Linux agents over the dumbbell of `xtask/fidelity/dumbbell.tcl`; cwnd runs its own
 //! algorithms over the same network. Four flows are run once with nothing random (all start at 0; whoever wins
-//! a tie wins it every time, so small differences grow), and with starts and sending times drawn by several
-//! seeds, where means can be compared. Single flows are compared window by window.
+//! a tie wins it every time, so small differences grow), and then with several seeds, where means can be
+//! compared: with random starts, and with random sending times as well. Single flows are compared window by
+//! window.
 
 mod cells;
 mod ns2;
@@ -12,7 +13,8 @@ mod ours;
 use crate::options::Options;
 use crate::statistics::{deviation, mean};
 use crate::table::{cells, table};
-use cells::{CELLS, Pair, Run, SINGLES, Setting, Single};
+use cells::{CELLS, Cell, Chance, Pair, Run, SINGLES, Setting, Single};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -25,52 +27,56 @@ const SEEDS: &str = "--seeds";
 
 /// Run both, and print what they say.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
+    // ns-2 is the only reference there is, so that `--ns2` goes without saying.
     let options = Options::new(arguments, &[SEEDS], &[NS2])?;
     let seeds = options.number(SEEDS, 3)? as u64;
     let begin = Instant::now();
     let simulators = Simulators { cwnd: crate::json::build_cwnd()?, ns: ns2::find()? };
-
-    // The long ones first, so that all cores have something to do until the end.
-    let jobs: Vec<Job> = SINGLES
-        .iter()
-        .flat_map(|single| single.pairs.iter().map(|pair| Job { setting: &single.setting, pair, seed: None }))
-        .chain(CELLS.iter().flat_map(|cell| {
-            (0..=seeds).map(|seed| Job {
-                setting: &cell.setting,
-                pair: &cell.pair,
-                seed: (seed > 0).then_some(seed),
-            })
-        }))
-        .collect();
-    let answers = Answers { answers: simulators.run_all(&jobs)?, jobs };
+    let answers = simulators.run_all(jobs(seeds))?;
 
     println!("Four flows (P2's table 3): 1 Gbit/s, RTT 204 ms, access queues of 25, 150 s");
     println!("\n  All start at the same time, and nothing is random\n");
-    print!("{}", together(&answers));
-    println!("\n  Starts within 204 ms, sending within 8.4 us; means of {seeds} ± standard deviation\n");
-    print!("{}", by_chance(&answers));
+    print!("{}", four_flows(&answers, Kind::Together));
+    println!("\n  Starts within 204 ms; mean of {seeds} ± standard deviation\n");
+    print!("{}", four_flows(&answers, Kind::Starts));
     println!(
-        "\n  Throughput counts headers; lost is (sent - received)/sent; cuts are reductions of all flows."
+        "\n  Starts within 204 ms, and each sending up to 8.4 us late; mean of {seeds} ± standard deviation\n"
     );
+    print!("{}", four_flows(&answers, Kind::Sending));
+    println!("\n  Throughput counts headers; lost is (sent - received)/sent; cuts are those of all flows.");
     for single in &SINGLES {
         println!("\n{}\n", single.title);
         print!("{}", windows(single, &answers));
     }
-    println!("\n{} runs in {:.0} s", 2 * answers.jobs.len(), begin.elapsed().as_secs_f64());
+    println!("\n{} runs in {:.0} s", 2 * answers.0.len(), begin.elapsed().as_secs_f64());
     Ok(true)
-}
-
-struct Simulators {
-    cwnd: std::path::PathBuf,
-    ns: std::path::PathBuf,
 }
 
 /// A scenario that both run.
 struct Job {
     setting: &'static Setting,
     pair: &'static Pair,
-    /// Without a seed nothing is random.
-    seed: Option<u64>,
+    chance: Chance,
+}
+
+/// Everything to be run, the long ones first, so that all cores have something to do until the end.
+fn jobs(seeds: u64) -> Vec<Job> {
+    let single = |single: &'static Single| {
+        single.pairs.iter().map(|pair| Job { setting: &single.setting, pair, chance: Chance::None })
+    };
+    let mut chances = vec![Chance::None];
+    chances.extend((1..=seeds).map(|seed| Chance::Starts { seed }));
+    chances.extend((1..=seeds).map(|seed| Chance::Sending { seed }));
+    let cell = |cell: &'static Cell| {
+        let job = |&chance: &Chance| Job { setting: &cell.setting, pair: &cell.pair, chance };
+        chances.iter().map(job).collect::<Vec<_>>()
+    };
+    SINGLES.iter().flat_map(single).chain(CELLS.iter().flat_map(cell)).collect()
+}
+
+struct Simulators {
+    cwnd: PathBuf,
+    ns: PathBuf,
 }
 
 /// What ns-2 and cwnd answer.
@@ -80,8 +86,8 @@ struct Answer {
 }
 
 impl Simulators {
-    /// Run all jobs on all cores; the answers are in the order of the jobs.
-    fn run_all(&self, jobs: &[Job]) -> Result<Vec<Answer>, String> {
+    /// Run all jobs on all cores.
+    fn run_all(&self, jobs: Vec<Job>) -> Result<Answers, String> {
         let next = AtomicUsize::new(0);
         let answers: Mutex<Vec<(usize, Result<Answer, String>)>> = Mutex::new(Vec::new());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -91,6 +97,7 @@ impl Simulators {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(job) = jobs.get(index) else { return };
+                        eprintln!("{} of {}: {}", index + 1, jobs.len(), job.pair);
                         let answer = self.answer(job);
                         answers.lock().unwrap_or_else(|e| e.into_inner()).push((index, answer));
                     }
@@ -99,37 +106,42 @@ impl Simulators {
         });
         let mut answers = answers.into_inner().unwrap_or_else(|e| e.into_inner());
         answers.sort_by_key(|(index, _)| *index);
-        answers.into_iter().map(|(_, answer)| answer).collect()
+        let answers: Result<Vec<Answer>, String> = answers.into_iter().map(|(_, answer)| answer).collect();
+        Ok(Answers(jobs.into_iter().zip(answers?).collect()))
     }
 
     fn answer(&self, job: &Job) -> Result<Answer, String> {
-        let chance = job.seed.map_or_else(|| "nothing random".to_owned(), |seed| format!("seed {seed}"));
-        eprintln!(
-            "{}, {} flow(s), buffer {}: {chance}",
-            job.pair.algorithm, job.setting.flows, job.setting.buffer
-        );
-        let theirs = ns2::run(&self.ns, job.setting, job.pair.module, job.seed)?;
-        let ours = ours::run(&self.cwnd, job.setting, job.pair.algorithm, job.seed)?;
+        let theirs = ns2::run(&self.ns, job.setting, job.pair.module, job.chance)?;
+        let ours = ours::run(&self.cwnd, job.setting, job.pair.algorithm, job.chance)?;
         Ok(Answer { theirs, ours })
     }
 }
 
-/// All that was asked, and the answers to it.
-struct Answers {
-    jobs: Vec<Job>,
-    answers: Vec<Answer>,
+/// All that was asked, with the answers.
+struct Answers(Vec<(Job, Answer)>);
+
+/// What is random, whatever the seed.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Together,
+    Starts,
+    Sending,
 }
 
 impl Answers {
-    /// The answers for a setting and an algorithm: with nothing random, or by the seeds.
-    fn of(&self, setting: &Setting, pair: &Pair, random: bool) -> Vec<&Answer> {
-        let asked = |job: &Job| job.setting == setting && job.pair == pair && job.seed.is_some() == random;
-        let both = self.jobs.iter().zip(&self.answers);
-        both.filter(|(job, _)| asked(job)).map(|(_, answer)| answer).collect()
+    /// The answers for a setting and an algorithm, by their seeds.
+    fn of(&self, setting: &Setting, pair: &Pair, kind: Kind) -> Vec<&Answer> {
+        let kind_of = |chance: Chance| match chance {
+            Chance::None => Kind::Together,
+            Chance::Starts { .. } => Kind::Starts,
+            Chance::Sending { .. } => Kind::Sending,
+        };
+        let asked = |job: &Job| job.setting == setting && job.pair == pair && kind_of(job.chance) == kind;
+        self.0.iter().filter(|(job, _)| asked(job)).map(|(_, answer)| answer).collect()
     }
 }
 
-fn together(answers: &Answers) -> String {
+fn four_flows(answers: &Answers, kind: Kind) -> String {
     let head = [
         cells(&["", "", "throughput", "Mbit/s", "", "Jain", "", "lost", "%", "cuts", ""]),
         cells(&[
@@ -146,63 +158,27 @@ fn together(answers: &Answers) -> String {
             "cwnd",
         ]),
     ];
-    let rows: Vec<Vec<String>> = CELLS
-        .iter()
-        .flat_map(|cell| {
-            answers.of(&cell.setting, &cell.pair, false).into_iter().map(move |answer| (cell, answer))
-        })
-        .map(|(cell, Answer { theirs, ours })| {
-            vec![
-                cell.pair.to_string(),
-                cell.setting.buffer.to_string(),
-                format!("{:.2}", theirs.throughput_mbps),
-                format!("{:.2}", ours.throughput_mbps),
-                format!("{:+.1}", (ours.throughput_mbps / theirs.throughput_mbps - 1.0) * 100.0),
-                format!("{:.3}", theirs.jain),
-                format!("{:.3}", ours.jain),
-                format!("{:.3}", theirs.unreceived * 100.0),
-                format!("{:.3}", ours.unreceived * 100.0),
-                theirs.cuts.to_string(),
-                ours.cuts.to_string(),
-            ]
-        })
-        .collect();
-    table(&head, &rows)
-}
-
-fn by_chance(answers: &Answers) -> String {
-    let head = [
-        cells(&["", "", "throughput", "Mbit/s", "", "Jain", "", "lost", "%"]),
-        cells(&[
-            "algorithm (module)",
-            "buffer",
-            "ns-2.35",
-            "cwnd",
-            "%",
-            "ns-2.35",
-            "cwnd",
-            "ns-2.35",
-            "cwnd",
-        ]),
-    ];
-    let row = |cell: &cells::Cell| {
-        let answers = answers.of(&cell.setting, &cell.pair, true);
-        let theirs =
-            |of: fn(&Run) -> f64| answers.iter().map(|answer| of(&answer.theirs)).collect::<Vec<_>>();
-        let ours = |of: fn(&Run) -> f64| answers.iter().map(|answer| of(&answer.ours)).collect::<Vec<_>>();
-        let throughput = |values: &[f64]| format!("{:.1} ± {:.1}", mean(values), deviation(values));
-        let (their_rates, our_rates) = (theirs(|run| run.throughput_mbps), ours(|run| run.throughput_mbps));
-        vec![
-            cell.pair.to_string(),
-            cell.setting.buffer.to_string(),
-            throughput(&their_rates),
-            throughput(&our_rates),
-            format!("{:+.1}", (mean(&our_rates) / mean(&their_rates) - 1.0) * 100.0),
-            format!("{:.3}", mean(&theirs(|run| run.jain))),
-            format!("{:.3}", mean(&ours(|run| run.jain))),
-            format!("{:.3}", mean(&theirs(|run| run.unreceived)) * 100.0),
-            format!("{:.3}", mean(&ours(|run| run.unreceived)) * 100.0),
-        ]
+    let row = |cell: &Cell| {
+        let answers = answers.of(&cell.setting, &cell.pair, kind);
+        let both = |of: fn(&Run) -> f64| {
+            let theirs: Vec<f64> = answers.iter().map(|answer| of(&answer.theirs)).collect();
+            let ours: Vec<f64> = answers.iter().map(|answer| of(&answer.ours)).collect();
+            [theirs, ours]
+        };
+        let throughput = both(|run| run.throughput_mbps);
+        let [theirs, ours] = throughput.each_ref().map(|values| mean(values));
+        let rates = throughput.map(|values| match kind {
+            Kind::Together => format!("{:.2}", mean(&values)),
+            _ => format!("{:.1} ± {:.1}", mean(&values), deviation(&values)),
+        });
+        let means =
+            |of: fn(&Run) -> f64, digits: usize| both(of).map(|values| format!("{:.digits$}", mean(&values)));
+        let name = [cell.pair.to_string(), cell.setting.buffer.to_string()];
+        let difference = [format!("{:+.1}", (ours / theirs - 1.0) * 100.0)];
+        let jain = means(|run| run.jain, 3);
+        let lost = means(|run| run.unreceived * 100.0, 3);
+        let cuts = means(|run| run.cuts as f64, 0);
+        [&name[..], &rates, &difference, &jain, &lost, &cuts].concat()
     };
     table(&head, &CELLS.iter().map(row).collect::<Vec<_>>())
 }
@@ -210,7 +186,7 @@ fn by_chance(answers: &Answers) -> String {
 /// The windows of a single flow over time.
 fn windows(single: &Single, answers: &Answers) -> String {
     let answers: Vec<&Answer> =
-        single.pairs.iter().flat_map(|pair| answers.of(&single.setting, pair, false)).collect();
+        single.pairs.iter().flat_map(|pair| answers.of(&single.setting, pair, Kind::Together)).collect();
     let names = single.pairs.iter().flat_map(|pair| [pair.to_string(), String::new()]);
     let columns = single.pairs.iter().flat_map(|_| cells(&["ns-2.35", "cwnd"]));
     let head = [
@@ -221,10 +197,10 @@ fn windows(single: &Single, answers: &Answers) -> String {
         let values = answers.iter().flat_map(|answer| [of(&answer.theirs), of(&answer.ours)]);
         std::iter::once(name).chain(values).collect::<Vec<String>>()
     };
-    let steps = (single.setting.duration / single.shown) as usize;
+    let steps = single.setting.duration / single.shown;
     let mut rows: Vec<Vec<String>> = (1..=steps)
         .map(|step| {
-            let time = step as u32 * single.shown;
+            let time = step * single.shown;
             row(format!("{time} s"), &|run| {
                 let at = (f64::from(time) / single.setting.sample).round() as usize - 1;
                 run.windows.get(at).map_or("–".to_owned(), |window| format!("{window:.0}"))

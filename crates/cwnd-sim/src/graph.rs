@@ -109,6 +109,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
         .iter()
         .flat_map(|route| [network.links[route[0]].from, network.links[route[route.len() - 1]].to])
         .collect();
+    let last: BTreeSet<LinkId> = channels.iter().map(|route| route[route.len() - 1]).collect();
     let goes_on: BTreeSet<LinkId> =
         channels.iter().flat_map(|route| route[..route.len() - 1].iter().copied()).collect();
 
@@ -176,8 +177,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
             }
         }
         // Where a link that is not an inlet's ends in a host, the host has an inlet without a link.
-        let ends = channels.iter().any(|route| route[route.len() - 1] == link);
-        if ends && !matches!(graph.runners[link], Runner::Inlet(_)) {
+        if last.contains(&link) && !matches!(graph.runners[link], Runner::Inlet(_)) {
             let ring = new_ring(net, Some(link));
             ring_into.insert((Feeder::Link(link), None), ring);
             let host = graph.host_stage(network.links[link].to);
@@ -187,7 +187,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
         }
     }
 
-    let mut next = vec![vec![NOWHERE; channels.len()]; network.links.len()];
+    let mut next: Vec<Vec<(usize, u32)>> = vec![Vec::new(); network.links.len()];
     for (channel, route) in channels.iter().enumerate() {
         let first = route[0];
         net.egress.push(match graph.runners[first] {
@@ -195,14 +195,18 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
             _ => Egress::Ring(ring_into[&(Feeder::Host(network.links[first].from), Some(first))]),
         });
         for (i, &link) in route.iter().enumerate() {
-            next[link][channel] = ring_into[&(Feeder::Link(link), route.get(i + 1).copied())];
+            next[link].push((channel, ring_into[&(Feeder::Link(link), route.get(i + 1).copied())]));
         }
     }
-    for (link, rings) in next.into_iter().enumerate() {
-        let mut used = rings.iter().copied().filter(|&ring| ring != NOWHERE);
-        let first = used.next().unwrap_or(NOWHERE);
-        let next =
-            if used.all(|ring| ring == first) { Next::One(first) } else { Next::ByChannel(rings.into()) };
+    for (link, ways) in next.into_iter().enumerate() {
+        let first = ways.first().map_or(NOWHERE, |&(_, ring)| ring);
+        let next = if ways.iter().all(|&(_, ring)| ring == first) {
+            Next::One(first)
+        } else {
+            let mut rings = vec![NOWHERE; channels.len()];
+            ways.into_iter().for_each(|(channel, ring)| rings[channel] = ring);
+            Next::ByChannel(rings.into())
+        };
         net.links[link].set_next(next);
     }
     graph.refresh(net, smallest_packet);

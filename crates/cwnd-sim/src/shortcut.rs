@@ -21,6 +21,7 @@ use crate::net::Net;
 use crate::packet::BARE;
 use cwnd_link::SerialTime;
 use cwnd_scenario::{LinkId, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A receiver's host as the link before it sees it, and what has happened there since [`Echo::begin`].
 #[derive(Clone, Debug)]
@@ -92,8 +93,12 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
             });
         }
     }
+    let by_output: BTreeMap<u32, usize> =
+        echoes.iter().enumerate().filter_map(|(ring, echo)| Some((echo.as_ref()?.output.0, ring))).collect();
+    let feeders = feeders(scenario);
     for &link in &graph.links {
-        if let Some(rings) = is_transparent(scenario, graph, net, &echoes, link) {
+        let rings = is_transparent(scenario, graph, net, &echoes, &by_output, &feeders[link], link);
+        if let Some(rings) = rings {
             net.links[link].transparent = true;
             for ring in rings {
                 let echo = echoes[ring].as_mut().expect("asked for above");
@@ -105,12 +110,15 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
     echoes
 }
 
-/// If a link is transparent, the inlet rings of the hosts that feed it.
+/// If a link is transparent, the inlet rings of the hosts that feed it. `by_output` finds a host's ring by its
+/// output link.
 fn is_transparent(
     scenario: &Scenario,
     graph: &Graph,
     net: &Net,
     echoes: &[Option<Echo>],
+    by_output: &BTreeMap<u32, usize>,
+    feeders: &BTreeSet<Feeder>,
     link: LinkId,
 ) -> Option<Vec<usize>> {
     let stack = &scenario.stack;
@@ -123,14 +131,13 @@ fn is_transparent(
         return None;
     }
     let time = |link: usize, size| SerialTime::new(scenario.network.links[link].rate).of(size);
-    let (mut rings, mut nexts) = (Vec::new(), Vec::new());
+    let (mut rings, mut nexts) = (Vec::new(), BTreeSet::new());
     let mut origin = None;
-    for feeder in &feeders(scenario)[link] {
+    for feeder in feeders {
         let &Feeder::Link(output) = feeder else { return None };
         let Runner::Output(_) = graph.runners[output] else { return None };
-        let (ring, echo) = echoes.iter().enumerate().find_map(|(ring, echo)| {
-            echo.as_ref().filter(|echo| echo.output.0 as usize == output).map(|echo| (ring, echo))
-        })?;
+        let &ring = by_output.get(&(output as u32))?;
+        let echo = echoes[ring].as_ref()?;
         let from = net.line_of[ring]? as usize;
         let inlet = echo.inlet.1 as usize;
         // Between two data packets of one transmitter lies the serialisation of the second.
@@ -149,10 +156,9 @@ fn is_transparent(
         rings.push(ring);
         // ACKs of different hosts pass out of order of time, so they must not meet behind the link.
         let next = net.links[link].ring_of(echo.channel);
-        if nexts.contains(&next) {
+        if !nexts.insert(next) {
             return None;
         }
-        nexts.push(next);
     }
     Some(rings)
 }

@@ -53,6 +53,29 @@ pub struct Single {
     pub pairs: &'static [Pair],
 }
 
+/// What is drawn at random.
+#[derive(Clone, Copy)]
+pub enum Chance {
+    /// Nothing.
+    None,
+    /// When each flow starts, within one base round-trip time.
+    Starts { seed: u64 },
+    /// That, and how late a packet is sent, up to the time that it takes on the wire.
+    Sending { seed: u64 },
+}
+
+impl Chance {
+    /// The seed, the greatest delay of a start and that of a sending, in seconds.
+    pub fn bounds(self, setting: &Setting) -> (u64, f64, f64) {
+        let rtt = f64::from(2 * (setting.delay_ms + 2 * ACCESS_DELAY_MS)) / 1e3;
+        match self {
+            Chance::None => (1, 0.0, 0.0),
+            Chance::Starts { seed } => (seed, rtt, 0.0),
+            Chance::Sending { seed } => (seed, rtt, 8.4e-6),
+        }
+    }
+}
+
 /// What a simulator answers.
 #[derive(Debug, PartialEq)]
 pub struct Run {

@@ -1,6 +1,6 @@
 //! ns-2.35 as a program.
 
-use super::cells::{ACCESS_DELAY_MS, Run, Setting, WIRE};
+use super::cells::{ACCESS_DELAY_MS, Chance, Run, Setting, WIRE};
 use crate::command;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,11 +16,11 @@ pub fn find() -> Result<PathBuf, String> {
     if is_there() { Ok(ns) } else { Err("ns2 is installed, but `ns` does not run".to_owned()) }
 }
 
-/// Run a setting with a module of TCP-Linux; with a seed, starts and sending times are drawn.
-pub fn run(ns: &Path, setting: &Setting, module: &str, seed: Option<u64>) -> Result<Run, String> {
+/// Run a setting with a module of TCP-Linux.
+pub fn run(ns: &Path, setting: &Setting, module: &str, chance: Chance) -> Result<Run, String> {
     let script = command::root().join("xtask/fidelity/dumbbell.tcl");
     let seconds = |ms: u32| f64::from(ms) / 1e3;
-    let delay = setting.delay_ms + 2 * ACCESS_DELAY_MS;
+    let (seed, jitter, overhead) = chance.bounds(setting);
     let mut command = Command::new(ns);
     command.arg(script).args([
         format!("module={module}"),
@@ -31,14 +31,10 @@ pub fn run(ns: &Path, setting: &Setting, module: &str, seed: Option<u64>) -> Res
         format!("access_buffer={}", setting.access_buffer),
         format!("duration={}", setting.duration),
         format!("sample={}", setting.sample),
+        format!("seed={seed}"),
+        format!("jitter={jitter}"),
+        format!("overhead={overhead}"),
     ]);
-    if let Some(seed) = seed {
-        command.args([
-            format!("seed={seed}"),
-            format!("jitter={}", seconds(2 * delay)),
-            "overhead=8.4e-6".to_owned(),
-        ]);
-    }
     let said = command::output(&mut command)?;
     answer(&said, setting).ok_or_else(|| format!("{}: {said}", command::shown(&command)))
 }

@@ -1,13 +1,13 @@
 //! cwnd as a program.
 
-use super::cells::{ACCESS_DELAY_MS, PAYLOAD, Run, Setting, WIRE};
+use super::cells::{ACCESS_DELAY_MS, Chance, PAYLOAD, Run, Setting, WIRE};
 use crate::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Run a setting with an algorithm; with a seed, starts and sending times are drawn.
-pub fn run(cwnd: &Path, setting: &Setting, algorithm: &str, seed: Option<u64>) -> Result<Run, String> {
+/// Run a setting with an algorithm.
+pub fn run(cwnd: &Path, setting: &Setting, algorithm: &str, chance: Chance) -> Result<Run, String> {
     let mut command = Command::new(cwnd);
     command.args(["compare", algorithm, "--stack", "ns2", "--rate", "1 Gbit/s", "--json", "--quiet"]);
     let mut say = |flag: &str, value: String| {
@@ -19,13 +19,10 @@ pub fn run(cwnd: &Path, setting: &Setting, algorithm: &str, seed: Option<u64>) -
     say("--buffer", setting.buffer.to_string());
     say("--access-buffer", setting.access_buffer.to_string());
     say("--duration", format!("{} s", setting.duration));
-    let (jitter, overhead) = match seed {
-        Some(_) => (2 * (setting.delay_ms + 2 * ACCESS_DELAY_MS), "8.4 us"),
-        None => (0, "0 s"),
-    };
-    say("--start-jitter", format!("{jitter} ms"));
-    say("--send-overhead", overhead.to_owned());
-    say("--seed", seed.unwrap_or(1).to_string());
+    let (seed, jitter, overhead) = chance.bounds(setting);
+    say("--seed", seed.to_string());
+    say("--start-jitter", format!("{jitter} s"));
+    say("--send-overhead", format!("{overhead} s"));
     let trace = (setting.sample > 0.0).then(Trace::new);
     if let Some(trace) = &trace {
         say("--sample", format!("{} s", setting.sample));
