@@ -8,6 +8,8 @@ mod check;
 mod engine;
 mod factory;
 #[doc(hidden)]
+pub mod fault;
+#[doc(hidden)]
 pub mod graph;
 #[doc(hidden)]
 pub mod host;

@@ -6,6 +6,7 @@
 //! which "at least n packets are in the system" is a single comparison: has the n-th last one left?
 //! A change of rate, delay or loss at `t` redoes what had been computed beyond `t` (see [`Link::redo`]).
 
+use crate::fault::{self, Fault};
 use crate::packet::{CE, ECT, LOST};
 use crate::ring::Ring;
 use cwnd_link::{BernoulliLoss, Limits, SerialTime};
@@ -172,7 +173,7 @@ impl Link {
         let kept = alert_at <= self.departures.len() as u64;
         self.alert_at = if kept { alert_at as usize } else { usize::MAX };
         let timeless = self.serial == SerialTime::default();
-        let gone = timeless || !self.limits.transmission_counts;
+        let gone = timeless || !self.limits.transmission_counts || fault::is(Fault::LeavesTooEarly);
         self.grace = u64::from(gone);
         self.idle_grace = u64::from(gone || (drop_at > 1 && mark_at > 1 && bytes == u64::MAX));
     }
@@ -321,7 +322,7 @@ impl Link {
     /// The queue's verdict on a packet that finds a long queue: none drops it, else the flags that it gets.
     #[inline(never)]
     fn judge(&mut self, now: u64, size: u32, flags: u16) -> Option<u16> {
-        let full = self.holds(self.limits.drop_at, now);
+        let full = self.holds(self.limits.drop_at + u64::from(fault::is(Fault::RoomForOneMore)), now);
         if full || self.limits.bytes != u64::MAX && !self.admit_bytes(now, size) {
             self.dropped += 1;
             return None;
@@ -329,7 +330,8 @@ impl Link {
         while self.holds(self.max_waiting + 1, now) {
             self.max_waiting += 1;
         }
-        let mark = flags & ECT != 0 && self.holds(self.limits.mark_at, now);
+        let late = u64::from(fault::is(Fault::MarkTooLate));
+        let mark = flags & ECT != 0 && self.holds(self.limits.mark_at.saturating_add(late), now);
         self.marked += u64::from(mark);
         self.set_alert();
         Some(if mark { CE } else { 0 })
@@ -428,6 +430,9 @@ impl Link {
 
     /// Of the waiting times that have been added up, what lies beyond `t`, nanoseconds.
     pub fn waiting_beyond(&self, t: u64) -> u128 {
+        if fault::is(Fault::WaitingBeyondTheEnd) {
+            return 0;
+        }
         let mask = self.departures.len() - 1;
         let n = self.in_system(t);
         // A packet waits until the one before it has left.
@@ -459,7 +464,7 @@ impl Link {
             _ => self.previous,
         };
         // Who left before the delay last changed is in `not_before` already.
-        if last_left > 0 && last_left >= self.delay_since {
+        if last_left > 0 && last_left >= self.delay_since && !fault::is(Fault::Overtaking) {
             self.not_before = self.not_before.max(last_left + self.delay);
         }
 
@@ -472,6 +477,7 @@ impl Link {
                 self.set_usual_sizes(self.usual.map(|(size, _)| size));
             }
             Change::Delay(delay) => (self.delay, self.delay_since) = (delay, t),
+            Change::Loss(_) if fault::is(Fault::OldLosses) && self.loss.is_some() => {}
             Change::Loss(fresh) => self.redraw(&places, rings, fresh),
         }
 
@@ -479,7 +485,9 @@ impl Link {
         for (i, &(ring, depth)) in places.iter().enumerate() {
             let slot = (first + i) & mask;
             let old = self.departures[slot];
-            let departure = if i == 0 {
+            let departure = if i == 0 && fault::is(Fault::OldRateInTransmission) {
+                old.at
+            } else if i == 0 {
                 t + self.serial.convert(old.at - t, old_serial)
             } else {
                 start + self.serial.of(old.size)

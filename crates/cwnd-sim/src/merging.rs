@@ -1,5 +1,6 @@
 //! A link that several stages feed, or that feeds several: it merges its inputs in order of time.
 
+use crate::fault::{self, Fault};
 use crate::host::Host;
 use crate::link::Link;
 use crate::merge::{Key, Merge};
@@ -40,7 +41,7 @@ pub fn run(
     }
     let mut state = std::mem::replace(&mut net.links[link as usize], Link::placeholder());
     let mut active = Vec::new();
-    let transparent = state.transparent;
+    let transparent = state.transparent || fault::is(Fault::AllTransparent);
     // The rings are held here, so that they need not be looked for at every packet; who else needs them
     // gets them back meanwhile.
     let mut rings = std::mem::take(&mut net.rings);
@@ -49,7 +50,7 @@ pub fn run(
     while let Some((first, second)) = merge.first_two() {
         let ring = inputs[first.input as usize];
         // Stay with this input until the runner-up comes first.
-        let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
+        let until = second.at.saturating_add(u64::from((first.input < second.input) != fault::is(Fault::TiesTurned))).min(limit);
         let next = loop {
             let input = &mut rings[ring as usize];
             let at = input.next_at();

@@ -14,6 +14,7 @@
 //! A change of any link while the simulation runs puts an end to both, since what they rest on may not hold
 //! any more.
 
+use crate::fault::{self, Fault};
 use crate::graph::{Feeder, Graph, Runner, feeders};
 use crate::host::{Endpoint, Host};
 use crate::link::Link;
@@ -231,7 +232,8 @@ impl Echo {
     pub fn answer(&mut self, at: u64, sent: u64, sequence: u64, rest: u64, stop: u64) -> Option<Answer> {
         let arrival = at + self.latencies[0];
         let out = arrival + self.latencies[1];
-        let ordinary = rest >> 32 == u64::from(self.sizes.0) && sequence as u32 == self.expected;
+        let expected = sequence as u32 == self.expected || fault::is(Fault::EchoOutOfOrder);
+        let ordinary = rest >> 32 == u64::from(self.sizes.0) && expected;
         let idle = self.inlet_free[0] < at + self.graces[0] && self.output_free[0] < arrival + self.graces[1];
         if !ordinary || !idle || out >= stop {
             return None;

@@ -6,6 +6,7 @@
 //! it waits for. Going round the stages moves the times on until all have come to the one asked for.
 
 use crate::factory::Factory;
+use crate::fault::{self, Fault};
 use crate::graph::{self, Graph};
 use crate::host::{Endpoint, Host};
 use crate::link::{Change, Link};
@@ -153,12 +154,12 @@ impl Simulation {
     /// Do all that happens before `time`, and nothing that happens at it or later. A time that has passed
     /// does nothing.
     pub fn run_until(&mut self, time: Time) {
-        let stop = time.0.saturating_add(self.origin);
+        let stop = time.0.saturating_add(self.origin) + u64::from(fault::is(Fault::PastTheStop));
         if stop <= self.now {
             return;
         }
         while self.go_round(stop) < stop {}
-        for host in &self.hosts {
+        for host in self.hosts.iter().filter(|_| !fault::is(Fault::InletNotSettled)) {
             host.settle(&mut self.net, stop);
         }
         self.net.count_late_losses();
@@ -176,7 +177,8 @@ impl Simulation {
             let is_host = stage < self.hosts.len();
             let mut limit = if is_host { horizon } else { stop };
             for wait in &self.graph.waits[stage] {
-                limit = limit.min(self.done[wait.stage].saturating_add(wait.latency));
+                let beyond = if fault::is(Fault::PastTheFrontier) { 1000 } else { 0 };
+                limit = limit.min(self.done[wait.stage].saturating_add(wait.latency + beyond));
             }
             if limit <= self.done[stage] {
                 continue;

@@ -1,0 +1,77 @@
+//! Faults that tests can put into the engine, to see that the tests would find them.
+//!
+//! Without the feature `faults` every question here is answered "no" at compile time.
+
+/// A fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A queue holds one packet more than its limit.
+    RoomForOneMore,
+    /// A queue marks one packet too late.
+    MarkTooLate,
+    /// A packet that leaves just as another arrives is always gone.
+    LeavesTooEarly,
+    /// Of two inputs with a packet at the same time the second comes first.
+    TiesTurned,
+    /// A stage handles what is a microsecond beyond its frontier.
+    PastTheFrontier,
+    /// A timer that moves earlier is noticed only at its old time.
+    TimerNoticedLate,
+    /// An echo takes any segment for the one expected.
+    EchoOutOfOrder,
+    /// ACKs pass every link as if it could not queue.
+    AllTransparent,
+    /// A run that stops does what happens at its end.
+    PastTheStop,
+    /// A change of rate leaves the packet in transmission alone.
+    OldRateInTransmission,
+    /// After a change to a shorter delay packets overtake.
+    Overtaking,
+    /// A change of loss keeps the losses drawn ahead.
+    OldLosses,
+    /// What comes to an inlet's link before the stop, but to no endpoint, stays outside.
+    InletNotSettled,
+    /// The waiting that lies beyond the end counts.
+    WaitingBeyondTheEnd,
+}
+
+/// All of them.
+pub const ALL: [Fault; 14] = [
+    Fault::RoomForOneMore,
+    Fault::MarkTooLate,
+    Fault::LeavesTooEarly,
+    Fault::TiesTurned,
+    Fault::PastTheFrontier,
+    Fault::TimerNoticedLate,
+    Fault::EchoOutOfOrder,
+    Fault::AllTransparent,
+    Fault::PastTheStop,
+    Fault::OldRateInTransmission,
+    Fault::Overtaking,
+    Fault::OldLosses,
+    Fault::InletNotSettled,
+    Fault::WaitingBeyondTheEnd,
+];
+
+#[cfg(feature = "faults")]
+thread_local! {
+    static ACTIVE: std::cell::Cell<Option<Fault>> = const { std::cell::Cell::new(None) };
+}
+
+/// Put a fault into the engine, as far as this thread runs it, or take it out.
+#[cfg(feature = "faults")]
+pub fn set(fault: Option<Fault>) {
+    ACTIVE.set(fault);
+}
+
+/// Whether a fault is there.
+#[inline(always)]
+pub fn is(fault: Fault) -> bool {
+    #[cfg(feature = "faults")]
+    return ACTIVE.get() == Some(fault);
+    #[cfg(not(feature = "faults"))]
+    {
+        let _ = fault;
+        false
+    }
+}
