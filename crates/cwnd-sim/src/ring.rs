@@ -93,7 +93,13 @@ impl Ring {
     /// The first packet, if there is one.
     #[inline(always)]
     pub fn first(&self) -> Option<Packet> {
-        (!self.is_empty()).then(|| Packet::from_words(*self.slot(self.head)))
+        self.first_words().map(Packet::from_words)
+    }
+
+    /// The first packet as words, if there is one.
+    #[inline(always)]
+    pub fn first_words(&self) -> Option<[u64; 4]> {
+        (!self.is_empty()).then(|| *self.slot(self.head))
     }
 
     /// Change the `n`-th packet counted from the last, which is the 0th.

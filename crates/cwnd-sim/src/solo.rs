@@ -175,14 +175,14 @@ impl Peer for Sender {
     fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64) {
         let Some(size) = self.plain_ack_size() else { return };
         let Some((raw, mut run, ring)) = way_in.idle_run(size) else { return };
-        let ordinary = Packet { size: size as u16, flags: BARE, ..Packet::default() };
-        while let Some(packet) = raw.first() {
-            let at = packet.at;
-            if at >= limit || (packet.size, packet.flags) != (ordinary.size, ordinary.flags) {
+        let ordinary = u64::from(size) | u64::from(BARE) << 16;
+        while let Some([at, sent, sequence, rest]) = raw.first_words() {
+            if at >= limit || rest >> 32 != ordinary {
                 break;
             }
             let Some(arrival) = run.ask(at) else { break };
-            if arrival >= limit || arrival > self.deadline() || !self.take_plain_ack(arrival, &packet, port) {
+            let in_time = arrival < limit && arrival <= self.deadline();
+            if !in_time || !self.take_plain_ack(arrival, sent, sequence as u32, port) {
                 break;
             }
             run.pass(at);
@@ -216,9 +216,8 @@ impl Peer for Receiver {
         let mut packets = 0;
         let mut echo = 0;
         let mut next = self.expected();
-        while let Some(packet) = raw.first() {
-            let at = packet.at;
-            let ordinary = packet.size as u32 == size && packet.flags == 0 && packet.seq == next;
+        while let Some([at, sent, sequence, rest]) = raw.first_words() {
+            let ordinary = rest >> 32 == u64::from(size) && sequence as u32 == next;
             if at >= limit || !ordinary {
                 break;
             }
@@ -229,7 +228,7 @@ impl Peer for Receiver {
             }
             next = next.wrapping_add(1);
             packets += 1;
-            echo = packet.sent;
+            echo = sent;
             run.pass(at);
             output.pass(arrival);
             raw.skip();

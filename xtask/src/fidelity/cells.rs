@@ -42,6 +42,8 @@ impl fmt::Display for Pair {
 pub struct Cell {
     pub setting: Setting,
     pub pair: Pair,
+    /// Whether it is run with random starts as well.
+    pub also_random: bool,
 }
 
 /// One flow of a figure, by several algorithms.
@@ -83,8 +85,8 @@ pub struct Run {
     pub throughput_mbps: f64,
     /// Jain's index of the flows.
     pub jain: f64,
-    /// (Sent - received)/sent.
-    pub unreceived: f64,
+    /// Retransmissions of all packets sent.
+    pub resent: f64,
     /// Reductions of the window, of all flows.
     pub cuts: u64,
     /// Windows of the first flow, at 1, 2, … sampling times.
@@ -105,11 +107,11 @@ const fn one_flow(delay_ms: u32, buffer: u32) -> Setting {
 
 /// P2's cells. ns-2 takes 10 to 30 s of CPU for a run of CUBIC, so that it is here once.
 pub static CELLS: [Cell; 5] = [
-    Cell { setting: four_flows(100), pair: CUBIC },
-    Cell { setting: four_flows(100), pair: NEWRENO },
-    Cell { setting: four_flows(500), pair: NEWRENO },
-    Cell { setting: four_flows(100), pair: COMPOUND },
-    Cell { setting: four_flows(500), pair: COMPOUND },
+    Cell { setting: four_flows(100), pair: CUBIC, also_random: true },
+    Cell { setting: four_flows(100), pair: NEWRENO, also_random: true },
+    Cell { setting: four_flows(500), pair: NEWRENO, also_random: false },
+    Cell { setting: four_flows(100), pair: COMPOUND, also_random: true },
+    Cell { setting: four_flows(500), pair: COMPOUND, also_random: false },
 ];
 
 /// P0's and P1's figures of single flows.

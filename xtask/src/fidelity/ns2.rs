@@ -45,13 +45,13 @@ fn answer(said: &str, setting: &Setting) -> Option<Run> {
     let value =
         |key: &str| result.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let number = |key: &str| value(key)?.parse::<u64>().ok();
-    let (sent, received) = (number("sent")?, number("received")?);
+    let (sent, resent) = (number("sent")?, number("retransmitted")?);
     let flows: Option<Vec<f64>> = value("flows")?.split(',').map(|text| text.parse().ok()).collect();
     let windows = said.lines().filter_map(|line| line.strip_prefix("cwnd ")?.split_once(' '));
     Some(Run {
-        throughput_mbps: received as f64 * WIRE * 8.0 / f64::from(setting.duration) / 1e6,
+        throughput_mbps: number("received")? as f64 * WIRE * 8.0 / f64::from(setting.duration) / 1e6,
         jain: super::ours::jain_index(&flows?),
-        unreceived: (sent - received) as f64 / sent as f64,
+        resent: resent as f64 / sent as f64,
         cuts: number("cuts")?,
         windows: windows.filter_map(|(_, window)| window.parse().ok()).collect(),
     })
@@ -69,7 +69,7 @@ mod tests {
         let run = answer(said, &CELLS[0].setting).unwrap();
         // 990 packets of 8,400 bit in 150 s.
         assert!((run.throughput_mbps - 0.05544).abs() < 1e-9);
-        assert_eq!((run.jain, run.unreceived, run.cuts), (1.0, 0.01, 2));
+        assert_eq!((run.jain, run.resent, run.cuts), (1.0, 0.003, 2));
         assert_eq!(run.windows, [4.0, 8.0]);
         assert_eq!(answer("no result", &CELLS[0].setting), None);
     }

@@ -37,7 +37,7 @@ pub fn run(cwnd: &Path, setting: &Setting, algorithm: &str, chance: Chance) -> R
     Ok(Run {
         throughput_mbps: number("/goodput_bps")? * WIRE / PAYLOAD / 1e6,
         jain: jain_index(&goodputs?),
-        unreceived: number("/unreceived_ratio")?,
+        resent: number("/retransmissions")? / number("/packets_sent")?,
         cuts: number("/congestion_events")? as u64,
         windows: trace.map_or_else(|| Ok(Vec::new()), |trace| trace.windows())?,
     })

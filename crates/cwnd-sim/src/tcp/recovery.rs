@@ -76,8 +76,9 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
             self.latest_rtt = rtt;
-        } else if let Some(latest) = self.ack.rtt {
-            self.latest_rtt = latest.0;
+        } else {
+            self.silent_acks += 1;
+            self.latest_rtt = self.ack.rtt.map_or(self.latest_rtt, |latest| latest.0);
         }
         self.ack.rtt = None;
         if advanced > 0 {

@@ -13,7 +13,6 @@ pub struct RttEstimator {
     rto: u64,
     /// Timeouts in a row.
     pub backoff: u32,
-    pub samples: u64,
     pub sum: u64,
     pub min: u64,
     pub max: u64,
@@ -28,7 +27,6 @@ impl RttEstimator {
             max_rto,
             rto: initial_rto,
             backoff: 0,
-            samples: 0,
             sum: 0,
             min: u64::MAX,
             max: 0,
@@ -40,10 +38,14 @@ impl RttEstimator {
     /// Linux puts the floor under the variation, not under the sum.
     #[inline(always)]
     pub fn sample(&mut self, rtt: u64) {
-        self.samples += 1;
         self.sum += rtt;
-        self.min = self.min.min(rtt);
-        self.max = self.max.max(rtt);
+        // Branches that are hardly ever taken cost less than moves that always are.
+        if rtt < self.min {
+            self.min = rtt;
+        }
+        if rtt > self.max {
+            self.max = rtt;
+        }
         let rtt = rtt as i64;
         if self.srtt8 == 0 {
             self.srtt8 = rtt << 3;
@@ -53,7 +55,15 @@ impl RttEstimator {
             self.srtt8 += error;
             self.rttvar4 += error.abs() - (self.rttvar4 >> 2);
         }
-        self.rto = (((self.srtt8 >> 3) + self.rttvar4.max(self.min_rto)) as u64).min(self.max_rto);
+        self.rto = ((self.srtt8 >> 3) + self.rttvar4.max(self.min_rto)) as u64;
+        if self.rto > self.max_rto {
+            self.rto = self.max_rto;
+        }
+    }
+
+    /// Whether there was a sample.
+    pub fn is_known(&self) -> bool {
+        self.srtt8 != 0
     }
 
     /// The smoothed round-trip time, ns; zero before the first sample.
@@ -91,7 +101,7 @@ mod tests {
         // Then 180 ms: RTTVAR = 3/4 50 + 1/4 80 = 57.5, SRTT = 7/8 100 + 1/8 180 = 110: RTO 110 + 230.
         rtt.sample(180 * MS);
         assert_eq!((rtt.timeout(), rtt.srtt()), (340 * MS, 110 * MS));
-        assert_eq!((rtt.min, rtt.max, rtt.sum, rtt.samples), (100 * MS, 180 * MS, 280 * MS, 2));
+        assert_eq!((rtt.min, rtt.max, rtt.sum), (100 * MS, 180 * MS, 280 * MS));
     }
 
     #[test]

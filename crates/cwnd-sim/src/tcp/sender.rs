@@ -130,6 +130,9 @@ pub struct Sender {
     pub(super) retransmissions: VecDeque<(u64, u64)>,
     pub(super) send_cwr: bool,
     pub(super) halving: u32,
+    /// ACKs that gave no round-trip time sample, and samples that the handshake gave.
+    pub(super) silent_acks: u64,
+    handshake_samples: u64,
     /// The latest round-trip time sample, ns, if `ack` holds none.
     pub(super) latest_rtt: u64,
     pub(super) said: [(u64, u64); 4],
@@ -190,6 +193,8 @@ impl Sender {
             retransmissions: VecDeque::new(),
             send_cwr: false,
             halving: 0,
+            silent_acks: 0,
+            handshake_samples: 0,
             latest_rtt: 0,
             said: [(0, 0); 4],
             ack: Ack { cwnd_limited: true, ..Ack::default() },
@@ -236,13 +241,14 @@ impl Sender {
 
     /// Its round-trip times.
     pub fn rtt(&self) -> (u64, u64, Option<(u64, u64)>) {
-        let extremes = (self.rtt.samples > 0).then_some((self.rtt.min, self.rtt.max));
-        (self.rtt.samples, self.rtt.sum, extremes)
+        let extremes = self.rtt.is_known().then_some((self.rtt.min, self.rtt.max));
+        // Every plain ACK gives a sample.
+        (self.counts.acks - self.silent_acks + self.handshake_samples, self.rtt.sum, extremes)
     }
 
     /// Smoothed round-trip time, ns; none before the first sample.
     pub fn srtt(&self) -> Option<u64> {
-        (self.rtt.samples > 0).then(|| self.rtt.srtt())
+        self.rtt.is_known().then(|| self.rtt.srtt())
     }
 
     /// Segments acknowledged cumulatively.
@@ -273,7 +279,7 @@ impl Sender {
         let cumulative = expand(self.una, packet.seq);
         let ordinary = packet.flags & (SACK | ECE | SYN) == 0 && self.plain;
         if ordinary && self.state == State::Open && self.board.is_clean() && cumulative > self.una {
-            self.on_plain_ack(now, packet, cumulative, out);
+            self.on_plain_ack(now, packet.sent, cumulative, out);
         } else {
             self.on_other_packet(now, packet, blocks, out);
         }
@@ -288,23 +294,23 @@ impl Sender {
 
     /// Take an ACK without flags, if it is a plain one.
     #[inline(always)]
-    pub(crate) fn take_plain_ack(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) -> bool {
-        let cumulative = expand(self.una, packet.seq);
+    pub(crate) fn take_plain_ack(&mut self, now: u64, sent: u64, seq: u32, out: &mut impl Emit) -> bool {
+        let cumulative = expand(self.una, seq);
         if cumulative <= self.una || !self.board.is_clean() {
             return false;
         }
-        self.on_plain_ack(now, packet, cumulative, out);
+        self.on_plain_ack(now, sent, cumulative, out);
         true
     }
 
     /// The fast path: everything arrives in order, and nothing is known to be missing. It does what
     /// `on_other_packet` would, without asking for what cannot be.
     #[inline(always)]
-    fn on_plain_ack(&mut self, now: u64, packet: &Packet, cumulative: u64, out: &mut impl Emit) {
+    fn on_plain_ack(&mut self, now: u64, sent: u64, cumulative: u64, out: &mut impl Emit) {
         let acked = (cumulative - self.una) as u32;
         let prior_in_flight = (self.next - self.una) as u32;
         let in_flight = prior_in_flight - acked;
-        let rtt = now - packet.sent;
+        let rtt = now - sent;
         self.una = cumulative;
         self.dup_acks = 0;
         self.rtt.backoff = 0;
@@ -376,6 +382,7 @@ impl Sender {
                 out.emit(now, Packet { size: self.config.ack_size as u16, flags: BARE | ESTABLISHED, ..at });
                 self.rtt.backoff = 0;
                 self.rtt.sample(now - packet.sent);
+                self.handshake_samples += 1;
                 self.establish(now, out);
             }
             return;

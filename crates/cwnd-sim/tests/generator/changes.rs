@@ -52,6 +52,7 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> Action {
             link,
             Time(match dice.below(6) {
                 0 => 0,
+                _ if spec.rate == Rate::UNLIMITED && dice.one_in(3) => 0,
                 1 => spec.delay.0 / 2,
                 2 => spec.delay.0.saturating_sub(packet),
                 3 => spec.delay.0 + dice.between(1, 4) * packet,
@@ -97,6 +98,8 @@ fn draw_link(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> LinkId 
 fn draw_rate(dice: &mut Dice, spec: &LinkSpec, rate: u64) -> Rate {
     match dice.below(8) {
         0 | 1 => Rate::UNLIMITED,
+        // Perhaps the last that takes time in a circle.
+        _ if spec.delay == Time::ZERO && dice.one_in(3) => Rate::UNLIMITED,
         2 => spec.rate,
         3 => Rate((rate / 10).max(1000)),
         4 => Rate(rate.saturating_mul(10).min(MOST_RATE)),

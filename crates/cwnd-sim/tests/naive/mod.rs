@@ -51,13 +51,9 @@ impl Naive {
         Ok(Some(naive))
     }
 
-    /// Do all that happens before `time`, and nothing that happens at it or later.
-    pub fn run_until(&mut self, time: Time) {
-        self.run_within(time, u64::MAX);
-    }
-
-    /// The same, but stop before `time` when so many events have been handled since the start: between two
-    /// times, and not before the scenario's time zero. Returns whether it came to `time`.
+    /// Do all that happens before `time`, and nothing that happens at it or later; but stop earlier when so
+    /// many events have been handled since the start: between two times, and not before the scenario's time
+    /// zero. Returns whether it came to `time`.
     pub fn run_within(&mut self, time: Time, events: u64) -> bool {
         let stop = time.0.saturating_add(self.origin);
         let mut last = 0;

@@ -1,0 +1,363 @@
+//! The public way to run, look, change and go on.
+
+use cwnd_cc::CongestionControl;
+use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::{
+    AlgorithmSpec, Buffer, Counting, Engine, EngineError, FlowGroup, Loss, Outcome, Problem, QueueLimit,
+    QueueSpec, Rate, Scenario, StackProfile, Time,
+};
+use cwnd_sim::{FlowState, Simulation, Simulator, run_with};
+
+const MS: u64 = 1_000_000;
+
+fn group(flows: u32) -> FlowGroup {
+    FlowGroup::new(AlgorithmSpec { name: "newreno".to_owned(), ..AlgorithmSpec::default() }, flows)
+}
+
+/// Two flows for 10 s over a path of 10 Mbit/s with a round-trip time of 20 ms; a packet takes 840 us.
+fn setup() -> Setup {
+    Setup {
+        topology: Topology::Path,
+        rate: Rate(10_000_000),
+        delay: LineDelay::OneWay(Time::from_millis(10)),
+        buffer: Buffer::from(20),
+        duration: Time::from_secs(10),
+        start_jitter: Some(Time::ZERO),
+        send_overhead: Some(Time::ZERO),
+        ..Setup::default()
+    }
+}
+
+fn scenario() -> Scenario {
+    setup().scenario(&[group(2)], 1).expect("the setup can be met")
+}
+
+fn begin(scenario: &Scenario) -> Simulation {
+    Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run_to(scenario: &Scenario, time: Time) -> Outcome {
+    let mut simulation = begin(scenario);
+    simulation.run_until(time);
+    simulation.outcome()
+}
+
+#[track_caller]
+fn message(result: Result<(), Problem>) -> String {
+    result.expect_err("it is refused").to_string()
+}
+
+#[test]
+fn does_what_happens_before_and_nothing_at_that_time() {
+    let scenario = scenario();
+    let sent = |time| run_to(&scenario, Time(time)).flows[0].packets_sent;
+    // Flows start at 0 with two packets each; four of them take 840 us each, and their ACKs of 50 B 40 us.
+    assert_eq!((sent(0), sent(1)), (0, 2));
+    let first_ack = 840_000 + 10 * MS + 40_000 + 10 * MS;
+    assert_eq!((sent(first_ack), sent(first_ack + 1)), (2, 4));
+    let delivered = |time| run_to(&scenario, Time(time)).links[0].delivered;
+    assert_eq!((delivered(840_000 + 10 * MS), delivered(840_000 + 10 * MS + 1)), (0, 1));
+}
+
+#[test]
+fn goes_on_where_it_stopped_and_never_back() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    assert_eq!(simulation.now(), Time::ZERO);
+    simulation.run_until(Time::from_secs(3));
+    assert_eq!(simulation.now(), Time::from_secs(3));
+    let there = simulation.outcome();
+    assert_eq!(there.end, Time::from_secs(3));
+    for passed in [Time::ZERO, Time::from_secs(1), Time::from_secs(3)] {
+        simulation.run_until(passed);
+        assert_eq!(simulation.outcome(), there);
+        assert_eq!(simulation.now(), Time::from_secs(3));
+    }
+    simulation.run_until(Time::from_secs(10));
+    assert_eq!(simulation.outcome(), run_to(&scenario, Time::from_secs(10)));
+    assert_eq!(simulation.outcome(), Simulator.run(&scenario).unwrap());
+}
+
+#[test]
+fn a_flow_can_be_looked_at() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    let before = simulation.flow(0);
+    assert_eq!((before.cwnd, before.srtt, before.in_flight, before.sent), (2.0, None, 0, (0, 0)));
+    simulation.run_until(Time::from_secs(5));
+    let flow = simulation.flow(0);
+    let outcome = simulation.outcome();
+    assert_eq!(flow.sent, (outcome.flows[0].packets_sent, outcome.flows[0].retransmissions));
+    assert_eq!(flow.cwnd, outcome.flows[0].cwnd);
+    assert_eq!(flow.ssthresh, outcome.flows[0].ssthresh);
+    assert!(flow.pacing_rate.is_infinite());
+    // 20 ms, and at most 21 packets of 840 us, and 40 us for the ACK.
+    let srtt = flow.srtt.expect("it has samples").0;
+    assert!((20 * MS..21 * MS + 21 * 840_000).contains(&srtt), "{srtt}");
+    assert!(flow.delivered_bytes <= outcome.flows[0].bytes_in_order);
+    assert!(flow.in_flight > 0);
+}
+
+#[test]
+fn a_queue_can_be_looked_at() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time(1));
+    // Of four packets one is in transmission, until 840 us: at that very moment it still is.
+    assert_eq!(simulation.queue_length(0), 3);
+    simulation.run_until(Time(840_000));
+    assert_eq!(simulation.queue_length(0), 3);
+    simulation.run_until(Time(840_001));
+    assert_eq!(simulation.queue_length(0), 2);
+    assert_eq!(simulation.queue_length(1), 0);
+}
+
+#[test]
+fn samples_are_taken_just_before_what_happens_then() {
+    let every = Time::from_millis(70);
+    let scenario = Scenario { sample: Some(every), ..scenario() };
+    let outcome = Simulator.run(&scenario).unwrap();
+    let trace = outcome.trace.clone().expect("samples were asked for");
+    assert_eq!(trace.queues, ["bottleneck", "bottleneck-reverse"]);
+    // 0, 70 ms, … 9,940 ms.
+    let times: Vec<Time> = (0..=10_000 / 70).map(|i| Time(i * every.0)).collect();
+    assert_eq!(trace.times, times);
+    assert_eq!(trace.queue_lengths.len(), times.len());
+    assert_eq!(trace.samples.len(), 2 * times.len());
+    let mut simulation = begin(&scenario);
+    for sample in &trace.samples {
+        simulation.run_until(trace.times[sample.time_index]);
+        let FlowState { cwnd, ssthresh, srtt, in_flight, delivered_bytes, state, .. } =
+            simulation.flow(sample.flow);
+        assert_eq!((sample.cwnd, sample.ssthresh, sample.rtt), (cwnd, ssthresh, srtt));
+        assert_eq!((sample.in_flight, sample.state), (in_flight, state));
+        assert_eq!(sample.delivered_bytes, delivered_bytes);
+        let queues = trace.queue_lengths[sample.time_index].iter().map(|&length| length as usize);
+        assert!(queues.eq([simulation.queue_length(0), simulation.queue_length(1)]));
+    }
+    // To sample changes nothing.
+    let plain = Simulator.run(&Scenario { sample: None, ..scenario }).unwrap();
+    assert_eq!(Outcome { trace: None, ..outcome }, plain);
+}
+
+#[test]
+fn flows_that_have_not_started_are_not_sampled() {
+    let mut scenario = Scenario { sample: Some(Time::from_secs(1)), ..scenario() };
+    scenario.flows[1].start = Time(2_500 * MS);
+    let trace = Simulator.run(&scenario).unwrap().trace.expect("samples were asked for");
+    let first = |flow| trace.samples.iter().find(|sample| sample.flow == flow).map(|sample| sample.time_index);
+    assert_eq!((first(0), first(1)), (Some(0), Some(3)));
+}
+
+#[test]
+fn handshakes_come_before_time_zero() {
+    let setup = Setup {
+        stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
+        ..setup()
+    };
+    let scenario = setup.scenario(&[group(2)], 1).expect("the setup can be met");
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time::ZERO);
+    assert_eq!(simulation.now(), Time::ZERO);
+    let outcome = simulation.outcome();
+    // SYN there, and SYN and ACK back, of each flow; the last of them still has to come.
+    assert_eq!((outcome.links[0].arrived, outcome.links[0].data_arrived), (2, 0));
+    assert_eq!(outcome.flows[0].packets_sent, 0);
+    simulation.run_until(Time(1));
+    assert_eq!(simulation.outcome().flows[0].packets_sent, 10);
+    assert_eq!(simulation.outcome().flows[0].start, Time::ZERO);
+}
+
+#[test]
+fn a_new_rate_applies_to_the_bits_that_remain() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    // Half of the first packet has left when the rate falls to a quarter: its other half takes 1,680 us,
+    // each of the other three 3,360 us.
+    simulation.run_until(Time(420_000));
+    simulation.set_rate(0, Rate(2_500_000)).unwrap();
+    for (i, left) in [2_100_000, 5_460_000, 8_820_000].into_iter().enumerate() {
+        simulation.run_until(Time(left));
+        assert_eq!(simulation.queue_length(0), 3 - i, "at {left}");
+        simulation.run_until(Time(left + 1));
+        assert_eq!(simulation.queue_length(0), 2 - i, "after {left}");
+    }
+    simulation.run_until(Time(2_100_000 + 10 * MS + 1));
+    assert_eq!(simulation.outcome().links[0].delivered, 1);
+}
+
+#[test]
+fn a_new_delay_applies_to_what_leaves_from_now_on_and_nothing_overtakes() {
+    let scenario = scenario();
+    let delivered = |delay: u64, time: u64| {
+        let mut simulation = begin(&scenario);
+        // The first packet leaves at 840 us, with the old delay; the second at 1,680 us.
+        simulation.run_until(Time(1_680_000));
+        simulation.set_delay(0, Time(delay)).unwrap();
+        simulation.run_until(Time(time));
+        simulation.outcome().links[0].delivered
+    };
+    assert_eq!((delivered(15 * MS, 10_840_000), delivered(15 * MS, 10_840_001)), (0, 1));
+    assert_eq!((delivered(15 * MS, 16_680_000), delivered(15 * MS, 16_680_001)), (1, 2));
+    // It would be there at 2,680 us, the third at 3,520 us and the fourth at 4,360 us.
+    assert_eq!((delivered(MS, 10_840_000), delivered(MS, 10_840_001)), (0, 4));
+}
+
+#[test]
+fn a_new_loss_applies_to_what_crosses_the_line_from_now_on() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time(840_000));
+    simulation.set_loss(0, Loss::Bernoulli(1.0)).unwrap();
+    simulation.run_until(Time(1_680_000));
+    simulation.set_loss(0, Loss::None).unwrap();
+    // The first packet leaves at 840 us, after the change, and is lost at the end of the line.
+    simulation.run_until(Time(10 * MS));
+    assert_eq!(simulation.outcome().links[0].lost, 0);
+    simulation.run_until(Time(20 * MS));
+    let outcome = simulation.outcome();
+    assert_eq!((outcome.links[0].lost, outcome.links[0].delivered), (1, 3));
+    assert_eq!(outcome.flows.iter().map(|flow| flow.packets_lost).sum::<u64>(), 1);
+}
+
+#[test]
+fn a_new_queue_applies_to_arrivals_and_leaves_what_waits() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time(1));
+    let counting = Counting::WaitingOnly;
+    simulation.set_queue(0, QueueSpec { limit: QueueLimit::Packets(0), counting, ecn_threshold: None });
+    assert_eq!(simulation.queue_length(0), 3);
+    simulation.run_until(Time(20 * MS));
+    assert_eq!((simulation.queue_length(0), simulation.outcome().links[0].dropped), (0, 0));
+    // The first ACK at 20,880 us brings two packets, and the second finds the first in transmission.
+    simulation.run_until(Time(20_880_001));
+    let outcome = simulation.outcome();
+    assert_eq!((outcome.links[0].arrived, outcome.links[0].dropped), (6, 1));
+    assert_eq!(outcome.flows.iter().map(|flow| flow.packets_dropped).sum::<u64>(), 1);
+}
+
+#[test]
+fn a_flow_that_is_stopped_sends_nothing_new() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time::from_secs(2));
+    simulation.stop_flow(0);
+    let sent = simulation.outcome().flows[0].clone();
+    assert_eq!(sent.stop, Some(Time::from_secs(2)));
+    simulation.run_until(Time::from_secs(5));
+    let later = simulation.outcome();
+    let new = |flow: &cwnd_scenario::FlowOutcome| flow.packets_sent - flow.retransmissions;
+    assert_eq!(new(&later.flows[0]), new(&sent));
+    assert_eq!(later.flows[0].bytes_in_order, new(&sent) * 1000, "what was outstanding is recovered");
+    assert_eq!((later.flows[0].packets_in_flight, simulation.flow(0).in_flight), (0, 0));
+    assert!(new(&later.flows[1]) > 2000, "the other goes on");
+    // To stop it again says nothing new.
+    simulation.stop_flow(0);
+    assert_eq!(simulation.outcome().flows[0].stop, Some(Time::from_secs(2)));
+}
+
+#[test]
+fn impossible_changes_are_refused_and_change_nothing() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time::from_secs(1));
+    let too_slow = message(simulation.set_rate(0, Rate(0)));
+    assert!(too_slow.contains("links[0]") && too_slow.contains("1 kbit/s to 10 Tbit/s"), "{too_slow}");
+    assert!(message(simulation.set_rate(1, Rate(20_000_000_000_000))).contains("links[1]"));
+    assert!(message(simulation.set_delay(0, Time(1 << 48))).contains("at most 2^47 ns"));
+    for probability in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+        let text = message(simulation.set_loss(0, Loss::Bernoulli(probability)));
+        assert!(text.contains("a probability is 0 to 1"), "{text}");
+    }
+    simulation.run_until(Time::from_secs(10));
+    assert_eq!(simulation.outcome(), run_to(&scenario, Time::from_secs(10)));
+}
+
+#[test]
+fn a_circle_that_takes_no_time_is_refused() {
+    let mut scenario = scenario();
+    scenario.network.links[1].delay = Time::ZERO;
+    scenario.network.links[1].rate = Rate::UNLIMITED;
+    let run = |refuse: bool| {
+        let mut simulation = begin(&scenario);
+        simulation.run_until(Time::from_secs(1));
+        simulation.set_delay(0, Time::ZERO).unwrap();
+        if refuse {
+            let text = message(simulation.set_rate(0, Rate::UNLIMITED));
+            assert!(text.contains("in no time") && text.contains("host left, host right"), "{text}");
+        }
+        simulation.run_until(Time::from_secs(2));
+        simulation.outcome()
+    };
+    // The change that was taken holds, the one that was refused changes nothing.
+    assert_eq!(run(true), run(false));
+    assert!(run(true).flows[0].rtt_min < Some(Time::from_millis(10)));
+
+    scenario.network.links[0].delay = Time::ZERO;
+    scenario.network.links[0].rate = Rate::UNLIMITED;
+    let Err(EngineError::Refused(problems)) = Simulation::new(&scenario) else { panic!("it is refused") };
+    assert_eq!((problems.len(), problems[0].place.as_str()), (1, "network"));
+}
+
+#[test]
+fn a_scenario_with_many_faults_is_refused_with_all_of_them() {
+    let mut scenario = scenario();
+    scenario.duration = Time::ZERO;
+    scenario.stack.payload = 0;
+    scenario.network.links[1].rate = Rate(1);
+    scenario.network.bottleneck = 7;
+    scenario.flows[0].route = vec![0, 0];
+    scenario.flows[1].ack_route = vec![];
+    scenario.flows[1].algorithm.name = "vegs".to_owned();
+    let Err(EngineError::Refused(problems)) = Simulation::new(&scenario) else { panic!("it is refused") };
+    let places: Vec<&str> = problems.iter().map(|problem| problem.place.as_str()).collect();
+    let expected = [
+        "duration",
+        "stack.payload",
+        "network.bottleneck",
+        "links[1] (bottleneck-reverse)",
+        "flows[0].route",
+        "flows[1].ack_route",
+        "flows[1].algorithm",
+    ];
+    for place in expected {
+        assert!(places.contains(&place), "{place} is missing among {places:?}");
+    }
+    assert_eq!(Simulator.check(&scenario).unwrap_err(), problems);
+}
+
+/// An algorithm from elsewhere: a window that never moves.
+struct Fixed;
+
+impl CongestionControl for Fixed {
+    fn init(&mut self, window: &mut cwnd_cc::Window, _: &cwnd_cc::Init) {
+        window.set_cwnd(5.0);
+    }
+
+    fn on_ack(&mut self, _: &mut cwnd_cc::Window, _: &cwnd_cc::Ack) {}
+
+    fn on_congestion(&mut self, _: &mut cwnd_cc::Window, _: &cwnd_cc::Congestion) {}
+}
+
+#[test]
+fn algorithms_may_come_from_elsewhere() {
+    let mut scenario = scenario();
+    scenario.flows.truncate(1);
+    scenario.flows[0].algorithm.name = "fixed".to_owned();
+    assert!(Simulation::new(&scenario).is_err(), "it is not registered");
+    let factory = |spec: &AlgorithmSpec| -> Result<Box<dyn CongestionControl>, String> {
+        if spec.name == "fixed" { Ok(Box::new(Fixed)) } else { Err("there is only \"fixed\"".to_owned()) }
+    };
+    let mut simulation = Simulation::with_factory(&scenario, &factory).unwrap_or_else(|e| panic!("{e}"));
+    simulation.run_until(scenario.duration);
+    let outcome = simulation.outcome();
+    // Five packets every 20,880 us: the last burst that begins in 10 s is the 479th.
+    assert_eq!((outcome.flows[0].packets_sent, outcome.flows[0].cwnd), (5 * 479, 5.0));
+    assert_eq!(run_with(&scenario, &factory).unwrap(), outcome);
+    scenario.flows[0].algorithm.name = "other".to_owned();
+    let Err(EngineError::Refused(problems)) = Simulation::with_factory(&scenario, &factory) else {
+        panic!("it is refused")
+    };
+    assert_eq!(problems[0].to_string(), "flows[0].algorithm: there is only \"fixed\"");
+}
