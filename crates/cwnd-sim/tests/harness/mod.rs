@@ -1,0 +1,313 @@
+//! What is done with each random scenario: both simulators run it, and every field is compared.
+
+use crate::generator::{self, Action, Dice, factory};
+use crate::naive::Naive;
+use crate::verdict::{Coverage, conserved, same, same_outcome, same_states};
+use cwnd_scenario::{EngineError, Outcome, Scenario, Time};
+use cwnd_sim::{FlowState, Simulation};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A scenario ends after so many events, one in [`LONG_ONES`] after ten times as many.
+const EVENTS: u64 = 20_000;
+const LONG_ONES: u64 = 40;
+
+/// What a seed covers, or how the simulators differ.
+fn check(seed: u64) -> Result<Coverage, String> {
+    let checked = catch_unwind(AssertUnwindSafe(|| check_scenario(seed)));
+    let text = match checked {
+        Ok(Ok(coverage)) => return Ok(coverage),
+        Ok(Err(text)) => text,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("for an unknown reason");
+            format!("\n  it panics: {text}")
+        }
+    };
+    let again = "cargo test -p cwnd-sim --test differential -- --nocapture";
+    Err(format!("\nseed {seed} (to run it alone: CWND_SEED={seed} {again}){text}\n"))
+}
+
+fn check_scenario(seed: u64) -> Result<Coverage, String> {
+    let scenario = generator::scenario(seed);
+    let mut dice = Dice::new(!seed);
+    let mut coverage = Coverage::default();
+    let naive = Naive::new(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
+    let engine = Simulation::with_factory(&scenario, &factory);
+    let (naive, engine) = match (naive, engine) {
+        (Some(naive), Ok(engine)) => (naive, engine),
+        (None, Err(EngineError::Refused(problems))) if problems[0].message.contains("in no time") => {
+            coverage.note("refused: a circle that takes no time", true);
+            return Ok(coverage);
+        }
+        (naive, engine) => {
+            let naive = if naive.is_some() { "accepts" } else { "refuses" };
+            let engine = engine.err().map_or("accepts it".to_owned(), |error| format!("says: {error}"));
+            return Err(format!("\n  the naive simulator {naive} it, the engine {engine}"));
+        }
+    };
+    let events = if seed % LONG_ONES == LONG_ONES - 1 { 10 * EVENTS } else { EVENTS };
+
+    let plain = Record::plain(naive, &scenario, events, &mut coverage);
+    plain.check(&scenario, engine).or_else(|text| plain.explain(&scenario, text))?;
+    if !dice.one_in(4) {
+        let naive = start_naive(&scenario);
+        let changed = Record::changed(naive, &scenario, plain.events, events, &mut dice, &mut coverage);
+        let engine = Simulation::with_factory(&scenario, &factory).map_err(|error| format!("\n  {error}"))?;
+        changed.check(&scenario, engine).or_else(|text| changed.explain(&scenario, text))?;
+    }
+    Ok(coverage)
+}
+
+/// The naive simulator of a scenario that it does not refuse.
+fn start_naive(scenario: &Scenario) -> Naive {
+    Naive::new(scenario, &factory).ok().flatten().expect("it was not refused before")
+}
+
+/// How the naive simulator ran a scenario.
+struct Record {
+    steps: Vec<Step>,
+    end: Time,
+    outcome: Outcome,
+    /// How many events it took.
+    events: u64,
+}
+
+/// A change, and what was seen just before it.
+struct Step {
+    at: Time,
+    action: Action,
+    accepted: bool,
+    outcome: Outcome,
+    flows: Vec<FlowState>,
+    queues: Vec<usize>,
+}
+
+impl Record {
+    fn plain(mut naive: Naive, scenario: &Scenario, events: u64, coverage: &mut Coverage) -> Record {
+        naive.run_within(scenario.duration, events);
+        let (end, outcome) = (naive.now(), naive.outcome());
+        coverage.note_run(scenario, &outcome);
+        coverage.note("more than 100,000 events", naive.handled() > 100_000);
+        coverage.note("packet of the handshake dropped or lost", naive.handshakes_lost() > 0);
+        coverage.events += naive.handled();
+        Record { steps: Vec::new(), end, outcome, events: naive.handled() }
+    }
+
+    /// Some changes among the first so many events, and then on to the end of the scenario or of the events.
+    fn changed(
+        mut naive: Naive,
+        scenario: &Scenario,
+        among: u64,
+        events: u64,
+        dice: &mut Dice,
+        coverage: &mut Coverage,
+    ) -> Record {
+        let mut scenario = scenario.clone();
+        let mut numbers: Vec<u64> = (0..dice.between(1, 12)).map(|_| dice.below(among.max(1))).collect();
+        numbers.sort_unstable();
+        let mut steps = Vec::new();
+        for number in numbers {
+            // It stops just before an event.
+            if naive.run_within(scenario.duration, number) {
+                break;
+            }
+            if dice.one_in(2) {
+                let room = scenario.duration.0 - naive.now().0;
+                naive.run_within(Time(naive.now().0 + dice.logarithmic(1, room.max(2)) - 1), events);
+            }
+            coverage.note("change at the very time of an event", naive.next_at() == Some(naive.now()));
+            // Sometimes several at once.
+            loop {
+                let queues = queues(&naive, &scenario);
+                let action = generator::draw_action(dice, &scenario, &queues);
+                steps.push(Step::take(&mut naive, &mut scenario, action, queues, coverage));
+                if !dice.one_in(4) {
+                    break;
+                }
+            }
+        }
+        naive.run_within(scenario.duration, events);
+        coverage.events += naive.handled();
+        let (end, outcome) = (naive.now(), naive.outcome());
+        Record { steps, end, outcome, events: naive.handled() }
+    }
+
+    /// Run it with these changes.
+    fn with_changes(scenario: &Scenario, changes: &[(Time, Action)], events: u64) -> Record {
+        let mut naive = start_naive(scenario);
+        let mut changed = scenario.clone();
+        let mut steps = Vec::new();
+        for &(at, action) in changes {
+            if !naive.run_within(at, events) {
+                break;
+            }
+            let queues = queues(&naive, scenario);
+            steps.push(Step::take(&mut naive, &mut changed, action, queues, &mut Coverage::default()));
+        }
+        naive.run_within(scenario.duration, events);
+        let (end, outcome) = (naive.now(), naive.outcome());
+        Record { steps, end, outcome, events: naive.handled() }
+    }
+
+    fn changes(&self) -> Vec<(Time, Action)> {
+        self.steps.iter().map(|step| (step.at, step.action)).collect()
+    }
+
+    /// The engine failed, and said this: what it says with as few of the changes and as few events as it
+    /// still fails with.
+    fn explain(&self, scenario: &Scenario, text: String) -> Result<(), String> {
+        let mut shortest = (self.changes(), self.events, text);
+        let fails = |changes: &[(Time, Action)], events: u64| {
+            let check = || {
+                let engine = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
+                Record::with_changes(scenario, changes, events).check(scenario, engine)
+            };
+            // A panic is told of as it came first.
+            catch_unwind(check).ok()?.err()
+        };
+        let mut i = 0;
+        while i < shortest.0.len() {
+            let mut fewer = shortest.0.clone();
+            fewer.remove(i);
+            match fails(&fewer, shortest.1) {
+                Some(text) => shortest = (fewer, shortest.1, text),
+                None => i += 1,
+            }
+        }
+        let mut passes = 0;
+        while passes + 1 < shortest.1 {
+            let events = (passes + shortest.1) / 2;
+            match fails(&shortest.0, events) {
+                Some(text) => shortest = (shortest.0, events, text),
+                None => passes = events,
+            }
+        }
+        let (changes, events, text) = shortest;
+        let changes = changes.iter().map(|(at, action)| format!("\n  {} ns: {action:?}", at.0));
+        Err(format!("\n  after {events} events, and these changes:{}{text}", changes.collect::<String>()))
+    }
+
+    /// Hold the engine against it.
+    fn check(&self, scenario: &Scenario, engine: Simulation) -> Result<(), String> {
+        let mut dice = Dice::new(scenario.seed);
+        let outcome = self.replay(scenario, engine, true, &mut |_, _| {})?;
+        same_outcome(&self.outcome, &outcome)?;
+        conserved(&outcome)?;
+        let again = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
+        let again = self.replay(scenario, again, false, &mut |_, _| {})?;
+        same_outcome(&outcome, &again).map_err(|text| format!("\n  a second run differs:{text}"))?;
+        let split = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
+        let split = self.replay(scenario, split, false, &mut |engine, to| {
+            let from = engine.now().0;
+            let mut times: Vec<u64> =
+                (0..dice.below(12)).map(|_| from + dice.below((to.0 - from).max(1))).collect();
+            times.sort_unstable();
+            times.into_iter().for_each(|time| engine.run_until(Time(time)));
+        })?;
+        same_outcome(&outcome, &split).map_err(|text| format!("\n  a run that is split differs:{text}"))
+    }
+
+    /// Let the engine do the same. `before` is called before it goes on to a time.
+    fn replay(
+        &self,
+        scenario: &Scenario,
+        mut engine: Simulation,
+        look: bool,
+        before: &mut dyn FnMut(&mut Simulation, Time),
+    ) -> Result<Outcome, String> {
+        for (i, step) in self.steps.iter().enumerate() {
+            before(&mut engine, step.at);
+            engine.run_until(step.at);
+            let context =
+                |text| format!("\n  before change {} ({:?} at {} ns):{text}", i + 1, step.action, step.at.0);
+            if look {
+                step.compare(scenario, &engine).map_err(context)?;
+            }
+            let refusal = act(&mut engine, &step.action).err();
+            if refusal.is_some() == step.accepted {
+                let verdict = if step.accepted { "accepts" } else { "refuses" };
+                let text = format!("\n  the naive simulator {verdict} it, the engine: {refusal:?}");
+                return Err(context(text));
+            }
+        }
+        before(&mut engine, self.end);
+        engine.run_until(self.end);
+        Ok(engine.outcome())
+    }
+}
+
+impl Step {
+    /// Look, and change something.
+    fn take(
+        naive: &mut Naive,
+        scenario: &mut Scenario,
+        action: Action,
+        queues: Vec<usize>,
+        coverage: &mut Coverage,
+    ) -> Step {
+        let (at, outcome) = (naive.now(), naive.outcome());
+        let flows = (0..scenario.flows.len()).map(|flow| naive.flow(flow)).collect();
+        coverage.note("lost packets still on the line at a look", naive.lost_on_lines() > 0);
+        let (waiting, on_link) = action.link().map_or((0, 0), |at| (queues[at], outcome.links[at].in_flight));
+        coverage.note_change(&action, scenario, waiting, on_link);
+        let links = &mut scenario.network.links;
+        let accepted = match action {
+            Action::Look => true,
+            Action::Rate(link, rate) => naive.set_rate(link, rate),
+            Action::Delay(link, delay) => naive.set_delay(link, delay),
+            Action::Loss(link, loss) => {
+                naive.set_loss(link, loss);
+                true
+            }
+            Action::Queue(link, queue) => {
+                naive.set_queue(link, queue);
+                true
+            }
+            Action::Stop(flow) => {
+                naive.stop_flow(flow);
+                true
+            }
+        };
+        coverage.note("change refused", !accepted);
+        match action {
+            Action::Rate(link, rate) if accepted => links[link].rate = rate,
+            Action::Delay(link, delay) if accepted => links[link].delay = delay,
+            Action::Loss(link, loss) => links[link].loss = loss,
+            Action::Queue(link, queue) => links[link].queue = queue,
+            _ => {}
+        }
+        Step { at, action, accepted, outcome, flows, queues }
+    }
+
+    fn compare(&self, scenario: &Scenario, engine: &Simulation) -> Result<(), String> {
+        let flows: Vec<FlowState> = (0..scenario.flows.len()).map(|flow| engine.flow(flow)).collect();
+        let queues: Vec<usize> =
+            (0..scenario.network.links.len()).map(|link| engine.queue_length(link)).collect();
+        same_outcome(&self.outcome, &engine.outcome())?;
+        same_states(&self.flows, &flows)?;
+        same("queue lengths", &self.queues, &queues)
+    }
+}
+
+fn queues(naive: &Naive, scenario: &Scenario) -> Vec<usize> {
+    (0..scenario.network.links.len()).map(|link| naive.queue_length(link)).collect()
+}
+
+/// Make a change.
+fn act(engine: &mut Simulation, action: &Action) -> Result<(), String> {
+    let result = match *action {
+        Action::Look => Ok(()),
+        Action::Rate(link, rate) => engine.set_rate(link, rate),
+        Action::Delay(link, delay) => engine.set_delay(link, delay),
+        Action::Loss(link, loss) => engine.set_loss(link, loss),
+        Action::Queue(link, queue) => {
+            engine.set_queue(link, queue);
+            Ok(())
+        }
+        Action::Stop(flow) => {
+            engine.stop_flow(flow);
+            Ok(())
+        }
+    };
+    result.map_err(|problem| problem.to_string())
+}
