@@ -14,7 +14,7 @@ mod naive;
 mod verdict;
 
 use harness::check;
-use verdict::{Coverage, FEATURES};
+use verdict::Coverage;
 
 /// Scenarios in an ordinary run.
 const SEEDS: u64 = 1500;
@@ -47,8 +47,6 @@ fn agrees_with_the_naive_simulator() {
     let shown = failures.iter().take(SHOWN).map(|(_, text)| text.as_str()).collect::<String>();
     assert!(failed.is_empty(), "{} of {seeds} scenarios fail: {failed:?}\n{shown}", failed.len());
 
-    let algorithms = cwnd_cc::all().iter().map(|info| format!("algorithm {}", info.name));
-    let features = FEATURES.iter().map(|&feature| feature.to_owned()).chain(algorithms);
-    let scarce: Vec<String> = features.filter(|feature| coverage.count(feature) < LEAST).collect();
+    let scarce = coverage.scarce(LEAST);
     assert!(seeds < SEEDS || scarce.is_empty(), "hardly covered: {scarce:?}");
 }

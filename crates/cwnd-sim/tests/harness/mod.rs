@@ -12,7 +12,7 @@ const EVENTS: u64 = 20_000;
 const LONG_ONES: u64 = 40;
 
 /// What a seed covers, or how the simulators differ.
-fn check(seed: u64) -> Result<Coverage, String> {
+pub fn check(seed: u64) -> Result<Coverage, String> {
     let checked = catch_unwind(AssertUnwindSafe(|| check_scenario(seed)));
     let text = match checked {
         Ok(Ok(coverage)) => return Ok(coverage),
@@ -163,7 +163,7 @@ impl Record {
                 Record::with_changes(scenario, changes, events).check(scenario, engine)
             };
             // A panic is told of as it came first.
-            catch_unwind(check).ok()?.err()
+            catch_unwind(AssertUnwindSafe(check)).ok()?.err()
         };
         let mut i = 0;
         while i < shortest.0.len() {

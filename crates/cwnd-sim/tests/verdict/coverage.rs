@@ -13,7 +13,7 @@ pub struct Coverage {
 }
 
 /// Every feature that must be covered.
-pub const FEATURES: &[&str] = &[
+const FEATURES: &[&str] = &[
     "data dropped by a queue",
     "ACKs dropped by a queue",
     "drops, limit in bytes",
@@ -84,9 +84,11 @@ impl Coverage {
         *self.features.entry(feature.to_owned()).or_default() += u32::from(seen);
     }
 
-    /// How often.
-    pub fn count(&self, feature: &str) -> u32 {
-        self.features.get(feature).copied().unwrap_or(0)
+    /// Features, and registered algorithms, that fewer than `least` scenarios had.
+    pub fn scarce(&self, least: u32) -> Vec<String> {
+        let algorithms = cwnd_cc::all().iter().map(|info| format!("algorithm {}", info.name));
+        let features = FEATURES.iter().map(|&feature| feature.to_owned()).chain(algorithms);
+        features.filter(|feature| self.features.get(feature).is_none_or(|&count| count < least)).collect()
     }
 
     /// Add what one scenario covered.

@@ -2,7 +2,7 @@
 
 mod coverage;
 
-pub use coverage::{Coverage, FEATURES};
+pub use coverage::Coverage;
 
 use cwnd_scenario::{FlowOutcome, LinkOutcome, Outcome, Time};
 use cwnd_sim::FlowState;
