@@ -99,7 +99,9 @@ mod tests {
     fn rewinding_forgets_what_was_asked() {
         for probability in [0.0, 0.05, 0.5, 1.0] {
             let mut loss = BernoulliLoss::new(probability, Stream::new(5, Purpose::Loss, 1));
-            (0..17).for_each(|_| drop(loss.next_is_lost()));
+            for _ in 0..17 {
+                loss.next_is_lost();
+            }
             for n in [0, 1, 5, 60] {
                 let mut ahead = loss.clone();
                 let decisions: Vec<bool> = (0..n).map(|_| ahead.next_is_lost()).collect();

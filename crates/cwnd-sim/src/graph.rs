@@ -143,12 +143,12 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
         (net.rings.len() - 1) as u32
     };
     let wait = |stage, via| Wait { stage, via, latency: 0 };
-    for link in 0..network.links.len() {
+    for (link, feeders) in feeders.iter().enumerate() {
         match graph.runners[link] {
             Runner::Nobody => {}
             Runner::Output(_) => {}
             Runner::Inlet(node) => {
-                let &Feeder::Link(from) = feeders[link].first().expect("it has one feeder") else {
+                let &Feeder::Link(from) = feeders.first().expect("it has one feeder") else {
                     unreachable!("an inlet is fed by a link")
                 };
                 let ring = new_ring(net, Some(from));
@@ -163,7 +163,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
             Runner::Itself => {
                 let mut inputs = Vec::new();
                 let stage = graph.stage_of(link);
-                for &feeder in &feeders[link] {
+                for &feeder in feeders {
                     let (line, wait) = match feeder {
                         Feeder::Host(node) => (None, wait(graph.host_stage(node), [None; 2])),
                         Feeder::Link(from) => (Some(from), wait(graph.stage_of(from), [Some(from), None])),

@@ -48,6 +48,7 @@ pub const NOWHERE: u32 = u32::MAX;
 
 /// The state of a link. What every packet touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Link {
     /// When the transmitter is free.
     free_at: u64,
@@ -301,7 +302,9 @@ impl Link {
                 }
                 self.remember_first();
             }
-            if self.count >= self.alert_at && self.departure(self.count - self.alert_at).at >= now + self.grace {
+            if self.count >= self.alert_at
+                && self.departure(self.count - self.alert_at).at >= now + self.grace
+            {
                 added = self.judge(now, size, flags)?;
             }
             self.waited += u128::from(self.free_at - now);
@@ -575,7 +578,14 @@ impl<'a> IdleRun<'a> {
             return None;
         }
         let state = link.as_ref().map(|link| {
-            (link.serial_time(size), link.delay, link.not_before, link.idle_grace, link.free_at, link.previous)
+            (
+                link.serial_time(size),
+                link.delay,
+                link.not_before,
+                link.idle_grace,
+                link.free_at,
+                link.previous,
+            )
         });
         let (time, delay, not_before, grace, free_at, previous) = state.unwrap_or((0, 0, 0, 1, 0, 0));
         let (touched, passed) = (false, 0);

@@ -50,7 +50,10 @@ pub fn run(
     while let Some((first, second)) = merge.first_two() {
         let ring = inputs[first.input as usize];
         // Stay with this input until the runner-up comes first.
-        let until = second.at.saturating_add(u64::from((first.input < second.input) != fault::is(Fault::TiesTurned))).min(limit);
+        let until = second
+            .at
+            .saturating_add(u64::from((first.input < second.input) != fault::is(Fault::TiesTurned)))
+            .min(limit);
         let next = loop {
             let input = &mut rings[ring as usize];
             let at = input.next_at();
@@ -78,7 +81,8 @@ pub fn run(
             let rest = rest | u64::from(way.added) << 48;
             if let Some(echo) = &mut echoes[way.ring as usize] {
                 // While packets wait before the host, only now and then ask whether it has become ordinary.
-                let ask = !echo.is_active() && rings[way.ring as usize].len() % 8 == 0 && way.at < stop;
+                let ask =
+                    !echo.is_active() && rings[way.ring as usize].len().is_multiple_of(8) && way.at < stop;
                 if ask {
                     net.rings = rings;
                     if echo.begin(net, hosts, stop) {

@@ -265,7 +265,13 @@ impl Echo {
             receiver.took_plain(self.packets, self.stamp);
         }
         let (data, ack) = self.sizes;
-        links[self.inlet.1 as usize].passed(self.packets, self.inlet_free, (data, self.inlet.2), false, self.touched[0]);
+        links[self.inlet.1 as usize].passed(
+            self.packets,
+            self.inlet_free,
+            (data, self.inlet.2),
+            false,
+            self.touched[0],
+        );
         let last = (ack, self.output.1);
         links[self.output.0 as usize].passed(self.packets, self.output_free, last, true, self.touched[1]);
         if let Some((link, ring)) = self.through {

@@ -29,18 +29,26 @@ use cwnd_scenario::{
 /// at its time. However a run is split, its outcome is the same to the bit.
 ///
 /// ```
-/// use cwnd_scenario::{Rate, Time, build};
+/// use cwnd_scenario::build::Setup;
+/// use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time};
 /// use cwnd_sim::Simulation;
-/// # let scenario = cwnd_sim::doc_scenario();
+///
+/// // Two CUBIC flows over 100 Mbit/s; all else as `Setup` has it.
+/// let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
+/// let setup = Setup { rate: Rate(100_000_000), ..Setup::default() };
+/// let scenario = setup.scenario(&[FlowGroup::new(cubic, 2)], 1).expect("a network that can be built");
+///
 /// let mut simulation = Simulation::new(&scenario)?;
-/// simulation.run_until(Time::from_secs(5));
-/// let before = simulation.flow(0).cwnd;
+/// simulation.run_until(Time::from_secs(10));
+/// let before = simulation.flow(0).delivered_bytes;
+///
 /// // The bottleneck loses nine tenths of its rate.
 /// let bottleneck = scenario.network.bottleneck;
 /// simulation.set_rate(bottleneck, Rate(10_000_000)).expect("the network stays a possible one");
-/// simulation.run_until(Time::from_secs(10));
-/// assert!(simulation.flow(0).cwnd < before);
-/// assert_eq!(simulation.outcome().flows.len(), 1);
+/// simulation.run_until(Time::from_secs(20));
+/// assert!(simulation.flow(0).delivered_bytes - before < before);
+/// assert!(simulation.queue_length(bottleneck) > 0);
+/// assert_eq!(simulation.outcome().end, Time::from_secs(20));
 /// # Ok::<(), cwnd_scenario::EngineError>(())
 /// ```
 pub struct Simulation {

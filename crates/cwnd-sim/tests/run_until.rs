@@ -145,16 +145,15 @@ fn flows_that_have_not_started_are_not_sampled() {
     let mut scenario = Scenario { sample: Some(Time::from_secs(1)), ..scenario() };
     scenario.flows[1].start = Time(2_500 * MS);
     let trace = Simulator.run(&scenario).unwrap().trace.expect("samples were asked for");
-    let first = |flow| trace.samples.iter().find(|sample| sample.flow == flow).map(|sample| sample.time_index);
+    let first =
+        |flow| trace.samples.iter().find(|sample| sample.flow == flow).map(|sample| sample.time_index);
     assert_eq!((first(0), first(1)), (Some(0), Some(3)));
 }
 
 #[test]
 fn handshakes_come_before_time_zero() {
-    let setup = Setup {
-        stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
-        ..setup()
-    };
+    let setup =
+        Setup { stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() }, ..setup() };
     let scenario = setup.scenario(&[group(2)], 1).expect("the setup can be met");
     let mut simulation = begin(&scenario);
     simulation.run_until(Time::ZERO);

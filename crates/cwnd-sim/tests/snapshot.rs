@@ -40,7 +40,8 @@ fn run(scenario: &Scenario) -> Outcome {
 /// numbers stand with all their digits.
 fn digest(outcome: &Outcome) -> u64 {
     let text = format!("{outcome:?}");
-    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
+    text.bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }
 
 fn table(profile: StackProfile) -> String {

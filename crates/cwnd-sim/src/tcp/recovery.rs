@@ -320,7 +320,7 @@ impl Sender {
         self.halving += 1;
         let least = self.window.recovery_cwnd.unwrap_or(self.window.ssthresh);
         let mut cwnd = self.window.cwnd;
-        if self.halving % 2 == 0 && cwnd > least {
+        if self.halving.is_multiple_of(2) && cwnd > least {
             cwnd -= 1.0;
         }
         self.window.set_cwnd(cwnd.min(f64::from(self.in_flight() + 1)));

@@ -2,8 +2,8 @@
 
 /// Three bits a segment, 64 segments a word, over the outstanding ones only.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Scoreboard {
-    words: Box<[Word]>,
     /// Segments SACKed.
     pub sacked: u32,
     /// Segments lost (and not SACKed since), whether or not retransmitted.
@@ -16,6 +16,7 @@ pub struct Scoreboard {
     lost_below: u64,
     /// No lost segment below this waits for retransmission.
     next_retransmit: u64,
+    words: Box<[Word]>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]

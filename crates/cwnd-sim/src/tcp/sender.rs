@@ -18,6 +18,7 @@ pub const SYN_OPTIONS: u16 = 8;
 
 /// How a sender behaves.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct SenderConfig {
     /// Channel of its data.
     pub channel: u32,
@@ -29,10 +30,12 @@ pub struct SenderConfig {
     pub segments: u64,
     /// Wire bytes of an ACK (packets of the handshake are made from it).
     pub ack_size: u32,
-    /// Initial values and arithmetic of the window.
-    pub window: WindowConfig,
     /// The receiver's window, segments.
     pub receive_window: u64,
+    /// Whether the window grows only when it is in use (RFC 7661's question, Linux's answer).
+    pub validate_cwnd: bool,
+    /// Initial values and arithmetic of the window.
+    pub window: WindowConfig,
     /// How the window moves during recovery.
     pub recovery: Recovery,
     /// Whether the receiver sends SACK blocks.
@@ -43,8 +46,6 @@ pub struct SenderConfig {
     pub limited_transmit: bool,
     /// Whether a retransmission is known to be lost when three segments sent after it are SACKed.
     pub detect_lost_retransmissions: bool,
-    /// Whether the window grows only when it is in use (RFC 7661's question, Linux's answer).
-    pub validate_cwnd: bool,
     /// What was negotiated.
     pub ecn: EcnMode,
     /// Whether a handshake comes first.
@@ -89,43 +90,53 @@ enum Phase {
     Established,
 }
 
-/// The sending endpoint of a flow.
+/// The sending endpoint of a flow. What every ACK touches comes first and close together: with a thousand
+/// flows it is this that must come from far at each visit.
+#[repr(C)]
 pub struct Sender {
     /// First segment not acknowledged.
     pub(super) una: u64,
     /// Next new segment to send.
     pub(super) next: u64,
-    pub(super) window: Window,
-    pub(super) algorithm: Box<dyn CongestionControl>,
-    pub(super) state: State,
     /// When the earliest of its timers runs out.
     deadline: u64,
     pub(super) rto_at: u64,
     /// The earliest of the other timers.
     other_at: u64,
-    pub(super) rtt: RttEstimator,
-    pub(super) board: Scoreboard,
     /// Segments that the application has for the network.
     data_end: u64,
     /// A round trip ends when this segment is acknowledged.
     round_end: u64,
     round: u64,
+    pub(super) algorithm: Box<dyn CongestionControl>,
+    /// The window integrated over time up to `integrated_to`: segments x ns.
+    cwnd_integral: f64,
+    integrated_to: u64,
+    pub(super) state: State,
     /// The window was in use in this round trip, and in the one before.
     limited: bool,
     limited_before: bool,
+    /// Packets leave by a timer: they are paced, or take time to send.
+    gated: bool,
+    /// Packets need neither records nor flags.
+    plain: bool,
+    phase: Phase,
+    pub(super) dup_acks: u32,
+    pub(super) rtt: RttEstimator,
+    pub(super) board: Scoreboard,
+    pub(super) window: Window,
+    /// Counts so far.
+    pub counts: SenderCounts,
+    /// What was told the algorithm last; what does not change stays.
+    pub(super) ack: Ack,
+    pub(super) config: SenderConfig,
+
     /// Most segments in flight in this round trip, and in the one before.
     peak: u32,
     peak_before: u32,
-    /// Packets leave by a timer: they are paced, or take time to send.
-    gated: bool,
-    /// Packets need records, or flags.
-    plain: bool,
-    phase: Phase,
     pub(super) needs: Needs,
-    pub(super) config: SenderConfig,
     /// `recovery.rs` says what these are.
     pub(super) recover: u64,
-    pub(super) dup_acks: u32,
     pub(super) prr: Prr,
     pub(super) retransmissions: VecDeque<(u64, u64)>,
     pub(super) send_cwr: bool,
@@ -136,8 +147,6 @@ pub struct Sender {
     /// The latest round-trip time sample, ns, if `ack` holds none.
     pub(super) latest_rtt: u64,
     pub(super) said: [(u64, u64); 4],
-    /// What was told the algorithm last; what does not change stays.
-    pub(super) ack: Ack,
     pub(super) records: Option<Box<RateEstimator>>,
     /// A packet that may go leaves at this time.
     release_at: u64,
@@ -147,17 +156,12 @@ pub struct Sender {
     paced_until: u64,
     start_at: u64,
     stop_at: u64,
-    /// The window integrated over time up to `integrated_to`: segments x ns.
-    cwnd_integral: f64,
-    integrated_to: u64,
     /// When the last segment of a transfer was acknowledged.
     pub completed: Option<u64>,
     /// When it stopped sending new data, if it was told to.
     pub stopped: Option<u64>,
     /// When the connection was established.
     pub established: Option<u64>,
-    /// Counts so far.
-    pub counts: SenderCounts,
 }
 
 impl Sender {

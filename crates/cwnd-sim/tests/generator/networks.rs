@@ -3,8 +3,8 @@
 use super::{Dice, Habits};
 use cwnd_scenario::build::{Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, Path};
 use cwnd_scenario::{
-    Buffer, BufferTerm, Decimal, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability, QueueLimit, Rate,
-    Time,
+    Buffer, BufferTerm, Decimal, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability,
+    QueueLimit, Rate, Time,
 };
 
 /// A network, and the routes of each flow's data and ACKs.

@@ -159,7 +159,8 @@ impl Record {
         let mut shortest = (self.changes(), self.events, text);
         let fails = |changes: &[(Time, Action)], events: u64| {
             let check = || {
-                let engine = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
+                let engine =
+                    Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
                 Record::with_changes(scenario, changes, events).check(scenario, engine)
             };
             // A panic is told of as it came first.
