@@ -5,7 +5,7 @@ use cwnd_link::SerialTime;
 use cwnd_scenario::{
     Cost, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Problem, QueueLimit, Rate, Scenario, Stack,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The engine's clock holds this: about 39 hours of simulated time.
 const LONGEST: u64 = 1 << 47;
@@ -154,6 +154,20 @@ fn check_flow(scenario: &Scenario, flow: &FlowSpec, place: &str, problems: &mut 
     }
 }
 
+/// How many full packets a link holds at most, in its queue and on its line.
+fn capacity(scenario: &Scenario, link: usize, size: f64) -> f64 {
+    let link = &scenario.network.links[link];
+    let queue = match link.queue.limit {
+        QueueLimit::Packets(n) => f64::from(n),
+        QueueLimit::Bytes(bytes) => bytes as f64 / size,
+        QueueLimit::Unlimited => f64::INFINITY,
+    };
+    match link.rate {
+        Rate::UNLIMITED => f64::INFINITY,
+        rate => queue + rate.0 as f64 * link.delay.as_secs_f64() / 8.0 / size + 1.0,
+    }
+}
+
 /// An upper estimate: every bottleneck full, and every queue.
 fn cost(scenario: &Scenario) -> Cost {
     let stack = &scenario.stack;
@@ -161,7 +175,7 @@ fn cost(scenario: &Scenario) -> Cost {
     let seconds = scenario.duration.as_secs_f64();
     // Flows are held by the narrowest link that they cross; a link is full at most.
     let mut demand = BTreeMap::<usize, f64>::new();
-    let mut standing = 0.0;
+    let (mut wanted, mut used) = (0.0, BTreeSet::new());
     for flow in &scenario.flows {
         let links = flow.route.iter().map(|&link| (scenario.network.links[link].rate, link));
         let (rate, narrowest) = links.min().unwrap_or((Rate::UNLIMITED, 0));
@@ -180,18 +194,16 @@ fn cost(scenario: &Scenario) -> Cost {
         let by_rate =
             if rate == Rate::UNLIMITED { f64::INFINITY } else { rate.0 as f64 * seconds / 8.0 / size };
         *demand.entry(narrowest).or_default() += by_window.min(by_bytes).min(by_rate);
-        let queues: f64 = flow
-            .route
-            .iter()
-            .map(|&link| match scenario.network.links[link].queue.limit {
-                QueueLimit::Packets(n) => f64::from(n),
-                QueueLimit::Bytes(bytes) => bytes as f64 / size,
-                QueueLimit::Unlimited => f64::INFINITY,
-            })
-            .sum();
-        let pipe = if rate == Rate::UNLIMITED { f64::INFINITY } else { rate.0 as f64 * delay / 8.0 / size };
-        standing += window.min(by_bytes).min(pipe + queues);
+        // A window at most doubles in a round trip.
+        let doublings = seconds / delay.max(1e-7);
+        let grown = f64::from(stack.initial_window) * libm::exp2(doublings.min(64.0));
+        let held: f64 = flow.route.iter().map(|&link| capacity(scenario, link, size)).sum();
+        wanted += window.min(by_bytes).min(grown).min(held);
+        used.extend(&flow.route);
     }
+    // What all flows together have outstanding fits into their windows, and into the links.
+    let held: f64 = used.iter().map(|&link| capacity(scenario, link, size)).sum();
+    let standing = wanted.min(held);
     let packets: f64 = demand
         .iter()
         .map(|(&link, &wanted)| match scenario.network.links[link].rate {

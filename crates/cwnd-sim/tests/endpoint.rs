@@ -1,0 +1,34 @@
+//! The TCP endpoint against vectors worked out by hand.
+//!
+//! A sender or a receiver stands alone: the test hands it packets, lets its timers run out, and compares
+//! what it sends with what the named section of the named RFC says it must. The working stands above each
+//! vector. Nothing here is read off the implementation.
+
+#[path = "endpoint/bench.rs"]
+mod bench;
+#[path = "endpoint/delayed_ack.rs"]
+mod delayed_ack;
+#[path = "endpoint/ecn.rs"]
+mod ecn;
+#[path = "endpoint/fake.rs"]
+mod fake;
+#[path = "endpoint/lifetime.rs"]
+mod lifetime;
+#[path = "endpoint/newreno.rs"]
+mod newreno;
+#[path = "endpoint/pacing.rs"]
+mod pacing;
+#[path = "endpoint/rate_samples.rs"]
+mod rate_samples;
+#[path = "endpoint/reduction.rs"]
+mod reduction;
+#[path = "endpoint/rto.rs"]
+mod rto;
+#[path = "endpoint/sack_blocks.rs"]
+mod sack_blocks;
+#[path = "endpoint/sack_recovery.rs"]
+mod sack_recovery;
+#[path = "endpoint/timeout.rs"]
+mod timeout;
+#[path = "endpoint/validation.rs"]
+mod validation;
