@@ -1,11 +1,11 @@
 //! One measurement: a process that runs one scenario.
 
 use super::rows::{COMMON, Row};
-use crate::{command, json};
-use serde_json::Value;
-use std::io::Read;
+use crate::command;
+use serde::Deserialize;
+use std::io::{BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use wait4::Wait4;
 
 /// What a run cost.
@@ -24,6 +24,30 @@ fn add_arguments(command: &mut Command, row: &Row, seconds: u32) {
     command.args(COMMON).args(row.arguments).args(["--duration", &format!("{seconds} s")]);
 }
 
+/// What is read of the document that `cwnd compare --json` prints.
+#[derive(Deserialize)]
+struct Document {
+    runs: Vec<RunOfCwnd>,
+}
+
+#[derive(Deserialize)]
+struct RunOfCwnd {
+    timing: Timing,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+struct Timing {
+    cpu_s: f64,
+    cpu_ns_per_packet: f64,
+}
+
+/// Read the document as it comes. It is not kept: a child begins with the peak memory of the process that
+/// starts it, so this program must stay smaller than what it measures.
+fn timing(child: &mut Child) -> Option<Timing> {
+    let document: Document = serde_json::from_reader(BufReader::new(child.stdout.take()?)).ok()?;
+    document.runs.first().map(|run| run.timing)
+}
+
 /// Run a row for so many simulated seconds.
 pub fn run(cwnd: &Path, row: &Row, seconds: u32) -> Result<Measurement, String> {
     let mut command = Command::new(cwnd);
@@ -31,17 +55,11 @@ pub fn run(cwnd: &Path, row: &Row, seconds: u32) -> Result<Measurement, String> 
     let shown = command::shown(&command);
     let failed = |why: &dyn std::fmt::Display| format!("{shown}: {why}");
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| failed(&error))?;
-    let mut text = String::new();
-    if let Some(stdout) = &mut child.stdout {
-        stdout.read_to_string(&mut text).map_err(|error| failed(&error))?;
-    }
+    let timing = timing(&mut child);
     let used = child.wait4().map_err(|error| failed(&error))?;
-    if !used.status.success() {
-        return Err(failed(&used.status));
-    }
-    let document: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    let timing = timing.filter(|_| used.status.success()).ok_or_else(|| failed(&used.status))?;
     Ok(Measurement {
-        ns_per_packet: json::number(&document, "/runs/0/timing/cpu_ns_per_packet")?,
+        ns_per_packet: timing.cpu_ns_per_packet,
         peak_mib: used.rusage.maxrss as f64 / f64::from(1 << 20),
     })
 }
@@ -58,16 +76,20 @@ fn counted(cwnd: &Path, row: &Row, seconds: u32) -> Result<(f64, f64), String> {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(cwnd);
     add_arguments(&mut valgrind, row, seconds);
-    let done = valgrind.output().map_err(|error| format!("valgrind: {error}"))?;
-    let said = String::from_utf8_lossy(&done.stderr);
+    let failed = |error: std::io::Error| format!("valgrind: {error}");
+    let mut child = valgrind.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    // What valgrind itself says is far shorter than a pipe holds.
+    let timing = timing(&mut child);
+    let mut said = String::new();
+    if let Some(stderr) = &mut child.stderr {
+        stderr.read_to_string(&mut said).map_err(failed)?;
+    }
+    let status = child.wait().map_err(failed)?;
     let collected = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
-    let document = serde_json::from_slice::<Value>(&done.stdout).ok();
-    let (Some(collected), Some(document)) = (collected, document) else {
-        return Err(format!("valgrind: {}\n{said}", done.status));
+    let (Some(collected), Some(timing)) = (collected, timing) else {
+        return Err(format!("valgrind: {status}\n{said}"));
     };
-    let timing = |name: &str| json::number(&document, &format!("/runs/0/timing/{name}"));
-    let packets = (timing("cpu_s")? * 1e9 / timing("cpu_ns_per_packet")?).round();
-    Ok((collected, packets))
+    Ok((collected, (timing.cpu_s * 1e9 / timing.cpu_ns_per_packet).round()))
 }
 
 /// What a reference program says of itself.
