@@ -1,6 +1,6 @@
 //! From a scenario to stages: who runs each link, which rings join them, and who waits for whom.
 
-use crate::host::Inlet;
+use crate::host::{Host, Inlet};
 use crate::link::{NOWHERE, Next};
 use crate::net::{Egress, Net};
 use crate::ring::Ring;
@@ -78,6 +78,21 @@ impl Graph {
     /// The stage of a host.
     fn host_stage(&self, node: NodeId) -> usize {
         self.hosts.binary_search(&node).expect("flows end on hosts")
+    }
+
+    /// For each of so many rings, the host that it leads to, as an index into `hosts`; their number for one
+    /// that leads to none.
+    pub fn owners(&self, rings: usize, hosts: &[Host]) -> Vec<u32> {
+        let mut owners = vec![hosts.len() as u32; rings];
+        for (i, host) in hosts.iter().enumerate() {
+            for inlet in &host.inlets {
+                owners[inlet.ring as usize] = i as u32;
+                if let Some((_, after)) = inlet.link {
+                    owners[after as usize] = i as u32;
+                }
+            }
+        }
+        owners
     }
 
     /// Find the latencies anew, from links as they are now.

@@ -72,6 +72,7 @@ pub fn run(
                 let out = state.ring_of(channel);
                 let at = state.pass_transparent(at, size, out);
                 rings[out as usize].push_words(at, sent, sequence, rest);
+                net.note_arrival(out, at);
                 continue;
             }
             let Some(way) = state.offer(at, size, channel, flags) else {
@@ -93,12 +94,14 @@ pub fn run(
                 if echo.is_active() {
                     if let Some(ack) = echo.answer(way.at, sent, sequence, rest, stop) {
                         rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
+                        net.note_arrival(ack.ring, ack.at);
                         continue;
                     }
                     echo.end(&mut net.links, hosts);
                 }
             }
             rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
+            net.note_arrival(way.ring, way.at);
         };
         if next < limit {
             merge.replace_first(Key { at: next, input: first.input });

@@ -19,6 +19,11 @@ pub struct Net {
     pub egress: Vec<Egress>,
     /// For each channel, what became of its packets.
     pub fates: Vec<Fate>,
+    /// For each host, a time before which nothing happens there, kept together so that idle hosts need not be
+    /// visited. One more at the end, for rings that lead to no host.
+    pub wake: Vec<u64>,
+    /// For each ring, the host (an index into `wake`) that it leads to.
+    pub owner: Vec<u32>,
     /// Links whose losses at their end are yet to be counted, one entry a loss.
     pub late_losses: Vec<u32>,
 }
@@ -55,12 +60,22 @@ impl Net {
                 packet.at = way.at;
                 packet.flags |= way.added;
                 self.rings[way.ring as usize].push(packet);
+                self.note_arrival(way.ring, way.at);
                 true
             }
             None => {
                 bury(&packet, false, &mut self.sacks, &mut self.fates);
                 false
             }
+        }
+    }
+
+    /// A packet was put into a ring: its host has something to do at `at` at the latest.
+    #[inline(always)]
+    pub fn note_arrival(&mut self, ring: u32, at: u64) {
+        let wake = &mut self.wake[self.owner[ring as usize] as usize];
+        if at < *wake {
+            *wake = at;
         }
     }
 

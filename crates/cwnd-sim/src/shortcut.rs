@@ -210,6 +210,7 @@ impl Echo {
                 link.bare += 1;
                 let at = link.pass_transparent(at, (rest >> 32) as u32 & 0xFFFF, ring);
                 net.rings[ring as usize].push_words(at, sent, sequence, rest);
+                net.note_arrival(ring, at);
             }
         }
         let Endpoint::Receiver(receiver) = &host.endpoints[0] else { return false };

@@ -136,6 +136,9 @@ impl Simulation {
             .map(|((endpoints, inlets), channel)| Host::new(endpoints, std::mem::take(inlets), channel, &net))
             .collect();
         let stages = graph.waits.len();
+        net.owner = graph.owners(net.rings.len(), &hosts);
+        net.wake = vec![0; hosts.len() + 1];
+        net.wake[hosts.len()] = u64::MAX;
         let echoes = shortcut::find(scenario, &graph, &mut net, &hosts);
         Ok(Simulation {
             scenario: scenario.clone(),
@@ -192,8 +195,9 @@ impl Simulation {
                 continue;
             }
             if is_host {
-                if self.hosts[stage].next_event(&self.net) < limit {
+                if self.net.wake[stage] < limit {
                     self.hosts[stage].run(&mut self.net, &self.local, limit);
+                    self.net.wake[stage] = self.hosts[stage].next_event(&self.net);
                     ran = true;
                 }
             } else {
@@ -213,7 +217,7 @@ impl Simulation {
 
     /// Nothing happened in a whole round: nothing can before the earliest event there is.
     fn skip_idle_time(&mut self, stop: u64) {
-        let hosts = self.hosts.iter().map(|host| host.next_event(&self.net));
+        let hosts = self.net.wake[..self.hosts.len()].iter().copied();
         let links = self.graph.inputs.iter().flatten().map(|&ring| self.net.rings[ring as usize].next_at());
         let next = hosts.chain(links).min().unwrap_or(stop).min(stop);
         for done in &mut self.done {
@@ -316,6 +320,7 @@ impl Simulation {
             sender.stop(self.now);
         }
         self.hosts[host].touch(endpoint);
+        self.net.wake[host] = 0;
     }
 
     fn change(&mut self, link: LinkId, spec: LinkSpec, change: Change) -> Result<(), Problem> {
@@ -337,6 +342,8 @@ impl Simulation {
         }
         self.end_shortcuts();
         self.net.links[link].change(self.now, change, &mut self.net.rings);
+        // What is on its way may come at another time.
+        self.net.wake[..self.hosts.len()].fill(0);
         Ok(())
     }
 

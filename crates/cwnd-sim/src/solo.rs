@@ -265,6 +265,11 @@ impl Solo {
 
     /// Handle everything before `limit`.
     pub fn run(self, peer: &mut impl Peer, net: &mut Net, limit: u64) {
+        self.serve(peer, net, limit);
+        net.note_arrival(self.output.1, net.rings[self.output.1 as usize].next_at());
+    }
+
+    fn serve(self, peer: &mut impl Peer, net: &mut Net, limit: u64) {
         let distinct = "a host's links and rings are different ones";
         let Net { links, rings, sacks, fates, late_losses, line_of, .. } = net;
         let (output, out) = (self.output.0 as usize, self.output.1 as usize);

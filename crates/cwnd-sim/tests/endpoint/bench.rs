@@ -139,6 +139,11 @@ impl Bench {
         self.segments()
     }
 
+    /// Its timer runs out at `now`. What it causes stays on the tape.
+    pub fn sender_timer(&mut self, now: u64) {
+        self.sender.on_timer(now, &mut self.tape);
+    }
+
     /// Let all timers run out up to `until`, and return all that leaves, with its time.
     pub fn run(&mut self, until: u64) -> Vec<(u64, u32)> {
         while self.sender.deadline() <= until {
@@ -234,6 +239,11 @@ impl Far {
         let packet = Packet { at: now, sent: now - 10, seq, size, flags, ..Packet::default() };
         self.receiver.on_packet(now, &packet, &mut self.tape);
         self.answers()
+    }
+
+    /// The timer runs out, if it is set.
+    pub fn timer_if_set(&mut self) -> Vec<Answer> {
+        if self.receiver.deadline == NEVER { Vec::new() } else { self.timer() }
     }
 
     /// The timer runs out.
