@@ -29,6 +29,13 @@ pub fn run(
     run: &Run<'_>,
 ) -> u64 {
     let Run { link, inputs, limit, stop } = *run;
+    let turned: Vec<u32>;
+    let inputs = if fault::is(Fault::TiesTurned) {
+        turned = inputs.iter().rev().copied().collect();
+        &turned
+    } else {
+        inputs
+    };
     merge.clear();
     for (input, &ring) in inputs.iter().enumerate() {
         let at = net.rings[ring as usize].next_at();
@@ -52,7 +59,7 @@ pub fn run(
         // Stay with this input until the runner-up comes first.
         let until = second
             .at
-            .saturating_add(u64::from((first.input < second.input) != fault::is(Fault::TiesTurned)))
+            .saturating_add(u64::from(first.input < second.input))
             .min(limit);
         let next = loop {
             let input = &mut rings[ring as usize];

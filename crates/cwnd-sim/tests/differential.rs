@@ -20,7 +20,8 @@ use verdict::Coverage;
 const SEEDS: u64 = 1500;
 /// Each feature must be covered by so many of them.
 const LEAST: u32 = 3;
-/// Seeds that are told when several fail.
+/// When so many have failed, that is enough; so many of them are told in full.
+const ENOUGH: usize = 10;
 const SHOWN: usize = 3;
 
 #[test]
@@ -41,11 +42,14 @@ fn agrees_with_the_naive_simulator() {
             Ok(covered) => coverage.add(&covered),
             Err(failure) => failures.push((seed, failure)),
         }
+        if failures.len() == ENOUGH {
+            break;
+        }
     }
-    println!("{}", coverage.table(seeds as usize));
+    println!("{}", coverage.table(seeds));
     let failed: Vec<u64> = failures.iter().map(|(seed, _)| *seed).collect();
     let shown = failures.iter().take(SHOWN).map(|(_, text)| text.as_str()).collect::<String>();
-    assert!(failed.is_empty(), "{} of {seeds} scenarios fail: {failed:?}\n{shown}", failed.len());
+    assert!(failed.is_empty(), "of the scenarios up to {seeds} these fail: {failed:?}\n{shown}");
 
     let scarce = coverage.scarce(LEAST);
     assert!(seeds < SEEDS || scarce.is_empty(), "hardly covered: {scarce:?}");

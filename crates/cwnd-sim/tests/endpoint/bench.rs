@@ -89,12 +89,7 @@ impl Bench {
     /// A sender that has not started.
     pub fn idle(config: SenderConfig, fake: Fake) -> Bench {
         let notes = fake.notes.clone();
-        Bench {
-            sender: Sender::new(config, Box::new(fake)),
-            rtt: 100 * MS,
-            tape: Tape::default(),
-            notes,
-        }
+        Bench { sender: Sender::new(config, Box::new(fake)), rtt: 100 * MS, tape: Tape::default(), notes }
     }
 
     /// A sender that has started, and what it sent.
@@ -128,7 +123,11 @@ impl Bench {
 
     /// The segments that were sent since the last call.
     pub fn segments(&mut self) -> Vec<u32> {
-        self.packets().into_iter().filter(|(_, packet)| packet.is_data()).map(|(_, packet)| packet.seq).collect()
+        self.packets()
+            .into_iter()
+            .filter(|(_, packet)| packet.is_data())
+            .map(|(_, packet)| packet.seq)
+            .collect()
     }
 
     /// The next timer runs out. Returns the segments sent.

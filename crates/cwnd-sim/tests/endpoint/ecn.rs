@@ -3,7 +3,7 @@
 use crate::bench::{Answer, Bench, Far, MS, only, receiver_config, sender_config};
 use crate::fake::Fake;
 use cwnd_cc::{CongestionKind, EcnMode, State};
-use cwnd_sim::packet::{CE, CWR, ECE, ECT, Packet};
+use cwnd_sim::packet::{BARE, CE, CWR, ECE, ECT, Packet};
 use cwnd_sim::tcp::{ReceiverConfig, SenderConfig};
 
 fn sender(ecn: EcnMode) -> SenderConfig {
@@ -24,17 +24,14 @@ fn flags(packets: &[(u64, Packet)]) -> Vec<(u32, u16)> {
 }
 
 fn hand_ack(bench: &mut Bench, now: u64, seq: u32, flags: u16) -> Vec<(u32, u16)> {
-    let flags_of_ack = flags | cwnd_sim::packet::BARE;
-    bench.hand(now, Packet { sent: now - 100 * MS, seq, flags: flags_of_ack, ..Packet::default() }, &[]);
+    let packet = Packet { sent: now - 100 * MS, seq, flags: flags | BARE, ..Packet::default() };
+    bench.hand(now, packet, &[]);
     self::flags(&bench.packets())
 }
 
 #[test]
 fn data_is_ecn_capable_only_when_negotiated() {
     for (ecn, expected) in [(EcnMode::Off, 0), (EcnMode::Classic, ECT), (EcnMode::Exact, ECT)] {
-        let mut bench = Bench::idle(sender(ecn), Fake::fixed());
-        let now = bench.sender.deadline();
-        bench.run(now).len();
         let mut bench = Bench::started(sender(ecn), Fake::fixed());
         assert_eq!(hand_ack(&mut bench, 100 * MS, 1, 0), [(10, expected)]);
     }
@@ -85,8 +82,8 @@ fn an_echo_reduces_and_cwr_goes_with_the_next_new_data() {
     assert_eq!(bench.notes().episodes(CongestionKind::Ecn), 1);
 }
 
-/// A path of ten segments without losses: each segment arrives when the ten before it have; the segments of
-/// `marked` get a mark. Returns the sender after 60 segments.
+/// A path without losses on which a segment arrives every millisecond, in order; those of `marked` get a
+/// mark. Returns the sender after 60 segments.
 fn loop_with_marks(ecn: EcnMode, marked: &[u32]) -> Bench {
     let mut bench = Bench::idle(sender(ecn), Fake::fixed());
     let mut far = receiver(ecn, None);
@@ -108,7 +105,7 @@ fn loop_with_marks(ecn: EcnMode, marked: &[u32]) -> Bench {
 }
 
 fn hand_ack_onto(bench: &mut Bench, now: u64, ack: &Answer) {
-    let flags = ack.flags | cwnd_sim::packet::BARE;
+    let flags = ack.flags | BARE;
     bench.hand(now, Packet { sent: now - 100 * MS, seq: ack.next, flags, ..Packet::default() }, &[]);
 }
 
@@ -151,11 +148,11 @@ fn cwr_follows_every_reduction() {
     // 6.1.2: CWR goes with the first new data after a reduction for any reason: a fast retransmit or a
     // timeout as well as an echo. Fast retransmit of 0 with nothing else; the next new segment has it.
     let mut bench = Bench::started(sender(EcnMode::Classic), Fake::at_once(8.0));
-    bench.sack(100 * MS, 0, &[(1, 4)]);
-    let _ = bench.packets();
+    bench.hand(100 * MS, Packet { flags: BARE, ..Packet::default() }, &[(1, 4)]);
+    let sent = flags(&bench.packets());
+    assert_eq!(sent, [(0, 0), (10, ECT | CWR)], "after a fast retransmit");
     let sent = hand_ack(&mut bench, 200 * MS, 10, 0);
-    assert_eq!(sent[0].1, ECT | CWR, "after a fast retransmit: {sent:?}");
-    assert!(sent[1..].iter().all(|&(_, flags)| flags == ECT));
+    assert!(sent.iter().all(|&(_, flags)| flags == ECT), "{sent:?}");
 
     let mut bench = Bench::started(sender(EcnMode::Classic), Fake::reno());
     bench.timer();
@@ -178,7 +175,7 @@ fn a_loss_in_the_window_of_an_echo_reduces_no_further() {
 fn retransmissions_are_not_ecn_capable() {
     // 6.1.5: no ECT on retransmitted data, and CWR waits for new data.
     let mut bench = Bench::started(sender(EcnMode::Classic), Fake::at_once(8.0));
-    bench.hand(100 * MS, Packet { flags: cwnd_sim::packet::BARE, ..Packet::default() }, &[(1, 4)]);
+    bench.hand(100 * MS, Packet { flags: BARE, ..Packet::default() }, &[(1, 4)]);
     let sent = flags(&bench.packets());
     assert_eq!(sent[0], (0, 0));
     assert!(sent[1..].iter().all(|&(_, flags)| flags & ECT != 0));

@@ -59,8 +59,7 @@ fn the_inflated_window_lets_new_segments_go() {
     for k in 1..=11 {
         sent.push(bench.ack((100 + k) * MS, 0));
     }
-    let expected: [&[u32]; 11] =
-        [&[10], &[11], &[0], &[], &[], &[], &[], &[12], &[13], &[14], &[15]];
+    let expected: [&[u32]; 11] = [&[10], &[11], &[0], &[], &[], &[], &[], &[12], &[13], &[14], &[15]];
     assert_eq!(sent, expected);
     // The full ACK comes with all of 0..12 acknowledged (section 3.2 step 3 of RFC 6582): 12..16 are
     // outstanding, the window is ssthresh = 5, so one more goes.

@@ -140,15 +140,13 @@ fn prr_reduces_to_what_the_algorithm_wants_to_hold() {
 #[test]
 fn prr_counts_what_a_partial_ack_delivers_without_sack() {
     // Section 3: without SACK, DeliveredData is one for a duplicate, and for a partial ACK what it advances
-    // by less the duplicates before it. Window 20, ssthresh 10, no limited transmit, 0 and 10 lost: 18
-    // duplicates; RecoverFS = 20 and sndcnt = ceil(d/2) - o: at ACK 3 (d = 1) segment 0, then at every second
+    // by less the duplicates before it. Window 20, ssthresh 10, no limited transmit, 0 and 10 lost:
+    // twelve duplicates; RecoverFS = 20 and sndcnt = ceil(d/2) - o: at ACK 3 (d = 1) segment 0, then at every second
     // one (ACKs 5, 7, ...).
-    let config =
-        SenderConfig { sack: false, limited_transmit: false, ..config(20.0, Recovery::Prr) };
+    let config = SenderConfig { sack: false, limited_transmit: false, ..config(20.0, Recovery::Prr) };
     let mut bench = Bench::started(config, Fake::fixed());
     let sent: Vec<Vec<u32>> = (1..=12).map(|k| bench.ack((100 + k) * MS, 0)).collect();
-    let expected: [&[u32]; 12] =
-        [&[], &[], &[0], &[], &[20], &[], &[21], &[], &[22], &[], &[23], &[]];
+    let expected: [&[u32]; 12] = [&[], &[], &[0], &[], &[20], &[], &[21], &[], &[22], &[], &[23], &[]];
     assert_eq!(sent, expected);
     // The partial ACK of 10 advances by 10 and nine of those were duplicates: one is delivered.
     bench.ack(200 * MS, 10);
@@ -188,10 +186,7 @@ fn rate_halving_takes_one_segment_for_every_second_ack() {
     let counts: Vec<usize> = table.iter().map(|(sent, _)| sent.len()).collect();
     assert_eq!(counts, [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
     let pipes: Vec<u32> = table.iter().map(|(_, pipe)| *pipe).collect();
-    assert_eq!(
-        pipes,
-        [20, 20, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10]
-    );
+    assert_eq!(pipes, [20, 20, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10]);
     assert_eq!(table[2].0, [0]);
     assert_eq!(bench.windows(), (10.0, 10.0));
     // The end: all of 0..22 is acknowledged. New since: 22 at ACK 5 and one at each of 7, 9, ..., 21, nine
@@ -202,9 +197,8 @@ fn rate_halving_takes_one_segment_for_every_second_ack() {
 
 #[test]
 fn rate_halving_goes_down_to_the_window_to_hold() {
-    // recovery_cwnd 5 under ssthresh 10: the halving goes on below ssthresh. A second segment is lost (10),
-    // so that there are enough ACKs; but with 20 SACKs from the third on it falls by ten at most: use 8 of
-    // 20 instead. cwnd: 19, 18, ..., one less at ACKs 4, 6, ..., 24; at ACK 26 it would be 7: it stays 8.
+    // recovery_cwnd 8 under ssthresh 10: the halving goes on below ssthresh. 19 at ACK 3, one less at each of
+    // ACKs 4, 6, ..., 22 (9) and 24 (8); at ACK 26 it would be 7: it stays 8.
     let fake = Fake { ssthresh: Some(10.0), recovery_cwnd: Some(8.0), ..Fake::fixed() };
     let mut bench = Bench::started(config(20.0, Recovery::Ns2), fake);
     one_loss(&mut bench, 23);
@@ -233,9 +227,9 @@ fn rate_halving_never_opens_over_what_is_in_flight_and_one() {
 
 #[test]
 fn rate_halving_ends_with_a_small_burst_at_most() {
-    // At the end cwnd = min(ssthresh, in flight + 3). Ten segments of a transfer of ten, 0 lost, ssthresh 5:
-    // nothing new to send, so nothing is in flight when the copy is acknowledged... of a longer transfer
-    // with a receive window of 10 neither: min(5, 0 + 3) = 3 segments go.
+    // At the end cwnd = min(ssthresh, in flight + 3). Ten outstanding, 0 lost, ssthresh 5, and a receive
+    // window of 10 that keeps new segments back: nothing is in flight when the copy is acknowledged, so
+    // min(5, 0 + 3) = 3 segments go.
     let config = SenderConfig { receive_window: 10, ..config(10.0, Recovery::Ns2) };
     let mut bench = Bench::started(config, Fake::fixed());
     let sent: Vec<u32> =

@@ -65,7 +65,8 @@ fn blocks_weigh_what_they_are_configured_to() {
     // 4 bytes for any, 8 for each: 50, 62, 70, 78, and no more than three.
     let mut far = Far::new(receiver_config());
     let segments = [0, 2, 4, 6, 8].into_iter().enumerate();
-    let sizes: Vec<u16> = segments.map(|(i, segment)| only(far.data(1000 + i as u64, segment)).size).collect();
+    let sizes: Vec<u16> =
+        segments.map(|(i, segment)| only(far.data(1000 + i as u64, segment)).size).collect();
     assert_eq!(sizes, [0, 12, 20, 28, 28].map(|extra| BARE_ACK as u16 + extra));
 }
 

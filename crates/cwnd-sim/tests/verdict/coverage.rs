@@ -260,7 +260,7 @@ impl Coverage {
     }
 
     /// A table for people.
-    pub fn table(&self, of: usize) -> String {
+    pub fn table(&self, of: u64) -> String {
         let width = self.features.keys().map(|feature| feature.chars().count()).max().unwrap_or(0);
         let rows = self.features.iter().map(|(feature, count)| format!("{feature:width$} {count:5}\n"));
         format!("of {of} scenarios with {} events, so many had\n{}", self.events, rows.collect::<String>())
