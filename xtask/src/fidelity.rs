@@ -212,6 +212,10 @@ fn windows(single: &Single, answers: &Answers) -> String {
             })
         })
         .collect();
+    rows.push(row(format!("first {}", single.landmark), &|run| {
+        let at = run.windows.iter().position(|&window| window >= single.landmark);
+        at.map_or("never".to_owned(), |at| format!("{:.1} s", (at + 1) as f64 * single.setting.sample))
+    }));
     let most = |run: &Run| run.windows.iter().copied().fold(0.0, f64::max);
     rows.push(row("greatest".to_owned(), &|run| format!("{:.0}", most(run))));
     rows.push(row("mean".to_owned(), &|run| format!("{:.0}", mean(&run.windows))));

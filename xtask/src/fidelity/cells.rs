@@ -52,6 +52,8 @@ pub struct Single {
     pub setting: Setting,
     /// Time between the windows that are printed, seconds.
     pub shown: u32,
+    /// When the window first comes to so much is printed.
+    pub landmark: f64,
     pub pairs: &'static [Pair],
 }
 
@@ -120,12 +122,14 @@ pub static SINGLES: [Single; 2] = [
         title: "One flow (P1's figure 10a): 1 Gbit/s, RTT 12 ms, its own queue and the bottleneck's 5 packets, 100 s",
         setting: one_flow(4, 5),
         shown: 10,
+        landmark: 1400.0,
         pairs: &[CUBIC, COMPOUND],
     },
     Single {
         title: "One flow (P0's figure 7): 1 Gbit/s, RTT 204 ms, both queues 6,400 packets, 100 s",
         setting: one_flow(100, 6400),
         shown: 10,
+        landmark: 29_000.0,
         pairs: &[CUBIC, COMPOUND],
     },
 ];

@@ -6,7 +6,7 @@ use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::Recovery;
 use cwnd_sim::packet::{BARE, Emit, Packet, SACK, SackBlocks};
 use cwnd_sim::tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 pub const MS: u64 = 1_000_000;
 /// Wire bytes of a full data packet and of an ACK.
@@ -106,9 +106,9 @@ impl Bench {
         bench
     }
 
-    /// What the algorithm was told.
-    pub fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap()
+    /// What the algorithm was told so far.
+    pub fn notes(&self) -> Notes {
+        self.notes.lock().unwrap().clone()
     }
 
     /// The window and the threshold, segments.

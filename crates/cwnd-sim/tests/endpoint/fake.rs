@@ -6,7 +6,7 @@ use cwnd_cc::{
 use std::sync::{Arc, Mutex};
 
 /// What an algorithm was told, in order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Notes {
     pub init: Option<Init>,
     pub acks: Vec<Ack>,

@@ -47,11 +47,11 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> Action {
     match dice.below(18) {
         0 => Action::Look,
         1 => Action::Stop(dice.below(scenario.flows.len() as u64) as usize),
-        2..=6 => Action::Rate(link, draw_rate(dice, spec, rate)),
-        7..=10 => Action::Delay(
+        2..=5 => Action::Rate(link, draw_rate(dice, spec, rate)),
+        6..=10 => Action::Delay(
             link,
-            Time(match dice.below(6) {
-                0 => 0,
+            Time(match dice.below(7) {
+                0 | 6 => 0,
                 _ if spec.rate == Rate::UNLIMITED && dice.one_in(3) => 0,
                 1 => spec.delay.0 / 2,
                 2 => spec.delay.0.saturating_sub(packet),
@@ -91,7 +91,7 @@ fn draw_link(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> LinkId 
         return longest;
     }
     let flow = &scenario.flows[dice.below(scenario.flows.len() as u64) as usize];
-    let route = if dice.one_in(3) { &flow.ack_route } else { &flow.route };
+    let route = if dice.one_in(2) { &flow.ack_route } else { &flow.route };
     dice.pick(route)
 }
 

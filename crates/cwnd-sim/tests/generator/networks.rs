@@ -34,12 +34,12 @@ impl Shape {
 
 /// A network of any kind with so many flows.
 pub fn draw(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
-    let mut shape = match dice.below(9) {
+    let mut shape = match dice.below(11) {
         0 => path(dice, habits, flows),
-        1 | 2 => dumbbell(dice, habits, flows),
-        3 => trunk(dice, habits, flows),
-        4 => office(dice, habits, flows),
-        5 => parking_lot(dice, habits, flows),
+        1..=3 => dumbbell(dice, habits, flows),
+        4 | 5 => trunk(dice, habits, flows),
+        6 => office(dice, habits, flows),
+        7 => parking_lot(dice, habits, flows),
         _ => web(dice, habits, flows),
     };
     if dice.one_in(3) {
@@ -100,21 +100,26 @@ fn path(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
 
 /// Two routers with hosts on either side, built by [`Dumbbell`].
 fn dumbbell(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
-    let two_way = dice.one_in(2);
-    let flows = (0..flows).map(|_| Endpoints { rtt: None, reverse: two_way && dice.one_in(2) }).collect();
+    let (two_way, own_rtts) = (dice.one_in(3), dice.one_in(2));
     loop {
-        let dumbbell = Dumbbell {
-            bottleneck: bottleneck(dice, habits),
-            access: Access {
-                rate: habits.draw_rate(dice),
-                delay: habits.draw_delay(dice),
-                buffer: buffer(dice, habits),
-            },
-            flows: Vec::clone(&flows),
-            counting: habits.counting,
-            full_packet: habits.full_packet,
+        let bottleneck = bottleneck(dice, habits);
+        let access = Access {
+            rate: habits.draw_rate(dice),
+            delay: habits.draw_delay(dice),
+            buffer: buffer(dice, habits),
         };
-        if let Ok(dumbbell) = dumbbell.build() {
+        let mut end = || {
+            let least = match bottleneck.delay {
+                LineDelay::OneWay(delay) => 2 * delay.0,
+                LineDelay::BaseRtt(rtt) => rtt.0,
+            };
+            let more = dice.pick(&[4 * access.delay.0, 40 * habits.packet_time(), 3]);
+            let rtt = Time(least + dice.below(more + 1));
+            Endpoints { rtt: (own_rtts && !dice.one_in(3)).then_some(rtt), reverse: two_way && dice.one_in(2) }
+        };
+        let flows = (0..flows).map(|_| end()).collect();
+        let (counting, full_packet) = (habits.counting, habits.full_packet);
+        if let Ok(dumbbell) = (Dumbbell { bottleneck, access, flows, counting, full_packet }).build() {
             return built(dumbbell);
         }
     }
@@ -234,10 +239,13 @@ fn trunk(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
             like.queue.ecn_threshold = None;
         }
     }
-    let two_way = dice.one_in(4);
+    let (two_way, own_delays) = (dice.one_in(4), dice.one_in(3));
     let mut ends = Vec::new();
     for _ in 0..flows {
         let (left, right) = (sketch.node(), sketch.node());
+        if own_delays {
+            likes.iter_mut().for_each(|like| like.delay = Time(dice.below(20) * habits.packet_time()));
+        }
         for (like, (from, to)) in likes.iter().zip([(left, near), (near, left), (right, far), (far, right)]) {
             sketch.links.push(LinkSpec { from, to, ..like.clone() });
         }
