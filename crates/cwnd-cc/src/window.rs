@@ -57,8 +57,7 @@ pub struct Window {
     pub recovery_cwnd: Option<f64>,
     /// The window after a retransmission timeout, segments.
     pub restart_cwnd: f64,
-    /// The rate at which to space packets, bytes a second (wire bytes are the transport's to convert);
-    /// infinite when the algorithm does not pace.
+    /// The rate at which to space packets, payload bytes a second; infinite when the algorithm does not pace.
     pub pacing_rate: f64,
     clamp: f64,
     mss: u32,

@@ -29,9 +29,10 @@ pub struct RateEstimator {
     /// Samples are application-limited until so many segments are delivered.
     limited_until: u64,
     /// The latest sent of the segments that this ACK delivered.
-    latest: Option<Record>,
-    /// The latest sent of those among them that were never retransmitted.
+    latest: Option<(u64, Record)>,
+    /// When the latest sent of them was sent, and whether one of them was ever retransmitted.
     timed: Option<u64>,
+    ambiguous: bool,
 }
 
 impl Default for RateEstimator {
@@ -46,6 +47,7 @@ impl Default for RateEstimator {
             limited_until: 0,
             latest: None,
             timed: None,
+            ambiguous: false,
         }
     }
 }
@@ -90,13 +92,14 @@ impl RateEstimator {
         let record = self.records[segment as usize & (self.records.len() - 1)];
         self.delivered += 1;
         self.delivered_at = now;
-        if self.latest.is_none_or(|latest| record.sent >= latest.sent) {
-            self.latest = Some(record);
+        // Of segments sent together the highest is the newest.
+        let newer = |latest: &(u64, Record)| (record.sent, segment) > (latest.1.sent, latest.0);
+        if self.latest.as_ref().is_none_or(newer) {
+            self.latest = Some((segment, record));
             self.first_sent = record.sent;
         }
-        if !record.retransmitted {
-            self.timed = self.timed.max(Some(record.sent));
-        }
+        self.timed = self.timed.max(Some(record.sent));
+        self.ambiguous |= record.retransmitted;
     }
 
     /// Congestion marks were echoed for so many segments.
@@ -124,19 +127,22 @@ impl RateEstimator {
         self.limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// The round-trip time that the segments of this ACK give by Karn's rule: that of the latest sent one
-    /// that was never retransmitted.
+    /// The round-trip time that the segments of this ACK give by Karn's rule: none if one of them was ever
+    /// retransmitted, since the others may have waited for it.
     pub fn round_trip(&self, now: u64) -> Option<u64> {
-        self.timed.map(|sent| now - sent)
+        self.timed.filter(|_| !self.ambiguous).map(|sent| now - sent)
     }
 
     /// All segments of this ACK have been told: its sample.
-    pub fn finish(&mut self, now: u64) -> Option<RateSample> {
+    ///
+    /// None if its interval is shorter than the least round-trip time, which tells of compressed ACKs.
+    pub fn finish(&mut self, now: u64, min_rtt: u64) -> Option<RateSample> {
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
         }
         self.timed = None;
-        self.latest.take().map(|record| RateSample {
+        self.ambiguous = false;
+        let sample = self.latest.take().map(|(_, record)| RateSample {
             delivered: self.delivered - record.delivered,
             prior_delivered: record.delivered,
             interval: Nanos((record.sent - record.first_sent).max(self.delivered_at - record.delivered_at)),
@@ -145,7 +151,8 @@ impl RateEstimator {
             lost: self.lost - record.lost,
             marked: self.marked - record.marked,
             rtt: Nanos(now - record.sent),
-        })
+        });
+        sample.filter(|sample| sample.interval.0 >= min_rtt)
     }
 }
 
@@ -163,7 +170,7 @@ mod tests {
             if i >= 10 {
                 rate.on_delivered(i * MS, i - 10);
                 assert_eq!(rate.round_trip(i * MS), Some(10 * MS));
-                let sample = rate.finish(i * MS);
+                let sample = rate.finish(i * MS, 0);
                 if i >= 30 {
                     let sample = sample.unwrap();
                     assert_eq!((sample.delivered, sample.interval), (10, Nanos(10 * MS)));
@@ -185,7 +192,7 @@ mod tests {
         for i in 0..4 {
             let now = 10 * MS + i * MS / 10;
             rate.on_delivered(now, i);
-            last = rate.finish(now);
+            last = rate.finish(now, 0);
         }
         let last = last.unwrap();
         assert_eq!((last.delivered, last.interval), (4, Nanos(10 * MS + 3 * MS / 10)));
@@ -198,7 +205,7 @@ mod tests {
         rate.on_send(5 * MS, 0, 0, 0, true);
         rate.on_delivered(12 * MS, 0);
         assert_eq!(rate.round_trip(12 * MS), None);
-        assert_eq!(rate.finish(12 * MS).unwrap().rtt, Nanos(7 * MS));
+        assert_eq!(rate.finish(12 * MS, 0).unwrap().rtt, Nanos(7 * MS));
     }
 
     #[test]
@@ -210,7 +217,7 @@ mod tests {
         let lost = rate.on_lost(9 * MS, 0);
         assert_eq!((lost.lost, lost.lost_at_send, lost.tx_in_flight), (1, 0, 1));
         rate.on_delivered(11 * MS, 1);
-        let sample = rate.finish(11 * MS).unwrap();
+        let sample = rate.finish(11 * MS, 0).unwrap();
         assert!(sample.app_limited);
         assert_eq!(sample.lost, 1);
     }

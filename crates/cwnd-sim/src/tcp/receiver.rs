@@ -155,8 +155,10 @@ impl Receiver {
             }
             return;
         }
-        if self.note_mark(packet) && self.unacknowledged > 0 {
-            // RFC 8257 section 3.2: the mark changes, so acknowledge what came before with the old one.
+        // RFC 8257 section 3.2: when the mark changes, acknowledge what came before with the old one, and the
+        // packet itself at once with the new one.
+        let mark_changes = self.note_mark(packet);
+        if mark_changes && self.unacknowledged > 0 {
             self.send_ack(now, out);
         }
         if self.config.ecn == EcnMode::Exact {
@@ -173,13 +175,20 @@ impl Receiver {
             self.advance();
             self.unacknowledged += 1;
             match self.config.delayed_ack {
-                Some(delay) if !filled_a_hole && self.unacknowledged < 2 => self.deadline = now + delay,
+                Some(delay) if !filled_a_hole && !mark_changes && self.unacknowledged < 2 => {
+                    self.deadline = now + delay;
+                }
                 _ => self.send_ack(now, out),
             }
             return;
         }
         if segment < self.next || self.holds(segment) {
             self.counts.duplicates += 1;
+            self.blocks.bring_forward(segment);
+            // RFC 7323 section 4.3: a newer timestamp of what the last ACK covers is the one to echo.
+            if segment + u64::from(self.unacknowledged) < self.next {
+                self.echo = self.echo.max(packet.sent);
+            }
         } else {
             self.count(packet);
             self.hold(segment);
@@ -258,7 +267,16 @@ impl Receiver {
         let word = self.word(segment);
         self.bits[word] |= 1 << (segment & 63);
         self.held += 1;
-        self.blocks.add(segment);
+        let range = self.blocks.add(segment);
+        // Ranges that fell off the list are still held: where one joins, its extent is read from the bits.
+        let (mut from, mut to) = range;
+        while from > self.next + 1 && self.holds(from - 1) {
+            from -= 1;
+        }
+        while self.holds(to) {
+            to += 1;
+        }
+        self.blocks.ranges[0] = (from, to);
     }
 
     /// The expected segment has come: go on over those held behind it.
@@ -284,7 +302,7 @@ impl Receiver {
 }
 
 /// Ranges held out of order, the most recently changed first (RFC 2018 section 4). A range that falls off
-/// the end is still held; it comes back when a segment joins it, as far as the segments after say.
+/// the end is still held; it comes back when a segment joins it.
 #[derive(Clone, Debug, Default)]
 struct Blocks {
     len: usize,
@@ -292,7 +310,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn add(&mut self, segment: u64) {
+    fn add(&mut self, segment: u64) -> (u64, u64) {
         let mut joined = (segment, segment + 1);
         let mut kept = [(0, 0); 8];
         let mut len = 1;
@@ -309,6 +327,15 @@ impl Blocks {
         kept[0] = joined;
         self.ranges = kept;
         self.len = len;
+        joined
+    }
+
+    /// A segment came again: its range is the one to report first.
+    fn bring_forward(&mut self, segment: u64) {
+        let holds = |range: &(u64, u64)| (range.0..range.1).contains(&segment);
+        if let Some(i) = self.ranges[..self.len].iter().position(holds) {
+            self.ranges[..=i].rotate_right(1);
+        }
     }
 
     fn drop_below(&mut self, next: u64) {

@@ -67,7 +67,8 @@ impl Sender {
         if duplicate {
             delivered += self.count_duplicate(now, sacked);
         }
-        let lost = self.detect_losses(now);
+        self.ack.now = Nanos(now);
+        self.newly_lost = self.detect_losses(now);
         let marked = self.note_marks(packet, delivered);
 
         if !self.config.timestamps {
@@ -75,6 +76,8 @@ impl Sender {
         }
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
+            // RFC 6298 section 5: the doubled timeout stands until there is a sample.
+            self.rtt.backoff = 0;
             self.latest_rtt = rtt;
         } else {
             self.silent_acks += 1;
@@ -87,7 +90,7 @@ impl Sender {
         self.counts.delivered += u64::from(delivered);
 
         let force = self.change_state(now, advanced, marked > 0);
-        self.tell_algorithm(now, delivered, advanced, lost, marked, rtt, prior_in_flight);
+        self.tell_algorithm(now, delivered, advanced, self.newly_lost, marked, rtt, prior_in_flight);
         match self.config.recovery {
             _ if self.needs.owns_recovery || !matches!(self.state, State::Recovery | State::Cwr) => {}
             Recovery::Ns2 => self.halve_gradually(delivered),
@@ -117,7 +120,8 @@ impl Sender {
         };
         self.una = to;
         self.dup_acks = 0;
-        self.rtt.backoff = 0;
+        self.limited_transmits = 0;
+        self.timeouts_in_row = 0;
         while self.retransmissions.front().is_some_and(|&(segment, _)| segment < to) {
             self.retransmissions.pop_front();
         }
@@ -181,8 +185,8 @@ impl Sender {
             && third >= next
         {
             self.retransmissions.pop_front();
-            if segment >= self.una {
-                self.board.lose_retransmission(segment);
+            if segment >= self.una && self.board.lose_retransmission(segment) {
+                self.tell_lost(now, segment);
             }
         }
         lost
@@ -209,7 +213,9 @@ impl Sender {
                     return self.enter_recovery(now);
                 }
                 if self.state == State::Cwr {
-                    if self.una < self.recover {
+                    // Until something sent after the reduction, and so with CWR, is acknowledged, echoes
+                    // may still be of marks that it has answered.
+                    if self.una <= self.recover {
                         return false;
                     }
                     self.leave(now, State::Open);
@@ -217,7 +223,6 @@ impl Sender {
                 self.state = if self.board.sacked > 0 { State::Disorder } else { State::Open };
                 if marked && self.next > self.una {
                     // RFC 3168 section 6.1.2: at most once a window of data.
-                    self.send_cwr = true;
                     self.begin(now, CongestionKind::Ecn, State::Cwr);
                 }
                 false
@@ -232,7 +237,7 @@ impl Sender {
             }
             State::Recovery if !self.config.sack && advanced > 0 => {
                 // RFC 6582 section 3.2, step 3: a partial ACK names the next hole.
-                self.board.mark_lost(self.una, self.una + 1, |_| ());
+                self.lose_first();
                 true
             }
             State::Recovery => false,
@@ -249,13 +254,43 @@ impl Sender {
         }
     }
 
+    /// A retransmission is lost.
+    fn tell_lost(&mut self, now: u64, segment: u64) {
+        if let Some(records) = &mut self.records {
+            let packet = records.on_lost(now, segment);
+            if self.needs.lost_packets {
+                self.algorithm.on_packet_lost(&mut self.window, &packet);
+            }
+        }
+    }
+
+    /// Without SACK: the first outstanding segment is lost.
+    fn lose_first(&mut self) {
+        let Sender { board, records, algorithm, window, needs, una, ack, .. } = self;
+        let now = ack.now.0;
+        self.newly_lost += board.mark_lost(*una, *una + 1, |segment| {
+            if let Some(records) = records {
+                let packet = records.on_lost(now, segment);
+                if needs.lost_packets {
+                    algorithm.on_packet_lost(window, &packet);
+                }
+            }
+        });
+    }
+
     fn has_loss(&self) -> bool {
-        if self.config.sack { self.board.lost > 0 } else { self.dup_acks >= DUP_THRESH }
+        if self.config.sack {
+            return self.board.lost > 0;
+        }
+        // RFC 6582 section 3.2, step 2: duplicates of what an earlier recovery or timeout has retransmitted
+        // begin no new one.
+        let beyond = self.una > self.recover || self.counts.congestion_events == 0;
+        self.dup_acks >= DUP_THRESH && beyond
     }
 
     fn enter_recovery(&mut self, now: u64) -> bool {
         if !self.config.sack {
-            self.board.mark_lost(self.una, self.una + 1, |_| ());
+            self.lose_first();
         }
         if self.state == State::Cwr {
             // The window has been reduced for this window of data already.
@@ -277,6 +312,8 @@ impl Sender {
         self.recover = self.next;
         self.prr = Prr { flight: self.next - self.una, ..Prr::default() };
         self.halving = 0;
+        // RFC 3168 section 6.1.2: whatever the reduction answers.
+        self.send_cwr = self.config.ecn == EcnMode::Classic;
     }
 
     fn congestion(&self, now: u64, kind: CongestionKind) -> Congestion {
@@ -284,12 +321,17 @@ impl Sender {
             now: Nanos(now),
             kind,
             in_flight: self.in_flight(),
-            flight_size: (self.next - self.una) as u32,
+            // RFC 5681 section 3.2: what limited transmit sent does not count.
+            flight_size: (self.next - self.una) as u32 - self.limited_transmits,
             lost: self.board.lost,
             rtt: self.ack.rtt.unwrap_or(Nanos(self.latest_rtt)),
             srtt: Nanos(self.rtt.srtt()),
             min_rtt: Nanos(self.rtt.min),
-            timeouts: if kind == CongestionKind::Timeout { self.rtt.backoff + 1 } else { 0 },
+            timeouts: match (kind, self.config.recovery) {
+                (CongestionKind::Timeout, Recovery::Ns2) => 1,
+                (CongestionKind::Timeout, Recovery::Prr) => self.timeouts_in_row + 1,
+                _ => 0,
+            },
             in_slow_start: self.window.in_slow_start(),
         }
     }
@@ -353,8 +395,9 @@ impl Sender {
         }
         self.counts.timeouts += 1;
         self.board.cover(self.una, self.next);
-        // A timeout of a segment that a timeout retransmitted holds ssthresh constant.
-        let again = self.state == State::Loss && self.rtt.backoff > 0;
+        // A timeout of a segment that a timeout retransmitted holds ssthresh constant, but in ns-2.
+        let again = self.state == State::Loss && self.timeouts_in_row > 0;
+        let again = again && self.config.recovery != Recovery::Ns2;
         if again {
             self.state = State::Loss;
         } else {
@@ -377,6 +420,7 @@ impl Sender {
             }
         });
         self.rtt.backoff += 1;
+        self.timeouts_in_row += 1;
         self.transmit(now, false, out);
         self.rto_at = now + self.rtt.timeout();
     }
@@ -387,5 +431,6 @@ impl Sender {
         self.algorithm.on_congestion(&mut self.window, &congestion);
         self.counts.congestion_events += 1;
         self.state = State::Loss;
+        self.send_cwr = self.config.ecn == EcnMode::Classic;
     }
 }

@@ -61,6 +61,12 @@ impl RttEstimator {
         }
     }
 
+    /// There is no sample yet: begin with this timeout, without backoff.
+    pub fn restart(&mut self, rto: u64) {
+        self.rto = rto.max(self.rto).min(self.max_rto);
+        self.backoff = 0;
+    }
+
     /// Whether there was a sample.
     pub fn is_known(&self) -> bool {
         self.srtt8 != 0

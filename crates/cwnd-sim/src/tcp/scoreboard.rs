@@ -182,13 +182,19 @@ impl Scoreboard {
         total
     }
 
-    /// After a timeout: everything outstanding that is not SACKed is lost, and every retransmission too.
-    pub fn mark_all_lost(&mut self, una: u64, next: u64, each: impl FnMut(u64)) -> u32 {
+    /// After a timeout: everything outstanding that is not SACKed is lost, and every retransmission too. Tells
+    /// of each.
+    pub fn mark_all_lost(&mut self, una: u64, next: u64, mut each: impl FnMut(u64)) -> u32 {
         let mut segment = una;
         while segment < next {
             let (mask, end) = part(segment, next);
             let i = self.index(segment);
+            let mut copies = self.words[i].retransmitted & mask;
             self.words[i].retransmitted &= !mask;
+            while copies != 0 {
+                each((segment & !63) + u64::from(copies.trailing_zeros()));
+                copies &= copies - 1;
+            }
             segment = end;
         }
         self.retransmitted = 0;

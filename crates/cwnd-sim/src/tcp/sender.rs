@@ -16,6 +16,9 @@ use std::collections::VecDeque;
 /// Bytes of options that a SYN has beyond those of an ACK.
 pub const SYN_OPTIONS: u16 = 8;
 
+/// The timeout before the first sample when a SYN was lost, ns (RFC 6298 section 5.7).
+const SYN_LOST_RTO: u64 = 3_000_000_000;
+
 /// How a sender behaves.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -141,6 +144,11 @@ pub struct Sender {
     pub(super) retransmissions: VecDeque<(u64, u64)>,
     pub(super) send_cwr: bool,
     pub(super) halving: u32,
+    /// New segments sent on duplicate ACKs since the last new one; `newly_lost` since the last ACK.
+    pub(super) limited_transmits: u32,
+    pub(super) newly_lost: u32,
+    /// Timeouts since the last ACK of new data.
+    pub(super) timeouts_in_row: u32,
     /// ACKs that gave no round-trip time sample, and samples that the handshake gave.
     pub(super) silent_acks: u64,
     handshake_samples: u64,
@@ -197,6 +205,9 @@ impl Sender {
             retransmissions: VecDeque::new(),
             send_cwr: false,
             halving: 0,
+            limited_transmits: 0,
+            newly_lost: 0,
+            timeouts_in_row: 0,
             silent_acks: 0,
             handshake_samples: 0,
             latest_rtt: 0,
@@ -317,6 +328,8 @@ impl Sender {
         let rtt = now - sent;
         self.una = cumulative;
         self.dup_acks = 0;
+        self.limited_transmits = 0;
+        self.timeouts_in_row = 0;
         self.rtt.backoff = 0;
         self.rtt.sample(rtt);
         self.counts.acks += 1;
@@ -384,9 +397,13 @@ impl Sender {
             if self.phase == Phase::Connecting {
                 let at = Packet { at: now, sent: now, channel: self.config.channel, ..Packet::default() };
                 out.emit(now, Packet { size: self.config.ack_size as u16, flags: BARE | ESTABLISHED, ..at });
-                self.rtt.backoff = 0;
-                self.rtt.sample(now - packet.sent);
-                self.handshake_samples += 1;
+                if self.rtt.backoff > 0 {
+                    // RFC 6298 section 5.7, and Karn's rule.
+                    self.rtt.restart(SYN_LOST_RTO);
+                } else {
+                    self.rtt.sample(now - packet.sent);
+                    self.handshake_samples += 1;
+                }
                 self.establish(now, out);
             }
             return;
@@ -414,7 +431,8 @@ impl Sender {
     ) {
         self.integrate_cwnd(now);
         self.follow_round();
-        self.ack.rate = self.records.as_mut().and_then(|records| records.finish(now));
+        let min_rtt = if self.rtt.is_known() { self.rtt.min } else { 0 };
+        self.ack.rate = self.records.as_mut().and_then(|records| records.finish(now, min_rtt));
         let in_flight = self.in_flight();
         let ack = &mut self.ack;
         ack.now = Nanos(now);
@@ -578,7 +596,7 @@ impl Sender {
             self.send_one(now, in_flight, out);
             let rate = self.window.pacing_rate;
             if self.needs.pacing && rate.is_finite() && rate > 0.0 {
-                let interval = f64::from(self.config.packet_size) / rate * 1e9;
+                let interval = f64::from(self.window.mss()) / rate * 1e9;
                 self.paced_until = now.max(self.paced_until) + interval.min(1e12) as u64;
             }
         }
@@ -614,6 +632,7 @@ impl Sender {
         out.emit(now, self.packet(now, segment, flags));
         if self.state != State::Open {
             self.prr.out += 1;
+            self.limited_transmits += u32::from(self.state == State::Disorder);
         }
         true
     }
