@@ -90,7 +90,9 @@ impl Sender {
         self.counts.delivered += u64::from(delivered);
 
         let force = self.change_state(now, advanced, marked > 0);
-        self.tell_algorithm(now, delivered, advanced, self.newly_lost, marked, rtt, prior_in_flight);
+        if advanced + delivered + marked + self.newly_lost > 0 {
+            self.tell_algorithm(now, delivered, advanced, self.newly_lost, marked, rtt, prior_in_flight);
+        }
         match self.config.recovery {
             _ if self.needs.owns_recovery || !matches!(self.state, State::Recovery | State::Cwr) => {}
             Recovery::Ns2 => self.halve_gradually(delivered),
@@ -321,8 +323,9 @@ impl Sender {
             now: Nanos(now),
             kind,
             in_flight: self.in_flight(),
-            // RFC 5681 section 3.2: what limited transmit sent does not count.
-            flight_size: (self.next - self.una) as u32 - self.limited_transmits,
+            // RFC 5681 section 3.2: at a fast retransmit, what limited transmit sent does not count.
+            flight_size: (self.next - self.una) as u32
+                - if kind == CongestionKind::Loss { self.limited_transmits } else { 0 },
             lost: self.board.lost,
             rtt: self.ack.rtt.unwrap_or(Nanos(self.latest_rtt)),
             srtt: Nanos(self.rtt.srtt()),

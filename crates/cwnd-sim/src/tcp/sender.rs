@@ -397,10 +397,11 @@ impl Sender {
             if self.phase == Phase::Connecting {
                 let at = Packet { at: now, sent: now, channel: self.config.channel, ..Packet::default() };
                 out.emit(now, Packet { size: self.config.ack_size as u16, flags: BARE | ESTABLISHED, ..at });
-                if self.rtt.backoff > 0 {
+                if self.rtt.backoff > 0 && !self.config.timestamps {
                     // RFC 6298 section 5.7, and Karn's rule.
                     self.rtt.restart(SYN_LOST_RTO);
                 } else {
+                    self.rtt.backoff = 0;
                     self.rtt.sample(now - packet.sent);
                     self.handshake_samples += 1;
                 }
