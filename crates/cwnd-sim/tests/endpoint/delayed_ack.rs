@@ -117,3 +117,23 @@ fn a_newer_copy_of_old_data_is_echoed() {
     let ack = only(far.data(300 * MS, 0));
     assert_eq!((ack.next, ack.echo), (2, 300 * MS - 10));
 }
+
+#[test]
+fn a_newer_copy_of_the_segment_that_waits_is_echoed() {
+    // The same rule where SEG.SEQ = Last.ACK.sent: 0 waits for its ACK, so Last.ACK.sent is 0, and the copy's
+    // timestamp is newer.
+    let mut far = delayed();
+    far.data(MS, 0);
+    let ack = only(far.data(9 * MS, 0));
+    assert_eq!((ack.next, ack.echo), (1, 9 * MS - 10));
+}
+
+#[test]
+fn a_newer_copy_of_what_is_beyond_the_last_ack_is_not() {
+    // 0, 3 and 1 arrive; 2 is missing. A copy of 3 has SEG.SEQ > Last.ACK.sent = 2: the echo stays that of 1.
+    let mut far = Far::new(receiver_config());
+    far.data(MS, 0);
+    far.data(2 * MS, 3);
+    far.data(3 * MS, 1);
+    assert_eq!(only(far.data(9 * MS, 3)).echo, 3 * MS - 10);
+}

@@ -172,6 +172,19 @@ fn a_loss_in_the_window_of_an_echo_reduces_no_further() {
 }
 
 #[test]
+fn without_sack_it_is_repaired_at_once_all_the_same() {
+    // RFC 6582's recover is set by recoveries and timeouts, not by echoes: the third duplicate of 1 in the
+    // window of the echo retransmits 1 at once.
+    let config = SenderConfig { sack: false, ..sender(EcnMode::Classic) };
+    let mut bench = Bench::started(config, Fake::fixed());
+    bench.flagged(100 * MS, 1, &[], ECE);
+    assert_eq!(bench.sender.state(), State::Cwr);
+    let sent: Vec<u32> = (1..=3).flat_map(|k| bench.flagged((100 + k) * MS, 1, &[], ECE)).collect();
+    assert_eq!(sent.last(), Some(&1), "{sent:?}");
+    assert_eq!(bench.notes().congestions.len(), 1);
+}
+
+#[test]
 fn retransmissions_are_not_ecn_capable() {
     // 6.1.5: no ECT on retransmitted data, and CWR waits for new data.
     let mut bench = Bench::started(sender(EcnMode::Classic), Fake::at_once(8.0));
@@ -199,10 +212,10 @@ fn a_change_of_the_mark_first_acknowledges_what_came_before() {
     assert_eq!(far.flagged(MS, 0, ECT), []);
     let answers = far.flagged(2 * MS, 1, ECT | CE);
     assert_eq!(echoes(&answers)[0], (1, false));
-    // The other way round.
+    // The other way round. DCTCP.CE is false at first, so 0 is a change and acknowledged alone; 1 waits.
     let mut far = receiver(EcnMode::Exact, Some(40 * MS));
-    far.flagged(MS, 0, ECT | CE);
-    far.flagged(2 * MS, 1, ECT | CE);
+    assert_eq!(echoes(&far.flagged(MS, 0, ECT | CE)), [(1, true)]);
+    assert_eq!(far.flagged(2 * MS, 1, ECT | CE), []);
     let answers = far.flagged(3 * MS, 2, ECT);
     assert_eq!(echoes(&answers)[0], (2, true));
 }

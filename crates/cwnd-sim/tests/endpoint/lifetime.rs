@@ -43,8 +43,10 @@ fn three_packets_come_before_the_data() {
 
 #[test]
 fn a_lost_syn_is_sent_again_with_backoff() {
-    // RFC 6298 sections 2.1 and 5.5: 1 s, then 2, then 4. By the timestamp the answer to the third SYN, sent
-    // at 3 s, measures 80 ms, and the backoff is over.
+    // RFC 6298 sections 2.1 and 5.5: 1 s, then 2, then 4. Section 3: with timestamps a sample may be taken of
+    // what was sent again, for the echo tells which copy was answered: 80 ms for the SYN sent at 3 s. That
+    // ends the backoff: RTO = 80 + 200. (Section 5.7's 3 s stand for a sample that is missing, as Linux reads
+    // it.)
     let mut bench = Bench::idle(with_handshake(), Fake::fixed());
     for at in [0, 1000, 3000] {
         assert_eq!(bench.sender.deadline(), at * MS);

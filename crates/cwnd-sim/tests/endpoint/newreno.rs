@@ -134,6 +134,17 @@ fn the_flight_size_told_leaves_out_limited_transmit() {
 }
 
 #[test]
+fn what_a_new_acknowledgment_sends_is_no_limited_transmit() {
+    // RFC 3042 is about duplicates. Here one ACK acknowledges 0..3 and SACKs 5: it lets 10..13 go, as an ACK
+    // of new data does. Then 6 and 7 are SACKed, 3 and 4 are lost: FlightSize is 3..14, eleven segments.
+    let mut bench = Bench::started(sender_config(), Fake::fixed());
+    assert_eq!(bench.sack(100 * MS, 3, &[(5, 6)]), [10, 11, 12, 13]);
+    assert_eq!(bench.sender.state(), State::Disorder);
+    bench.sack(101 * MS, 3, &[(5, 8)]);
+    assert_eq!(bench.notes().congestions[0].flight_size, 11);
+}
+
+#[test]
 fn the_loss_is_told_with_the_ack_that_found_it() {
     // Ack::lost counts what an ACK caused to be declared lost, with SACK or without.
     for sack in [false, true] {

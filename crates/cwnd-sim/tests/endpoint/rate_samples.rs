@@ -129,8 +129,12 @@ fn a_lost_retransmission_is_told_like_any_loss() {
     (2..=12).for_each(|to| drop(bench.sack((100 + u64::from(to)) * MS, 0, &[(1, to)])));
     (13..=15).for_each(|to| drop(bench.sack((200 + u64::from(to)) * MS, 0, &[(1, to)])));
     assert_eq!(bench.sender.counts.retransmissions, 2);
-    let sent: Vec<Nanos> = bench.notes().losses.iter().map(|lost| lost.sent).collect();
+    let notes = bench.notes();
+    let sent: Vec<Nanos> = notes.losses.iter().map(|lost| lost.sent).collect();
     assert_eq!(sent, [Nanos(0), Nanos(104 * MS)]);
+    // The ACKs that found them say so.
+    assert_eq!(notes.acks.iter().map(|ack| ack.lost).sum::<u32>(), 2);
+    assert_eq!(notes.acks.last().unwrap().lost, 1);
 }
 
 #[test]

@@ -124,3 +124,13 @@ fn far_segments_are_held_across_many_words() {
     let ack = only(far.data(3000, 1));
     assert_eq!((ack.next, ack.blocks), (701, vec![]));
 }
+
+#[test]
+fn a_copy_of_a_segment_that_is_not_listed_any_more_puts_its_block_first() {
+    // Section 4 again, with so many blocks (2, 4, ..., 24) that the oldest are not remembered as recent: a copy
+    // of 2 triggers the ACK, so (2, 3) is its first block.
+    let mut segments: Vec<u32> = (0..=12).map(|i| 2 * i).collect();
+    segments.push(2);
+    let seen = reports(receiver_config(), &segments);
+    assert_eq!(seen.last().unwrap()[0], (2, 3));
+}

@@ -3,6 +3,7 @@
 use crate::bench::{Bench, MS, sender_config};
 use crate::fake::Fake;
 use cwnd_cc::{CongestionKind, Nanos, State};
+use cwnd_scenario::Recovery;
 use cwnd_sim::tcp::SenderConfig;
 
 #[test]
@@ -66,9 +67,27 @@ fn the_threshold_is_held_for_a_repeated_timeout() {
 }
 
 #[test]
+fn ns_2_answers_every_timeout_anew() {
+    // Congestion::timeouts: a stack that answers each timeout of a row anew, as ns-2.35 does, says 1 every
+    // time. Window 10: ssthresh 5; then of a window of one, the least: 2.
+    let config = SenderConfig { recovery: Recovery::Ns2, ..sender_config() };
+    let mut bench = Bench::started(config, Fake::reno());
+    let windows: Vec<(f64, f64)> = (0..3)
+        .map(|_| {
+            assert_eq!(bench.timer(), [0]);
+            bench.windows()
+        })
+        .collect();
+    assert_eq!(windows, [(1.0, 5.0), (1.0, 2.0), (1.0, 2.0)]);
+    let told: Vec<u32> = bench.notes().congestions.iter().map(|congestion| congestion.timeouts).collect();
+    assert_eq!(told, [1, 1, 1]);
+}
+
+#[test]
 fn a_timeout_is_told_with_what_was_outstanding() {
-    // Ten outstanding, the ACK of 0 at 100 ms sends one more: FlightSize 10 again (1..10). SACKs of 3 and 4
-    // send 11, 12: FlightSize 12, of which 10 are in flight. RTO 300 ms after the ACK.
+    // Ten outstanding, the ACK of 0 at 100 ms sends one more: FlightSize 10 again (1..11). SACKs of 3 and 4
+    // send 11, 12: FlightSize 12, of which 10 are in flight. (RFC 5681 leaves out what limited transmit sent
+    // in section 3.2, of fast retransmit, and not in 3.1, of the timer.) RTO 300 ms after the ACK.
     let mut bench = Bench::started(sender_config(), Fake::fixed());
     bench.ack(100 * MS, 1);
     bench.sack(110 * MS, 1, &[(3, 5)]);
