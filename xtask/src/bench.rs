@@ -98,7 +98,7 @@ fn costs(measured: &[Vec<Measurement>], instructions: Option<&[f64]>) -> String 
             ]
         })
         .collect();
-    table(&head, &rows)
+    table(&[0], &head, &rows)
 }
 
 /// The bar, and whether a value passes over it.
@@ -125,7 +125,7 @@ fn memory(cwnd: &Path, measured: &[Vec<Measurement>]) -> Result<String, String> 
         let texts = [format!("{:.1}", peak(runs)), format!("{long:.1}"), bar_text(most, bar)];
         rows.push(std::iter::once(row.name.to_owned()).chain(texts).collect());
     }
-    Ok(table(&head, &rows))
+    Ok(table(&[0], &head, &rows))
 }
 
 /// Run a reference program and the row of four flows in turn.

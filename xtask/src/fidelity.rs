@@ -185,7 +185,7 @@ fn four_flows(answers: &Answers, kind: Kind) -> String {
         [&name[..], &rates, &difference, &jain, &resent, &cuts].concat()
     };
     let shown = CELLS.iter().filter(|cell| cell.also_random || kind == Kind::Together);
-    table(&head, &shown.map(row).collect::<Vec<_>>())
+    table(&[0], &head, &shown.map(row).collect::<Vec<_>>())
 }
 
 /// The windows of a single flow over time.
@@ -221,5 +221,5 @@ fn windows(single: &Single, answers: &Answers) -> String {
     rows.push(row("mean".to_owned(), &|run| format!("{:.0}", mean(&run.windows))));
     rows.push(row("Mbit/s".to_owned(), &|run| format!("{:.1}", run.throughput_mbps)));
     rows.push(row("cuts".to_owned(), &|run| run.cuts.to_string()));
-    table(&head, &rows)
+    table(&[0], &head, &rows)
 }

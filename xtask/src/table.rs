@@ -1,8 +1,8 @@
 //! Aligned columns of text.
 
-/// Rows under a head, each column as wide as its widest text; the first column stands left, the others
-/// right. Several lines of head are several rows of it.
-pub fn table(head: &[Vec<String>], rows: &[Vec<String>]) -> String {
+/// Rows under a head, each column as wide as its widest text. The columns in `left` hold words and stand
+/// left, the others hold numbers and stand right. Several lines of head are several rows of it.
+pub fn table(left: &[usize], head: &[Vec<String>], rows: &[Vec<String>]) -> String {
     let columns = head.iter().chain(rows).map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = head.iter().chain(rows).filter_map(|row| row.get(column));
@@ -12,7 +12,7 @@ pub fn table(head: &[Vec<String>], rows: &[Vec<String>]) -> String {
     let line = |row: &Vec<String>| {
         let cells = widths.iter().enumerate().map(|(column, &width)| {
             let cell = row.get(column).map_or("", String::as_str);
-            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            if left.contains(&column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         let text = cells.collect::<Vec<_>>().join("  ");
         format!("  {}\n", text.trim_end())
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn aligns() {
-        let text = table(&[cells(&["row", "ns"])], &[cells(&["1 flow", "9"]), cells(&["4", "10.5"])]);
+        let text = table(&[0], &[cells(&["row", "ns"])], &[cells(&["1 flow", "9"]), cells(&["4", "10.5"])]);
         assert_eq!(text, "  row       ns\n  ──────  ────\n  1 flow     9\n  4       10.5\n");
     }
 }

@@ -136,6 +136,7 @@ fn summary(done: &[Done], took: Duration) -> String {
             };
             let note = match step.tests {
                 (0, 0) => note,
+                (1, 0) => "1 test".to_owned(),
                 (passed, 0) => format!("{passed} tests"),
                 (passed, failed) => format!("{failed} of {} tests failed", passed + failed),
             };
@@ -143,7 +144,7 @@ fn summary(done: &[Done], took: Duration) -> String {
         })
         .collect();
     rows.push(vec!["all".to_owned(), String::new(), seconds(took), String::new()]);
-    table(&[cells(&["step", "result", "time", ""])], &rows)
+    table(&[0, 1, 3], &[cells(&["step", "result", "time", ""])], &rows)
 }
 
 fn seconds(time: Duration) -> String {

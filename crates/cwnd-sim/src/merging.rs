@@ -57,10 +57,7 @@ pub fn run(
     while let Some((first, second)) = merge.first_two() {
         let ring = inputs[first.input as usize];
         // Stay with this input until the runner-up comes first.
-        let until = second
-            .at
-            .saturating_add(u64::from(first.input < second.input))
-            .min(limit);
+        let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
         let next = loop {
             let input = &mut rings[ring as usize];
             let at = input.next_at();

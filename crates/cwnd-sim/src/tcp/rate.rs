@@ -135,7 +135,7 @@ impl RateEstimator {
 
     /// All segments of this ACK have been told: its sample.
     ///
-    /// None if its interval is shorter than the least round-trip time, which tells of compressed ACKs.
+    /// None if its interval is shorter than the least round-trip time, which tells of a needless retransmission.
     pub fn finish(&mut self, now: u64, min_rtt: u64) -> Option<RateSample> {
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;

@@ -184,9 +184,11 @@ impl Receiver {
         }
         if segment < self.next || self.holds(segment) {
             self.counts.duplicates += 1;
-            self.blocks.bring_forward(segment);
+            if segment > self.next && !self.blocks.bring_forward(segment) {
+                self.list(segment);
+            }
             // RFC 7323 section 4.3: a newer timestamp of what the last ACK covers is the one to echo.
-            if segment + u64::from(self.unacknowledged) < self.next {
+            if segment < self.next && segment + u64::from(self.unacknowledged) <= self.next {
                 self.echo = self.echo.max(packet.sent);
             }
         } else {
@@ -267,6 +269,11 @@ impl Receiver {
         let word = self.word(segment);
         self.bits[word] |= 1 << (segment & 63);
         self.held += 1;
+        self.list(segment);
+    }
+
+    /// Report a held segment's range first.
+    fn list(&mut self, segment: u64) {
         let range = self.blocks.add(segment);
         // Ranges that fell off the list are still held: where one joins, its extent is read from the bits.
         let (mut from, mut to) = range;
@@ -331,11 +338,13 @@ impl Blocks {
     }
 
     /// A segment came again: its range is the one to report first.
-    fn bring_forward(&mut self, segment: u64) {
+    fn bring_forward(&mut self, segment: u64) -> bool {
         let holds = |range: &(u64, u64)| (range.0..range.1).contains(&segment);
-        if let Some(i) = self.ranges[..self.len].iter().position(holds) {
+        let listed = self.ranges[..self.len].iter().position(holds);
+        if let Some(i) = listed {
             self.ranges[..=i].rotate_right(1);
         }
+        listed.is_some()
     }
 
     fn drop_below(&mut self, next: u64) {

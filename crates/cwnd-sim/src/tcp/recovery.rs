@@ -49,6 +49,7 @@ impl Sender {
         blocks: Option<&SackBlocks>,
         out: &mut impl Emit,
     ) {
+        self.integrate_cwnd(now);
         self.board.cover(self.una, self.next);
         let prior_in_flight = self.in_flight();
         let cumulative = expand(self.una, packet.seq).min(self.next);
@@ -100,7 +101,11 @@ impl Sender {
         }
         let hold_new_data = duplicate && self.state == State::Disorder && !self.config.limited_transmit;
         if !hold_new_data {
+            let before = self.next;
             self.transmit(now, force, out);
+            if duplicate && self.state == State::Disorder {
+                self.limited_transmits += (self.next - before) as u32;
+            }
         }
     }
 
@@ -182,6 +187,7 @@ impl Sender {
             }
         });
         // Three segments that were sent after a retransmission have arrived, and it has not.
+        let mut copies = 0;
         let third = self.board.third_highest_sacked();
         while let Some(&(segment, next)) = self.retransmissions.front()
             && third >= next
@@ -189,9 +195,10 @@ impl Sender {
             self.retransmissions.pop_front();
             if segment >= self.una && self.board.lose_retransmission(segment) {
                 self.tell_lost(now, segment);
+                copies += 1;
             }
         }
-        lost
+        lost + copies
     }
 
     /// How many of the delivered segments carry an echoed mark.
@@ -286,7 +293,7 @@ impl Sender {
         }
         // RFC 6582 section 3.2, step 2: duplicates of what an earlier recovery or timeout has retransmitted
         // begin no new one.
-        let beyond = self.una > self.recover || self.counts.congestion_events == 0;
+        let beyond = self.una > self.guard || self.guard == 0;
         self.dup_acks >= DUP_THRESH && beyond
     }
 
@@ -298,6 +305,7 @@ impl Sender {
             // The window has been reduced for this window of data already.
             self.state = State::Recovery;
             self.recover = self.next;
+            self.guard = self.next;
         } else {
             self.begin(now, CongestionKind::Loss, State::Recovery);
         }
@@ -312,6 +320,9 @@ impl Sender {
         self.counts.congestion_events += 1;
         self.state = state;
         self.recover = self.next;
+        if kind != CongestionKind::Ecn {
+            self.guard = self.next;
+        }
         self.prr = Prr { flight: self.next - self.una, ..Prr::default() };
         self.halving = 0;
         // RFC 3168 section 6.1.2: whatever the reduction answers.
@@ -396,6 +407,7 @@ impl Sender {
         if self.next == self.una {
             return;
         }
+        self.integrate_cwnd(now);
         self.counts.timeouts += 1;
         self.board.cover(self.una, self.next);
         // A timeout of a segment that a timeout retransmitted holds ssthresh constant, but in ns-2.
@@ -407,6 +419,7 @@ impl Sender {
             self.begin_timeout(now);
         }
         self.recover = self.next;
+        self.guard = self.next;
         self.window.set_cwnd(self.window.restart_cwnd.min(self.window.cwnd));
         self.dup_acks = 0;
         self.retransmissions.clear();

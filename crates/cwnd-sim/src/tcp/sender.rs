@@ -147,6 +147,8 @@ pub struct Sender {
     /// New segments sent on duplicate ACKs since the last new one; `newly_lost` since the last ACK.
     pub(super) limited_transmits: u32,
     pub(super) newly_lost: u32,
+    /// `recover` as recoveries and timeouts set it; zero before the first.
+    pub(super) guard: u64,
     /// Timeouts since the last ACK of new data.
     pub(super) timeouts_in_row: u32,
     /// ACKs that gave no round-trip time sample, and samples that the handshake gave.
@@ -207,6 +209,7 @@ impl Sender {
             halving: 0,
             limited_transmits: 0,
             newly_lost: 0,
+            guard: 0,
             timeouts_in_row: 0,
             silent_acks: 0,
             handshake_samples: 0,
@@ -454,7 +457,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn integrate_cwnd(&mut self, now: u64) {
+    pub(super) fn integrate_cwnd(&mut self, now: u64) {
         // Times fit a signed number, which converts in one instruction.
         self.cwnd_integral += self.window.cwnd * (now - self.integrated_to) as i64 as f64;
         self.integrated_to = now;
@@ -633,7 +636,6 @@ impl Sender {
         out.emit(now, self.packet(now, segment, flags));
         if self.state != State::Open {
             self.prr.out += 1;
-            self.limited_transmits += u32::from(self.state == State::Disorder);
         }
         true
     }

@@ -246,3 +246,26 @@ fn the_window_is_integrated_from_the_start_of_the_connection() {
     syn_ack(&mut bench, 80 * MS, 0);
     assert_eq!(bench.sender.cwnd_integral(180 * MS), 10.0 * 100.0 * MS as f64);
 }
+
+#[test]
+fn the_window_integrated_is_the_one_that_was_open_at_the_time() {
+    // 10 segments until the timeout at 1 s, one until the ACK at 1.1 s (and, the window being fixed, after).
+    let mut bench = Bench::started(sender_config(), Fake::fixed());
+    bench.timer();
+    assert_eq!(bench.sender.cwnd_integral(1000 * MS), 10.0 * 1000.0 * MS as f64);
+    bench.ack(1100 * MS, 1);
+    assert_eq!(bench.sender.cwnd_integral(1200 * MS), (10.0 * 1000.0 + 200.0) * MS as f64);
+    // 10 segments until a loss is found at 100 ms, 4 from then on (an algorithm that sets it at once), through
+    // duplicates that tell nothing and the end of recovery.
+    let mut bench = Bench::started(sender_config(), Fake::at_once(4.0));
+    bench.sack(100 * MS, 0, &[(1, 4)]);
+    bench.sack(150 * MS, 0, &[(1, 4)]);
+    bench.ack(200 * MS, 10);
+    assert_eq!(bench.sender.cwnd_integral(300 * MS), (10.0 * 100.0 + 4.0 * 200.0) * MS as f64);
+    // By proportional rate reduction: 10 until 100 ms. Then three of ten are SACKed and one is lost: pipe 6,
+    // ssthresh 5, ceil(3 * 5 / 10) = 2 may go: window 8, until the end of recovery at 200 ms, then 5.
+    let mut bench = Bench::started(sender_config(), Fake::fixed());
+    bench.sack(100 * MS, 0, &[(1, 4)]);
+    bench.ack(200 * MS, 10);
+    assert_eq!(bench.sender.cwnd_integral(300 * MS), (10.0 + 8.0 + 5.0) * 100.0 * MS as f64);
+}

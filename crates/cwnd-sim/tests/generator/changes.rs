@@ -84,15 +84,19 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> Action {
     }
 }
 
-/// A link that is in use; often the one with the longest queue.
+/// A link that is in use; often the one with the longest queue, or one at the end of a route.
 fn draw_link(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> LinkId {
     let longest = (0..waiting.len()).max_by_key(|&link| waiting[link]);
-    if let Some(longest) = longest.filter(|&link| waiting[link] > 0 && dice.one_in(2)) {
+    if let Some(longest) = longest.filter(|&link| waiting[link] > 0 && dice.one_in(3)) {
         return longest;
     }
     let flow = &scenario.flows[dice.below(scenario.flows.len() as u64) as usize];
     let route = if dice.one_in(2) { &flow.ack_route } else { &flow.route };
-    dice.pick(route)
+    match dice.below(3) {
+        0 => route[0],
+        1 => route[route.len() - 1],
+        _ => dice.pick(route),
+    }
 }
 
 fn draw_rate(dice: &mut Dice, spec: &LinkSpec, rate: u64) -> Rate {

@@ -105,7 +105,7 @@ fn dumbbell(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
         let bottleneck = bottleneck(dice, habits);
         let access = Access {
             rate: habits.draw_rate(dice),
-            delay: habits.draw_delay(dice),
+            delay: Time(habits.draw_delay(dice).0 / dice.pick(&[1, 10, 100])),
             buffer: buffer(dice, habits),
         };
         let mut end = || {
@@ -115,7 +115,10 @@ fn dumbbell(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
             };
             let more = dice.pick(&[4 * access.delay.0, 40 * habits.packet_time(), 3]);
             let rtt = Time(least + dice.below(more + 1));
-            Endpoints { rtt: (own_rtts && !dice.one_in(3)).then_some(rtt), reverse: two_way && dice.one_in(2) }
+            Endpoints {
+                rtt: (own_rtts && !dice.one_in(3)).then_some(rtt),
+                reverse: two_way && dice.one_in(2),
+            }
         };
         let flows = (0..flows).map(|_| end()).collect();
         let (counting, full_packet) = (habits.counting, habits.full_packet);
@@ -239,6 +242,8 @@ fn trunk(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
             like.queue.ecn_threshold = None;
         }
     }
+    let short = dice.pick(&[1, 10, 100]);
+    likes.iter_mut().for_each(|like| like.delay.0 /= short);
     let (two_way, own_delays) = (dice.one_in(4), dice.one_in(3));
     let mut ends = Vec::new();
     for _ in 0..flows {
