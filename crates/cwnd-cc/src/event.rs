@@ -29,7 +29,8 @@ pub struct Ack {
     pub cumulative: u32,
     /// Segments that this ACK caused to be declared lost.
     pub lost: u32,
-    /// Segments of `acked` whose congestion mark was echoed (classic ECN: all, while ECE is set).
+    /// Segments of `acked` whose congestion mark was echoed (classic ECN: all, while ECE is set); one, if an
+    /// ACK that delivers nothing carries the echo.
     pub marked: u32,
     /// A valid round-trip time sample (never from a retransmitted segment without timestamps), if any.
     pub rtt: Option<Nanos>,

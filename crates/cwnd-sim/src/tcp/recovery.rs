@@ -413,11 +413,7 @@ impl Sender {
         // A timeout of a segment that a timeout retransmitted holds ssthresh constant, but in ns-2.
         let again = self.state == State::Loss && self.timeouts_in_row > 0;
         let again = again && self.config.recovery != Recovery::Ns2;
-        if again {
-            self.state = State::Loss;
-        } else {
-            self.begin_timeout(now);
-        }
+        self.begin_timeout(now, again);
         self.recover = self.next;
         self.guard = self.next;
         self.window.set_cwnd(self.window.restart_cwnd.min(self.window.cwnd));
@@ -441,11 +437,16 @@ impl Sender {
         self.rto_at = now + self.rtt.timeout();
     }
 
-    fn begin_timeout(&mut self, now: u64) {
+    /// `again`: of data that a timeout has retransmitted; the algorithm is told so, and it is no new episode.
+    fn begin_timeout(&mut self, now: u64, again: bool) {
         let congestion = self.congestion(now, CongestionKind::Timeout);
+        let held = self.window.ssthresh;
         self.window.recovery_cwnd = None;
         self.algorithm.on_congestion(&mut self.window, &congestion);
-        self.counts.congestion_events += 1;
+        if again {
+            self.window.ssthresh = held;
+        }
+        self.counts.congestion_events += u64::from(!again);
         self.state = State::Loss;
         self.send_cwr = self.config.ecn == EcnMode::Classic;
     }

@@ -63,7 +63,10 @@ fn the_threshold_is_held_for_a_repeated_timeout() {
     let window = bench.windows().0;
     bench.timer();
     assert_eq!(bench.windows(), (1.0, (window / 2.0).max(2.0)));
-    assert_eq!(bench.notes().episodes(CongestionKind::Timeout), 2);
+    assert_eq!(bench.sender.counts.congestion_events, 2);
+    // The algorithm is told of each, and how many in a row it is.
+    let told: Vec<u32> = bench.notes().congestions.iter().map(|told| told.timeouts).collect();
+    assert_eq!(told, [1, 2, 3, 1]);
 }
 
 #[test]
