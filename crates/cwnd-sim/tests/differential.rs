@@ -17,7 +17,7 @@ use harness::check;
 use verdict::Coverage;
 
 /// Scenarios in an ordinary run.
-const SEEDS: u64 = 1500;
+const SEEDS: u64 = 2000;
 /// Each feature must be covered by so many of them.
 const LEAST: u32 = 3;
 /// When so many have failed, that is enough; so many of them are told in full.

@@ -34,9 +34,9 @@ impl Action {
     }
 }
 
-/// A change of a scenario in which so many packets wait at each link.
-pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize]) -> Action {
-    let link = draw_link(dice, scenario, waiting);
+/// A change of a scenario in which so many packets wait at each link, and the next event is at `busy`.
+pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Option<LinkId>) -> Action {
+    let link = busy.filter(|_| dice.one_in(3)).unwrap_or_else(|| draw_link(dice, scenario, waiting));
     let spec = &scenario.network.links[link];
     let rate = match spec.rate {
         Rate::UNLIMITED => 1_000_000_000,

@@ -119,7 +119,7 @@ impl Record {
             // Sometimes several at once.
             loop {
                 let queues = queues(&naive, &scenario);
-                let action = generator::draw_action(dice, &scenario, &queues);
+                let action = generator::draw_action(dice, &scenario, &queues, naive.next_link());
                 steps.push(Step::take(&mut naive, &mut scenario, action, queues, coverage));
                 if !dice.one_in(4) {
                     break;

@@ -75,6 +75,11 @@ impl Naive {
         self.wires.next_at().and_then(|at| at.checked_sub(self.origin)).map(Time)
     }
 
+    /// The link at which the next event happens, if it does at one.
+    pub fn next_link(&self) -> Option<LinkId> {
+        self.wires.next_link()
+    }
+
     /// How far it has come.
     pub fn now(&self) -> Time {
         Time(self.now.saturating_sub(self.origin))

@@ -210,6 +210,16 @@ impl Wires {
         self.events.peek().map(|Reverse((at, ..))| *at)
     }
 
+    /// The link whose transmission ends next, or whose packet next comes out, if either is the next event.
+    pub fn next_link(&self) -> Option<LinkId> {
+        let Reverse((.., event)) = self.events.peek()?;
+        match event {
+            Event::TransmissionEnds { link, .. } => Some(*link),
+            Event::Arrives { packet } => self.travellers[packet].on,
+            Event::Timer { .. } => None,
+        }
+    }
+
     pub fn pop(&mut self) -> Option<Event> {
         self.events.pop().map(|Reverse((.., event))| event)
     }
