@@ -212,7 +212,7 @@ fn windows(single: &Single, answers: &Answers) -> String {
             })
         })
         .collect();
-    rows.push(row(format!("first {}", single.landmark), &|run| {
+    rows.push(row(format!("first {} at", single.landmark), &|run| {
         let at = run.windows.iter().position(|&window| window >= single.landmark);
         at.map_or("never".to_owned(), |at| format!("{:.1} s", (at + 1) as f64 * single.setting.sample))
     }));

@@ -27,7 +27,8 @@ impl SerialTime {
     #[inline(always)]
     pub fn of(self, bytes: u32) -> u64 {
         let half = (1u64 << self.shift) >> 1;
-        (self.scaled * u64::from(bytes) + half) >> self.shift
+        // At a finite rate nothing takes no time at all.
+        ((self.scaled * u64::from(bytes) + half) >> self.shift).max(u64::from(self.scaled > 0))
     }
 
     /// What is left of a transmission when the rate changes: `remaining` nanoseconds at `old` hold so

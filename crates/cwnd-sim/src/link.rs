@@ -4,7 +4,7 @@
 //! departure is computed there and then: `max(arrival, when the transmitter is free) + serialisation`.
 //! The queue itself is never kept; how many packets it holds is asked of the last departure times, of
 //! which "at least n packets are in the system" is a single comparison: has the n-th last one left?
-//! A change of rate, delay or loss at `t` redoes what had been computed beyond `t` (see [`Link::redo`]).
+//! A change of rate, delay or loss at `t` redoes what had been computed beyond `t` (see [`Link::change`]).
 
 use crate::fault::{self, Fault};
 use crate::packet::{CE, ECT, LOST};
