@@ -38,7 +38,7 @@ pub use key::{Key, Swatch};
 pub use line::{Line, Markers};
 pub use trace::{cwnd_and_queue, cwnd_and_queue_figure};
 
-use crate::output_file::{self, OutputFileError};
+use cwnd_study::output_file::{self, OutputFileError};
 
 /// Writes the text of a figure to an `.svg` file; it appears whole or not at all.
 ///

@@ -7,7 +7,7 @@ use super::key::{Key, Swatch};
 use super::line::Line;
 use super::style::{Colour, Dash, GREY, INK, Marker, Stroke};
 use super::trace::{Cast, markers, time_axis};
-use crate::TracedRun;
+use cwnd_study::TracedRun;
 
 /// The most queues besides the bottleneck's that are drawn one by one.
 const MOST_QUEUES: usize = 3;

@@ -23,7 +23,7 @@ use super::key::{Key, Swatch};
 use super::line::{Line, Markers};
 use super::style::{Colour, Dash, INK, Marker, Stroke};
 use super::{Axis, queues};
-use crate::TracedRun;
+use cwnd_study::TracedRun;
 
 /// The most flows of an algorithm that are drawn one by one.
 const MOST_FLOWS: usize = 8;

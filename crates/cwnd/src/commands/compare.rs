@@ -12,8 +12,9 @@ use crate::{
     runner::{self, Done, Task},
 };
 use budget::Budget;
-use cwnd_report::{TracedRun, plot, trace_file};
+use cwnd_report::plot;
 use cwnd_sim::Simulator;
+use cwnd_study::{TracedRun, trace_file};
 use plan::Plan;
 use std::time::Instant;
 

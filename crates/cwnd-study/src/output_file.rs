@@ -63,7 +63,7 @@ pub fn check_writable(path: &Path, kind: &str, extensions: &[&str]) -> Result<()
 }
 
 /// Whether the extension is one of `extensions`; see [`check_writable`].
-pub(crate) fn check_extension(path: &Path, kind: &str, extensions: &[&str]) -> Result<(), OutputFileError> {
+pub fn check_extension(path: &Path, kind: &str, extensions: &[&str]) -> Result<(), OutputFileError> {
     if extensions.contains(&extension(path).as_str()) {
         return Ok(());
     }
@@ -74,7 +74,7 @@ pub(crate) fn check_extension(path: &Path, kind: &str, extensions: &[&str]) -> R
 }
 
 /// The extension in lower case; empty if there is none.
-pub(crate) fn extension(path: &Path) -> String {
+pub fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 

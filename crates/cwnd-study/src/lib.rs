@@ -1,0 +1,23 @@
+//! From a question in a file to results that can be trusted.
+//!
+//! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims;
+//! - [`Results`]: what its runs gave, cell by cell and repeat by repeat;
+//! - [`trace_file`]: the samples of runs as CSV or Parquet;
+//! - [`output_file`]: files that are written whole or not at all.
+//!
+//! Engines are known by their trait alone.
+#![forbid(unsafe_code)]
+
+pub mod output_file;
+mod parquet;
+mod results;
+mod study;
+pub mod trace_file;
+mod traced_run;
+
+pub use results::{Provenance, Results, RunResult, RunState};
+pub use study::{
+    Axis, Cell, Claim, ClaimKind, Expectation, Figure, FigureKind, Point, Scale, Selection, Study, Table,
+    TracePlan,
+};
+pub use traced_run::TracedRun;

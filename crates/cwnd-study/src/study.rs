@@ -1,0 +1,265 @@
+//! A study: a question, the scenarios that answer it, and how the answer is shown.
+
+use cwnd_scenario::{Scenario, Time};
+use std::collections::BTreeMap;
+
+/// What a study file says, checked and expanded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// Short name, such as `agile-sd/throughput`: the file's path under `studies/`, or its stem elsewhere.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// What it is after, in a sentence or some paragraphs.
+    pub question: String,
+    /// Where the question comes from (`Agile-SD, figure 11`), if from a publication.
+    pub source: Option<String>,
+    /// Readings, deviations and hints that a reader of the results must know, a paragraph each.
+    pub notes: Vec<String>,
+    /// The file's own text, for provenance.
+    pub text: String,
+    /// What differs between cells.
+    pub axes: Vec<Axis>,
+    /// Every combination that is run, in the order of the axes (the last varies fastest).
+    pub cells: Vec<Cell>,
+    /// How many times each cell is run, at least 1. Repeat i (from 0) has seed `seed + i`.
+    pub repeats: u32,
+    /// Seed of the first repeat.
+    pub seed: u64,
+    /// Names of the metrics that tables and exports show first.
+    pub metrics: Vec<String>,
+    /// What is recorded over time, if anything.
+    pub trace: Option<TracePlan>,
+    /// Figures, in the report's order.
+    pub figures: Vec<Figure>,
+    /// Tables, in the report's order.
+    pub tables: Vec<Table>,
+    /// What is claimed, by a paper or by the study.
+    pub claims: Vec<Claim>,
+}
+
+/// One thing that differs between cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Name by which figures, tables and selections call it, such as `buffer`.
+    pub name: String,
+    /// Title with which it is drawn, such as `Buffer`.
+    pub title: String,
+    /// Unit of [`Point::value`], if the axis is a quantity, such as `packets`.
+    pub unit: Option<String>,
+    /// How it is drawn, if it is a quantity.
+    pub scale: Scale,
+    /// Its points, in the file's order.
+    pub points: Vec<Point>,
+}
+
+/// One place on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What it is called, as the file says it (`agile-sd`, `100 ms`, `single`).
+    pub label: String,
+    /// Its value in the axis's unit, if every point of the axis has one.
+    pub value: Option<f64>,
+}
+
+/// How a quantity is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// In proportion.
+    #[default]
+    Linear,
+    /// By its logarithm; 0 stands apart at the left.
+    Log,
+}
+
+/// One combination of points, with its scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// For each axis the index of its point.
+    pub coordinates: Vec<usize>,
+    /// What is run, with the seed of the first repeat.
+    pub scenario: Scenario,
+}
+
+/// What is recorded over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracePlan {
+    /// Time between samples.
+    pub sample: Time,
+    /// Which cells are recorded.
+    pub select: Selection,
+    /// Of how many repeats, from the first.
+    pub repeats: u32,
+}
+
+/// Some cells of a study: for each axis named, the labels that belong. An axis that is not named is open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection(pub BTreeMap<String, Vec<String>>);
+
+/// One figure of the report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// File name without extension, unique in the study.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// What a reader must know, if anything.
+    pub caption: Option<String>,
+    /// What is drawn.
+    pub kind: FigureKind,
+    /// Axes whose points each have a panel of their own (at most two: rows, then columns).
+    pub panels: Vec<String>,
+    /// Which cells are drawn.
+    pub select: Selection,
+}
+
+/// What a figure draws. Axes and metrics are named.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FigureKind {
+    /// A metric against an axis, a line for each point of another; means with 95 % intervals.
+    Line {
+        /// Axis drawn to the right.
+        x: String,
+        /// Metric drawn upwards.
+        y: String,
+        /// Axis of which each point is a line, if any.
+        series: Option<String>,
+    },
+    /// Bars: groups along one axis, a bar for each point of another; means with 95 % intervals.
+    Bars {
+        /// Axis of the groups.
+        x: String,
+        /// Metric.
+        y: String,
+        /// Axis of which each point is a bar of a group, if any.
+        series: Option<String>,
+    },
+    /// A metric over two axes, in colour and as a number.
+    HeatMap {
+        /// Axis drawn to the right.
+        x: String,
+        /// Axis drawn upwards.
+        y: String,
+        /// Metric.
+        value: String,
+    },
+    /// Samples over time: for each panel what is named in `show`, a line for each point of `series` (and each flow).
+    Trace {
+        /// `cwnd`, `ssthresh`, `rtt`, `in_flight`, `throughput` (from delivered bytes), or `queue`.
+        show: Vec<String>,
+        /// Axis of which each point is a line, if any.
+        series: Option<String>,
+    },
+}
+
+/// One table of the report: means with intervals over repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Name, unique in the study.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// Axes that make rows.
+    pub rows: Vec<String>,
+    /// Axis whose points make columns, if any; each then has a column a metric.
+    pub columns: Option<String>,
+    /// Metrics.
+    pub metrics: Vec<String>,
+    /// Which cells it tells of.
+    pub select: Selection,
+}
+
+/// Something that is claimed, and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// What is claimed, in words.
+    pub text: String,
+    /// Where, such as `section 5.2`, if in a publication.
+    pub source: Option<String>,
+    /// The publication's figure, as it prints it, if it gives one.
+    pub stated: Option<String>,
+    /// How it is measured.
+    pub kind: ClaimKind,
+    /// When it counts as reproduced.
+    pub expect: Expectation,
+    /// Why it is as it is, if somebody has found out.
+    pub because: Option<String>,
+}
+
+/// How a claim is measured. A selection leaves open what is averaged (or maximised) over.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClaimKind {
+    /// The mean of a metric over the selected cells.
+    Mean {
+        /// Metric.
+        metric: String,
+        /// Cells.
+        select: Selection,
+    },
+    /// The greatest (or least) cell mean of a metric over the selected cells.
+    Extreme {
+        /// Metric.
+        metric: String,
+        /// Cells.
+        select: Selection,
+        /// Greatest, else least.
+        greatest: bool,
+    },
+    /// (a - b) / b, paired by seed, where a and b are cells that differ in one axis alone: the mean over all such
+    /// pairs, or the greatest of them.
+    Gain {
+        /// Metric.
+        metric: String,
+        /// Axis in which the pairs differ.
+        axis: String,
+        /// Label of a.
+        of: String,
+        /// Labels of b.
+        over: Vec<String>,
+        /// Cells.
+        select: Selection,
+        /// The greatest of the pairs' means; else the mean of all.
+        greatest: bool,
+        /// a - b instead of (a - b) / b.
+        absolute: bool,
+    },
+}
+
+/// A range in which a measure must lie; its ends belong to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expectation {
+    /// Least, if any.
+    pub at_least: Option<f64>,
+    /// Most, if any.
+    pub at_most: Option<f64>,
+}
+
+impl Study {
+    /// The index of the axis of this name.
+    pub fn axis(&self, name: &str) -> Option<usize> {
+        self.axes.iter().position(|axis| axis.name == name)
+    }
+
+    /// What a cell is called: its labels, such as `agile-sd, 100 packets, 1e-5`.
+    pub fn cell_label(&self, cell: usize) -> String {
+        let labels = self.axes.iter().zip(&self.cells[cell].coordinates);
+        labels.map(|(axis, point)| axis.points[*point].label.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The cells of a selection, in order.
+    pub fn select<'a>(&'a self, selection: &'a Selection) -> impl Iterator<Item = usize> + 'a {
+        (0..self.cells.len()).filter(move |cell| selection.contains(self, *cell))
+    }
+}
+
+impl Selection {
+    /// Whether a cell belongs.
+    pub fn contains(&self, study: &Study, cell: usize) -> bool {
+        self.0.iter().all(|(axis, labels)| {
+            study.axis(axis).is_some_and(|axis| {
+                let point = study.cells[cell].coordinates[axis];
+                labels.contains(&study.axes[axis].points[point].label)
+            })
+        })
+    }
+}
