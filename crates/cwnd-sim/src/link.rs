@@ -204,27 +204,49 @@ impl Link {
         self.loss.is_some()
     }
 
-    /// When the transmitter is free, and was before the packet that it sends or sent last.
-    pub fn idle_state(&self) -> [u64; 2] {
-        [self.free_at, self.previous]
-    }
-
     /// A packet that comes at `now` need not wait if the transmitter is free before `now` plus this.
     pub fn idle_grace(&self) -> u64 {
         self.idle_grace
     }
 
-    /// So many packets of one size have passed, each of which found the link idle; the last went into this
-    /// ring, and `state` is as [`Link::idle_state`] would have it. `touched`: one came just as another left.
-    pub fn passed(&mut self, packets: u64, state: [u64; 2], last: (u32, u32), bare: bool, touched: bool) {
-        [self.free_at, self.previous] = state;
-        if touched {
-            self.one_leaves();
+    /// A lane for packets of `size` bytes, the first of which comes at `first` or later. None if the link loses
+    /// packets, or its delay has just become shorter.
+    #[inline(always)]
+    pub fn open_lane(&self, size: u32, first: u64) -> Option<Lane> {
+        let time = self.serial_time(size);
+        let lead = time + self.delay;
+        if self.loss.is_some() || self.not_before > first.saturating_add(lead) {
+            return None;
         }
-        self.first = last;
-        self.count = 0;
-        self.arrived += packets;
-        self.bare += if bare { packets } else { 0 };
+        let slack = self.slack();
+        Some(Lane { ready: self.free_at + slack, before: self.previous + slack, step: time + slack, lead })
+    }
+
+    /// Whether a packet that comes at `now` must wait, or follows just as another leaves.
+    #[inline(always)]
+    pub fn is_busy(&self, now: u64) -> bool {
+        self.free_at > now
+    }
+
+    /// So many packets of `size` bytes have gone over the lane; the last went into this ring.
+    #[inline(always)]
+    pub fn close_lane(&mut self, lane: Lane, packets: u64, last: (u32, u32), bare: bool) {
+        if packets > 0 {
+            let slack = self.slack();
+            self.free_at = lane.ready - slack;
+            self.previous = lane.before - slack;
+            self.first = last;
+            self.count = 0;
+            self.arrived += packets;
+            self.bare += if bare { packets } else { 0 };
+        }
+    }
+
+    /// How long after a departure a packet must come to find nobody, and to change nothing: a packet that comes
+    /// just as another leaves may be the first that ever waits.
+    #[inline(always)]
+    fn slack(&self) -> u64 {
+        1 - if self.grace == 0 && self.max_waiting == 0 { 0 } else { self.idle_grace }
     }
 
     /// A packet passes that cannot but find the link idle, though later ones may have passed already.
@@ -555,67 +577,34 @@ impl Link {
     }
 }
 
-/// A run of packets of one size that each find a link idle, or no link at all: what such a packet does to
-/// the link's state is kept aside, and put into it at the end.
-pub struct IdleRun<'a> {
-    link: Option<&'a mut Link>,
-    size: u32,
-    time: u64,
-    delay: u64,
-    not_before: u64,
-    grace: u64,
-    free_at: u64,
-    previous: u64,
-    touched: bool,
-    passed: u64,
+/// The way of packets of one size that each find a link idle: what they do to the link's state is kept here, and
+/// put into it at the end ([`Link::close_lane`]).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lane {
+    /// A packet that comes at this time or later finds the link idle.
+    pub ready: u64,
+    /// The same before the packet that passed last.
+    before: u64,
+    /// From a packet's arrival until the lane is ready for the next.
+    step: u64,
+    /// From a packet's arrival until it comes out.
+    pub lead: u64,
 }
 
-impl<'a> IdleRun<'a> {
-    /// Begin with packets of `size` bytes. None if the link loses packets.
-    #[inline(always)]
-    pub fn begin(link: Option<&'a mut Link>, size: u32) -> Option<Self> {
-        if link.as_ref().is_some_and(|link| link.loss.is_some()) {
-            return None;
-        }
-        let state = link.as_ref().map(|link| {
-            (
-                link.serial_time(size),
-                link.delay,
-                link.not_before,
-                link.idle_grace,
-                link.free_at,
-                link.previous,
-            )
-        });
-        let (time, delay, not_before, grace, free_at, previous) = state.unwrap_or((0, 0, 0, 1, 0, 0));
-        let (touched, passed) = (false, 0);
-        Some(IdleRun { link, size, time, delay, not_before, grace, free_at, previous, touched, passed })
-    }
+impl Lane {
+    /// Nothing finds this one idle.
+    pub const SHUT: Lane = Lane { ready: u64::MAX, before: 0, step: 0, lead: 0 };
 
-    /// When a packet that arrives at `now` would come out; none if it would have to wait.
-    #[inline(always)]
-    pub fn ask(&self, now: u64) -> Option<u64> {
-        (self.free_at < now + self.grace).then(|| (now + self.time + self.delay).max(self.not_before))
-    }
-
-    /// That packet passes.
+    /// A packet that comes at `now` passes.
     #[inline(always)]
     pub fn pass(&mut self, now: u64) {
-        self.touched |= self.free_at == now;
-        self.previous = self.free_at;
-        self.free_at = now + self.time;
-        self.passed += 1;
+        self.before = self.ready;
+        self.ready = now + self.step;
     }
 
-    /// End the run: put what has passed into the link, all of it into `ring`.
-    #[inline(always)]
-    pub fn end(self, ring: u32, bare: bool) {
-        if let Some(link) = self.link
-            && self.passed > 0
-        {
-            let state = [self.free_at, self.previous];
-            link.passed(self.passed, state, (self.size, ring), bare, self.touched);
-        }
+    /// When the last packet that passed came out, and the one before it.
+    pub fn last_out(&self) -> [u64; 2] {
+        [self.ready, self.before].map(|ready| ready.wrapping_sub(self.step).wrapping_add(self.lead))
     }
 }
 

@@ -96,7 +96,7 @@ pub fn run(
                     rings = std::mem::take(&mut net.rings);
                 }
                 if echo.is_active() {
-                    if let Some(ack) = echo.answer(way.at, sent, sequence, rest, stop) {
+                    if let Some(ack) = echo.answer(way.at, sent, sequence, rest) {
                         rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
                         net.note_arrival(ack.ring, ack.at);
                         continue;

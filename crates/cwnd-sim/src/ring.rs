@@ -5,26 +5,33 @@ use crate::packet::Packet;
 /// First in, first out; its capacity is a power of two and doubles when it is full.
 #[derive(Clone, Debug)]
 pub struct Ring {
-    slots: Box<[[u64; 4]]>,
-    /// Counts of packets ever taken and ever put; their difference is the length.
+    /// Packets one behind the other, [`WORDS`] each. One place is always free, so that a full ring and an
+    /// empty one differ.
+    words: Box<[u64]>,
+    /// One less than the length of `words`.
+    mask: usize,
+    /// Where the first packet begins, and where the next one will: indices into `words`.
     head: usize,
     tail: usize,
 }
 
-const INITIAL: usize = 16;
+/// Words of a packet.
+const WORDS: usize = 4;
+const INITIAL: usize = 16 * WORDS;
 
 impl Default for Ring {
     fn default() -> Self {
-        Ring { slots: vec![[0; 4]; INITIAL].into_boxed_slice(), head: 0, tail: 0 }
+        Ring { words: vec![0; INITIAL].into_boxed_slice(), mask: INITIAL - 1, head: 0, tail: 0 }
     }
 }
 
 impl Ring {
     #[inline(always)]
-    fn slot(&self, index: usize) -> &[u64; 4] {
-        let mask = self.slots.len() - 1;
-        // SAFETY: the length is a power of two and never zero, so `index & mask` is below it.
-        unsafe { self.slots.get_unchecked(index & mask) }
+    fn slot(&self, begin: usize) -> &[u64; WORDS] {
+        debug_assert!(begin.is_multiple_of(WORDS) && begin <= self.mask && self.mask + 1 == self.words.len());
+        // SAFETY: `begin` is a multiple of `WORDS` that was taken modulo the length of `words`, which is a power
+        // of two and at least `WORDS`; so all of the packet's words are within.
+        unsafe { &*self.words.as_ptr().add(begin).cast() }
     }
 
     /// Whether it holds nothing.
@@ -36,7 +43,7 @@ impl Ring {
     /// How many packets it holds.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.tail.wrapping_sub(self.head)
+        (self.tail.wrapping_sub(self.head) & self.mask) / WORDS
     }
 
     /// When the first packet arrives; never (`u64::MAX`) if there is none.
@@ -53,10 +60,10 @@ impl Ring {
 
     /// Take the first packet as words. There must be one.
     #[inline(always)]
-    pub fn pop_words(&mut self) -> [u64; 4] {
+    pub fn pop_words(&mut self) -> [u64; WORDS] {
         debug_assert!(!self.is_empty());
         let words = *self.slot(self.head);
-        self.head = self.head.wrapping_add(1);
+        self.head = (self.head + WORDS) & self.mask;
         words
     }
 
@@ -70,24 +77,25 @@ impl Ring {
     /// Put a packet last, word by word.
     #[inline(always)]
     pub fn push_words(&mut self, at: u64, sent: u64, sequence: u64, rest: u64) {
-        if self.len() == self.slots.len() {
-            self.grow();
+        debug_assert!(self.is_empty() || self.slot(self.tail.wrapping_sub(WORDS) & self.mask)[0] <= at);
+        let next = (self.tail + WORDS) & self.mask;
+        if next == self.head {
+            return self.push_growing([at, sent, sequence, rest]);
         }
-        let mask = self.slots.len() - 1;
         // SAFETY: as in `slot`.
-        let slot = unsafe { self.slots.get_unchecked_mut(self.tail & mask) };
+        let slot: &mut [u64; WORDS] = unsafe { &mut *self.words.as_mut_ptr().add(self.tail).cast() };
         slot[0] = at;
         slot[1] = sent;
         slot[2] = sequence;
         slot[3] = rest;
-        self.tail = self.tail.wrapping_add(1);
+        self.tail = next;
     }
 
     /// Take the first packet without looking at it. There must be one.
     #[inline(always)]
     pub fn skip(&mut self) {
         debug_assert!(!self.is_empty());
-        self.head = self.head.wrapping_add(1);
+        self.head = (self.head + WORDS) & self.mask;
     }
 
     /// The first packet, if there is one.
@@ -98,36 +106,35 @@ impl Ring {
 
     /// The first packet as words, if there is one.
     #[inline(always)]
-    pub fn first_words(&self) -> Option<[u64; 4]> {
+    pub fn first_words(&self) -> Option<[u64; WORDS]> {
         (!self.is_empty()).then(|| *self.slot(self.head))
     }
 
     /// Change the `n`-th packet counted from the last, which is the 0th.
     pub fn change_from_last(&mut self, n: usize, change: impl FnOnce(&mut Packet)) {
         assert!(n < self.len(), "a ring of {} has no {n}th packet from its end", self.len());
-        let mask = self.slots.len() - 1;
-        let slot = &mut self.slots[self.tail.wrapping_sub(1 + n) & mask];
-        let mut packet = Packet::from_words(*slot);
+        let begin = self.tail.wrapping_sub(WORDS * (1 + n)) & self.mask;
+        let mut packet = Packet::from_words(*self.slot(begin));
         change(&mut packet);
-        *slot = packet.to_words();
+        self.words[begin..begin + WORDS].copy_from_slice(&packet.to_words());
     }
 
     /// All packets, first to arrive first.
     pub fn iter(&self) -> impl Iterator<Item = Packet> {
-        (0..self.len()).map(|i| Packet::from_words(*self.slot(self.head.wrapping_add(i))))
+        (0..self.len()).map(|i| Packet::from_words(*self.slot((self.head + WORDS * i) & self.mask)))
     }
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) {
-        let len = self.len();
-        let mut slots = vec![[0; 4]; self.slots.len() * 2].into_boxed_slice();
-        for (i, packet) in self.iter().enumerate() {
-            slots[i] = packet.to_words();
-        }
-        self.slots = slots;
+    fn push_growing(&mut self, [at, sent, sequence, rest]: [u64; WORDS]) {
+        let mut words = Vec::with_capacity(self.words.len() * 2);
+        words.extend(self.iter().flat_map(Packet::to_words));
         self.head = 0;
-        self.tail = len;
+        self.tail = words.len();
+        words.resize(self.words.len() * 2, 0);
+        self.words = words.into_boxed_slice();
+        self.mask = self.words.len() - 1;
+        self.push_words(at, sent, sequence, rest);
     }
 }
 

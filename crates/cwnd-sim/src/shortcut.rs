@@ -17,7 +17,7 @@
 use crate::fault::{self, Fault};
 use crate::graph::{Feeder, Graph, Runner, feeders};
 use crate::host::{Endpoint, Host};
-use crate::link::Link;
+use crate::link::{Lane, Link};
 use crate::net::Net;
 use crate::packet::BARE;
 use cwnd_link::SerialTime;
@@ -34,29 +34,24 @@ pub struct Echo {
     output: (u32, u32),
     /// A transparent link behind that, and the ring behind it.
     through: Option<(u32, u32)>,
+    channel: u32,
     /// Wire bytes of a packet and of an ACK.
     sizes: (u32, u32),
-    channel: u32,
-    /// How long the inlet's and the output's transmitter take; how long each link takes to its end.
-    times: [u64; 2],
-    latencies: [u64; 3],
-    /// See [`Link::idle_grace`].
-    graces: [u64; 2],
+    active: bool,
     /// The ring that ACKs go into, and the third and fourth word of one, but for the segment.
     last_ring: u32,
     ack_words: [u64; 2],
-    active: bool,
-    /// The segment expected, modulo 2^32.
+    /// How long an ACK takes over the transparent link.
+    through_time: u64,
+    /// A packet that comes to the inlet then or later would be answered too late.
+    until: u64,
+    inlet_lane: Lane,
+    output_lane: Lane,
+    /// The segment expected, modulo 2^32, and what it was at the beginning.
     expected: u32,
-    packets: u64,
+    first_expected: u32,
     /// The latest timestamp.
     stamp: u64,
-    inlet_free: [u64; 2],
-    output_free: [u64; 2],
-    /// At the inlet and the output: a packet came just as another left.
-    touched: [bool; 2],
-    /// When the last two ACKs came out of the output, the latest first.
-    last_out: [u64; 2],
 }
 
 /// Find the shortcuts: for each ring into a host's inlet, the echo that may stand for it. Links found
@@ -76,21 +71,18 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
                 inlet: (solo.inlet_ring(), inlet.0, inlet.1),
                 output: solo.output(),
                 through: None,
-                sizes: (scenario.stack.full_packet(), scenario.stack.ack_size),
                 channel: host.channel(),
-                times: [0; 2],
-                latencies: [0; 3],
-                graces: [0; 2],
+                sizes: (scenario.stack.full_packet(), scenario.stack.ack_size),
+                active: false,
                 last_ring: 0,
                 ack_words: [0; 2],
-                active: false,
+                through_time: 0,
+                until: 0,
+                inlet_lane: Lane::SHUT,
+                output_lane: Lane::SHUT,
                 expected: 0,
-                packets: 0,
+                first_expected: 0,
                 stamp: 0,
-                inlet_free: [0; 2],
-                output_free: [0; 2],
-                touched: [false; 2],
-                last_out: [0; 2],
             });
         }
     }
@@ -183,11 +175,8 @@ impl Echo {
         self.last_ring = self.through.map_or(self.output.1, |(_, ring)| ring);
         self.ack_words =
             [u64::from(self.channel) << 32, u64::from(self.sizes.1) << 32 | u64::from(BARE) << 48];
-        let (inlet, output) = (&links[self.inlet.1 as usize], &links[self.output.0 as usize]);
-        self.graces = [inlet.idle_grace(), output.idle_grace()];
-        self.times = [inlet.serial_time(self.sizes.0), output.serial_time(self.sizes.1)];
-        let through = self.through.map_or(0, |(link, _)| links[link as usize].least_latency(self.sizes.1));
-        self.latencies = [inlet.least_latency(self.sizes.0), output.least_latency(self.sizes.1), through];
+        self.through_time =
+            self.through.map_or(0, |(link, _)| links[link as usize].least_latency(self.sizes.1));
     }
 
     /// Whether it stands for the host at the moment.
@@ -217,39 +206,34 @@ impl Echo {
         let way = [Some(self.inlet.0), Some(self.inlet.2), self.through.map(|_| self.output.1)];
         let empty = way.into_iter().flatten().all(|ring| net.rings[ring as usize].is_empty());
         let Some(expected) = receiver.plain_next().filter(|_| empty) else { return false };
+        let inlet = net.links[self.inlet.1 as usize].open_lane(self.sizes.0, 0);
+        let output = net.links[self.output.0 as usize].open_lane(self.sizes.1, 0);
+        let (Some(inlet), Some(output)) = (inlet, output) else { return false };
+        (self.inlet_lane, self.output_lane) = (inlet, output);
+        self.until = stop.saturating_sub(inlet.lead + output.lead);
         self.active = true;
         self.expected = expected;
-        self.packets = 0;
-        self.inlet_free = net.links[self.inlet.1 as usize].idle_state();
-        self.output_free = net.links[self.output.0 as usize].idle_state();
-        self.touched = [false; 2];
-        self.last_out = [0; 2];
+        self.first_expected = expected;
         true
     }
 
     /// A packet with these words comes to the host's inlet at `at`. If it is acknowledged and nothing else
     /// happens before `stop`, the ACK.
     #[inline(always)]
-    pub fn answer(&mut self, at: u64, sent: u64, sequence: u64, rest: u64, stop: u64) -> Option<Answer> {
-        let arrival = at + self.latencies[0];
-        let out = arrival + self.latencies[1];
+    pub fn answer(&mut self, at: u64, sent: u64, sequence: u64, rest: u64) -> Option<Answer> {
+        let arrival = at + self.inlet_lane.lead;
         let expected = sequence as u32 == self.expected || fault::is(Fault::EchoOutOfOrder);
         let ordinary = rest >> 32 == u64::from(self.sizes.0) && expected;
-        let idle = self.inlet_free[0] < at + self.graces[0] && self.output_free[0] < arrival + self.graces[1];
-        if !ordinary || !idle || out >= stop {
+        if !ordinary || at < self.inlet_lane.ready || arrival < self.output_lane.ready || at >= self.until {
             return None;
         }
-        self.touched[0] |= self.inlet_free[0] == at;
-        self.touched[1] |= self.output_free[0] == arrival;
-        self.inlet_free = [at + self.times[0], self.inlet_free[0]];
-        self.output_free = [arrival + self.times[1], self.output_free[0]];
-        self.last_out = [out, self.last_out[0]];
+        self.inlet_lane.pass(at);
+        self.output_lane.pass(arrival);
         self.expected = self.expected.wrapping_add(1);
-        self.packets += 1;
         self.stamp = sent;
         Some(Answer {
             ring: self.last_ring,
-            at: out + self.latencies[2],
+            at: arrival + self.output_lane.lead + self.through_time,
             sequence: self.ack_words[0] | u64::from(self.expected),
             rest: self.ack_words[1],
         })
@@ -259,30 +243,25 @@ impl Echo {
     #[inline(never)]
     pub fn end(&mut self, links: &mut [Link], hosts: &mut [Host]) {
         self.active = false;
-        if self.packets == 0 {
+        let packets = u64::from(self.expected.wrapping_sub(self.first_expected));
+        if packets == 0 {
             return;
         }
         if let Endpoint::Receiver(receiver) = &mut hosts[self.host as usize].endpoints[0] {
-            receiver.took_plain(self.packets, self.stamp);
+            receiver.took_plain(packets, self.stamp);
         }
         let (data, ack) = self.sizes;
-        links[self.inlet.1 as usize].passed(
-            self.packets,
-            self.inlet_free,
-            (data, self.inlet.2),
-            false,
-            self.touched[0],
-        );
-        let last = (ack, self.output.1);
-        links[self.output.0 as usize].passed(self.packets, self.output_free, last, true, self.touched[1]);
+        links[self.inlet.1 as usize].close_lane(self.inlet_lane, packets, (data, self.inlet.2), false);
+        links[self.output.0 as usize].close_lane(self.output_lane, packets, (ack, self.output.1), true);
         if let Some((link, ring)) = self.through {
             let link = &mut links[link as usize];
-            let earlier = (self.packets > 1).then_some(self.last_out[1]);
-            for arrival in earlier.into_iter().chain([self.last_out[0]]) {
-                link.pass_transparent(arrival, ack, ring);
+            let [last, before] = self.output_lane.last_out();
+            if packets > 1 {
+                link.pass_transparent(before, ack, ring);
             }
-            link.arrived += self.packets;
-            link.bare += self.packets;
+            link.pass_transparent(last, ack, ring);
+            link.arrived += packets;
+            link.bare += packets;
         }
     }
 }

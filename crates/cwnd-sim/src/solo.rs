@@ -4,11 +4,11 @@
 //! is held by reference over a whole run instead of being looked up for each packet.
 
 use crate::host::Inlet;
-use crate::link::{IdleRun, Link};
+use crate::link::{Lane, Link};
 use crate::net::{Egress, Fate, Net, bury};
 use crate::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
 use crate::ring::Ring;
-use crate::tcp::{Receiver, Sender};
+use crate::tcp::{PlainRun, Receiver, Sender};
 
 /// Which links and rings are the host's.
 #[derive(Clone, Copy, Debug)]
@@ -41,16 +41,21 @@ pub struct WayIn<'a> {
 }
 
 impl<'a> WayIn<'a> {
-    /// Begin a run of packets of `size` bytes that find nobody in their way. None if somebody is there.
+    /// The lane of packets of `size` bytes that find nobody in their way. None if somebody is there.
     #[inline(always)]
-    fn idle_run(&mut self, size: u32) -> Option<(&mut Ring, IdleRun<'_>, u32)> {
-        match &mut self.link {
-            Some((link, settled, id)) if settled.is_empty() => {
-                let run = IdleRun::begin(Some(link), size)?;
-                Some((self.raw, run, *id as u32))
-            }
+    fn open_lane(&self, size: u32) -> Option<Lane> {
+        match &self.link {
+            Some((link, settled, _)) if settled.is_empty() => link.open_lane(size, self.raw.next_at()),
             Some(_) => None,
-            None => Some((self.raw, IdleRun::begin(None, size)?, 0)),
+            None => Some(Lane::default()),
+        }
+    }
+
+    /// So many packets of `size` bytes have gone over the lane.
+    #[inline(always)]
+    fn close_lane(&mut self, lane: Lane, packets: u64, size: u32, bare: bool) {
+        if let Some((link, _, ring)) = &mut self.link {
+            link.close_lane(lane, packets, (size, *ring as u32), bare);
         }
     }
 
@@ -173,22 +178,141 @@ impl Peer for Sender {
 
     #[inline(always)]
     fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64) {
-        let Some(size) = self.plain_ack_size() else { return };
-        let Some((raw, mut run, ring)) = way_in.idle_run(size) else { return };
-        let ordinary = u64::from(size) | u64::from(BARE) << 16;
-        while let Some([at, sent, sequence, rest]) = raw.first_words() {
-            if at >= limit || rest >> 32 != ordinary {
-                break;
-            }
-            let Some(arrival) = run.ask(at) else { break };
-            let in_time = arrival < limit && arrival <= self.deadline();
-            if !in_time || !self.take_plain_ack(arrival, sent, sequence as u32, port) {
-                break;
-            }
-            run.pass(at);
-            raw.skip();
+        let Some(run) = self.plain_run() else { return };
+        let Some(lane) = way_in.open_lane(run.ack_size) else { return };
+        let (lane, acks) = if self.is_gated() {
+            run_plain_gated(self, way_in.raw, lane, port, limit, &run)
+        } else {
+            run_plain_acks(self, way_in.raw, lane, port, limit, &run)
+        };
+        way_in.close_lane(lane, acks, run.ack_size, true);
+    }
+}
+
+/// Plain ACKs, each of which lets packets go at once.
+#[inline(always)]
+fn run_plain_acks(
+    sender: &mut Sender,
+    raw: &mut Ring,
+    mut inlet: Lane,
+    port: &mut Port<'_>,
+    limit: u64,
+    run: &PlainRun,
+) -> (Lane, u64) {
+    let ordinary = u64::from(run.ack_size) | u64::from(BARE) << 16;
+    // Packets go before timers.
+    let limit = limit.min(run.other_at.saturating_add(1));
+    let mut output = OutLane::open(port, run, raw.next_at().saturating_add(inlet.lead));
+    let (mut acks, mut now, mut timeout) = (0, 0, run.rto_at);
+    while let Some([at, sent, sequence, rest]) = raw.first_words() {
+        let arrival = at + inlet.lead;
+        let acked = sender.newly_acked(sequence as u32);
+        let plain = rest >> 32 == ordinary && acked.wrapping_sub(1) < i32::MAX as u32;
+        if !plain || at < inlet.ready || arrival >= limit || arrival > timeout {
+            break;
         }
-        run.end(ring, true);
+        if acks == 0 {
+            sender.begin_plain();
+        }
+        raw.skip();
+        inlet.pass(at);
+        acks += 1;
+        now = arrival;
+        timeout = now.saturating_add(run.least_timeout);
+        let end = sender.take_plain(now, sent, acked);
+        if sender.ends_before(end) {
+            output.close(sender, port);
+            sender.send_plain(now, end, port);
+            continue;
+        }
+        while let Some(segment) = sender.next_before(end) {
+            if now >= output.lane.ready || output.open_again(sender, port, now) {
+                output.pass(port, now, segment);
+            } else {
+                sender.emit_plain(now, segment, port);
+            }
+        }
+        sender.sent_plain(now);
+    }
+    output.close(sender, port);
+    if acks > 0 {
+        sender.end_plain(now, acks);
+    }
+    (inlet, acks)
+}
+
+/// Plain ACKs of a sender whose packets leave by a timer.
+#[inline(never)]
+fn run_plain_gated(
+    sender: &mut Sender,
+    raw: &mut Ring,
+    mut inlet: Lane,
+    port: &mut Port<'_>,
+    limit: u64,
+    run: &PlainRun,
+) -> (Lane, u64) {
+    let ordinary = u64::from(run.ack_size) | u64::from(BARE) << 16;
+    let mut acks = 0;
+    while let Some([at, sent, sequence, rest]) = raw.first_words() {
+        let arrival = at + inlet.lead;
+        let acked = sender.newly_acked(sequence as u32);
+        let plain = rest >> 32 == ordinary && acked.wrapping_sub(1) < i32::MAX as u32;
+        if !plain || at < inlet.ready || arrival >= limit || arrival > sender.deadline() {
+            break;
+        }
+        raw.skip();
+        inlet.pass(at);
+        acks += 1;
+        sender.on_plain_ack(arrival, sent, acked, port);
+    }
+    (inlet, acks)
+}
+
+/// The lane of full data packets over a host's output link.
+struct OutLane {
+    lane: Lane,
+    packets: u64,
+    size: u32,
+    /// The third and fourth word of a packet, but for the segment.
+    words: [u64; 2],
+}
+
+impl OutLane {
+    #[inline(always)]
+    fn open(port: &Port<'_>, run: &PlainRun, first: u64) -> OutLane {
+        let lane = port.output.open_lane(run.packet_size, first).unwrap_or(Lane::SHUT);
+        let words = [u64::from(run.channel) << 32, u64::from(run.packet_size) << 32];
+        OutLane { lane, packets: 0, size: run.packet_size, words }
+    }
+
+    /// A packet that finds the link idle.
+    #[inline(always)]
+    fn pass(&mut self, port: &mut Port<'_>, now: u64, segment: u64) {
+        let sequence = self.words[0] | segment & 0xFFFF_FFFF;
+        port.out.push_words(now + self.lane.lead, now, sequence, self.words[1]);
+        self.lane.pass(now);
+        self.packets += 1;
+    }
+
+    /// A packet does not find the lane ready. If the link is idle, the lane is from now on.
+    #[inline(always)]
+    fn open_again(&mut self, sender: &mut Sender, port: &mut Port<'_>, now: u64) -> bool {
+        self.close(sender, port);
+        if port.output.is_busy(now) {
+            return false;
+        }
+        let lane = port.output.open_lane(self.size, now).filter(|lane| now >= lane.ready);
+        self.lane = lane.unwrap_or(Lane::SHUT);
+        lane.is_some()
+    }
+
+    /// Put what has passed into the link; nothing more passes.
+    #[inline(always)]
+    fn close(&mut self, sender: &mut Sender, port: &mut Port<'_>) {
+        port.output.close_lane(self.lane, self.packets, (self.size, port.out_id), false);
+        sender.counts.sent += self.packets;
+        self.packets = 0;
+        self.lane = Lane::SHUT;
     }
 }
 
@@ -211,31 +335,28 @@ impl Peer for Receiver {
     #[inline(always)]
     fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64) {
         let Some((size, ack)) = self.plain_sizes() else { return };
-        let Some((raw, mut run, ring)) = way_in.idle_run(size) else { return };
-        let Some(mut output) = IdleRun::begin(Some(port.output), u32::from(ack.size)) else { return };
+        let Some(mut inlet) = way_in.open_lane(size) else { return };
+        let first = way_in.raw.next_at().saturating_add(inlet.lead);
+        let Some(mut output) = port.output.open_lane(u32::from(ack.size), first) else { return };
         let mut packets = 0;
         let mut echo = 0;
         let mut next = self.expected();
-        while let Some([at, sent, sequence, rest]) = raw.first_words() {
+        while let Some([at, sent, sequence, rest]) = way_in.raw.first_words() {
+            let arrival = at + inlet.lead;
             let ordinary = rest >> 32 == u64::from(size) && sequence as u32 == next;
-            if at >= limit || !ordinary {
-                break;
-            }
-            let Some(arrival) = run.ask(at) else { break };
-            let Some(out) = output.ask(arrival) else { break };
-            if arrival >= limit {
+            if !ordinary || arrival >= limit || at < inlet.ready || arrival < output.ready {
                 break;
             }
             next = next.wrapping_add(1);
             packets += 1;
             echo = sent;
-            run.pass(at);
+            inlet.pass(at);
             output.pass(arrival);
-            raw.skip();
-            port.out.push(Packet { at: out, sent: echo, seq: next, ..ack });
+            way_in.raw.skip();
+            port.out.push(Packet { at: arrival + output.lead, sent: echo, seq: next, ..ack });
         }
-        run.end(ring, false);
-        output.end(port.out_id, true);
+        way_in.close_lane(inlet, packets, size, false);
+        port.output.close_lane(output, packets, (u32::from(ack.size), port.out_id), true);
         self.took_plain(packets, echo);
     }
 }

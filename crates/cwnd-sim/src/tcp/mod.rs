@@ -3,6 +3,7 @@
 //! An endpoint is a state machine: it is handed a packet or told that its timer has come, and hands
 //! packets to an [`Emit`](crate::packet::Emit). It knows nothing of links or engines.
 
+mod plain;
 mod rate;
 mod receiver;
 mod recovery;
@@ -10,6 +11,7 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
+pub(crate) use plain::PlainRun;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
 pub use sender::{SYN_OPTIONS, Sender, SenderConfig, SenderCounts};
 

@@ -38,10 +38,19 @@ impl RttEstimator {
     /// Linux puts the floor under the variation, not under the sum.
     #[inline(always)]
     pub fn sample(&mut self, rtt: u64) {
+        self.smooth(rtt);
+        self.set_timeout();
+    }
+
+    /// A sample, without the timeout that follows from it. True if it is the least so far.
+    #[inline(always)]
+    pub fn smooth(&mut self, rtt: u64) -> bool {
         self.sum += rtt;
+        let mut least = false;
         // Branches that are hardly ever taken cost less than moves that always are.
         if rtt < self.min {
             self.min = rtt;
+            least = true;
         }
         if rtt > self.max {
             self.max = rtt;
@@ -55,10 +64,19 @@ impl RttEstimator {
             self.srtt8 += error;
             self.rttvar4 += error.abs() - (self.rttvar4 >> 2);
         }
-        self.rto = ((self.srtt8 >> 3) + self.rttvar4.max(self.min_rto)) as u64;
-        if self.rto > self.max_rto {
-            self.rto = self.max_rto;
-        }
+        least
+    }
+
+    /// The timeout that follows from the samples.
+    #[inline(always)]
+    pub fn set_timeout(&mut self) {
+        let rto = ((self.srtt8 >> 3) + self.rttvar4.max(self.min_rto)) as u64;
+        self.rto = rto.min(self.max_rto);
+    }
+
+    /// No sample makes the timeout shorter than this.
+    pub fn least_timeout(&self) -> u64 {
+        (self.min_rto as u64).min(self.max_rto)
     }
 
     /// There is no sample yet: begin with this timeout, without backoff.

@@ -102,27 +102,30 @@ pub struct Sender {
     /// Next new segment to send.
     pub(super) next: u64,
     /// When the earliest of its timers runs out.
-    deadline: u64,
+    pub(super) deadline: u64,
     pub(super) rto_at: u64,
     /// The earliest of the other timers.
-    other_at: u64,
+    pub(super) other_at: u64,
     /// Segments that the application has for the network.
-    data_end: u64,
+    pub(super) data_end: u64,
     /// A round trip ends when this segment is acknowledged.
     round_end: u64,
-    round: u64,
+    pub(super) round: u64,
     pub(super) algorithm: Box<dyn CongestionControl>,
-    /// The window integrated over time up to `integrated_to`: segments x ns.
+    /// The window integrated over time up to `integrated_to`, since when it has not changed: segments x ns.
     cwnd_integral: f64,
     integrated_to: u64,
+    /// During plain ACKs: the window as it was last seen, and how many segments it lets be outstanding.
+    pub(super) seen_cwnd: f64,
+    pub(super) allowance: u64,
     pub(super) state: State,
     /// The window was in use in this round trip, and in the one before.
     limited: bool,
     limited_before: bool,
     /// Packets leave by a timer: they are paced, or take time to send.
-    gated: bool,
+    pub(super) gated: bool,
     /// Packets need neither records nor flags.
-    plain: bool,
+    pub(super) plain: bool,
     phase: Phase,
     pub(super) dup_acks: u32,
     pub(super) rtt: RttEstimator,
@@ -224,6 +227,8 @@ impl Sender {
             stop_at: config.stop,
             cwnd_integral: 0.0,
             integrated_to: 0,
+            seen_cwnd: 0.0,
+            allowance: 0,
             completed: None,
             stopped: None,
             established: None,
@@ -297,94 +302,26 @@ impl Sender {
         let cumulative = expand(self.una, packet.seq);
         let ordinary = packet.flags & (SACK | ECE | SYN) == 0 && self.plain;
         if ordinary && self.state == State::Open && self.board.is_clean() && cumulative > self.una {
-            self.on_plain_ack(now, packet.sent, cumulative, out);
+            self.on_plain_ack(now, packet.sent, (cumulative - self.una) as u32, out);
         } else {
             self.on_other_packet(now, packet, blocks, out);
         }
     }
 
-    /// If ordinary ACKs would be plain now, their wire bytes.
-    #[inline]
-    pub(crate) fn plain_ack_size(&self) -> Option<u32> {
-        let plain = self.plain && self.state == State::Open && self.board.is_clean();
-        plain.then_some(self.config.ack_size)
-    }
-
-    /// Take an ACK without flags, if it is a plain one.
-    #[inline(always)]
-    pub(crate) fn take_plain_ack(&mut self, now: u64, sent: u64, seq: u32, out: &mut impl Emit) -> bool {
-        let cumulative = expand(self.una, seq);
-        if cumulative <= self.una || !self.board.is_clean() {
-            return false;
-        }
-        self.on_plain_ack(now, sent, cumulative, out);
-        true
-    }
-
     /// The fast path: everything arrives in order, and nothing is known to be missing. It does what
     /// `on_other_packet` would, without asking for what cannot be.
     #[inline(always)]
-    fn on_plain_ack(&mut self, now: u64, sent: u64, cumulative: u64, out: &mut impl Emit) {
-        let acked = (cumulative - self.una) as u32;
-        let prior_in_flight = (self.next - self.una) as u32;
-        let in_flight = prior_in_flight - acked;
-        let rtt = now - sent;
-        self.una = cumulative;
-        self.dup_acks = 0;
-        self.limited_transmits = 0;
-        self.timeouts_in_row = 0;
-        self.rtt.backoff = 0;
-        self.rtt.sample(rtt);
-        self.counts.acks += 1;
-        self.counts.delivered += u64::from(acked);
-        self.integrate_cwnd(now);
-        self.follow_round();
-        let ack = &mut self.ack;
-        ack.now = Nanos(now);
-        ack.acked = acked;
-        ack.cumulative = acked;
-        ack.lost = 0;
-        ack.rtt = Some(Nanos(rtt));
-        ack.srtt = Nanos(self.rtt.srtt());
-        ack.min_rtt = Nanos(self.rtt.min);
-        ack.in_flight = in_flight;
-        ack.prior_in_flight = prior_in_flight;
-        ack.state = State::Open;
-        ack.app_limited = self.next >= self.data_end;
-        ack.round = self.round;
-        ack.delivered = self.counts.delivered;
-        self.algorithm.on_ack(&mut self.window, &self.ack);
-
-        let timeout = now + self.rtt.plain_timeout();
+    pub(crate) fn on_plain_ack(&mut self, now: u64, sent: u64, acked: u32, out: &mut impl Emit) {
+        self.begin_plain();
+        let end = self.take_plain(now, sent, acked);
         if self.gated {
-            self.rto_at = if in_flight == 0 { NEVER } else { timeout };
+            self.end_plain(now, 1);
             self.transmit_gated(now, false, out);
+            self.note_completion(now);
         } else {
-            let window = self.window.cwnd as u32;
-            let sent = self.send_plain(now, window.saturating_sub(in_flight), out);
-            self.note_use(in_flight + sent, window);
-            self.rto_at = if in_flight + sent == 0 { NEVER } else { timeout };
+            self.send_plain(now, end, out);
+            self.end_plain(now, 1);
         }
-        self.deadline = self.rto_at.min(self.other_at);
-        if cumulative == self.config.segments {
-            self.completed.get_or_insert(now);
-        }
-    }
-
-    /// Send up to `most` new segments of a plain flow. Returns how many.
-    #[inline(always)]
-    fn send_plain(&mut self, now: u64, most: u32, out: &mut impl Emit) -> u32 {
-        let end = self.send_end().min(self.next + u64::from(most));
-        let first = self.next;
-        if first >= end {
-            return 0;
-        }
-        while self.next < end {
-            out.emit(now, self.packet(now, self.next, 0));
-            self.next += 1;
-        }
-        self.counts.sent += end - first;
-        (end - first) as u32
     }
 
     #[cold]
@@ -415,9 +352,7 @@ impl Sender {
         self.counts.acks += 1;
         self.on_ack_in_detail(now, packet, blocks, out);
         self.rearm();
-        if self.una == self.config.segments {
-            self.completed.get_or_insert(now);
-        }
+        self.note_completion(now);
     }
 
     /// Tell the algorithm what an ACK said, and keep the window's integral and the round trips.
@@ -456,16 +391,22 @@ impl Sender {
         self.algorithm.on_ack(&mut self.window, &self.ack);
     }
 
+    /// Take the time up to `now` into the integral, before the window may change.
     #[inline(always)]
     pub(super) fn integrate_cwnd(&mut self, now: u64) {
         // Times fit a signed number, which converts in one instruction.
-        self.cwnd_integral += self.window.cwnd * (now - self.integrated_to) as i64 as f64;
+        self.add_to_integral(now, self.window.cwnd);
+    }
+
+    #[inline(always)]
+    pub(super) fn add_to_integral(&mut self, now: u64, cwnd: f64) {
+        self.cwnd_integral += cwnd * (now - self.integrated_to) as i64 as f64;
         self.integrated_to = now;
     }
 
     /// Whether a round trip begins with this ACK, and whether the window is in use.
     #[inline(always)]
-    fn follow_round(&mut self) {
+    pub(super) fn follow_round(&mut self) {
         self.ack.round_start = self.una > self.round_end;
         if self.ack.round_start {
             self.begin_round();
@@ -566,7 +507,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn note_use(&mut self, in_flight: u32, window: u32) {
+    pub(super) fn note_use(&mut self, in_flight: u32, window: u32) {
         if !self.config.validate_cwnd {
             return;
         }
@@ -578,7 +519,7 @@ impl Sender {
     /// when the window lets it go.
     #[cold]
     #[inline(never)]
-    fn transmit_gated(&mut self, now: u64, force: bool, out: &mut impl Emit) {
+    pub(super) fn transmit_gated(&mut self, now: u64, force: bool, out: &mut impl Emit) {
         self.forced |= force;
         loop {
             let window = self.window.cwnd as u32;
@@ -675,7 +616,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn packet(&self, now: u64, segment: u64, flags: u16) -> Packet {
+    pub(super) fn packet(&self, now: u64, segment: u64, flags: u16) -> Packet {
         let last = segment + 1 == self.config.segments;
         Packet {
             at: now,
