@@ -69,8 +69,14 @@ pub struct Link {
     first: (u32, u32),
     /// Departures since then, if any but that packet's; then its own is the first of them.
     count: usize,
+    /// An arrival that brings `count` to this, or finds it there, must look at the queue (see [`Link::look`]).
+    next_look: usize,
+    /// `next_look` when the link has just been idle.
+    first_look: usize,
     /// An arrival that finds so many in the system asks more of the queue than whether there is room.
     alert_at: usize,
+    /// Until `count` comes to this, new departures overwrite none that may still be asked for.
+    room_until: usize,
     /// The two usual sizes of packets, and how long the transmitter takes for them.
     usual: [(u32, u64); 2],
     loss: Option<Box<BernoulliLoss>>,
@@ -122,7 +128,10 @@ impl Link {
             free_at: 0,
             grace: 1,
             idle_grace: 1,
+            next_look: 0,
+            first_look: 0,
             alert_at: 0,
+            room_until: 0,
             usual: [(0, 0); 2],
             serial,
             delay,
@@ -173,6 +182,8 @@ impl Link {
         // So many that not all of them are kept are in the system only after `departures` has grown.
         let kept = alert_at <= self.departures.len() as u64;
         self.alert_at = if kept { alert_at as usize } else { usize::MAX };
+        self.first_look = self.alert_at.min(self.departures.len() - 2);
+        self.next_look = 0;
         let timeless = self.serial == SerialTime::default();
         let gone = timeless || !self.limits.transmission_counts || fault::is(Fault::LeavesTooEarly);
         self.grace = u64::from(gone);
@@ -236,7 +247,7 @@ impl Link {
             self.free_at = lane.ready - slack;
             self.previous = lane.before - slack;
             self.first = last;
-            self.count = 0;
+            self.forget();
             self.arrived += packets;
             self.bare += if bare { packets } else { 0 };
         }
@@ -258,7 +269,7 @@ impl Link {
             self.previous = self.free_at;
             self.free_at = departure;
             self.first = (size, ring);
-            self.count = 0;
+            self.forget();
         } else if departure > self.previous {
             self.previous = departure;
         }
@@ -315,7 +326,7 @@ impl Link {
             }
             self.previous = self.free_at;
             self.first = (size, ring);
-            self.count = 0;
+            self.forget();
             self.free_at = now + time;
         } else {
             if self.count == 0 {
@@ -324,14 +335,12 @@ impl Link {
                 }
                 self.remember_first();
             }
-            if self.count >= self.alert_at
-                && self.departure(self.count - self.alert_at).at >= now + self.grace
-            {
-                added = self.judge(now, size, flags)?;
+            if self.count >= self.next_look {
+                added = self.look(now, size, flags)?;
             }
             self.waited += u128::from(self.free_at - now);
             self.free_at += time;
-            self.remember(now, Departure { at: self.free_at, size, ring });
+            self.remember(Departure { at: self.free_at, size, ring });
         }
         if self.loss.is_some() {
             added |= self.lose();
@@ -416,16 +425,59 @@ impl Link {
     }
 
     #[inline(always)]
-    fn remember(&mut self, now: u64, departure: Departure) {
-        // Overwrite the oldest only if the one after it has left as well: one departure before those in
-        // the system is always kept.
-        if self.count >= self.departures.len() && self.departure(self.count + 1).at >= now {
-            self.grow();
-        }
+    fn remember(&mut self, departure: Departure) {
         let mask = self.departures.len() - 1;
         // SAFETY: as in `departure`.
         unsafe { *self.departures.get_unchecked_mut(self.count & mask) = departure };
         self.count += 1;
+    }
+
+    /// The departures so far are not asked for any more: the link was idle.
+    #[inline(always)]
+    fn forget(&mut self) {
+        self.count = 0;
+        self.next_look = self.first_look;
+    }
+
+    /// Make room for one more departure at least, and hear the queue's verdict on a packet that may find it long.
+    /// Then say how many packets may come before the next look: the queue cannot grow faster than they come.
+    #[inline(never)]
+    fn look(&mut self, now: u64, size: u32, flags: u16) -> Option<u16> {
+        let len = self.departures.len();
+        if self.count < len - 1 {
+            self.room_until = len - 1;
+        } else if self.count >= self.room_until {
+            self.make_room(now);
+        }
+        // The first of the latest `alert_at`, if there are so many.
+        let Some(first) = self.count.checked_sub(self.alert_at) else {
+            self.next_look = self.alert_at.min(self.room_until);
+            return Some(0);
+        };
+        let left = |n: usize| self.departure(first + n).at < now + self.grace;
+        if !left(0) {
+            let added = self.judge(now, size, flags)?;
+            self.next_look = 1;
+            return Some(added);
+        }
+        let quiet = match self.alert_at {
+            65.. if left(63) => 64,
+            9.. if left(7) => 8,
+            _ => 1,
+        };
+        self.next_look = (self.count + quiet).min(self.room_until);
+        Some(0)
+    }
+
+    /// Overwrite only what has left, and not the last departure before those in the system. Where that leaves too
+    /// few places, there must be more.
+    #[inline(never)]
+    fn make_room(&mut self, now: u64) {
+        let kept = self.in_system(now) + 1;
+        if kept > self.departures.len() / 4 * 3 {
+            self.grow();
+        }
+        self.room_until = self.count + (self.departures.len() - kept);
     }
 
     #[cold]
@@ -443,9 +495,16 @@ impl Link {
     /// How many of the latest departures lie at `t` or later: the packets in the system just before what
     /// happens at `t`.
     fn in_system(&self, t: u64) -> usize {
-        let kept = self.count.min(self.departures.len());
-        let mask = self.departures.len() - 1;
-        (1..=kept).take_while(|n| self.departures[(self.count - n) & mask].at >= t).count()
+        let (mut fewest, mut most) = (0, self.count.min(self.departures.len()));
+        while fewest < most {
+            let n = (fewest + most).div_ceil(2);
+            if self.departure(self.count - n).at >= t {
+                fewest = n;
+            } else {
+                most = n - 1;
+            }
+        }
+        fewest
     }
 
     /// Packets that wait just before `t`, without the one in transmission.

@@ -98,7 +98,6 @@ pub fn run(
                 if echo.is_active() {
                     if let Some(ack) = echo.answer(way.at, sent, sequence, rest) {
                         rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
-                        net.note_arrival(ack.ring, ack.at);
                         continue;
                     }
                     echo.end(&mut net.links, hosts);
@@ -115,11 +114,12 @@ pub fn run(
     }
     net.rings = rings;
     for ring in active {
-        if let Some(echo) = &mut echoes[ring as usize]
-            && echo.is_active()
-        {
+        let Some(echo) = &mut echoes[ring as usize] else { continue };
+        if echo.is_active() {
             echo.end(&mut net.links, hosts);
         }
+        let answers = echo.answers();
+        net.note_arrival(answers, net.rings[answers as usize].next_at());
     }
     state.arrived += counts & 0xFFFF_FFFF;
     state.bare += counts >> 32;

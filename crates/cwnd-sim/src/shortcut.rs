@@ -239,6 +239,11 @@ impl Echo {
         })
     }
 
+    /// The ring that its ACKs go into.
+    pub fn answers(&self) -> u32 {
+        self.last_ring
+    }
+
     /// Stand for the host no longer: give it and its links what has happened.
     #[inline(never)]
     pub fn end(&mut self, links: &mut [Link], hosts: &mut [Host]) {
