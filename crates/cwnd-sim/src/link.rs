@@ -17,10 +17,30 @@ use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
 struct Departure {
     /// When the last bit leaves the transmitter.
     at: u64,
-    /// Wire bytes.
-    size: u32,
-    /// The ring that the packet was put into.
-    ring: u32,
+    /// The packet.
+    what: Packed,
+}
+
+/// The size of a packet on the wire, and the ring that it was put into, in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packed(u64);
+
+impl Packed {
+    const NOTHING: Packed = Packed::new(0, NOWHERE);
+
+    /// A packet of so many bytes in this ring.
+    #[inline(always)]
+    pub const fn new(size: u32, ring: u32) -> Packed {
+        Packed(size as u64 | (ring as u64) << 32)
+    }
+
+    fn size(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn ring(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
 /// What becomes of a packet that a link takes.
@@ -63,10 +83,13 @@ pub struct Link {
     grace: u64,
     /// The same, but also one where it counts and that changes nothing: the limits allow two.
     idle_grace: u64,
+    /// How long after a departure a packet must come to find nobody and to change nothing: a packet that comes
+    /// just as another leaves may be the first that ever waits.
+    slack: u64,
     /// The last departure before the transmitter was last idle.
     previous: u64,
-    /// The packet that ended that idleness: wire bytes, and its ring.
-    first: (u32, u32),
+    /// The packet that ended that idleness.
+    first: Packed,
     /// Departures since then, if any but that packet's; then its own is the first of them.
     count: usize,
     /// An arrival that brings `count` to this, or finds it there, must look at the queue (see [`Link::look`]).
@@ -128,6 +151,7 @@ impl Link {
             free_at: 0,
             grace: 1,
             idle_grace: 1,
+            slack: 0,
             next_look: 0,
             first_look: 0,
             alert_at: 0,
@@ -138,7 +162,7 @@ impl Link {
             not_before: 0,
             delay_since: 0,
             previous: 0,
-            first: (0, NOWHERE),
+            first: Packed::NOTHING,
             count: 0,
             transparent: false,
             arrived: 0,
@@ -175,6 +199,11 @@ impl Link {
         }
     }
 
+    /// Wire bytes of a full packet, and how long the transmitter takes for one.
+    pub fn full_packet(&self) -> (u32, u64) {
+        self.usual[0]
+    }
+
     fn set_alert(&mut self) {
         let Limits { drop_at, bytes, mark_at, .. } = self.limits;
         let always = if bytes == u64::MAX { u64::MAX } else { 1 };
@@ -188,6 +217,8 @@ impl Link {
         let gone = timeless || !self.limits.transmission_counts || fault::is(Fault::LeavesTooEarly);
         self.grace = u64::from(gone);
         self.idle_grace = u64::from(gone || (drop_at > 1 && mark_at > 1 && bytes == u64::MAX));
+        let first_may_wait = self.grace == 0 && self.max_waiting == 0;
+        self.slack = if first_may_wait { 1 } else { 1 - self.idle_grace };
     }
 
     /// Say where packets go.
@@ -229,21 +260,15 @@ impl Link {
         if self.loss.is_some() || self.not_before > first.saturating_add(lead) {
             return None;
         }
-        let slack = self.slack();
+        let slack = self.slack;
         Some(Lane { ready: self.free_at + slack, before: self.previous + slack, step: time + slack, lead })
-    }
-
-    /// Whether a packet that comes at `now` must wait, or follows just as another leaves.
-    #[inline(always)]
-    pub fn is_busy(&self, now: u64) -> bool {
-        self.free_at > now
     }
 
     /// So many packets of `size` bytes have gone over the lane; the last went into this ring.
     #[inline(always)]
-    pub fn close_lane(&mut self, lane: Lane, packets: u64, last: (u32, u32), bare: bool) {
+    pub fn close_lane(&mut self, lane: Lane, packets: u64, last: Packed, bare: bool) {
         if packets > 0 {
-            let slack = self.slack();
+            let slack = self.slack;
             self.free_at = lane.ready - slack;
             self.previous = lane.before - slack;
             self.first = last;
@@ -251,13 +276,6 @@ impl Link {
             self.arrived += packets;
             self.bare += if bare { packets } else { 0 };
         }
-    }
-
-    /// How long after a departure a packet must come to find nobody, and to change nothing: a packet that comes
-    /// just as another leaves may be the first that ever waits.
-    #[inline(always)]
-    fn slack(&self) -> u64 {
-        1 - if self.grace == 0 && self.max_waiting == 0 { 0 } else { self.idle_grace }
     }
 
     /// A packet passes that cannot but find the link idle, though later ones may have passed already.
@@ -268,7 +286,7 @@ impl Link {
         if departure > self.free_at {
             self.previous = self.free_at;
             self.free_at = departure;
-            self.first = (size, ring);
+            self.first = Packed::new(size, ring);
             self.forget();
         } else if departure > self.previous {
             self.previous = departure;
@@ -316,40 +334,60 @@ impl Link {
     #[inline(always)]
     pub fn offer(&mut self, now: u64, size: u32, channel: u32, flags: u16) -> Option<Way> {
         let ring = self.ring_of(channel);
-        let time = self.serial_time(size);
-        let mut added = 0;
-        if self.free_at < now + self.idle_grace {
-            // Nobody is in the system, or one who just leaves: nothing to ask, and nothing to remember of
-            // those before.
-            if self.max_waiting == 0 && self.free_at == now {
-                self.one_leaves();
-            }
-            self.previous = self.free_at;
-            self.first = (size, ring);
-            self.forget();
-            self.free_at = now + time;
-        } else {
-            if self.count == 0 {
-                if self.grace == 0 && self.previous == now {
-                    self.remember_leaving();
-                }
-                self.remember_first();
-            }
-            if self.count >= self.next_look {
-                added = self.look(now, size, flags)?;
-            }
-            self.waited += u128::from(self.free_at - now);
-            self.free_at += time;
-            self.remember(Departure { at: self.free_at, size, ring });
-        }
+        let (free_at, mut added) =
+            self.offer_packed(now, self.serial_time(size), Packed::new(size, ring), flags)?;
         if self.loss.is_some() {
             added |= self.lose();
         }
-        Some(Way { at: (self.free_at + self.delay).max(self.not_before), ring, added })
+        Some(Way { at: self.out_at(free_at), ring, added })
     }
 
+    /// When a packet that departs then comes out of the line.
+    #[inline(always)]
+    pub fn out_at(&self, departure: u64) -> u64 {
+        (departure + self.delay).max(self.not_before)
+    }
+
+    /// The queue's and the transmitter's part of [`Link::offer`], for a packet that takes `time` to leave. Answers
+    /// when it departs, and the flags that the queue gives it.
+    #[inline(always)]
+    pub fn offer_packed(&mut self, now: u64, time: u64, what: Packed, flags: u16) -> Option<(u64, u16)> {
+        let mut added = 0;
+        if self.free_at + self.slack <= now || (self.count == 0 && self.is_left(now)) {
+            // Nobody is in the system, or one who just leaves: nothing to ask, and nothing to remember of
+            // those before.
+            self.previous = self.free_at;
+            self.first = what;
+            self.forget();
+            self.free_at = now + time;
+        } else {
+            if self.count >= self.next_look {
+                added = self.look(now, what.size(), flags)?;
+            }
+            self.waited += u128::from(self.free_at - now);
+            self.free_at += time;
+            self.remember(Departure { at: self.free_at, what });
+        }
+        Some((self.free_at, added))
+    }
+
+    /// Where one departure alone may be in the system: whether even that one is not. Else it is put down.
+    #[inline]
+    fn is_left(&mut self, now: u64) -> bool {
+        if self.free_at < now + self.idle_grace {
+            self.one_leaves();
+            return true;
+        }
+        if self.grace == 0 && self.previous == now {
+            self.remember_leaving();
+        }
+        self.remember_first();
+        false
+    }
+
+    /// The flag of a packet that is lost on the line, if the next one is.
     #[inline(never)]
-    fn lose(&mut self) -> u16 {
+    pub fn lose(&mut self) -> u16 {
         if self.loss.as_mut().is_some_and(|loss| loss.next_is_lost()) { LOST } else { 0 }
     }
 
@@ -388,10 +426,10 @@ impl Link {
     /// The same for a limit in bytes; counts the bytes of a packet that it admits.
     fn admit_bytes(&mut self, now: u64, size: u32) -> bool {
         while self.left < self.count && self.departure(self.left).at < now + self.grace {
-            self.bytes_in_system -= u64::from(self.departure(self.left).size);
+            self.bytes_in_system -= u64::from(self.departure(self.left).what.size());
             self.left += 1;
         }
-        let transmitting = u64::from(self.departure(self.left).size);
+        let transmitting = u64::from(self.departure(self.left).what.size());
         let counted = self.bytes_in_system - if self.limits.transmission_counts { 0 } else { transmitting };
         let admitted = counted + u64::from(size) <= self.limits.bytes;
         self.bytes_in_system += if admitted { u64::from(size) } else { 0 };
@@ -411,17 +449,17 @@ impl Link {
     /// not known any more, nor asked for: where limits count bytes, nobody comes here.)
     #[cold]
     fn remember_leaving(&mut self) {
-        self.departures[0] = Departure { at: self.previous, size: 0, ring: NOWHERE };
+        self.departures[0] = Departure { at: self.previous, what: Packed::NOTHING };
         self.count = 1;
     }
 
     /// Put down the departure of the packet that ended the last idleness.
     #[inline]
     fn remember_first(&mut self) {
-        self.departures[self.count] = Departure { at: self.free_at, size: self.first.0, ring: self.first.1 };
+        self.departures[self.count] = Departure { at: self.free_at, what: self.first };
         self.count += 1;
         self.left = 0;
-        self.bytes_in_system = u64::from(self.first.0);
+        self.bytes_in_system = u64::from(self.first.size());
     }
 
     #[inline(always)]
@@ -531,7 +569,7 @@ impl Link {
         let mask = self.departures.len() - 1;
         self.left = self.count - self.in_system(t);
         self.bytes_in_system =
-            (self.left..self.count).map(|i| u64::from(self.departures[i & mask].size)).sum();
+            (self.left..self.count).map(|i| u64::from(self.departures[i & mask].what.size())).sum();
     }
 
     /// Change what is not yet decided at `t`, when everything before `t` has been done and nothing at `t`
@@ -574,7 +612,7 @@ impl Link {
             } else if i == 0 {
                 t + self.serial.convert(old.at - t, old_serial)
             } else {
-                start + self.serial.of(old.size)
+                start + self.serial.of(old.what.size())
             };
             if i + 1 < n {
                 self.waited = self.waited + u128::from(departure) - u128::from(old.at);
@@ -592,7 +630,7 @@ impl Link {
     /// Put down the first departure, if it has not been needed yet, so that all that may be in the system
     /// are in `departures`.
     fn settle_first(&mut self) {
-        if self.count == 0 && self.first.1 != NOWHERE {
+        if self.count == 0 && self.first != Packed::NOTHING {
             self.remember_first();
         }
     }
@@ -604,7 +642,7 @@ impl Link {
         let mut places: Vec<(u32, usize)> = (first..self.count)
             .rev()
             .map(|i| {
-                let ring = self.departures[i & mask].ring;
+                let ring = self.departures[i & mask].what.ring();
                 later[ring as usize] += 1;
                 (ring, later[ring as usize] - 1)
             })

@@ -2,7 +2,7 @@
 
 use crate::fault::{self, Fault};
 use crate::host::Host;
-use crate::link::Link;
+use crate::link::{Link, Packed};
 use crate::merge::{Key, Merge};
 use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
@@ -52,8 +52,10 @@ pub fn run(
     // The rings are held here, so that they need not be looked for at every packet; who else needs them
     // gets them back meanwhile.
     let mut rings = std::mem::take(&mut net.rings);
-    // Packets in the lower half, those without data among them in the upper.
-    let mut counts = 0u64;
+    let (lossy, usual) = (state.loses(), !transparent);
+    let (full, full_time) = state.full_packet();
+    let ordinary = u64::from(full);
+    let (mut packets, mut bare) = (0, 0);
     while let Some((first, second)) = merge.first_two() {
         let ring = inputs[first.input as usize];
         // Stay with this input until the runner-up comes first.
@@ -64,47 +66,67 @@ pub fn run(
             if at >= until {
                 break at;
             }
-            let [_, sent, sequence, rest] = input.pop_words();
-            let flags = (rest >> 48) as u16;
-            if flags & LOST != 0 {
-                net.end_of_line(ring, &Packet::from_words([at, sent, sequence, rest]));
-                continue;
+            let [_, sent, sequence, mut rest] = input.pop_words();
+            let channel = (sequence >> 32) as u32;
+            let out = state.ring_of(channel);
+            let way;
+            if rest >> 32 == ordinary && usual {
+                // A full data packet without flags.
+                packets += 1;
+                match state.offer_packed(at, full_time, Packed::new(full, out), 0) {
+                    Some((departure, _)) => way = state.out_at(departure),
+                    None => {
+                        net.bury_words([at, sent, sequence, rest]);
+                        continue;
+                    }
+                }
+                if lossy {
+                    rest |= u64::from(state.lose()) << 48;
+                }
+            } else {
+                let flags = (rest >> 48) as u16;
+                if flags & LOST != 0 {
+                    net.end_of_line(ring, &Packet::from_words([at, sent, sequence, rest]));
+                    continue;
+                }
+                packets += 1;
+                bare += u64::from(flags & BARE);
+                let size = (rest >> 32) as u32 & 0xFFFF;
+                if transparent {
+                    let at = state.pass_transparent(at, size, out);
+                    rings[out as usize].push_words(at, sent, sequence, rest);
+                    net.note_arrival(out, at);
+                    continue;
+                }
+                match state.offer(at, size, channel, flags) {
+                    Some(taken) => (way, rest) = (taken.at, rest | u64::from(taken.added) << 48),
+                    None => {
+                        net.bury_words([at, sent, sequence, rest]);
+                        continue;
+                    }
+                }
             }
-            counts += 1 + (u64::from(flags & BARE) << 32);
-            let (size, channel) = ((rest >> 32) as u32 & 0xFFFF, (sequence >> 32) as u32);
-            if transparent {
-                let out = state.ring_of(channel);
-                let at = state.pass_transparent(at, size, out);
-                rings[out as usize].push_words(at, sent, sequence, rest);
-                net.note_arrival(out, at);
-                continue;
-            }
-            let Some(way) = state.offer(at, size, channel, flags) else {
-                net.bury_words([at, sent, sequence, rest]);
-                continue;
-            };
-            let rest = rest | u64::from(way.added) << 48;
-            if let Some(echo) = &mut echoes[way.ring as usize] {
+            if let Some(echo) = &mut echoes[out as usize] {
                 // While packets wait before the host, only now and then ask whether it has become ordinary.
-                let ask =
-                    !echo.is_active() && rings[way.ring as usize].len().is_multiple_of(8) && way.at < stop;
-                if ask {
+                if !echo.is_active() && rings[out as usize].len().is_multiple_of(8) && way < stop {
                     net.rings = rings;
                     if echo.begin(net, hosts, stop) {
-                        active.push(way.ring);
+                        active.push(out);
                     }
                     rings = std::mem::take(&mut net.rings);
                 }
                 if echo.is_active() {
-                    if let Some(ack) = echo.answer(way.at, sent, sequence, rest) {
+                    if rest >> 32 == ordinary
+                        && let Some(ack) = echo.answer(way, sent, sequence as u32)
+                    {
                         rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
                         continue;
                     }
                     echo.end(&mut net.links, hosts);
                 }
             }
-            rings[way.ring as usize].push_words(way.at, sent, sequence, rest);
-            net.note_arrival(way.ring, way.at);
+            rings[out as usize].push_words(way, sent, sequence, rest);
+            net.note_arrival(out, way);
         };
         if next < limit {
             merge.replace_first(Key { at: next, input: first.input });
@@ -121,8 +143,8 @@ pub fn run(
         let answers = echo.answers();
         net.note_arrival(answers, net.rings[answers as usize].next_at());
     }
-    state.arrived += counts & 0xFFFF_FFFF;
-    state.bare += counts >> 32;
+    state.arrived += packets;
+    state.bare += bare;
     net.links[link as usize] = state;
-    counts & 0xFFFF_FFFF
+    packets
 }

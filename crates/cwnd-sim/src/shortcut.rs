@@ -17,7 +17,7 @@
 use crate::fault::{self, Fault};
 use crate::graph::{Feeder, Graph, Runner, feeders};
 use crate::host::{Endpoint, Host};
-use crate::link::{Lane, Link};
+use crate::link::{Lane, Link, Packed};
 use crate::net::Net;
 use crate::packet::BARE;
 use cwnd_link::SerialTime;
@@ -217,14 +217,13 @@ impl Echo {
         true
     }
 
-    /// A packet with these words comes to the host's inlet at `at`. If it is acknowledged and nothing else
-    /// happens before `stop`, the ACK.
+    /// A full packet without flags comes to the host's inlet at `at`. If it is acknowledged and nothing else
+    /// happens before the time to stop, the ACK.
     #[inline(always)]
-    pub fn answer(&mut self, at: u64, sent: u64, sequence: u64, rest: u64) -> Option<Answer> {
+    pub fn answer(&mut self, at: u64, sent: u64, segment: u32) -> Option<Answer> {
         let arrival = at + self.inlet_lane.lead;
-        let expected = sequence as u32 == self.expected || fault::is(Fault::EchoOutOfOrder);
-        let ordinary = rest >> 32 == u64::from(self.sizes.0) && expected;
-        if !ordinary || at < self.inlet_lane.ready || arrival < self.output_lane.ready || at >= self.until {
+        let expected = segment == self.expected || fault::is(Fault::EchoOutOfOrder);
+        if !expected || at < self.inlet_lane.ready || arrival < self.output_lane.ready || at >= self.until {
             return None;
         }
         self.inlet_lane.pass(at);
@@ -256,8 +255,10 @@ impl Echo {
             receiver.took_plain(packets, self.stamp);
         }
         let (data, ack) = self.sizes;
-        links[self.inlet.1 as usize].close_lane(self.inlet_lane, packets, (data, self.inlet.2), false);
-        links[self.output.0 as usize].close_lane(self.output_lane, packets, (ack, self.output.1), true);
+        let last = Packed::new(data, self.inlet.2);
+        links[self.inlet.1 as usize].close_lane(self.inlet_lane, packets, last, false);
+        let last = Packed::new(ack, self.output.1);
+        links[self.output.0 as usize].close_lane(self.output_lane, packets, last, true);
         if let Some((link, ring)) = self.through {
             let link = &mut links[link as usize];
             let [last, before] = self.output_lane.last_out();

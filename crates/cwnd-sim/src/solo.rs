@@ -4,7 +4,7 @@
 //! is held by reference over a whole run instead of being looked up for each packet.
 
 use crate::host::Inlet;
-use crate::link::{Lane, Link};
+use crate::link::{Lane, Link, Packed};
 use crate::net::{Egress, Fate, Net, bury};
 use crate::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
 use crate::ring::Ring;
@@ -55,7 +55,7 @@ impl<'a> WayIn<'a> {
     #[inline(always)]
     fn close_lane(&mut self, lane: Lane, packets: u64, size: u32, bare: bool) {
         if let Some((link, _, ring)) = &mut self.link {
-            link.close_lane(lane, packets, (size, *ring as u32), bare);
+            link.close_lane(lane, packets, Packed::new(size, *ring as u32), bare);
         }
     }
 
@@ -202,7 +202,7 @@ fn run_plain_acks(
     let ordinary = u64::from(run.ack_size) | u64::from(BARE) << 16;
     // Packets go before timers.
     let limit = limit.min(run.other_at.saturating_add(1));
-    let mut output = OutLane::open(port, run, raw.next_at().saturating_add(inlet.lead));
+    let mut output = FullPackets::new(port, run);
     let (mut acks, mut now, mut timeout) = (0, 0, run.rto_at);
     while let Some([at, sent, sequence, rest]) = raw.first_words() {
         let arrival = at + inlet.lead;
@@ -220,21 +220,17 @@ fn run_plain_acks(
         now = arrival;
         timeout = now.saturating_add(run.least_timeout);
         let end = sender.take_plain(now, sent, acked);
-        if sender.ends_before(end) {
-            output.close(sender, port);
+        if sender.ends_before(end) || output.loses {
             sender.send_plain(now, end, port);
             continue;
         }
         while let Some(segment) = sender.next_before(end) {
-            if now >= output.lane.ready || output.open_again(sender, port, now) {
-                output.pass(port, now, segment);
-            } else {
-                sender.emit_plain(now, segment, port);
-            }
+            output.send(port, now, segment);
         }
         sender.sent_plain(now);
     }
-    output.close(sender, port);
+    port.output.arrived += output.packets;
+    sender.counts.sent += output.packets;
     if acks > 0 {
         sender.end_plain(now, acks);
     }
@@ -268,51 +264,40 @@ fn run_plain_gated(
     (inlet, acks)
 }
 
-/// The lane of full data packets over a host's output link.
-struct OutLane {
-    lane: Lane,
+/// Full data packets that leave a host over its output link.
+struct FullPackets {
+    loses: bool,
+    /// How many there were.
     packets: u64,
-    size: u32,
+    /// How long the transmitter takes for one.
+    time: u64,
+    what: Packed,
     /// The third and fourth word of a packet, but for the segment.
     words: [u64; 2],
 }
 
-impl OutLane {
+impl FullPackets {
     #[inline(always)]
-    fn open(port: &Port<'_>, run: &PlainRun, first: u64) -> OutLane {
-        let lane = port.output.open_lane(run.packet_size, first).unwrap_or(Lane::SHUT);
-        let words = [u64::from(run.channel) << 32, u64::from(run.packet_size) << 32];
-        OutLane { lane, packets: 0, size: run.packet_size, words }
-    }
-
-    /// A packet that finds the link idle.
-    #[inline(always)]
-    fn pass(&mut self, port: &mut Port<'_>, now: u64, segment: u64) {
-        let sequence = self.words[0] | segment & 0xFFFF_FFFF;
-        port.out.push_words(now + self.lane.lead, now, sequence, self.words[1]);
-        self.lane.pass(now);
-        self.packets += 1;
-    }
-
-    /// A packet does not find the lane ready. If the link is idle, the lane is from now on.
-    #[inline(always)]
-    fn open_again(&mut self, sender: &mut Sender, port: &mut Port<'_>, now: u64) -> bool {
-        self.close(sender, port);
-        if port.output.is_busy(now) {
-            return false;
+    fn new(port: &Port<'_>, run: &PlainRun) -> FullPackets {
+        FullPackets {
+            loses: port.output.loses(),
+            packets: 0,
+            time: port.output.serial_time(run.packet_size),
+            what: Packed::new(run.packet_size, port.out_id),
+            words: [u64::from(run.channel) << 32, u64::from(run.packet_size) << 32],
         }
-        let lane = port.output.open_lane(self.size, now).filter(|lane| now >= lane.ready);
-        self.lane = lane.unwrap_or(Lane::SHUT);
-        lane.is_some()
     }
 
-    /// Put what has passed into the link; nothing more passes.
     #[inline(always)]
-    fn close(&mut self, sender: &mut Sender, port: &mut Port<'_>) {
-        port.output.close_lane(self.lane, self.packets, (self.size, port.out_id), false);
-        sender.counts.sent += self.packets;
-        self.packets = 0;
-        self.lane = Lane::SHUT;
+    fn send(&mut self, port: &mut Port<'_>, now: u64, segment: u64) {
+        self.packets += 1;
+        let sequence = self.words[0] | segment & 0xFFFF_FFFF;
+        match port.output.offer_packed(now, self.time, self.what, 0) {
+            Some((departure, _)) => {
+                port.out.push_words(port.output.out_at(departure), now, sequence, self.words[1]);
+            }
+            None => port.drop_words([now, now, sequence, self.words[1]]),
+        }
     }
 }
 
@@ -356,7 +341,7 @@ impl Peer for Receiver {
             port.out.push(Packet { at: arrival + output.lead, sent: echo, seq: next, ..ack });
         }
         way_in.close_lane(inlet, packets, size, false);
-        port.output.close_lane(output, packets, (u32::from(ack.size), port.out_id), true);
+        port.output.close_lane(output, packets, Packed::new(u32::from(ack.size), port.out_id), true);
         self.took_plain(packets, echo);
     }
 }
