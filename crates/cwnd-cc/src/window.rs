@@ -181,17 +181,16 @@ impl Window {
     /// Real arithmetic adds `acked * weight / per_segment`. The integer ones give each acknowledged segment
     /// (each ACK, in [`Arithmetic::Linux26`]) `weight` credits and take a step for `per_segment` of them,
     /// which is how modules that count in scaled integers behave.
-    #[inline]
+    #[inline(always)]
     pub fn increase_weighted(&mut self, acked: u32, weight: f64, per_segment: f64) {
-        let acked = match self.arithmetic {
+        match self.arithmetic {
             Arithmetic::Real => {
                 self.cwnd = at_most(self.cwnd + f64::from(acked) * weight / per_segment, self.clamp);
                 return;
             }
-            Arithmetic::Linux => acked,
-            Arithmetic::Linux26 => 1,
-        };
-        self.credit += f64::from(acked) * weight;
+            Arithmetic::Linux => self.credit += f64::from(acked) * weight,
+            Arithmetic::Linux26 => self.credit += weight,
+        }
         if self.credit >= per_segment {
             self.spend_credit(per_segment);
         }

@@ -6,6 +6,7 @@ use crate::link::{Link, Packed};
 use crate::merge::{Key, Merge};
 use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
+use crate::ring::Ring;
 use crate::shortcut::Echo;
 
 /// What is needed beside the network to run a merging link.
@@ -61,12 +62,33 @@ pub fn run(
         // Stay with this input until the runner-up comes first.
         let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
         let next = loop {
-            let input = &mut rings[ring as usize];
+            let input = &rings[ring as usize];
             let at = input.next_at();
             if at >= until {
                 break at;
             }
-            let [_, sent, sequence, mut rest] = input.pop_words();
+            if let Some(channel) = input.first_channel()
+                && usual
+                && let out = state.ring_of(channel)
+                && let Some(echo) = &mut echoes[out as usize]
+                && echo.is_active()
+            {
+                let both = [ring as usize, echo.answers() as usize];
+                let [input, answers] = rings.get_disjoint_mut(both).expect("nobody answers himself");
+                let crossing = Crossing { link: &mut state, echo, channel, out, until };
+                let (crossed, odd) = crossing.run(input, answers, net);
+                packets += crossed;
+                if let Some([way, sent, sequence, rest]) = odd {
+                    echo.end(&mut net.links, hosts);
+                    rings[out as usize].push_words(way, sent, sequence, rest);
+                    net.note_arrival(out, way);
+                    continue;
+                }
+                if crossed > 0 {
+                    continue;
+                }
+            }
+            let [_, sent, sequence, mut rest] = rings[ring as usize].pop_words();
             let channel = (sequence >> 32) as u32;
             let out = state.ring_of(channel);
             let way;
@@ -147,4 +169,51 @@ pub fn run(
     state.bare += bare;
     net.links[link as usize] = state;
     packets
+}
+
+/// Full packets of one channel that cross the link, are answered at once, and come back as ACKs.
+struct Crossing<'a> {
+    link: &'a mut Link,
+    echo: &'a mut Echo,
+    channel: u32,
+    /// The ring that its packets go into.
+    out: u32,
+    /// They come before this.
+    until: u64,
+}
+
+impl Crossing<'_> {
+    /// Let them cross, up to the first packet that is not of this kind. Answers how many crossed; the last of them,
+    /// as it comes out, if it is not answered at once after all.
+    #[inline(always)]
+    fn run(self, input: &mut Ring, answers: &mut Ring, net: &mut Net) -> (u64, Option<[u64; 4]>) {
+        let Crossing { link, echo, channel, out, until } = self;
+        let (full, time) = link.full_packet();
+        let what = Packed::new(full, out);
+        let lossy = link.loses();
+        let mut packets = 0;
+        while let Some([at, sent, sequence, mut rest]) = input.first_words() {
+            if at >= until || rest >> 32 != u64::from(full) || (sequence >> 32) as u32 != channel {
+                break;
+            }
+            input.skip();
+            packets += 1;
+            let Some((departure, _)) = link.offer_packed(at, time, what, 0) else {
+                net.bury_words([at, sent, sequence, rest]);
+                continue;
+            };
+            let way = link.out_at(departure);
+            if lossy {
+                rest |= u64::from(link.lose()) << 48;
+            }
+            if rest >> 32 == u64::from(full)
+                && let Some(ack) = echo.answer(way, sent, sequence as u32)
+            {
+                answers.push_words(ack.at, sent, ack.sequence, ack.rest);
+            } else {
+                return (packets, Some([way, sent, sequence, rest]));
+            }
+        }
+        (packets, None)
+    }
 }

@@ -110,6 +110,12 @@ impl Ring {
         (!self.is_empty()).then(|| *self.slot(self.head))
     }
 
+    /// The channel of the first packet, if there is one.
+    #[inline(always)]
+    pub fn first_channel(&self) -> Option<u32> {
+        (!self.is_empty()).then(|| (self.slot(self.head)[2] >> 32) as u32)
+    }
+
     /// Change the `n`-th packet counted from the last, which is the 0th.
     pub fn change_from_last(&mut self, n: usize, change: impl FnOnce(&mut Packet)) {
         assert!(n < self.len(), "a ring of {} has no {n}th packet from its end", self.len());

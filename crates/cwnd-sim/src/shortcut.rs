@@ -239,6 +239,7 @@ impl Echo {
     }
 
     /// The ring that its ACKs go into.
+    #[inline(always)]
     pub fn answers(&self) -> u32 {
         self.last_ring
     }

@@ -218,7 +218,7 @@ fn run_plain_acks(
         inlet.pass(at);
         acks += 1;
         now = arrival;
-        timeout = now.saturating_add(run.least_timeout);
+        timeout = now + run.least_timeout;
         let end = sender.take_plain(now, sent, acked);
         if sender.ends_before(end) || output.loses {
             sender.send_plain(now, end, port);
