@@ -22,13 +22,7 @@ pub struct Run<'a> {
 }
 
 /// Let what arrives at a link before `run.limit` cross it. Returns how many packets came.
-pub fn run(
-    net: &mut Net,
-    hosts: &mut [Host],
-    echoes: &mut [Option<Echo>],
-    merge: &mut Merge,
-    run: &Run<'_>,
-) -> u64 {
+pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut Merge, run: &Run<'_>) -> u64 {
     let Run { link, inputs, limit, stop } = *run;
     let turned: Vec<u32>;
     let inputs = if fault::is(Fault::TiesTurned) {
@@ -70,7 +64,7 @@ pub fn run(
             if let Some(channel) = input.first_channel()
                 && usual
                 && let out = state.ring_of(channel)
-                && let Some(echo) = &mut echoes[out as usize]
+                && let echo = &mut echoes[out as usize]
                 && echo.is_active()
             {
                 let both = [ring as usize, echo.answers() as usize];
@@ -128,7 +122,8 @@ pub fn run(
                     }
                 }
             }
-            if let Some(echo) = &mut echoes[out as usize] {
+            let echo = &mut echoes[out as usize];
+            if echo.is_possible() {
                 // While packets wait before the host, only now and then ask whether it has become ordinary.
                 if !echo.is_active() && rings[out as usize].len().is_multiple_of(8) && way < stop {
                     net.rings = rings;
@@ -158,7 +153,7 @@ pub fn run(
     }
     net.rings = rings;
     for ring in active {
-        let Some(echo) = &mut echoes[ring as usize] else { continue };
+        let echo = &mut echoes[ring as usize];
         if echo.is_active() {
             echo.end(&mut net.links, hosts);
         }

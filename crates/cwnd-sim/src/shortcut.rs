@@ -24,9 +24,30 @@ use cwnd_link::SerialTime;
 use cwnd_scenario::{LinkId, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A receiver's host as the link before it sees it, and what has happened there since [`Echo::begin`].
-#[derive(Clone, Debug)]
+/// A receiver's host as the link before it sees it, and what has happened there since [`Echo::begin`]. What every
+/// packet changes comes first, then what every packet asks: a cache line each.
+#[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct Echo {
+    inlet_lane: Lane,
+    output_lane: Lane,
+    /// The latest timestamp.
+    stamp: u64,
+    /// The segment expected, modulo 2^32.
+    expected: u32,
+    /// Whether there is a host for which it can stand, and whether it does.
+    possible: bool,
+    active: bool,
+    /// A packet that comes to the inlet then or later would be answered too late.
+    until: u64,
+    /// How long an ACK takes over the transparent link.
+    through_time: u64,
+    /// The third and fourth word of an ACK, but for the segment.
+    ack_words: [u64; 2],
+    /// The ring that ACKs go into.
+    last_ring: u32,
+    /// `expected` at the beginning.
+    first_expected: u32,
     host: u32,
     /// The ring before the host's inlet, its link, and the ring behind that.
     inlet: (u32, u32, u32),
@@ -37,27 +58,12 @@ pub struct Echo {
     channel: u32,
     /// Wire bytes of a packet and of an ACK.
     sizes: (u32, u32),
-    active: bool,
-    /// The ring that ACKs go into, and the third and fourth word of one, but for the segment.
-    last_ring: u32,
-    ack_words: [u64; 2],
-    /// How long an ACK takes over the transparent link.
-    through_time: u64,
-    /// A packet that comes to the inlet then or later would be answered too late.
-    until: u64,
-    inlet_lane: Lane,
-    output_lane: Lane,
-    /// The segment expected, modulo 2^32, and what it was at the beginning.
-    expected: u32,
-    first_expected: u32,
-    /// The latest timestamp.
-    stamp: u64,
 }
 
 /// Find the shortcuts: for each ring into a host's inlet, the echo that may stand for it. Links found
 /// transparent are told so.
-pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -> Vec<Option<Echo>> {
-    let mut echoes: Vec<Option<Echo>> = vec![None; net.rings.len()];
+pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -> Vec<Echo> {
+    let mut echoes = vec![Echo::default(); net.rings.len()];
     for (i, host) in hosts.iter().enumerate() {
         let (Some(solo), [Endpoint::Receiver(receiver)]) = (host.solo(), &host.endpoints[..]) else {
             continue;
@@ -66,41 +72,36 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
         let from = net.line_of[solo.inlet_ring() as usize].expect("a line ends in an inlet") as usize;
         let loses = [inlet.0, solo.output().0].iter().any(|&link| net.links[link as usize].loses());
         if receiver.acknowledges_at_once() && graph.runners[from] == Runner::Itself && !loses {
-            echoes[solo.inlet_ring() as usize] = Some(Echo {
+            echoes[solo.inlet_ring() as usize] = Echo {
+                possible: true,
                 host: i as u32,
                 inlet: (solo.inlet_ring(), inlet.0, inlet.1),
                 output: solo.output(),
-                through: None,
                 channel: host.channel(),
                 sizes: (scenario.stack.full_packet(), scenario.stack.ack_size),
-                active: false,
-                last_ring: 0,
-                ack_words: [0; 2],
-                through_time: 0,
-                until: 0,
-                inlet_lane: Lane::SHUT,
-                output_lane: Lane::SHUT,
-                expected: 0,
-                first_expected: 0,
-                stamp: 0,
-            });
+                ..Echo::default()
+            };
         }
     }
     let by_output: BTreeMap<u32, usize> =
-        echoes.iter().enumerate().filter_map(|(ring, echo)| Some((echo.as_ref()?.output.0, ring))).collect();
+        possible(&echoes).map(|(ring, echo)| (echo.output.0, ring)).collect();
     let feeders = feeders(scenario);
     for &link in &graph.links {
         let rings = is_transparent(scenario, graph, net, &echoes, &by_output, &feeders[link], link);
         if let Some(rings) = rings {
             net.links[link].transparent = true;
             for ring in rings {
-                let echo = echoes[ring].as_mut().expect("asked for above");
+                let echo = &mut echoes[ring];
                 echo.through = Some((link as u32, net.links[link].ring_of(echo.channel)));
             }
         }
     }
-    echoes.iter_mut().flatten().for_each(|echo| echo.measure(&net.links));
+    echoes.iter_mut().filter(|echo| echo.possible).for_each(|echo| echo.measure(&net.links));
     echoes
+}
+
+fn possible(echoes: &[Echo]) -> impl Iterator<Item = (usize, &Echo)> {
+    echoes.iter().enumerate().filter(|(_, echo)| echo.possible)
 }
 
 /// If a link is transparent, the inlet rings of the hosts that feed it. `by_output` finds a host's ring by its
@@ -109,7 +110,7 @@ fn is_transparent(
     scenario: &Scenario,
     graph: &Graph,
     net: &Net,
-    echoes: &[Option<Echo>],
+    echoes: &[Echo],
     by_output: &BTreeMap<u32, usize>,
     feeders: &BTreeSet<Feeder>,
     link: LinkId,
@@ -130,7 +131,7 @@ fn is_transparent(
         let &Feeder::Link(output) = feeder else { return None };
         let Runner::Output(_) = graph.runners[output] else { return None };
         let &ring = by_output.get(&(output as u32))?;
-        let echo = echoes[ring].as_ref()?;
+        let echo = &echoes[ring];
         let from = net.line_of[ring]? as usize;
         let inlet = echo.inlet.1 as usize;
         // Between two data packets of one transmitter lies the serialisation of the second.
@@ -177,6 +178,12 @@ impl Echo {
             [u64::from(self.channel) << 32, u64::from(self.sizes.1) << 32 | u64::from(BARE) << 48];
         self.through_time =
             self.through.map_or(0, |(link, _)| links[link as usize].least_latency(self.sizes.1));
+    }
+
+    /// Whether there is a host for which it can stand.
+    #[inline(always)]
+    pub fn is_possible(&self) -> bool {
+        self.possible
     }
 
     /// Whether it stands for the host at the moment.

@@ -67,7 +67,7 @@ pub struct Simulation {
     pub(crate) origin: u64,
     merge: Merge,
     /// For each ring, the shortcut that may stand for it.
-    echoes: Vec<Option<Echo>>,
+    echoes: Vec<Echo>,
     /// How far the hosts go in one round, ns: long enough to keep a stage busy, short enough for the caches.
     window: u64,
     smallest_packet: u32,
@@ -348,7 +348,7 @@ impl Simulation {
     }
 
     fn end_shortcuts(&mut self) {
-        self.echoes.fill(None);
+        self.echoes.fill(Echo::default());
         self.net.links.iter_mut().for_each(|link| link.transparent = false);
     }
 

@@ -59,56 +59,59 @@ impl<'a> WayIn<'a> {
         }
     }
 
-    /// Take the next packet that arrives at the endpoint before `limit`. All that comes to the link before
-    /// then has crossed it when there is none.
+    /// When the next packet arrives at the endpoint, if before `limit`, else `limit`. All that comes to the link
+    /// before then has crossed it when there is none.
     #[inline(always)]
-    fn next(
+    fn next_at(
         &mut self,
         port: &mut Port<'_>,
         limit: u64,
         end_of_line: &mut impl FnMut(usize, &Packet, &mut Port<'_>),
-    ) -> Option<Packet> {
-        let Some((link, settled, after)) = &mut self.link else {
-            while self.raw.next_at() < limit {
-                let packet = self.raw.pop();
-                if packet.flags & LOST == 0 {
-                    return Some(packet);
-                }
-                end_of_line(self.raw_id, &packet, port);
-            }
-            return None;
-        };
+    ) -> u64 {
         loop {
-            if settled.next_at() < limit {
-                let packet = settled.pop();
-                if packet.flags & LOST == 0 {
-                    return Some(packet);
+            let (last, last_id) = self.last();
+            let at = last.next_at();
+            if at < limit {
+                if last.first_flags() & LOST == 0 {
+                    return at;
                 }
-                end_of_line(*after, &packet, port);
+                let packet = last.pop();
+                end_of_line(last_id, &packet, port);
                 continue;
             }
+            let Some((link, settled, _)) = &mut self.link else { return limit };
             let at = self.raw.next_at();
             if at >= limit {
-                return None;
+                return limit;
             }
-            let mut packet = self.raw.pop();
-            if packet.flags & LOST != 0 {
-                end_of_line(self.raw_id, &packet, port);
+            let [_, sent, sequence, rest] = self.raw.pop_words();
+            let (size, channel, flags) =
+                ((rest >> 32) as u32 & 0xFFFF, (sequence >> 32) as u32, (rest >> 48) as u16);
+            if flags & LOST != 0 {
+                end_of_line(self.raw_id, &Packet::from_words([at, sent, sequence, rest]), port);
                 continue;
             }
             link.arrived += 1;
-            link.bare += u64::from(packet.flags & BARE);
-            let Some(way) = link.offer(at, u32::from(packet.size), packet.channel, packet.flags) else {
-                bury(&packet, false, port.sacks, port.fates);
-                continue;
-            };
-            packet.at = way.at;
-            packet.flags |= way.added;
-            if packet.at < limit && packet.flags & LOST == 0 && settled.is_empty() {
-                return Some(packet);
-            } else {
-                settled.push(packet);
+            link.bare += u64::from(flags & BARE);
+            match link.offer(at, size, channel, flags) {
+                Some(way) => settled.push_words(way.at, sent, sequence, rest | u64::from(way.added) << 48),
+                None => port.drop_words([at, sent, sequence, rest]),
             }
+        }
+    }
+
+    /// Take the packet that [`WayIn::next_at`] found.
+    #[inline(always)]
+    fn take(&mut self) -> Packet {
+        self.last().0.pop()
+    }
+
+    /// The ring at whose end the endpoint stands, and its number.
+    #[inline(always)]
+    fn last(&mut self) -> (&mut Ring, usize) {
+        match &mut self.link {
+            Some((_, settled, id)) => (settled, *id),
+            None => (self.raw, self.raw_id),
         }
     }
 }
@@ -399,16 +402,15 @@ impl Solo {
         }
         loop {
             peer.run_plain(&mut way_in, &mut port, limit);
-            let packet = way_in.next(&mut port, limit, &mut end_of_line);
-            let arrival = packet.as_ref().map_or(limit, |packet| packet.at);
+            let arrival = way_in.next_at(&mut port, limit, &mut end_of_line);
             // Packets go before timers.
             while peer.deadline() < arrival {
                 peer.on_timer(peer.deadline(), &mut port);
             }
-            match packet {
-                Some(packet) => peer.on_packet(arrival, &packet, &mut port),
-                None => return,
+            if arrival == limit {
+                return;
             }
+            peer.on_packet(arrival, &way_in.take(), &mut port);
         }
     }
 }
