@@ -25,6 +25,13 @@ impl Nanos {
         self.0.min(i64::MAX as u64) as i64 as f64 * 1e-9
     }
 
+    /// The seconds since `earlier`; less than nothing if `earlier` is later. The two must be less than 292 years
+    /// apart.
+    #[inline]
+    pub fn secs_since(self, earlier: Nanos) -> f64 {
+        self.0.wrapping_sub(earlier.0) as i64 as f64 * 1e-9
+    }
+
     /// The span since `earlier`, or nothing if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Nanos) -> Nanos {

@@ -183,8 +183,8 @@ impl Peer for Sender {
     fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64) {
         let Some(run) = self.plain_run() else { return };
         let Some(lane) = way_in.open_lane(run.ack_size) else { return };
-        let (lane, acks) = if self.is_gated() {
-            run_plain_gated(self, way_in.raw, lane, port, limit, &run)
+        let (lane, acks) = if self.is_gated() || port.output.loses() {
+            run_plain_at_leisure(self, way_in.raw, lane, port, limit, &run)
         } else {
             run_plain_acks(self, way_in.raw, lane, port, limit, &run)
         };
@@ -206,12 +206,12 @@ fn run_plain_acks(
     // Packets go before timers.
     let limit = limit.min(run.other_at.saturating_add(1));
     let mut output = FullPackets::new(port, run);
-    let (mut acks, mut now, mut timeout) = (0, 0, run.rto_at);
+    let (mut acks, mut now, mut until) = (0, 0, limit.min(run.rto_at.saturating_add(1)));
     while let Some([at, sent, sequence, rest]) = raw.first_words() {
         let arrival = at + inlet.lead;
         let acked = sender.newly_acked(sequence as u32);
         let plain = rest >> 32 == ordinary && acked.wrapping_sub(1) < i32::MAX as u32;
-        if !plain || at < inlet.ready || arrival >= limit || arrival > timeout {
+        if !plain || at < inlet.ready || arrival >= until {
             break;
         }
         if acks == 0 {
@@ -221,16 +221,16 @@ fn run_plain_acks(
         inlet.pass(at);
         acks += 1;
         now = arrival;
-        timeout = now + run.least_timeout;
+        until = limit.min(now + run.least_timeout);
         let end = sender.take_plain(now, sent, acked);
-        if sender.ends_before(end) || output.loses {
+        if sender.ends_before(end) {
             sender.send_plain(now, end, port);
-            continue;
+        } else {
+            while let Some(segment) = sender.next_before(end) {
+                output.send(port, now, segment);
+            }
+            sender.sent_plain(now);
         }
-        while let Some(segment) = sender.next_before(end) {
-            output.send(port, now, segment);
-        }
-        sender.sent_plain(now);
     }
     port.output.arrived += output.packets;
     sender.counts.sent += output.packets;
@@ -240,9 +240,9 @@ fn run_plain_acks(
     (inlet, acks)
 }
 
-/// Plain ACKs of a sender whose packets leave by a timer.
+/// Plain ACKs of a sender whose packets leave by a timer, or over a link that loses some.
 #[inline(never)]
-fn run_plain_gated(
+fn run_plain_at_leisure(
     sender: &mut Sender,
     raw: &mut Ring,
     mut inlet: Lane,
@@ -269,7 +269,6 @@ fn run_plain_gated(
 
 /// Full data packets that leave a host over its output link.
 struct FullPackets {
-    loses: bool,
     /// How many there were.
     packets: u64,
     /// How long the transmitter takes for one.
@@ -283,7 +282,6 @@ impl FullPackets {
     #[inline(always)]
     fn new(port: &Port<'_>, run: &PlainRun) -> FullPackets {
         FullPackets {
-            loses: port.output.loses(),
             packets: 0,
             time: port.output.serial_time(run.packet_size),
             what: Packed::new(run.packet_size, port.out_id),

@@ -146,8 +146,8 @@ impl CongestionControl for Cubic {
         if window.in_slow_start() || !ack.may_grow() {
             return self.on_uncommon_ack(window, ack);
         }
-        self.avoid_congestion(window, ack, ack.acked);
         self.last_ack = ack.now;
+        self.avoid_congestion(window, ack, ack.acked);
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
@@ -215,7 +215,7 @@ impl Cubic {
     fn follow_curve(&mut self, window: &mut Window, ack: &Ack, acked: u32, epoch: Nanos) {
         let cwnd = window.cwnd;
         let state = &mut self.state;
-        let t = ack.now.since(epoch).as_secs_f64();
+        let t = ack.now.secs_since(epoch);
 
         state.w_est += state.alpha * f64::from(acked) / cwnd;
         if state.w_est >= state.cwnd_prior {
