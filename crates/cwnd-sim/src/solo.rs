@@ -8,7 +8,7 @@ use crate::link::{Lane, Link, Packed};
 use crate::net::{Egress, Fate, Net, bury};
 use crate::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
 use crate::ring::Ring;
-use crate::tcp::{PlainRun, Receiver, Sender};
+use crate::tcp::{Departure, PlainRun, Receiver, Sender};
 
 /// Which links and rings are the host's.
 #[derive(Clone, Copy, Debug)]
@@ -183,10 +183,11 @@ impl Peer for Sender {
     fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64) {
         let Some(run) = self.plain_run() else { return };
         let Some(lane) = way_in.open_lane(run.ack_size) else { return };
-        let (lane, acks) = if self.is_gated() || port.output.loses() {
-            run_plain_at_leisure(self, way_in.raw, lane, port, limit, &run)
-        } else {
-            run_plain_acks(self, way_in.raw, lane, port, limit, &run)
+        let (raw, loses) = (&mut *way_in.raw, port.output.loses());
+        let (lane, acks) = match self.departure() {
+            Departure::AtOnce if !loses => run_plain_acks(self, raw, lane, port, limit, &run),
+            Departure::AfterOverhead if !loses => run_plain_releasing(self, raw, lane, port, limit, &run),
+            _ => run_plain_at_leisure(self, raw, lane, port, limit, &run),
         };
         way_in.close_lane(lane, acks, run.ack_size, true);
     }
@@ -236,6 +237,68 @@ fn run_plain_acks(
     sender.counts.sent += output.packets;
     if acks > 0 {
         sender.end_plain(now, acks);
+    }
+    (inlet, acks)
+}
+
+/// Plain ACKs of a sender whose packets take some time to leave.
+#[inline(never)]
+fn run_plain_releasing(
+    sender: &mut Sender,
+    raw: &mut Ring,
+    mut inlet: Lane,
+    port: &mut Port<'_>,
+    limit: u64,
+    run: &PlainRun,
+) -> (Lane, u64) {
+    let ordinary = u64::from(run.ack_size) | u64::from(BARE) << 16;
+    let limit = limit.min(sender.start_or_stop().saturating_add(1));
+    let mut output = FullPackets::new(port, run);
+    let mut release = sender.release_at();
+    // Where something is to be released before the first ACK, that is left to the timer.
+    let mut until = limit.min(run.rto_at.saturating_add(1)).min(release.saturating_add(1));
+    // The retransmission timer runs from `since`.
+    let (mut acks, mut since, mut end) = (0, 0, 0);
+    let mut last_data = false;
+    while let Some([at, sent, sequence, rest]) = raw.first_words() {
+        let arrival = at + inlet.lead;
+        // Packets go before timers.
+        while acks > 0 && release < arrival && release < until {
+            let now = release;
+            if sender.is_quiet() {
+                since = now;
+                until = limit.min(now + run.least_timeout);
+            }
+            release = sender.release(now, release, end, |segment| output.send(port, now, segment));
+        }
+        let acked = sender.newly_acked(sequence as u32);
+        let plain = rest >> 32 == ordinary && acked.wrapping_sub(1) < i32::MAX as u32;
+        if !plain || at < inlet.ready || arrival >= until || release < arrival {
+            break;
+        }
+        if acks == 0 {
+            sender.begin_plain();
+        }
+        raw.skip();
+        inlet.pass(at);
+        acks += 1;
+        let now = arrival;
+        since = now;
+        until = limit.min(now + run.least_timeout);
+        end = sender.take_plain(now, sent, acked);
+        if sender.ends_before(end) {
+            last_data = true;
+            break;
+        }
+        release = sender.release(now, release, end, |segment| output.send(port, now, segment));
+    }
+    port.output.arrived += output.packets;
+    sender.counts.sent += output.packets;
+    if acks > 0 {
+        sender.end_plain_releasing(since, acks, release);
+    }
+    if last_data {
+        sender.send_last(since, port);
     }
     (inlet, acks)
 }

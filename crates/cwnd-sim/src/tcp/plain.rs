@@ -21,6 +21,17 @@ pub(crate) struct PlainRun {
     pub least_timeout: u64,
 }
 
+/// How packets leave a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Departure {
+    /// When the window lets them.
+    AtOnce,
+    /// Some time after that, each for itself.
+    AfterOverhead,
+    /// By a timer of another kind.
+    ByTimer,
+}
+
 impl Sender {
     /// What ordinary ACKs meet now, if they are plain.
     #[inline]
@@ -36,10 +47,70 @@ impl Sender {
         })
     }
 
-    /// Whether packets leave by a timer.
+    /// How packets leave.
     #[inline(always)]
-    pub(crate) fn is_gated(&self) -> bool {
-        self.gated
+    pub(crate) fn departure(&self) -> Departure {
+        match self.gated {
+            false => Departure::AtOnce,
+            true if self.needs.pacing || self.forced => Departure::ByTimer,
+            true => Departure::AfterOverhead,
+        }
+    }
+
+    /// When the timers run out that neither retransmit nor release.
+    #[inline(always)]
+    pub(crate) fn start_or_stop(&self) -> u64 {
+        self.start_at.min(self.stop_at)
+    }
+
+    /// When the packet leaves that has been let go but takes its time; [`NEVER`] if there is none.
+    #[inline(always)]
+    pub(crate) fn release_at(&self) -> u64 {
+        self.release_at
+    }
+
+    /// Send what the window lets go up to `end` and what is due at `now`, where `release` is pending; each packet
+    /// takes its time. Answers what is pending then. There is data up to `end`.
+    #[inline(always)]
+    pub(crate) fn release(&mut self, now: u64, mut release: u64, end: u64, mut send: impl FnMut(u64)) -> u64 {
+        loop {
+            if self.config.validate_cwnd {
+                self.note_use((self.next - self.una) as u32, self.window.cwnd as u32);
+            }
+            if self.next >= end {
+                return NEVER;
+            }
+            if release == NEVER {
+                release = now + self.config.overhead_stream.below(self.config.send_overhead);
+            }
+            if release > now {
+                return release;
+            }
+            send(self.next);
+            self.next += 1;
+            release = NEVER;
+        }
+    }
+
+    /// Whether nothing is in flight.
+    #[inline(always)]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.next == self.una
+    }
+
+    /// End a run of so many plain ACKs of a sender whose packets take their time. The retransmission timer runs from
+    /// `since`; `release` is pending.
+    #[inline(always)]
+    pub(crate) fn end_plain_releasing(&mut self, since: u64, acks: u64, release: u64) {
+        self.release_at = release;
+        self.end_plain(since, acks);
+        self.rearm();
+    }
+
+    /// Send what there is up to the end of the data.
+    pub(crate) fn send_last(&mut self, now: u64, out: &mut impl Emit) {
+        self.transmit_gated(now, false, out);
+        self.note_completion(now);
     }
 
     /// How many new segments an ACK of this number acknowledges; not more than 2^31, if it is a plain one.

@@ -162,13 +162,13 @@ pub struct Sender {
     pub(super) said: [(u64, u64); 4],
     pub(super) records: Option<Box<RateEstimator>>,
     /// A packet that may go leaves at this time.
-    release_at: u64,
+    pub(super) release_at: u64,
     /// One packet may go whatever the window says.
-    forced: bool,
+    pub(super) forced: bool,
     /// Pacing lets the next packet go at this time.
     paced_until: u64,
-    start_at: u64,
-    stop_at: u64,
+    pub(super) start_at: u64,
+    pub(super) stop_at: u64,
     /// When the last segment of a transfer was acknowledged.
     pub completed: Option<u64>,
     /// When it stopped sending new data, if it was told to.
