@@ -255,18 +255,21 @@ fn run_plain_releasing(
     let limit = limit.min(sender.start_or_stop().saturating_add(1));
     let mut output = FullPackets::new(port, run);
     let mut release = sender.release_at();
-    // Where something is to be released before the first ACK, that is left to the timer.
-    let mut until = limit.min(run.rto_at.saturating_add(1)).min(release.saturating_add(1));
-    // The retransmission timer runs from `since`.
-    let (mut acks, mut since, mut end) = (0, 0, 0);
+    let mut end = sender.plain_end();
+    if sender.ends_before(end) {
+        return run_plain_at_leisure(sender, raw, inlet, port, limit, run);
+    }
+    // The retransmission timer runs from `since`, if that is known; it goes before the release.
+    let mut until = limit.min(run.rto_at);
+    let (mut acks, mut since) = (0, None);
     let mut last_data = false;
     while let Some([at, sent, sequence, rest]) = raw.first_words() {
         let arrival = at + inlet.lead;
         // Packets go before timers.
-        while acks > 0 && release < arrival && release < until {
+        while release < arrival && release < until {
             let now = release;
             if sender.is_quiet() {
-                since = now;
+                since = Some(now);
                 until = limit.min(now + run.least_timeout);
             }
             release = sender.release(now, release, end, |segment| output.send(port, now, segment));
@@ -283,7 +286,7 @@ fn run_plain_releasing(
         inlet.pass(at);
         acks += 1;
         let now = arrival;
-        since = now;
+        since = Some(now);
         until = limit.min(now + run.least_timeout);
         end = sender.take_plain(now, sent, acked);
         if sender.ends_before(end) {
@@ -294,11 +297,9 @@ fn run_plain_releasing(
     }
     port.output.arrived += output.packets;
     sender.counts.sent += output.packets;
-    if acks > 0 {
-        sender.end_plain_releasing(since, acks, release);
-    }
-    if last_data {
-        sender.send_last(since, port);
+    sender.end_plain_releasing(since, acks, release);
+    if let (true, Some(now)) = (last_data, since) {
+        sender.send_last(now, port);
     }
     (inlet, acks)
 }

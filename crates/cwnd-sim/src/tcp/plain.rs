@@ -99,12 +99,26 @@ impl Sender {
     }
 
     /// End a run of so many plain ACKs of a sender whose packets take their time. The retransmission timer runs from
-    /// `since`; `release` is pending.
+    /// `since`, if it was set; `release` is pending.
     #[inline(always)]
-    pub(crate) fn end_plain_releasing(&mut self, since: u64, acks: u64, release: u64) {
+    pub(crate) fn end_plain_releasing(&mut self, since: Option<u64>, acks: u64, release: u64) {
         self.release_at = release;
-        self.end_plain(since, acks);
+        if acks > 0 {
+            self.counts.delivered = self.ack.delivered;
+            self.counts.acks += acks;
+            self.rtt.set_timeout();
+        }
+        if let Some(since) = since {
+            self.rto_at = if self.next == self.una { NEVER } else { since + self.rtt.timeout() };
+        }
         self.rearm();
+    }
+
+    /// Up to which segment new data may be sent as things are, whether there is such data or not.
+    #[inline(always)]
+    pub(crate) fn plain_end(&mut self) -> u64 {
+        self.see_window();
+        self.una + self.allowance
     }
 
     /// Send what there is up to the end of the data.
