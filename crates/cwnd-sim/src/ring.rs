@@ -110,13 +110,6 @@ impl Ring {
         (!self.is_empty()).then(|| *self.slot(self.head))
     }
 
-    /// The flags of the first packet. There must be one.
-    #[inline(always)]
-    pub fn first_flags(&self) -> u16 {
-        debug_assert!(!self.is_empty());
-        (self.slot(self.head)[3] >> 48) as u16
-    }
-
     /// The channel of the first packet, if there is one.
     #[inline(always)]
     pub fn first_channel(&self) -> Option<u32> {

@@ -59,61 +59,65 @@ impl<'a> WayIn<'a> {
         }
     }
 
-    /// When the next packet arrives at the endpoint, if before `limit`, else `limit`. All that comes to the link
-    /// before then has crossed it when there is none.
+    /// Hand the next packet that arrives before `limit` to `peer`. False if there is none; then all that comes to the
+    /// link before `limit` has crossed it.
     #[inline(always)]
-    fn next_at(
+    fn hand_over(
         &mut self,
+        peer: &mut impl Peer,
         port: &mut Port<'_>,
         limit: u64,
-        end_of_line: &mut impl FnMut(usize, &Packet, &mut Port<'_>),
-    ) -> u64 {
+        end_of_line: &mut impl FnMut(usize, [u64; 4], &mut Port<'_>),
+    ) -> bool {
         loop {
-            let (last, last_id) = self.last();
-            let at = last.next_at();
-            if at < limit {
-                if last.first_flags() & LOST == 0 {
-                    return at;
+            let (last, last_id) = match &mut self.link {
+                Some((_, settled, id)) => (&mut **settled, *id),
+                None => (&mut *self.raw, self.raw_id),
+            };
+            if last.next_at() < limit {
+                let [at, sent, sequence, rest] = last.pop_words();
+                if (rest >> 48) as u16 & LOST == 0 {
+                    arrive(peer, at, sent, sequence, rest, port);
+                    return true;
                 }
-                let packet = last.pop();
-                end_of_line(last_id, &packet, port);
+                end_of_line(last_id, [at, sent, sequence, rest], port);
                 continue;
             }
-            let Some((link, settled, _)) = &mut self.link else { return limit };
-            let at = self.raw.next_at();
-            if at >= limit {
-                return limit;
+            let Some((link, settled, _)) = &mut self.link else { return false };
+            if self.raw.next_at() >= limit {
+                return false;
             }
-            let [_, sent, sequence, rest] = self.raw.pop_words();
+            let [at, sent, sequence, rest] = self.raw.pop_words();
             let (size, channel, flags) =
                 ((rest >> 32) as u32 & 0xFFFF, (sequence >> 32) as u32, (rest >> 48) as u16);
             if flags & LOST != 0 {
-                end_of_line(self.raw_id, &Packet::from_words([at, sent, sequence, rest]), port);
+                end_of_line(self.raw_id, [at, sent, sequence, rest], port);
                 continue;
             }
             link.arrived += 1;
             link.bare += u64::from(flags & BARE);
-            match link.offer(at, size, channel, flags) {
-                Some(way) => settled.push_words(way.at, sent, sequence, rest | u64::from(way.added) << 48),
-                None => port.drop_words([at, sent, sequence, rest]),
+            let Some(way) = link.offer(at, size, channel, flags) else {
+                port.drop_words([at, sent, sequence, rest]);
+                continue;
+            };
+            let rest = rest | u64::from(way.added) << 48;
+            // What would only go through the ring stays in registers.
+            if way.at < limit && way.added & LOST == 0 && settled.is_empty() {
+                arrive(peer, way.at, sent, sequence, rest, port);
+                return true;
             }
+            settled.push_words(way.at, sent, sequence, rest);
         }
     }
+}
 
-    /// Take the packet that [`WayIn::next_at`] found.
-    #[inline(always)]
-    fn take(&mut self) -> Packet {
-        self.last().0.pop()
+/// A packet arrives at an endpoint. Timers that run out before go first; at the same time the packet does.
+#[inline(never)]
+fn arrive<P: Peer>(peer: &mut P, at: u64, sent: u64, sequence: u64, rest: u64, port: &mut Port<'_>) {
+    while peer.deadline() < at {
+        peer.on_timer(peer.deadline(), port);
     }
-
-    /// The ring at whose end the endpoint stands, and its number.
-    #[inline(always)]
-    fn last(&mut self) -> (&mut Ring, usize) {
-        match &mut self.link {
-            Some((_, settled, id)) => (settled, *id),
-            None => (self.raw, self.raw_id),
-        }
-    }
+    peer.on_packet(at, &Packet::from_words([at, sent, sequence, rest]), port);
 }
 
 /// The host's way into the network.
@@ -445,8 +449,8 @@ impl Solo {
         let Net { links, rings, sacks, fates, late_losses, line_of, .. } = net;
         let (output, out) = (self.output.0 as usize, self.output.1 as usize);
         let ring = self.ring as usize;
-        let mut end_of_line = |ring: usize, packet: &Packet, port: &mut Port<'_>| {
-            bury(packet, true, port.sacks, port.fates);
+        let mut end_of_line = |ring: usize, words, port: &mut Port<'_>| {
+            bury(&Packet::from_words(words), true, port.sacks, port.fates);
             late_losses.extend(line_of[ring]);
         };
         let mut port;
@@ -464,15 +468,12 @@ impl Solo {
         }
         loop {
             peer.run_plain(&mut way_in, &mut port, limit);
-            let arrival = way_in.next_at(&mut port, limit, &mut end_of_line);
-            // Packets go before timers.
-            while peer.deadline() < arrival {
-                peer.on_timer(peer.deadline(), &mut port);
+            if !way_in.hand_over(peer, &mut port, limit, &mut end_of_line) {
+                break;
             }
-            if arrival == limit {
-                return;
-            }
-            peer.on_packet(arrival, &way_in.take(), &mut port);
+        }
+        while peer.deadline() < limit {
+            peer.on_timer(peer.deadline(), &mut port);
         }
     }
 }
