@@ -2,12 +2,14 @@
 //!
 //! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims;
 //! - [`Results`]: what its runs gave, cell by cell and repeat by repeat;
+//! - [`claims`]: whether what is claimed was measured;
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
 //! - [`output_file`]: files that are written whole or not at all.
 //!
 //! Engines are known by their trait alone.
 #![forbid(unsafe_code)]
 
+pub mod claims;
 pub mod output_file;
 mod parquet;
 mod results;
