@@ -49,6 +49,7 @@ pub use grid::{Block, Grid, Headings};
 pub use hatch::Hatch;
 pub use key::{Key, Swatch};
 pub use line::{Line, Markers};
+pub(crate) use ticks::scientific as exponent;
 pub use trace::{cwnd_and_queue, cwnd_and_queue_figure};
 
 use cwnd_study::output_file::{self, OutputFileError};

@@ -23,6 +23,8 @@ pub struct Swatch {
     pub line: Option<Stroke>,
     /// A marker.
     pub marker: Option<Marker>,
+    /// The colour of a marker that stands without a line.
+    pub sign: Option<Colour>,
     /// A filled box with an outline.
     pub hatch: Option<(Hatch, Colour)>,
 }
@@ -105,7 +107,8 @@ impl Rows {
             if let Some(stroke) = key.swatch.line {
                 canvas.line(&[(x, middle), (x + SWATCH, middle)], &stroke);
             }
-            if let (Some(marker), Some(stroke)) = (key.swatch.marker, key.swatch.line) {
+            let alone = key.swatch.sign.map(|colour| Stroke::solid(colour, 1.4));
+            if let (Some(marker), Some(stroke)) = (key.swatch.marker, key.swatch.line.or(alone)) {
                 canvas.marker((x + SWATCH / 2.0, middle), marker, &stroke);
             }
             canvas.text(x + SWATCH + GAP, middle + 4.0, &Label::new(SIZE, INK), &key.label);
