@@ -177,13 +177,18 @@
         ' Drag to zoom, double-click for the whole time, click a name to hide its line.');
       const blocks = make('div', { className: 'blocks' });
       place.append(bar, blocks);
-      for (const block of data.blocks) {
+      // All places first: how many there are decides how wide each is.
+      const hosts = data.blocks.map(block => {
         const host = make('div', { className: 'block' });
         if (block.title) host.append(make('h4', { textContent: block.title }));
-        blocks.append(host);
+        return host;
+      });
+      blocks.append(...hosts);
+      for (const [i, block] of data.blocks.entries()) {
+        const host = hosts[i];
         const times = numbers(block.t);
         if (times.length < 2) { host.append(make('p', { textContent: 'No samples.' })); continue; }
-        block.panels.forEach((panel, i) => plots.push(chart(host, times, panel, i === 0 ? 230 : 160)));
+        block.panels.forEach((panel, p) => plots.push(chart(host, times, panel, p === 0 ? 230 : 160)));
       }
       if (kept) show(kept.min, kept.max, null);
       hidden.forEach((shown, i) => shown.forEach((s, j) => { if (!s && j > 0) plots[i].setSeries(j, { show: false }); }));

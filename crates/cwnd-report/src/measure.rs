@@ -91,6 +91,22 @@ impl Measure {
     }
 }
 
+impl Measure {
+    /// Its title at the beginning of a label. A name that is written small (`cwnd`) stays so.
+    pub fn heading(&self) -> String {
+        match self.title.as_str() {
+            "cwnd" | "ssthresh" => self.title.clone(),
+            title => capital(title),
+        }
+    }
+}
+
+/// A text with its first letter large.
+pub fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
+}
+
 impl Shown {
     /// The unit that suits some values: by the greatest of them.
     pub fn of(measure: &Measure, values: impl IntoIterator<Item = f64>) -> Shown {

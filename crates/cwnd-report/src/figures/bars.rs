@@ -41,7 +41,7 @@ pub(super) fn draw(
         all.push(series.0.iter().map(|s| groups.iter().map(|g| mean(s.at, *g)).collect()).collect());
     }
     let shown = Shown::of(&measure, all.iter().flatten().flatten().flatten().map(|e| e.mean));
-    let y_axis = plot::Axis::linear(&measure.title, &shown.unit);
+    let y_axis = plot::Axis::linear(&measure.heading(), &shown.unit);
     let is_positive = all.iter().flatten().flatten().flatten().all(|e| e.mean >= 0.0);
     let y_axis = if is_positive { y_axis.from(0.0) } else { y_axis };
     let axis = &study.axes[x_axis];
@@ -87,7 +87,7 @@ pub(super) fn draw(
         let cross = Swatch { marker: Some(Marker::Cross), sign: Some(INK), ..Swatch::default() };
         grid.keys.push(Key::new("no value", cross));
     }
-    grid.description = format!("{} by {}.", measure.title, axis.title);
+    grid.description = format!("{} by {}.", measure.heading(), axis.title);
     Drawn { grid, notes, samples: None }
 }
 

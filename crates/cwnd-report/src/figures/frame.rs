@@ -1,8 +1,9 @@
 //! The blocks of a figure: one for each point of its panel axes.
 
+use super::line::plain;
 use super::points::Chosen;
 use crate::plot::{Block, Grid, Headings, Panel};
-use cwnd_study::{Figure, Results};
+use cwnd_study::{Figure, Point, Results};
 
 /// What one block shows: the labels that set it apart and the points that it holds fast.
 pub(super) struct Pane {
@@ -77,12 +78,14 @@ pub(super) fn height(columns: usize) -> f64 {
 /// nothing.
 fn label(results: &Results, axis: usize, point: usize) -> String {
     let axis = &results.study.axes[axis];
-    let label = &axis.points[point].label;
-    match (&axis.points[point].value, &axis.unit) {
-        (Some(_), Some(unit)) if !unit.is_empty() && label.parse::<f64>().is_ok() => {
-            format!("{} {label} {unit}", axis.title)
+    let Point { label, value } = &axis.points[point];
+    let unit = axis.unit.as_deref().filter(|unit| !unit.is_empty());
+    match (value, label.parse::<f64>()) {
+        (Some(value), Ok(_)) => {
+            let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
+            format!("{} {}{unit}", axis.title, plain(*value))
         }
-        (Some(_), _) => format!("{} {label}", axis.title),
+        (Some(_), Err(_)) => format!("{} {label}", axis.title),
         (None, _) => label.clone(),
     }
 }

@@ -17,7 +17,11 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     let measure = Measure::of(value);
     let Some(x_axis) = study.axis(x) else { return without_axis(figure, x) };
     let Some(y_axis) = study.axis(y) else { return without_axis(figure, y) };
-    let (across, up) = (chosen.points(x_axis), chosen.points(y_axis));
+    let (across, mut up) = (chosen.points(x_axis), chosen.points(y_axis));
+    // A quantity grows upwards; names are read from the top.
+    if up.iter().any(|point| study.axes[y_axis].points[*point].value.is_none()) {
+        up.reverse();
+    }
     let panes = Panes::new(&chosen, figure, false);
 
     let mut tally = Tally::default();
@@ -55,7 +59,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     let (x_names, y_names) = (&study.axes[x_axis], &study.axes[y_axis]);
     let columns = panes.columns;
     let width = if columns == 1 { (250.0 + 62.0 * across.len() as f64).clamp(400.0, 720.0) } else { 720.0 };
-    let high_each = if columns == 1 { 34.0 } else { 26.0 };
+    let high_each = if columns == 1 { 40.0 } else { 28.0 };
     let mut each = all.iter();
     let mut grid = panes.grid(figure, |_| {
         let x_drawn = plot::Axis::named(&with_unit(x_names), names(x_names, &across));
@@ -67,7 +71,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     });
     grid.width = width;
     if high > low {
-        grid.bar = Some(ColourBar { axis: plot::Axis::linear(&measure.title, &shown.unit).from(low).to(high) });
+        grid.bar = Some(ColourBar { axis: plot::Axis::linear(&measure.heading(), &shown.unit).from(low).to(high) });
     }
     let mut used: Vec<usize> = figure.panels.iter().filter_map(|name| study.axis(name)).collect();
     used.extend([x_axis, y_axis]);
@@ -79,7 +83,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     if high <= low {
         notes.push(format!("All values are in {}.", unit_words(&measure.title, &shown.unit)));
     }
-    grid.description = format!("{} by {} and {}.", measure.title, x_names.title, y_names.title);
+    grid.description = format!("{} by {} and {}.", measure.heading(), x_names.title, y_names.title);
     Drawn { grid, notes, samples: None }
 }
 

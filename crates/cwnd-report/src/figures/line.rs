@@ -50,7 +50,7 @@ pub(super) fn draw(
     let shown = Shown::of(&measure, all.iter().flatten().flatten().flatten().map(|e| e.mean));
     let least = all.iter().flatten().flatten().flatten().map(|e| e.mean).fold(f64::INFINITY, f64::min);
     let most = all.iter().flatten().flatten().flatten().map(|e| e.mean).fold(f64::NEG_INFINITY, f64::max);
-    let y_axis = plot::Axis::linear(&measure.title, &shown.unit);
+    let y_axis = plot::Axis::linear(&measure.heading(), &shown.unit);
     // Where values lie close together far from zero, an axis from zero would show none of their difference.
     let y_axis = if least >= 0.0 && least < 0.7 * most { y_axis.from(0.0) } else { y_axis };
 
@@ -74,7 +74,7 @@ pub(super) fn draw(
         let cross = Swatch { marker: Some(Marker::Cross), line: None, ..Swatch::default() };
         grid.keys.push(Key::new("no value", Swatch { sign: Some(INK), ..cross }));
     }
-    grid.description = format!("{} against {}.", measure.title, study.axes[x_axis].title);
+    grid.description = format!("{} against {}.", measure.heading(), study.axes[x_axis].title);
     Drawn { grid, notes, samples: None }
 }
 
@@ -184,9 +184,11 @@ impl Places {
         let ratio = (high / low).powf(1.0 / (joined.len() - 1).max(1) as f64).clamp(2.0, 100.0);
         let zero = low / ratio;
         let at: Vec<f64> = values.iter().map(|v| if *v > 0.0 { *v } else { zero }).collect();
-        let margin = (high / low).max(ratio).powf(0.04);
         let start = if apart.is_empty() { low } else { zero };
+        let margin = if high > start { (high / start).powf(0.05) } else { 2.0 };
         let drawn = plot::Axis::log(&axis.title, unit).from(start / margin).to(high * margin);
+        let broken_at = (!apart.is_empty()).then_some(zero * ratio.sqrt());
+        let drawn = plot::Axis { broken_at, ..drawn };
         let all: Vec<usize> = apart.iter().chain(&joined).copied().collect();
         let drawn = if all.len() <= TICKS || !apart.is_empty() {
             drawn.labelled(ticks(&values, &all, Some(zero)))

@@ -71,9 +71,9 @@ pub(super) fn draw(
         let mut panels = Vec::new();
         let mut block = SampleBlock { title: pane.title.clone(), panels: Vec::new() };
         for (i, (q, drawings)) in each.next().into_iter().flatten().enumerate().map(|(i, d)| (i, (&quantities[i], d))) {
-            let axis = plot::Axis::linear(&q.measure.title, &shown[i].unit).from(0.0);
+            let axis = plot::Axis::linear(&q.measure.heading(), &shown[i].unit).from(0.0);
             let height = if i == 0 { heights.0 } else { heights.1 };
-            let time = plot::Axis::linear("time", "s").from(0.0).tight();
+            let time = plot::Axis::linear("Time", "s").from(0.0).tight();
             let mut panel = Panel::new(time, axis, height);
             let label = panel.y.label.clone();
             let drawings: Vec<Drawing> = drawings.into_iter().map(|d| d.times(shown[i].factor)).collect();

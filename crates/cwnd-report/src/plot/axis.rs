@@ -27,6 +27,8 @@ pub struct Axis {
     /// Whether it is a row of places with names and not a quantity: no ticks, no grid, and a label may take
     /// two lines.
     pub named: bool,
+    /// Where the axis is broken, because what lies before does not belong to its scale.
+    pub broken_at: Option<f64>,
 }
 
 /// How values become places.
@@ -62,6 +64,7 @@ impl Axis {
             ticks: None,
             labels: None,
             named: false,
+            broken_at: None,
         }
     }
 

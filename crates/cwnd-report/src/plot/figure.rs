@@ -3,7 +3,7 @@
 use super::axis::{Axis, Fitted};
 use super::canvas::{Anchor, Canvas, Label};
 use super::key::{self, Key};
-use super::style::{GREY, GRID, INK, Stroke};
+use super::style::{GREY, GRID, INK, PAPER, Stroke};
 use super::{text, tick_labels};
 
 /// Panels one above the other, with a title, a legend and a caption.
@@ -182,6 +182,12 @@ impl Panel {
         canvas.end_clip();
 
         canvas.line(&[(left, top), (left, bottom), (right, bottom)], &Stroke::solid(INK, 0.8));
+        if let Some(x) = self.x.broken_at.map(|value| frame.x(value)).filter(|x| x.is_finite()) {
+            canvas.rectangle(x - 2.0, bottom - 2.0, 4.0, 4.0, PAPER, 1.0);
+            for side in [x - 2.0, x + 2.0] {
+                canvas.line(&[(side - 1.5, bottom + 4.0), (side + 1.5, bottom - 4.0)], &Stroke::solid(INK, 0.8));
+            }
+        }
         let style = Label::new(TEXT, INK).anchor(Anchor::Middle);
         if let Some(x) = edges.y_title {
             let label = text::shorten(&self.y.label, TEXT, bottom - top + 30.0);

@@ -149,7 +149,7 @@ impl Grid {
                 let edges = Edges {
                     x_labels,
                     x_title: false,
-                    y_labels: column == 0 || !layout.shared[i],
+                    y_labels: column == 0 || !layout.shared.iter().all(|shared| *shared),
                     y_title: (column == 0).then_some(MARGIN),
                 };
                 panel.draw(canvas, &frame, edges);

@@ -119,7 +119,8 @@ fn status(results: &Results) -> String {
         n => format!("{n} repeats each ({})", made_by::seeds(study)),
     };
     let mut out = format!(
-        "<p class=\"status\">{cells}, {repeats}. {}</p>\n",
+        "<p class=\"status\">{cells}, {repeats}: {}. {}</p>\n",
+        if all == 1 { "1 run".to_owned() } else { format!("{} runs", crate::number::thousands(all as f64, 0)) },
         escape(&format!("{}.", made_by::version(results)))
     );
     if done < all {

@@ -9,7 +9,7 @@ pub fn section(results: &Results) -> String {
     let (study, made) = (&results.study, &results.provenance);
     let mut rows = vec![
         ("Study".to_owned(), format!("<code>{}</code>", escape(&study.name))),
-        ("Seeds".to_owned(), escape(&made_by::seeds(study))),
+        ("Seeds".to_owned(), escape(made_by::seeds(study).split_once(' ').map_or("", |(_, seeds)| seeds))),
         ("Version".to_owned(), escape(&format!("cwnd {}", made.version))),
     ];
     let commit = made.commit.as_ref().map_or("not known".to_owned(), |c| format!("<code>{}</code>", escape(c)));

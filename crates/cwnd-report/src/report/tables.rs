@@ -5,8 +5,9 @@ use super::page::Entry;
 use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
 use crate::made_by;
-use crate::measure::{Better, Measure, Shown, decimals, number};
-use cwnd_study::{Results, Table};
+use crate::measure::{Better, Measure, Shown, capital, decimals, number};
+use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
+use std::collections::BTreeMap;
 
 /// The section's body and its entries in the contents.
 pub fn section(results: &Results) -> (String, Vec<Entry>) {
@@ -49,7 +50,8 @@ fn html(results: &Results, table: &Table, index: usize) -> String {
     let columns = columns(&chosen, table, &rows, group_axis, &mut tally);
 
     let heads = heads(results, &row_axes, group_axis, &columns);
-    let best: Vec<Vec<bool>> = columns.iter().map(best).collect();
+    let compared = compared(study, &row_axes, group_axis);
+    let best = best(&columns, &rows, compared);
     let mut body = String::new();
     let mut above: Option<&Row> = None;
     for (r, row) in rows.iter().enumerate() {
@@ -74,13 +76,19 @@ fn html(results: &Results, table: &Table, index: usize) -> String {
     used.extend(group_axis);
     let mut notes = tally.notes(&chosen, &used, "(–)");
     if best.iter().flatten().any(|best| *best) {
-        notes.push("Bold: the best mean of its column.".into());
+        notes.push(match compared {
+            Some(axis) => format!("Bold: the best mean by {}.", study.axes[axis].title.to_lowercase()),
+            None => "Bold: the best mean of its column.".into(),
+        });
     }
     notes.extend(formulas(&columns));
     let notes: String = notes.iter().map(|note| format!(" {}", escape(note))).collect();
     let stop = if table.title.ends_with(['.', '!', '?']) { "" } else { "." };
+    // Longer than a page of paper, or wider.
+    let long = if rows.len() > 40 { " long" } else { "" };
+    let wide = if columns.len() > 6 { " wide" } else { "" };
     format!(
-        "<figure class=\"table\" id=\"table-{index}\">\n<figcaption><p><b>Table {index}.</b> \
+        "<figure class=\"table{long}{wide}\" id=\"table-{index}\">\n<figcaption><p><b>Table {index}.</b> \
          <span class=\"title\">{}{stop}</span>{notes}</p></figcaption>\n\
          <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table {index}\">\n<table>\n<thead>\n{heads}</thead>\n<tbody>\n{body}</tbody>\n</table></div>\n\
          <p class=\"made\">{}</p>\n</figure>\n",
@@ -160,7 +168,7 @@ fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, colum
     let row_heads: String = row_axes.iter().map(row_head).collect();
     let metric_head = |column: &Column| {
         let unit = Some(column.shown.unit.as_str()).filter(|unit| !unit.is_empty());
-        format!("<th scope=\"col\" class=\"number\" data-sort>{}{}</th>", escape(&column.measure.title), unit_of(unit))
+        format!("<th scope=\"col\" class=\"number\" data-sort>{}{}</th>", escape(&column.measure.heading()), unit_of(unit))
     };
     let metric_heads: String = columns.iter().map(metric_head).collect();
     if !is_double {
@@ -207,24 +215,61 @@ fn widest_half(column: &Column) -> usize {
     column.values.iter().map(width).max().unwrap_or(0).min(12)
 }
 
-/// Which values are the best of a column; none where all are equal, or no way is better.
-fn best(column: &Column) -> Vec<bool> {
-    let means: Vec<Option<f64>> = column
-        .values
-        .iter()
-        .map(|value| match value {
-            Value::Mean(estimate) => Some(estimate.mean),
+/// The axis whose points the study lays side by side: that of the series of its first figure that has any, or of its
+/// first claim that compares. None if the table does not have it.
+fn compared(study: &Study, row_axes: &[usize], group_axis: Option<usize>) -> Option<usize> {
+    let series = study.figures.iter().filter_map(|figure| match &figure.kind {
+        FigureKind::Line { series, .. } | FigureKind::Bars { series, .. } | FigureKind::Trace { series, .. } => {
+            series.as_deref()
+        }
+        FigureKind::HeatMap { .. } => None,
+    });
+    let claims = study.claims.iter().filter_map(|claim| match &claim.kind {
+        ClaimKind::Gain { axis, .. } | ClaimKind::Wins { axis, .. } => Some(axis.as_str()),
+        ClaimKind::Mean { .. } | ClaimKind::Extreme { .. } => None,
+    });
+    let axis = series.chain(claims).find_map(|name| study.axis(name))?;
+    (row_axes.contains(&axis) || group_axis == Some(axis)).then_some(axis)
+}
+
+/// Which values, by column and row, are the best of those that they are compared with: of those that differ in the
+/// compared axis alone, or else of their column. None where all are equal, or no way is better.
+fn best(columns: &[Column], rows: &[Row], compared: Option<usize>) -> Vec<Vec<bool>> {
+    let others = |column: &Column, row: &Row| -> (String, Row) {
+        let at = row.iter().copied().chain(column.group);
+        let rest: Row = match compared {
+            Some(axis) => at.filter(|(own, _)| *own != axis).collect(),
+            None => column.group.into_iter().collect(),
+        };
+        (column.metric.clone(), rest)
+    };
+    let mut ends: BTreeMap<(String, Row), (f64, f64)> = BTreeMap::new();
+    for (column, row, mean) in means(columns, rows) {
+        let (least, most) = ends.entry(others(column, row)).or_insert((mean, mean));
+        (*least, *most) = (least.min(mean), most.max(mean));
+    }
+    let is_best = |column: &Column, row: &Row, value: &Value| {
+        let (Value::Mean(estimate), Some((least, most))) = (value, ends.get(&others(column, row))) else { return false };
+        least < most
+            && match column.measure.better {
+                Some(Better::More) => estimate.mean == *most,
+                Some(Better::Less) => estimate.mean == *least,
+                None => false,
+            }
+    };
+    let of_column = |column: &Column| rows.iter().zip(&column.values).map(|(r, v)| is_best(column, r, v)).collect();
+    columns.iter().map(of_column).collect()
+}
+
+/// Every mean with its column and its row.
+fn means<'a>(columns: &'a [Column], rows: &'a [Row]) -> impl Iterator<Item = (&'a Column, &'a Row, f64)> {
+    let of_column = |column: &'a Column| {
+        rows.iter().zip(&column.values).filter_map(move |(row, value)| match value {
+            Value::Mean(estimate) => Some((column, row, estimate.mean)),
             Value::Nothing | Value::Missing => None,
         })
-        .collect();
-    let all = || means.iter().flatten().copied();
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    let wanted = match column.measure.better {
-        Some(Better::More) if least < most => most,
-        Some(Better::Less) if least < most => least,
-        _ => return vec![false; means.len()],
     };
-    means.iter().map(|mean| *mean == Some(wanted)).collect()
+    columns.iter().flat_map(of_column)
 }
 
 /// What each metric is, once.
@@ -241,9 +286,4 @@ fn formulas(columns: &[Column]) -> Vec<String> {
         }
     }
     notes
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
