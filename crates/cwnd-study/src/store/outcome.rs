@@ -19,7 +19,7 @@ const FORMAT: u8 = 1;
 /// If it has not one flow and one link for each of the scenario's.
 pub(super) fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
     // Every field is named here, so that a new one cannot be forgotten.
-    let Outcome { end, flows, links, trace: _ } = outcome;
+    let Outcome { begin, end, flows, links, trace: _ } = outcome;
     let expected = (scenario.flows.len(), scenario.network.links.len());
     if (flows.len(), links.len()) != expected {
         return Err(format!(
@@ -32,6 +32,7 @@ pub(super) fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, 
     }
     let mut out = Out::default();
     out.byte(FORMAT);
+    out.near(begin.0, scenario.warm_up.0);
     out.near(end.0, scenario.duration.0);
     for (spec, flow) in scenario.flows.iter().zip(flows) {
         write_flow(&mut out, scenario, spec, flow);
@@ -49,6 +50,7 @@ pub(super) fn decode(scenario: &Scenario, bytes: &[u8]) -> Option<Outcome> {
     if from.byte()? != FORMAT {
         return None;
     }
+    let begin = Time(from.near(scenario.warm_up.0)?);
     let end = Time(from.near(scenario.duration.0)?);
     let flows: Option<Vec<FlowOutcome>> =
         scenario.flows.iter().map(|spec| read_flow(&mut from, scenario, spec)).collect();
@@ -58,7 +60,7 @@ pub(super) fn decode(scenario: &Scenario, bytes: &[u8]) -> Option<Outcome> {
         .map(|(spec, load)| read_link(&mut from, &spec.name, load))
         .collect();
     let links = links?;
-    from.is_empty().then_some(Outcome { end, flows, links, trace: None })
+    from.is_empty().then_some(Outcome { begin, end, flows, links, trace: None })
 }
 
 // Which values follow, one bit each.
