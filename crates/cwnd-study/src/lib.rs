@@ -4,6 +4,8 @@
 //! - [`Results`]: what its runs gave, cell by cell and repeat by repeat;
 //! - [`store`]: where what came of every run is kept, and [`runner`], which does the runs that it has not;
 //! - [`claims`]: whether what is claimed was measured;
+//! - [`export`]: results as tables for other tools;
+//! - [`diff`]: what changed between two runs of a study;
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
 //! - [`output_file`]: files that are written whole or not at all.
 //!
@@ -11,6 +13,8 @@
 #![forbid(unsafe_code)]
 
 pub mod claims;
+pub mod diff;
+pub mod export;
 mod key;
 pub mod output_file;
 mod parquet;
