@@ -1,7 +1,7 @@
 //! The metrics of one run, defined once.
 //!
 //! Wire bytes count headers as the stack defines them; payload does not. Durations are those of the counting:
-//! from 0 to [`Outcome::end`]. Rates are in bits a second and times in seconds; what cannot be measured (a
+//! from [`Outcome::begin`] (0, or the end of the warm-up) to [`Outcome::end`]. Rates are in bits a second and times in seconds; what cannot be measured (a
 //! round-trip time without a sample) is `None`, never NaN.
 //!
 //! A run's own figures are those of its **forward** flows, the ones that are not marked as reverse: reverse
@@ -131,7 +131,7 @@ pub struct FlowMetrics {
 impl RunMetrics {
     /// The metrics of a scenario's outcome. Flows and links of the two are matched by their order.
     pub fn new(scenario: &Scenario, outcome: &Outcome) -> RunMetrics {
-        let seconds = outcome.end.as_secs_f64();
+        let seconds = counted_seconds(outcome);
         let pairs = || scenario.flows.iter().zip(&outcome.flows);
         let forward: Vec<&FlowOutcome> =
             pairs().filter(|(spec, _)| !spec.reverse).map(|(_, flow)| flow).collect();
@@ -155,7 +155,7 @@ impl RunMetrics {
         let rtt_sum: f64 = forward.iter().map(|flow| flow.rtt_sum_s).sum();
         RunMetrics {
             throughput_bps: bit_rate(wire_bytes, seconds),
-            throughput_active_bps: bit_rate(wire_bytes, active_seconds(&forward, outcome.end)),
+            throughput_active_bps: bit_rate(wire_bytes, active_seconds(&forward, outcome)),
             goodput_bps: bit_rate(sum(|flow| flow.bytes_in_order), seconds),
             utilisation: capacity.map(|rate| bit_rate(crossing.sum(), seconds) / rate.0 as f64),
             loss_ratio: ratio(dropped + lost, sent),
@@ -197,8 +197,8 @@ impl QueueMetrics {
 impl FlowMetrics {
     fn new(scenario: &Scenario, outcome: &Outcome, index: usize) -> FlowMetrics {
         let (spec, flow) = (&scenario.flows[index], &outcome.flows[index]);
-        let seconds = outcome.end.as_secs_f64();
-        let open = Time(outcome.end.0.saturating_sub(flow.start.0)).as_secs_f64();
+        let seconds = counted_seconds(outcome);
+        let open = between(flow.start.max(outcome.begin), outcome.end);
         let finite_window = flow.cwnd_integral / open;
         FlowMetrics {
             flow: index + 1,
@@ -206,11 +206,9 @@ impl FlowMetrics {
             reverse: spec.reverse,
             start_s: flow.start.as_secs_f64(),
             stop_s: flow.stop.map(Time::as_secs_f64),
-            completion_time_s: flow
-                .completed
-                .map(|completed| Time(completed.0.saturating_sub(flow.start.0)).as_secs_f64()),
+            completion_time_s: flow.completed.map(|completed| between(flow.start, completed)),
             throughput_bps: bit_rate(flow.wire_bytes_received, seconds),
-            throughput_active_bps: bit_rate(flow.wire_bytes_received, active_seconds(&[flow], outcome.end)),
+            throughput_active_bps: bit_rate(flow.wire_bytes_received, active_seconds(&[flow], outcome)),
             goodput_bps: bit_rate(flow.bytes_in_order, seconds),
             rtt_mean_s: mean(flow.rtt_sum_s, flow.rtt_samples),
             rtt_min_s: flow.rtt_min.map(Time::as_secs_f64),
@@ -257,14 +255,24 @@ fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// From the first start to the last stop, completion or the end of the run; flows that never started have no part
-/// in it.
-fn active_seconds(flows: &[&FlowOutcome], end: Time) -> f64 {
+/// How long the counting lasted.
+fn counted_seconds(outcome: &Outcome) -> f64 {
+    between(outcome.begin, outcome.end)
+}
+
+fn between(from: Time, to: Time) -> f64 {
+    Time(to.0.saturating_sub(from.0)).as_secs_f64()
+}
+
+/// The counted time from the first start to the last stop, completion or the end of the run; flows that never started
+/// have no part in it.
+fn active_seconds(flows: &[&FlowOutcome], outcome: &Outcome) -> f64 {
+    let end = outcome.end;
     let started = || flows.iter().filter(|flow| flow.start < end);
-    let first = started().map(|flow| flow.start).min();
+    let first = started().map(|flow| flow.start.max(outcome.begin)).min();
     let last =
         started().map(|flow| flow.stop.unwrap_or(end).min(flow.completed.unwrap_or(end)).min(end)).max();
-    first.zip(last).map_or(0.0, |(first, last)| Time(last.0.saturating_sub(first.0)).as_secs_f64())
+    first.zip(last).map_or(0.0, |(first, last)| between(first, last))
 }
 
 #[cfg(test)]

@@ -64,6 +64,7 @@ fn outcome() -> Outcome {
         ..LinkOutcome::default()
     };
     Outcome {
+        begin: Time::ZERO,
         end: Time::from_secs(10),
         flows: vec![bulk, stopped, completed, reverse],
         links: vec![link],
@@ -110,6 +111,22 @@ fn a_flow_is_measured_over_the_run_and_over_its_own_time() {
     assert_eq!(completed.throughput_active_bps, 160e6);
     assert_eq!((completed.rtt_mean_s, completed.rtt_min_s), (None, None));
     assert!(reverse.reverse);
+}
+
+#[test]
+fn what_is_counted_begins_when_the_warm_up_is_over() {
+    // The same counts in the last 5 s: rates are twice as high.
+    let late = Outcome { begin: Time::from_secs(5), ..outcome() };
+    let run = RunMetrics::new(&scenario(), &late);
+    assert_eq!((run.throughput_bps, run.goodput_bps), (120e6, 48e6));
+    assert_eq!(run.throughput_active_bps, 120e6);
+    let [bulk, stopped, completed, _] = run.flows.as_slice() else { panic!("four flows") };
+    assert_eq!((bulk.throughput_bps, bulk.cwnd_mean), (20e6, Some(180.0)));
+    // From 5 s to its stop at 6 s.
+    assert_eq!(stopped.throughput_active_bps, 100e6);
+    // It ended before anything counted; the time it took stays.
+    assert_eq!((completed.throughput_active_bps, completed.completion_time_s), (0.0, Some(2.5)));
+    assert_eq!(run.queues[0].mean_packets, 9.0);
 }
 
 #[test]
