@@ -1,6 +1,7 @@
 //! From a question in a file to results that can be trusted.
 //!
-//! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims;
+//! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims. [`Study::load`]
+//!   reads one, or says everything that is wrong with it ([`StudyError`]);
 //! - [`Results`]: what its runs gave, cell by cell and repeat by repeat;
 //! - [`claims`]: whether what is claimed was measured;
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
@@ -14,6 +15,7 @@ pub mod output_file;
 mod parquet;
 mod results;
 mod study;
+mod study_file;
 pub mod trace_file;
 mod traced_run;
 
@@ -21,5 +23,8 @@ pub use results::{Provenance, Results, RunResult, RunState};
 pub use study::{
     Axis, Cell, Claim, ClaimKind, Expectation, Figure, FigureKind, Point, Scale, Selection, Study, Table,
     TracePlan,
+};
+pub use study_file::{
+    CheckAlgorithm, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Place, StudyError, keys,
 };
 pub use traced_run::TracedRun;
