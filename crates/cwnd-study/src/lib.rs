@@ -3,6 +3,7 @@
 //! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims. [`Study::load`]
 //!   reads one, or says everything that is wrong with it ([`StudyError`]);
 //! - [`Results`]: what its runs gave, cell by cell and repeat by repeat;
+//! - [`store`]: where what came of every run is kept, and [`runner`], which does the runs that it has not;
 //! - [`claims`]: whether what is claimed was measured;
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
 //! - [`output_file`]: files that are written whole or not at all.
@@ -11,15 +12,20 @@
 #![forbid(unsafe_code)]
 
 pub mod claims;
+mod key;
 pub mod output_file;
 mod parquet;
 mod results;
+pub mod runner;
+pub mod store;
 mod study;
 mod study_file;
 pub mod trace_file;
 mod traced_run;
 
+pub use key::RunKey;
 pub use results::{Provenance, Results, RunResult, RunState};
+pub use store::{KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState};
 pub use study::{
     Axis, Cell, Claim, ClaimKind, Expectation, Figure, FigureKind, Point, Scale, Selection, Study, Table,
     TracePlan,
@@ -28,3 +34,20 @@ pub use study_file::{
     CheckAlgorithm, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Place, StudyError, keys,
 };
 pub use traced_run::TracedRun;
+
+use cwnd_scenario::{Outcome, Scenario};
+use std::collections::BTreeMap;
+
+/// Stands in until the metrics are there.
+pub(crate) fn metric_values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
+    let metrics = cwnd_scenario::metrics::RunMetrics::new(scenario, outcome);
+    [("throughput_bps", metrics.throughput_bps), ("jain_index", metrics.jain_index)]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+}
+
+impl Study {
+    pub(crate) fn of_kept(kept: &KeptStudy) -> Result<Study, String> {
+        Err(format!("{} cannot be read yet", kept.name))
+    }
+}

@@ -18,6 +18,9 @@
 
 mod csv;
 mod parquet;
+mod read;
+
+pub use read::{digest, read};
 
 use std::path::Path;
 
