@@ -77,6 +77,17 @@ pub fn draw(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) 
     drawn
 }
 
+/// The name of a figure's file, without extension: its own name, with anything but letters, digits, `.`, `_` and `-`
+/// replaced, so that no name leads out of its directory.
+pub fn file_name(figure: &Figure) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name: String = figure.name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    match name.trim_start_matches('.') {
+        "" => "figure".into(),
+        name => name.into(),
+    }
+}
+
 /// The figure as a file for a paper: with its notes and what made it below.
 pub fn file(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) -> String {
     let mut drawn = draw(results, figure, looks, traces);

@@ -22,9 +22,9 @@ use crate::figures::traces::Traces;
 use crate::series::Looks;
 use cwnd_study::Results;
 
-/// The page. Samples are read from the files that the results name.
+/// The page. Samples are read from the files that the results name; one that cannot be read is told in its figure.
 pub fn html(results: &Results) -> String {
-    html_with(results, &Traces::read(results, |_| Err("no reader".into())))
+    html_with(results, &Traces::from_files(results))
 }
 
 /// The page, with samples that are already there.

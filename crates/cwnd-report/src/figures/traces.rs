@@ -1,7 +1,7 @@
 //! The samples that figures over time are drawn from.
 
 use cwnd_scenario::Trace;
-use cwnd_study::{FigureKind, Results};
+use cwnd_study::{FigureKind, Results, trace_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -10,6 +10,11 @@ use std::path::Path;
 pub struct Traces(BTreeMap<usize, Result<Trace, String>>);
 
 impl Traces {
+    /// Reads them from the files that the results name.
+    pub fn from_files(results: &Results) -> Traces {
+        Traces::read(results, |path| trace_file::read(path).map_err(|error| error.to_string()))
+    }
+
     /// Reads what the study's figures over time need and no more: of each cell that they show the first repeat that
     /// was recorded. A file that cannot be read is told in the figure.
     pub fn read(results: &Results, mut read: impl FnMut(&Path) -> Result<Trace, String>) -> Traces {

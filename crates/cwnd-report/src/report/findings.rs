@@ -92,6 +92,12 @@ struct ClaimUnit {
     what: String,
 }
 
+/// A difference of two percentages is in points of them.
+fn points(shown: Shown) -> Shown {
+    let unit = if shown.unit == "%" { "percentage points".into() } else { shown.unit };
+    Shown { unit, ..shown }
+}
+
 impl ClaimUnit {
     fn new(claim: &Claim, measured: Option<Summary>) -> ClaimUnit {
         let ends = [claim.expect.at_least, claim.expect.at_most, measured.map(|m| m.mean)];
@@ -110,7 +116,7 @@ impl ClaimUnit {
                 let title = Measure::of(metric).title;
                 let what = format!("{most}{title} of {a} over {over}");
                 let shown = match absolute {
-                    true => of(metric, "").0,
+                    true => points(of(metric, "").0),
                     false => Shown { factor: 100.0, unit: "%".into() },
                 };
                 ((shown, what), true)
