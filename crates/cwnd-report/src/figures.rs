@@ -69,7 +69,9 @@ pub fn draw(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) 
         FigureKind::Line { x, y, series } => line::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::Bars { x, y, series } => bars::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::HeatMap { x, y, value } => heat_map::draw(results, figure, x, y, value),
-        FigureKind::Trace { show, series } => trace::draw(results, figure, looks, traces, show, series.as_deref()),
+        FigureKind::Trace { show, series } => {
+            trace::draw(results, figure, looks, traces, show, series.as_deref())
+        }
     };
     let caption = figure.caption.iter().map(String::as_str).chain(drawn.notes.iter().map(String::as_str));
     drawn.grid.caption = caption.collect::<Vec<_>>().join(" ");

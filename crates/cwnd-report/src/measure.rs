@@ -45,12 +45,7 @@ pub struct Shown {
 impl Measure {
     /// The metric of this name. One that nobody knows is shown by its name, without a unit.
     pub fn of(name: &str) -> Measure {
-        let known = |title: &str, unit, better| Measure {
-            title: title.into(),
-            formula: None,
-            better,
-            unit,
-        };
+        let known = |title: &str, unit, better| Measure { title: title.into(), formula: None, better, unit };
         let words = |name: &str| name.replace('_', " ");
         if let Some(rest) = name.strip_suffix("_bps") {
             known(&words(rest), Unit::Si("bit/s".into()), Some(Better::More))
@@ -107,6 +102,18 @@ pub fn capital(text: &str) -> String {
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
+/// A text with its first letter small, unless more letters of its first word are large (`PER`, `RTT`).
+pub fn small(text: &str) -> String {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) if !word.chars().skip(1).any(char::is_uppercase) => {
+            first.to_lowercase().chain(characters).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
 impl Shown {
     /// The unit that suits some values: by the greatest of them.
     pub fn of(measure: &Measure, values: impl IntoIterator<Item = f64>) -> Shown {
@@ -128,7 +135,8 @@ pub fn decimals(value: f64, half: Option<f64>) -> usize {
         None => {
             let most = digits(value, 4);
             let text = format!("{value:.most$}");
-            let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            let short =
+                if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
             short.find('.').map_or(0, |point| short.len() - point - 1)
         }
     }
@@ -170,6 +178,7 @@ mod tests {
         assert_eq!(shown("rtt_mean_s", 0.2).unit, "ms");
         assert_eq!(shown("loss_ratio", 0.001), Shown { factor: 100.0, unit: "%".into() });
         assert_eq!(shown("rtt_mean_s", 0.0).factor, 1.0);
+        assert_eq!([small("Buffer size"), small("PER"), small("")], ["buffer size", "PER", ""]);
         assert_eq!(number(-1234.5, 1), "\u{2212}1,234.5");
     }
 }

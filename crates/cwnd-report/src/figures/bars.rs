@@ -6,7 +6,7 @@ use super::line::Series;
 use super::missing::Missing;
 use super::points::{Chosen, Tally};
 use crate::estimate::Estimate;
-use crate::measure::{Measure, Shown};
+use crate::measure::{Measure, Shown, small};
 use crate::plot::style::{INK, Marker};
 use crate::plot::{self, Bar, Bars, Grid, Key, Panel, Swatch};
 use crate::series::Looks;
@@ -35,7 +35,8 @@ pub(super) fn draw(
     let mut all: Vec<Vec<Vec<Option<Estimate>>>> = Vec::new();
     for pane in &panes.panes {
         let mut mean = |at: Option<(usize, usize)>, group: usize| {
-            let fast: Vec<(usize, usize)> = pane.at.iter().copied().chain(at).chain([(x_axis, group)]).collect();
+            let fast: Vec<(usize, usize)> =
+                pane.at.iter().copied().chain(at).chain([(x_axis, group)]).collect();
             tally.estimate(results, &chosen.at(&fast), y)
         };
         all.push(series.0.iter().map(|s| groups.iter().map(|g| mean(s.at, *g)).collect()).collect());
@@ -87,7 +88,7 @@ pub(super) fn draw(
         let cross = Swatch { marker: Some(Marker::Cross), sign: Some(INK), ..Swatch::default() };
         grid.keys.push(Key::new("no value", cross));
     }
-    grid.description = format!("{} by {}.", measure.heading(), axis.title);
+    grid.description = format!("{} by {}.", measure.heading(), small(&axis.title));
     Drawn { grid, notes, samples: None }
 }
 

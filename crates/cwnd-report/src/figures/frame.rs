@@ -27,8 +27,7 @@ impl Panes {
         match axes.as_slice() {
             [rows, columns] if rows != columns => {
                 let (down, across) = (chosen.points(*rows), chosen.points(*columns));
-                let headings =
-                    (names(&across, |p| name(*columns, p)), names(&down, |p| name(*rows, p)));
+                let headings = (names(&across, |p| name(*columns, p)), names(&down, |p| name(*rows, p)));
                 let pane = |(row, column): (usize, usize)| Pane {
                     title: format!("{}, {}", name(*rows, row), name(*columns, column)),
                     at: vec![(*rows, row), (*columns, column)],
@@ -48,7 +47,11 @@ impl Panes {
                 };
                 Panes { panes, columns, headings: None }
             }
-            [] => Panes { panes: vec![Pane { title: String::new(), at: Vec::new() }], columns: 1, headings: None },
+            [] => Panes {
+                panes: vec![Pane { title: String::new(), at: Vec::new() }],
+                columns: 1,
+                headings: None,
+            },
         }
     }
 

@@ -6,7 +6,7 @@ use super::bars::without_axis;
 use super::frame::Panes;
 use super::points::{Chosen, Tally};
 use crate::estimate::Estimate;
-use crate::measure::{Measure, Shown, decimals, number};
+use crate::measure::{Measure, Shown, decimals, number, small};
 use crate::plot::colour_scale::{self, ColourBar};
 use crate::plot::{self, Cells, Panel, Tile};
 use cwnd_study::{Axis, Figure, Results};
@@ -71,7 +71,8 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     });
     grid.width = width;
     if high > low {
-        grid.bar = Some(ColourBar { axis: plot::Axis::linear(&measure.heading(), &shown.unit).from(low).to(high) });
+        grid.bar =
+            Some(ColourBar { axis: plot::Axis::linear(&measure.heading(), &shown.unit).from(low).to(high) });
     }
     let mut used: Vec<usize> = figure.panels.iter().filter_map(|name| study.axis(name)).collect();
     used.extend([x_axis, y_axis]);
@@ -83,7 +84,8 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     if high <= low {
         notes.push(format!("All values are in {}.", unit_words(&measure.title, &shown.unit)));
     }
-    grid.description = format!("{} by {} and {}.", measure.heading(), x_names.title, y_names.title);
+    grid.description =
+        format!("{} by {} and {}.", measure.heading(), small(&x_names.title), small(&y_names.title));
     Drawn { grid, notes, samples: None }
 }
 

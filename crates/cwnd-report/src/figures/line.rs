@@ -5,7 +5,7 @@ use super::frame::{Panes, height};
 use super::missing::Missing;
 use super::points::{Chosen, Tally};
 use crate::estimate::Estimate;
-use crate::measure::{Measure, Shown, number};
+use crate::measure::{Measure, Shown, number, small};
 use crate::plot::style::{INK, Marker};
 use crate::plot::{self, Band, ErrorBars, Key, Line, Markers, Panel, Swatch};
 use crate::series::{Look, Looks};
@@ -74,7 +74,7 @@ pub(super) fn draw(
         let cross = Swatch { marker: Some(Marker::Cross), line: None, ..Swatch::default() };
         grid.keys.push(Key::new("no value", Swatch { sign: Some(INK), ..cross }));
     }
-    grid.description = format!("{} against {}.", measure.heading(), study.axes[x_axis].title);
+    grid.description = format!("{} against {}.", measure.heading(), small(&study.axes[x_axis].title));
     Drawn { grid, notes, samples: None }
 }
 
@@ -175,7 +175,8 @@ impl Places {
             let ends = (values[joined[0]], values[joined[joined.len() - 1]]);
             let pad = if ends.1 > ends.0 { 0.03 * (ends.1 - ends.0) } else { 0.5 };
             let drawn = plot::Axis::linear(&axis.title, unit).from(ends.0 - pad).to(ends.1 + pad);
-            let drawn = if joined.len() <= TICKS { drawn.labelled(ticks(&values, &joined, None)) } else { drawn };
+            let drawn =
+                if joined.len() <= TICKS { drawn.labelled(ticks(&values, &joined, None)) } else { drawn };
             return Places { axis: drawn, at: values, joined, apart: Vec::new() };
         }
         // Zero stands so far to the left as two neighbours are apart.
@@ -202,7 +203,8 @@ impl Places {
 /// A tick at every point; what is not positive stands at `zero`.
 fn ticks(values: &[f64], order: &[usize], zero: Option<f64>) -> Vec<(f64, String)> {
     let place = |v: f64| if v > 0.0 { v } else { zero.unwrap_or(v) };
-    let mut ticks: Vec<(f64, String)> = order.iter().map(|i| (place(values[*i]), plain(values[*i]))).collect();
+    let mut ticks: Vec<(f64, String)> =
+        order.iter().map(|i| (place(values[*i]), plain(values[*i]))).collect();
     ticks.dedup_by(|a, b| a.0 == b.0);
     ticks
 }

@@ -1,6 +1,7 @@
 //! The cells of a figure, and where they stand on its axes.
 
 use crate::estimate::Estimate;
+use crate::measure::small;
 use cwnd_study::{Results, Selection};
 
 /// The cells that a figure or a table shows.
@@ -22,7 +23,8 @@ impl<'a> Chosen<'a> {
 
     /// The cells at these points (pairs of axis and point).
     pub fn at(&self, points: &[(usize, usize)]) -> Vec<usize> {
-        let is_there = |cell: &&usize| points.iter().all(|&(axis, point)| self.point(**cell, axis) == Some(point));
+        let is_there =
+            |cell: &&usize| points.iter().all(|&(axis, point)| self.point(**cell, axis) == Some(point));
         self.cells.iter().filter(is_there).copied().collect()
     }
 
@@ -71,8 +73,9 @@ impl Tally {
         let study = &chosen.results.study;
         let mut notes = Vec::new();
         let open = chosen.open_axes(used);
-        let over: Vec<String> = open.iter().map(|axis| study.axes[*axis].title.to_lowercase()).collect();
-        let over = if over.is_empty() { String::new() } else { format!(", averaged over {}", over.join(" and ")) };
+        let over: Vec<String> = open.iter().map(|axis| small(&study.axes[*axis].title)).collect();
+        let over =
+            if over.is_empty() { String::new() } else { format!(", averaged over {}", over.join(" and ")) };
         notes.push(match (study.repeats, self.has_interval) {
             (0 | 1, _) => format!("One run each{over}, so there are no intervals."),
             (repeats, true) => format!("Means of {repeats} repeats with 95 % intervals{over}."),
@@ -82,8 +85,8 @@ impl Tally {
         if self.missing > 0 && self.missing == places {
             notes.push("No value is there yet: its runs are missing or failed.".into());
         } else if self.missing > 0 {
-            let (are, s) = if self.missing == 1 { ("is", "") } else { ("are", "s") };
-            notes.push(format!("{} of {places} value{s} {are} missing {how}.", self.missing));
+            let are = if self.missing == 1 { "is" } else { "are" };
+            notes.push(format!("{} of {places} values {are} missing {how}.", self.missing));
         }
         match self.partial {
             0 => {}

@@ -39,11 +39,13 @@ pub(super) fn draw(
     let chosen = Chosen::new(results, &figure.select);
     let panes = Panes::new(&chosen, figure, true);
     let series = Series::new(&chosen, looks, series);
-    let mut gathered = Gathered { chosen: &chosen, traces, series: &series, missing: Vec::new(), runs: Vec::new() };
+    let mut gathered =
+        Gathered { chosen: &chosen, traces, series: &series, missing: Vec::new(), runs: Vec::new() };
     let runs: Vec<Vec<Option<Run<'_>>>> = panes.panes.iter().map(|pane| gathered.runs(pane)).collect();
     let Gathered { missing, runs: drawn_runs, .. } = gathered;
 
-    let queue = quantity::queue(results, runs.iter().flatten().flatten().map(|run| (run.cell, run.flows.trace)));
+    let queue =
+        quantity::queue(results, runs.iter().flatten().flatten().map(|run| (run.cell, run.flows.trace)));
     let quantities: Vec<Quantity> = show.iter().map(|name| Quantity::new(name, queue.as_deref())).collect();
     let is_one = series.0.iter().all(|one| one.at.is_none());
     let most = if is_one { MOST_FLOWS } else { MOST_OF_SERIES };
@@ -70,7 +72,9 @@ pub(super) fn draw(
     let mut grid = panes.grid(figure, |pane| {
         let mut panels = Vec::new();
         let mut block = SampleBlock { title: pane.title.clone(), panels: Vec::new() };
-        for (i, (q, drawings)) in each.next().into_iter().flatten().enumerate().map(|(i, d)| (i, (&quantities[i], d))) {
+        for (i, (q, drawings)) in
+            each.next().into_iter().flatten().enumerate().map(|(i, d)| (i, (&quantities[i], d)))
+        {
             let axis = plot::Axis::linear(&q.measure.heading(), &shown[i].unit).from(0.0);
             let height = if i == 0 { heights.0 } else { heights.1 };
             let time = plot::Axis::linear("Time", "s").from(0.0).tight();
@@ -90,7 +94,11 @@ pub(super) fn draw(
     let quantities: Vec<&str> = quantities.iter().map(|q| q.measure.title.as_str()).collect();
     grid.description = format!("{} over time.", quantities.join(", "));
     let mut notes = notes(results, &drawn_runs, &missing, averaged, most);
-    notes.extend(queue.filter(|_| show.iter().any(|s| s == "queue")).map(|link| format!("The queue is that of the link {link}.")));
+    notes.extend(
+        queue
+            .filter(|_| show.iter().any(|s| s == "queue"))
+            .map(|link| format!("The queue is that of the link {link}.")),
+    );
     if grid.blocks.len() > 1 && (0..show.len()).any(|panel| !grid.is_shared(panel)) {
         notes.push("Vertical axes differ between panels.".into());
     }
@@ -147,7 +155,10 @@ impl<'a> Gathered<'a> {
             match self.traces.of_cell(results, cell) {
                 Ok((run, trace)) => {
                     self.runs.push(run);
-                    runs.push(Some(Run { cell, flows: Flows::new(&results.study.cells[cell].scenario, trace) }));
+                    runs.push(Some(Run {
+                        cell,
+                        flows: Flows::new(&results.study.cells[cell].scenario, trace),
+                    }));
                 }
                 Err(why) => {
                     self.missing.push(format!("{} ({why})", results.study.cell_label(cell)));
@@ -159,7 +170,13 @@ impl<'a> Gathered<'a> {
     }
 }
 
-fn drawings(quantity: &Quantity, run: &Run<'_>, series: &Series, place: usize, averaged: bool) -> Vec<Drawing> {
+fn drawings(
+    quantity: &Quantity,
+    run: &Run<'_>,
+    series: &Series,
+    place: usize,
+    averaged: bool,
+) -> Vec<Drawing> {
     let one = &series.0[place];
     let is_one = one.at.is_none();
     if quantity.is_queue() {
@@ -178,7 +195,13 @@ fn drawings(quantity: &Quantity, run: &Run<'_>, series: &Series, place: usize, a
     };
     if averaged && count > 1 {
         let (points, band) = run.flows.mean(quantity);
-        return vec![Drawing { label: name(None), stroke: Stroke::solid(one.look.colour(), 1.5), look: one.look, points, band }];
+        return vec![Drawing {
+            label: name(None),
+            stroke: Stroke::solid(one.look.colour(), 1.5),
+            look: one.look,
+            points,
+            band,
+        }];
     }
     run.flows
         .each(quantity)

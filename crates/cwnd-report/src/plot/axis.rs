@@ -70,7 +70,8 @@ impl Axis {
 
     /// Places with names, at 0, 1, 2 and so on.
     pub fn named<S: Into<String>>(title: &str, names: impl IntoIterator<Item = S>) -> Axis {
-        let labels: Vec<(f64, String)> = (0..).map(f64::from).zip(names.into_iter().map(Into::into)).collect();
+        let labels: Vec<(f64, String)> =
+            (0..).map(f64::from).zip(names.into_iter().map(Into::into)).collect();
         let end = labels.len().max(1) as f64 - 0.5;
         Axis { labels: Some(labels), named: true, ..Axis::linear(title, "").from(-0.5).to(end) }
     }

@@ -29,7 +29,9 @@ pub struct Tile {
 
 impl Mark for Cells {
     fn extent(&self) -> Extent {
-        self.tiles.iter().fold(Extent::default(), |e, t| e.with(t.x - 0.5, t.y - 0.5).with(t.x + 0.5, t.y + 0.5))
+        self.tiles
+            .iter()
+            .fold(Extent::default(), |e, t| e.with(t.x - 0.5, t.y - 0.5).with(t.x + 0.5, t.y + 0.5))
     }
 
     fn draw(&self, frame: &Frame, canvas: &mut Canvas) {

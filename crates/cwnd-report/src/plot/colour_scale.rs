@@ -85,7 +85,7 @@ impl ColourBar {
     }
 
     fn fit(&self, height: f64) -> super::axis::Fitted {
-        self.axis.fit(None, ((height / 28.0) as usize).max(2))
+        self.axis.fit(None, ((height / 20.0) as usize).max(2))
     }
 }
 

@@ -105,7 +105,8 @@ impl Figure {
             y = panel.draw_heading(&mut canvas, left, self.width - MARGIN, y);
             let (right, bottom) = (self.width - MARGIN, y + panel.height);
             let frame = Frame { x: x_axis, y: y_axis, left, right, top: y, bottom };
-            let edges = Edges { x_labels: labelled, x_title: labelled, y_labels: true, y_title: Some(MARGIN) };
+            let edges =
+                Edges { x_labels: labelled, x_title: labelled, y_labels: true, y_title: Some(MARGIN) };
             panel.draw(&mut canvas, &frame, edges);
             y = bottom + if labelled { 2.0 * TICK + TEXT + 8.0 } else { 8.0 };
         }
@@ -185,7 +186,10 @@ impl Panel {
         if let Some(x) = self.x.broken_at.map(|value| frame.x(value)).filter(|x| x.is_finite()) {
             canvas.rectangle(x - 2.0, bottom - 2.0, 4.0, 4.0, PAPER, 1.0);
             for side in [x - 2.0, x + 2.0] {
-                canvas.line(&[(side - 1.5, bottom + 4.0), (side + 1.5, bottom - 4.0)], &Stroke::solid(INK, 0.8));
+                canvas.line(
+                    &[(side - 1.5, bottom + 4.0), (side + 1.5, bottom - 4.0)],
+                    &Stroke::solid(INK, 0.8),
+                );
             }
         }
         let style = Label::new(TEXT, INK).anchor(Anchor::Middle);
@@ -228,7 +232,11 @@ impl Panel {
             let ticks = &frame.x.ticks.major;
             let places: Vec<(f64, &str)> = ticks.iter().map(|(v, l)| (frame.x(*v), l.as_str())).collect();
             let style = Label::new(TICK, INK).anchor(Anchor::Middle);
-            let set = if self.x.named { tick_labels::named(&places, right - left) } else { tick_labels::clear(&places) };
+            let set = if self.x.named {
+                tick_labels::named(&places, right - left)
+            } else {
+                tick_labels::clear(&places)
+            };
             for (x, line, label) in set {
                 canvas.text(x, bottom + 6.0 + TICK + 1.15 * TICK * line as f64, &style, &label);
             }

@@ -221,7 +221,9 @@ impl Layout {
             })
             .collect();
         let beside = match (&grid.bar, &grid.headings) {
-            (Some(bar), _) => bar.width(grid.blocks.iter().flat_map(|b| &b.panels).map(|p| p.height).fold(0.0, f64::max)),
+            (Some(bar), _) => {
+                bar.width(grid.blocks.iter().flat_map(|b| &b.panels).map(|p| p.height).fold(0.0, f64::max))
+            }
             (None, Headings::Matrix { rows, .. }) if !rows.is_empty() => TEXT + 6.0,
             (None, _) => 0.0,
         };

@@ -48,7 +48,9 @@ impl Hatch {
             return;
         }
         let lines = match self {
-            Hatch::Full => return canvas.rectangle(left, top, right - left, bottom - top, stroke.colour, 1.0),
+            Hatch::Full => {
+                return canvas.rectangle(left, top, right - left, bottom - top, stroke.colour, 1.0);
+            }
             Hatch::Empty => return,
             Hatch::Rising => rising([left, top, right, bottom]),
             Hatch::Falling => falling([left, top, right, bottom]),

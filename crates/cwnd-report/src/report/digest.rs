@@ -14,7 +14,10 @@ fn base64(bytes: &[u8]) -> String {
         let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         let all = [sign(bits >> 18), sign(bits >> 12), sign(bits >> 6), sign(bits)];
-        all.into_iter().take(three.len() + 1).chain(std::iter::repeat_n('=', 3 - three.len())).collect::<String>()
+        all.into_iter()
+            .take(three.len() + 1)
+            .chain(std::iter::repeat_n('=', 3 - three.len()))
+            .collect::<String>()
     };
     bytes.chunks(3).map(group).collect()
 }
@@ -25,7 +28,9 @@ mod tests {
 
     #[test]
     fn base64_as_in_rfc_4648() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
             assert_eq!(base64(bytes.as_bytes()), text);
         }
     }

@@ -20,11 +20,19 @@ pub fn section(study: &Study) -> String {
 }
 
 fn axis(axis: &Axis) -> (String, String) {
-    let labels: Vec<String> = axis.points.iter().map(|point| format!("<span class=\"point\">{}</span>", escape(&point.label))).collect();
+    let labels: Vec<String> = axis
+        .points
+        .iter()
+        .map(|point| format!("<span class=\"point\">{}</span>", escape(&point.label)))
+        .collect();
     let unit = axis.unit.as_deref().filter(|unit| !unit.is_empty());
     let unit = unit.filter(|_| axis.points.iter().all(|point| point.label.parse::<f64>().is_ok()));
     let unit = unit.map(|unit| format!(" <span class=\"unit\">{}</span>", escape(unit))).unwrap_or_default();
-    let title = if axis.title.eq_ignore_ascii_case(&axis.name) { axis.title.clone() } else { format!("{} ({})", axis.title, axis.name) };
+    let title = if axis.title.eq_ignore_ascii_case(&axis.name) {
+        axis.title.clone()
+    } else {
+        format!("{} ({})", axis.title, axis.name)
+    };
     (title, format!("{}{unit}", labels.join(", ")))
 }
 
@@ -61,10 +69,13 @@ fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
     if let Some(link) = network.links.get(network.bottleneck) {
         facts.push(("Bottleneck", rate(link)));
         facts.push(("Buffer of the bottleneck", limit(link)));
-        facts.push(("Packet error rate", match link.loss {
-            Loss::None => "0".into(),
-            Loss::Bernoulli(probability) => format!("{probability:e}"),
-        }));
+        facts.push((
+            "Packet error rate",
+            match link.loss {
+                Loss::None => "0".into(),
+                Loss::Bernoulli(probability) => format!("{probability:e}"),
+            },
+        ));
         if let Some(threshold) = link.queue.ecn_threshold {
             facts.push(("Marks over", format!("{threshold} packets")));
         }
@@ -92,7 +103,13 @@ fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
         StackProfile::Linux => "linux",
     };
     let sack = if stack.sack { "SACK" } else { "no SACK" };
-    facts.push(("Stack", format!("{profile}, payload {} bytes, {sack}, initial window {}", stack.payload, stack.initial_window)));
+    facts.push((
+        "Stack",
+        format!(
+            "{profile}, payload {} bytes, {sack}, initial window {}",
+            stack.payload, stack.initial_window
+        ),
+    ));
     facts.retain(|(_, value)| !value.is_empty());
     facts
 }

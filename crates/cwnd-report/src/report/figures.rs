@@ -25,7 +25,8 @@ fn one(results: &Results, looks: &Looks, traces: &Traces, number: usize, figure:
     let caption = figure.caption.iter().map(|text| format!(" {}{}", inline(text), sentence(text)));
     let notes = drawn.notes.iter().map(|note| format!(" {}", escape(note)));
     let notes: String = caption.chain(notes).collect();
-    let embedded = drawn.samples.as_ref().filter(|s| samples::has_any(s)).map(|samples| samples::embed(samples, number));
+    let embedded =
+        drawn.samples.as_ref().filter(|s| samples::has_any(s)).map(|samples| samples::embed(samples, number));
     let html = format!(
         "<figure id=\"figure-{number}\">\n<div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"Figure {number}\">\n{}</div>\n{}\
          <figcaption><p><b>Figure {number}.</b> <span class=\"title\">{}{}</span>{notes}</p>\n\

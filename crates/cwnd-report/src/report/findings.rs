@@ -30,13 +30,13 @@ fn tally(verdicts: &[Verdict]) -> String {
     let count = |judgement: Judgement| verdicts.iter().filter(|v| v.judgement == judgement).count();
     let part = |judgement: Judgement| {
         let count = count(judgement);
-        (count > 0).then(|| {
-            format!("<span class=\"{}\">{count} {}</span>", class(judgement), judgement.name())
-        })
+        (count > 0)
+            .then(|| format!("<span class=\"{}\">{count} {}</span>", class(judgement), judgement.name()))
     };
     let all = [Judgement::Reproduced, Judgement::NotReproduced, Judgement::Unclear];
     let parts: Vec<String> = all.into_iter().filter_map(part).collect();
-    let claims = if verdicts.len() == 1 { "Of 1 claim".to_owned() } else { format!("Of {} claims", verdicts.len()) };
+    let claims =
+        if verdicts.len() == 1 { "Of 1 claim".to_owned() } else { format!("Of {} claims", verdicts.len()) };
     format!("{claims}: {}.", parts.join(", "))
 }
 
@@ -65,10 +65,13 @@ fn item(claim: &Claim, verdict: &Verdict) -> String {
     if let Some(stated) = &claim.stated {
         rows.push(("Stated".to_owned(), inline(stated)));
     }
-    let measured = verdict.measured.map_or_else(|| "<span class=\"none\">nothing measured</span>".into(), |m| {
-        let what = escape(&unit.what);
-        format!("<strong>{}</strong> <span class=\"what\">{what}</span>", escape(&unit.summary(&m)))
-    });
+    let measured = verdict.measured.map_or_else(
+        || "<span class=\"none\">nothing measured</span>".into(),
+        |m| {
+            let what = escape(&unit.what);
+            format!("<strong>{}</strong> <span class=\"what\">{what}</span>", escape(&unit.summary(&m)))
+        },
+    );
     rows.push(("Measured".to_owned(), measured));
     rows.push(("Expected".to_owned(), escape(&unit.expectation(claim))));
     if let Some(note) = &verdict.note {
@@ -122,7 +125,11 @@ impl ClaimUnit {
                 ((shown, what), true)
             }
             ClaimKind::Wins { metric, of: a, over, .. } => {
-                let what = format!("of the pairs, {a} has more {} than {}", Measure::of(metric).title, over.join(", "));
+                let what = format!(
+                    "of the pairs, {a} has more {} than {}",
+                    Measure::of(metric).title,
+                    over.join(", ")
+                );
                 ((Shown { factor: 100.0, unit: "%".into() }, what), false)
             }
         };

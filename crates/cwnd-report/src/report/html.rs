@@ -48,8 +48,10 @@ pub fn inline(text: &str) -> String {
 
 /// Terms and what they stand for; the latter is HTML.
 pub fn definitions(class: &str, rows: &[(String, String)]) -> String {
-    let rows: String =
-        rows.iter().map(|(term, value)| format!("<div><dt>{}</dt><dd>{value}</dd></div>\n", escape(term))).collect();
+    let rows: String = rows
+        .iter()
+        .map(|(term, value)| format!("<div><dt>{}</dt><dd>{value}</dd></div>\n", escape(term)))
+        .collect();
     format!("<dl class=\"{class}\">\n{rows}</dl>\n")
 }
 

@@ -41,7 +41,9 @@ impl<'a> Page<'a> {
     /// Adds a section with entries of its own in the contents.
     pub fn section_with(&mut self, id: &str, title: &str, body: &str, entries: Vec<Entry>) {
         let (id, title) = (escape(id), escape(title));
-        self.body += &format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{body}</section>\n");
+        self.body += &format!(
+            "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{body}</section>\n"
+        );
         self.contents += &format!("<li><a href=\"#{id}\">{title}</a>");
         if !entries.is_empty() {
             let entry = |e: &Entry| {
@@ -120,7 +122,11 @@ fn status(results: &Results) -> String {
     };
     let mut out = format!(
         "<p class=\"status\">{cells}, {repeats}: {}. {}</p>\n",
-        if all == 1 { "1 run".to_owned() } else { format!("{} runs", crate::number::thousands(all as f64, 0)) },
+        if all == 1 {
+            "1 run".to_owned()
+        } else {
+            format!("{} runs", crate::number::thousands(all as f64, 0))
+        },
         escape(&format!("{}.", made_by::version(results)))
     );
     if done < all {

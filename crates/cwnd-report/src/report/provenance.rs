@@ -12,7 +12,8 @@ pub fn section(results: &Results) -> String {
         ("Seeds".to_owned(), escape(made_by::seeds(study).split_once(' ').map_or("", |(_, seeds)| seeds))),
         ("Version".to_owned(), escape(&format!("cwnd {}", made.version))),
     ];
-    let commit = made.commit.as_ref().map_or("not known".to_owned(), |c| format!("<code>{}</code>", escape(c)));
+    let commit =
+        made.commit.as_ref().map_or("not known".to_owned(), |c| format!("<code>{}</code>", escape(c)));
     rows.push(("Commit".to_owned(), commit));
     rows.push(("Engine".to_owned(), escape(&made.engine)));
     let mut out = definitions("facts", &rows);

@@ -51,7 +51,12 @@ fn block(block: &SampleBlock) -> String {
         times
     };
     let seconds: Vec<Option<f64>> = places.iter().copied().map(Some).collect();
-    format!("{{\"title\":{},\"t\":{},\"panels\":[{}]}}", string(&block.title), numbers(&seconds), panels.join(","))
+    format!(
+        "{{\"title\":{},\"t\":{},\"panels\":[{}]}}",
+        string(&block.title),
+        numbers(&seconds),
+        panels.join(",")
+    )
 }
 
 /// All times at which any line of a block has a sample.
@@ -66,10 +71,14 @@ fn times(block: &SampleBlock) -> Vec<f64> {
 fn line(line: &SampleLine, times: &[f64]) -> String {
     let values = if times.len() > MOST { thinned(&line.points, times) } else { at(&line.points, times) };
     let colour = COLOURS.iter().position(|c| *c == line.stroke.colour);
-    let dash: String = line.stroke.dash.lengths().unwrap_or_default().split(' ').filter(|d| !d.is_empty()).fold(
-        String::new(),
-        |all, d| if all.is_empty() { d.to_owned() } else { format!("{all},{d}") },
-    );
+    let dash: String = line
+        .stroke
+        .dash
+        .lengths()
+        .unwrap_or_default()
+        .split(' ')
+        .filter(|d| !d.is_empty())
+        .fold(String::new(), |all, d| if all.is_empty() { d.to_owned() } else { format!("{all},{d}") });
     format!(
         "{{\"name\":{},\"colour\":{},\"dash\":[{dash}],\"v\":{}}}",
         string(&line.label),
@@ -94,10 +103,14 @@ fn thinned(points: &[(f64, f64)], times: &[f64]) -> Vec<Option<f64>> {
     let (first, last) = (times[0], times[times.len() - 1]);
     let mut values = vec![None; 2 * PARTS];
     let part = |t: f64| (((t - first) / (last - first) * PARTS as f64) as usize).min(PARTS - 1);
-    let finite: Vec<(f64, f64)> = points.iter().copied().filter(|(t, v)| t.is_finite() && v.is_finite()).collect();
+    let finite: Vec<(f64, f64)> =
+        points.iter().copied().filter(|(t, v)| t.is_finite() && v.is_finite()).collect();
     for stretch in finite.chunk_by(|a, b| part(a.0) == part(b.0)) {
         let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let (Some(low), Some(high)) = (stretch.iter().min_by(by_value), stretch.iter().max_by(by_value)) else { continue };
+        let (Some(low), Some(high)) = (stretch.iter().min_by(by_value), stretch.iter().max_by(by_value))
+        else {
+            continue;
+        };
         let (one, two) = if low.0 <= high.0 { (low, high) } else { (high, low) };
         let place = 2 * part(stretch[0].0);
         (values[place], values[place + 1]) = (Some(one.1), Some(two.1));
@@ -151,7 +164,10 @@ mod tests {
 
     #[test]
     fn numbers_are_differences_of_whole_steps() {
-        assert_eq!(numbers(&[Some(1.0), Some(1.5), None, Some(1.25)]), "{\"q\":1e-3,\"d\":[1000,500,null,-250]}");
+        assert_eq!(
+            numbers(&[Some(1.0), Some(1.5), None, Some(1.25)]),
+            "{\"q\":1e-3,\"d\":[1000,500,null,-250]}"
+        );
         assert_eq!(numbers(&[Some(31_000.0), Some(31_004.0)]), "{\"q\":1e1,\"d\":[3100,0]}");
         assert_eq!(numbers(&[]), "{\"q\":1e0,\"d\":[]}");
     }

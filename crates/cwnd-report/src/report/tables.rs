@@ -5,7 +5,7 @@ use super::page::Entry;
 use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
 use crate::made_by;
-use crate::measure::{Better, Measure, Shown, capital, decimals, number};
+use crate::measure::{Better, Measure, Shown, capital, decimals, number, small};
 use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
 use std::collections::BTreeMap;
 
@@ -68,7 +68,11 @@ fn html(results: &Results, table: &Table, index: usize) -> String {
         for (c, column) in columns.iter().enumerate() {
             cells += &cell(column, r, best[c][r]);
         }
-        let class = if r > 0 && above.is_some_and(|above| row.len() > 1 && above[0] != row[0]) { " class=\"part\"" } else { "" };
+        let class = if r > 0 && above.is_some_and(|above| row.len() > 1 && above[0] != row[0]) {
+            " class=\"part\""
+        } else {
+            ""
+        };
         body += &format!("<tr{class}>{cells}</tr>\n");
         above = Some(row);
     }
@@ -77,7 +81,7 @@ fn html(results: &Results, table: &Table, index: usize) -> String {
     let mut notes = tally.notes(&chosen, &used, "(–)");
     if best.iter().flatten().any(|best| *best) {
         notes.push(match compared {
-            Some(axis) => format!("Bold: the best mean by {}.", study.axes[axis].title.to_lowercase()),
+            Some(axis) => format!("Bold: the best mean by {}.", small(&study.axes[axis].title)),
             None => "Bold: the best mean of its column.".into(),
         });
     }
@@ -105,7 +109,8 @@ fn rows(chosen: &Chosen<'_>, axes: &[usize]) -> Vec<Row> {
     let mut rows: Vec<Row> = vec![Vec::new()];
     for axis in axes {
         let points = chosen.points(*axis);
-        let longer = |row: Row| points.iter().map(move |p| row.iter().copied().chain([(*axis, *p)]).collect::<Row>());
+        let longer =
+            |row: Row| points.iter().map(move |p| row.iter().copied().chain([(*axis, *p)]).collect::<Row>());
         rows = rows.into_iter().flat_map(longer).collect();
     }
     rows.retain(|row| !chosen.at(row).is_empty());
@@ -168,7 +173,11 @@ fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, colum
     let row_heads: String = row_axes.iter().map(row_head).collect();
     let metric_head = |column: &Column| {
         let unit = Some(column.shown.unit.as_str()).filter(|unit| !unit.is_empty());
-        format!("<th scope=\"col\" class=\"number\" data-sort>{}{}</th>", escape(&column.measure.heading()), unit_of(unit))
+        format!(
+            "<th scope=\"col\" class=\"number\" data-sort>{}{}</th>",
+            escape(&column.measure.heading()),
+            unit_of(unit)
+        )
     };
     let metric_heads: String = columns.iter().map(metric_head).collect();
     if !is_double {
@@ -197,10 +206,16 @@ fn cell(column: &Column, row: usize, is_best: bool) -> String {
     let best = if is_best { " best" } else { "" };
     // Room as wide as the widest of the column, so that the signs stand below each other.
     let spread = match half {
-        Some(half) => format!("<span class=\"half w{}\"> ± {}</span>", widest_half(column), number(half, digits)),
+        Some(half) => {
+            format!("<span class=\"half w{}\"> ± {}</span>", widest_half(column), number(half, digits))
+        }
         None => String::new(),
     };
-    format!("<td class=\"number{best}\" data-v=\"{}\"><span class=\"mean\">{}</span>{spread}</td>", estimate.mean, number(mean, digits))
+    format!(
+        "<td class=\"number{best}\" data-v=\"{}\"><span class=\"mean\">{}</span>{spread}</td>",
+        estimate.mean,
+        number(mean, digits)
+    )
 }
 
 /// How many characters the widest interval of a column has, at most 12.
@@ -219,9 +234,9 @@ fn widest_half(column: &Column) -> usize {
 /// first claim that compares. None if the table does not have it.
 fn compared(study: &Study, row_axes: &[usize], group_axis: Option<usize>) -> Option<usize> {
     let series = study.figures.iter().filter_map(|figure| match &figure.kind {
-        FigureKind::Line { series, .. } | FigureKind::Bars { series, .. } | FigureKind::Trace { series, .. } => {
-            series.as_deref()
-        }
+        FigureKind::Line { series, .. }
+        | FigureKind::Bars { series, .. }
+        | FigureKind::Trace { series, .. } => series.as_deref(),
         FigureKind::HeatMap { .. } => None,
     });
     let claims = study.claims.iter().filter_map(|claim| match &claim.kind {
@@ -249,7 +264,9 @@ fn best(columns: &[Column], rows: &[Row], compared: Option<usize>) -> Vec<Vec<bo
         (*least, *most) = (least.min(mean), most.max(mean));
     }
     let is_best = |column: &Column, row: &Row, value: &Value| {
-        let (Value::Mean(estimate), Some((least, most))) = (value, ends.get(&others(column, row))) else { return false };
+        let (Value::Mean(estimate), Some((least, most))) = (value, ends.get(&others(column, row))) else {
+            return false;
+        };
         least < most
             && match column.measure.better {
                 Some(Better::More) => estimate.mean == *most,
@@ -257,7 +274,8 @@ fn best(columns: &[Column], rows: &[Row], compared: Option<usize>) -> Vec<Vec<bo
                 None => false,
             }
     };
-    let of_column = |column: &Column| rows.iter().zip(&column.values).map(|(r, v)| is_best(column, r, v)).collect();
+    let of_column =
+        |column: &Column| rows.iter().zip(&column.values).map(|(r, v)| is_best(column, r, v)).collect();
     columns.iter().map(of_column).collect()
 }
 

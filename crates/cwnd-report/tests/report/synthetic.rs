@@ -138,7 +138,13 @@ fn figures() -> Vec<Figure> {
     };
     let line = |y: &str| FigureKind::Line { x: "buffer".into(), y: y.into(), series: Some("variant".into()) };
     vec![
-        figure("throughput", "Throughput against the buffer", line("throughput_bps"), &["scenario", "per"], select(&[])),
+        figure(
+            "throughput",
+            "Throughput against the buffer",
+            line("throughput_bps"),
+            &["scenario", "per"],
+            select(&[]),
+        ),
         figure(
             "single",
             "Throughput of a single flow against the buffer, without losses",
@@ -181,11 +187,16 @@ fn tables() -> Vec<Table> {
     vec![
         Table {
             name: "summary".into(),
-            title: "Throughput, losses and fairness of four flows that start together, without random losses".into(),
+            title: "Throughput, losses and fairness of four flows that start together, without random losses"
+                .into(),
             rows: vec!["buffer".into(), "variant".into()],
             columns: None,
             metrics: vec!["throughput_bps".into(), "loss_ratio".into(), "jain_index".into()],
-            select: select(&[("scenario", &["synchronous"]), ("per", &["0"]), ("buffer", &["5", "50", "500"])]),
+            select: select(&[
+                ("scenario", &["synchronous"]),
+                ("per", &["0"]),
+                ("buffer", &["5", "50", "500"]),
+            ]),
         },
         Table {
             name: "throughput".into(),
@@ -224,13 +235,19 @@ fn claims() -> Vec<Claim> {
             stated: Some("10–40 %".into()),
             kind: gain("sequential", false),
             expect: Expectation { at_least: Some(0.4), at_most: Some(0.9) },
-            because: Some("The paper does not say when its flows stop; ours stop in the order of their starts.".into()),
+            because: Some(
+                "The paper does not say when its flows stop; ours stop in the order of their starts.".into(),
+            ),
         },
         Claim {
             text: "The loss ratio stays below 0.5 %.".into(),
             source: None,
             stated: Some("below 0.5 %".into()),
-            kind: ClaimKind::Extreme { metric: "loss_ratio".into(), select: Selection::default(), greatest: true },
+            kind: ClaimKind::Extreme {
+                metric: "loss_ratio".into(),
+                select: Selection::default(),
+                greatest: true,
+            },
             expect: Expectation { at_least: None, at_most: Some(0.005) },
             because: Some("The ratio carries no unit in the paper; read as per cent.".into()),
         },
@@ -240,7 +257,11 @@ fn claims() -> Vec<Claim> {
             stated: Some("about 92 %".into()),
             kind: ClaimKind::Mean {
                 metric: "utilisation".into(),
-                select: select(&[("variant", &["agile-sd"]), ("scenario", &["sequential"]), ("buffer", &["5"])]),
+                select: select(&[
+                    ("variant", &["agile-sd"]),
+                    ("scenario", &["sequential"]),
+                    ("buffer", &["5"]),
+                ]),
             },
             expect: at_least(0.7),
             because: None,

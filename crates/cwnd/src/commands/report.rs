@@ -49,8 +49,9 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let flag = if flags.out.is_some() { "--out: " } else { "" };
     output_file::check_writable(&out, "a report", &["html"]).map_err(|error| bad(flag, &error))?;
     if let Some(directory) = &flags.figures {
-        fs::create_dir_all(directory)
-            .map_err(|error| bad("--figures: ", &format!("cannot make `{}`: {error}", directory.display())))?;
+        fs::create_dir_all(directory).map_err(|error| {
+            bad("--figures: ", &format!("cannot make `{}`: {error}", directory.display()))
+        })?;
     }
 
     let traces = Traces::from_files(&results);

@@ -104,14 +104,16 @@ impl<'a> Flows<'a> {
     /// The mean of all flows, and from the least to the greatest.
     pub fn mean(&self, quantity: &Quantity) -> Spread {
         let times = &self.trace.times;
-        let mut at: Vec<(f64, f64, f64, f64)> = vec![(f64::INFINITY, 0.0, f64::NEG_INFINITY, 0.0); times.len()];
+        let mut at: Vec<(f64, f64, f64, f64)> =
+            vec![(f64::INFINITY, 0.0, f64::NEG_INFINITY, 0.0); times.len()];
         let window = window(self.trace);
         for samples in self.flows.values() {
             for i in 0..samples.len() {
                 let value = quantity.value(self.trace, &samples[..=i], window);
                 if value.is_finite() {
                     let (low, sum, high, count) = &mut at[samples[i].time_index];
-                    (*low, *sum, *high, *count) = (low.min(value), *sum + value, high.max(value), *count + 1.0);
+                    (*low, *sum, *high, *count) =
+                        (low.min(value), *sum + value, high.max(value), *count + 1.0);
                 }
             }
         }
@@ -152,7 +154,8 @@ pub(super) fn window_note<'a>(show: &[String], traces: impl Iterator<Item = &'a 
     let (least, most) = gaps.fold((u64::MAX, 0), |(l, m), gap| (l.min(gap), m.max(gap)));
     let (Some(first), true) = (traces.first(), least == most) else { return None };
     let throughput = show.iter().any(|name| name == "throughput");
-    let window = if throughput { format!("; throughput over {} s", round(window(first))) } else { String::new() };
+    let window =
+        if throughput { format!("; throughput over {} s", round(window(first))) } else { String::new() };
     Some(format!("Sampled every {} s{window}.", Time(most).as_secs_f64()))
 }
 
