@@ -5,6 +5,7 @@ mod measure;
 use crate::{Claim, Expectation, Results};
 use cwnd_scenario::statistics::Summary;
 use measure::measure;
+pub(crate) use measure::pairs;
 
 /// What came of a claim.
 #[derive(Clone, Debug, PartialEq)]

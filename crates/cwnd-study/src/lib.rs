@@ -1,6 +1,7 @@
 //! From a question in a file to results that can be trusted.
 //!
-//! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims;
+//! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims. [`Study::load`]
+//!   reads one, or says everything that is wrong with it ([`StudyError`]);
 //! - [`Results`]: what its runs gave, cell by cell and repeat by repeat;
 //! - [`store`]: where what came of every run is kept, and [`runner`], which does the runs that it has not;
 //! - [`claims`]: whether what is claimed was measured;
@@ -22,6 +23,7 @@ mod results;
 pub mod runner;
 pub mod store;
 mod study;
+mod study_file;
 pub mod trace_file;
 mod traced_run;
 
@@ -31,6 +33,9 @@ pub use store::{KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredS
 pub use study::{
     Axis, Cell, Claim, ClaimKind, Expectation, Figure, FigureKind, Point, Scale, Selection, Study, Table,
     TracePlan,
+};
+pub use study_file::{
+    CheckAlgorithm, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Place, StudyError, keys,
 };
 pub use traced_run::TracedRun;
 
@@ -43,10 +48,4 @@ pub(crate) fn metric_values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<
     [("throughput_bps", metrics.throughput_bps), ("jain_index", metrics.jain_index)]
         .map(|(name, value)| (name.to_owned(), value))
         .into()
-}
-
-impl Study {
-    pub(crate) fn of_kept(kept: &KeptStudy) -> Result<Study, String> {
-        Err(format!("{} cannot be read yet", kept.name))
-    }
 }

@@ -106,7 +106,13 @@ fn nothing(why: &str) -> Measured {
 }
 
 /// All pairs of selected cells (a, b) that differ in one axis alone, where a has the label `of` and b one of `over`.
-fn pairs(study: &Study, axis: &str, of: &str, over: &[String], select: &Selection) -> Vec<(usize, usize)> {
+pub(crate) fn pairs(
+    study: &Study,
+    axis: &str,
+    of: &str,
+    over: &[String],
+    select: &Selection,
+) -> Vec<(usize, usize)> {
     let Some(axis) = study.axis(axis) else { return Vec::new() };
     let point = |label: &str| study.axes[axis].points.iter().position(|point| point.label == label);
     let Some(of) = point(of) else { return Vec::new() };
