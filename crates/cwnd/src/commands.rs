@@ -2,6 +2,9 @@
 
 mod algorithms;
 mod compare;
+mod diff;
+mod export;
+mod run;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -10,6 +13,9 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     Compare(Box<compare::Flags>),
+    Run(run::Flags),
+    Export(export::Flags),
+    Diff(diff::Flags),
     Algorithms(algorithms::Flags),
 }
 
@@ -18,6 +24,9 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Compare(flags) => compare::run(*flags),
+            Command::Run(flags) => run::run(flags),
+            Command::Export(flags) => export::run(&flags),
+            Command::Diff(flags) => diff::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
         }
     }
