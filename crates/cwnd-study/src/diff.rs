@@ -84,12 +84,14 @@ impl Diff {
 pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
     let mut notes = Vec::new();
     let axes = common_axes(first, second, &mut notes);
-    let (cells, others) = (cells(first, &axes), cells(second, &axes));
+    let (cells, in_order) = (cells(first, &axes), cells(second, &axes));
+    let others: BTreeMap<&[String], usize> =
+        in_order.iter().map(|(labels, cell)| (labels.as_slice(), *cell)).collect();
     let metrics = names(first, second, metrics);
     let mut comparisons = Vec::new();
     let mut unpaired = 0;
     for (labels, cell) in &cells {
-        let Some((_, other)) = others.iter().find(|(own, _)| own == labels) else { continue };
+        let Some(other) = others.get(labels.as_slice()) else { continue };
         let (ours, theirs) = (by_seed(first, *cell), by_seed(second, *other));
         let seeds: BTreeSet<&u64> = ours.keys().chain(theirs.keys()).collect();
         unpaired += seeds.iter().filter(|s| !(ours.contains_key(*s) && theirs.contains_key(*s))).count();
@@ -110,11 +112,13 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
     }
     correct(&mut comparisons);
     sort(&mut comparisons);
-    let only = |own: &[(Vec<String>, usize)], others: &[(Vec<String>, usize)]| {
-        let alone = own.iter().filter(|(labels, _)| !others.iter().any(|(other, _)| other == labels));
+    let alone = |own: &[(Vec<String>, usize)], others: &[(Vec<String>, usize)]| {
+        let others: BTreeSet<&[String]> = others.iter().map(|(labels, _)| labels.as_slice()).collect();
+        let alone = own.iter().filter(|(labels, _)| !others.contains(labels.as_slice()));
         alone.map(|(labels, _)| labels.join(", ")).collect::<Vec<_>>()
     };
-    Diff { only_first: only(&cells, &others), only_second: only(&others, &cells), comparisons, notes }
+    let (only_first, only_second) = (alone(&cells, &in_order), alone(&in_order, &cells));
+    Diff { only_first, only_second, comparisons, notes }
 }
 
 fn compare(axes: &[String], labels: &[String], metric: &str, pairs: &[(f64, f64)]) -> Option<Comparison> {
@@ -188,9 +192,9 @@ fn cells(results: &Results, axes: &[String]) -> Vec<(Vec<String>, usize)> {
 }
 
 fn names(first: &Results, second: &Results, metrics: Metrics<'_>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |name: &String| {
-        if !names.contains(name) {
+        if seen.insert(name.clone()) {
             names.push(name.clone());
         }
     };

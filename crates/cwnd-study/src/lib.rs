@@ -49,9 +49,3 @@ pub(crate) fn metric_values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<
         .map(|(name, value)| (name.to_owned(), value))
         .into()
 }
-
-impl Study {
-    pub(crate) fn of_kept(kept: &KeptStudy) -> Result<Study, String> {
-        Err(format!("{} cannot be read yet", kept.name))
-    }
-}

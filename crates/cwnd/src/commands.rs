@@ -2,7 +2,10 @@
 
 mod algorithms;
 mod compare;
+mod diff;
+mod export;
 mod report;
+mod run;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -11,8 +14,11 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     Compare(Box<compare::Flags>),
-    Algorithms(algorithms::Flags),
+    Run(run::Flags),
+    Export(export::Flags),
     Report(report::Flags),
+    Diff(diff::Flags),
+    Algorithms(algorithms::Flags),
 }
 
 impl Command {
@@ -20,8 +26,11 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Compare(flags) => compare::run(*flags),
-            Command::Algorithms(flags) => algorithms::run(&flags),
+            Command::Run(flags) => run::run(flags),
+            Command::Export(flags) => export::run(&flags),
             Command::Report(flags) => report::run(&flags),
+            Command::Diff(flags) => diff::run(&flags),
+            Command::Algorithms(flags) => algorithms::run(&flags),
         }
     }
 }

@@ -26,9 +26,10 @@ const STOPS: [Colour; 9] = [
     Colour(0x08, 0x1d, 0x58),
 ];
 
-/// The colour of a share from 0 (light) to 1 (dark).
+/// The colour of a share from 0 (light) to 1 (dark); of what is no number, that of 0.
 pub fn colour(share: f64) -> Colour {
-    let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
+    let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+    let place = share * (STOPS.len() - 1) as f64;
     let at = (place as usize).min(STOPS.len() - 2);
     let (a, b, part) = (STOPS[at], STOPS[at + 1], place - at as f64);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;

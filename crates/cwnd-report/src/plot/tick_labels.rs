@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn labels_that_would_touch_are_left_out_but_not_the_ends() {
-        let places = [(0.0, "1,000"), (10.0, "2,000"), (60.0, "5,000"), (95.0, "9,000"), (100.0, "10,000")];
+        let places = [(0.0, "1,000"), (10.0, "2,000"), (60.0, "5,000"), (125.0, "9,000"), (130.0, "10,000")];
         let kept: Vec<String> = clear(&places).into_iter().map(|(_, _, label)| label).collect();
         assert_eq!(kept, ["1,000", "5,000", "10,000"]);
         assert!(clear(&[]).is_empty());
