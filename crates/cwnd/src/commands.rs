@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod compare;
+mod metrics;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -11,6 +12,7 @@ use clap::Subcommand;
 pub enum Command {
     Compare(Box<compare::Flags>),
     Algorithms(algorithms::Flags),
+    Metrics(metrics::Flags),
 }
 
 impl Command {
@@ -19,6 +21,7 @@ impl Command {
         match self {
             Command::Compare(flags) => compare::run(*flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
+            Command::Metrics(flags) => metrics::run(&flags),
         }
     }
 }
