@@ -189,10 +189,8 @@ fn trace(file: &Fields<'_>, scope: &Scope<'_>) -> Option<TracePlan> {
         Some(_) => fields.count("repeats", 1).and_then(|repeats| {
             let most = u64::from(scope.study.repeats);
             if repeats.value > most {
-                sink.error(
-                    &repeats.span,
-                    format!("each cell is run {most} times, and no more can be recorded"),
-                );
+                let message = format!("more than the repeats of a cell, {most}, cannot be recorded");
+                sink.error(&repeats.span, message);
             }
             u32::try_from(repeats.value).ok()
         }),
