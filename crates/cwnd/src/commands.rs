@@ -4,6 +4,7 @@ mod algorithms;
 mod compare;
 mod diff;
 mod export;
+mod metrics;
 mod report;
 mod run;
 
@@ -19,6 +20,7 @@ pub enum Command {
     Report(report::Flags),
     Diff(diff::Flags),
     Algorithms(algorithms::Flags),
+    Metrics(metrics::Flags),
 }
 
 impl Command {
@@ -31,6 +33,7 @@ impl Command {
             Command::Report(flags) => report::run(&flags),
             Command::Diff(flags) => diff::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
+            Command::Metrics(flags) => metrics::run(&flags),
         }
     }
 }
