@@ -24,6 +24,8 @@ pub mod runner;
 pub mod store;
 mod study;
 mod study_file;
+#[cfg(test)]
+mod testing;
 pub mod trace_file;
 mod traced_run;
 
