@@ -1,6 +1,23 @@
 //! Metrics as people read them: a title, a unit of a handy size, and which way is better.
 
 use crate::number::{si_prefix, thousands};
+use cwnd_scenario::metrics::{self, Better};
+
+/// The ratios of a part to its whole, which are shown in per cent. The other metrics without a unit are indices and
+/// counts.
+const SHARES: [&str; 11] = [
+    "utilisation",
+    "loss_ratio",
+    "drop_ratio",
+    "unreceived_ratio",
+    "delivery_ratio",
+    "mark_ratio",
+    "retransmission_ratio",
+    "relative_gain",
+    "bandwidth_stolen_rate",
+    "harm",
+    "harm_of_less",
+];
 
 /// A metric, as figures and tables show it.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,18 +26,9 @@ pub struct Measure {
     pub title: String,
     /// How it is defined, if that is known.
     pub formula: Option<String>,
-    /// Which way is better, if either is.
-    pub better: Option<Better>,
+    /// Which way is better.
+    pub better: Better,
     unit: Unit,
-}
-
-/// Which way is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// More of it.
-    More,
-    /// Less of it.
-    Less,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,26 +53,35 @@ pub struct Shown {
 impl Measure {
     /// The metric of this name. One that nobody knows is shown by its name, without a unit.
     pub fn of(name: &str) -> Measure {
-        let known = |title: &str, unit, better| Measure { title: title.into(), formula: None, better, unit };
-        let words = |name: &str| name.replace('_', " ");
-        if let Some(rest) = name.strip_suffix("_bps") {
-            known(&words(rest), Unit::Si("bit/s".into()), Some(Better::More))
-        } else if let Some(rest) = name.strip_suffix("_s") {
-            known(&words(rest), Unit::Si("s".into()), Some(Better::Less))
-        } else if name == "utilisation" {
-            known("utilisation", Unit::Share, Some(Better::More))
-        } else if name.ends_with("_ratio") {
-            known(&words(name), Unit::Share, Some(Better::Less))
-        } else if name == "jain_index" {
-            known("Jain's index", Unit::Plain(String::new()), Some(Better::More))
-        } else {
-            known(&words(name), Unit::Plain(String::new()), None)
+        let Some(metric) = metrics::find(name) else {
+            return Measure::plain(&name.replace('_', " "), "");
+        };
+        // `flow2.throughput_bps`, `elastic.throughput_bps`, `bottleneck.mean_packets`: of what it is.
+        let of = name.rsplit_once('.').map(|(of, _)| match of.strip_prefix("flow") {
+            Some(number) if number.parse::<u32>().is_ok() => format!(", flow {number}"),
+            _ => format!(", {of}"),
+        });
+        let unit = match metric.unit {
+            "" if SHARES.contains(&metric.name) => Unit::Share,
+            "bit/s" | "s" => Unit::Si(metric.unit.into()),
+            unit => Unit::Plain(unit.into()),
+        };
+        Measure {
+            title: format!("{}{}", metric.title, of.unwrap_or_default()),
+            formula: Some(metric.formula.to_owned()).filter(|formula| !formula.is_empty()),
+            better: metric.better,
+            unit,
         }
     }
 
     /// A quantity in a unit without prefixes.
     pub fn plain(title: &str, unit: &str) -> Measure {
-        Measure { title: title.into(), formula: None, better: None, unit: Unit::Plain(unit.into()) }
+        Measure {
+            title: title.into(),
+            formula: None,
+            better: Better::Neither,
+            unit: Unit::Plain(unit.into()),
+        }
     }
 
     /// A quantity in a unit that takes SI prefixes.
@@ -178,6 +195,27 @@ mod tests {
         assert_eq!(shown("rtt_mean_s", 0.2).unit, "ms");
         assert_eq!(shown("loss_ratio", 0.001), Shown { factor: 100.0, unit: "%".into() });
         assert_eq!(shown("rtt_mean_s", 0.0).factor, 1.0);
+        assert_eq!(shown("throughput_ratio", 3.0), Shown { factor: 1.0, unit: String::new() });
+    }
+
+    #[test]
+    fn every_share_is_a_metric() {
+        for name in SHARES {
+            assert!(metrics::all().any(|metric| metric.name == name && metric.unit.is_empty()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_metric_is_named_after_what_it_is_of() {
+        let title = |name: &str| Measure::of(name).title;
+        assert_eq!(title("throughput_bps"), "Throughput");
+        assert_eq!(title("flow2.throughput_bps"), "Throughput, flow 2");
+        assert_eq!(title("elastic.throughput_bps"), "Throughput, elastic");
+        assert_eq!(title("no_such_thing"), "no such thing");
+    }
+
+    #[test]
+    fn numbers_have_signs_and_words_have_letters() {
         assert_eq!([small("Buffer size"), small("PER"), small("")], ["buffer size", "PER", ""]);
         assert_eq!(number(-1234.5, 1), "\u{2212}1,234.5");
     }

@@ -25,7 +25,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     let panes = Panes::new(&chosen, figure, false);
 
     let mut tally = Tally::default();
-    let mut all: Vec<Vec<(usize, usize, bool, Option<Estimate>)>> = Vec::new();
+    let mut all: Vec<Vec<Place>> = Vec::new();
     for pane in &panes.panes {
         let mut mean = |i: usize, j: usize| {
             let own = [(x_axis, across[i]), (y_axis, up[j])];
@@ -44,7 +44,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     let share = |v: f64| if high > low { (v - low) / (high - low) } else { 0.5 };
     let digits = digits(low, high);
 
-    let tile = |&(i, j, exists, e): &(usize, usize, bool, Option<Estimate>)| {
+    let tile = |&(i, j, exists, e): &Place| {
         let value = e.map(|e| e.mean * shown.factor);
         Tile {
             x: i as f64,
@@ -88,6 +88,9 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
         format!("{} by {} and {}.", measure.heading(), small(&x_names.title), small(&y_names.title));
     Drawn { grid, notes, samples: None }
 }
+
+/// Place to the right and upwards, whether the study has it, and its mean.
+type Place = (usize, usize, bool, Option<Estimate>);
 
 /// As many decimals as tell a hundredth of the range.
 fn digits(low: f64, high: f64) -> usize {

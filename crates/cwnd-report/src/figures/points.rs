@@ -83,7 +83,7 @@ impl Tally {
         });
         let places = self.places;
         if self.missing > 0 && self.missing == places {
-            notes.push("No value is there yet: its runs are missing or failed.".into());
+            notes.push("No run has a value of it.".into());
         } else if self.missing > 0 {
             let are = if self.missing == 1 { "is" } else { "are" };
             notes.push(format!("{} of {places} values {are} missing {how}.", self.missing));

@@ -80,7 +80,7 @@ impl Grid {
     pub fn is_shared(&self, panel: usize) -> bool {
         let tops = self.blocks.iter().filter_map(|b| Some(b.panels.get(panel)?.extent().y?.1.abs()));
         let (least, most) = tops.fold((f64::INFINITY, 0.0f64), |(l, m), top| (l.min(top), m.max(top)));
-        self.share_y || !(least < most / 5.0)
+        self.share_y || least >= most / 5.0
     }
 
     /// The figure as an SVG file, with its caption.
@@ -118,7 +118,13 @@ impl Grid {
             let style = Label::new(TEXT, INK).anchor(Anchor::Middle);
             let label = text::shorten(&panel.x.label, TEXT, room);
             y += TEXT + 2.0;
-            canvas.text((left + layout.right) / 2.0, y, &style, &label);
+            // Under the last row, which may have fewer blocks than others.
+            let last = match self.blocks.len() % self.columns {
+                0 => self.columns,
+                some => some,
+            };
+            let right = layout.lefts[last - 1] + layout.panel;
+            canvas.text((left + right) / 2.0, y, &style, &label);
             y += 4.0;
         }
         for line in text::wrap(caption, TICK, self.width - 2.0 * MARGIN) {

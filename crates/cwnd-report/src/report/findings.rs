@@ -1,7 +1,7 @@
 //! What was asked, and what was found of it.
 
 use super::html::{definitions, escape, inline, paragraphs};
-use crate::measure::{Measure, Shown, decimals, number};
+use crate::measure::{Measure, Shown, decimals, number, small};
 use cwnd_scenario::statistics::Summary;
 use cwnd_study::claims::{self, Judgement, Verdict};
 use cwnd_study::{Claim, ClaimKind, Results, Study};
@@ -107,7 +107,7 @@ impl ClaimUnit {
         let greatest = ends.into_iter().flatten().map(f64::abs).filter(|v| v.is_finite()).fold(0.0, f64::max);
         let of = |metric: &str, what: &str| {
             let measure = Measure::of(metric);
-            (measure.shown(greatest), format!("{what}{}", measure.title))
+            (measure.shown(greatest), format!("{what}{}", small(&measure.title)))
         };
         let ((shown, what), signed) = match &claim.kind {
             ClaimKind::Mean { metric, .. } => (of(metric, "mean of "), false),
@@ -116,7 +116,7 @@ impl ClaimUnit {
             ClaimKind::Gain { metric, of: a, over, greatest, absolute, .. } => {
                 let over = over.join(", ");
                 let most = if *greatest { "at most, " } else { "" };
-                let title = Measure::of(metric).title;
+                let title = small(&Measure::of(metric).title);
                 let what = format!("{most}{title} of {a} over {over}");
                 let shown = match absolute {
                     true => points(of(metric, "").0),
@@ -125,11 +125,8 @@ impl ClaimUnit {
                 ((shown, what), true)
             }
             ClaimKind::Wins { metric, of: a, over, .. } => {
-                let what = format!(
-                    "of the pairs, {a} has more {} than {}",
-                    Measure::of(metric).title,
-                    over.join(", ")
-                );
+                let what =
+                    format!("of the pairs: {a} above {} in {}", Measure::of(metric).title, over.join(", "));
                 ((Shown { factor: 100.0, unit: "%".into() }, what), false)
             }
         };

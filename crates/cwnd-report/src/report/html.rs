@@ -36,7 +36,7 @@ pub fn paragraphs(text: &str) -> String {
 pub fn inline(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     // Without its partner a backtick is only a backtick.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escape(text);
     }
     let part = |(i, part): (usize, &&str)| match i % 2 {

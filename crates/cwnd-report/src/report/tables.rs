@@ -5,7 +5,8 @@ use super::page::Entry;
 use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
 use crate::made_by;
-use crate::measure::{Better, Measure, Shown, capital, decimals, number, small};
+use crate::measure::{Measure, Shown, capital, decimals, number, small};
+use cwnd_scenario::metrics::Better;
 use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
 use std::collections::BTreeMap;
 
@@ -269,9 +270,9 @@ fn best(columns: &[Column], rows: &[Row], compared: Option<usize>) -> Vec<Vec<bo
         };
         least < most
             && match column.measure.better {
-                Some(Better::More) => estimate.mean == *most,
-                Some(Better::Less) => estimate.mean == *least,
-                None => false,
+                Better::More => estimate.mean == *most,
+                Better::Less => estimate.mean == *least,
+                Better::Neither => false,
             }
     };
     let of_column =
