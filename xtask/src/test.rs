@@ -3,7 +3,7 @@
 //! A step that fails does not keep the others from being run. A step that cannot be run here is skipped, and
 //! says why and how to change that.
 
-use crate::command::{cargo, run_showing, shown, succeeds};
+use crate::command::{cargo, install, run_showing, shown, succeeds};
 use crate::json;
 use crate::options::Options;
 use crate::table::{cells, table};
@@ -58,6 +58,7 @@ fn steps() -> Vec<Step> {
         step("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
         step("tests", "test --workspace --all-targets --no-fail-fast", None),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
+        step("report in a browser", "test --package cwnd-report --test browser -- --ignored", browser()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("seeded faults", "test --package cwnd-sim --features faults --test faults", faults()),
         documentation,
@@ -68,6 +69,13 @@ fn steps() -> Vec<Step> {
 fn component(command: &str, component: &str) -> Option<String> {
     let is_there = succeeds(cargo().args([command, "--version"]));
     (!is_there).then(|| format!("{component} is not installed: rustup component add {component}"))
+}
+
+/// What keeps the report from being opened in a browser. Chromium is installed if that can be done.
+fn browser() -> Option<String> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "chrome-headless-shell"];
+    let is_there = names.iter().any(|name| succeeds(Command::new(name).arg("--version")));
+    if is_there { None } else { install("chromium").err() }
 }
 
 /// What keeps the seeded faults from being tried.

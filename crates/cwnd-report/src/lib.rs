@@ -1,10 +1,18 @@
 //! What people look at: tables for the terminal, figures for papers.
 //!
 //! - [`plot`]: line figures as self-contained SVG, and the figure of windows and queues over time;
+//! - [`report`]: a study's results as one HTML page;
+//! - [`figures`]: the figures of a study;
 //! - [`table`]: aligned columns of text;
 //! - [`number`]: numbers as people read them, with SI prefixes or thousands separators.
 #![forbid(unsafe_code)]
 
+mod estimate;
+pub mod figures;
+mod made_by;
+mod measure;
 pub mod number;
 pub mod plot;
+pub mod report;
+pub mod series;
 pub mod table;

@@ -1,8 +1,8 @@
 //! Figures as SVG, made for papers.
 //!
 //! A [`Figure`] is a column of [`Panel`]s; a panel has two [`Axis`] and draws its [`Mark`]s between them.
-//! [`Line`] and [`Band`] are marks; another kind of drawing (bars, a heat map, error bars) is another file
-//! that implements [`Mark`].
+//! [`Line`], [`Band`], [`ErrorBars`], [`Bars`] and [`Cells`] (a heat map) are marks; another kind of drawing is
+//! another file that implements [`Mark`]. A [`Grid`] lays panels side by side: small multiples with common axes.
 //!
 //! The SVG needs nothing but itself: no fonts, scripts, styles or identifiers, so that several figures can
 //! stand in one HTML page. Numbers have at most two decimals and nothing depends on time or place: the same
@@ -10,21 +10,29 @@
 //!
 //! The background is white in every colour scheme, on purpose. The colours were chosen for their contrast
 //! with white, a figure in a paper is printed on white, and the tools that turn SVG into PDF know no colour
-//! schemes; so a figure looks the same on a dark web page as in print.
+//! schemes. A web page that wants them otherwise in the dark can say so in its own style sheet: colours are
+//! attributes (`stroke="#0072b2"`), and any rule of a style sheet (`[stroke="#0072b2"]`) is stronger.
 //!
 //! Colours can be told apart by colour-blind readers; dash patterns and markers say the same again for black
 //! and white ([`style`]).
 
 mod axis;
 mod band;
+mod bars;
 mod canvas;
+mod cells;
+pub mod colour_scale;
 mod decimate;
+mod error_bars;
 mod figure;
+mod grid;
+mod hatch;
 mod key;
 mod line;
 mod queues;
 pub mod style;
-mod text;
+pub(crate) mod text;
+mod tick_labels;
 mod ticks;
 mod trace;
 
@@ -32,10 +40,16 @@ use std::path::Path;
 
 pub use axis::{Axis, Numbers, Scale};
 pub use band::Band;
+pub use bars::{Bar, Bars};
 pub use canvas::{Anchor, Canvas, Label};
+pub use cells::{Cells, Tile};
+pub use error_bars::ErrorBars;
 pub use figure::{Extent, Figure, Frame, Mark, Panel};
+pub use grid::{Block, Grid, Headings};
+pub use hatch::Hatch;
 pub use key::{Key, Swatch};
 pub use line::{Line, Markers};
+pub(crate) use ticks::scientific as exponent;
 pub use trace::{cwnd_and_queue, cwnd_and_queue_figure};
 
 use cwnd_study::output_file::{self, OutputFileError};

@@ -2,7 +2,8 @@
 //!
 //! A builder takes a plain struct and makes a [`Network`](crate::Network) with the route of every flow:
 //! [`Path`] is one line between two hosts, [`Dumbbell`] is many hosts on either side of one line. [`Setup`] holds
-//! the options of a comparison, all with defaults, and makes a [`Scenario`](crate::Scenario) of them.
+//! the options of a comparison, all with defaults, and makes a [`Scenario`](crate::Scenario) of them. [`Experiment`] adds
+//! the flows, and [`settings`] are the words in which all of it is said.
 //!
 //! Flows are numbered from 1 wherever a person reads them (`access-1`, `--flow`, tables); in Rust they are
 //! indices from 0, in the scenario's order.
@@ -22,12 +23,15 @@
 //! ```
 
 mod dumbbell;
+mod experiment;
 mod line;
 mod path;
+pub mod settings;
 mod setup;
 mod stack_choice;
 
 pub use dumbbell::{Access, Dumbbell};
+pub use experiment::Experiment;
 pub use line::{Bottleneck, Built, Endpoints, LineDelay, Route};
 pub use path::Path;
 pub use setup::{Setup, Topology};

@@ -2,9 +2,11 @@
 
 use crate::Time;
 
-/// What happened in a run, up to its end.
+/// What happened in a run between the end of its warm-up (usually its beginning) and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
+    /// When the counting began: [`Scenario::warm_up`](crate::Scenario::warm_up).
+    pub begin: Time,
     /// When the counting ended.
     pub end: Time,
     /// One for each flow, in the scenario's order.
@@ -15,7 +17,8 @@ pub struct Outcome {
     pub trace: Option<Trace>,
 }
 
-/// What happened to a flow.
+/// What happened to a flow. Counts, sums and integrals are those since the counting began; times, states and extremes
+/// (`rtt_min`, `rtt_max`) are those of the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowOutcome {
     /// When it really started (after jitter).
@@ -58,7 +61,7 @@ pub struct FlowOutcome {
     pub rtt_min: Option<Time>,
     /// Greatest sample, if any.
     pub rtt_max: Option<Time>,
-    /// The window integrated over the time since the start: segments x seconds.
+    /// The window integrated over the time since the start (or since the counting began): segments x seconds.
     pub cwnd_integral: f64,
     /// The window at the end, segments.
     pub cwnd: f64,
@@ -66,7 +69,8 @@ pub struct FlowOutcome {
     pub ssthresh: f64,
 }
 
-/// What happened at a link.
+/// What happened at a link. Counts and integrals are those since the counting began; `in_flight` and `max_waiting` are
+/// those of the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkOutcome {
     /// The link's name.

@@ -19,6 +19,8 @@ pub struct Scenario {
     pub stack: Stack,
     /// When the run ends; metrics count what happened before it.
     pub duration: Time,
+    /// What happens before this time is not counted; the run's outcome is what came after it. Before the end.
+    pub warm_up: Time,
     /// Seed of every random stream.
     pub seed: u64,
     /// Each flow starts this much later at most, uniformly drawn.

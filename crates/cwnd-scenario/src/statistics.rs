@@ -1,4 +1,10 @@
-//! What repeats of a run tell: mean, spread and a confidence interval.
+//! What repeats of a run tell: mean, spread and a confidence interval; whether pairs of runs differ; percentiles.
+
+mod paired;
+mod percentile;
+
+pub use paired::{Paired, holm, two_sided_p};
+pub use percentile::{percentile, percentiles};
 
 use serde::Serialize;
 

@@ -2,7 +2,9 @@
 
 use crate::factory::Factory;
 use crate::simulation::Simulation;
-use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Sample, Scenario, Time, Trace};
+use cwnd_scenario::{
+    Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Sample, Scenario, Time, Trace,
+};
 
 /// The packet-level simulator.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +19,11 @@ const TRACED_LINKS: usize = 200;
 
 impl Engine for Simulator {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
-        crate::check::check_with(scenario, &crate::factory::registered)
+        let late = check_warm_up(scenario);
+        match (crate::check::check_with(scenario, &crate::factory::registered), late) {
+            (Ok(cost), None) => Ok(cost),
+            (checked, late) => Err(checked.err().into_iter().flatten().chain(late).collect()),
+        }
     }
 
     fn identity(&self, scenario: &Scenario) -> String {
@@ -41,17 +47,95 @@ impl Engine for Simulator {
 
 /// Run a whole scenario with algorithms from elsewhere.
 pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, EngineError> {
-    let mut simulation = Simulation::with_factory(scenario, factory)?;
-    let trace = scenario.sample.map(|every| run_sampled(&mut simulation, scenario, every));
-    simulation.run_until(scenario.duration);
-    let mut outcome = simulation.outcome();
-    outcome.trace = trace;
-    Ok(outcome)
+    if let Some(late) = check_warm_up(scenario) {
+        return Err(EngineError::Refused(vec![late]));
+    }
+    let mut run = Run {
+        simulation: Simulation::with_factory(scenario, factory)?,
+        warm_up: Some(scenario.warm_up).filter(|time| *time > Time::ZERO),
+        before: None,
+    };
+    let trace = scenario.sample.map(|every| run_sampled(&mut run, scenario, every));
+    run.until(scenario.duration);
+    let outcome = run.simulation.outcome();
+    let counted = match &run.before {
+        Some(before) => since(before, outcome),
+        None => outcome,
+    };
+    Ok(Outcome { trace, ..counted })
+}
+
+fn check_warm_up(scenario: &Scenario) -> Option<Problem> {
+    (scenario.warm_up > Time::ZERO && scenario.warm_up >= scenario.duration).then(|| Problem {
+        place: "warm_up".to_owned(),
+        message: format!(
+            "is {}; it must end before the run does, at {}",
+            scenario.warm_up, scenario.duration
+        ),
+    })
+}
+
+/// A simulation that notes what had happened when its warm-up was over.
+struct Run {
+    simulation: Simulation,
+    /// When the warm-up ends, while that is to come.
+    warm_up: Option<Time>,
+    /// What had happened then.
+    before: Option<Outcome>,
+}
+
+impl Run {
+    fn until(&mut self, time: Time) {
+        if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
+            self.simulation.run_until(warm_up);
+            self.before = Some(self.simulation.outcome());
+        }
+        self.simulation.run_until(time);
+    }
+}
+
+/// What happened after `before`: counts, sums and integrals are differences; times, states and extremes stay.
+fn since(before: &Outcome, after: Outcome) -> Outcome {
+    let flow = |(before, after): (&FlowOutcome, FlowOutcome)| FlowOutcome {
+        packets_sent: after.packets_sent - before.packets_sent,
+        retransmissions: after.retransmissions - before.retransmissions,
+        packets_received: after.packets_received - before.packets_received,
+        duplicates: after.duplicates - before.duplicates,
+        wire_bytes_received: after.wire_bytes_received - before.wire_bytes_received,
+        bytes_in_order: after.bytes_in_order - before.bytes_in_order,
+        packets_dropped: after.packets_dropped - before.packets_dropped,
+        packets_lost: after.packets_lost - before.packets_lost,
+        timeouts: after.timeouts - before.timeouts,
+        congestion_events: after.congestion_events - before.congestion_events,
+        acks_received: after.acks_received - before.acks_received,
+        packets_marked: after.packets_marked - before.packets_marked,
+        rtt_samples: after.rtt_samples - before.rtt_samples,
+        rtt_sum_s: after.rtt_sum_s - before.rtt_sum_s,
+        cwnd_integral: after.cwnd_integral - before.cwnd_integral,
+        ..after
+    };
+    let link = |(before, after): (&LinkOutcome, LinkOutcome)| LinkOutcome {
+        arrived: after.arrived - before.arrived,
+        data_arrived: after.data_arrived - before.data_arrived,
+        dropped: after.dropped - before.dropped,
+        lost: after.lost - before.lost,
+        marked: after.marked - before.marked,
+        delivered: after.delivered - before.delivered,
+        waiting_integral: after.waiting_integral - before.waiting_integral,
+        ..after
+    };
+    Outcome {
+        begin: before.end,
+        end: after.end,
+        flows: before.flows.iter().zip(after.flows).map(flow).collect(),
+        links: before.links.iter().zip(after.links).map(link).collect(),
+        trace: after.trace,
+    }
 }
 
 /// Run to the end, and record each flow that has started and each queue at 0, `every`, 2 `every`, …: the
 /// state just before what happens then.
-fn run_sampled(simulation: &mut Simulation, scenario: &Scenario, every: Time) -> Trace {
+fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
     let network = &scenario.network;
     let reverse = network.links.iter().position(|link| {
         let bottleneck = &network.links[network.bottleneck];
@@ -70,7 +154,8 @@ fn run_sampled(simulation: &mut Simulation, scenario: &Scenario, every: Time) ->
         (0..scenario.flows.len()).map(|flow| crate::setup::start(scenario, flow)).collect();
     let mut time = Time(0);
     while time <= scenario.duration {
-        simulation.run_until(time);
+        run.until(time);
+        let simulation = &run.simulation;
         let time_index = trace.times.len();
         trace.times.push(time);
         trace.queue_lengths.push(links.iter().map(|&link| simulation.queue_length(link) as u32).collect());

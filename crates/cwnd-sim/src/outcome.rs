@@ -20,6 +20,7 @@ impl Simulation {
             }
         }
         Outcome {
+            begin: Time::ZERO,
             end: self.now(),
             flows: (0..self.scenario.flows.len()).map(|i| self.flow_outcome(i, data_in_flight[i])).collect(),
             links: (0..on_link.len()).map(|i| self.link_outcome(i, on_link[i])).collect(),

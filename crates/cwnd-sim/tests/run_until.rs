@@ -3,8 +3,8 @@
 use cwnd_cc::CongestionControl;
 use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, Counting, Engine, EngineError, FlowGroup, Loss, Outcome, Problem, QueueLimit,
-    QueueSpec, Rate, Scenario, StackProfile, Time,
+    AlgorithmSpec, Buffer, Counting, Engine, EngineError, FlowGroup, FlowOutcome, FlowSpec, Loss, Outcome,
+    Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time,
 };
 use cwnd_sim::{FlowState, Simulation, Simulator, run_with};
 
@@ -138,6 +138,64 @@ fn samples_are_taken_just_before_what_happens_then() {
     // To sample changes nothing.
     let plain = Simulator.run(&Scenario { sample: None, ..scenario }).unwrap();
     assert_eq!(Outcome { trace: None, ..outcome }, plain);
+}
+
+#[test]
+fn a_warm_up_is_not_counted() {
+    let late = Time::from_secs(6);
+    let mut plain = scenario();
+    // One flow ends in the warm-up, and one starts after it.
+    plain.flows[0].bytes = Some(200_000);
+    plain.flows.push(FlowSpec { start: Time::from_secs(8), bytes: None, ..plain.flows[0].clone() });
+    let (before, whole) = (run_to(&plain, late), run_to(&plain, plain.duration));
+    for sample in [None, Some(Time::from_millis(700))] {
+        let scenario = Scenario { warm_up: late, sample, ..plain.clone() };
+        let outcome = Simulator.run(&scenario).unwrap();
+        assert_eq!((outcome.begin, outcome.end), (late, plain.duration));
+        for (flow, counted) in outcome.flows.iter().enumerate() {
+            let (before, whole) = (&before.flows[flow], &whole.flows[flow]);
+            let count = |f: fn(&FlowOutcome) -> u64| assert_eq!(f(counted), f(whole) - f(before));
+            count(|flow| flow.packets_sent);
+            count(|flow| flow.retransmissions);
+            count(|flow| flow.packets_received);
+            count(|flow| flow.duplicates);
+            count(|flow| flow.wire_bytes_received);
+            count(|flow| flow.bytes_in_order);
+            count(|flow| flow.packets_dropped);
+            count(|flow| flow.packets_lost);
+            count(|flow| flow.timeouts);
+            count(|flow| flow.congestion_events);
+            count(|flow| flow.acks_received);
+            count(|flow| flow.rtt_samples);
+            assert_eq!(counted.rtt_sum_s, whole.rtt_sum_s - before.rtt_sum_s);
+            assert_eq!(counted.cwnd_integral, whole.cwnd_integral - before.cwnd_integral);
+            assert_eq!((counted.start, counted.completed), (whole.start, whole.completed));
+            assert_eq!((counted.cwnd, counted.rtt_min), (whole.cwnd, whole.rtt_min));
+        }
+        assert_eq!(outcome.flows[0].packets_sent, 0);
+        assert!(outcome.flows[0].completed.is_some_and(|time| time < late));
+        assert!(outcome.flows[1].packets_sent > 0 && outcome.flows[2].packets_sent > 0);
+        for (link, counted) in outcome.links.iter().enumerate() {
+            let (before, whole) = (&before.links[link], &whole.links[link]);
+            assert_eq!(counted.arrived, whole.arrived - before.arrived);
+            assert_eq!(counted.dropped, whole.dropped - before.dropped);
+            assert_eq!(counted.delivered, whole.delivered - before.delivered);
+            assert_eq!(counted.waiting_integral, whole.waiting_integral - before.waiting_integral);
+            assert_eq!((counted.in_flight, counted.max_waiting), (whole.in_flight, whole.max_waiting));
+        }
+        // Samples are those of the whole run.
+        assert_eq!(outcome.trace.map(|trace| trace.times[0]), sample.map(|_| Time::ZERO));
+    }
+}
+
+#[test]
+fn a_warm_up_ends_before_the_run() {
+    let scenario = Scenario { warm_up: Time::from_secs(10), ..scenario() };
+    let places = |problems: Vec<Problem>| problems.into_iter().map(|p| p.place).collect::<Vec<_>>();
+    assert_eq!(places(Simulator.check(&scenario).unwrap_err()), ["warm_up"]);
+    assert!(
+        matches!(Simulator.run(&scenario), Err(EngineError::Refused(found)) if places(found.clone()) == ["warm_up"])
+    );
 }
 
 #[test]

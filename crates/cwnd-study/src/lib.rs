@@ -1,23 +1,44 @@
 //! From a question in a file to results that can be trusted.
 //!
-//! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims;
+//! - [`Study`]: what a study file says, checked and expanded: axes, cells, figures, tables and claims. [`Study::load`]
+//!   reads one, or says everything that is wrong with it ([`StudyError`]);
 //! - [`Results`]: what its runs gave, cell by cell and repeat by repeat;
+//! - [`store`]: where what came of every run is kept, and [`runner`], which does the runs that it has not;
+//! - [`claims`]: whether what is claimed was measured;
+//! - [`export`]: results as tables for other tools;
+//! - [`diff`]: what changed between two runs of a study;
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
 //! - [`output_file`]: files that are written whole or not at all.
 //!
 //! Engines are known by their trait alone.
 #![forbid(unsafe_code)]
 
+pub mod claims;
+pub mod diff;
+pub mod export;
+mod key;
 pub mod output_file;
 mod parquet;
 mod results;
+pub mod runner;
+pub mod store;
 mod study;
+mod study_file;
+#[cfg(test)]
+mod testing;
 pub mod trace_file;
 mod traced_run;
 
+pub use key::RunKey;
 pub use results::{Provenance, Results, RunResult, RunState};
+pub use store::{KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState};
 pub use study::{
     Axis, Cell, Claim, ClaimKind, Expectation, Figure, FigureKind, Point, Scale, Selection, Study, Table,
     TracePlan,
 };
+pub use study_file::{
+    CheckAlgorithm, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Place, StudyError, keys,
+};
 pub use traced_run::TracedRun;
+
+pub(crate) use cwnd_scenario::metrics::values as metric_values;

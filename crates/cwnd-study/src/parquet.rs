@@ -1,4 +1,4 @@
-//! A small writer of Parquet files: flat columns, no compression.
+//! A small writer of Parquet files, flat columns without compression, and a reader of what it writes.
 //!
 //! The format is frozen and the part of it that a table of numbers needs is small, so this is a few hundred
 //! lines instead of a library that takes longer to build than the rest of the workspace. Columns that repeat
@@ -8,10 +8,12 @@
 //! References: <https://parquet.apache.org/docs/file-format/> and `parquet.thrift` there.
 
 mod encode;
+mod read;
 mod thrift;
 
 use std::io::{self, Write};
 
+pub(crate) use read::{ColumnValues, ReadColumn, read};
 use thrift::Thrift;
 
 /// A column: its name, the kind of its values, and whether values may be absent.

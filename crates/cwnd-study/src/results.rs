@@ -1,7 +1,13 @@
 //! What the runs of a study gave.
 
-use crate::Study;
-use std::{collections::BTreeMap, path::PathBuf};
+use crate::{
+    KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study, metric_values, trace_file,
+};
+use cwnd_scenario::Trace;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// A study with what its runs gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +31,7 @@ pub struct RunResult {
     pub seed: u64,
     /// What came of it.
     pub state: RunState,
-    /// The file of its samples, if they were recorded.
+    /// The file of its samples, if they were recorded; [`RunResult::read_trace`] reads it.
     pub trace: Option<PathBuf>,
 }
 
@@ -54,6 +60,71 @@ pub struct Provenance {
 }
 
 impl Results {
+    /// The results in a directory: the study as it was last run, and what its runs gave. Runs that are missing,
+    /// failed or cannot be used are there as such.
+    ///
+    /// # Errors
+    /// If there are none, or they cannot be read.
+    pub fn load(directory: &Path) -> Result<Results, StoreError> {
+        let store = Store::open(directory)?;
+        Results::of(Results::study(&store)?, &store)
+    }
+
+    /// The study that was last run in a store, as it was run.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read.
+    pub fn study(store: &Store) -> Result<Study, StoreError> {
+        kept_study(store.directory(), &kept(store)?)
+    }
+
+    /// What a store has of the study that was last run in it.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or its study has other runs.
+    pub fn of(study: Study, store: &Store) -> Result<Results, StoreError> {
+        Results::with_rows(study, store).map(|(results, _)| results)
+    }
+
+    /// The same, and the store's row of each run.
+    pub(crate) fn with_rows(
+        study: Study,
+        store: &Store,
+    ) -> Result<(Results, Vec<Option<StoredRun>>), StoreError> {
+        let kept = kept(store)?;
+        if kept.keys.len() != study.cells.len() * study.repeats as usize {
+            let reason = format!(
+                "the store has {} runs of the study, and the study {} cells with {} repeats; run it again: `{}`",
+                kept.keys.len(),
+                study.cells.len(),
+                study.repeats,
+                kept.provenance.command
+            );
+            return Err(StoreError::new(store.directory(), StoreErrorKind::Foreign, reason));
+        }
+        let (mut runs, mut rows) = (Vec::with_capacity(kept.keys.len()), Vec::with_capacity(kept.keys.len()));
+        let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
+        for ((cell, repeat), key) in places.zip(&kept.keys) {
+            let scenario = study.scenario(cell, repeat);
+            let row = store.get(*key, &scenario)?;
+            let (state, trace) = match row.as_ref().map(|row| &row.state) {
+                None => (RunState::Missing, None),
+                Some(StoredState::Failed(reason)) => (RunState::Failed(reason.clone()), None),
+                Some(StoredState::Unusable(reason)) => {
+                    (RunState::Failed(format!("{reason}; `{}` runs it again", kept.provenance.command)), None)
+                }
+                Some(StoredState::Done { outcome, sampled, trace }) => {
+                    let mut metrics = metric_values(&scenario, outcome);
+                    metrics.extend(sampled.clone());
+                    (RunState::Done(metrics), trace.as_ref().map(|trace| trace.path.clone()))
+                }
+            };
+            runs.push(RunResult { cell, repeat, seed: scenario.seed, state, trace });
+            rows.push(row);
+        }
+        Ok((Results { study, runs, provenance: kept.provenance }, rows))
+    }
+
     /// The values of a metric in a cell, one for each repeat that has it, in the order of the seeds.
     pub fn values(&self, cell: usize, metric: &str) -> Vec<f64> {
         self.runs_of(cell).iter().filter_map(|run| run.metric(metric)).collect()
@@ -67,6 +138,14 @@ impl Results {
 }
 
 impl RunResult {
+    /// Its samples, if they were recorded.
+    ///
+    /// # Errors
+    /// If the file is not there any more, or not whole.
+    pub fn read_trace(&self) -> Result<Option<Trace>, StoreError> {
+        self.trace.as_deref().map(trace_file::read).transpose()
+    }
+
     /// A metric of this run, if it was run and has it.
     pub fn metric(&self, name: &str) -> Option<f64> {
         match &self.state {
@@ -74,4 +153,23 @@ impl RunResult {
             RunState::Missing | RunState::Failed(_) => None,
         }
     }
+}
+
+fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
+    store.study()?.ok_or_else(|| {
+        let reason = "no study was run here yet; `cwnd run STUDY --out DIR` runs one";
+        StoreError::new(store.directory(), StoreErrorKind::Missing, reason)
+    })
+}
+
+/// The study of a store, as it was run. Algorithms are not checked: these have been run, whether or not they are still
+/// there.
+fn kept_study(directory: &Path, kept: &KeptStudy) -> Result<Study, StoreError> {
+    let file = directory.join("study.toml");
+    let mut study =
+        Study::parse(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(())).map_err(|error| {
+            StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}"))
+        })?;
+    study.repeats = kept.repeats;
+    Ok(study)
 }

@@ -45,9 +45,9 @@ pub struct Axis {
     pub name: String,
     /// Title with which it is drawn, such as `Buffer`.
     pub title: String,
-    /// Unit of [`Point::value`], if the axis is a quantity, such as `packets`.
+    /// Unit of [`Point::value`], such as `packets`; none if the axis is no quantity, or a ratio such as `per`.
     pub unit: Option<String>,
-    /// How it is drawn, if it is a quantity.
+    /// How it is drawn, if it is a quantity (its points have values).
     pub scale: Scale,
     /// Its points, in the file's order.
     pub points: Vec<Point>,
@@ -77,7 +77,7 @@ pub enum Scale {
 pub struct Cell {
     /// For each axis the index of its point.
     pub coordinates: Vec<usize>,
-    /// What is run, with the seed of the first repeat.
+    /// What is run, with the seed of the first repeat. It samples if a metric that is asked for needs samples.
     pub scenario: Scenario,
 }
 
@@ -223,6 +223,19 @@ pub enum ClaimKind {
         /// a - b instead of (a - b) / b.
         absolute: bool,
     },
+    /// The share of such pairs in which a is above b, from 0 to 1.
+    Wins {
+        /// Metric.
+        metric: String,
+        /// Axis in which the pairs differ.
+        axis: String,
+        /// Label of a.
+        of: String,
+        /// Labels of b.
+        over: Vec<String>,
+        /// Cells.
+        select: Selection,
+    },
 }
 
 /// A range in which a measure must lie; its ends belong to it.
@@ -244,6 +257,45 @@ impl Study {
     pub fn cell_label(&self, cell: usize) -> String {
         let labels = self.axes.iter().zip(&self.cells[cell].coordinates);
         labels.map(|(axis, point)| axis.points[*point].label.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Every metric that the study asks for, each once: those shown first, and those of figures, tables and claims.
+    pub fn metrics_asked(&self) -> Vec<&str> {
+        let figures = self.figures.iter().filter_map(|figure| match &figure.kind {
+            FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => Some(y),
+            FigureKind::HeatMap { value, .. } => Some(value),
+            FigureKind::Trace { .. } => None,
+        });
+        let claims = self.claims.iter().map(|claim| match &claim.kind {
+            ClaimKind::Mean { metric, .. }
+            | ClaimKind::Extreme { metric, .. }
+            | ClaimKind::Gain { metric, .. }
+            | ClaimKind::Wins { metric, .. } => metric,
+        });
+        let tables = self.tables.iter().flat_map(|table| &table.metrics);
+        let mut asked: Vec<&str> = Vec::new();
+        for metric in self.metrics.iter().chain(figures).chain(tables).chain(claims) {
+            if !asked.contains(&metric.as_str()) {
+                asked.push(metric);
+            }
+        }
+        asked
+    }
+
+    /// What a repeat (from 0) of a cell runs: the cell's scenario with the repeat's seed, sampled if its trace is
+    /// to be kept or a metric needs it.
+    pub fn scenario(&self, cell: usize, repeat: u32) -> Scenario {
+        let mut scenario = self.cells[cell].scenario.clone();
+        scenario.seed = self.seed.wrapping_add(u64::from(repeat));
+        if let Some(plan) = self.trace.as_ref().filter(|_| self.is_traced(cell, repeat)) {
+            scenario.sample = Some(plan.sample);
+        }
+        scenario
+    }
+
+    /// Whether the trace of a repeat (from 0) of a cell is kept.
+    pub fn is_traced(&self, cell: usize, repeat: u32) -> bool {
+        self.trace.as_ref().is_some_and(|plan| repeat < plan.repeats && plan.select.contains(self, cell))
     }
 
     /// The cells of a selection, in order.

@@ -2,6 +2,11 @@
 
 mod algorithms;
 mod compare;
+mod diff;
+mod export;
+mod metrics;
+mod report;
+mod run;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -10,7 +15,12 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     Compare(Box<compare::Flags>),
+    Run(run::Flags),
+    Export(export::Flags),
+    Report(report::Flags),
+    Diff(diff::Flags),
     Algorithms(algorithms::Flags),
+    Metrics(metrics::Flags),
 }
 
 impl Command {
@@ -18,7 +28,12 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Compare(flags) => compare::run(*flags),
+            Command::Run(flags) => run::run(flags),
+            Command::Export(flags) => export::run(&flags),
+            Command::Report(flags) => report::run(&flags),
+            Command::Diff(flags) => diff::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
+            Command::Metrics(flags) => metrics::run(&flags),
         }
     }
 }

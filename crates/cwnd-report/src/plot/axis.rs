@@ -22,6 +22,13 @@ pub struct Axis {
     pub whole: bool,
     /// Ticks at these places, instead of round ones.
     pub ticks: Option<Vec<f64>>,
+    /// Ticks at these places with these labels, instead of numbers.
+    pub labels: Option<Vec<(f64, String)>>,
+    /// Whether it is a row of places with names and not a quantity: no ticks, no grid, and a label may take
+    /// two lines.
+    pub named: bool,
+    /// Where the axis is broken, because what lies before does not belong to its scale.
+    pub broken_at: Option<f64>,
 }
 
 /// How values become places.
@@ -55,7 +62,18 @@ impl Axis {
             tight: false,
             whole: false,
             ticks: None,
+            labels: None,
+            named: false,
+            broken_at: None,
         }
+    }
+
+    /// Places with names, at 0, 1, 2 and so on.
+    pub fn named<S: Into<String>>(title: &str, names: impl IntoIterator<Item = S>) -> Axis {
+        let labels: Vec<(f64, String)> =
+            (0..).map(f64::from).zip(names.into_iter().map(Into::into)).collect();
+        let end = labels.len().max(1) as f64 - 0.5;
+        Axis { labels: Some(labels), named: true, ..Axis::linear(title, "").from(-0.5).to(end) }
     }
 
     /// A logarithmic axis. Where the data are not all positive, give its beginning ([`Axis::from`]): it
@@ -92,6 +110,11 @@ impl Axis {
     /// The same with ticks at these places.
     pub fn ticks_at(self, places: &[f64]) -> Axis {
         Axis { ticks: Some(places.to_vec()), ..self }
+    }
+
+    /// The same with ticks that are labelled so.
+    pub fn labelled(self, labels: Vec<(f64, String)>) -> Axis {
+        Axis { labels: Some(labels), ..self }
     }
 
     /// The range that shows data between two values (if there are any), with at most so many parts between
@@ -131,6 +154,8 @@ impl Axis {
             }
         };
         let ticks = self.ticks.as_ref().map_or(ticks, |places| ticks::at(places, self.numbers));
+        let labelled = |labels: &Vec<(f64, String)>| Ticks { major: labels.clone(), minor: Vec::new() };
+        let ticks = self.labels.as_ref().map_or(ticks, labelled);
         Fitted { scale: self.scale, from, to, ticks }
     }
 }

@@ -143,6 +143,17 @@ impl Canvas {
         )
     }
 
+    /// The whole figure as a part of a page: what it shows is an attribute, since a browser shows a title element as
+    /// a tooltip over all of it.
+    pub(crate) fn into_inline_svg(self, width: f64, height: f64, label: &str) -> String {
+        let (width, height, label) = (Num(width), Num(height), Escaped(label));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" role=\"img\" aria-label=\"{label}\">\n{}</svg>\n",
+            self.out
+        )
+    }
+
     fn path(&mut self, d: &str, stroke: &Stroke) {
         let (colour, width) = (stroke.colour, Num(stroke.width));
         let dash = stroke.dash.lengths().map(|d| format!(" stroke-dasharray=\"{d}\"")).unwrap_or_default();

@@ -3,8 +3,8 @@
 use super::axis::{Axis, Fitted};
 use super::canvas::{Anchor, Canvas, Label};
 use super::key::{self, Key};
-use super::style::{GREY, GRID, INK, Stroke};
-use super::text;
+use super::style::{GREY, GRID, INK, PAPER, Stroke};
+use super::{text, tick_labels};
 
 /// Panels one above the other, with a title, a legend and a caption.
 pub struct Figure {
@@ -60,12 +60,12 @@ pub struct Extent {
 
 /// Where values stand in a panel.
 pub struct Frame {
-    x: Fitted,
-    y: Fitted,
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
+    pub(super) x: Fitted,
+    pub(super) y: Fitted,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
 }
 
 impl Figure {
@@ -105,7 +105,9 @@ impl Figure {
             y = panel.draw_heading(&mut canvas, left, self.width - MARGIN, y);
             let (right, bottom) = (self.width - MARGIN, y + panel.height);
             let frame = Frame { x: x_axis, y: y_axis, left, right, top: y, bottom };
-            panel.draw(&mut canvas, &frame, labelled);
+            let edges =
+                Edges { x_labels: labelled, x_title: labelled, y_labels: true, y_title: Some(MARGIN) };
+            panel.draw(&mut canvas, &frame, edges);
             y = bottom + if labelled { 2.0 * TICK + TEXT + 8.0 } else { 8.0 };
         }
 
@@ -129,10 +131,12 @@ impl Figure {
     }
 }
 
-const MARGIN: f64 = 14.0;
+pub(super) const MARGIN: f64 = 14.0;
 const TITLE: f64 = 15.0;
-const TEXT: f64 = 12.0;
-const TICK: f64 = 11.0;
+pub(super) const TEXT: f64 = 12.0;
+pub(super) const TICK: f64 = 11.0;
+/// The longest name beside a vertical axis.
+pub(super) const NAME: f64 = 150.0;
 
 impl Panel {
     /// A panel without marks.
@@ -145,7 +149,7 @@ impl Panel {
         self.marks.push(Box::new(mark));
     }
 
-    fn extent(&self) -> Extent {
+    pub(super) fn extent(&self) -> Extent {
         self.marks.iter().fold(Extent::default(), |all, mark| all.union(&mark.extent()))
     }
 
@@ -167,31 +171,9 @@ impl Panel {
         y + keys.height() + 8.0
     }
 
-    fn draw(&self, canvas: &mut Canvas, frame: &Frame, labelled: bool) {
+    pub(super) fn draw(&self, canvas: &mut Canvas, frame: &Frame, edges: Edges) {
         let Frame { left, right, top, bottom, .. } = *frame;
-        let grid = Stroke::solid(GRID, 0.8);
-        let axis = Stroke::solid(INK, 0.8);
-        for (value, label) in &frame.y.ticks.major {
-            let y = frame.y(*value);
-            canvas.line(&[(left, y), (right, y)], &grid);
-            canvas.line(&[(left - 4.0, y), (left, y)], &axis);
-            let style = Label::new(TICK, INK).anchor(Anchor::End);
-            canvas.text(left - 7.0, y + 0.36 * TICK, &style, label);
-        }
-        for (value, label) in &frame.x.ticks.major {
-            let x = frame.x(*value);
-            canvas.line(&[(x, top), (x, bottom)], &grid);
-            canvas.line(&[(x, bottom), (x, bottom + 4.0)], &axis);
-            if labelled {
-                canvas.text(x, bottom + 6.0 + TICK, &Label::new(TICK, INK).anchor(Anchor::Middle), label);
-            }
-        }
-        for value in &frame.y.ticks.minor {
-            canvas.line(&[(left - 2.5, frame.y(*value)), (left, frame.y(*value))], &axis);
-        }
-        for value in &frame.x.ticks.minor {
-            canvas.line(&[(frame.x(*value), bottom), (frame.x(*value), bottom + 2.5)], &axis);
-        }
+        self.draw_ticks(canvas, frame, edges);
 
         // A line along the edge keeps its width, and a marker there its shape.
         canvas.begin_clip(left - 4.0, top - 4.0, right - left + 8.0, bottom - top + 8.0);
@@ -200,14 +182,76 @@ impl Panel {
         }
         canvas.end_clip();
 
-        canvas.line(&[(left, top), (left, bottom), (right, bottom)], &axis);
+        canvas.line(&[(left, top), (left, bottom), (right, bottom)], &Stroke::solid(INK, 0.8));
+        if let Some(x) = self.x.broken_at.map(|value| frame.x(value)).filter(|x| x.is_finite()) {
+            canvas.rectangle(x - 2.0, bottom - 2.0, 4.0, 4.0, PAPER, 1.0);
+            for side in [x - 2.0, x + 2.0] {
+                canvas.line(
+                    &[(side - 1.5, bottom + 4.0), (side + 1.5, bottom - 4.0)],
+                    &Stroke::solid(INK, 0.8),
+                );
+            }
+        }
         let style = Label::new(TEXT, INK).anchor(Anchor::Middle);
-        let label = text::shorten(&self.y.label, TEXT, bottom - top + 30.0);
-        canvas.text(MARGIN + TEXT - 2.0, (top + bottom) / 2.0, &style.upright(), &label);
-        if labelled {
+        if let Some(x) = edges.y_title {
+            let label = text::shorten(&self.y.label, TEXT, bottom - top + 30.0);
+            canvas.text(x + TEXT - 2.0, (top + bottom) / 2.0, &style.upright(), &label);
+        }
+        if edges.x_title {
             canvas.text((left + right) / 2.0, bottom + 2.0 * TICK + TEXT, &style, &self.x.label);
         }
     }
+
+    /// The grid, and the ticks with what is written beside them.
+    fn draw_ticks(&self, canvas: &mut Canvas, frame: &Frame, edges: Edges) {
+        let Frame { left, right, top, bottom, .. } = *frame;
+        let (grid, axis) = (Stroke::solid(GRID, 0.8), Stroke::solid(INK, 0.8));
+        for (value, label) in &frame.y.ticks.major {
+            let y = frame.y(*value);
+            if !self.y.named {
+                canvas.line(&[(left, y), (right, y)], &grid);
+                canvas.line(&[(left - 4.0, y), (left, y)], &axis);
+            }
+            if edges.y_labels {
+                let style = Label::new(TICK, INK).anchor(Anchor::End);
+                canvas.text(left - 7.0, y + 0.36 * TICK, &style, &text::shorten(label, TICK, NAME));
+            }
+        }
+        for (value, _) in frame.x.ticks.major.iter().filter(|_| !self.x.named) {
+            let x = frame.x(*value);
+            canvas.line(&[(x, top), (x, bottom)], &grid);
+            canvas.line(&[(x, bottom), (x, bottom + 4.0)], &axis);
+        }
+        for value in &frame.y.ticks.minor {
+            canvas.line(&[(left - 2.5, frame.y(*value)), (left, frame.y(*value))], &axis);
+        }
+        for value in &frame.x.ticks.minor {
+            canvas.line(&[(frame.x(*value), bottom), (frame.x(*value), bottom + 2.5)], &axis);
+        }
+        if edges.x_labels {
+            let ticks = &frame.x.ticks.major;
+            let places: Vec<(f64, &str)> = ticks.iter().map(|(v, l)| (frame.x(*v), l.as_str())).collect();
+            let style = Label::new(TICK, INK).anchor(Anchor::Middle);
+            let set = if self.x.named {
+                tick_labels::named(&places, right - left)
+            } else {
+                tick_labels::clear(&places)
+            };
+            for (x, line, label) in set {
+                canvas.text(x, bottom + 6.0 + TICK + 1.15 * TICK * line as f64, &style, &label);
+            }
+        }
+    }
+}
+
+/// What is written along the edges of a panel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edges {
+    pub x_labels: bool,
+    pub x_title: bool,
+    pub y_labels: bool,
+    /// The left edge of the vertical axis's title, if it has one.
+    pub y_title: Option<f64>,
 }
 
 impl Extent {

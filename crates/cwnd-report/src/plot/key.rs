@@ -1,6 +1,7 @@
 //! The legend: what a colour, a pattern or a marker stands for.
 
 use super::canvas::{Canvas, Label};
+use super::hatch::Hatch;
 use super::style::{Colour, INK, Marker, Stroke};
 use super::text;
 
@@ -13,7 +14,7 @@ pub struct Key {
     pub swatch: Swatch,
 }
 
-/// A small picture of how something is drawn: any of a filled area, a line and a marker.
+/// A small picture of how something is drawn: any of a filled area, a line, a marker and a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Swatch {
     /// A filled area, with its opacity.
@@ -22,6 +23,10 @@ pub struct Swatch {
     pub line: Option<Stroke>,
     /// A marker.
     pub marker: Option<Marker>,
+    /// The colour of a marker that stands without a line.
+    pub sign: Option<Colour>,
+    /// A filled box with an outline.
+    pub hatch: Option<(Hatch, Colour)>,
 }
 
 impl Key {
@@ -40,6 +45,11 @@ impl Swatch {
     /// A filled area.
     pub fn fill(colour: Colour, opacity: f64) -> Swatch {
         Swatch { fill: Some((colour, opacity)), ..Swatch::default() }
+    }
+
+    /// A box with an outline, filled with a pattern.
+    pub fn hatch(hatch: Hatch, colour: Colour) -> Swatch {
+        Swatch { hatch: Some((hatch, colour)), ..Swatch::default() }
     }
 
     /// The same with a marker.
@@ -88,10 +98,17 @@ impl Rows {
             if let Some((colour, opacity)) = key.swatch.fill {
                 canvas.rectangle(x, middle - 5.0, SWATCH, 10.0, colour, opacity);
             }
+            if let Some((hatch, colour)) = key.swatch.hatch {
+                let [left, top, right, bottom] = [x + 4.0, middle - 5.5, x + SWATCH - 2.0, middle + 5.5];
+                hatch.fill(canvas, [left, top, right, bottom], &Stroke::solid(colour, 1.0));
+                let outline = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+                canvas.line(&outline, &Stroke::solid(colour, 1.2));
+            }
             if let Some(stroke) = key.swatch.line {
                 canvas.line(&[(x, middle), (x + SWATCH, middle)], &stroke);
             }
-            if let (Some(marker), Some(stroke)) = (key.swatch.marker, key.swatch.line) {
+            let alone = key.swatch.sign.map(|colour| Stroke::solid(colour, 1.4));
+            if let (Some(marker), Some(stroke)) = (key.swatch.marker, key.swatch.line.or(alone)) {
                 canvas.marker((x + SWATCH / 2.0, middle), marker, &stroke);
             }
             canvas.text(x + SWATCH + GAP, middle + 4.0, &Label::new(SIZE, INK), &key.label);

@@ -42,6 +42,21 @@ impl Colour {
         let mix = |c: u8| (255.0 - (255.0 - f64::from(c)) * share.clamp(0.0, 1.0)).round() as u8;
         Colour(mix(self.0), mix(self.1), mix(self.2))
     }
+
+    /// Relative luminance as WCAG 2 defines it, from 0 (black) to 1 (white).
+    pub fn luminance(self) -> f64 {
+        let linear = |c: u8| {
+            let c = f64::from(c) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
+    }
+
+    /// The contrast of two colours as WCAG 2 defines it, from 1 (none) to 21.
+    pub fn contrast(self, other: Colour) -> f64 {
+        let (a, b) = (self.luminance(), other.luminance());
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
 }
 
 impl fmt::Display for Colour {
@@ -172,13 +187,8 @@ impl Marker {
 mod tests {
     use super::*;
 
-    /// WCAG 2: (1.05) / (relative luminance + 0.05).
     fn contrast_with_white(colour: Colour) -> f64 {
-        let linear = |c: u8| {
-            let c = f64::from(c) / 255.0;
-            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-        };
-        1.05 / (0.2126 * linear(colour.0) + 0.7152 * linear(colour.1) + 0.0722 * linear(colour.2) + 0.05)
+        colour.contrast(PAPER)
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct Setup {
     pub stack: StackChoice,
     /// When the run ends; 100 s.
     pub duration: Time,
+    /// What happens before this is not counted; 0 s.
+    pub warm_up: Time,
     /// Each flow starts up to this much later; up to one base round-trip time, the largest of the flows'.
     pub start_jitter: Option<Time>,
     /// Each packet leaves its sender up to this much later; up to one serialisation time of a full packet at the
@@ -72,6 +74,7 @@ impl Default for Setup {
             access_buffer: None,
             stack: StackChoice::default(),
             duration: Time::from_secs(100),
+            warm_up: Time::ZERO,
             start_jitter: None,
             send_overhead: None,
             stagger: Time::ZERO,
@@ -129,6 +132,7 @@ impl Setup {
             network: built.network,
             stack,
             duration: self.duration,
+            warm_up: self.warm_up,
             seed,
             start_jitter,
             send_overhead,
@@ -149,6 +153,13 @@ impl Setup {
         check(path && self.access_delay.is_some(), "access_delay", none);
         check(path && self.access_buffer.is_some(), "access_buffer", none);
         check(self.duration == Time::ZERO, "duration", "a run must last: write `100 s`, for example");
+        if self.warm_up >= self.duration && self.duration > Time::ZERO {
+            let message = format!(
+                "it takes {}, and the run ends at {}: nothing would count",
+                self.warm_up, self.duration
+            );
+            check(true, "warm_up", &message);
+        }
         let sample = "samples need a time between them: write `100 ms`, for example";
         check(self.sample == Some(Time::ZERO), "sample", sample);
         check(self.bytes == Some(ByteSize(0)), "bytes", "a transfer has at least 1 byte");

@@ -12,6 +12,7 @@ impl Naive {
     /// What has happened so far.
     pub fn outcome(&mut self) -> Outcome {
         Outcome {
+            begin: Time::ZERO,
             end: self.now(),
             flows: (0..self.scenario.flows.len()).map(|flow| self.flow_outcome(flow)).collect(),
             links: (0..self.scenario.network.links.len()).map(|link| self.link_outcome(link)).collect(),

@@ -2,6 +2,8 @@
 //!
 //! Reference: <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>
 
+pub(super) mod read;
+
 const INT: u8 = 5;
 const LONG: u8 = 6;
 const BINARY: u8 = 8;

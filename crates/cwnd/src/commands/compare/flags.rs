@@ -151,6 +151,10 @@ pub struct Flags {
     #[arg(long, value_name = "TIME", default_value = "100 s", allow_hyphen_values = true, help_heading = TIME)]
     pub duration: Time,
 
+    /// What happens before this time is not counted.
+    #[arg(long, value_name = "TIME", default_value = "0 s", allow_hyphen_values = true, help_heading = TIME)]
+    pub warm_up: Time,
+
     /// Seed of all that is random; repeat i has this + i - 1.
     #[arg(long, value_name = "N", value_parser = whole::<u64>, default_value = "1", allow_hyphen_values = true,
           help_heading = TIME)]

@@ -139,6 +139,7 @@ fn setup(flags: &Flags) -> Setup {
             receive_window: flags.receive_window,
         },
         duration: flags.duration,
+        warm_up: flags.warm_up,
         start_jitter: flags.start_jitter,
         send_overhead: flags.send_overhead,
         stagger: flags.stagger,

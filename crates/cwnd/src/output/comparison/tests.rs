@@ -32,6 +32,7 @@ fn done(scenario: &Scenario, bytes: u64) -> Done {
         ..LinkOutcome::default()
     });
     let outcome = Outcome {
+        begin: Time::ZERO,
         end: scenario.duration,
         flows: (0..scenario.flows.len()).map(flow).collect(),
         links: links.collect(),

@@ -1,0 +1,98 @@
+//! The figures of a study, drawn from its results.
+//!
+//! [`draw`] makes any figure that a study can ask for. What cannot be drawn, because a run is missing or failed, is
+//! shown as missing and counted in the notes; it never becomes a zero or a line across the gap.
+
+mod bars;
+mod frame;
+mod heat_map;
+mod line;
+mod missing;
+pub(crate) mod points;
+mod trace;
+pub mod traces;
+
+use crate::plot::Grid;
+use crate::series::Looks;
+use cwnd_study::{Figure, FigureKind, Results};
+use traces::Traces;
+
+/// A figure that is drawn.
+pub struct Drawn {
+    /// The picture.
+    pub grid: Grid,
+    /// How it is to be read and what is missing, a sentence each.
+    pub notes: Vec<String>,
+    /// What a reader can zoom into, where it is drawn over time.
+    pub samples: Option<Samples>,
+}
+
+/// What is drawn over time: for each block its panels.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// The blocks, as in the picture.
+    pub blocks: Vec<SampleBlock>,
+}
+
+/// Panels with a common time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleBlock {
+    /// What sets it apart from the others.
+    pub title: String,
+    /// The panels.
+    pub panels: Vec<SamplePanel>,
+}
+
+/// Lines of one quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SamplePanel {
+    /// The quantity with its unit.
+    pub label: String,
+    /// Its lines.
+    pub lines: Vec<SampleLine>,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleLine {
+    /// What it is of.
+    pub label: String,
+    /// Its stroke.
+    pub stroke: crate::plot::style::Stroke,
+    /// Time in seconds and value; a value that is not finite is a gap.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Draws a figure of a study. `traces` has the samples that figures over time are of.
+pub fn draw(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) -> Drawn {
+    let mut drawn = match &figure.kind {
+        FigureKind::Line { x, y, series } => line::draw(results, figure, looks, x, y, series.as_deref()),
+        FigureKind::Bars { x, y, series } => bars::draw(results, figure, looks, x, y, series.as_deref()),
+        FigureKind::HeatMap { x, y, value } => heat_map::draw(results, figure, x, y, value),
+        FigureKind::Trace { show, series } => {
+            trace::draw(results, figure, looks, traces, show, series.as_deref())
+        }
+    };
+    let caption = figure.caption.iter().map(String::as_str).chain(drawn.notes.iter().map(String::as_str));
+    drawn.grid.caption = caption.collect::<Vec<_>>().join(" ");
+    drawn.grid.description = format!("{} {}", drawn.grid.description, drawn.notes.join(" "));
+    drawn
+}
+
+/// The name of a figure's file, without extension: its own name, with anything but letters, digits, `.`, `_` and `-`
+/// replaced, so that no name leads out of its directory.
+pub fn file_name(figure: &Figure) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name: String = figure.name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    match name.trim_start_matches('.') {
+        "" => "figure".into(),
+        name => name.into(),
+    }
+}
+
+/// The figure as a file for a paper: with its notes and what made it below.
+pub fn file(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) -> String {
+    let mut drawn = draw(results, figure, looks, traces);
+    drawn.grid.caption = format!("{}\n{}", drawn.grid.caption, crate::made_by::line(results));
+    drawn.grid.to_svg()
+}

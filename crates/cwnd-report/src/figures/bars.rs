@@ -1,0 +1,99 @@
+//! A metric as bars: groups along one axis, a bar of each group for each series.
+
+use super::Drawn;
+use super::frame::{Panes, height};
+use super::line::Series;
+use super::missing::Missing;
+use super::points::{Chosen, Tally};
+use crate::estimate::Estimate;
+use crate::measure::{Measure, Shown, small};
+use crate::plot::style::{INK, Marker};
+use crate::plot::{self, Bar, Bars, Grid, Key, Panel, Swatch};
+use crate::series::Looks;
+use cwnd_study::{Figure, Results};
+
+/// Part of a group's room that its bars take.
+const FULL: f64 = 0.78;
+
+pub(super) fn draw(
+    results: &Results,
+    figure: &Figure,
+    looks: &Looks,
+    x: &str,
+    y: &str,
+    series: Option<&str>,
+) -> Drawn {
+    let chosen = Chosen::new(results, &figure.select);
+    let study = &results.study;
+    let measure = Measure::of(y);
+    let panes = Panes::new(&chosen, figure, false);
+    let Some(x_axis) = study.axis(x) else { return without_axis(figure, x) };
+    let series = Series::new(&chosen, looks, series);
+    let groups = chosen.points(x_axis);
+
+    let mut tally = Tally::default();
+    let mut all: Vec<Vec<Vec<Option<Estimate>>>> = Vec::new();
+    for pane in &panes.panes {
+        let mut mean = |at: Option<(usize, usize)>, group: usize| {
+            let fast: Vec<(usize, usize)> =
+                pane.at.iter().copied().chain(at).chain([(x_axis, group)]).collect();
+            tally.estimate(results, &chosen.at(&fast), y)
+        };
+        all.push(series.0.iter().map(|s| groups.iter().map(|g| mean(s.at, *g)).collect()).collect());
+    }
+    let shown = Shown::of(&measure, all.iter().flatten().flatten().flatten().map(|e| e.mean));
+    let y_axis = plot::Axis::linear(&measure.heading(), &shown.unit);
+    let is_positive = all.iter().flatten().flatten().flatten().all(|e| e.mean >= 0.0);
+    let y_axis = if is_positive { y_axis.from(0.0) } else { y_axis };
+    let axis = &study.axes[x_axis];
+    let names = groups.iter().map(|group| axis.points[*group].label.clone());
+    let title = match &axis.unit {
+        Some(unit) if !unit.is_empty() => format!("{} ({unit})", axis.title),
+        _ => axis.title.clone(),
+    };
+    let x_drawn = plot::Axis::named(&title, names);
+
+    let columns = panes.columns;
+    let mut each = all.into_iter();
+    let mut grid = panes.grid(figure, |_| {
+        let mut panel = Panel::new(x_drawn.clone(), y_axis.clone(), height(columns));
+        let means = each.next().unwrap_or_default();
+        let width = FULL / series.0.len().max(1) as f64;
+        for (s, (one, means)) in series.0.iter().zip(&means).enumerate() {
+            let left = |group: usize| group as f64 - FULL / 2.0 + width * s as f64;
+            let bar = |(group, mean): (usize, &Option<Estimate>)| {
+                let mean = mean.map(|e| e.times(shown.factor));
+                let room = 0.06 * width;
+                Bar {
+                    x: (left(group) + room, left(group) + width - room),
+                    value: mean.map_or(f64::NAN, |e| e.mean),
+                    interval: mean.and_then(|e| e.interval()),
+                }
+            };
+            let bars = means.iter().enumerate().map(bar).collect();
+            panel.add(Bars { bars, colour: one.look.colour(), hatch: one.look.hatch() });
+            let missing = means.iter().enumerate().filter(|(_, mean)| mean.is_none());
+            let places = missing.map(|(group, _)| (left(group) + width / 2.0, 0.0)).collect();
+            panel.add(Missing { places, colour: one.look.colour() });
+        }
+        vec![panel]
+    });
+    let named = series.0.iter().filter(|one| !one.label.is_empty());
+    grid.keys =
+        named.map(|one| Key::new(&one.label, Swatch::hatch(one.look.hatch(), one.look.colour()))).collect();
+    let mut used: Vec<usize> = figure.panels.iter().filter_map(|name| study.axis(name)).collect();
+    used.extend(series.0.iter().flat_map(|one| one.at.map(|(axis, _)| axis)).chain([x_axis]));
+    let notes = tally.notes(&chosen, &used, "(crosses)");
+    if notes.iter().any(|note| note.contains("(crosses)")) {
+        let cross = Swatch { marker: Some(Marker::Cross), sign: Some(INK), ..Swatch::default() };
+        grid.keys.push(Key::new("no value", cross));
+    }
+    grid.description = format!("{} by {}.", measure.heading(), small(&axis.title));
+    Drawn { grid, notes, samples: None }
+}
+
+/// What stands in the place of a figure whose axis the study does not have.
+pub(super) fn without_axis(figure: &Figure, axis: &str) -> Drawn {
+    let notes = vec![format!("It cannot be drawn: the study has no axis `{axis}`.")];
+    Drawn { grid: Grid::new(&figure.title, 1), notes, samples: None }
+}

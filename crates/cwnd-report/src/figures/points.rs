@@ -1,0 +1,98 @@
+//! The cells of a figure, and where they stand on its axes.
+
+use crate::estimate::Estimate;
+use crate::measure::small;
+use cwnd_study::{Results, Selection};
+
+/// The cells that a figure or a table shows.
+pub(crate) struct Chosen<'a> {
+    pub results: &'a Results,
+    pub cells: Vec<usize>,
+}
+
+impl<'a> Chosen<'a> {
+    pub fn new(results: &'a Results, select: &Selection) -> Chosen<'a> {
+        Chosen { results, cells: results.study.select(select).collect() }
+    }
+
+    /// The points of an axis that any of the cells has, in the axis's order.
+    pub fn points(&self, axis: usize) -> Vec<usize> {
+        let has = |point: &usize| self.cells.iter().any(|cell| self.point(*cell, axis) == Some(*point));
+        (0..self.results.study.axes[axis].points.len()).filter(has).collect()
+    }
+
+    /// The cells at these points (pairs of axis and point).
+    pub fn at(&self, points: &[(usize, usize)]) -> Vec<usize> {
+        let is_there =
+            |cell: &&usize| points.iter().all(|&(axis, point)| self.point(**cell, axis) == Some(point));
+        self.cells.iter().filter(is_there).copied().collect()
+    }
+
+    fn point(&self, cell: usize, axis: usize) -> Option<usize> {
+        self.results.study.cells[cell].coordinates.get(axis).copied()
+    }
+
+    /// The axes that none of `used` is and on which the cells differ: over these is averaged.
+    pub fn open_axes(&self, used: &[usize]) -> Vec<usize> {
+        let differs = |axis: &usize| !used.contains(axis) && self.points(*axis).len() > 1;
+        (0..self.results.study.axes.len()).filter(differs).collect()
+    }
+}
+
+/// Counts what is there and what is not, while a figure or a table is made.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Places that should have a value.
+    places: usize,
+    /// Those without one.
+    missing: usize,
+    /// Those with fewer repeats than the study has.
+    partial: usize,
+    /// Whether any has an interval.
+    has_interval: bool,
+}
+
+impl Tally {
+    /// The mean of a metric over cells, counted. A place without cells belongs to a combination that the study does not
+    /// have, and is not missing.
+    pub fn estimate(&mut self, results: &Results, cells: &[usize], metric: &str) -> Option<Estimate> {
+        let estimate = Estimate::of(results, cells, metric);
+        self.places += usize::from(!cells.is_empty());
+        match estimate {
+            None => self.missing += usize::from(!cells.is_empty()),
+            Some(estimate) => {
+                self.partial += usize::from(estimate.count < results.study.repeats as usize);
+                self.has_interval |= estimate.half.is_some();
+            }
+        }
+        estimate
+    }
+
+    /// What a reader must know: what the values are, and what is missing. `how` says how a missing value is shown.
+    pub fn notes(&self, chosen: &Chosen<'_>, used: &[usize], how: &str) -> Vec<String> {
+        let study = &chosen.results.study;
+        let mut notes = Vec::new();
+        let open = chosen.open_axes(used);
+        let over: Vec<String> = open.iter().map(|axis| small(&study.axes[*axis].title)).collect();
+        let over =
+            if over.is_empty() { String::new() } else { format!(", averaged over {}", over.join(" and ")) };
+        notes.push(match (study.repeats, self.has_interval) {
+            (0 | 1, _) => format!("One run each{over}, so there are no intervals."),
+            (repeats, true) => format!("Means of {repeats} repeats with 95 % intervals{over}."),
+            (repeats, false) => format!("Means of up to {repeats} repeats{over}."),
+        });
+        let places = self.places;
+        if self.missing > 0 && self.missing == places {
+            notes.push("No run has a value of it.".into());
+        } else if self.missing > 0 {
+            let are = if self.missing == 1 { "is" } else { "are" };
+            notes.push(format!("{} of {places} values {are} missing {how}.", self.missing));
+        }
+        match self.partial {
+            0 => {}
+            1 => notes.push("One mean rests on fewer repeats.".into()),
+            count => notes.push(format!("{count} means rest on fewer repeats.")),
+        }
+        notes
+    }
+}

@@ -1,0 +1,278 @@
+//! Samples over time: for each quantity a panel, a line for each series and flow.
+//!
+//! - Of several repeats the first that was recorded is drawn: a mean would flatten the sawtooth that the figure is
+//!   about.
+//! - With a series axis each of its points has a colour and a marker, and flows differ by dash pattern; without one
+//!   each flow has a colour. Of many flows the mean is drawn, in a band from the least to the greatest.
+//! - Of the queues the bottleneck's is drawn, unless another held more: where no link is slower than the sender's
+//!   own, packets wait there.
+
+mod quantity;
+
+use super::frame::{Pane, Panes};
+use super::line::Series;
+use super::points::Chosen;
+use super::traces::Traces;
+use super::{Drawn, SampleBlock, SampleLine, SamplePanel, Samples};
+use crate::measure::Shown;
+use crate::plot::style::{Dash, INK, Stroke};
+use crate::plot::{self, Band, Key, Line, Markers, Panel, Swatch};
+use crate::series::{Look, Looks};
+use cwnd_study::{Figure, Results};
+use quantity::{Flows, Quantity};
+use std::collections::BTreeSet;
+
+/// More flows of a run than this are a mean in a band where they share a colour.
+const MOST_OF_SERIES: usize = 4;
+/// The same where each has a colour.
+const MOST_FLOWS: usize = 8;
+const BAND: f64 = 0.14;
+
+pub(super) fn draw(
+    results: &Results,
+    figure: &Figure,
+    looks: &Looks,
+    traces: &Traces,
+    show: &[String],
+    series: Option<&str>,
+) -> Drawn {
+    let chosen = Chosen::new(results, &figure.select);
+    let panes = Panes::new(&chosen, figure, true);
+    let series = Series::new(&chosen, looks, series);
+    let mut gathered =
+        Gathered { chosen: &chosen, traces, series: &series, missing: Vec::new(), runs: Vec::new() };
+    let runs: Vec<Vec<Option<Run<'_>>>> = panes.panes.iter().map(|pane| gathered.runs(pane)).collect();
+    let Gathered { missing, runs: drawn_runs, .. } = gathered;
+
+    let queue =
+        quantity::queue(results, runs.iter().flatten().flatten().map(|run| (run.cell, run.flows.trace)));
+    let quantities: Vec<Quantity> = show.iter().map(|name| Quantity::new(name, queue.as_deref())).collect();
+    let is_one = series.0.iter().all(|one| one.at.is_none());
+    let most = if is_one { MOST_FLOWS } else { MOST_OF_SERIES };
+    let averaged = runs.iter().flatten().flatten().any(|run| run.flows.count() > most);
+
+    // For every pane, quantity and series what is drawn.
+    let lines = |quantity: &Quantity, runs: &[Option<Run<'_>>]| -> Vec<Drawing> {
+        let each = runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.as_ref()?)));
+        each.flat_map(|(i, run)| drawings(quantity, run, &series, i, averaged)).collect()
+    };
+    let all: Vec<Vec<Vec<Drawing>>> =
+        runs.iter().map(|runs| quantities.iter().map(|q| lines(q, runs)).collect()).collect();
+    let shown: Vec<Shown> = (0..quantities.len())
+        .map(|q| {
+            let drawings = all.iter().flat_map(|pane| &pane[q]);
+            Shown::of(&quantities[q].measure, drawings.flat_map(|d| d.points.iter().map(|(_, v)| *v)))
+        })
+        .collect();
+
+    let mut samples = Samples::default();
+    let mut each = all.into_iter();
+    let heights = if panes.columns == 1 { (210.0, 130.0) } else { (140.0, 90.0) };
+    let several = series.0.len() > 1;
+    let mut grid = panes.grid(figure, |pane| {
+        let mut panels = Vec::new();
+        let mut block = SampleBlock { title: pane.title.clone(), panels: Vec::new() };
+        for (i, (q, drawings)) in
+            each.next().into_iter().flatten().enumerate().map(|(i, d)| (i, (&quantities[i], d)))
+        {
+            let axis = plot::Axis::linear(&q.measure.heading(), &shown[i].unit).from(0.0);
+            let height = if i == 0 { heights.0 } else { heights.1 };
+            let time = plot::Axis::linear("Time", "s").from(0.0).tight();
+            let mut panel = Panel::new(time, axis, height);
+            let label = panel.y.label.clone();
+            let drawings: Vec<Drawing> = drawings.into_iter().map(|d| d.times(shown[i].factor)).collect();
+            add(&mut panel, &drawings, several);
+            let line = |d: Drawing| SampleLine { label: d.label, stroke: d.stroke, points: d.points };
+            block.panels.push(SamplePanel { label, lines: drawings.into_iter().map(line).collect() });
+            panels.push(panel);
+        }
+        samples.blocks.push(block);
+        panels
+    });
+    grid.share_y = false;
+    grid.keys = keys(&series, &samples, averaged);
+    let quantities: Vec<&str> = quantities.iter().map(|q| q.measure.title.as_str()).collect();
+    grid.description = format!("{} over time.", quantities.join(", "));
+    let mut notes = notes(results, &drawn_runs, &missing, averaged, most);
+    notes.extend(
+        queue
+            .filter(|_| show.iter().any(|s| s == "queue"))
+            .map(|link| format!("The queue is that of the link {link}.")),
+    );
+    if grid.blocks.len() > 1 && (0..show.len()).any(|panel| !grid.is_shared(panel)) {
+        notes.push("Vertical axes differ between panels.".into());
+    }
+    notes.extend(quantity::window_note(show, runs.iter().flatten().flatten().map(|run| run.flows.trace)));
+    Drawn { grid, notes, samples: Some(samples) }
+}
+
+/// A run that is drawn.
+struct Run<'a> {
+    cell: usize,
+    flows: Flows<'a>,
+}
+
+/// One line with its band.
+struct Drawing {
+    label: String,
+    stroke: Stroke,
+    look: Look,
+    points: Vec<(f64, f64)>,
+    band: Vec<(f64, f64, f64)>,
+}
+
+impl Drawing {
+    fn times(self, factor: f64) -> Drawing {
+        Drawing {
+            points: self.points.into_iter().map(|(t, v)| (t, v * factor)).collect(),
+            band: self.band.into_iter().map(|(t, low, high)| (t, low * factor, high * factor)).collect(),
+            ..self
+        }
+    }
+}
+
+/// Finds the runs of panes, and keeps account of those that have no samples.
+struct Gathered<'a> {
+    chosen: &'a Chosen<'a>,
+    traces: &'a Traces,
+    series: &'a Series,
+    missing: Vec<String>,
+    /// Indices of the runs that are drawn.
+    runs: Vec<usize>,
+}
+
+impl<'a> Gathered<'a> {
+    /// For each series the run of a pane: of several cells the first.
+    fn runs(&mut self, pane: &Pane) -> Vec<Option<Run<'a>>> {
+        let results = self.chosen.results;
+        let mut runs = Vec::new();
+        for one in &self.series.0 {
+            let fast: Vec<(usize, usize)> = pane.at.iter().copied().chain(one.at).collect();
+            let Some(&cell) = self.chosen.at(&fast).first() else {
+                runs.push(None);
+                continue;
+            };
+            match self.traces.of_cell(results, cell) {
+                Ok((run, trace)) => {
+                    self.runs.push(run);
+                    runs.push(Some(Run {
+                        cell,
+                        flows: Flows::new(&results.study.cells[cell].scenario, trace),
+                    }));
+                }
+                Err(why) => {
+                    self.missing.push(format!("{} ({why})", results.study.cell_label(cell)));
+                    runs.push(None);
+                }
+            }
+        }
+        runs
+    }
+}
+
+fn drawings(
+    quantity: &Quantity,
+    run: &Run<'_>,
+    series: &Series,
+    place: usize,
+    averaged: bool,
+) -> Vec<Drawing> {
+    let one = &series.0[place];
+    let is_one = one.at.is_none();
+    if quantity.is_queue() {
+        let look = if is_one { None } else { Some(one.look) };
+        let stroke = Stroke::solid(look.map_or(INK, Look::colour), 1.1);
+        let label = if is_one { "queue".to_owned() } else { one.label.clone() };
+        let points = quantity.queue_points(run.flows.trace);
+        return vec![Drawing { label, stroke, look: one.look, points, band: Vec::new() }];
+    }
+    let count = run.flows.count();
+    let name = |flow: Option<usize>| match (is_one, flow) {
+        (true, Some(flow)) => format!("flow {}", flow + 1),
+        (true, None) => "mean of flows".into(),
+        (false, Some(flow)) if count > 1 => format!("{}, flow {}", one.label, flow + 1),
+        (false, _) => one.label.clone(),
+    };
+    if averaged && count > 1 {
+        let (points, band) = run.flows.mean(quantity);
+        return vec![Drawing {
+            label: name(None),
+            stroke: Stroke::solid(one.look.colour(), 1.5),
+            look: one.look,
+            points,
+            band,
+        }];
+    }
+    run.flows
+        .each(quantity)
+        .enumerate()
+        .map(|(i, (flow, points))| {
+            let look = if is_one { Look(i) } else { one.look };
+            let stroke = Stroke::solid(look.colour(), 1.2).dashed(Dash::of_series(i));
+            Drawing { label: name(Some(flow)), stroke, look, points, band: Vec::new() }
+        })
+        .collect()
+}
+
+fn add(panel: &mut Panel, drawings: &[Drawing], several: bool) {
+    for drawing in drawings.iter().filter(|drawing| !drawing.band.is_empty()) {
+        let (points, colour) = (drawing.band.clone(), drawing.stroke.colour);
+        panel.add(Band { points, colour, opacity: BAND });
+    }
+    let spacing = if drawings.len() <= 6 { 75.0 } else { 150.0 };
+    for (i, drawing) in drawings.iter().enumerate() {
+        let phase = (i as f64 + 0.5) / drawings.len() as f64;
+        let marker = several.then(|| Markers { marker: drawing.look.marker(), spacing, phase });
+        panel.add(Line::new(drawing.points.clone(), drawing.stroke).markers(marker));
+    }
+}
+
+/// The legend: series by colour and marker, flows by dash pattern, or by colour where there are no series.
+fn keys(series: &Series, samples: &Samples, averaged: bool) -> Vec<Key> {
+    let several = series.0.len() > 1;
+    let named = series.0.iter().filter(|one| !one.label.is_empty());
+    let mut keys: Vec<Key> = named
+        .map(|one| {
+            let line = Swatch::line(Stroke::solid(one.look.colour(), 1.4));
+            let fill = averaged.then_some((one.look.colour(), BAND));
+            Key::new(&one.label, Swatch { fill, ..line.marker(several.then(|| one.look.marker())) })
+        })
+        .collect();
+    let lines = samples.blocks.iter().flat_map(|block| &block.panels).flat_map(|panel| &panel.lines);
+    let flow = |line: &SampleLine| {
+        let at = line.label.rfind("flow ")?;
+        line.label[at + 5..].parse::<usize>().ok().map(|flow| (flow, line.stroke.dash, line.stroke.colour))
+    };
+    let mut seen = BTreeSet::new();
+    for (flow, dash, colour) in lines.filter_map(flow) {
+        if seen.insert(flow) {
+            let colour = if keys.iter().any(|key| !key.label.starts_with("flow ")) { INK } else { colour };
+            let line = Swatch::line(Stroke::solid(colour, 1.2).dashed(dash));
+            keys.push(Key::new(format!("flow {flow}"), line));
+        }
+    }
+    keys
+}
+
+fn notes(results: &Results, runs: &[usize], missing: &[String], averaged: bool, most: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    let seeds: BTreeSet<u64> = runs.iter().map(|run| results.runs[*run].seed).collect();
+    match (seeds.len(), seeds.first()) {
+        (1, Some(seed)) if results.study.repeats > 1 => notes.push(format!("The runs with seed {seed}.")),
+        (2.., _) => notes.push("Of each cell the first repeat that was recorded.".into()),
+        _ => {}
+    }
+    if averaged {
+        notes.push(format!(
+            "Of more than {most} flows the mean is drawn; the band spans the least to the greatest."
+        ));
+    }
+    if !missing.is_empty() {
+        const NAMED: usize = 3;
+        let named = missing.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
+        let more = missing.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        notes.push(format!("Missing: {named}{more}."));
+    }
+    notes
+}

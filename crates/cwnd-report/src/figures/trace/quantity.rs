@@ -1,0 +1,185 @@
+//! What is sampled: from a trace to lines.
+
+use crate::measure::Measure;
+use cwnd_scenario::{Sample, Scenario, Time, Trace};
+use cwnd_study::Results;
+use std::collections::BTreeMap;
+
+/// Throughput is measured over so many parts of the run, or over the time between samples if that is longer.
+const PARTS: f64 = 200.0;
+
+/// Something that is sampled.
+pub(super) struct Quantity {
+    pub measure: Measure,
+    kind: Kind,
+}
+
+enum Kind {
+    Cwnd,
+    Ssthresh,
+    Rtt,
+    InFlight,
+    Throughput,
+    /// Of this link; none if no run has any.
+    Queue(Option<String>),
+}
+
+impl Quantity {
+    /// The quantity of this name; an unknown name is the window. `queue` is the link whose queue is shown.
+    pub fn new(name: &str, queue: Option<&str>) -> Quantity {
+        let packets = |title| Measure::plain(title, "packets");
+        let (measure, kind) = match name {
+            "ssthresh" => (packets("ssthresh"), Kind::Ssthresh),
+            "rtt" => (Measure::si("RTT", "s"), Kind::Rtt),
+            "in_flight" => (packets("in flight"), Kind::InFlight),
+            "throughput" => (Measure::si("throughput", "bit/s"), Kind::Throughput),
+            "queue" => (packets("queue"), Kind::Queue(queue.map(str::to_owned))),
+            _ => (packets("cwnd"), Kind::Cwnd),
+        };
+        Quantity { measure, kind }
+    }
+
+    pub fn is_queue(&self) -> bool {
+        matches!(self.kind, Kind::Queue(_))
+    }
+
+    /// The length of the queue over time; nothing if the run has no such queue.
+    pub fn queue_points(&self, trace: &Trace) -> Vec<(f64, f64)> {
+        let Kind::Queue(Some(link)) = &self.kind else { return Vec::new() };
+        let Some(place) = trace.queues.iter().position(|name| name == link) else { return Vec::new() };
+        let rows = trace.times.iter().zip(&trace.queue_lengths);
+        rows.map(|(time, lengths)| (time.as_secs_f64(), lengths[place].into())).collect()
+    }
+
+    /// The value of one sample, given those of the same flow up to it (itself the last).
+    fn value(&self, trace: &Trace, upto: &[&Sample], window: f64) -> f64 {
+        let Some(sample) = upto.last() else { return f64::NAN };
+        match self.kind {
+            Kind::Cwnd => sample.cwnd,
+            Kind::Ssthresh if sample.ssthresh.is_finite() => sample.ssthresh,
+            Kind::Rtt => sample.rtt.map_or(f64::NAN, Time::as_secs_f64),
+            Kind::InFlight => sample.in_flight as f64,
+            Kind::Throughput => {
+                let at = |s: &Sample| trace.times[s.time_index].as_secs_f64();
+                let end = at(sample);
+                let before = upto.iter().rev().find(|s| at(s) <= end - 0.999 * window);
+                before.map_or(f64::NAN, |before| {
+                    let bytes = sample.delivered_bytes.saturating_sub(before.delivered_bytes);
+                    bytes as f64 * 8.0 / (end - at(before))
+                })
+            }
+            Kind::Ssthresh | Kind::Queue(_) => f64::NAN,
+        }
+    }
+}
+
+/// The flows of a run that are shown: those that do not run against the others.
+pub(super) struct Flows<'a> {
+    pub trace: &'a Trace,
+    flows: BTreeMap<usize, Vec<&'a Sample>>,
+}
+
+/// A line, and a band around it.
+type Spread = (Vec<(f64, f64)>, Vec<(f64, f64, f64)>);
+
+impl<'a> Flows<'a> {
+    pub fn new(scenario: &Scenario, trace: &'a Trace) -> Flows<'a> {
+        let mut flows: BTreeMap<usize, Vec<&Sample>> = BTreeMap::new();
+        let is_reverse = |flow: usize| scenario.flows.get(flow).is_some_and(|flow| flow.reverse);
+        for sample in trace.samples.iter().filter(|sample| !is_reverse(sample.flow)) {
+            flows.entry(sample.flow).or_default().push(sample);
+        }
+        Flows { trace, flows }
+    }
+
+    pub fn count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Each flow with its line; a sample time at which it has none is a gap.
+    pub fn each(&self, quantity: &Quantity) -> impl Iterator<Item = (usize, Vec<(f64, f64)>)> {
+        self.flows.iter().map(|(flow, samples)| (*flow, self.points(quantity, samples)))
+    }
+
+    /// The mean of all flows, and from the least to the greatest.
+    pub fn mean(&self, quantity: &Quantity) -> Spread {
+        let times = &self.trace.times;
+        let mut at: Vec<(f64, f64, f64, f64)> =
+            vec![(f64::INFINITY, 0.0, f64::NEG_INFINITY, 0.0); times.len()];
+        let window = window(self.trace);
+        for samples in self.flows.values() {
+            for i in 0..samples.len() {
+                let value = quantity.value(self.trace, &samples[..=i], window);
+                if value.is_finite() {
+                    let (low, sum, high, count) = &mut at[samples[i].time_index];
+                    (*low, *sum, *high, *count) =
+                        (low.min(value), *sum + value, high.max(value), *count + 1.0);
+                }
+            }
+        }
+        let seconds = times.iter().map(|time| time.as_secs_f64());
+        let rows = seconds.zip(&at).map(|(time, (low, sum, high, count))| match *count > 0.0 {
+            true => ((time, sum / count), (time, *low, *high)),
+            false => ((time, f64::NAN), (time, f64::NAN, f64::NAN)),
+        });
+        rows.unzip()
+    }
+
+    fn points(&self, quantity: &Quantity, samples: &[&Sample]) -> Vec<(f64, f64)> {
+        let window = window(self.trace);
+        let mut points = Vec::with_capacity(samples.len());
+        for (i, sample) in samples.iter().enumerate() {
+            let time = self.trace.times[sample.time_index].as_secs_f64();
+            if i > 0 && samples[i - 1].time_index + 1 != sample.time_index {
+                points.push((time, f64::NAN));
+            }
+            points.push((time, quantity.value(self.trace, &samples[..=i], window)));
+        }
+        points
+    }
+}
+
+/// Over how long throughput is measured, seconds.
+fn window(trace: &Trace) -> f64 {
+    let times = &trace.times;
+    let (Some(first), Some(last)) = (times.first(), times.last()) else { return 0.0 };
+    let step = times.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0)).max().unwrap_or(0);
+    ((last.0.saturating_sub(first.0)) as f64 / 1e9 / PARTS).max(step as f64 / 1e9).max(1e-9)
+}
+
+/// How the lines were sampled, if all alike.
+pub(super) fn window_note<'a>(show: &[String], traces: impl Iterator<Item = &'a Trace>) -> Option<String> {
+    let traces: Vec<&Trace> = traces.collect();
+    let gaps = traces.iter().flat_map(|t| t.times.windows(2)).map(|pair| pair[1].0.saturating_sub(pair[0].0));
+    let (least, most) = gaps.fold((u64::MAX, 0), |(l, m), gap| (l.min(gap), m.max(gap)));
+    let (Some(first), true) = (traces.first(), least == most) else { return None };
+    let throughput = show.iter().any(|name| name == "throughput");
+    let window =
+        if throughput { format!("; throughput over {} s", round(window(first))) } else { String::new() };
+    Some(format!("Sampled every {} s{window}.", Time(most).as_secs_f64()))
+}
+
+fn round(seconds: f64) -> f64 {
+    (seconds * 1e3).round() / 1e3
+}
+
+/// The link whose queue is drawn: the bottleneck, unless another held more in some run.
+pub(super) fn queue<'a>(results: &Results, runs: impl Iterator<Item = (usize, &'a Trace)>) -> Option<String> {
+    let mut greatest: Vec<(String, u32)> = Vec::new();
+    for (cell, trace) in runs {
+        let network = &results.study.cells[cell].scenario.network;
+        let bottleneck = network.links.get(network.bottleneck).map(|link| link.name.as_str());
+        // The bottleneck comes first, so that it wins a tie.
+        let mut order: Vec<usize> = (0..trace.queues.len()).collect();
+        order.sort_by_key(|place| Some(trace.queues[*place].as_str()) != bottleneck);
+        for place in order {
+            let most = trace.queue_lengths.iter().map(|lengths| lengths[place]).max().unwrap_or(0);
+            match greatest.iter_mut().find(|(name, _)| *name == trace.queues[place]) {
+                Some((_, known)) => *known = most.max(*known),
+                None => greatest.push((trace.queues[place].clone(), most)),
+            }
+        }
+    }
+    let most = greatest.iter().map(|(_, most)| *most).max()?;
+    greatest.into_iter().find(|(_, own)| *own == most).map(|(name, _)| name)
+}

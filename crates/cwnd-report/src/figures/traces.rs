@@ -1,0 +1,59 @@
+//! The samples that figures over time are drawn from.
+
+use cwnd_scenario::Trace;
+use cwnd_study::{FigureKind, Results, trace_file};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The samples of runs, by their index in [`Results::runs`], or why they cannot be had.
+#[derive(Clone, Debug, Default)]
+pub struct Traces(BTreeMap<usize, Result<Trace, String>>);
+
+impl Traces {
+    /// Reads them from the files that the results name.
+    pub fn from_files(results: &Results) -> Traces {
+        Traces::read(results, |path| trace_file::read(path).map_err(|error| error.to_string()))
+    }
+
+    /// Reads what the study's figures over time need and no more: of each cell that they show the first repeat that
+    /// was recorded. A file that cannot be read is told in the figure.
+    pub fn read(results: &Results, mut read: impl FnMut(&Path) -> Result<Trace, String>) -> Traces {
+        let mut traces = BTreeMap::new();
+        for figure in &results.study.figures {
+            if !matches!(figure.kind, FigureKind::Trace { .. }) {
+                continue;
+            }
+            for cell in results.study.select(&figure.select) {
+                let Some((run, file)) = recorded(results, cell) else { continue };
+                traces.entry(run).or_insert_with(|| read(file).and_then(sound));
+            }
+        }
+        Traces(traces)
+    }
+
+    /// The samples of a cell: the run's index with them, or why there are none.
+    pub(super) fn of_cell(&self, results: &Results, cell: usize) -> Result<(usize, &Trace), String> {
+        let (run, _) = recorded(results, cell).ok_or("no samples were recorded")?;
+        match self.0.get(&run) {
+            Some(Ok(trace)) => Ok((run, trace)),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err("its samples were not read".into()),
+        }
+    }
+}
+
+/// The first run of a cell with recorded samples.
+fn recorded(results: &Results, cell: usize) -> Option<(usize, &Path)> {
+    let repeats = results.study.repeats as usize;
+    let runs = (cell * repeats..(cell + 1) * repeats).filter_map(|run| Some((run, results.runs.get(run)?)));
+    runs.filter_map(|(run, result)| Some((run, result.trace.as_deref()?))).next()
+}
+
+/// A trace from a file may contradict itself; a figure must not fall over it.
+fn sound(trace: Trace) -> Result<Trace, String> {
+    let times = trace.times.len();
+    let is_sound = trace.samples.iter().all(|sample| sample.time_index < times)
+        && trace.queue_lengths.len() == times
+        && trace.queue_lengths.iter().all(|lengths| lengths.len() == trace.queues.len());
+    if is_sound { Ok(trace) } else { Err("its samples contradict themselves".into()) }
+}

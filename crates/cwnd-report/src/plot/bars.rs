@@ -1,0 +1,58 @@
+//! Bars from nothing to a value, with intervals.
+
+use super::canvas::Canvas;
+use super::error_bars::draw_bar;
+use super::figure::{Extent, Frame, Mark};
+use super::hatch::Hatch;
+use super::style::{Colour, INK, Stroke};
+
+/// Bars of one series.
+#[derive(Clone, Debug)]
+pub struct Bars {
+    /// The bars.
+    pub bars: Vec<Bar>,
+    /// Their colour.
+    pub colour: Colour,
+    /// What tells them apart without colour.
+    pub hatch: Hatch,
+}
+
+/// One bar, from zero (or from the axis's end, if that has no place) to its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// Where it begins and ends along the horizontal axis.
+    pub x: (f64, f64),
+    /// Its value; one that is not finite has no bar.
+    pub value: f64,
+    /// The ends of its interval, if it has one.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Mark for Bars {
+    fn extent(&self) -> Extent {
+        self.bars.iter().fold(Extent::default(), |extent, bar| {
+            let (low, high) = bar.interval.unwrap_or((bar.value, bar.value));
+            let all = [0.0, bar.value, low, high];
+            all.iter().fold(extent, |e, y| e.with(bar.x.0, *y).with(bar.x.1, *y))
+        })
+    }
+
+    fn draw(&self, frame: &Frame, canvas: &mut Canvas) {
+        let base = Some(frame.y(0.0)).filter(|y| y.is_finite()).unwrap_or(frame.bottom());
+        for bar in self.bars.iter().filter(|bar| bar.value.is_finite()) {
+            let (left, right) = (frame.x(bar.x.0), frame.x(bar.x.1));
+            let value = frame.y(bar.value);
+            let (top, bottom) = (value.min(base), value.max(base));
+            self.hatch.fill(canvas, [left, top, right, bottom], &Stroke::solid(self.colour, 1.0));
+            let outline = [(left, bottom), (left, top), (right, top), (right, bottom), (left, bottom)];
+            canvas.line(&outline, &Stroke::solid(self.colour, 1.2));
+        }
+        // Intervals are dark, so that they show on the bar as well as above it.
+        for bar in self.bars.iter().filter(|bar| bar.value.is_finite()) {
+            let middle = (frame.x(bar.x.0) + frame.x(bar.x.1)) / 2.0;
+            if let Some((low, high)) = bar.interval {
+                draw_bar(canvas, &Stroke::solid(INK, 1.0), middle, frame.y(low), frame.y(high));
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! A study's results as one HTML page.
+//!
+//! The page needs nothing but itself: no request of any kind, which its content security policy forbids as well; only
+//! the script and the style whose hashes it names are let in. Everything is there without JavaScript; with it, tables
+//! sort and copy, windows and queues can be zoomed, and the colours can be switched. It is made for reading on a
+//! screen, on a phone and on paper. The same results give the same bytes.
+//!
+//! Study texts are not trusted: every text goes through [`escape`](html::escape).
+
+mod digest;
+mod facts;
+mod figures;
+mod findings;
+mod html;
+mod page;
+mod provenance;
+mod samples;
+mod tables;
+mod theme;
+
+use crate::figures::traces::Traces;
+use crate::series::Looks;
+use cwnd_study::Results;
+
+/// The page. Samples are read from the files that the results name; one that cannot be read is told in its figure.
+pub fn html(results: &Results) -> String {
+    html_with(results, &Traces::from_files(results))
+}
+
+/// The page, with samples that are already there.
+pub fn html_with(results: &Results, traces: &Traces) -> String {
+    let study = &results.study;
+    let looks = Looks::new(study);
+    let mut page = page::Page::new(results);
+    page.section("question", "What was asked", &findings::question(study));
+    page.section("findings", "What was found", &findings::section(results));
+    if !study.figures.is_empty() {
+        let (body, entries) = figures::section(results, &looks, traces);
+        page.section_with("figures", "Figures", &body, entries);
+    }
+    if !study.tables.is_empty() {
+        let (body, entries) = tables::section(results);
+        page.section_with("tables", "Tables", &body, entries);
+    }
+    if !study.notes.is_empty() {
+        page.section("notes", "Notes", &html::paragraphs(&study.notes.join("\n\n")));
+    }
+    page.section("scenario", "The scenario", &facts::section(study));
+    page.section("provenance", "How it was made", &provenance::section(results));
+    page.finish()
+}

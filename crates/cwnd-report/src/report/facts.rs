@@ -1,0 +1,129 @@
+//! What the scenarios of a study have in common, and in what they differ.
+
+use super::html::{definitions, escape};
+use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, StackProfile};
+use cwnd_study::{Axis, Study};
+
+/// The axes and the facts.
+pub fn section(study: &Study) -> String {
+    let mut out = String::new();
+    if !study.axes.is_empty() {
+        let rows: Vec<(String, String)> = study.axes.iter().map(axis).collect();
+        out += "<h3>What differs</h3>\n";
+        out += &definitions("facts", &rows);
+    }
+    if !study.cells.is_empty() {
+        out += "<h3>What was run</h3>\n";
+        out += &definitions("facts", &facts(study));
+    }
+    out
+}
+
+fn axis(axis: &Axis) -> (String, String) {
+    let labels: Vec<String> = axis
+        .points
+        .iter()
+        .map(|point| format!("<span class=\"point\">{}</span>", escape(&point.label)))
+        .collect();
+    let unit = axis.unit.as_deref().filter(|unit| !unit.is_empty());
+    let unit = unit.filter(|_| axis.points.iter().all(|point| point.label.parse::<f64>().is_ok()));
+    let unit = unit.map(|unit| format!(" <span class=\"unit\">{}</span>", escape(unit))).unwrap_or_default();
+    let title = if axis.title.eq_ignore_ascii_case(&axis.name) {
+        axis.title.clone()
+    } else {
+        format!("{} ({})", axis.title, axis.name)
+    };
+    (title, format!("{}{unit}", labels.join(", ")))
+}
+
+/// Every fact with its value; where cells differ in it, all of its values.
+fn facts(study: &Study) -> Vec<(String, String)> {
+    const NAMED: usize = 12;
+    let mut facts: Vec<(&str, Vec<String>)> = Vec::new();
+    for cell in &study.cells {
+        for (name, value) in of_scenario(&cell.scenario) {
+            match facts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, values)) if !values.contains(&value) => values.push(value),
+                Some(_) => {}
+                None => facts.push((name, vec![value])),
+            }
+        }
+    }
+    let row = |(name, values): (&str, Vec<String>)| {
+        let more = values.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let shown: Vec<String> = values.iter().take(NAMED).map(|v| escape(v)).collect();
+        let differs = if values.len() > 1 { " <span class=\"what\">by scenario</span>" } else { "" };
+        (name.to_owned(), format!("{}{more}{differs}", shown.join(", ")))
+    };
+    facts.into_iter().map(row).collect()
+}
+
+fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
+    let network = &scenario.network;
+    let mut facts = Vec::new();
+    let forward = scenario.flows.iter().filter(|flow| !flow.reverse).count();
+    let reverse = scenario.flows.len() - forward;
+    let against = if reverse > 0 { format!(" and {reverse} against them") } else { String::new() };
+    facts.push(("Flows", format!("{forward}{against}")));
+    if let Some(link) = network.links.get(network.bottleneck) {
+        facts.push(("Bottleneck", rate(link)));
+        facts.push(("Buffer of the bottleneck", limit(link)));
+        facts.push((
+            "Packet error rate",
+            match link.loss {
+                Loss::None => "0".into(),
+                Loss::Bernoulli(probability) => format!("{probability:e}"),
+            },
+        ));
+        if let Some(threshold) = link.queue.ecn_threshold {
+            facts.push(("Marks over", format!("{threshold} packets")));
+        }
+    }
+    // A route that names a link that is not there has no round-trip time.
+    let is_sound = |flow: &cwnd_scenario::FlowSpec| {
+        flow.route.iter().chain(&flow.ack_route).all(|link| *link < network.links.len())
+    };
+    let mut rtts: Vec<String> = Vec::new();
+    for (i, flow) in scenario.flows.iter().enumerate() {
+        if is_sound(flow) {
+            let rtt = scenario.base_rtt(i).to_string();
+            if !rtts.contains(&rtt) {
+                rtts.push(rtt);
+            }
+        }
+    }
+    facts.push(("Base round-trip time", rtts.join("; ")));
+    facts.push(("Duration", scenario.duration.to_string()));
+    facts.push(("Start jitter", scenario.start_jitter.to_string()));
+    facts.push(("Send overhead", scenario.send_overhead.to_string()));
+    let stack = &scenario.stack;
+    let profile = match stack.profile {
+        StackProfile::Ns2 => "ns2",
+        StackProfile::Linux => "linux",
+    };
+    let sack = if stack.sack { "SACK" } else { "no SACK" };
+    facts.push((
+        "Stack",
+        format!(
+            "{profile}, payload {} bytes, {sack}, initial window {}",
+            stack.payload, stack.initial_window
+        ),
+    ));
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+fn rate(link: &LinkSpec) -> String {
+    let rate = if link.rate == Rate::UNLIMITED { "unlimited".into() } else { link.rate.to_string() };
+    format!("{rate}, {} one way", link.delay)
+}
+
+fn limit(link: &LinkSpec) -> String {
+    match link.queue.limit {
+        QueueLimit::Packets(1) => "1 packet".into(),
+        QueueLimit::Packets(packets) => format!("{packets} packets"),
+        QueueLimit::Bytes(bytes) => format!("{bytes} bytes"),
+        QueueLimit::Unlimited => "unlimited".into(),
+    }
+}

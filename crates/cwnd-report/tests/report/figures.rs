@@ -1,0 +1,172 @@
+//! One small figure of each kind.
+
+use crate::synthetic::{axis, cells, scenario, select};
+use cwnd_report::figures::{self, traces::Traces};
+use cwnd_report::series::Looks;
+use cwnd_scenario::{Sample, SampleState, Time, Trace};
+use cwnd_study::{Figure, FigureKind, Provenance, Results, RunResult, RunState, Scale, Study};
+
+/// Two variants, three buffers (one of them nothing), three repeats; one cell is missing.
+fn small() -> Results {
+    let axes = vec![
+        axis("variant", "Variant", None, Scale::Linear, &["agile-sd", "cubic"]),
+        axis("buffer", "Buffer", Some("packets"), Scale::Log, &["0", "10", "100"]),
+    ];
+    let cells = cells(&axes, &scenario(1));
+    let mut runs = Vec::new();
+    for cell in 0..cells.len() {
+        for repeat in 0..3u32 {
+            let throughput = (100.0 * (cell + 1) as f64 + 10.0 * f64::from(repeat)) * 1e6;
+            let jain = 1.0 - 0.1 * cell as f64;
+            let metrics = [("throughput_bps", throughput), ("jain_index", jain)];
+            let state = match cell {
+                4 => RunState::Missing,
+                _ => RunState::Done(metrics.map(|(name, value)| (name.to_owned(), value)).into()),
+            };
+            let trace = (cell % 3 == 1 && repeat == 0).then(|| format!("{cell}").into());
+            runs.push(RunResult { cell, repeat, seed: 1 + u64::from(repeat), state, trace });
+        }
+    }
+    let study = Study {
+        name: "small".into(),
+        title: String::new(),
+        question: String::new(),
+        source: None,
+        notes: Vec::new(),
+        text: String::new(),
+        axes,
+        cells,
+        repeats: 3,
+        seed: 1,
+        metrics: Vec::new(),
+        trace: None,
+        figures: Vec::new(),
+        tables: Vec::new(),
+        claims: Vec::new(),
+    };
+    let provenance = Provenance {
+        version: "0.1.0".into(),
+        commit: None,
+        command: "cwnd run small.toml".into(),
+        engine: "sim".into(),
+    };
+    Results { study, runs, provenance }
+}
+
+fn svg(kind: FigureKind, labels: &[(&str, &[&str])]) -> String {
+    let mut results = small();
+    let figure = Figure {
+        name: "figure".into(),
+        title: "A small figure".into(),
+        caption: Some("With a caption.".into()),
+        kind,
+        panels: Vec::new(),
+        select: select(labels),
+    };
+    results.study.figures = vec![figure.clone()];
+    let traces = Traces::read(&results, |path| Ok(trace(path.to_string_lossy().parse().expect("a cell"))));
+    let svg = figures::file(&results, &figure, &Looks::new(&results.study), &traces);
+    roxmltree::Document::parse(&svg).expect("well-formed XML");
+    svg
+}
+
+/// Five samples of two flows; the second starts late.
+fn trace(cell: u32) -> Trace {
+    let mut trace = Trace { queues: vec!["bottleneck".into()], ..Trace::default() };
+    for i in 0..5u32 {
+        trace.times.push(Time::from_millis(u64::from(i) * 500));
+        trace.queue_lengths.push(vec![i * cell]);
+        for flow in 0..if i < 2 { 1 } else { 2 } {
+            trace.samples.push(Sample {
+                time_index: i as usize,
+                flow,
+                cwnd: f64::from(10 * cell + i * (1 + flow as u32)),
+                ssthresh: f64::INFINITY,
+                rtt: None,
+                delivered_bytes: u64::from(1_000_000 * i),
+                in_flight: 0,
+                state: SampleState::Open,
+            });
+        }
+    }
+    trace
+}
+
+fn named(name: &str) -> String {
+    name.to_owned()
+}
+
+#[test]
+fn lines() {
+    let kind =
+        FigureKind::Line { x: named("buffer"), y: named("throughput_bps"), series: Some(named("variant")) };
+    insta::assert_snapshot!(svg(kind, &[]));
+}
+
+#[test]
+fn bars() {
+    let kind =
+        FigureKind::Bars { x: named("buffer"), y: named("throughput_bps"), series: Some(named("variant")) };
+    insta::assert_snapshot!(svg(kind, &[]));
+}
+
+#[test]
+fn heat_map() {
+    let kind = FigureKind::HeatMap { x: named("buffer"), y: named("variant"), value: named("jain_index") };
+    insta::assert_snapshot!(svg(kind, &[]));
+}
+
+#[test]
+fn trace_over_time() {
+    let show = ["cwnd", "throughput", "queue"].map(named).to_vec();
+    let kind = FigureKind::Trace { show, series: Some(named("variant")) };
+    insta::assert_snapshot!(svg(kind, &[("buffer", &["10"])]));
+}
+
+#[test]
+fn a_series_looks_the_same_in_every_figure() {
+    let mut results = small();
+    let line = |series: &str| FigureKind::Line {
+        x: named("buffer"),
+        y: named("jain_index"),
+        series: Some(named(series)),
+    };
+    let figure = |kind, labels: &[(&str, &[&str])]| Figure {
+        name: "figure".into(),
+        title: String::new(),
+        caption: None,
+        kind,
+        panels: Vec::new(),
+        select: select(labels),
+    };
+    results.study.figures =
+        vec![figure(line("variant"), &[]), figure(line("variant"), &[("variant", &["cubic"])])];
+    let looks = Looks::new(&results.study);
+    let colours: Vec<String> = results
+        .study
+        .figures
+        .iter()
+        .map(|figure| {
+            let drawn = figures::draw(&results, figure, &looks, &Traces::default());
+            let key = drawn.grid.keys.iter().find(|key| key.label == "cubic").expect("a key");
+            key.swatch.line.expect("a line").colour.to_string()
+        })
+        .collect();
+    assert_eq!(colours[0], colours[1]);
+    assert_ne!(looks.of("agile-sd"), looks.of("cubic"));
+}
+
+#[test]
+fn no_name_leads_out_of_its_directory() {
+    let mut figure = Figure {
+        name: "../../etc/passwd".into(),
+        title: String::new(),
+        caption: None,
+        kind: FigureKind::Trace { show: Vec::new(), series: None },
+        panels: Vec::new(),
+        select: select(&[]),
+    };
+    assert_eq!(figures::file_name(&figure), "-..-etc-passwd");
+    figure.name = "..".into();
+    assert_eq!(figures::file_name(&figure), "figure");
+}

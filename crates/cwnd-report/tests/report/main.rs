@@ -1,0 +1,7 @@
+//! Reports from outside: what is on the page, what figures look like, and that nothing makes them fall over.
+
+mod figures;
+mod outline;
+mod page;
+mod properties;
+mod synthetic;

@@ -1,0 +1,107 @@
+//! A setup and its flows, as they are said by key and value.
+
+use super::Setup;
+use crate::{AlgorithmSpec, FlowGroup, Mix, Problem, Scenario};
+
+/// Everything that one cell of a study says: a setup, and its flows in one of three ways.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Experiment {
+    /// All but the flows.
+    pub setup: Setup,
+    /// Flows of one algorithm.
+    pub algorithm: Option<AlgorithmSpec>,
+    /// How many of them there are; 1.
+    pub flows: Option<u32>,
+    /// Flows of several algorithms.
+    pub mix: Option<Mix>,
+    /// Flows one by one.
+    pub flow: Vec<FlowGroup>,
+    /// So many endless flows of the same algorithm against the others; 0.
+    pub reverse_flows: u32,
+}
+
+impl Experiment {
+    /// The scenario that it says.
+    ///
+    /// # Errors
+    /// Everything that contradicts itself or cannot be met, by its place: a field's name (`buffer`, `algorithm`), or
+    /// `flows[1].rtt` for the second group.
+    pub fn scenario(&self, seed: u64) -> Result<Scenario, Vec<Problem>> {
+        let groups = self.groups().map_err(|problem| vec![problem])?;
+        self.setup.scenario(&groups, seed)
+    }
+
+    /// The flows, equal ones together.
+    ///
+    /// # Errors
+    /// None of the three ways is taken, or several are, or it is open which algorithm flows against the others have.
+    pub fn groups(&self) -> Result<Vec<FlowGroup>, Problem> {
+        let problem = |place: &str, message: &str| {
+            Err(Problem { place: place.to_owned(), message: message.to_owned() })
+        };
+        let ways = [self.algorithm.is_some(), self.mix.is_some(), !self.flow.is_empty()];
+        match ways.iter().filter(|way| **way).count() {
+            0 => {
+                let ways = "say `algorithm = \"cubic\"`, `mix = \"cubic*2,elastic*2\"` or `flow = [\"cubic; start=1 s\"]`";
+                return problem("algorithm", &format!("no flow is described: {ways}"));
+            }
+            1 => {}
+            _ => {
+                return problem(
+                    "algorithm",
+                    "only one of `algorithm`, `mix` and `flow` can say what the flows are",
+                );
+            }
+        }
+        let count = "it counts the flows of `algorithm`; a mix has `*N`, a flow `count=N`";
+        let mut groups = match (&self.algorithm, &self.mix) {
+            (Some(algorithm), _) => vec![FlowGroup::new(algorithm.clone(), self.flows.unwrap_or(1))],
+            _ if self.flows.is_some() => return problem("flows", count),
+            (None, Some(mix)) => mix.0.clone(),
+            (None, None) => self.flow.clone(),
+        };
+        if self.reverse_flows > 0 {
+            let first = groups[0].algorithm.clone();
+            if self.algorithm.is_none() && groups.iter().any(|group| group.algorithm != first) {
+                let message = "of which algorithm? Say them with `flow`: `flow = [\"cubic; count=2\", \"cubic; reverse\"]`";
+                return problem("reverse_flows", message);
+            }
+            groups.push(FlowGroup { reverse: true, ..FlowGroup::new(first, self.reverse_flows) });
+        }
+        Ok(groups)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(experiment: Experiment) -> Result<String, String> {
+        match experiment.groups() {
+            Ok(groups) => Ok(groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")),
+            Err(problem) => Err(problem.to_string()),
+        }
+    }
+
+    #[test]
+    fn flows_are_said_in_one_of_three_ways() {
+        let cubic: AlgorithmSpec = "cubic".parse().unwrap();
+        let one = Experiment { algorithm: Some(cubic), ..Experiment::default() };
+        assert_eq!(groups(one.clone()).unwrap(), "cubic");
+        let four = Experiment { flows: Some(4), reverse_flows: 2, ..one.clone() };
+        assert_eq!(groups(four).unwrap(), "cubic; count=4 + cubic; count=2; reverse");
+        let mix = Experiment { mix: Some("cubic*2,elastic".parse().unwrap()), ..Experiment::default() };
+        assert_eq!(groups(mix.clone()).unwrap(), "cubic; count=2 + elastic");
+        let flow = vec!["cubic; start=1 s".parse().unwrap(), "cubic".parse().unwrap()];
+        let flow = Experiment { flow, reverse_flows: 1, ..Experiment::default() };
+        assert_eq!(groups(flow).unwrap(), "cubic; start=1 s + cubic + cubic; reverse");
+
+        assert!(groups(Experiment::default()).unwrap_err().starts_with("algorithm: no flow is described"));
+        let both = Experiment { mix: mix.mix.clone(), ..one };
+        assert!(groups(both).unwrap_err().starts_with("algorithm: only one of"));
+        let counted = Experiment { flows: Some(2), ..mix.clone() };
+        assert!(groups(counted).unwrap_err().starts_with("flows: it counts the flows of `algorithm`"));
+        let against = Experiment { reverse_flows: 1, ..mix };
+        assert!(groups(against).unwrap_err().starts_with("reverse_flows: of which algorithm?"));
+    }
+}

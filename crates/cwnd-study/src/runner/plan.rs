@@ -1,0 +1,137 @@
+//! What is to be run.
+
+use super::RunError;
+use crate::{RunKey, StoredState, Study, store::Store};
+use cwnd_scenario::{Cost, Engine, Scenario};
+use std::{collections::HashMap, process, sync::Arc};
+
+/// What a store has not yet of a study.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The keys of all runs of the study: cell by cell, repeats in order.
+    pub keys: Vec<RunKey>,
+    /// What the store has, and need not be run again.
+    pub present: usize,
+    /// What is unusual, a sentence each: runs that failed before, rows that are damaged, traces that are gone.
+    pub notes: Vec<String>,
+    pub(super) tasks: Vec<Task>,
+}
+
+/// One run that is to be done.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub key: RunKey,
+    pub cell: usize,
+    pub repeat: u32,
+    /// What is run, but for the seed.
+    scenario: Arc<Scenario>,
+    seed: u64,
+    /// Whether its trace is kept.
+    pub traced: bool,
+    pub cost: Cost,
+}
+
+impl Task {
+    pub fn scenario(&self) -> Scenario {
+        Scenario { seed: self.seed, ..(*self.scenario).clone() }
+    }
+}
+
+impl Plan {
+    /// How many runs are to be done. Cells that ask the same share a run.
+    pub fn missing(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// CPU seconds that the missing runs take together, at most about.
+    pub fn cpu_s(&self) -> f64 {
+        self.tasks.iter().map(|task| task.cost.cpu_s).sum()
+    }
+}
+
+/// Whether the engine takes every cell, and none may need more memory than `memory`, bytes.
+///
+/// # Errors
+/// The first cell that it does not take, or that is too large.
+pub fn check(engine: &impl Engine, study: &Study, memory: f64) -> Result<(), RunError> {
+    for cell in 0..study.cells.len() {
+        // The first repeat is traced if any is, and so the largest.
+        let cost = engine.check(&study.scenario(cell, 0));
+        let cost = cost.map_err(|problems| RunError::Refused { cell, problems })?;
+        if cost.memory > memory {
+            return Err(RunError::TooLarge { cell, memory: cost.memory });
+        }
+    }
+    Ok(())
+}
+
+/// Finds out what a store has not yet of a study, and what it costs. Runs that failed are tried again, and so are
+/// those whose row or trace is damaged.
+///
+/// # Errors
+/// If the engine refuses a cell, or the store cannot be read.
+pub fn plan(engine: &impl Engine, study: &Study, store: &Store) -> Result<Plan, RunError> {
+    store.sweep_traces();
+    let mut plan = Plan { keys: Vec::new(), present: 0, notes: Vec::new(), tasks: Vec::new() };
+    let mut candidates: Vec<Task> = Vec::new();
+    let mut known: HashMap<RunKey, usize> = HashMap::new();
+    for cell in 0..study.cells.len() {
+        // Repeats differ in their seeds, and in whether they are sampled.
+        let mut asked: Vec<(Arc<Scenario>, Cost)> = Vec::new();
+        for repeat in 0..study.repeats {
+            let (scenario, traced) = (study.scenario(cell, repeat), study.is_traced(cell, repeat));
+            let key = RunKey::of(engine, &scenario);
+            plan.keys.push(key);
+            if let Some(same) = known.get(&key) {
+                // Another cell asks the same. One of the two may keep the trace where the other does not.
+                candidates[*same].traced |= traced;
+                continue;
+            }
+            known.insert(key, candidates.len());
+            let seed = scenario.seed;
+            let (scenario, cost) = match asked.iter().find(|(other, _)| other.sample == scenario.sample) {
+                Some(asked) => asked.clone(),
+                None => {
+                    let cost = engine.check(&scenario);
+                    let cost = cost.map_err(|problems| RunError::Refused { cell, problems })?;
+                    asked.push((Arc::new(scenario), cost));
+                    asked[asked.len() - 1].clone()
+                }
+            };
+            candidates.push(Task { key, cell, repeat, scenario, seed, traced, cost });
+        }
+    }
+    for task in candidates {
+        let place = || format!("{} (seed {})", study.cell_label(task.cell), task.seed);
+        let missing = match store.get(task.key, &task.scenario)?.map(|row| row.state) {
+            None => true,
+            Some(StoredState::Done { trace, .. }) => task.traced && trace.is_none(),
+            Some(StoredState::Failed(reason)) => {
+                plan.notes.push(format!("{} failed before and is tried again: {reason}", place()));
+                true
+            }
+            Some(StoredState::Unusable(reason)) => {
+                plan.notes.push(format!("{} is run again: {reason}", place()));
+                true
+            }
+        };
+        match missing {
+            true => plan.tasks.push(task),
+            false => plan.present += 1,
+        }
+    }
+    longest_first(&mut plan.tasks);
+    Ok(plan)
+}
+
+/// Equally long runs are in an order of this process's own, so that two processes begin with different ones.
+fn longest_first(tasks: &mut [Task]) {
+    let own = u64::from(process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = |key: &RunKey| {
+        let word = u64::from_le_bytes(key.0[..8].try_into().expect("eight bytes"));
+        (word ^ own).wrapping_mul(0xff51_afd7_ed55_8ccd)
+    };
+    tasks.sort_by(|a, b| {
+        b.cost.cpu_s.total_cmp(&a.cost.cpu_s).then_with(|| mixed(&a.key).cmp(&mixed(&b.key)))
+    });
+}

@@ -1,0 +1,347 @@
+//! The store: what came of every run, kept for good.
+//!
+//! A directory holds the results of one study:
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `results.sqlite` | a row a run, and the study as it was run |
+//! | `study.toml` | the study file's text as it was run, for people; what counts is the copy in the database |
+//! | `traces/<key>.parquet` | the samples of a run, where the study keeps them |
+//!
+//! A run is known by its [`RunKey`], and each is one transaction: a process that is killed loses the runs in progress
+//! and nothing else, and a run whose key is there is never done again. Rows of algorithms that have changed since,
+//! or of cells that a study no longer has, stay; they are found again when the study goes back.
+//!
+//! What is kept of a run are its raw counts, and metrics are computed when they are read: a new metric, or a better
+//! definition of an old one, costs no new run and cannot leave a stale value behind. Only metrics that are made from
+//! samples are kept as values, because the samples themselves mostly are not; when their definitions change,
+//! [`SAMPLED_METRICS`] is counted up, and runs that have older ones are missing.
+//!
+//! Several processes may use one store at the same time.
+
+mod bytes;
+mod database;
+mod error;
+mod outcome;
+mod sampled;
+mod traces;
+
+pub use error::{StoreError, StoreErrorKind};
+pub use sampled::SAMPLED_METRICS;
+pub(crate) use sampled::of as sampled_metrics;
+pub use traces::StoredTrace;
+
+use crate::{Provenance, RunKey, output_file};
+use cwnd_scenario::{Outcome, Scenario};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// The results of a study in a directory.
+#[derive(Debug)]
+pub struct Store {
+    directory: PathBuf,
+    connection: Connection,
+}
+
+/// The study whose results a store holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptStudy {
+    /// [`Study::name`](crate::Study::name).
+    pub name: String,
+    /// The study file's text.
+    pub text: String,
+    /// Repeats of each cell, which may be others than the file says.
+    pub repeats: u32,
+    /// The keys of its runs: cell by cell, repeats in order.
+    pub keys: Vec<RunKey>,
+    /// What ran it last.
+    pub provenance: Provenance,
+}
+
+/// A run that the store has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredRun {
+    /// What came of it.
+    pub state: StoredState,
+    /// CPU seconds that it took.
+    pub cpu_s: f64,
+    /// When it was stored.
+    pub finished: SystemTime,
+    /// The version of cwnd that ran it.
+    pub version: String,
+}
+
+/// What came of a run that the store has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredState {
+    /// It was run.
+    Done {
+        /// Its counts, without samples.
+        outcome: Outcome,
+        /// Metrics that were made from its samples, by name.
+        sampled: BTreeMap<String, f64>,
+        /// The file of its samples, if they are kept.
+        trace: Option<StoredTrace>,
+    },
+    /// It failed, for this reason.
+    Failed(String),
+    /// It is there, but cannot be used: for this reason it must be run again.
+    Unusable(String),
+}
+
+/// What is to be stored of a run.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// What came of it.
+    pub content: NewContent,
+    /// CPU seconds that it took.
+    pub cpu_s: f64,
+}
+
+/// What came of a run that is to be stored.
+#[derive(Clone, Debug)]
+pub enum NewContent {
+    /// It was run.
+    Done {
+        /// Its counts as [`encode`] writes them.
+        counts: Vec<u8>,
+        /// Metrics that were made from its samples, by name; none if it was not sampled.
+        sampled: Option<BTreeMap<String, f64>>,
+        /// The file of its samples, which is there already.
+        trace: Option<StoredTrace>,
+    },
+    /// It failed, for this reason.
+    Failed(String),
+}
+
+/// An outcome's counts as the store keeps them.
+///
+/// # Errors
+/// If the outcome has not one flow and one link for each of the scenario's.
+pub fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
+    outcome::encode(scenario, outcome)
+}
+
+const DONE: u8 = 0;
+const FAILED: u8 = 1;
+
+impl Store {
+    /// Opens the store of a directory for writing; makes both if they are not there.
+    ///
+    /// # Errors
+    /// If the directory cannot be written, or what is there is damaged, of another version, or no store.
+    pub fn create(directory: &Path) -> Result<Store, StoreError> {
+        fs::create_dir_all(directory)
+            .map_err(|error| StoreError::io(directory, "the directory cannot be made", &error))?;
+        let connection = database::create(&directory.join(DATABASE))?;
+        Ok(Store { directory: directory.into(), connection })
+    }
+
+    /// Opens the store of a directory for reading. Others may write to it meanwhile.
+    ///
+    /// # Errors
+    /// If there is none, or what is there is damaged, of another version, or no store.
+    pub fn open(directory: &Path) -> Result<Store, StoreError> {
+        let connection = database::open(&directory.join(DATABASE))?;
+        Ok(Store { directory: directory.into(), connection })
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The study whose results these are, if one was ever run here.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn study(&self) -> Result<Option<KeptStudy>, StoreError> {
+        let sql = "SELECT name, text, repeats, keys, version, source_commit, command, engine FROM study";
+        let read = |row: &Row<'_>| {
+            let keys: Vec<u8> = row.get(3)?;
+            Ok(KeptStudy {
+                name: row.get(0)?,
+                text: row.get(1)?,
+                repeats: row.get(2)?,
+                keys: keys.chunks_exact(32).filter_map(|key| Some(RunKey(key.try_into().ok()?))).collect(),
+                provenance: Provenance {
+                    version: row.get(4)?,
+                    commit: row.get(5)?,
+                    command: row.get(6)?,
+                    engine: row.get(7)?,
+                },
+            })
+        };
+        self.connection.query_row(sql, [], read).optional().map_err(|error| self.failed(&error))
+    }
+
+    /// Keeps the study that is about to be run, instead of what was there.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn keep_study(&mut self, study: &KeptStudy) -> Result<(), StoreError> {
+        let KeptStudy { name, text, repeats, keys, provenance } = study;
+        if self.study()?.as_ref() == Some(study) {
+            return Ok(());
+        }
+        output_file::write_text(&self.directory.join("study.toml"), text)?;
+        let keys: Vec<u8> = keys.iter().flat_map(|key| key.0).collect();
+        let Provenance { version, commit, command, engine } = provenance;
+        let sql = "INSERT OR REPLACE INTO study (id, name, text, repeats, keys, version, source_commit, command, \
+                   engine) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        self.connection
+            .execute(sql, params![name, text, repeats, keys, version, commit, command, engine])
+            .map_err(|error| self.failed(&error))?;
+        Ok(())
+    }
+
+    /// What the store has of a run. The scenario must be the one of which the key is.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn get(&self, key: RunKey, scenario: &Scenario) -> Result<Option<StoredRun>, StoreError> {
+        let failed = |error: rusqlite::Error| self.failed(&error);
+        let sql = "SELECT state, content, sampled, trace, checksum, cpu_s, finished, version FROM runs WHERE key = ?1";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        let read = |row: &Row<'_>| {
+            let sealed =
+                Sealed { state: row.get(0)?, content: row.get(1)?, sampled: row.get(2)?, trace: row.get(3)? };
+            let checksum: i64 = row.get(4)?;
+            let milliseconds: i64 = row.get(6)?;
+            Ok(StoredRun {
+                state: self.unseal(key, sealed, checksum, scenario),
+                cpu_s: row.get(5)?,
+                finished: UNIX_EPOCH + std::time::Duration::from_millis(milliseconds.unsigned_abs()),
+                version: row.get(7)?,
+            })
+        };
+        statement.query_row([&key.0[..]], read).optional().map_err(failed)
+    }
+
+    /// Stores what came of a run, in a transaction of its own. A failure never takes the place of what was run.
+    ///
+    /// # Errors
+    /// If the store cannot be written; then nothing has changed.
+    pub fn put(&mut self, key: RunKey, run: &NewRun) -> Result<(), StoreError> {
+        let sealed = match &run.content {
+            NewContent::Done { counts, sampled, trace } => Sealed {
+                state: DONE,
+                content: counts.clone(),
+                sampled: sampled.as_ref().map(sampled::encode),
+                trace: trace.as_ref().map(StoredTrace::to_bytes),
+            },
+            NewContent::Failed(reason) => {
+                Sealed { state: FAILED, content: reason.clone().into_bytes(), sampled: None, trace: None }
+            }
+        };
+        let finished = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let sql = "INSERT INTO runs (key, state, content, sampled, trace, checksum, cpu_s, finished, version)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                   ON CONFLICT (key) DO UPDATE SET state = excluded.state, content = excluded.content,
+                   sampled = excluded.sampled, trace = excluded.trace, checksum = excluded.checksum,
+                   cpu_s = excluded.cpu_s, finished = excluded.finished, version = excluded.version
+                   WHERE excluded.state = 0 OR state != 0";
+        let execute = || {
+            self.connection.prepare_cached(sql)?.execute(params![
+                &key.0[..],
+                sealed.state,
+                sealed.content,
+                sealed.sampled,
+                sealed.trace,
+                sealed.checksum(key),
+                run.cpu_s,
+                finished as i64,
+                env!("CARGO_PKG_VERSION"),
+            ])
+        };
+        execute().map(drop).map_err(|error| self.failed(&error))
+    }
+
+    /// The runs that were stored after those that `cursor` (0 at first) has come to, by this process or another.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn stored_since(&self, cursor: &mut i64) -> Result<Vec<RunKey>, StoreError> {
+        let failed = |error: rusqlite::Error| self.failed(&error);
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT rowid, key FROM runs WHERE rowid > ?1 ORDER BY rowid")
+            .map_err(failed)?;
+        let rows = statement.query_map([*cursor], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+        let mut keys = Vec::new();
+        for row in rows {
+            let (id, key): (i64, [u8; 32]) = row.map_err(failed)?;
+            *cursor = id;
+            keys.push(RunKey(key));
+        }
+        Ok(keys)
+    }
+
+    /// The last row, for [`Store::stored_since`].
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn cursor(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT coalesce(max(rowid), 0) FROM runs";
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(|error| self.failed(&error))
+    }
+
+    fn unseal(&self, key: RunKey, sealed: Sealed, checksum: i64, scenario: &Scenario) -> StoredState {
+        if sealed.checksum(key) != checksum {
+            return StoredState::Unusable("its row in the store is damaged".to_owned());
+        }
+        if sealed.state != DONE {
+            return StoredState::Failed(String::from_utf8_lossy(&sealed.content).into_owned());
+        }
+        let Some(outcome) = outcome::decode(scenario, &sealed.content) else {
+            return StoredState::Unusable("another version of cwnd wrote down other counts".to_owned());
+        };
+        let Some(sampled) = sealed.sampled.as_deref().map_or(Some(BTreeMap::new()), sampled::decode) else {
+            return StoredState::Unusable("the metrics made from samples have changed since".to_owned());
+        };
+        let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes));
+        match trace.transpose() {
+            Ok(trace) => StoredState::Done { outcome, sampled, trace },
+            Err(reason) => StoredState::Unusable(reason),
+        }
+    }
+
+    fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::sqlite(&self.directory.join(DATABASE), error)
+    }
+}
+
+const DATABASE: &str = "results.sqlite";
+
+/// The columns of a row that decide what came of a run.
+struct Sealed {
+    state: u8,
+    content: Vec<u8>,
+    sampled: Option<Vec<u8>>,
+    trace: Option<Vec<u8>>,
+}
+
+impl Sealed {
+    /// The first eight bytes of a hash over the key and the columns. SQLite does not see a page that was written
+    /// over as long as it still looks like one.
+    fn checksum(&self, key: RunKey) -> i64 {
+        let mut hash = Sha256::new();
+        hash.update(key.0);
+        hash.update([self.state]);
+        for part in [Some(&self.content), self.sampled.as_ref(), self.trace.as_ref()] {
+            hash.update(part.map_or(u64::MAX, |part| part.len() as u64).to_le_bytes());
+            hash.update(part.map_or(&[][..], |part| part));
+        }
+        let hash: [u8; 32] = hash.finalize().into();
+        i64::from_le_bytes(hash[..8].try_into().expect("eight bytes"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

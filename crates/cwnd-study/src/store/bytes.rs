@@ -1,0 +1,90 @@
+//! Numbers as few bytes.
+
+/// Writes numbers.
+#[derive(Default)]
+pub(super) struct Out(pub Vec<u8>);
+
+impl Out {
+    pub fn byte(&mut self, value: u8) {
+        self.0.push(value);
+    }
+
+    /// Seven bits a byte, the least first (ULEB128).
+    pub fn count(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    /// A count that is probably near another: how far it is from that, whichever way.
+    pub fn near(&mut self, value: u64, expected: u64) {
+        let distance = value.wrapping_sub(expected) as i64;
+        self.count((distance << 1 ^ distance >> 63) as u64);
+    }
+
+    /// All bits of a number: how many bytes follow, and these, the sign first, without the zeros at the end.
+    pub fn number(&mut self, value: f64) {
+        let bytes = value.to_bits().to_be_bytes();
+        let length = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        self.byte(length as u8);
+        self.0.extend_from_slice(&bytes[..length]);
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.count(text.len() as u64);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Reads what [`Out`] wrote; none where that cannot have been written.
+pub(super) struct In<'a>(pub &'a [u8]);
+
+impl<'a> In<'a> {
+    pub fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    pub fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    pub fn count(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    pub fn near(&mut self, expected: u64) -> Option<u64> {
+        let coded = self.count()?;
+        Some(expected.wrapping_add(coded >> 1 ^ (coded & 1).wrapping_neg()))
+    }
+
+    pub fn number(&mut self) -> Option<f64> {
+        let length = usize::from(self.byte()?);
+        let mut bytes = [0; 8];
+        bytes.get_mut(..length)?.copy_from_slice(self.bytes(length)?);
+        Some(f64::from_bits(u64::from_be_bytes(bytes)))
+    }
+
+    pub fn text(&mut self) -> Option<String> {
+        let length = usize::try_from(self.count()?).ok()?;
+        String::from_utf8(self.bytes(length)?.to_vec()).ok()
+    }
+
+    /// Whether all has been read.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

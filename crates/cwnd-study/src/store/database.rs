@@ -1,0 +1,171 @@
+//! The database file: what makes it ours, and how it is opened.
+
+use super::error::{StoreError, StoreErrorKind, damaged};
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// `cwnd` in ASCII: tells our databases from others'.
+const APPLICATION_ID: i32 = 0x6377_6e64;
+
+/// Version of the tables. A store of a later one is refused, an earlier one would be brought up to date.
+const USER_VERSION: i32 = 1;
+
+/// How long to wait for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// - `runs`: what came of each run. `content` is the outcome's counts ([`super::outcome`]) or the reason of a
+///   failure, `sampled` the metrics that take samples, `trace` two hashes of its file; all three are under
+///   `checksum`. The rest tells when, where and how long, and decides nothing.
+/// - `study`: the one study whose results these are, as it was last run, and the keys of its runs.
+const TABLES: &str = "
+    CREATE TABLE runs (
+        key BLOB PRIMARY KEY NOT NULL,
+        state INTEGER NOT NULL,
+        content BLOB NOT NULL,
+        sampled BLOB,
+        trace BLOB,
+        checksum INTEGER NOT NULL,
+        cpu_s REAL NOT NULL,
+        finished INTEGER NOT NULL,
+        version TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE study (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        name TEXT NOT NULL,
+        text TEXT NOT NULL,
+        repeats INTEGER NOT NULL,
+        keys BLOB NOT NULL,
+        version TEXT NOT NULL,
+        source_commit TEXT,
+        command TEXT NOT NULL,
+        engine TEXT NOT NULL
+    ) STRICT;
+";
+
+/// Opens the database for writing, and makes it if there is none.
+pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
+    let mut connection = Connection::open(path).map_err(failed)?;
+    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    if !recognise(&connection, path)? {
+        // Nothing is waited for when the mode is switched; another process may be doing the same.
+        patiently(|| {
+            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
+        })
+        .map_err(failed)?;
+        let transaction =
+            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
+        if !recognise(&transaction, path)? {
+            transaction.execute_batch(TABLES).map_err(failed)?;
+            transaction.pragma_update(None, "user_version", USER_VERSION).map_err(failed)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+    }
+    // A process that is killed loses nothing; a power cut may lose the last transactions, never the rest.
+    connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
+    check(&connection, path)?;
+    // Whether a transaction gets through is found out before the first run and not after it.
+    let version = format!("BEGIN IMMEDIATE; PRAGMA user_version = {USER_VERSION}; COMMIT");
+    connection.execute_batch(&version).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Opens a database that is there, for reading.
+pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
+    if !path.is_file() {
+        let reason = "there are no results; `cwnd run STUDY --out DIR` makes them";
+        return Err(StoreError::new(path, StoreErrorKind::Missing, reason));
+    }
+    let connection = match read_only(path, "") {
+        Ok(connection) => connection,
+        // Reading takes a file beside the database, which a read-only directory does not take. As long as nothing
+        // waits in the log, the database by itself is all there is.
+        Err(_) if log_is_empty(path) => read_only(path, "?immutable=1").map_err(failed)?,
+        Err(error) => return Err(failed(error)),
+    };
+    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    if !recognise(&connection, path)? {
+        let reason =
+            "it is empty: a run was broken off before it began; `cwnd run STUDY --out DIR` begins again";
+        return Err(StoreError::new(path, StoreErrorKind::Missing, reason));
+    }
+    Ok(connection)
+}
+
+fn read_only(path: &Path, parameters: &str) -> rusqlite::Result<Connection> {
+    let escaped: String = path
+        .to_string_lossy()
+        .chars()
+        .map(|c| match c {
+            '%' | '?' | '#' => format!("%{:02x}", u32::from(c)),
+            other => other.to_string(),
+        })
+        .collect();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(format!("file:{escaped}{parameters}"), flags)?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+fn log_is_empty(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).map_or(true, |log| log.len() == 0)
+}
+
+/// Whether the database is ours and of this version; false if it is empty.
+fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
+    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let application = pragma("application_id").map_err(failed)?;
+    let version = pragma("user_version").map_err(failed)?;
+    let foreign = |reason: String| Err(StoreError::new(path, StoreErrorKind::Foreign, reason));
+    match (application, version) {
+        (APPLICATION_ID, USER_VERSION) => Ok(true),
+        (APPLICATION_ID, _) => foreign(format!(
+            "it was made by another version of cwnd (its format is {version}, this version's is {USER_VERSION}); use \
+             that version, or choose another directory"
+        )),
+        (0, 0) => {
+            let tables =
+                connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, u32>(0));
+            match tables.map_err(failed)? {
+                0 => Ok(false),
+                _ => foreign("it is another program's database; choose another directory".to_owned()),
+            }
+        }
+        _ => foreign("it is another program's database; choose another directory".to_owned()),
+    }
+}
+
+/// Finds damage before anything is written to it.
+fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let found: String = connection
+        .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+        .map_err(|error| StoreError::sqlite(path, &error))?;
+    match found.as_str() {
+        "ok" => Ok(()),
+        how => Err(StoreError::new(path, StoreErrorKind::Damaged, damaged(path, how))),
+    }
+}
+
+fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let begin = Instant::now();
+    loop {
+        match attempt() {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && begin.elapsed() < PATIENCE =>
+            {
+                thread::sleep(Duration::from_millis(20));
+            }
+            other => return other,
+        }
+    }
+}

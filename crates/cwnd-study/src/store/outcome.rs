@@ -1,0 +1,284 @@
+//! The raw counts of a run as few bytes, with nothing rounded.
+//!
+//! Most counts follow nearly from others, or from the scenario: all that was sent was received, dropped, lost or is
+//! still on its way; a link carries the packets of the flows that cross it. So each is written as the distance from
+//! what is expected of it, which mostly takes a byte, and numbers by all their bits. Whatever the counts are, they
+//! are read back as they were; the expectations only make them short. Samples are not part of it.
+//!
+//! A change to what is written or expected counts [`FORMAT`] up; a row in another format is run again.
+
+use super::bytes::{In, Out};
+use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, Outcome, Scenario, Time};
+
+/// The first byte.
+const FORMAT: u8 = 1;
+
+/// Writes the outcome of a scenario.
+///
+/// # Errors
+/// If it has not one flow and one link for each of the scenario's.
+pub(super) fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
+    // Every field is named here, so that a new one cannot be forgotten.
+    let Outcome { begin, end, flows, links, trace: _ } = outcome;
+    let expected = (scenario.flows.len(), scenario.network.links.len());
+    if (flows.len(), links.len()) != expected {
+        return Err(format!(
+            "the engine answered with {} flows and {} links where the scenario has {} and {}",
+            flows.len(),
+            links.len(),
+            expected.0,
+            expected.1
+        ));
+    }
+    let mut out = Out::default();
+    out.byte(FORMAT);
+    out.near(begin.0, scenario.warm_up.0);
+    out.near(end.0, scenario.duration.0);
+    for (spec, flow) in scenario.flows.iter().zip(flows) {
+        write_flow(&mut out, scenario, spec, flow);
+    }
+    let loads = loads(scenario, flows);
+    for ((spec, load), link) in scenario.network.links.iter().zip(loads).zip(links) {
+        write_link(&mut out, &spec.name, load, link);
+    }
+    Ok(out.0)
+}
+
+/// Reads what [`encode`] wrote for the same scenario; none if it did not write that.
+pub(super) fn decode(scenario: &Scenario, bytes: &[u8]) -> Option<Outcome> {
+    let mut from = In(bytes);
+    if from.byte()? != FORMAT {
+        return None;
+    }
+    let begin = Time(from.near(scenario.warm_up.0)?);
+    let end = Time(from.near(scenario.duration.0)?);
+    let flows: Option<Vec<FlowOutcome>> =
+        scenario.flows.iter().map(|spec| read_flow(&mut from, scenario, spec)).collect();
+    let flows = flows?;
+    let loads = loads(scenario, &flows);
+    let links: Option<Vec<LinkOutcome>> = (scenario.network.links.iter().zip(loads))
+        .map(|(spec, load)| read_link(&mut from, &spec.name, load))
+        .collect();
+    let links = links?;
+    from.is_empty().then_some(Outcome { begin, end, flows, links, trace: None })
+}
+
+// Which values follow, one bit each.
+const STOPPED: u8 = 1;
+const STOPPED_AS_SPECIFIED: u8 = 2;
+const COMPLETED: u8 = 4;
+const RTT_MIN: u8 = 8;
+const RTT_MAX: u8 = 16;
+const SSTHRESH: u8 = 32;
+
+fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOutcome) {
+    let FlowOutcome {
+        start,
+        stop,
+        completed,
+        packets_sent,
+        retransmissions,
+        packets_received,
+        duplicates,
+        wire_bytes_received,
+        bytes_in_order,
+        packets_dropped,
+        packets_lost,
+        packets_in_flight,
+        timeouts,
+        congestion_events,
+        acks_received,
+        packets_marked,
+        rtt_samples,
+        rtt_sum_s,
+        rtt_min,
+        rtt_max,
+        cwnd_integral,
+        cwnd,
+        ssthresh,
+    } = flow;
+    let as_specified = stop.is_some() && *stop == spec.stop;
+    let infinite = ssthresh.to_bits() == f64::INFINITY.to_bits();
+    let flags = [
+        (stop.is_some() && !as_specified, STOPPED),
+        (as_specified, STOPPED_AS_SPECIFIED),
+        (completed.is_some(), COMPLETED),
+        (rtt_min.is_some(), RTT_MIN),
+        (rtt_max.is_some(), RTT_MAX),
+        (!infinite, SSTHRESH),
+    ];
+    let flags = flags.iter().filter(|(set, _)| *set).fold(0, |all, (_, flag)| all | flag);
+    out.byte(flags);
+    out.near(start.0, spec.start.0);
+    if flags & STOPPED != 0 {
+        out.count(stop.map_or(0, |time| time.0));
+    }
+    if flags & COMPLETED != 0 {
+        out.count(completed.map_or(0, |time| time.0));
+    }
+    for count in [packets_received, duplicates, packets_dropped, packets_lost, packets_in_flight] {
+        out.count(*count);
+    }
+    let expected = Expected::new(scenario, flow);
+    out.near(*packets_sent, expected.packets_sent);
+    out.near(*retransmissions, expected.retransmissions);
+    out.near(*wire_bytes_received, expected.wire_bytes_received);
+    out.near(*bytes_in_order, expected.bytes_in_order);
+    for count in [timeouts, congestion_events, packets_marked] {
+        out.count(*count);
+    }
+    out.near(*acks_received, expected.acks_received);
+    out.near(*rtt_samples, *acks_received);
+    if let Some(time) = rtt_min {
+        out.count(time.0);
+    }
+    if let Some(time) = rtt_max {
+        out.near(time.0, rtt_min.map_or(0, |time| time.0));
+    }
+    for number in [rtt_sum_s, cwnd_integral, cwnd] {
+        out.number(*number);
+    }
+    if !infinite {
+        out.number(*ssthresh);
+    }
+}
+
+fn read_flow(from: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<FlowOutcome> {
+    let flags = from.byte()?;
+    let mut flow = FlowOutcome { start: Time(from.near(spec.start.0)?), ..FlowOutcome::default() };
+    if flags & STOPPED != 0 {
+        flow.stop = Some(Time(from.count()?));
+    }
+    if flags & STOPPED_AS_SPECIFIED != 0 {
+        flow.stop = spec.stop;
+    }
+    if flags & COMPLETED != 0 {
+        flow.completed = Some(Time(from.count()?));
+    }
+    flow.packets_received = from.count()?;
+    flow.duplicates = from.count()?;
+    flow.packets_dropped = from.count()?;
+    flow.packets_lost = from.count()?;
+    flow.packets_in_flight = from.count()?;
+    let expected = Expected::new(scenario, &flow);
+    flow.packets_sent = from.near(expected.packets_sent)?;
+    flow.retransmissions = from.near(expected.retransmissions)?;
+    flow.wire_bytes_received = from.near(expected.wire_bytes_received)?;
+    flow.bytes_in_order = from.near(expected.bytes_in_order)?;
+    flow.timeouts = from.count()?;
+    flow.congestion_events = from.count()?;
+    flow.packets_marked = from.count()?;
+    flow.acks_received = from.near(expected.acks_received)?;
+    flow.rtt_samples = from.near(flow.acks_received)?;
+    if flags & RTT_MIN != 0 {
+        flow.rtt_min = Some(Time(from.count()?));
+    }
+    if flags & RTT_MAX != 0 {
+        flow.rtt_max = Some(Time(from.near(flow.rtt_min.map_or(0, |time| time.0))?));
+    }
+    flow.rtt_sum_s = from.number()?;
+    flow.cwnd_integral = from.number()?;
+    flow.cwnd = from.number()?;
+    flow.ssthresh = if flags & SSTHRESH != 0 { from.number()? } else { f64::INFINITY };
+    Some(flow)
+}
+
+/// What is expected of a flow's counts, given where its packets went.
+struct Expected {
+    packets_sent: u64,
+    retransmissions: u64,
+    wire_bytes_received: u64,
+    bytes_in_order: u64,
+    acks_received: u64,
+}
+
+impl Expected {
+    fn new(scenario: &Scenario, flow: &FlowOutcome) -> Expected {
+        let arrived = flow.packets_received.wrapping_add(flow.duplicates);
+        let vanished = flow.packets_dropped.wrapping_add(flow.packets_lost);
+        let size = |bytes: u32| flow.packets_received.wrapping_mul(u64::from(bytes));
+        let stack = &scenario.stack;
+        Expected {
+            packets_sent: arrived.wrapping_add(vanished).wrapping_add(flow.packets_in_flight),
+            retransmissions: vanished,
+            wire_bytes_received: size(stack.payload.wrapping_add(stack.data_overhead)),
+            bytes_in_order: size(stack.payload),
+            acks_received: arrived,
+        }
+    }
+}
+
+/// About how many packets came to a link: data packets, and ACKs.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    data: u64,
+    acks: u64,
+}
+
+fn loads(scenario: &Scenario, flows: &[FlowOutcome]) -> Vec<Load> {
+    let mut loads = vec![Load::default(); scenario.network.links.len()];
+    for (spec, flow) in scenario.flows.iter().zip(flows) {
+        for (i, &link) in spec.route.iter().enumerate() {
+            let packets = if i == 0 { flow.packets_sent } else { flow.packets_received };
+            if let Some(load) = loads.get_mut(link) {
+                load.data = load.data.wrapping_add(packets);
+            }
+        }
+        for &link in &spec.ack_route {
+            if let Some(load) = loads.get_mut(link) {
+                load.acks = load.acks.wrapping_add(flow.acks_received);
+            }
+        }
+    }
+    loads
+}
+
+fn write_link(out: &mut Out, name: &str, load: Load, link: &LinkOutcome) {
+    let LinkOutcome {
+        name: own,
+        arrived,
+        data_arrived,
+        dropped,
+        lost,
+        marked,
+        delivered,
+        in_flight,
+        waiting_integral,
+        max_waiting,
+    } = link;
+    out.byte(u8::from(own != name));
+    if own != name {
+        out.text(own);
+    }
+    out.near(*data_arrived, load.data);
+    out.near(*arrived, data_arrived.wrapping_add(load.acks));
+    for count in [dropped, lost, marked, in_flight] {
+        out.count(*count);
+    }
+    out.near(*delivered, arrived.wrapping_sub(*dropped).wrapping_sub(*lost).wrapping_sub(*in_flight));
+    out.number(*waiting_integral);
+    out.count(*max_waiting);
+}
+
+fn read_link(from: &mut In<'_>, name: &str, load: Load) -> Option<LinkOutcome> {
+    let name = if from.byte()? == 0 { name.to_owned() } else { from.text()? };
+    let data_arrived = from.near(load.data)?;
+    let arrived = from.near(data_arrived.wrapping_add(load.acks))?;
+    let (dropped, lost, marked, in_flight) = (from.count()?, from.count()?, from.count()?, from.count()?);
+    let delivered = from.near(arrived.wrapping_sub(dropped).wrapping_sub(lost).wrapping_sub(in_flight))?;
+    Some(LinkOutcome {
+        name,
+        arrived,
+        data_arrived,
+        dropped,
+        lost,
+        marked,
+        delivered,
+        in_flight,
+        waiting_integral: from.number()?,
+        max_waiting: from.count()?,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+use super::*;
+use cwnd_scenario::{
+    FlowGroup,
+    build::{LineDelay, Setup},
+};
+use proptest::prelude::*;
+
+fn scenario(flows: u32) -> Scenario {
+    let group = FlowGroup::new("cubic".parse().unwrap(), flows);
+    let setup = Setup { delay: LineDelay::OneWay(Time::from_millis(100)), ..Setup::default() };
+    Scenario { warm_up: Time::from_secs(5), ..setup.scenario(&[group], 7).unwrap() }
+}
+
+/// What a run of four flows over a busy link might give.
+fn likely(scenario: &Scenario) -> Outcome {
+    let flow = FlowOutcome {
+        start: Time(98_765_432),
+        stop: None,
+        completed: None,
+        packets_sent: 1_234_567 + 12 + 345 + 678 + 9,
+        retransmissions: 1_030,
+        packets_received: 1_234_567,
+        duplicates: 12,
+        wire_bytes_received: 1_234_567 * 1_000,
+        bytes_in_order: 1_234_000 * 960,
+        packets_dropped: 345,
+        packets_lost: 678,
+        packets_in_flight: 9,
+        timeouts: 1,
+        congestion_events: 76,
+        acks_received: 1_234_500,
+        packets_marked: 0,
+        rtt_samples: 1_234_400,
+        rtt_sum_s: 255_678.123_456_789,
+        rtt_min: Some(Time(204_016_000)),
+        rtt_max: Some(Time(212_345_678)),
+        cwnd_integral: 1_987_654.321_098_7,
+        cwnd: 6_543.210_987_6,
+        ssthresh: 5_432.109_876_5,
+    };
+    let link = |i: usize| LinkOutcome {
+        name: scenario.network.links[i].name.clone(),
+        arrived: 1_235_000,
+        data_arrived: 1_235_000,
+        dropped: 0,
+        lost: 0,
+        marked: 0,
+        delivered: 1_234_990,
+        in_flight: 10,
+        waiting_integral: 123.456_789,
+        max_waiting: 24,
+    };
+    Outcome {
+        begin: scenario.warm_up,
+        end: scenario.duration,
+        flows: vec![flow; scenario.flows.len()],
+        links: (0..scenario.network.links.len()).map(link).collect(),
+        trace: None,
+    }
+}
+
+#[test]
+fn a_run_of_four_flows_is_short() {
+    let scenario = scenario(4);
+    let outcome = likely(&scenario);
+    let bytes = encode(&scenario, &outcome).unwrap();
+    assert_eq!(decode(&scenario, &bytes), Some(outcome));
+    assert!(bytes.len() < 700, "{} bytes", bytes.len());
+}
+
+/// The bytes of the format, so that a change of it cannot go unnoticed: then `FORMAT` is counted up.
+#[test]
+fn the_format_is_what_it_was() {
+    let scenario = scenario(1);
+    let mut outcome = likely(&scenario);
+    outcome.links.iter_mut().for_each(|link| link.waiting_integral = 0.0);
+    let bytes = encode(&scenario, &outcome).unwrap();
+    let digits: Vec<String> =
+        bytes.chunks(24).map(|line| line.iter().map(|b| format!("{b:02x}")).collect()).collect();
+    insta::assert_snapshot!(digits.join("\n"));
+}
+
+#[test]
+fn what_was_not_written_is_not_read() {
+    let scenario = scenario(2);
+    let bytes = encode(&scenario, &likely(&scenario)).unwrap();
+    for length in 0..bytes.len() {
+        assert_eq!(decode(&scenario, &bytes[..length]), None, "{length} bytes");
+    }
+    assert_eq!(decode(&scenario, &[&bytes[..], &[0]].concat()), None);
+    let other = [&[FORMAT + 1], &bytes[1..]].concat();
+    assert_eq!(decode(&scenario, &other), None);
+}
+
+#[test]
+fn an_outcome_of_another_scenario_is_refused() {
+    let outcome = likely(&scenario(2));
+    let error = encode(&scenario(1), &outcome).unwrap_err();
+    assert!(error.starts_with("the engine answered with 2 flows and "), "{error}");
+}
+
+fn time() -> impl Strategy<Value = Time> {
+    any::<u64>().prop_map(Time)
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![any::<u64>().prop_map(f64::from_bits), Just(0.0), Just(f64::INFINITY), Just(-0.0)]
+}
+
+prop_compose! {
+    fn flow()(
+        times in (time(), proptest::option::of(time()), proptest::option::of(time())),
+        extremes in (proptest::option::of(time()), proptest::option::of(time())),
+        counts in prop::array::uniform14(any::<u64>()),
+        numbers in (number(), number(), number(), number()),
+    ) -> FlowOutcome {
+        FlowOutcome {
+            start: times.0,
+            stop: times.1,
+            completed: times.2,
+            packets_sent: counts[0],
+            retransmissions: counts[1],
+            packets_received: counts[2],
+            duplicates: counts[3],
+            wire_bytes_received: counts[4],
+            bytes_in_order: counts[5],
+            packets_dropped: counts[6],
+            packets_lost: counts[7],
+            packets_in_flight: counts[8],
+            timeouts: counts[9],
+            congestion_events: counts[10],
+            acks_received: counts[11],
+            packets_marked: counts[12],
+            rtt_samples: counts[13],
+            rtt_sum_s: numbers.0,
+            rtt_min: extremes.0,
+            rtt_max: extremes.1,
+            cwnd_integral: numbers.1,
+            cwnd: numbers.2,
+            ssthresh: numbers.3,
+        }
+    }
+}
+
+prop_compose! {
+    fn link()(
+        name in "[a-z]{0,8}", counts in prop::array::uniform8(any::<u64>()), integral in number(),
+    ) -> LinkOutcome {
+        LinkOutcome {
+            name,
+            arrived: counts[0],
+            data_arrived: counts[1],
+            dropped: counts[2],
+            lost: counts[3],
+            marked: counts[4],
+            delivered: counts[5],
+            in_flight: counts[6],
+            waiting_integral: integral,
+            max_waiting: counts[7],
+        }
+    }
+}
+
+proptest! {
+    /// Whatever an engine counts, likely or not, is read back to the bit.
+    #[test]
+    fn what_is_read_is_what_was_written(
+        begin in time(),
+        end in time(),
+        flows in prop::collection::vec(flow(), 2),
+        stop in proptest::option::of(time()),
+        links in prop::collection::vec(link(), 10),
+    ) {
+        let mut scenario = scenario(2);
+        prop_assert_eq!(scenario.network.links.len(), links.len());
+        scenario.flows[1].stop = stop;
+        let mut outcome = Outcome { begin, end, flows, links, trace: None };
+        outcome.flows[1].stop = stop.or(outcome.flows[1].stop);
+        let read = decode(&scenario, &encode(&scenario, &outcome).unwrap());
+        // As text, since a NaN is not itself; its bits are in the number's own test.
+        prop_assert_eq!(format!("{read:?}"), format!("{:?}", Some(outcome)));
+    }
+
+    #[test]
+    fn numbers_keep_their_bits(bits in any::<u64>()) {
+        let mut out = Out::default();
+        out.number(f64::from_bits(bits));
+        prop_assert_eq!(In(&out.0).number().map(f64::to_bits), Some(bits));
+    }
+
+    /// Torn bytes are refused or read as something; they never make it panic.
+    #[test]
+    fn torn_bytes_are_harmless(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = decode(&scenario(1), &[&[FORMAT][..], &bytes].concat());
+    }
+}

@@ -1,0 +1,215 @@
+//! Study files: TOML, read with all that is wrong in them, each thing at its place.
+
+mod assignment;
+mod axes;
+mod cells;
+mod claim;
+mod diagnostic;
+pub mod keys;
+mod reader;
+mod scope;
+mod selection;
+mod show;
+
+pub use cells::{MAX_CELLS, MAX_FLOWS};
+pub use diagnostic::{Diagnostic, Place, StudyError};
+
+use crate::{Selection, Study, TracePlan};
+use cwnd_scenario::{
+    AlgorithmSpec, Time,
+    metrics::{self, Metric},
+};
+use diagnostic::Sink;
+use keys::{FILE, RUN, SCENARIO, TRACE};
+use reader::Fields;
+use scope::Scope;
+use std::{fs::File, io::Read, path::Path};
+use toml::de::DeTable;
+
+/// Says whether there is such an algorithm with these parameters, or what is wrong and what would be right. Studies know
+/// no algorithms themselves.
+pub type CheckAlgorithm<'a> = &'a dyn Fn(&AlgorithmSpec) -> Result<(), String>;
+
+/// The most repeats of a cell.
+pub const MAX_REPEATS: u64 = 100_000;
+/// The longest file that is read, bytes.
+const MAX_LENGTH: u64 = 4_000_000;
+/// Time between samples, where the file does not say it.
+const USUAL_SAMPLE: Time = Time::from_millis(100);
+/// What tables and exports show first, where the file does not say it.
+const USUAL_METRICS: [&str; 4] = ["throughput_bps", "utilisation", "loss_ratio", "jain_index"];
+
+impl Study {
+    /// Read a study file. Its name is its path under `studies/`, or its stem elsewhere.
+    ///
+    /// # Errors
+    /// The file cannot be read, or everything that is wrong with it.
+    pub fn load(path: &Path, check: CheckAlgorithm<'_>) -> Result<Study, StudyError> {
+        let shown = path.display().to_string();
+        let cannot = |why: String| StudyError::whole(format!("cannot read the study `{shown}`: {why}"));
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(|error| cannot(error.to_string()))?;
+        file.take(MAX_LENGTH + 1).read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;
+        if bytes.len() as u64 > MAX_LENGTH {
+            return Err(cannot(format!("it is longer than {} MB", MAX_LENGTH / 1_000_000)));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text".to_owned()))?;
+        Study::parse(&name(path), &shown, &text, check)
+    }
+
+    /// Read the text of a study file. `file_name` is how errors call it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(
+        name: &str,
+        file_name: &str,
+        text: &str,
+        check: CheckAlgorithm<'_>,
+    ) -> Result<Study, StudyError> {
+        let sink = Sink::new(file_name, text);
+        let study = {
+            let (table, errors) = DeTable::parse_recoverable(text);
+            for error in &errors {
+                sink.error(&error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()));
+            }
+            // What else is wrong with a text that is not TOML is not known.
+            if errors.is_empty() {
+                read(&Fields::new(table.get_ref(), 0..0, &FILE, &sink), name, text, check)
+            } else {
+                None
+            }
+        };
+        match (sink.into_error(), study) {
+            (None, Some(study)) => Ok(study),
+            (Some(error), _) => Err(error),
+            (None, None) => Err(StudyError::whole(format!("the study `{file_name}` cannot be read"))),
+        }
+    }
+}
+
+fn read(file: &Fields<'_>, name: &str, text: &str, check: CheckAlgorithm<'_>) -> Option<Study> {
+    let sink = file.sink;
+    let before = sink.count();
+    let scenario = file.table("scenario", &SCENARIO);
+    let base = scenario.as_ref().map(|scenario| assignment::assignments(scenario, check)).unwrap_or_default();
+    let base_is_right = sink.count() == before;
+    let header = scenario.map_or(file.span.clone(), |scenario| scenario.span);
+    let axes = axes::axes(file, check);
+    let run = file.table("run", &RUN);
+    let (repeats, seed) = run.as_ref().map_or((1, 1), repeats_and_seed);
+    let cells = axes.as_ref().filter(|_| base_is_right).and_then(|axes| {
+        axes::shadowed(axes, &base, sink);
+        cells::cells(file, axes, &base, &header, seed)
+    });
+    let axes_are_right = axes.is_some();
+    let mut study = Study {
+        name: name.to_owned(),
+        title: file.text("title").map(|title| title.value).unwrap_or_default(),
+        question: file.text("question").map(|question| question.value).unwrap_or_default(),
+        source: file.text("source").map(|source| source.value),
+        notes: file.texts("notes").into_iter().flatten().map(|note| note.value).collect(),
+        text: text.to_owned(),
+        axes: axes.into_iter().flatten().map(|drawn| drawn.axis).collect(),
+        cells: cells.unwrap_or_default(),
+        repeats,
+        seed,
+        metrics: Vec::new(),
+        trace: None,
+        figures: Vec::new(),
+        tables: Vec::new(),
+        claims: Vec::new(),
+    };
+    let cells_are_right = !study.cells.is_empty();
+    let (axes, cells) = (axes_are_right, cells_are_right);
+    let metrics = asked(run.as_ref(), &Scope { study: &study, axes, cells });
+    let trace = trace(file, &Scope { study: &study, axes, cells });
+    (study.metrics, study.trace) = (metrics, trace);
+    let scope = Scope { study: &study, axes, cells };
+    let figures = show::figures(file, &scope);
+    let tables = show::tables(file, &scope);
+    let claims = claim::claims(file, &scope);
+    (study.figures, study.tables, study.claims) = (figures, tables, claims);
+    sample_where_needed(&mut study);
+    sink.is_clean().then_some(study)
+}
+
+/// A metric that needs samples has them in every cell.
+fn sample_where_needed(study: &mut Study) {
+    let needed =
+        study.metrics_asked().iter().any(|name| metrics::find(name).is_some_and(Metric::needs_samples));
+    if needed {
+        let sample = study.trace.as_ref().map_or(USUAL_SAMPLE, |plan| plan.sample);
+        study.cells.iter_mut().for_each(|cell| cell.scenario.sample = Some(sample));
+    }
+}
+
+fn repeats_and_seed(run: &Fields<'_>) -> (u32, u64) {
+    let repeats = run.count("repeats", 1);
+    let seed = run.count("seed", 0).map_or(1, |seed| seed.value);
+    let Some(repeats) = repeats else { return (1, seed) };
+    if repeats.value > MAX_REPEATS {
+        run.sink.error(&repeats.span, format!("too many: {MAX_REPEATS} repeats are the most"));
+        return (1, seed);
+    }
+    if seed.checked_add(repeats.value - 1).is_none() {
+        let message =
+            format!("{} repeats from {seed} on run out of seeds: take a smaller one", repeats.value);
+        run.sink.error(&run.span_of("seed"), message);
+    }
+    (repeats.value as u32, seed)
+}
+
+fn asked(run: Option<&Fields<'_>>, scope: &Scope<'_>) -> Vec<String> {
+    match run.filter(|run| run.get("metrics").is_some()) {
+        Some(run) => scope.metrics(run, "metrics").unwrap_or_default(),
+        None => USUAL_METRICS.map(str::to_owned).into(),
+    }
+}
+
+fn trace(file: &Fields<'_>, scope: &Scope<'_>) -> Option<TracePlan> {
+    let fields = file.table("trace", &TRACE)?;
+    let sink = fields.sink;
+    let sample = match fields.get("sample") {
+        None => Some(USUAL_SAMPLE),
+        Some(_) => fields.text("sample").and_then(|text| match text.value.parse::<Time>() {
+            Ok(Time(0)) => {
+                sink.error(&text.span, "samples need a time between them: write `100 ms`, for example");
+                None
+            }
+            Ok(time) => Some(time),
+            Err(error) => {
+                sink.error(&text.span, format!("`sample`: {}", error.message));
+                None
+            }
+        }),
+    };
+    let repeats = match fields.get("repeats") {
+        None => Some(1),
+        Some(_) => fields.count("repeats", 1).and_then(|repeats| {
+            let most = u64::from(scope.study.repeats);
+            if repeats.value > most {
+                let message = format!("more than the repeats of a cell, {most}, cannot be recorded");
+                sink.error(&repeats.span, message);
+            }
+            u32::try_from(repeats.value).ok()
+        }),
+    };
+    let select: Option<Selection> = scope.select(&fields);
+    Some(TracePlan { sample: sample?, select: select?, repeats: repeats? })
+}
+
+/// `agile-sd/throughput` for `…/studies/agile-sd/throughput.toml`, else the file's stem.
+fn name(path: &Path) -> String {
+    let path = path.with_extension("");
+    let parts: Vec<String> =
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    let under = parts.iter().rposition(|part| part == "studies").map(|at| &parts[at + 1..]);
+    match under.filter(|under| !under.is_empty()) {
+        Some(under) => under.join("/"),
+        None => parts.last().cloned().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

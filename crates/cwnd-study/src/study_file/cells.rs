@@ -1,0 +1,180 @@
+//! From axes to cells: the grid, what is left out, and the scenario of each.
+
+use super::assignment::{Assignment, conflicts};
+use super::axes::Drawn;
+use super::diagnostic::{Sink, Span};
+use super::selection::{self, Labels};
+use super::{keys::SKIP, reader::Fields};
+use crate::{Cell, Selection};
+use cwnd_scenario::{Problem, build::Experiment};
+use std::collections::BTreeMap;
+
+/// The most cells of a study: beyond it their description alone would fill a machine.
+pub const MAX_CELLS: usize = 100_000;
+/// The most flows of all cells together, for the same reason.
+pub const MAX_FLOWS: u64 = 1_000_000;
+
+/// All cells, if all are right.
+pub(super) fn cells(
+    file: &Fields<'_>,
+    axes: &[Drawn],
+    base: &[Assignment],
+    scenario: &Span,
+    seed: u64,
+) -> Option<Vec<Cell>> {
+    let sink = file.sink;
+    let before = sink.count();
+    let skips = skips(file, axes);
+    let size = axes.iter().try_fold(1usize, |size, axis| size.checked_mul(axis.sets.len()));
+    let Some(size) = size.filter(|size| *size <= MAX_CELLS) else {
+        let points: Vec<String> = axes.iter().map(|axis| axis.sets.len().to_string()).collect();
+        let message = format!("{} cells are too many: {MAX_CELLS} are the most", points.join(" x "));
+        sink.error(&axes.last()?.span, message);
+        return None;
+    };
+    let mut maker = Maker { axes, base, scenario, seed, sink, flows: 0, problems: BTreeMap::new() };
+    let mut used = vec![false; skips.len()];
+    let mut cells = Vec::new();
+    for index in 0..size {
+        let coordinates = coordinates(axes, index);
+        let mut skipped = false;
+        for (skip, used) in skips.iter().zip(&mut used) {
+            if matches(axes, &skip.0, &coordinates) {
+                *used = true;
+                skipped = true;
+            }
+        }
+        if skipped {
+            continue;
+        }
+        cells.extend(maker.cell(coordinates));
+        if maker.flows > MAX_FLOWS {
+            let message = format!("the cells have more than {MAX_FLOWS} flows together, which are the most");
+            sink.error(scenario, message);
+            return None;
+        }
+    }
+    maker.report();
+    for ((_, span), _) in skips.iter().zip(&used).filter(|(_, used)| !**used) {
+        sink.error(span, "nothing is left out by it: no cell has all of these labels");
+    }
+    if cells.is_empty() && sink.count() == before {
+        sink.error(&skips.last()?.1, "no cell is left: every one is skipped");
+    }
+    (sink.count() == before).then_some(cells)
+}
+
+fn skips(file: &Fields<'_>, axes: &[Drawn]) -> Vec<(Selection, Span)> {
+    let labels = Labels::of(axes.iter().map(|axis| &axis.axis));
+    let read = |fields: Fields<'_>| {
+        let selection = selection::table(&fields, &labels)?;
+        if selection.0.is_empty() {
+            fields
+                .sink
+                .error(&fields.span, format!("{} names no axis: it would leave out every cell", SKIP.header));
+            return None;
+        }
+        Some((selection, fields.span.clone()))
+    };
+    file.tables("skip", &SKIP).into_iter().filter_map(read).collect()
+}
+
+fn matches(axes: &[Drawn], selection: &Selection, coordinates: &[usize]) -> bool {
+    let of = |(axis, point): (&Drawn, &usize)| {
+        let labels = selection.0.get(&axis.axis.name);
+        labels.is_none_or(|labels| labels.contains(&axis.axis.points[*point].label))
+    };
+    axes.iter().zip(coordinates).all(of)
+}
+
+/// The last axis varies fastest.
+fn coordinates(axes: &[Drawn], mut index: usize) -> Vec<usize> {
+    let mut coordinates = vec![0; axes.len()];
+    for (axis, coordinate) in axes.iter().zip(&mut coordinates).rev() {
+        *coordinate = index % axis.sets.len();
+        index /= axis.sets.len();
+    }
+    coordinates
+}
+
+struct Maker<'a> {
+    axes: &'a [Drawn],
+    base: &'a [Assignment],
+    scenario: &'a Span,
+    seed: u64,
+    sink: &'a Sink<'a>,
+    flows: u64,
+    /// What is wrong, by place and message: with the first cell's name, and in how many cells.
+    problems: BTreeMap<(usize, usize, String), (String, u64)>,
+}
+
+impl Maker<'_> {
+    fn cell(&mut self, coordinates: Vec<usize>) -> Option<Cell> {
+        let mut sets: BTreeMap<&str, &Assignment> =
+            self.base.iter().map(|set| (set.setting.key, set)).collect();
+        for (axis, point) in self.axes.iter().zip(&coordinates) {
+            sets.extend(axis.sets[*point].iter().map(|set| (set.setting.key, set)));
+        }
+        let mut experiment = Experiment::default();
+        let all: Vec<&Assignment> = sets.values().copied().collect();
+        let before = self.sink.count();
+        conflicts(&all, self.sink);
+        if self.sink.count() > before {
+            return None;
+        }
+        all.iter().for_each(|set| set.apply(&mut experiment));
+        let counted =
+            experiment.groups().map(|groups| groups.iter().map(|group| u64::from(group.count)).sum());
+        self.flows = self.flows.saturating_add(counted.unwrap_or(0u64));
+        if self.flows > MAX_FLOWS {
+            return None;
+        }
+        match experiment.scenario(self.seed) {
+            Ok(scenario) => Some(Cell { coordinates, scenario }),
+            Err(problems) => {
+                problems.iter().for_each(|problem| self.note(problem, &sets, &coordinates));
+                None
+            }
+        }
+    }
+
+    fn note(&mut self, problem: &Problem, sets: &BTreeMap<&str, &Assignment>, coordinates: &[usize]) {
+        let span = self.cause(&problem.place, sets);
+        let labels =
+            self.axes.iter().zip(coordinates).map(|(axis, point)| axis.axis.points[*point].label.as_str());
+        let name = labels.collect::<Vec<_>>().join(", ");
+        let key = problem.place.replace('_', "-");
+        let key = (span.start, span.end, format!("`{key}`: {}", problem.message));
+        self.problems.entry(key).or_insert((name, 0)).1 += 1;
+    }
+
+    /// The place of the key that a problem speaks of.
+    fn cause(&self, place: &str, sets: &BTreeMap<&str, &Assignment>) -> Span {
+        if let Some((index, _)) = place.strip_prefix("flows[").and_then(|rest| rest.split_once(']')) {
+            let index = index.parse::<usize>().unwrap_or(usize::MAX);
+            if let Some(value) = sets.get("flow").and_then(|flow| flow.values.get(index)) {
+                return value.span.clone();
+            }
+        }
+        let key = place.replace('_', "-");
+        let meant: [&str; 5] = match key.as_str() {
+            "access-buffer" => ["access-buffer", "buffer", "", "", ""],
+            "flows" => ["flows", "mix", "flow", "algorithm", ""],
+            _ if key.starts_with("flows[") => ["mix", "flow", "flows", "algorithm", ""],
+            key => [key, "", "", "", ""],
+        };
+        let set = meant.iter().find_map(|key| sets.get(key));
+        set.map_or(self.scenario.clone(), |set| set.span.clone())
+    }
+
+    fn report(&mut self) {
+        for ((start, end, message), (cell, count)) in std::mem::take(&mut self.problems) {
+            let help = match count {
+                _ if cell.is_empty() => String::new(),
+                1 => format!("in the cell `{cell}`"),
+                _ => format!("in {count} cells, such as `{cell}`"),
+            };
+            self.sink.error_with(&(start..end), message, help);
+        }
+    }
+}

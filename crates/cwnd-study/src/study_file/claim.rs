@@ -1,0 +1,132 @@
+//! `[[claims]]`.
+
+use super::keys::{CLAIM, MEASURES};
+use super::reader::{At, Fields};
+use super::scope::Scope;
+use crate::{Claim, ClaimKind, Expectation, Selection, claims};
+
+pub(super) fn claims(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Claim> {
+    file.tables("claims", &CLAIM).into_iter().filter_map(|fields| claim(&fields, scope)).collect()
+}
+
+fn claim(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<Claim> {
+    let text = fields.text("text");
+    let optional = |key: &str| fields.text(key).map(|text| text.value);
+    let (source, stated, because) = (optional("source"), optional("stated"), optional("because"));
+    let expect = fields.text("expect").and_then(|text| {
+        let range = range(&text.value);
+        if let Err(message) = &range {
+            let help = "write `>= 0.95`, `<= 3` or `0.4 to 0.7`; the ends belong to it";
+            fields.sink.error_with(&text.span, format!("`expect`: {message}"), help);
+        }
+        range.ok()
+    });
+    let kind = kind(fields, scope);
+    Some(Claim { text: text?.value, source, stated, kind: kind?, expect: expect?, because })
+}
+
+fn kind(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<ClaimKind> {
+    let measure = fields.word("measure", MEASURES)?.value;
+    let metric = scope.metric(fields, "metric");
+    let select = scope.select(fields);
+    let paired = !matches!(measure, "mean" | "greatest" | "least");
+    if !paired {
+        for key in ["axis", "of", "over"].into_iter().filter(|key| fields.get(key).is_some()) {
+            let message = format!("`{measure}` compares nothing: it has no `{key}`");
+            fields.sink.error(&fields.span_of(key), message);
+        }
+        let (metric, select) = (metric?, select?);
+        return Some(match measure {
+            "mean" => ClaimKind::Mean { metric, select },
+            measure => ClaimKind::Extreme { metric, select, greatest: measure == "greatest" },
+        });
+    }
+    let missing: Vec<&str> =
+        ["axis", "of", "over"].into_iter().filter(|key| fields.get(key).is_none()).collect();
+    if !missing.is_empty() {
+        let help = "such as `axis = \"variant\"`, `of = \"agile-sd\"`, `over = [\"cubic\"]`";
+        let message = format!("`{measure}` compares two: it needs `{}`", missing.join("`, `"));
+        fields.sink.error_with(&fields.span_of("measure"), message, help);
+        return None;
+    }
+    let axis = scope.axis(fields, "axis")?;
+    let of = one(fields, "of").and_then(|text| scope.label(fields, &axis, &text))?;
+    let over = fields.texts("over")?;
+    let over: Option<Vec<String>> = over.iter().map(|text| scope.label(fields, &axis, text)).collect();
+    let (over, metric, select) = (over?, metric?, select?);
+    if over.contains(&of) {
+        fields.sink.error(&fields.span_of("over"), format!("`{of}` is compared with itself"));
+        return None;
+    }
+    if scope.cells && claims::pairs(scope.study, &axis, &of, &over, &select).is_empty() {
+        let message = format!(
+            "no two cells can be compared: none with `{of}` has one with `{}` beside it",
+            over.join("`, `")
+        );
+        fields.sink.error(&fields.span_of("measure"), message);
+        return None;
+    }
+    Some(match measure {
+        "wins" => ClaimKind::Wins { metric, axis, of, over, select },
+        _ => gain(measure, metric, axis, of, over, select),
+    })
+}
+
+fn gain(
+    measure: &str,
+    metric: String,
+    axis: String,
+    of: String,
+    over: Vec<String>,
+    select: Selection,
+) -> ClaimKind {
+    let greatest = measure.starts_with("greatest");
+    ClaimKind::Gain { metric, axis, of, over, select, greatest, absolute: measure.ends_with("difference") }
+}
+
+fn one(fields: &Fields<'_>, key: &str) -> Option<At<String>> {
+    let texts = fields.texts(key)?;
+    match <[At<String>; 1]>::try_from(texts) {
+        Ok([text]) => Some(text),
+        Err(_) => {
+            fields.sink.error(&fields.span_of(key), format!("`{key}` is one label"));
+            None
+        }
+    }
+}
+
+fn range(text: &str) -> Result<Expectation, String> {
+    let number = |text: &str| {
+        let parsed = text.trim().replace('_', "").parse::<f64>().ok().filter(|number| number.is_finite());
+        parsed.ok_or_else(|| format!("`{}` is not a number", text.trim()))
+    };
+    if let Some(rest) = text.strip_prefix(">=") {
+        return Ok(Expectation { at_least: Some(number(rest)?), at_most: None });
+    }
+    if let Some(rest) = text.strip_prefix("<=") {
+        return Ok(Expectation { at_least: None, at_most: Some(number(rest)?) });
+    }
+    let Some((low, high)) = text.split_once(" to ") else { return Err(format!("`{text}` is not a range")) };
+    let (low, high) = (number(low)?, number(high)?);
+    if low > high {
+        return Err(format!("the range begins at {low}, above its end at {high}"));
+    }
+    Ok(Expectation { at_least: Some(low), at_most: Some(high) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_ends() {
+        let both = |low, high| Ok(Expectation { at_least: low, at_most: high });
+        assert_eq!(range(">= 0.95"), both(Some(0.95), None));
+        assert_eq!(range("<=3"), both(None, Some(3.0)));
+        assert_eq!(range("-0.1 to 1e-3"), both(Some(-0.1), Some(1e-3)));
+        assert_eq!(range("1_400 to 1_600"), both(Some(1400.0), Some(1600.0)));
+        assert_eq!(range("> 3").unwrap_err(), "`> 3` is not a range");
+        assert_eq!(range(">= nan").unwrap_err(), "`nan` is not a number");
+        assert_eq!(range("2 to 1").unwrap_err(), "the range begins at 2, above its end at 1");
+    }
+}

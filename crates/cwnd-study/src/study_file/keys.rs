@@ -1,0 +1,252 @@
+//! The words of a study file beside those of an experiment (which are
+//! [`cwnd_scenario::build::settings`]): one table, from which the parser, the JSON Schema and the documents come.
+
+/// A table of a study file.
+pub struct Section {
+    /// How it is written: `[run]`, `[[axes]]`.
+    pub header: &'static str,
+    /// What it says.
+    pub about: &'static str,
+    /// Its keys.
+    pub keys: &'static [Key],
+    /// Whether it takes the settings of an experiment too.
+    pub settings: bool,
+}
+
+/// A key of a table.
+pub struct Key {
+    /// The word.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+/// What a key takes.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// A text or a list of texts.
+    Texts,
+    /// A whole number from 0 on (from 1 on, if `true`).
+    Count {
+        /// Whether 0 is none.
+        positive: bool,
+    },
+    /// A time, such as `"100 ms"`.
+    Time,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Some of these words.
+    Words(&'static [&'static str]),
+    /// The name of a metric.
+    Metric,
+    /// Names of metrics.
+    Metrics,
+    /// The name of an axis.
+    Axis,
+    /// Names of axes.
+    Axes,
+    /// For each axis named a label or a list of them.
+    Selection,
+    /// The key of a setting.
+    SettingKey,
+    /// Keys of settings.
+    SettingKeys,
+    /// A list of values of a setting.
+    Values,
+    /// A list of tables of settings, each perhaps with a label.
+    Points,
+    /// For each setting named a list of values, all equally long.
+    Zip,
+    /// A range: `">= 0.95"`, `"<= 3"`, `"0.4 to 0.7"`.
+    Range,
+    /// The table of this name, once (`[run]`).
+    Table(&'static Section),
+    /// Tables of this name, any number of them (`[[axes]]`).
+    Tables(&'static Section),
+}
+
+const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, about, kind, required: false }
+}
+
+const fn required(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, about, kind, required: true }
+}
+
+/// The whole file.
+pub static FILE: Section = Section {
+    header: "the file",
+    about: "A study: a question, the scenarios that answer it, and how the answer is shown.",
+    settings: false,
+    keys: &[
+        required("title", Kind::Text, "One line."),
+        key(
+            "source",
+            Kind::Text,
+            "Where the question comes from, if from a publication: `Agile-SD, figure 11`.",
+        ),
+        required("question", Kind::Text, "What it is after, in a sentence or some paragraphs."),
+        key(
+            "notes",
+            Kind::Texts,
+            "Readings, deviations and hints that a reader of the results must know, a paragraph each.",
+        ),
+        key("scenario", Kind::Table(&SCENARIO), "What all cells have in common."),
+        key("run", Kind::Table(&RUN), "How often each cell is run, and what is measured."),
+        key("trace", Kind::Table(&TRACE), "What is recorded over time."),
+        key(
+            "axes",
+            Kind::Tables(&AXIS),
+            "What differs between cells. All axes together make a grid, in which the last varies fastest.",
+        ),
+        key("skip", Kind::Tables(&SKIP), "Combinations that are left out."),
+        key("figures", Kind::Tables(&FIGURE), "Figures, in the report's order."),
+        key("tables", Kind::Tables(&TABLE), "Tables, in the report's order."),
+        key("claims", Kind::Tables(&CLAIM), "What is claimed, by a publication or by the study."),
+    ],
+};
+
+/// `[scenario]`.
+pub static SCENARIO: Section = Section {
+    header: "[scenario]",
+    about: "What all cells have in common, in the words of `cwnd compare`'s flags.",
+    settings: true,
+    keys: &[],
+};
+
+/// `[run]`.
+pub static RUN: Section = Section {
+    header: "[run]",
+    about: "How often each cell is run, and what is measured.",
+    settings: false,
+    keys: &[
+        key(
+            "repeats",
+            Kind::Count { positive: true },
+            "How many times each cell is run, with different seeds; 1.",
+        ),
+        key(
+            "seed",
+            Kind::Count { positive: false },
+            "Seed of the first repeat, and one more for each further one; 1.",
+        ),
+        key(
+            "metrics",
+            Kind::Metrics,
+            "Metrics that tables and exports show first; `cwnd metrics` lists them.",
+        ),
+    ],
+};
+
+/// `[trace]`.
+pub static TRACE: Section = Section {
+    header: "[trace]",
+    about: "Which runs are recorded over time.",
+    settings: false,
+    keys: &[
+        key("sample", Kind::Time, "Time between samples; 100 ms."),
+        key("repeats", Kind::Count { positive: true }, "Of how many repeats, from the first; 1."),
+        key("where", Kind::Selection, "Which cells; all."),
+    ],
+};
+
+/// `[[axes]]`.
+pub static AXIS: Section = Section {
+    header: "[[axes]]",
+    about: "One thing that differs between cells: one key, several that have the same value, several that go in step, or a \
+            list of points.",
+    settings: false,
+    keys: &[
+        required("name", Kind::Text, "By which figures, tables and selections call it."),
+        key("title", Kind::Text, "With which it is drawn; the key's own title."),
+        key("unit", Kind::Text, "Unit of its values; the key's own unit."),
+        key("scale", Kind::Word(&["linear", "log"]), "How a quantity is laid out; `linear`."),
+        key("key", Kind::SettingKey, "The key that it sets."),
+        key("keys", Kind::SettingKeys, "Keys that all get the same value."),
+        key("values", Kind::Values, "The values of `key` or `keys`, in order."),
+        key("labels", Kind::Texts, "What the values are called; as they are written."),
+        key("points", Kind::Points, "A list of points, each with a `label` and whatever keys it sets."),
+        key("zip", Kind::Zip, "Keys that go in step, each with a list of values."),
+    ],
+};
+
+/// `[[skip]]`.
+pub static SKIP: Section = Section {
+    header: "[[skip]]",
+    about: "Combinations that are left out: for each axis named a label or a list of them.",
+    settings: false,
+    keys: &[],
+};
+
+/// `[[figures]]`.
+pub static FIGURE: Section = Section {
+    header: "[[figures]]",
+    about: "A figure of the report.",
+    settings: false,
+    keys: &[
+        required("name", Kind::Text, "File name without extension: letters, digits, `-` and `_`."),
+        required("title", Kind::Text, "One line."),
+        key("caption", Kind::Text, "What a reader must know."),
+        required("kind", Kind::Word(&["line", "bars", "heat-map", "trace"]), "What is drawn."),
+        key("x", Kind::Axis, "Axis drawn to the right (not with `trace`)."),
+        key("y", Kind::Text, "Metric drawn upwards; with `heat-map` the axis drawn upwards."),
+        key("series", Kind::Axis, "Axis of which each point is a line or bar."),
+        key("value", Kind::Metric, "Metric of a `heat-map`."),
+        key("show", Kind::Words(SHOWN), "What a `trace` shows, each in a panel of its own."),
+        key("panels", Kind::Axes, "Axes whose points each have a panel of their own: rows, then columns."),
+        key("where", Kind::Selection, "Which cells are drawn; all."),
+    ],
+};
+
+/// What a trace can show.
+pub static SHOWN: &[&str] = &["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue"];
+
+/// `[[tables]]`.
+pub static TABLE: Section = Section {
+    header: "[[tables]]",
+    about: "A table of the report: means with 95 % intervals.",
+    settings: false,
+    keys: &[
+        required("name", Kind::Text, "Unique: letters, digits, `-` and `_`."),
+        required("title", Kind::Text, "One line."),
+        required("rows", Kind::Axes, "Axes that make rows."),
+        key("columns", Kind::Axis, "Axis whose points make columns."),
+        required("metrics", Kind::Metrics, "Metrics."),
+        key("where", Kind::Selection, "Which cells it tells of; all."),
+    ],
+};
+
+/// How a claim can be measured.
+pub static MEASURES: &[&str] =
+    &["mean", "greatest", "least", "gain", "greatest-gain", "difference", "greatest-difference", "wins"];
+
+/// `[[claims]]`.
+pub static CLAIM: Section = Section {
+    header: "[[claims]]",
+    about: "Something that is claimed, and checked.",
+    settings: false,
+    keys: &[
+        required("text", Kind::Text, "What is claimed, in words."),
+        key("source", Kind::Text, "Where: `section 5.2`."),
+        key("stated", Kind::Text, "The publication's figure, as it prints it."),
+        key("because", Kind::Text, "Why it is as it is, if somebody has found out."),
+        required(
+            "measure",
+            Kind::Word(MEASURES),
+            "`mean`, `greatest` or `least` of a metric over the cells; `gain` (a - b) / b, `difference` a - b or `wins` \
+             (the share of pairs in which a is above b) of cells that differ in one axis.",
+        ),
+        required("metric", Kind::Metric, "The metric."),
+        key("axis", Kind::Axis, "Axis in which the cells of a pair differ."),
+        key("of", Kind::Text, "Label of a."),
+        key("over", Kind::Texts, "Labels of b."),
+        key("where", Kind::Selection, "Which cells; all."),
+        required("expect", Kind::Range, "When it counts as reproduced: `>= 0.95`, `<= 3`, `0.4 to 0.7`."),
+    ],
+};

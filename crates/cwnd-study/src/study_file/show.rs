@@ -1,0 +1,164 @@
+//! `[[figures]]` and `[[tables]]`.
+
+use super::keys::{FIGURE, SHOWN, TABLE};
+use super::reader::Fields;
+use super::scope::{Scope, file_name};
+use crate::{Figure, FigureKind, Selection, Table};
+
+pub(super) fn figures(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Figure> {
+    let mut names = Vec::new();
+    let read = |fields: Fields<'_>| {
+        let figure = figure(&fields, scope, &names);
+        names.extend(fields.text("name").map(|name| name.value));
+        figure
+    };
+    file.tables("figures", &FIGURE).into_iter().filter_map(read).collect()
+}
+
+/// Which of the keys that depend on the kind go with it.
+const PARTS: [(&str, &[&str], &[&str]); 4] = [
+    ("line", &["x", "y"], &["series"]),
+    ("bars", &["x", "y"], &["series"]),
+    ("heat-map", &["x", "y", "value"], &[]),
+    ("trace", &["show"], &["series"]),
+];
+
+fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Figure> {
+    let sink = fields.sink;
+    let name = file_name(fields, taken);
+    let title = fields.text("title");
+    let caption = fields.text("caption");
+    let kind = fields.word("kind", &["line", "bars", "heat-map", "trace"])?.value;
+    let before = sink.count();
+    let (_, needed, allowed) = PARTS.iter().find(|(name, ..)| *name == kind)?;
+    for key in ["x", "y", "series", "value", "show"] {
+        let known = needed.contains(&key) || allowed.contains(&key);
+        if fields.get(key).is_some() && !known {
+            sink.error(&fields.span_of(key), format!("a figure of the kind `{kind}` has no `{key}`"));
+        }
+    }
+    for key in needed.iter().filter(|key| fields.get(key).is_none()) {
+        let message = format!("a figure of the kind `{kind}` needs `{key}`");
+        sink.error(&fields.span_of("kind"), message);
+    }
+    let panels = match fields.get("panels") {
+        Some(_) => scope.axes(fields, "panels")?,
+        None => Vec::new(),
+    };
+    if panels.len() > 2 {
+        sink.error(&fields.span_of("panels"), "panels have rows and columns: at most two axes");
+    }
+    let select = scope.select(fields);
+    // All parts are read before the first that is wrong ends it, so that all that are wrong are told.
+    let (x, series, value) =
+        (scope.axis(fields, "x"), scope.axis(fields, "series"), scope.metric(fields, "value"));
+    let heat_map = kind == "heat-map";
+    let y = if heat_map { scope.axis(fields, "y") } else { scope.metric(fields, "y") };
+    let show = shown(fields);
+    if sink.count() > before {
+        return None;
+    }
+    let kind = match kind {
+        "line" => FigureKind::Line { x: x?, y: y?, series },
+        "bars" => FigureKind::Bars { x: x?, y: y?, series },
+        "heat-map" => FigureKind::HeatMap { x: x?, y: y?, value: value? },
+        _ => FigureKind::Trace { show: show?, series },
+    };
+    let select = select?;
+    let mut laid_out = Vec::new();
+    match &kind {
+        FigureKind::Line { x, series, .. } | FigureKind::Bars { x, series, .. } => {
+            laid_out.push(("x", x));
+            laid_out.extend(series.iter().map(|axis| ("series", axis)));
+        }
+        FigureKind::HeatMap { x, y, .. } => laid_out.extend([("x", x), ("y", y)]),
+        FigureKind::Trace { series, .. } => laid_out.extend(series.iter().map(|axis| ("series", axis))),
+    }
+    laid_out.extend(panels.iter().map(|axis| ("panels", axis)));
+    let ways = match &kind {
+        FigureKind::HeatMap { .. } => "`x`, `y` or `panels`",
+        FigureKind::Trace { .. } => "`series` or `panels`",
+        _ => "`x`, `series` or `panels`",
+    };
+    let axes: Vec<&String> = laid_out.iter().map(|(_, axis)| *axis).collect();
+    let fits = scope.distinct(fields, &laid_out) && scope.closed(fields, &select, &axes, ways);
+    if !fits || !recorded(fields, scope, &kind, &select) {
+        return None;
+    }
+    Some(Figure {
+        name: name?,
+        title: title?.value,
+        caption: caption.map(|caption| caption.value),
+        kind,
+        panels,
+        select,
+    })
+}
+
+fn shown(fields: &Fields<'_>) -> Option<Vec<String>> {
+    let texts = fields.texts("show")?;
+    let words: Option<Vec<_>> = texts.iter().map(|text| fields.one_of("show", text, SHOWN)).collect();
+    let words = words?;
+    for (i, word) in words.iter().enumerate() {
+        if words[..i].iter().any(|earlier| earlier.value == word.value) {
+            fields.sink.error(&word.span, format!("`{}` is shown twice", word.value));
+            return None;
+        }
+    }
+    if words.is_empty() {
+        fields.sink.error(&fields.span_of("show"), "`show` names nothing");
+        return None;
+    }
+    Some(words.into_iter().map(|word| word.value.to_owned()).collect())
+}
+
+/// Whether everything that a trace figure draws is recorded.
+fn recorded(fields: &Fields<'_>, scope: &Scope<'_>, kind: &FigureKind, select: &Selection) -> bool {
+    if !matches!(kind, FigureKind::Trace { .. }) || !scope.cells {
+        return true;
+    }
+    let study = scope.study;
+    let Some(plan) = &study.trace else {
+        let help = "add `[trace]`; on its own it records the first repeat of every cell";
+        fields.sink.error_with(&fields.span_of("kind"), "nothing is recorded over time", help);
+        return false;
+    };
+    let missing = study.select(select).find(|cell| !plan.select.contains(study, *cell));
+    if let Some(cell) = missing {
+        let message = format!("the cell `{}` is not recorded", study.cell_label(cell));
+        let help = "narrow the figure's `where`, or widen that of [trace]";
+        fields.sink.error_with(&fields.span_of("kind"), message, help);
+    }
+    missing.is_none()
+}
+
+pub(super) fn tables(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Table> {
+    let mut names = Vec::new();
+    let read = |fields: Fields<'_>| {
+        let table = table(&fields, scope, &names);
+        names.extend(fields.text("name").map(|name| name.value));
+        table
+    };
+    file.tables("tables", &TABLE).into_iter().filter_map(read).collect()
+}
+
+fn table(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Table> {
+    let name = file_name(fields, taken);
+    let title = fields.text("title");
+    let metrics = scope.metrics(fields, "metrics");
+    let rows = scope.axes(fields, "rows")?;
+    let columns = match fields.get("columns") {
+        Some(_) => Some(scope.axis(fields, "columns")?),
+        None => None,
+    };
+    let select = scope.select(fields)?;
+    let laid_out: Vec<(&str, &String)> =
+        rows.iter().map(|axis| ("rows", axis)).chain(columns.iter().map(|axis| ("columns", axis))).collect();
+    let axes: Vec<&String> = laid_out.iter().map(|(_, axis)| *axis).collect();
+    let fits =
+        scope.distinct(fields, &laid_out) && scope.closed(fields, &select, &axes, "`rows` or `columns`");
+    if !fits {
+        return None;
+    }
+    Some(Table { name: name?, title: title?.value, rows, columns, metrics: metrics?, select })
+}

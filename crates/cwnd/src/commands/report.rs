@@ -1,0 +1,82 @@
+//! `cwnd report`: what a study found, as a page and as figures.
+
+use crate::{failure::Failure, output::print};
+use clap::Args;
+use cwnd_report::{figures, figures::traces::Traces, number::si, report, series::Looks};
+use cwnd_study::{Results, StoreError, StoreErrorKind, output_file};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  The page, as `out/agile-sd/report.html`:
+    cwnd report out/agile-sd
+
+  The page elsewhere, and every figure as SVG for a paper:
+    cwnd report out/agile-sd --out agile-sd.html --figures paper/figures";
+
+/// Show what a study found: one HTML page that opens without a network, and figures for a paper.
+///
+/// Reads what `cwnd run` has kept. A study that is not complete is shown as far as it is, and the page says what is
+/// missing.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Flags {
+    /// The directory of a study's results, as `cwnd run` made it.
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+
+    /// Where the page is written, as `.html` [default: report.html in DIR].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Write every figure as `NAME.svg` into this directory too, which is made if it is not there.
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+
+    /// Do not say what was written.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Does it.
+pub fn run(flags: &Flags) -> Result<(), Failure> {
+    let results = Results::load(&flags.directory).map_err(|error| failure(&error))?;
+    let out = flags.out.clone().unwrap_or_else(|| flags.directory.join("report.html"));
+    let bad = |flag: &str, error: &dyn std::fmt::Display| Failure::bad_input(format!("{flag}{error}"));
+    let flag = if flags.out.is_some() { "--out: " } else { "" };
+    output_file::check_writable(&out, "a report", &["html"]).map_err(|error| bad(flag, &error))?;
+    if let Some(directory) = &flags.figures {
+        fs::create_dir_all(directory).map_err(|error| {
+            bad("--figures: ", &format!("cannot make `{}`: {error}", directory.display()))
+        })?;
+    }
+
+    let traces = Traces::from_files(&results);
+    let html = report::html_with(&results, &traces);
+    let mut written = vec![write(&out, &html)?];
+    if let Some(directory) = &flags.figures {
+        let looks = Looks::new(&results.study);
+        for figure in &results.study.figures {
+            let path = directory.join(format!("{}.svg", figures::file_name(figure)));
+            written.push(write(&path, &figures::file(&results, figure, &looks, &traces))?);
+        }
+    }
+    if flags.quiet { Ok(()) } else { print(&written.concat()) }
+}
+
+/// Writes a file, whole or not at all, and tells in a line what it is.
+fn write(path: &Path, text: &str) -> Result<String, Failure> {
+    output_file::write_text(path, text).map_err(|error| Failure::broken(error.to_string()))?;
+    Ok(format!("{}  {}\n", path.display(), si(text.len() as f64, "B")))
+}
+
+/// What is wrong with the directory is for whoever named it to put right; the rest is not.
+fn failure(error: &StoreError) -> Failure {
+    match error.kind {
+        StoreErrorKind::Missing | StoreErrorKind::Foreign => Failure::bad_input(error.to_string()),
+        _ => Failure::broken(error.to_string()),
+    }
+}

@@ -1,0 +1,78 @@
+//! Full disks and read-only directories: mounted in a mount namespace of their own, which vanishes with the process, if
+//! the user is root.
+
+use super::*;
+
+/// What a shell script prints, in a mount namespace of its own with a file system of this size at `$DISK`; none, loudly,
+/// where this cannot be had.
+fn on_a_disk(place: &Workplace, size: &str, script: &str) -> Option<Output> {
+    let disk = place.path("disk");
+    fs::create_dir(&disk).unwrap();
+    let mount = format!("mount -t tmpfs -o size={size} none \"$DISK\"");
+    let in_namespace = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", script]).current_dir(place.directory.path());
+        command.env("DISK", &disk).env("CWND", env!("CARGO_BIN_EXE_cwnd"));
+        command.output()
+    };
+    match in_namespace(&mount) {
+        Ok(output) if output.status.success() => {}
+        other => {
+            let why = match other {
+                Ok(output) => text(&output.stderr),
+                Err(error) => error.to_string(),
+            };
+            eprintln!("SKIPPED: no disk can be mounted here, which takes root: {}", why.trim_end());
+            return None;
+        }
+    }
+    Some(in_namespace(&format!("{mount} && {script}")).expect("a shell"))
+}
+
+#[test]
+fn a_full_disk_is_told_and_loses_nothing() {
+    let place = Workplace::new();
+    let script = r#"
+        head -c 1700000 /dev/zero > "$DISK/filler"
+        "$CWND" run quick.toml --quiet --out "$DISK/results"; echo "code $?"
+        echo "stored $("$CWND" export "$DISK/results" | grep -c ,done,)"
+        rm "$DISK/filler"
+        "$CWND" run quick.toml --quiet --out "$DISK/results" > /dev/null; echo "code $?"
+        "$CWND" export "$DISK/results" --canonical > after.csv
+    "#;
+    let Some(output) = on_a_disk(&place, "2m", script) else { return };
+    let (said, printed) = (text(&output.stderr), text(&output.stdout));
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!((lines[0], lines[2]), ("code 1", "code 0"), "{printed}{said}");
+    let stored: usize = lines[1].strip_prefix("stored ").unwrap().parse().unwrap();
+    assert!(stored > 0 && stored < RUNS, "{stored} were stored");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(
+        said.starts_with("error: ") && said.contains("full") && said.contains("free some space"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(place.path("after.csv")).unwrap(), undisturbed());
+}
+
+#[test]
+fn a_read_only_directory_is_told_and_can_be_read() {
+    let place = Workplace::new();
+    let script = r#"
+        "$CWND" run quick.toml --quiet --out "$DISK/results" > /dev/null
+        mount -o remount,ro "$DISK"
+        "$CWND" run quick.toml --quiet --repeats 9 --out "$DISK/results"; echo "code $?"
+        "$CWND" run quick.toml --quiet --out "$DISK/other"; echo "code $?"
+        "$CWND" export "$DISK/results" --canonical > read.csv; echo "code $?"
+    "#;
+    let Some(output) = on_a_disk(&place, "8m", script) else { return };
+    let (said, printed) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(printed, "code 1\ncode 1\ncode 0\n", "{said}");
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert!(
+        lines[0].contains("it cannot be written") && lines[0].contains("that you may write to"),
+        "{said}"
+    );
+    assert!(lines[1].contains("the directory cannot be made: Read-only file system"), "{said}");
+    assert_eq!(fs::read_to_string(place.path("read.csv")).unwrap(), undisturbed());
+}

@@ -1,0 +1,107 @@
+use super::*;
+use std::{
+    process::{Child, Stdio},
+    thread,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+/// Random numbers from a seed (SplitMix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ word >> 31) % limit
+    }
+}
+
+fn started(place: &Workplace) -> Child {
+    let mut command = place.command(&["run", "quick.toml"]);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("cwnd starts")
+}
+
+/// SIGKILL at 20 random moments, some of them in the same study one after the other: what is there in the end is what an
+/// undisturbed run gives.
+#[test]
+fn a_killed_study_goes_on_where_it_was() {
+    const KILLS: u32 = 20;
+    let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    let seed = std::env::var("CWND_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(clock);
+    println!("seed {seed}: CWND_SEED={seed} kills at the same moments");
+    let mut dice = Dice(seed);
+    let expected = undisturbed();
+    let (mut kills, mut resumed_with) = (0, Vec::new());
+    while kills < KILLS {
+        let place = Workplace::new();
+        while kills < KILLS {
+            let mut child = started(&place);
+            thread::sleep(Duration::from_millis(dice.below(300)));
+            if child.try_wait().expect("a child").is_some() {
+                break;
+            }
+            child.kill().expect("it can be killed");
+            if child.wait().expect("it ends").success() {
+                break;
+            }
+            kills += 1;
+            // What is there can be read at any time, if it had come as far as that.
+            let rows = text(&place.cwnd(&["export", "results/quick", "--canonical"]).stdout);
+            let done: Vec<&str> = rows.lines().filter(|line| line.contains(",done,")).collect();
+            assert!(done.iter().all(|line| expected.contains(line)), "seed {seed}: another result");
+            resumed_with.push(done.len());
+        }
+        place.printed(&["run", "quick.toml", "--quiet"]);
+        assert_eq!(place.canonical("results/quick"), expected, "seed {seed}");
+    }
+    println!("runs that were there after each kill: {resumed_with:?}");
+    let in_between = resumed_with.iter().filter(|done| (1..RUNS).contains(done)).count();
+    assert!(in_between >= 3, "seed {seed}: too few kills were in the midst of a study: {resumed_with:?}");
+}
+
+#[test]
+fn two_processes_share_a_study() {
+    let expected = undisturbed();
+    let place = Workplace::new();
+    let both = [started(&place), started(&place)];
+    for child in both {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    assert_eq!(place.canonical("results/quick"), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_at_once_and_keeps_what_is_done() {
+    let long = STUDY.replace("duration = \"20 s\"", "duration = \"200 s\"");
+    let place = Workplace::with(&long);
+    let child = started(&place);
+    let stored = place.path("results/quick/results.sqlite");
+    for _ in 0..500 {
+        thread::sleep(Duration::from_millis(20));
+        let export = place.cwnd(&["export", "results/quick"]);
+        if stored.is_file() && text(&export.stdout).contains(",done,") {
+            break;
+        }
+    }
+    let asked = std::time::Instant::now();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    let last = said.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with("stopped: ")
+            && last.ends_with(" of 48 runs are stored in results/quick; the same command goes on from there"),
+        "{said}"
+    );
+    let rows = place.printed(&["export", "results/quick"]);
+    let done = rows.lines().filter(|line| line.contains(",done,")).count();
+    assert!(last.starts_with(&format!("stopped: {done} of ")), "{done} are there: {last}");
+    assert!(done > 0);
+}
