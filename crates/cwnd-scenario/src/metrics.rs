@@ -1,5 +1,8 @@
 //! The metrics of one run, defined once.
 //!
+//! [`all`] lists them with title, unit, formula and meaning, [`values`] computes them by name, and [`RunMetrics`] are
+//! those of which `cwnd compare` makes its JSON. All take the same functions.
+//!
 //! Wire bytes count headers as the stack defines them; payload does not. Durations are those of the counting:
 //! from [`Outcome::begin`] (0, or the end of the warm-up) to [`Outcome::end`]. Rates are in bits a second and times in seconds; what cannot be measured (a
 //! round-trip time without a sample) is `None`, never NaN.
@@ -8,8 +11,25 @@
 //! flows are the load against which the others run. They are listed in [`RunMetrics::flows`] like the others, and
 //! their sum is [`RunMetrics::reverse_throughput_bps`].
 
-use crate::{FlowOutcome, LinkOutcome, Outcome, Rate, Scenario, Time};
+mod comparative;
+mod document;
+mod registry;
+mod samples;
+mod values;
+mod view;
+
+pub use comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
+pub use document::markdown;
+pub use registry::{Better, Measure, Metric, Scope, all};
+pub use values::{MAX_FLOWS, find, has, split, values};
+pub use view::{View, jain_index};
+
+use crate::{LinkOutcome, Outcome, Scenario, Time};
 use serde::Serialize;
+
+/// Counts up whenever a metric that is made from samples is defined anew (another formula, or a new one), so that stored
+/// values are told apart. Metrics that are made from counts are computed anew whenever they are read.
+pub const SAMPLED_VERSION: u32 = 1;
 
 /// The metrics of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -131,51 +151,29 @@ pub struct FlowMetrics {
 impl RunMetrics {
     /// The metrics of a scenario's outcome. Flows and links of the two are matched by their order.
     pub fn new(scenario: &Scenario, outcome: &Outcome) -> RunMetrics {
-        let seconds = counted_seconds(outcome);
-        let pairs = || scenario.flows.iter().zip(&outcome.flows);
-        let forward: Vec<&FlowOutcome> =
-            pairs().filter(|(spec, _)| !spec.reverse).map(|(_, flow)| flow).collect();
-        let reverse = pairs().filter(|(spec, _)| spec.reverse).map(|(_, flow)| flow.wire_bytes_received);
-        let sum = |count: fn(&FlowOutcome) -> u64| forward.iter().map(|flow| count(flow)).sum::<u64>();
-
-        let wire_bytes = sum(|flow| flow.wire_bytes_received);
-        let crossing = pairs()
-            .filter(|(spec, _)| !spec.reverse && spec.route.contains(&scenario.network.bottleneck))
-            .map(|(_, flow)| flow.wire_bytes_received);
-        let bottleneck = scenario.network.links.get(scenario.network.bottleneck);
-        let capacity = bottleneck.map(|link| link.rate).filter(|rate| *rate != Rate::UNLIMITED && rate.0 > 0);
-        let rates: Vec<f64> =
-            forward.iter().map(|flow| bit_rate(flow.wire_bytes_received, seconds)).collect();
-
-        let sent = sum(|flow| flow.packets_sent);
-        let received = sum(|flow| flow.packets_received);
-        let dropped = sum(|flow| flow.packets_dropped);
-        let lost = sum(|flow| flow.packets_lost);
-        let rtt_samples = sum(|flow| flow.rtt_samples);
-        let rtt_sum: f64 = forward.iter().map(|flow| flow.rtt_sum_s).sum();
+        let view = &View::new(scenario, outcome);
+        let forward = &view.forward();
         RunMetrics {
-            throughput_bps: bit_rate(wire_bytes, seconds),
-            throughput_active_bps: bit_rate(wire_bytes, active_seconds(&forward, outcome)),
-            goodput_bps: bit_rate(sum(|flow| flow.bytes_in_order), seconds),
-            utilisation: capacity.map(|rate| bit_rate(crossing.sum(), seconds) / rate.0 as f64),
-            loss_ratio: ratio(dropped + lost, sent),
-            drop_ratio: ratio(dropped, sent),
-            unreceived_ratio: ratio(sent.saturating_sub(received), sent),
-            jain_index: jain_index(&rates),
-            rtt_mean_s: mean(rtt_sum, rtt_samples),
-            packets_sent: sent,
-            packets_received: received,
-            packets_duplicated: sum(|flow| flow.duplicates),
-            packets_dropped: dropped,
-            packets_lost_to_errors: lost,
-            retransmissions: sum(|flow| flow.retransmissions),
-            timeouts: sum(|flow| flow.timeouts),
-            congestion_events: sum(|flow| flow.congestion_events),
-            reverse_throughput_bps: bit_rate(reverse.sum(), seconds),
-            queues: outcome.links.iter().map(|link| QueueMetrics::new(link, seconds)).collect(),
-            flows: (0..scenario.flows.len().min(outcome.flows.len()))
-                .map(|index| FlowMetrics::new(scenario, outcome, index))
-                .collect(),
+            throughput_bps: view::throughput_bps(view, forward),
+            throughput_active_bps: view::throughput_active_bps(view, forward),
+            goodput_bps: view::goodput_bps(view, forward),
+            utilisation: view::utilisation(view, forward),
+            loss_ratio: view::loss_ratio(view, forward),
+            drop_ratio: view::drop_ratio(view, forward),
+            unreceived_ratio: view::unreceived_ratio(view, forward),
+            jain_index: view::jain_throughput(view, forward),
+            rtt_mean_s: view::rtt_mean_s(view, forward),
+            packets_sent: view.sum(forward, |flow| flow.packets_sent),
+            packets_received: view.sum(forward, |flow| flow.packets_received),
+            packets_duplicated: view.sum(forward, |flow| flow.duplicates),
+            packets_dropped: view.sum(forward, |flow| flow.packets_dropped),
+            packets_lost_to_errors: view.sum(forward, |flow| flow.packets_lost),
+            retransmissions: view.sum(forward, |flow| flow.retransmissions),
+            timeouts: view.sum(forward, |flow| flow.timeouts),
+            congestion_events: view.sum(forward, |flow| flow.congestion_events),
+            reverse_throughput_bps: view::throughput_bps(view, &view.reverse()),
+            queues: outcome.links.iter().map(|link| QueueMetrics::new(link, view.seconds())).collect(),
+            flows: view.all().map(|index| FlowMetrics::new(view, index)).collect(),
         }
     }
 }
@@ -195,84 +193,34 @@ impl QueueMetrics {
 }
 
 impl FlowMetrics {
-    fn new(scenario: &Scenario, outcome: &Outcome, index: usize) -> FlowMetrics {
-        let (spec, flow) = (&scenario.flows[index], &outcome.flows[index]);
-        let seconds = counted_seconds(outcome);
-        let open = between(flow.start.max(outcome.begin), outcome.end);
-        let finite_window = flow.cwnd_integral / open;
+    fn new(view: &View<'_>, index: usize) -> FlowMetrics {
+        let (spec, flow, this) = (&view.scenario.flows[index], view.flow(index), &[index]);
         FlowMetrics {
             flow: index + 1,
             algorithm: spec.algorithm.to_string(),
             reverse: spec.reverse,
             start_s: flow.start.as_secs_f64(),
             stop_s: flow.stop.map(Time::as_secs_f64),
-            completion_time_s: flow.completed.map(|completed| between(flow.start, completed)),
-            throughput_bps: bit_rate(flow.wire_bytes_received, seconds),
-            throughput_active_bps: bit_rate(flow.wire_bytes_received, active_seconds(&[flow], outcome)),
-            goodput_bps: bit_rate(flow.bytes_in_order, seconds),
-            rtt_mean_s: mean(flow.rtt_sum_s, flow.rtt_samples),
-            rtt_min_s: flow.rtt_min.map(Time::as_secs_f64),
-            rtt_max_s: flow.rtt_max.map(Time::as_secs_f64),
-            cwnd_mean: Some(finite_window).filter(|window| window.is_finite()),
+            completion_time_s: view::completion_time_s(view, this),
+            throughput_bps: view::throughput_bps(view, this),
+            throughput_active_bps: view::throughput_active_bps(view, this),
+            goodput_bps: view::goodput_bps(view, this),
+            rtt_mean_s: view::rtt_mean_s(view, this),
+            rtt_min_s: view::rtt_min_s(view, this),
+            rtt_max_s: view::rtt_max_s(view, this),
+            cwnd_mean: view::cwnd_mean(view, this),
             packets_sent: flow.packets_sent,
             packets_received: flow.packets_received,
             packets_duplicated: flow.duplicates,
             packets_dropped: flow.packets_dropped,
             packets_lost_to_errors: flow.packets_lost,
             packets_marked: flow.packets_marked,
-            loss_ratio: ratio(flow.packets_dropped + flow.packets_lost, flow.packets_sent),
+            loss_ratio: view::loss_ratio(view, this),
             retransmissions: flow.retransmissions,
             timeouts: flow.timeouts,
             congestion_events: flow.congestion_events,
         }
     }
-}
-
-/// Jain's fairness index of `shares`: (sum x)^2 / (n sum x^2), from 1/n (one has all) to 1 (all are equal); 1 if
-/// there are none, or all are nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984).
-pub fn jain_index(shares: &[f64]) -> f64 {
-    // Scaled by the largest, so that neither sum overflows.
-    let most = shares.iter().fold(0.0f64, |most, share| most.max(*share));
-    if most <= 0.0 {
-        return 1.0;
-    }
-    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| {
-        let share = share / most;
-        (sum + share, squares + share * share)
-    });
-    sum * sum / (shares.len() as f64 * squares)
-}
-
-fn bit_rate(bytes: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
-}
-
-fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-fn mean(sum: f64, count: u64) -> Option<f64> {
-    (count > 0).then(|| sum / count as f64)
-}
-
-/// How long the counting lasted.
-fn counted_seconds(outcome: &Outcome) -> f64 {
-    between(outcome.begin, outcome.end)
-}
-
-fn between(from: Time, to: Time) -> f64 {
-    Time(to.0.saturating_sub(from.0)).as_secs_f64()
-}
-
-/// The counted time from the first start to the last stop, completion or the end of the run; flows that never started
-/// have no part in it.
-fn active_seconds(flows: &[&FlowOutcome], outcome: &Outcome) -> f64 {
-    let end = outcome.end;
-    let started = || flows.iter().filter(|flow| flow.start < end);
-    let first = started().map(|flow| flow.start.max(outcome.begin)).min();
-    let last =
-        started().map(|flow| flow.stop.unwrap_or(end).min(flow.completed.unwrap_or(end)).min(end)).max();
-    first.zip(last).map_or(0.0, |(first, last)| between(first, last))
 }
 
 #[cfg(test)]

@@ -41,13 +41,4 @@ pub use study_file::{
 };
 pub use traced_run::TracedRun;
 
-use cwnd_scenario::{Outcome, Scenario};
-use std::collections::BTreeMap;
-
-/// Stands in until the metrics are there.
-pub(crate) fn metric_values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
-    let metrics = cwnd_scenario::metrics::RunMetrics::new(scenario, outcome);
-    [("throughput_bps", metrics.throughput_bps), ("jain_index", metrics.jain_index)]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
-}
+pub(crate) use cwnd_scenario::metrics::values as metric_values;

@@ -259,6 +259,29 @@ impl Study {
         labels.map(|(axis, point)| axis.points[*point].label.as_str()).collect::<Vec<_>>().join(", ")
     }
 
+    /// Every metric that the study asks for, each once: those shown first, and those of figures, tables and claims.
+    pub fn metrics_asked(&self) -> Vec<&str> {
+        let figures = self.figures.iter().filter_map(|figure| match &figure.kind {
+            FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => Some(y),
+            FigureKind::HeatMap { value, .. } => Some(value),
+            FigureKind::Trace { .. } => None,
+        });
+        let claims = self.claims.iter().map(|claim| match &claim.kind {
+            ClaimKind::Mean { metric, .. }
+            | ClaimKind::Extreme { metric, .. }
+            | ClaimKind::Gain { metric, .. }
+            | ClaimKind::Wins { metric, .. } => metric,
+        });
+        let tables = self.tables.iter().flat_map(|table| &table.metrics);
+        let mut asked: Vec<&str> = Vec::new();
+        for metric in self.metrics.iter().chain(figures).chain(tables).chain(claims) {
+            if !asked.contains(&metric.as_str()) {
+                asked.push(metric);
+            }
+        }
+        asked
+    }
+
     /// What a repeat (from 0) of a cell runs: the cell's scenario with the repeat's seed, sampled if its trace is
     /// to be kept or a metric needs it.
     pub fn scenario(&self, cell: usize, repeat: u32) -> Scenario {

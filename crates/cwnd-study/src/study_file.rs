@@ -15,7 +15,10 @@ pub use cells::{MAX_CELLS, MAX_FLOWS};
 pub use diagnostic::{Diagnostic, Place, StudyError};
 
 use crate::{Selection, Study, TracePlan};
-use cwnd_scenario::{AlgorithmSpec, Time};
+use cwnd_scenario::{
+    AlgorithmSpec, Time,
+    metrics::{self, Metric},
+};
 use diagnostic::Sink;
 use keys::{FILE, RUN, SCENARIO, TRACE};
 use reader::Fields;
@@ -119,7 +122,7 @@ fn read(file: &Fields<'_>, name: &str, text: &str, check: CheckAlgorithm<'_>) ->
     };
     let cells_are_right = !study.cells.is_empty();
     let (axes, cells) = (axes_are_right, cells_are_right);
-    let metrics = metrics(run.as_ref(), &Scope { study: &study, axes, cells });
+    let metrics = asked(run.as_ref(), &Scope { study: &study, axes, cells });
     let trace = trace(file, &Scope { study: &study, axes, cells });
     (study.metrics, study.trace) = (metrics, trace);
     let scope = Scope { study: &study, axes, cells };
@@ -127,7 +130,18 @@ fn read(file: &Fields<'_>, name: &str, text: &str, check: CheckAlgorithm<'_>) ->
     let tables = show::tables(file, &scope);
     let claims = claim::claims(file, &scope);
     (study.figures, study.tables, study.claims) = (figures, tables, claims);
+    sample_where_needed(&mut study);
     sink.is_clean().then_some(study)
+}
+
+/// A metric that needs samples has them in every cell.
+fn sample_where_needed(study: &mut Study) {
+    let needed =
+        study.metrics_asked().iter().any(|name| metrics::find(name).is_some_and(Metric::needs_samples));
+    if needed {
+        let sample = study.trace.as_ref().map_or(USUAL_SAMPLE, |plan| plan.sample);
+        study.cells.iter_mut().for_each(|cell| cell.scenario.sample = Some(sample));
+    }
 }
 
 fn repeats_and_seed(run: &Fields<'_>) -> (u32, u64) {
@@ -146,7 +160,7 @@ fn repeats_and_seed(run: &Fields<'_>) -> (u32, u64) {
     (repeats.value as u32, seed)
 }
 
-fn metrics(run: Option<&Fields<'_>>, scope: &Scope<'_>) -> Vec<String> {
+fn asked(run: Option<&Fields<'_>>, scope: &Scope<'_>) -> Vec<String> {
     match run.filter(|run| run.get("metrics").is_some()) {
         Some(run) => scope.metrics(run, "metrics").unwrap_or_default(),
         None => USUAL_METRICS.map(str::to_owned).into(),
@@ -175,10 +189,8 @@ fn trace(file: &Fields<'_>, scope: &Scope<'_>) -> Option<TracePlan> {
         Some(_) => fields.count("repeats", 1).and_then(|repeats| {
             let most = u64::from(scope.study.repeats);
             if repeats.value > most {
-                sink.error(
-                    &repeats.span,
-                    format!("each cell is run {most} times, and no more can be recorded"),
-                );
+                let message = format!("more than the repeats of a cell, {most}, cannot be recorded");
+                sink.error(&repeats.span, message);
             }
             u32::try_from(repeats.value).ok()
         }),

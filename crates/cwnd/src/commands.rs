@@ -4,6 +4,7 @@ mod algorithms;
 mod compare;
 mod diff;
 mod export;
+mod metrics;
 mod run;
 
 use crate::failure::Failure;
@@ -17,6 +18,7 @@ pub enum Command {
     Export(export::Flags),
     Diff(diff::Flags),
     Algorithms(algorithms::Flags),
+    Metrics(metrics::Flags),
 }
 
 impl Command {
@@ -28,6 +30,7 @@ impl Command {
             Command::Export(flags) => export::run(&flags),
             Command::Diff(flags) => diff::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
+            Command::Metrics(flags) => metrics::run(&flags),
         }
     }
 }

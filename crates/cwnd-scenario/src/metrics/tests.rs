@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    AlgorithmSpec, FlowGroup, QueueLimit,
+    AlgorithmSpec, FlowGroup, FlowOutcome, QueueLimit, Rate, Sample, SampleState, Trace,
     build::{LineDelay, Setup, Topology},
 };
 
@@ -167,4 +167,202 @@ fn jains_index_by_hand() {
     assert_eq!(jain_index(&[1.0, 0.0]), 0.5);
     assert!((jain_index(&[1.0, 2.0, 3.0]) - 36.0 / 42.0).abs() < 1e-15);
     assert_eq!(jain_index(&[f64::MAX, f64::MAX]), 1.0);
+}
+
+/// The outcome with samples of every 500 ms: flow 1 from 1 s on with 1 MB a second, flow 2 from 1 s to 6 s with 3 MB,
+/// flow 3 from 2 s on with 1 MB (it completes at 4.5 s).
+fn sampled() -> Outcome {
+    let times: Vec<Time> = (0..=20).map(|half| Time::from_millis(500 * half)).collect();
+    let mut trace = Trace { queues: vec!["bottleneck".to_owned()], ..Trace::default() };
+    for (time_index, time) in times.iter().enumerate() {
+        trace.queue_lengths.push(vec![time_index as u32]);
+        for (flow, start, stop, rate) in [(0, 2, 20, 1u64), (1, 2, 12, 3), (2, 4, 9, 1)] {
+            if time_index >= start {
+                let halves = time_index.min(stop) - start;
+                trace.samples.push(Sample {
+                    time_index,
+                    flow,
+                    cwnd: [10.0, 50.0, 99.0, 100.0][halves.min(3)] * rate as f64,
+                    ssthresh: f64::INFINITY,
+                    rtt: (halves > 0).then(|| Time::from_millis(20 + halves as u64)),
+                    delivered_bytes: 500_000 * rate * halves as u64,
+                    in_flight: 1,
+                    state: SampleState::Open,
+                });
+            }
+        }
+        trace.times.push(*time);
+    }
+    Outcome { trace: Some(trace), ..outcome() }
+}
+
+fn value(scenario: &Scenario, outcome: &Outcome, name: &str) -> Option<f64> {
+    values(scenario, outcome).get(name).copied()
+}
+
+#[track_caller]
+fn close(value: Option<f64>, expected: f64) {
+    let value = value.expect("measured");
+    assert!((value - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{value} is not {expected}");
+}
+
+#[test]
+fn values_are_those_of_the_run_its_flows_and_its_queues() {
+    let (scenario, outcome) = (scenario(), outcome());
+    let get = |name: &str| value(&scenario, &outcome, name);
+    assert_eq!(get("throughput_bps"), Some(60e6));
+    assert_eq!(get("flow3.throughput_bps"), Some(40e6));
+    assert_eq!(get("flow4.throughput_bps"), Some(1e5));
+    assert_eq!(get("flow1.loss_ratio"), Some(0.025));
+    assert_eq!(get("bottleneck.mean_packets"), Some(4.5));
+    assert_eq!(get("delivery_ratio"), Some(0.94));
+    assert_eq!(get("retransmission_ratio"), Some(0.03));
+    close(get("throughput_ratio"), 160.0 / (100.0 / 9.0));
+    // Flow 3 has no samples: the mean is that of the others; the indices are of flows that have them.
+    assert_eq!(get("rtt_mean_s"), Some(0.025));
+    assert_eq!((get("jain_rtt"), get("flow3.rtt_mean_s")), (Some(1.0), None));
+    // The base RTT is 2 x (1 + 10 + 1) = 24 ms; 1,050 B take 84 us on each of three links, and 50 B 4 us.
+    close(get("queueing_delay_mean_s"), 0.025 - 0.024 - 3.0 * 84e-6 - 3.0 * 4e-6);
+    // One algorithm, one base RTT, flows without an end, no samples.
+    for name in ["jain_algorithms", "jain_base_rtts", "completion_time_s", "slowdown", "cwnd_max"] {
+        assert_eq!(get(name), None, "{name}");
+    }
+    assert!(values(&scenario, &outcome).keys().all(|name| find(name).is_some() && has(&scenario, name)));
+    assert!(has(&scenario, "access-1.dropped") && !has(&scenario, "exit-1.dropped"));
+    assert!(has(&scenario, "flow4.goodput_bps") && !has(&scenario, "flow5.goodput_bps"));
+    assert!(!has(&scenario, "cubic:c=1.goodput_bps"));
+}
+
+#[test]
+fn algorithms_that_share_have_values_of_their_own() {
+    let mut scenario = scenario();
+    scenario.flows[2].algorithm = AlgorithmSpec {
+        name: "elastic".to_owned(),
+        parameters: [("beta".to_owned(), "0.5".to_owned())].into(),
+    };
+    let get = |name: &str| value(&scenario, &outcome(), name);
+    assert_eq!(get("elastic:beta=0.5.throughput_bps"), Some(40e6));
+    assert_eq!(get("cubic:c=1.throughput_bps"), Some(20e6));
+    assert_eq!(get("cubic:c=1.jain_index"), Some(1.0));
+    assert!(has(&scenario, "cubic:c=1.jain_index") && !has(&scenario, "cubic.jain_index"));
+    assert!(values(&scenario, &outcome()).keys().all(|name| has(&scenario, name)));
+    // 10 and 40 Mbit/s a flow: 50^2 / (2 x 1,700).
+    close(get("jain_algorithms"), 2500.0 / 3400.0);
+}
+
+#[test]
+fn transfers_are_held_against_the_least_possible_time() {
+    let mut scenario = scenario();
+    let mut outcome = outcome();
+    for flow in 0..3 {
+        // 10,000 packets of 1,000 B are 10.5 MB on the wire.
+        scenario.flows[flow].bytes = Some(10_000_000);
+        outcome.flows[flow].completed =
+            Some(Time(outcome.flows[flow].start.0 + 1_000_000_000 * (1 + flow as u64)));
+    }
+    close(value(&scenario, &outcome, "completion_time_s"), 2.0);
+    let least = 0.024 + 3.0 * 84e-6 + 3.0 * 4e-6 + (10_500_000.0 - 1_050.0) * 8.0 / 1e8;
+    close(value(&scenario, &outcome, "flow2.slowdown"), 2.0 / least);
+    outcome.flows[1].completed = None;
+    assert_eq!(value(&scenario, &outcome, "completion_time_s"), None);
+    assert_eq!(value(&scenario, &outcome, "flow1.completion_time_s"), Some(1.0));
+}
+
+#[test]
+fn samples_by_hand() {
+    let mut scenario = scenario();
+    let outcome = sampled();
+    let get = |scenario: &Scenario, name: &str| value(scenario, &outcome, name);
+    // 100, 300 and 100 segments; the first sample over 95 % of it is the third, 1 s after the start.
+    close(get(&scenario, "cwnd_max"), 500.0 / 3.0);
+    assert_eq!(get(&scenario, "flow2.cwnd_max"), Some(300.0));
+    close(get(&scenario, "time_to_cwnd_max_s"), 1.0);
+    // Flow 2's RTTs: 21 to 29 ms, 30 ms ten times.
+    close(get(&scenario, "flow2.rtt_p50_s"), 0.0295);
+    // The queue has 2 to 20 packets at flow 2's samples: the median is 11, of 84 us each.
+    close(get(&scenario, "flow2.queue_delay_p50_s"), 11.0 * 84e-6);
+    // 5 MB of payload a second are 42 Mbit/s on the wire: over 0.95 x 44 Mbit/s, from 2 s to 3 s at first.
+    scenario.network.links[0].rate = Rate(44_000_000);
+    assert_eq!(get(&scenario, "convergence_time_s"), Some(3.0));
+    scenario.network.links[0].rate = Rate(45_000_000);
+    assert_eq!(get(&scenario, "convergence_time_s"), None);
+    // 1, 3 and 1 MB/s: (5^2)/(3 x 11) = 0.76, never even. Flow 3 ends at 4.5 s, so no 5 s are looked at at all.
+    assert_eq!(get(&scenario, "fairness_time_s"), None);
+}
+
+#[test]
+fn shares_are_even_from_when_they_stay_so() {
+    // Two flows: the second has nothing for 4 s, and then as much as the first, until 20 s.
+    let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
+    let setup = Setup { duration: Time::from_secs(20), ..Setup::default() };
+    let scenario = setup.scenario(&[FlowGroup::new(cubic, 2)], 1).unwrap();
+    let mut trace = Trace { queues: Vec::new(), ..Trace::default() };
+    for second in 0..=20u64 {
+        trace.times.push(Time::from_secs(second));
+        trace.queue_lengths.push(Vec::new());
+        for flow in 0..2 {
+            let delivered = if flow == 0 { second } else { second.saturating_sub(4) };
+            trace.samples.push(Sample {
+                time_index: second as usize,
+                flow,
+                cwnd: 1.0,
+                ssthresh: 1.0,
+                rtt: None,
+                delivered_bytes: 1_000 * delivered,
+                in_flight: 0,
+                state: SampleState::Open,
+            });
+        }
+    }
+    let end = Time::from_secs(20);
+    let outcome =
+        Outcome { end, flows: vec![FlowOutcome::default(); 2], trace: Some(trace), ..Outcome::default() };
+    // From 2 s to 7 s the flows have 5 and 3: 64 / 68 = 0.94; from 1 s to 6 s 5 and 2: 49 / 58 = 0.84.
+    assert_eq!(value(&scenario, &outcome, "fairness_time_s"), Some(2.0));
+    // With a warm-up of 10 s it is even from there on.
+    let late = Outcome { begin: Time::from_secs(10), ..outcome.clone() };
+    assert_eq!(value(&scenario, &late, "fairness_time_s"), Some(10.0));
+}
+
+#[test]
+fn every_metric_is_described() {
+    let mut names = std::collections::BTreeSet::new();
+    for metric in all() {
+        assert!(names.insert(metric.name), "{} is there twice", metric.name);
+        assert!(!metric.title.is_empty() && !metric.formula.is_empty() && !metric.scopes.is_empty());
+        assert!(metric.about.is_empty() || metric.about.ends_with('.'), "{}", metric.name);
+        let unit = [("_bps", "bit/s"), ("_s", "s"), ("_ratio", "")]
+            .iter()
+            .find(|(end, _)| metric.name.ends_with(end));
+        assert!(unit.is_none_or(|(_, unit)| metric.unit == *unit), "{}", metric.name);
+    }
+}
+
+#[test]
+fn names_say_of_what_a_metric_is() {
+    let found = |name: &str| find(name).map(|metric| metric.name);
+    assert_eq!(found("throughput_bps"), Some("throughput_bps"));
+    assert_eq!(found("flow12.cwnd_max"), Some("cwnd_max"));
+    assert_eq!(found("agile-sd:beta2=0.9,lambda_max=4.jain_index"), Some("jain_index"));
+    assert_eq!(found("access-1.max_packets"), Some("max_packets"));
+    for name in [
+        "",
+        ".",
+        "throughput",
+        "flow1.",
+        ".throughput_bps",
+        "flow1.jain_index",
+        "flow1.mean_packets",
+        "mean_packets",
+        "harm",
+    ] {
+        assert_eq!(found(name), None, "{name}");
+    }
+}
+
+#[test]
+fn the_document_is_what_the_list_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+    let file = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(file, markdown(), "make it anew: `cargo run -- metrics --markdown > docs/metrics.md`");
 }

@@ -1,7 +1,7 @@
 //! From runs to the figure that a claim speaks of.
 
 use crate::{ClaimKind, Results, Selection, Study};
-use cwnd_scenario::statistics::Summary;
+use cwnd_scenario::{metrics::relative_gain, statistics::Summary};
 
 /// A measure over the repeats, and what to know of it.
 pub(super) struct Measured {
@@ -50,8 +50,7 @@ pub(super) fn measure(results: &Results, kind: &ClaimKind) -> Measured {
 
 /// (a - b) / b, or a - b.
 fn gain(a: f64, b: f64, absolute: bool) -> Option<f64> {
-    let gain = if absolute { a - b } else { (a - b) / b };
-    Some(gain).filter(|gain| gain.is_finite())
+    if absolute { Some(a - b) } else { relative_gain(a, b) }
 }
 
 /// For each repeat the mean over all places. A repeat in which a place has no value is left out.

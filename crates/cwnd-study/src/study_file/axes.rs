@@ -4,7 +4,7 @@ use super::CheckAlgorithm;
 use super::assignment::{Assignment, assignment, assignments, conflicts, setting};
 use super::diagnostic::{Sink, Span};
 use super::keys::{AXIS, FILE, Section};
-use super::reader::{At, Fields};
+use super::reader::{At, Fields, counted};
 use crate::{Axis, Point, Scale};
 use toml::{
     Spanned,
@@ -188,12 +188,8 @@ fn by_zip(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<Draft>> 
                 points.extend(values.iter().map(draft));
             }
             Some(other) if values.len() != points.len() => {
-                let message = format!(
-                    "`{}` has {} values, and `{other}` has {}",
-                    key.value,
-                    values.len(),
-                    points.len()
-                );
+                let values = counted(values.len(), "value");
+                let message = format!("`{}` has {values}, and `{other}` has {}", key.value, points.len());
                 sink.error_with(&key.span, message, "lists that go in step are equally long");
                 continue;
             }
@@ -245,7 +241,7 @@ fn labels(fields: &Fields<'_>, points: &[Draft]) -> Option<Vec<At<String>>> {
         return None;
     }
     if labels.len() != points.len() {
-        let message = format!("there are {} labels for {} points", labels.len(), points.len());
+        let message = format!("{} for {}", counted(labels.len(), "label"), counted(points.len(), "point"));
         fields.sink.error(&fields.span_of("labels"), message);
         return None;
     }

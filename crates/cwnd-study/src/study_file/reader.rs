@@ -125,7 +125,9 @@ impl<'a> Fields<'a> {
             return Some(At { value: word, span: text.span.clone() });
         }
         let message = format!("`{key}` is none of {}: `{}`", words.join(", "), text.value);
-        self.sink.error_with(&text.span, message, did_you_mean(&text.value, words.iter().copied()));
+        let meant = nearest(&text.value, words.iter().copied());
+        let help = meant.map(|meant| format!("did you mean `{meant}`?")).unwrap_or_default();
+        self.sink.error_with(&text.span, message, help);
         None
     }
 
@@ -228,6 +230,11 @@ pub(super) fn did_you_mean<'a>(text: &str, candidates: impl Iterator<Item = &'a 
         None if candidates.len() <= MOST => format!("there are {}", candidates.join(", ")),
         None => format!("there are {}, …", candidates[..MOST].join(", ")),
     }
+}
+
+/// `1 value`, `2 values`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The section that has a key which stands in the wrong one.

@@ -1,8 +1,9 @@
 //! What figures, tables and claims may speak of: the study's axes, labels, cells and metrics.
 
-use super::reader::{At, Fields};
+use super::reader::{At, Fields, did_you_mean};
 use super::selection::{self, Labels};
 use crate::{Axis, Selection, Study};
+use cwnd_scenario::metrics::{self, Scope as MetricScope};
 
 /// A study whose axes and cells are read already.
 pub(super) struct Scope<'a> {
@@ -60,8 +61,44 @@ impl<'a> Scope<'a> {
         (fields.sink.count() == before).then(|| names.into_iter().map(|name| name.value).collect())
     }
 
-    fn is_metric(&self, _fields: &Fields<'_>, _name: &At<String>) -> bool {
-        true
+    fn is_metric(&self, fields: &Fields<'_>, name: &At<String>) -> bool {
+        let (of, own) = metrics::split(&name.value);
+        let Some(metric) = metrics::all().find(|metric| metric.name == own) else {
+            let names = metrics::all().filter(|metric| !metric.is_of(MetricScope::Comparison));
+            let help = did_you_mean(own, names.map(|metric| metric.name)) + "; `cwnd metrics` lists all";
+            fields.sink.error_with(&name.span, format!("there is no metric `{own}`"), help);
+            return false;
+        };
+        if metrics::find(&name.value).is_none() {
+            let help = match metric.scopes {
+                [MetricScope::Queue] => {
+                    format!("it is a queue's: write `bottleneck.{own}`, by the link's name")
+                }
+                [MetricScope::Comparison] => "it compares two results: say it as a claim".to_owned(),
+                _ => format!("write `{own}`"),
+            };
+            fields.sink.error_with(&name.span, format!("no run has a metric `{}`", name.value), help);
+            return false;
+        }
+        match of.filter(|_| self.cells && !self.has(&name.value)) {
+            None => true,
+            Some(of) => {
+                let help = "a flow is `flow1`, flows of an algorithm that share with others are called by it \
+                            (`elastic`), a queue by its link (`bottleneck`)";
+                fields.sink.error_with(
+                    &name.span,
+                    format!("no cell has a `{of}` with values of its own"),
+                    help,
+                );
+                false
+            }
+        }
+    }
+
+    /// Whether any cell can have a metric of something in it.
+    fn has(&self, name: &str) -> bool {
+        // What there is of one kind of flows, there is of all cells that have the same flows.
+        self.study.cells.iter().any(|cell| metrics::has(&cell.scenario, name))
     }
 
     /// A label of an axis.

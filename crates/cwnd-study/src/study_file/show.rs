@@ -48,24 +48,23 @@ fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Fi
     if panels.len() > 2 {
         sink.error(&fields.span_of("panels"), "panels have rows and columns: at most two axes");
     }
-    let select = scope.select(fields)?;
+    let select = scope.select(fields);
+    // All parts are read before the first that is wrong ends it, so that all that are wrong are told.
+    let (x, series, value) =
+        (scope.axis(fields, "x"), scope.axis(fields, "series"), scope.metric(fields, "value"));
+    let heat_map = kind == "heat-map";
+    let y = if heat_map { scope.axis(fields, "y") } else { scope.metric(fields, "y") };
+    let show = shown(fields);
     if sink.count() > before {
         return None;
     }
-    let series = match fields.get("series") {
-        Some(_) => Some(scope.axis(fields, "series")?),
-        None => None,
-    };
     let kind = match kind {
-        "line" => FigureKind::Line { x: scope.axis(fields, "x")?, y: scope.metric(fields, "y")?, series },
-        "bars" => FigureKind::Bars { x: scope.axis(fields, "x")?, y: scope.metric(fields, "y")?, series },
-        "heat-map" => FigureKind::HeatMap {
-            x: scope.axis(fields, "x")?,
-            y: scope.axis(fields, "y")?,
-            value: scope.metric(fields, "value")?,
-        },
-        _ => FigureKind::Trace { show: shown(fields)?, series },
+        "line" => FigureKind::Line { x: x?, y: y?, series },
+        "bars" => FigureKind::Bars { x: x?, y: y?, series },
+        "heat-map" => FigureKind::HeatMap { x: x?, y: y?, value: value? },
+        _ => FigureKind::Trace { show: show?, series },
     };
+    let select = select?;
     let mut laid_out = Vec::new();
     match &kind {
         FigureKind::Line { x, series, .. } | FigureKind::Bars { x, series, .. } => {

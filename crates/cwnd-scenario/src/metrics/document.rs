@@ -1,0 +1,65 @@
+//! The list of metrics as a document.
+
+use super::registry::{Better, Metric, Scope, all};
+use std::fmt::Write;
+
+/// `docs/metrics.md`: every metric with its unit, formula and meaning.
+pub fn markdown() -> String {
+    let mut text = String::from(INTRODUCTION);
+    let sections: [(&str, fn(&Metric) -> bool); 4] = [
+        ("Of flows, from counts", |m| !m.needs_samples() && m.is_of(Scope::Run)),
+        ("Of flows, from samples over time", |m| m.needs_samples()),
+        ("Of queues", |m| m.is_of(Scope::Queue)),
+        ("Of two results", |m| m.is_of(Scope::Comparison)),
+    ];
+    for (title, belongs) in sections {
+        let _ = write!(text, "\n## {title}\n");
+        for metric in all().filter(|metric| belongs(metric)) {
+            text += &entry(metric);
+        }
+    }
+    text
+}
+
+const INTRODUCTION: &str = "\
+# Metrics
+
+`cwnd metrics --markdown` prints this page from the list that the program computes by; a test holds the two together.
+
+Wire bytes count headers as the stack defines them; payload does not. The counted time lasts from the end of the warm-up
+(0 if there is none) to the end of the run. A run's own figures are those of its forward flows; reverse flows are the
+load against which they run. What cannot be measured is not there.
+
+| name | of what |
+|---|---|
+| `throughput_bps` | all forward flows |
+| `flow2.throughput_bps` | the second flow, forward or reverse, in runs of up to 64 flows |
+| `elastic.throughput_bps` | the forward flows of an algorithm, where several share |
+| `bottleneck.mean_packets` | a queue, by its link: the bottleneck, and with up to four flows the senders' own |
+
+Metrics that are made from samples are there if the run is sampled. A study that asks for one samples by itself, every
+100 ms unless `[trace]` says otherwise. Percentiles are interpolated between the two nearest values, as NumPy does.
+";
+
+fn entry(metric: &Metric) -> String {
+    let unit = if metric.unit.is_empty() { String::new() } else { format!(", {}", metric.unit) };
+    let better = match metric.better {
+        Better::More => "; more is better",
+        Better::Less => "; less is better",
+        Better::Neither => "",
+    };
+    let of = match metric.scopes {
+        scopes if scopes.contains(&Scope::Flow) => " Also of one flow, and of an algorithm.",
+        scopes if scopes.contains(&Scope::Algorithm) => " Also of an algorithm.",
+        _ => "",
+    };
+    let mut text =
+        format!("\n**`{}`**: {}{unit}{better}.{of}\n\n    {}\n", metric.name, metric.title, metric.formula);
+    if !metric.about.is_empty() {
+        let _ = write!(text, "\n{}\n", metric.about);
+    }
+    if !metric.source.is_empty() {
+        let _ = write!(text, "\nSource: {}.\n", metric.source);
+    }
+    text
+}

@@ -1,0 +1,93 @@
+//! Every metric, once: what it is called, what it means, and how it is computed.
+
+mod counted;
+mod others;
+mod sampled;
+
+use super::view::View;
+use crate::LinkOutcome;
+
+/// A metric.
+pub struct Metric {
+    /// By which studies, exports and JSON call it.
+    pub name: &'static str,
+    /// With which figures and tables are headed.
+    pub title: &'static str,
+    /// Unit, such as `bit/s`; empty for a ratio or a plain count.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub better: Better,
+    /// Of what it can be measured.
+    pub scopes: &'static [Scope],
+    /// How it is computed, in words.
+    pub formula: &'static str,
+    /// What it means, and when it is not there; may be empty.
+    pub about: &'static str,
+    /// Where the definition is from; may be empty.
+    pub source: &'static str,
+    /// The function that computes it.
+    pub measure: Measure,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// More is better.
+    More,
+    /// Less is better.
+    Less,
+    /// Neither is.
+    Neither,
+}
+
+/// Of what a metric is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Of all forward flows: `throughput_bps`.
+    Run,
+    /// Of one flow: `flow2.throughput_bps`.
+    Flow,
+    /// Of the forward flows of an algorithm, where several share: `elastic.throughput_bps`.
+    Algorithm,
+    /// Of a link's queue: `bottleneck.mean_packets`.
+    Queue,
+    /// Of two results; no run has it by itself.
+    Comparison,
+}
+
+/// A function of a run and some of its flows.
+pub type OfFlows = fn(&View<'_>, &[usize]) -> Option<f64>;
+
+/// How a metric is computed. What cannot be measured is none.
+#[derive(Clone, Copy)]
+pub enum Measure {
+    /// From the counts of flows.
+    Counted(OfFlows),
+    /// From samples of flows and queues over time: the run must be sampled.
+    Sampled(OfFlows),
+    /// From the counts of a link, and how long they took in seconds.
+    Queue(fn(&LinkOutcome, f64) -> f64),
+    /// From two values.
+    Comparison(fn(f64, f64) -> Option<f64>),
+}
+
+const EVERY: &[Scope] = &[Scope::Run, Scope::Flow, Scope::Algorithm];
+const SHARED: &[Scope] = &[Scope::Run, Scope::Algorithm];
+const RUN: &[Scope] = &[Scope::Run];
+
+impl Metric {
+    /// Whether a run must be sampled for it.
+    pub fn needs_samples(&self) -> bool {
+        matches!(self.measure, Measure::Sampled(_))
+    }
+
+    /// Whether it can be measured of that.
+    pub fn is_of(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+}
+
+/// All metrics, in the order in which they are best read.
+pub fn all() -> impl Iterator<Item = &'static Metric> {
+    [counted::COUNTED, sampled::SAMPLED, others::QUEUES, others::COMPARISONS].into_iter().flatten()
+}

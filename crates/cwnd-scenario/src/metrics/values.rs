@@ -1,0 +1,125 @@
+//! Metrics of a run by name.
+//!
+//! | name | of what |
+//! |---|---|
+//! | `throughput_bps` | all forward flows |
+//! | `flow2.throughput_bps` | the second flow of the scenario, forward or reverse; in runs of up to [`MAX_FLOWS`] flows |
+//! | `elastic.throughput_bps` | the forward flows of an algorithm (named with its parameters), where several algorithms share |
+//! | `bottleneck.mean_packets` | a link's queue, by the link's name: the bottleneck, and with up to four flows the links that forward flows' data enters first |
+
+use super::registry::{Measure, Metric, Scope, all};
+use super::view::View;
+use crate::{Outcome, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs of more flows have no values of single flows.
+pub const MAX_FLOWS: usize = 64;
+/// Runs of more algorithms have no values of algorithms.
+const MAX_ALGORITHMS: usize = 16;
+/// Runs of more flows have values of the bottleneck's queue alone.
+const MAX_FLOWS_WITH_QUEUES: usize = 4;
+
+/// What a name is of, and the metric's own name: `flow2.throughput_bps` is `throughput_bps` of `flow2`.
+pub fn split(name: &str) -> (Option<&str>, &str) {
+    // An algorithm's parameters may have points (`agile-sd:beta2=0.9`); no metric's own name has one.
+    name.rsplit_once('.').map_or((None, name), |(of, metric)| (Some(of), metric))
+}
+
+/// The metric that a name speaks of; none if there is none, or it cannot be measured of that.
+pub fn find(name: &str) -> Option<&'static Metric> {
+    let (of, own) = split(name);
+    all().find(|metric| {
+        metric.name == own
+            && match of {
+                None => metric.is_of(Scope::Run),
+                Some("") => false,
+                Some(of) if flow_number(of).is_some() => metric.is_of(Scope::Flow),
+                Some(_) => metric.is_of(Scope::Algorithm) || metric.is_of(Scope::Queue),
+            }
+    })
+}
+
+/// Whether runs of a scenario can have a metric of this name.
+pub fn has(scenario: &Scenario, name: &str) -> bool {
+    let (Some(metric), (of, _)) = (find(name), split(name)) else { return false };
+    let Some(of) = of else { return true };
+    match flow_number(of) {
+        Some(number) => number <= scenario.flows.len() && scenario.flows.len() <= MAX_FLOWS,
+        None if metric.is_of(Scope::Queue) => {
+            queues(scenario).iter().any(|link| scenario.network.links[*link].name == of)
+        }
+        None => algorithms(scenario).is_some_and(|algorithms| algorithms.contains_key(of)),
+    }
+}
+
+/// All metrics of a run that can be measured, by name; what needs samples is there if the outcome has them.
+pub fn values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
+    let view = View::new(scenario, outcome);
+    let mut values = BTreeMap::new();
+    of_flows(&view, &view.forward(), Scope::Run, "", &mut values);
+    if scenario.flows.len() <= MAX_FLOWS {
+        for flow in view.all() {
+            of_flows(&view, &[flow], Scope::Flow, &format!("flow{}.", flow + 1), &mut values);
+        }
+    }
+    for (algorithm, flows) in algorithms(scenario).into_iter().flatten() {
+        let flows: Vec<usize> = flows.into_iter().filter(|flow| view.all().contains(flow)).collect();
+        of_flows(&view, &flows, Scope::Algorithm, &format!("{algorithm}."), &mut values);
+    }
+    for link in queues(scenario).into_iter().filter_map(|link| outcome.links.get(link)) {
+        for metric in all() {
+            if let Measure::Queue(measure) = metric.measure {
+                values.insert(format!("{}.{}", link.name, metric.name), measure(link, view.seconds()));
+            }
+        }
+    }
+    values
+}
+
+/// The forward flows of each algorithm, where several share.
+fn algorithms(scenario: &Scenario) -> Option<BTreeMap<String, Vec<usize>>> {
+    let forward = scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.reverse);
+    let mut algorithms = BTreeMap::<String, Vec<usize>>::new();
+    for (index, flow) in forward {
+        algorithms.entry(flow.algorithm.to_string()).or_default().push(index);
+    }
+    Some(algorithms).filter(|algorithms| (2..=MAX_ALGORITHMS).contains(&algorithms.len()))
+}
+
+/// The links whose queues have values.
+fn queues(scenario: &Scenario) -> BTreeSet<usize> {
+    let mut links = BTreeSet::from([scenario.network.bottleneck]);
+    if scenario.flows.len() <= MAX_FLOWS_WITH_QUEUES {
+        let forward = scenario.flows.iter().filter(|flow| !flow.reverse);
+        links.extend(forward.filter_map(|flow| flow.route.first()));
+    }
+    links.retain(|link| *link < scenario.network.links.len());
+    links
+}
+
+fn of_flows(
+    view: &View<'_>,
+    flows: &[usize],
+    scope: Scope,
+    prefix: &str,
+    values: &mut BTreeMap<String, f64>,
+) {
+    for metric in all().filter(|metric| metric.is_of(scope)) {
+        let value = match metric.measure {
+            Measure::Counted(measure) => measure(view, flows),
+            Measure::Sampled(measure) if view.samples.is_some() => measure(view, flows),
+            Measure::Sampled(_) | Measure::Queue(_) | Measure::Comparison(_) => None,
+        };
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            values.insert(format!("{prefix}{}", metric.name), value);
+        }
+    }
+}
+
+/// 2 for `flow2`.
+fn flow_number(of: &str) -> Option<usize> {
+    let digits = of.strip_prefix("flow")?;
+    let plain =
+        !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
+}
