@@ -5,6 +5,8 @@
 //! - [`Results`]: what its runs gave, cell by cell and repeat by repeat;
 //! - [`store`]: where what came of every run is kept, and [`runner`], which does the runs that it has not;
 //! - [`claims`]: whether what is claimed was measured;
+//! - [`export`]: results as tables for other tools;
+//! - [`diff`]: what changed between two runs of a study;
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
 //! - [`output_file`]: files that are written whole or not at all.
 //!
@@ -12,6 +14,8 @@
 #![forbid(unsafe_code)]
 
 pub mod claims;
+pub mod diff;
+pub mod export;
 mod key;
 pub mod output_file;
 mod parquet;
@@ -20,6 +24,8 @@ pub mod runner;
 pub mod store;
 mod study;
 mod study_file;
+#[cfg(test)]
+mod testing;
 pub mod trace_file;
 mod traced_run;
 
@@ -36,9 +42,3 @@ pub use study_file::{
 pub use traced_run::TracedRun;
 
 pub(crate) use cwnd_scenario::metrics::values as metric_values;
-
-impl Study {
-    pub(crate) fn of_kept(kept: &KeptStudy) -> Result<Study, String> {
-        Err(format!("{} cannot be read yet", kept.name))
-    }
-}

@@ -67,10 +67,15 @@ impl Results {
     /// If there are none, or they cannot be read.
     pub fn load(directory: &Path) -> Result<Results, StoreError> {
         let store = Store::open(directory)?;
-        let kept = kept(&store)?;
-        let study = Study::of_kept(&kept)
-            .map_err(|reason| StoreError::new(directory, StoreErrorKind::Foreign, reason))?;
-        Results::of(study, &store)
+        Results::of(Results::study(&store)?, &store)
+    }
+
+    /// The study that was last run in a store, as it was run.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read.
+    pub fn study(store: &Store) -> Result<Study, StoreError> {
+        kept_study(store.directory(), &kept(store)?)
     }
 
     /// What a store has of the study that was last run in it.
@@ -155,4 +160,16 @@ fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
         let reason = "no study was run here yet; `cwnd run STUDY --out DIR` runs one";
         StoreError::new(store.directory(), StoreErrorKind::Missing, reason)
     })
+}
+
+/// The study of a store, as it was run. Algorithms are not checked: these have been run, whether or not they are still
+/// there.
+fn kept_study(directory: &Path, kept: &KeptStudy) -> Result<Study, StoreError> {
+    let file = directory.join("study.toml");
+    let mut study =
+        Study::parse(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(())).map_err(|error| {
+            StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}"))
+        })?;
+    study.repeats = kept.repeats;
+    Ok(study)
 }

@@ -13,7 +13,7 @@ mod panics;
 mod plan;
 mod pool;
 
-pub use plan::{Plan, plan};
+pub use plan::{Plan, check, plan};
 
 use crate::store::{NewContent, NewRun, Store, StoreError, StoredTrace, encode, sampled_metrics};
 use clock::Clock;

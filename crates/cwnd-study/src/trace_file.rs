@@ -20,6 +20,7 @@ mod csv;
 mod parquet;
 mod read;
 
+pub(crate) use csv::field;
 pub use read::{digest, read};
 
 use std::path::Path;

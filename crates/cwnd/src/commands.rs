@@ -2,7 +2,10 @@
 
 mod algorithms;
 mod compare;
+mod diff;
+mod export;
 mod metrics;
+mod run;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -11,6 +14,9 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     Compare(Box<compare::Flags>),
+    Run(run::Flags),
+    Export(export::Flags),
+    Diff(diff::Flags),
     Algorithms(algorithms::Flags),
     Metrics(metrics::Flags),
 }
@@ -20,6 +26,9 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Compare(flags) => compare::run(*flags),
+            Command::Run(flags) => run::run(flags),
+            Command::Export(flags) => export::run(&flags),
+            Command::Diff(flags) => diff::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
             Command::Metrics(flags) => metrics::run(&flags),
         }

@@ -1,11 +1,14 @@
 //! How a command fails.
 
 use cwnd_scenario::Problem;
+use cwnd_study::{StoreError, StoreErrorKind};
 use std::process::ExitCode;
 
 /// Why a command gave up, and with which exit code.
 #[derive(Debug)]
 pub struct Failure {
+    /// What stands before the message.
+    label: &'static str,
     message: String,
     code: u8,
 }
@@ -13,12 +16,27 @@ pub struct Failure {
 impl Failure {
     /// What was asked for is wrong: exit code 2, as for a flag that does not parse.
     pub fn bad_input(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), code: 2 }
+        Failure { label: "error: ", message: message.into(), code: 2 }
     }
 
     /// What was asked for is right, but it could not be done: exit code 1.
     pub fn broken(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), code: 1 }
+        Failure { label: "error: ", message: message.into(), code: 1 }
+    }
+
+    /// The user stopped it: exit code 130, as shells have it.
+    pub fn stopped(message: impl Into<String>) -> Failure {
+        Failure { label: "", message: message.into(), code: 130 }
+    }
+
+    /// A store that cannot be used: bad input if it is none, or another's.
+    pub fn store(error: &StoreError) -> Failure {
+        match error.kind {
+            StoreErrorKind::Missing | StoreErrorKind::Foreign => Failure::bad_input(error.to_string()),
+            StoreErrorKind::Damaged | StoreErrorKind::Unwritable | StoreErrorKind::Other => {
+                Failure::broken(error.to_string())
+            }
+        }
     }
 
     /// Everything that is wrong with what was asked for, in one message.
@@ -34,7 +52,7 @@ impl Failure {
 
     /// Print the message, and give the exit code.
     pub fn report(self) -> ExitCode {
-        eprintln!("error: {}", self.message);
+        eprintln!("{}{}", self.label, self.message);
         ExitCode::from(self.code)
     }
 }

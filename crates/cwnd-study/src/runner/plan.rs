@@ -49,12 +49,28 @@ impl Plan {
     }
 }
 
+/// Whether the engine takes every cell, and none may need more memory than `memory`, bytes.
+///
+/// # Errors
+/// The first cell that it does not take, or that is too large.
+pub fn check(engine: &impl Engine, study: &Study, memory: f64) -> Result<(), RunError> {
+    for cell in 0..study.cells.len() {
+        // The first repeat is traced if any is, and so the largest.
+        let cost = engine.check(&study.scenario(cell, 0));
+        let cost = cost.map_err(|problems| RunError::Refused { cell, problems })?;
+        if cost.memory > memory {
+            return Err(RunError::TooLarge { cell, memory: cost.memory });
+        }
+    }
+    Ok(())
+}
+
 /// Finds out what a store has not yet of a study, and what it costs. Runs that failed are tried again, and so are
 /// those whose row or trace is damaged.
 ///
 /// # Errors
-/// If the engine refuses a cell, a run may need more memory than `memory`, or the store cannot be read.
-pub fn plan(engine: &impl Engine, study: &Study, store: &Store, memory: f64) -> Result<Plan, RunError> {
+/// If the engine refuses a cell, or the store cannot be read.
+pub fn plan(engine: &impl Engine, study: &Study, store: &Store) -> Result<Plan, RunError> {
     store.sweep_traces();
     let mut plan = Plan { keys: Vec::new(), present: 0, notes: Vec::new(), tasks: Vec::new() };
     let mut candidates: Vec<Task> = Vec::new();
@@ -82,9 +98,6 @@ pub fn plan(engine: &impl Engine, study: &Study, store: &Store, memory: f64) -> 
                     asked[asked.len() - 1].clone()
                 }
             };
-            if cost.memory > memory {
-                return Err(RunError::TooLarge { cell, memory: cost.memory });
-            }
             candidates.push(Task { key, cell, repeat, scenario, seed, traced, cost });
         }
     }

@@ -1,1 +1,263 @@
+use super::*;
+use crate::{
+    KeptStudy, Provenance, Results, RunState, Study,
+    export::{self, Format},
+    testing::{STUDY, Toy, study, traced},
+};
+use std::{fs, sync::atomic::Ordering::Relaxed, thread};
+use tempfile::TempDir;
 
+const LIMITS: Limits = Limits { jobs: 2, memory: 1e9 };
+
+struct Bench {
+    directory: TempDir,
+}
+
+/// What a command does: plan, keep the study, run.
+impl Bench {
+    fn new() -> Bench {
+        Bench { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn store(&self) -> Store {
+        Store::create(self.directory.path()).unwrap()
+    }
+
+    fn run_with(&self, engine: Toy, study: &Study, limits: Limits) -> (Plan, Ran, usize) {
+        let mut store = self.store();
+        let plan = plan(&engine, study, &store).unwrap();
+        store.keep_study(&kept(study, &plan)).unwrap();
+        let engine = Arc::new(engine);
+        let ran = run(&engine, &plan, &mut store, limits, &mut (), &AtomicBool::new(false)).unwrap();
+        (plan, ran, engine.runs.load(Relaxed))
+    }
+
+    fn run(&self, engine: Toy, study: &Study) -> (Plan, Ran, usize) {
+        self.run_with(engine, study, LIMITS)
+    }
+
+    fn canonical(&self, study: &Study) -> String {
+        let mut text = Vec::new();
+        let store = Store::open(self.directory.path()).unwrap();
+        export::write(&store, study.clone(), Format::Csv, true, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    fn results(&self) -> Results {
+        Results::load(self.directory.path()).unwrap()
+    }
+}
+
+fn kept(study: &Study, plan: &Plan) -> KeptStudy {
+    KeptStudy {
+        name: study.name.clone(),
+        text: study.text.clone(),
+        repeats: study.repeats,
+        keys: plan.keys.clone(),
+        provenance: Provenance { command: "cwnd run toy.toml".to_owned(), ..Provenance::default() },
+    }
+}
+
+#[test]
+fn what_was_run_is_not_run_again() {
+    let (bench, study) = (Bench::new(), study(STUDY));
+    let (plan, ran, runs) = bench.run(Toy::default(), &study);
+    assert_eq!((plan.missing(), plan.present, ran.done, runs), (12, 0, 12, 12));
+    let first = bench.canonical(&study);
+    let (plan, ran, runs) = bench.run(Toy::default(), &study);
+    assert_eq!((plan.missing(), plan.present, ran.done, runs), (0, 12, 0, 0));
+    assert_eq!(bench.canonical(&study), first);
+    // More repeats run only what is new.
+    let more = Study { repeats: 5, ..study };
+    assert_eq!(bench.run(Toy::default(), &more).2, 8);
+    assert_eq!(bench.results().runs.len(), 20);
+}
+
+#[test]
+fn a_new_version_of_an_algorithm_runs_what_it_changes() {
+    let (bench, study) = (Bench::new(), study(STUDY));
+    bench.run(Toy::default(), &study);
+    let before = bench.results();
+    let (_, ran, runs) = bench.run(Toy { newreno: 1, ..Toy::default() }, &study);
+    assert_eq!((ran.done, runs), (6, 6));
+    let after = bench.results();
+    for (old, new) in before.runs.iter().zip(&after.runs) {
+        // The first axis is the variant, and its second point is newreno.
+        let changed = study.cells[old.cell].coordinates[0] == 1;
+        assert_eq!(old.metric("throughput_bps") != new.metric("throughput_bps"), changed, "{old:?}");
+    }
+    // And back again costs nothing.
+    assert_eq!(bench.run(Toy::default(), &study).2, 0);
+    assert_eq!(bench.results(), before);
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let (one, two, study) = (Bench::new(), Bench::new(), traced());
+    one.run_with(Toy::default(), &study, Limits { jobs: 1, ..LIMITS });
+    two.run_with(Toy::default(), &study, Limits { jobs: 7, ..LIMITS });
+    assert_eq!(one.canonical(&study), two.canonical(&study));
+}
+
+#[test]
+fn a_failed_run_is_kept_and_tried_again() {
+    let (bench, study) = (Bench::new(), study(STUDY));
+    let (_, ran, _) = bench.run(Toy { fails_at: Some(2), ..Toy::default() }, &study);
+    assert_eq!((ran.done, ran.failures.len()), (12, 4));
+    let failed = bench.results();
+    assert_eq!(failed.runs[1].state, RunState::Failed("the seed is no good".to_owned()));
+    let (plan, ran, runs) = bench.run(Toy::default(), &study);
+    assert_eq!((plan.missing(), plan.notes.len(), ran.failures.len(), runs), (4, 4, 0, 4));
+    assert_eq!(plan.notes[0], "cubic, 5 (seed 2) failed before and is tried again: the seed is no good");
+}
+
+#[test]
+fn a_panic_is_a_failed_run() {
+    let (bench, study) = (Bench::new(), study(STUDY));
+    let (_, ran, _) = bench.run(Toy { panics_at: Some(3), ..Toy::default() }, &study);
+    assert_eq!((ran.done, ran.failures.len()), (12, 4));
+    let RunState::Failed(reason) = &bench.results().runs[2].state else { panic!("it should have failed") };
+    assert!(reason.starts_with("it panicked: assertion `left != right` failed: the seed is bad"), "{reason}");
+    assert!(reason.contains("testing.rs:"), "{reason}");
+}
+
+#[test]
+fn a_stop_keeps_what_is_done() {
+    struct StopAt<'a>(&'a AtomicBool);
+    impl Progress for StopAt<'_> {
+        fn update(&mut self, _: &Status) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    /// Takes its time.
+    struct Slow(Toy);
+    impl Engine for Slow {
+        fn check(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Cost, Vec<Problem>> {
+            self.0.check(scenario)
+        }
+        fn identity(&self, scenario: &cwnd_scenario::Scenario) -> String {
+            self.0.identity(scenario)
+        }
+        fn run(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Outcome, EngineError> {
+            thread::sleep(Duration::from_millis(60));
+            self.0.run(scenario)
+        }
+    }
+    let (bench, study) = (Bench::new(), study(STUDY));
+    let mut store = bench.store();
+    let engine = Arc::new(Slow(Toy::default()));
+    let plan = plan(&*engine, &study, &store).unwrap();
+    store.keep_study(&kept(&study, &plan)).unwrap();
+    let stop = AtomicBool::new(false);
+    let ran = run(&engine, &plan, &mut store, LIMITS, &mut StopAt(&stop), &stop).unwrap();
+    assert!(ran.stopped && ran.done < 12, "{ran:?}");
+    drop(store);
+    let done = |run: &&crate::RunResult| matches!(run.state, RunState::Done(_));
+    assert_eq!(bench.results().runs.iter().filter(done).count(), ran.done);
+    let (_, rest, _) = bench.run(Toy::default(), &study);
+    assert_eq!(ran.done + rest.done, 12);
+}
+
+#[test]
+fn little_memory_runs_one_after_the_other() {
+    let (bench, study) = (Bench::new(), study(STUDY));
+    let (_, ran, _) = bench.run(Toy { memory: 0.7e9, ..Toy::default() }, &study);
+    assert_eq!(ran.done, 12);
+    let error = check(&Toy { memory: 2e9, ..Toy::default() }, &study, 1e9).unwrap_err();
+    assert!(matches!(error, RunError::TooLarge { cell: 0, .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        "one run may need about 2.0 GB of memory, which is more than there is for it"
+    );
+}
+
+#[test]
+fn cells_that_ask_the_same_share_a_run() {
+    let text = STUDY.replace("values = [5, 50]", "values = [5, \"max(5, 3)\"]");
+    let (bench, study) = (Bench::new(), study(&text));
+    let (plan, _, runs) = bench.run(Toy::default(), &study);
+    assert_eq!((plan.keys.len(), plan.missing(), runs), (12, 6, 6));
+    assert!(bench.results().runs.iter().all(|run| matches!(run.state, RunState::Done(_))));
+}
+
+#[test]
+fn traces_are_read_back() {
+    let (bench, study) = (Bench::new(), traced());
+    bench.run(Toy::default(), &study);
+    let results = bench.results();
+    for run in &results.runs {
+        let traced = study.is_traced(run.cell, run.repeat);
+        assert_eq!(run.trace.is_some(), traced);
+        let scenario = study.scenario(run.cell, run.repeat);
+        let expected = Toy::default().run(&scenario).unwrap().trace;
+        assert_eq!(run.read_trace().unwrap(), expected.filter(|_| traced));
+    }
+    assert_eq!(results.runs.iter().filter(|run| run.trace.is_some()).count(), 4);
+}
+
+#[test]
+fn a_trace_that_is_wanted_later_is_run_again() {
+    let (bench, plain) = (Bench::new(), study(STUDY));
+    bench.run(Toy::default(), &plain);
+    assert_eq!(bench.run(Toy::default(), &traced()).2, 4);
+    assert_eq!(bench.run(Toy::default(), &plain).2, 0);
+}
+
+#[test]
+fn a_trace_that_is_gone_or_torn_makes_its_run_missing() {
+    let (bench, study) = (Bench::new(), traced());
+    bench.run(Toy::default(), &study);
+    let whole = bench.canonical(&study);
+    let files: Vec<_> = bench.results().runs.iter().filter_map(|run| run.trace.clone()).collect();
+    fs::remove_file(&files[0]).unwrap();
+    let mut torn = fs::read(&files[1]).unwrap();
+    let middle = torn.len() / 2;
+    torn[middle] ^= 1;
+    fs::write(&files[1], torn).unwrap();
+    let short = fs::read(&files[2]).unwrap();
+    fs::write(&files[2], &short[..short.len() / 2]).unwrap();
+
+    let failed: Vec<String> = (bench.results().runs.iter())
+        .filter_map(|run| if let RunState::Failed(why) = &run.state { Some(why.clone()) } else { None })
+        .collect();
+    assert_eq!(failed.len(), 3);
+    assert!(
+        failed[0].contains("cannot be read") && failed[0].ends_with("; `cwnd run toy.toml` runs it again")
+    );
+    assert!(failed[1].contains("is torn, or was changed"), "{}", failed[1]);
+    let (plan, _, runs) = bench.run(Toy::default(), &study);
+    assert_eq!((plan.notes.len(), runs), (3, 3));
+    assert_eq!(bench.canonical(&study), whole);
+}
+
+#[test]
+fn two_at_once_share_the_work() {
+    let (bench, study) = (Bench::new(), Study { repeats: 200, ..study(STUDY) });
+    let rans: Vec<Ran> = thread::scope(|scope| {
+        let one = || bench.run(Toy::default(), &study).1;
+        let handles = [scope.spawn(one), scope.spawn(one)];
+        handles.map(|handle| handle.join().unwrap()).into()
+    });
+    for ran in &rans {
+        assert_eq!(ran.done + ran.by_others, ran.missing, "{ran:?}");
+    }
+    let alone = Bench::new();
+    alone.run(Toy::default(), &study);
+    assert_eq!(bench.canonical(&study), alone.canonical(&study));
+}
+
+#[test]
+fn time_left_follows_what_runs_took() {
+    let study = study(STUDY);
+    let bench = Bench::new();
+    let plan = plan(&Toy::default(), &study, &bench.store()).unwrap();
+    let mut tally = Tally::new(&plan, 2);
+    assert_eq!(tally.status(Duration::ZERO).left, None);
+    // Each run was expected to take 10 us, and the first takes 1 s: the other eleven take 11 s, on two threads 5.5 s.
+    tally.done(&plan.tasks[0], &NewRun { content: NewContent::Failed(String::new()), cpu_s: 1.0 });
+    let status = tally.status(Duration::ZERO);
+    assert_eq!((status.stored, status.failed, status.total), (1, 1, 12));
+    assert!((status.left.unwrap().as_secs_f64() - 5.5).abs() < 1e-6, "{status:?}");
+    tally.by_others(&plan.tasks[1..]);
+    assert!(tally.status(Duration::ZERO).left.unwrap().as_secs_f64() < 1e-6);
+}

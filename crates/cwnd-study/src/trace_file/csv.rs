@@ -42,7 +42,7 @@ pub(super) fn write(out: &mut impl Write, runs: &[TracedRun<'_>], queues: &[&str
 }
 
 /// Quotes a text that would otherwise not be one field.
-fn field(text: &str) -> Cow<'_, str> {
+pub(crate) fn field(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
         false => text.into(),

@@ -132,3 +132,6 @@ fn unsigned(values: &ColumnValues) -> Result<&[Option<u64>], String> {
 fn texts(values: &ColumnValues) -> Result<&[Option<String>], String> {
     if let ColumnValues::Text(values) = values { Ok(values) } else { Err(OTHER_KIND.to_owned()) }
 }
+
+#[cfg(test)]
+mod tests;

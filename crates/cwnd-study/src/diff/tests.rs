@@ -1,0 +1,107 @@
+use super::*;
+use crate::{Provenance, RunResult, Study, testing};
+
+/// Results of the toy study in which each run has this value.
+fn results(study: Study, value: impl Fn(usize, u64) -> Option<f64>) -> Results {
+    let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |repeat| (cell, repeat)));
+    let runs = places.map(|(cell, repeat)| {
+        let seed = study.seed + u64::from(repeat);
+        let state = match value(cell, seed) {
+            Some(value) => {
+                RunState::Done([("throughput_bps".to_owned(), value), ("other".to_owned(), 1.0)].into())
+            }
+            None => RunState::Missing,
+        };
+        RunResult { cell, repeat, seed, state, trace: None }
+    });
+    Results { runs: runs.collect(), study, provenance: Provenance::default() }
+}
+
+fn study() -> Study {
+    testing::study(testing::STUDY)
+}
+
+fn base(cell: usize, seed: u64) -> Option<f64> {
+    Some(100.0 * cell as f64 + seed as f64)
+}
+
+#[test]
+fn equal_results_are_identical() {
+    let diff = diff(&results(study(), base), &results(study(), base), Metrics::All);
+    assert_eq!(diff.comparisons.len(), 8);
+    assert!(diff.comparisons.iter().all(|comparison| comparison.identical));
+    assert!(diff.comparisons.iter().all(|comparison| comparison.p_corrected.is_none()));
+    assert!(!diff.is_change() && diff.notes.is_empty());
+}
+
+#[test]
+fn what_changed_comes_first() {
+    let after = |cell: usize, seed: u64| {
+        let noise = [0.0, 2.0, -1.5, 1.0][seed as usize % 4];
+        let nudge = [0.0, 0.1, 0.2, 0.15][seed as usize % 4];
+        base(cell, seed).map(|value| match cell {
+            // Clear, unclear, and clearer still.
+            1 => value + 10.0 + nudge,
+            2 => value + noise,
+            3 => value + 1_000.0 + nudge,
+            _ => value,
+        })
+    };
+    let diff = diff(&results(study(), base), &results(study(), after), Metrics::Named);
+    let order: Vec<(String, bool)> =
+        diff.comparisons.iter().map(|c| (c.cell_label(), c.is_significant())).collect();
+    assert_eq!(
+        order,
+        [
+            ("newreno, 50".to_owned(), true),
+            ("cubic, 50".to_owned(), true),
+            ("newreno, 5".to_owned(), false),
+            ("cubic, 5".to_owned(), false),
+        ]
+    );
+    let second = &diff.comparisons[1];
+    assert_eq!((second.means.0, second.paired.count), (102.0, 3));
+    assert!((second.paired.mean_difference - 10.15).abs() < 1e-9);
+    assert!((second.relative().unwrap() - 10.15 / 102.0).abs() < 1e-12);
+    // Three tests: the second least p-value is doubled.
+    assert_eq!(second.p_corrected.unwrap(), 2.0 * second.paired.p.unwrap());
+    assert!(diff.comparisons[3].identical && diff.is_change());
+}
+
+#[test]
+fn pairs_are_made_by_seed() {
+    // The second study has other seeds: 2 to 4 instead of 1 to 3; and one run is missing.
+    let shifted = Study { seed: 2, ..study() };
+    let second = results(shifted, |cell, seed| base(cell, seed).filter(|_| (cell, seed) != (0, 2)));
+    let diff = diff(&results(study(), base), &second, Metrics::Named);
+    assert!(diff.comparisons.iter().all(|comparison| comparison.identical));
+    assert_eq!(diff.comparisons.iter().map(|c| c.paired.count).collect::<Vec<_>>(), [1, 2, 2, 2]);
+    assert_eq!(
+        diff.notes,
+        ["9 runs have no partner: a seed that the other side lacks, or a run that is missing or failed"]
+    );
+}
+
+#[test]
+fn cells_and_axes_of_one_side_are_told() {
+    let text = testing::STUDY.replace("[5, 50]", "[5, 500]");
+    let diff = super::diff(&results(study(), base), &results(testing::study(&text), base), Metrics::Named);
+    assert_eq!(diff.only_first, ["cubic, 50", "newreno, 50"]);
+    assert_eq!(diff.only_second, ["cubic, 500", "newreno, 500"]);
+    assert_eq!(diff.comparisons.len(), 2);
+    assert!(diff.is_change());
+
+    // An axis of a single point is no hindrance.
+    let text = format!("{}[[axes]]\nname = \"loss\"\nkey = \"per\"\nvalues = [0]\n", testing::STUDY);
+    let diff = super::diff(&results(study(), base), &results(testing::study(&text), base), Metrics::Named);
+    assert_eq!(diff.notes, ["the axis `loss` is in the second results alone"]);
+    assert_eq!((diff.comparisons.len(), diff.only_first.len(), diff.only_second.len()), (4, 0, 0));
+}
+
+#[test]
+fn only_what_is_asked_for() {
+    let (first, second) = (results(study(), base), results(study(), base));
+    let only = diff(&first, &second, Metrics::Only(&["other".to_owned()]));
+    assert!(only.comparisons.iter().all(|comparison| comparison.metric == "other"));
+    assert_eq!(only.comparisons.len(), 4);
+}

@@ -1,0 +1,98 @@
+//! Results as a table for other tools: CSV, Parquet or JSON, one row a run.
+//!
+//! | column | meaning |
+//! |---|---|
+//! | `key` | 64 hexadecimal digits that decide the outcome (canonical exports only) |
+//! | one for each axis | the label of its point; `<axis>_value` beside it where points have values, in the axis's unit |
+//! | `repeat` | from 0 |
+//! | `seed` | seed of the run |
+//! | `state` | `done`, `failed` or `missing` |
+//! | `reason` | why it failed |
+//! | one for each metric | those that the study names first, then all others by name; absent where not measured |
+//! | `trace_sha256` | hash of the samples ([`trace_file::digest`](crate::trace_file::digest)), if they are kept |
+//! | `trace` | their file, relative to the directory (not in canonical exports) |
+//! | `cpu_s` | CPU time of the run, seconds (not in canonical exports) |
+//! | `finished` | when it was stored, UTC (not in canonical exports) |
+//! | `version` | the version of cwnd that ran it (not in canonical exports) |
+//!
+//! Rows are in the study's order: cell by cell, repeats in order. An axis whose name another column has gets `axis_`
+//! before it. Numbers are the shortest text that reads back as the same number; an absent value is an empty field, a
+//! null, or not in the JSON object.
+//!
+//! A **canonical** export is what "the same results" means: rows are sorted by key, nothing tells when, where or how
+//! fast they were made, and equal results give equal bytes, whatever the threads, the number of interruptions and the
+//! order of the runs. It is CSV or JSON.
+
+mod sheet;
+mod write;
+
+use crate::{Results, Store, StoreError, StoreErrorKind, Study};
+use std::{fmt, io};
+
+/// The format of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated values (RFC 4180, lines ended by a line feed).
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// One document: the study's name, and an object a run, each on a line of its own.
+    Json,
+}
+
+impl Format {
+    /// Each with the extension of its files.
+    pub const ALL: [(&str, Format); 3] =
+        [("csv", Format::Csv), ("parquet", Format::Parquet), ("json", Format::Json)];
+}
+
+/// Why an export failed.
+#[derive(Debug)]
+pub enum ExportError {
+    /// The store cannot be read.
+    Store(StoreError),
+    /// The text cannot be written.
+    Write(io::Error),
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExportError::Store(error) => error.fmt(f),
+            ExportError::Write(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ExportError {}
+
+/// Writes all runs of the study that was last run in a store.
+///
+/// # Errors
+/// If the store cannot be read or the text not be written; or a canonical export is to be Parquet, whose files tell
+/// what wrote them.
+pub fn write(
+    store: &Store,
+    study: Study,
+    format: Format,
+    canonical: bool,
+    to: &mut impl io::Write,
+) -> Result<(), ExportError> {
+    if canonical && format == Format::Parquet {
+        let reason = "a canonical export is CSV or JSON: a Parquet file tells which version wrote it";
+        let error = StoreError::new(store.directory(), StoreErrorKind::Other, reason);
+        return Err(ExportError::Store(error));
+    }
+    let keys = store.study().map_err(ExportError::Store)?.map(|kept| kept.keys).unwrap_or_default();
+    let (results, rows) = Results::with_rows(study, store).map_err(ExportError::Store)?;
+    let sheet = sheet::Sheet::new(&results, &rows, &keys, store.directory(), canonical);
+    let written = match format {
+        Format::Csv => write::csv(&sheet, to),
+        Format::Parquet => write::parquet(&sheet, to),
+        Format::Json => write::json(&sheet, &results.study.name, to),
+    };
+    written.map_err(ExportError::Write)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Columns and rows, whatever the format.
+
+use crate::{Results, RunKey, RunState, StoredRun, StoredState, parquet::Kind};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+pub(super) struct Sheet {
+    pub columns: Vec<Column>,
+    pub rows: Vec<Vec<Entry>>,
+}
+
+pub(super) struct Column {
+    pub name: String,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Entry {
+    Absent,
+    Text(String),
+    Count(u64),
+    Number(f64),
+}
+
+impl Sheet {
+    pub fn new(
+        results: &Results,
+        rows: &[Option<StoredRun>],
+        keys: &[RunKey],
+        directory: &Path,
+        canonical: bool,
+    ) -> Sheet {
+        let study = &results.study;
+        let metrics = metrics(results);
+        let mut columns: Vec<Column> = Vec::new();
+        let fixed = ["key", "repeat", "seed", "state", "reason", "trace_sha256"];
+        let own = ["trace", "cpu_s", "finished", "version"];
+        let mut add = |name: &str, kind| columns.push(Column { name: name.to_owned(), kind });
+        if canonical {
+            add("key", Kind::Text);
+        }
+        for axis in &study.axes {
+            let taken = |name: &str| {
+                fixed.contains(&name) || own.contains(&name) || metrics.iter().any(|metric| metric == name)
+            };
+            let name = if taken(&axis.name) { format!("axis_{}", axis.name) } else { axis.name.clone() };
+            add(&name, Kind::Text);
+            if axis.points.iter().any(|point| point.value.is_some()) {
+                add(&format!("{name}_value"), Kind::Double);
+            }
+        }
+        add("repeat", Kind::Unsigned);
+        add("seed", Kind::Unsigned);
+        add("state", Kind::Text);
+        add("reason", Kind::Text);
+        metrics.iter().for_each(|metric| add(metric, Kind::Double));
+        add("trace_sha256", Kind::Text);
+        if !canonical {
+            own.iter().zip([Kind::Text, Kind::Double, Kind::Text, Kind::Text]).for_each(|(n, k)| add(n, k));
+        }
+
+        let mut order: Vec<usize> = (0..results.runs.len()).collect();
+        if canonical {
+            order.sort_by_key(|place| (keys.get(*place), *place));
+        }
+        let row = |place: usize| {
+            let run = &results.runs[place];
+            let mut row = Vec::with_capacity(columns.len());
+            if canonical {
+                row.push(keys.get(place).map_or(Entry::Absent, |key| Entry::Text(key.to_string())));
+            }
+            for (axis, point) in study.axes.iter().zip(&study.cells[run.cell].coordinates) {
+                row.push(Entry::Text(axis.points[*point].label.clone()));
+                if axis.points.iter().any(|point| point.value.is_some()) {
+                    row.push(axis.points[*point].value.map_or(Entry::Absent, Entry::Number));
+                }
+            }
+            let (state, reason) = match &run.state {
+                RunState::Done(_) => ("done", None),
+                RunState::Failed(reason) => ("failed", Some(reason.clone())),
+                RunState::Missing => ("missing", None),
+            };
+            row.extend([Entry::Count(run.repeat.into()), Entry::Count(run.seed), Entry::Text(state.into())]);
+            row.push(reason.map_or(Entry::Absent, Entry::Text));
+            row.extend(metrics.iter().map(|metric| run.metric(metric).map_or(Entry::Absent, Entry::Number)));
+            let stored = rows[place].as_ref();
+            row.push(stored.and_then(samples).map_or(Entry::Absent, Entry::Text));
+            if !canonical {
+                let trace = run.trace.as_deref().map(|path| path.strip_prefix(directory).unwrap_or(path));
+                let text = |text: Option<String>| text.map_or(Entry::Absent, Entry::Text);
+                row.push(text(trace.map(|path| path.display().to_string())));
+                row.push(stored.map_or(Entry::Absent, |run| Entry::Number(run.cpu_s)));
+                row.push(text(stored.map(|run| utc(run.finished))));
+                row.push(text(stored.map(|run| run.version.clone())));
+            }
+            row
+        };
+        let rows = order.into_iter().map(row).collect();
+        Sheet { columns, rows }
+    }
+}
+
+/// The metrics of all runs: those that the study names first.
+fn metrics(results: &Results) -> Vec<String> {
+    let mut others: BTreeSet<&String> = BTreeSet::new();
+    for run in &results.runs {
+        if let RunState::Done(metrics) = &run.state {
+            others.extend(metrics.keys());
+        }
+    }
+    let mut all: Vec<String> = Vec::new();
+    for name in &results.study.metrics {
+        if others.remove(name) {
+            all.push(name.clone());
+        }
+    }
+    all.extend(others.into_iter().cloned());
+    all
+}
+
+/// The hash of a run's samples, if they are kept.
+fn samples(run: &StoredRun) -> Option<String> {
+    match &run.state {
+        StoredState::Done { trace: Some(trace), .. } => Some(RunKey(trace.samples).to_string()),
+        _ => None,
+    }
+}
+
+/// A time as ISO 8601 has it, to the second.
+fn utc(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years of the calendar that begins with March, in eras of 400 (H. Hinnant, "chrono-compatible low-level date
+    // algorithms").
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// `date -u -d @SECONDS +%FT%TZ`
+    #[test]
+    fn dates() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (4_107_542_399, "2100-02-28T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (1_795_180_661, "2026-11-20T13:17:41Z"),
+        ] {
+            assert_eq!(utc(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
+    }
+}

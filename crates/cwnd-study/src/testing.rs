@@ -1,0 +1,121 @@
+//! A study and an engine for tests: the engine takes no time, and its outcomes follow from the seed.
+
+use crate::Study;
+use cwnd_scenario::{
+    Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Sample, SampleState, Scenario,
+    Time, Trace,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Two algorithms, two buffers, three repeats.
+pub const STUDY: &str = r#"
+title = "A study"
+question = "What then?"
+[scenario]
+rate = "10 Mbit/s"
+flows = 2
+duration = "10 s"
+[run]
+repeats = 3
+metrics = ["throughput_bps"]
+[[axes]]
+name = "variant"
+key = "algorithm"
+values = ["cubic", "newreno"]
+[[axes]]
+name = "buffer"
+key = "buffer"
+values = [5, 50]
+"#;
+
+/// The same, with the traces of one buffer's first two repeats.
+pub fn traced() -> Study {
+    study(&format!("{STUDY}[trace]\nsample = \"1 s\"\nrepeats = 2\nwhere = {{ buffer = 50 }}\n"))
+}
+
+#[track_caller]
+pub fn study(text: &str) -> Study {
+    Study::parse("toy", "toy.toml", text, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The engine.
+#[derive(Default)]
+pub struct Toy {
+    /// How many runs it has done.
+    pub runs: AtomicUsize,
+    /// Version of `newreno`.
+    pub newreno: u32,
+    /// Runs with this seed panic.
+    pub panics_at: Option<u64>,
+    /// Runs with this seed fail.
+    pub fails_at: Option<u64>,
+    /// What a run may need, bytes.
+    pub memory: f64,
+}
+
+impl Engine for Toy {
+    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+        let packets = scenario.duration.as_secs_f64();
+        Ok(Cost { packets, cpu_s: 1e-6 * packets, memory: self.memory })
+    }
+
+    fn identity(&self, scenario: &Scenario) -> String {
+        let newreno = scenario.flows.iter().any(|flow| flow.algorithm.name == "newreno");
+        format!("toy v{}\n{scenario:?}", if newreno { self.newreno } else { 0 })
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        assert_ne!(Some(scenario.seed), self.panics_at, "the seed is bad");
+        if Some(scenario.seed) == self.fails_at {
+            return Err(EngineError::Failed("the seed is no good".to_owned()));
+        }
+        let received = 1_000 * scenario.seed + u64::from(self.newreno);
+        let flow = |_: &_| FlowOutcome {
+            packets_sent: received + 3,
+            packets_received: received,
+            packets_in_flight: 3,
+            wire_bytes_received: received * 1_000,
+            bytes_in_order: received * 960,
+            rtt_sum_s: 0.1 * received as f64,
+            rtt_samples: received,
+            rtt_min: Some(Time::from_millis(204)),
+            rtt_max: Some(Time::from_millis(210)),
+            cwnd_integral: 1.0 / 3.0,
+            cwnd: 12.5,
+            ssthresh: f64::INFINITY,
+            ..FlowOutcome::default()
+        };
+        let link = |link: &cwnd_scenario::LinkSpec| LinkOutcome {
+            name: link.name.clone(),
+            ..LinkOutcome::default()
+        };
+        Ok(Outcome {
+            begin: scenario.warm_up,
+            end: scenario.duration,
+            flows: scenario.flows.iter().map(flow).collect(),
+            links: scenario.network.links.iter().map(link).collect(),
+            trace: scenario.sample.map(|every| trace(scenario, every)),
+        })
+    }
+}
+
+fn trace(scenario: &Scenario, every: Time) -> Trace {
+    let times: Vec<Time> = (1..=5).map(|i| Time(i * every.0 + 1)).collect();
+    let sample = |(time_index, flow)| Sample {
+        time_index,
+        flow,
+        cwnd: 10.0 + time_index as f64 / 3.0,
+        ssthresh: if time_index < 2 { f64::INFINITY } else { 7.5 },
+        rtt: (time_index > 0).then_some(Time(204_000_000 + scenario.seed)),
+        delivered_bytes: 1_448 * time_index as u64,
+        in_flight: 9,
+        state: if time_index == 3 { SampleState::Recovery } else { SampleState::Open },
+    };
+    Trace {
+        queues: vec!["bottleneck".to_owned()],
+        samples: (0..times.len()).flat_map(|i| [(i, 0), (i, 1)]).map(sample).collect(),
+        queue_lengths: (0..times.len() as u32).map(|i| vec![i]).collect(),
+        times,
+    }
+}

@@ -1,0 +1,131 @@
+//! How far a study has come, on standard error: a bar for a person, now and then a line for a file.
+
+use cwnd_study::{
+    Study,
+    runner::{Plan, Progress, Status},
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::{
+    io::{self, IsTerminal},
+    time::{Duration, Instant},
+};
+
+/// Shows the progress.
+pub enum Shown {
+    /// Not at all.
+    Quiet,
+    /// As a bar.
+    Bar(ProgressBar),
+    /// As a line now and then.
+    Lines {
+        /// When the last one was written.
+        last: Instant,
+    },
+}
+
+/// Between two lines.
+const PAUSE: Duration = Duration::from_secs(5);
+
+impl Shown {
+    /// Says what is about to be done, and begins to show how far it has come.
+    pub fn new(study: &Study, plan: &Plan, jobs: usize, quiet: bool) -> Shown {
+        if quiet {
+            return Shown::Quiet;
+        }
+        for note in &plan.notes {
+            eprintln!("note: {note}");
+        }
+        if plan.missing() == 0 {
+            return Shown::Quiet;
+        }
+        eprintln!("{}", announcement(study, plan, jobs));
+        if !io::stderr().is_terminal() {
+            return Shown::Lines { last: Instant::now() };
+        }
+        let bar = ProgressBar::with_draw_target(Some(plan.missing() as u64), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("  {bar:30} {pos} of {len} runs done{msg}");
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        Shown::Bar(bar)
+    }
+
+    /// Leaves nothing of the bar.
+    pub fn clear(&self) {
+        if let Shown::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Shown {
+    fn update(&mut self, status: &Status) {
+        match self {
+            Shown::Quiet => {}
+            Shown::Bar(bar) => {
+                bar.set_position(status.stored as u64);
+                bar.set_message(rest(status));
+            }
+            Shown::Lines { last } => {
+                if last.elapsed() >= PAUSE {
+                    *last = Instant::now();
+                    eprintln!("  {} of {} runs done{}", status.stored, status.total, rest(status));
+                }
+            }
+        }
+    }
+}
+
+fn rest(status: &Status) -> String {
+    let failed = if status.failed > 0 { format!(", {} failed", status.failed) } else { String::new() };
+    match status.left {
+        Some(left) => format!("{failed}, about {} left", duration(left)),
+        None => failed,
+    }
+}
+
+fn announcement(study: &Study, plan: &Plan, jobs: usize) -> String {
+    let present = match plan.present {
+        0 => String::new(),
+        present => format!("; {present} are stored already"),
+    };
+    let expected = Duration::try_from_secs_f64(plan.cpu_s() / jobs as f64).unwrap_or(Duration::MAX);
+    let threads = if jobs == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
+    let runs = if plan.missing() == 1 { "run" } else { "runs" };
+    format!(
+        "{}: {} {runs} to do on {threads}, at most about {}{present}",
+        study.name,
+        plan.missing(),
+        duration(expected)
+    )
+}
+
+/// A duration as people say it.
+pub fn duration(time: Duration) -> String {
+    match time.as_secs() {
+        0..10 => format!("{:.1} s", time.as_secs_f64()),
+        seconds @ 10..100 => format!("{seconds} s"),
+        seconds @ 100..6_000 => format!("{} min", (seconds + 30) / 60),
+        seconds => format!("{} h", (seconds + 1_800) / 3_600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        for (seconds, text) in [
+            (0.04, "0.0 s"),
+            (9.97, "10.0 s"),
+            (10.0, "10 s"),
+            (99.9, "99 s"),
+            (100.0, "2 min"),
+            (5_999.0, "100 min"),
+            (6_000.0, "2 h"),
+        ] {
+            assert_eq!(duration(Duration::from_secs_f64(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What came of a study, in some lines.
+
+use super::progress::duration;
+use cwnd_report::table::{Align, Table};
+use cwnd_study::{
+    Expectation, Results,
+    claims::{self, Verdict},
+    runner::{Plan, Ran},
+};
+use std::path::Path;
+
+/// How many failed runs are told of.
+const MOST_FAILURES: usize = 10;
+/// How much of a claim's text stands in a table.
+const WIDEST_CLAIM: usize = 72;
+
+/// What was run, what failed, the verdicts on the study's claims, and where the results are.
+pub fn text(results: &Results, plan: &Plan, ran: &Ran, jobs: usize, directory: &Path) -> String {
+    let mut text = format!("\n  {}\n\n", what_was_run(plan, ran, jobs));
+    for (cell, repeat, reason) in ran.failures.iter().take(MOST_FAILURES) {
+        let seed = results.study.seed.wrapping_add((*repeat).into());
+        text += &format!("  failed: {} (seed {seed}): {reason}\n", results.study.cell_label(*cell));
+    }
+    if ran.failures.len() > MOST_FAILURES {
+        text += &format!("  … and {} more\n", ran.failures.len() - MOST_FAILURES);
+    }
+    if !ran.failures.is_empty() {
+        text.push('\n');
+    }
+    if !results.study.claims.is_empty() {
+        text += &format!("{}\n", verdicts(results));
+    }
+    text + &format!("  results in {}\n\n", directory.display())
+}
+
+fn what_was_run(plan: &Plan, ran: &Ran, jobs: usize) -> String {
+    let threads = if jobs > 1 { format!(" on {jobs} threads") } else { String::new() };
+    let mut parts = Vec::new();
+    if ran.done > 0 {
+        parts.push(format!(
+            "{} {} done in {}{threads} ({:.1} s of CPU)",
+            ran.done,
+            if ran.done == 1 { "run" } else { "runs" },
+            duration(ran.elapsed),
+            ran.cpu_s
+        ));
+    }
+    if ran.by_others > 0 {
+        parts.push(format!("{} done by another process meanwhile", ran.by_others));
+    }
+    if plan.present > 0 {
+        parts.push(match parts.is_empty() {
+            true => format!("all {} runs were stored already", plan.present),
+            false => format!("{} were stored already", plan.present),
+        });
+    }
+    parts.join(", ")
+}
+
+fn verdicts(results: &Results) -> Table {
+    let mut table = Table::new([
+        ("claim", Align::Left),
+        ("expected", Align::Right),
+        ("measured", Align::Right),
+        ("verdict", Align::Left),
+    ])
+    .indent(2);
+    for verdict in claims::evaluate(results) {
+        let claim = &results.study.claims[verdict.claim];
+        let cells = [shortened(&claim.text), range(&claim.expect), measured(&verdict)];
+        table.row(cells.into_iter().chain([verdict.judgement.name().to_owned()]));
+    }
+    table
+}
+
+fn range(expect: &Expectation) -> String {
+    match (expect.at_least, expect.at_most) {
+        (Some(least), Some(most)) => format!("{} to {}", number(least), number(most)),
+        (Some(least), None) => format!("≥ {}", number(least)),
+        (None, Some(most)) => format!("≤ {}", number(most)),
+        (None, None) => String::new(),
+    }
+}
+
+fn measured(verdict: &Verdict) -> String {
+    match verdict.measured {
+        None => "–".to_owned(),
+        Some(summary) => match summary.ci95 {
+            Some(half) => format!("{} ± {}", number(summary.mean), number(half)),
+            None => number(summary.mean),
+        },
+    }
+}
+
+/// Four significant digits at most.
+pub fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-4.0..7.0).contains(&magnitude) {
+        return format!("{value:.2e}");
+    }
+    let decimals = (3.0 - magnitude).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= WIDEST_CLAIM {
+        return line;
+    }
+    line.chars().take(WIDEST_CLAIM - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (0.123_456, "0.1235"),
+            (-0.000_123_4, "-0.0001234"),
+            (1.2e-7, "1.20e-7"),
+            (941_234.0, "941234"),
+            (9.412_34e8, "9.41e8"),
+            (12.5, "12.5"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn long_claims_are_cut() {
+        assert_eq!(shortened("a\n  b"), "a b");
+        assert_eq!(shortened(&"x".repeat(80)).chars().count(), WIDEST_CLAIM);
+    }
+}
