@@ -209,6 +209,26 @@ impl Window {
         self.cwnd = self.whole(segments).clamp(1.0, self.clamp);
     }
 
+    /// Give up a part of the window without a congestion episode, as algorithms that watch delay do: at least
+    /// two segments stay, and the slow-start threshold goes down with the window, so that what was given up is
+    /// not won back by slow start.
+    pub fn lower_cwnd(&mut self, segments: f64) {
+        if self.whole(segments) < self.cwnd {
+            self.set_cwnd(segments.max(MIN_SSTHRESH.min(self.cwnd)));
+        }
+        if self.in_slow_start() {
+            let under = if self.slow_start_at_ssthresh { 1.0 } else { 0.0 };
+            self.set_ssthresh(self.cwnd - under);
+        }
+    }
+
+    /// How many segments an ACK of `acked` counts for, for windows that an algorithm keeps beside this one:
+    /// Linux 2.6 counts each ACK once.
+    #[inline]
+    pub fn counted(&self, acked: u32) -> f64 {
+        if self.arithmetic == Arithmetic::Linux26 { 1.0 } else { f64::from(acked) }
+    }
+
     /// Set the slow-start threshold, at least two segments (and whole, where the arithmetic is).
     #[inline]
     pub fn set_ssthresh(&mut self, segments: f64) {
@@ -305,6 +325,25 @@ mod tests {
         window.increase(9, 10.0);
         window.increase_weighted(9, 1.0, 10.0);
         assert_eq!(window.cwnd, 10.0);
+    }
+
+    #[test]
+    fn what_is_given_up_to_delay_is_not_won_back_by_slow_start() {
+        // 60 of 100, under a threshold of 80: the threshold follows, one lower where it counts as slow start.
+        for (arithmetic, ssthresh) in [(Arithmetic::Real, 60.0), (Arithmetic::Linux26, 59.0)] {
+            let mut window = window_with(100.0, 80.0, arithmetic);
+            window.lower_cwnd(60.0);
+            assert_eq!((window.cwnd, window.ssthresh), (60.0, ssthresh));
+            assert!(!window.in_slow_start());
+            // Two segments stay, and nothing is raised.
+            window.lower_cwnd(-5.0);
+            assert_eq!((window.cwnd, window.ssthresh), (2.0, 2.0));
+            window.lower_cwnd(50.0);
+            assert_eq!(window.cwnd, 2.0);
+        }
+        let mut single = window(1.0, Arithmetic::Real);
+        single.lower_cwnd(0.0);
+        assert_eq!(single.cwnd, 1.0);
     }
 
     #[test]

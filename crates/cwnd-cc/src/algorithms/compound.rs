@@ -46,7 +46,7 @@ pub mod ns2;
 #[cfg(test)]
 mod tests;
 
-use crate::parts::round::RoundRtt;
+use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
     Signal, Window, build,
@@ -131,7 +131,7 @@ pub struct Compound {
     gamma: f64,
     /// diff_reno, if measured since the last loss.
     reno_queued: Option<f64>,
-    round: RoundRtt,
+    rounds: DelayRounds,
 }
 
 /// Compound TCP as first published: gamma stays as it is set.
@@ -145,21 +145,19 @@ impl Configurable for Compound {
 
     fn new(parameters: CompoundParameters) -> Self {
         let gamma = parameters.gamma;
-        Compound { parameters, delay_window: 0.0, gamma, reno_queued: None, round: RoundRtt::EMPTY }
+        Compound { parameters, delay_window: 0.0, gamma, reno_queued: None, rounds: DelayRounds::default() }
     }
 }
 
 impl CongestionControl for Compound {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if ack.round_start {
-            self.end_round(window, ack);
-        }
-        if let Some(rtt) = ack.rtt {
-            self.round.add(rtt);
-        }
+        let ended = self.rounds.on_ack(ack);
         if !ack.may_grow() {
             return;
+        }
+        if let Some(delay) = ended {
+            self.end_round(window, &delay);
         }
         let mut acked = ack.acked;
         if window.in_slow_start() {
@@ -172,7 +170,7 @@ impl CongestionControl for Compound {
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
-        self.round = RoundRtt::EMPTY;
+        self.rounds.restart();
         if congestion.is_repeated_timeout() {
             return;
         }
@@ -191,7 +189,7 @@ impl CongestionControl for Compound {
     }
 
     fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
-        self.round = RoundRtt::EMPTY;
+        self.rounds.restart();
     }
 
     fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
@@ -202,16 +200,14 @@ impl CongestionControl for Compound {
 
 impl Compound {
     /// A round trip is over: work on the delay window.
-    fn end_round(&mut self, window: &mut Window, ack: &Ack) {
-        let round = core::mem::replace(&mut self.round, RoundRtt::EMPTY);
+    fn end_round(&mut self, window: &mut Window, delay: &RoundDelay) {
         let win = window.cwnd;
-        if round.samples == 0 || !ack.may_grow() || window.in_slow_start() || win < self.parameters.w_low {
+        if window.in_slow_start() || win < self.parameters.w_low {
             return;
         }
         self.delay_window = self.delay_window.min(win);
-        let queued_share = queued_share(ack.min_rtt.min(round.min), round.min);
-        let diff = win * queued_share;
-        self.reno_queued = Some((win - self.delay_window) * queued_share);
+        let diff = delay.queued_segments(win);
+        self.reno_queued = Some(delay.queued_segments(win - self.delay_window));
 
         let target = if diff < self.gamma {
             self.delay_window + (self.parameters.alpha * libm::pow(win, self.parameters.k) - 1.0).max(0.0)
@@ -233,11 +229,6 @@ impl Compound {
             self.gamma = ((1.0 - gain) * self.gamma + gain * 0.75 * queued).clamp(min, max);
         }
     }
-}
-
-/// 1 - baseRTT/RTT: the share of the window that stands in the queue.
-fn queued_share(base: Nanos, rtt: Nanos) -> f64 {
-    if rtt.0 == 0 { 0.0 } else { 1.0 - base.0 as f64 / rtt.0 as f64 }
 }
 
 impl Configurable for Compound2006 {

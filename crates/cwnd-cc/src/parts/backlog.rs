@@ -1,0 +1,139 @@
+//! The Vegas backlog estimate: how much of the window stands in queues.
+//!
+//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8),
+//! 1995. A window W that takes RTT to come back moves at W/RTT, and would at W/baseRTT if nothing were
+//! queued. The difference, kept up for baseRTT, is what the flow has in queues:
+//!
+//! ```text
+//! Diff = (W/baseRTT - W/RTT) baseRTT = W (1 - baseRTT/RTT)          segments
+//! ```
+//!
+//! baseRTT is the least round-trip time of the connection. What RTT is differs: most take the least sample of
+//! a round trip ([`RoundDelay`]), which does not mistake a delayed ACK for a queue, some the latest or a
+//! smoothed one.
+
+use super::round::RoundRtt;
+use crate::{Ack, Nanos};
+
+/// `1 - baseRTT/RTT`: the share of the window that stands in queues. Nothing where nothing is known.
+#[inline]
+pub fn queued_share(base: Nanos, rtt: Nanos) -> f64 {
+    if rtt.0 == 0 || base >= rtt { 0.0 } else { 1.0 - base.0 as f64 / rtt.0 as f64 }
+}
+
+/// Diff, segments: what of a window of `cwnd` stands in queues.
+#[inline]
+pub fn queued_segments(cwnd: f64, base: Nanos, rtt: Nanos) -> f64 {
+    cwnd * queued_share(base, rtt)
+}
+
+/// The delay that a round trip met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundDelay {
+    /// Least round-trip time of the connection.
+    pub base: Nanos,
+    /// Least round-trip time of this round trip.
+    pub rtt: Nanos,
+    /// How many samples that is the least of; at least one.
+    pub samples: u32,
+}
+
+impl RoundDelay {
+    /// The share of the window that stood in queues.
+    pub fn queued_share(&self) -> f64 {
+        queued_share(self.base, self.rtt)
+    }
+
+    /// Diff, segments, for a window of `cwnd`.
+    pub fn queued_segments(&self, cwnd: f64) -> f64 {
+        queued_segments(cwnd, self.base, self.rtt)
+    }
+
+    /// RTT - baseRTT.
+    pub fn queueing_delay(&self) -> Nanos {
+        self.rtt.since(self.base)
+    }
+}
+
+/// Follows round trips and tells of each what delay it met.
+#[derive(Clone, Debug)]
+pub struct DelayRounds {
+    round: RoundRtt,
+}
+
+impl Default for DelayRounds {
+    fn default() -> Self {
+        DelayRounds { round: RoundRtt::EMPTY }
+    }
+}
+
+impl DelayRounds {
+    /// Measure an ACK. Where it begins a round trip, answers what the one before met, if that had a sample.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack) -> Option<RoundDelay> {
+        let ended = if ack.round_start { self.end_round(ack) } else { None };
+        if let Some(rtt) = ack.rtt {
+            self.round.add(rtt);
+        }
+        ended
+    }
+
+    /// Forget what of the round trip was measured: a recovery begins or is over.
+    pub fn restart(&mut self) {
+        self.round = RoundRtt::EMPTY;
+    }
+
+    fn end_round(&mut self, ack: &Ack) -> Option<RoundDelay> {
+        let RoundRtt { min: rtt, samples } = core::mem::replace(&mut self.round, RoundRtt::EMPTY);
+        (samples > 0).then_some(RoundDelay { base: ack.min_rtt.min(rtt), rtt, samples })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ack, ack_rtt, assert_near};
+
+    const BASE: Nanos = Nanos::from_millis(100);
+
+    #[test]
+    fn the_backlog_is_the_windows_share_of_the_delay() {
+        // 100 segments: 125 ms on a path of 100 ms is a fifth, 20 segments; 200 ms a half.
+        for (rtt, segments) in [(100, 0.0), (125, 20.0), (200, 50.0)] {
+            assert_near(queued_segments(100.0, BASE, Nanos::from_millis(rtt)), segments, 1e-12);
+        }
+    }
+
+    #[test]
+    fn nothing_known_is_nothing_queued() {
+        for (base, rtt) in
+            [(Nanos::MAX, BASE), (BASE, Nanos::ZERO), (BASE, Nanos(1)), (Nanos::ZERO, Nanos::ZERO)]
+        {
+            assert_eq!(queued_share(base, rtt), 0.0);
+        }
+    }
+
+    #[test]
+    fn a_round_trip_answers_its_least_sample() {
+        let mut rounds = DelayRounds::default();
+        for (ms, rtt) in [(0, 130), (1, 110), (2, 150)] {
+            assert_eq!(rounds.on_ack(&ack_rtt(ms, rtt)), None);
+        }
+        // The sample of the ACK that begins the next round trip belongs to that one.
+        let begins = Ack { round_start: true, min_rtt: BASE, ..ack_rtt(3, 105) };
+        let delay = rounds.on_ack(&begins).unwrap();
+        assert_eq!(delay, RoundDelay { base: BASE, rtt: Nanos::from_millis(110), samples: 3 });
+        assert_eq!(delay.queueing_delay(), Nanos::from_millis(10));
+        let delay = rounds.on_ack(&Ack { round_start: true, min_rtt: BASE, ..ack(4) }).unwrap();
+        assert_eq!((delay.rtt, delay.samples), (Nanos::from_millis(105), 1));
+    }
+
+    #[test]
+    fn a_round_trip_without_a_sample_answers_nothing() {
+        let mut rounds = DelayRounds::default();
+        assert_eq!(rounds.on_ack(&Ack { round_start: true, ..ack(0) }), None);
+        rounds.on_ack(&ack_rtt(0, 100));
+        rounds.restart();
+        assert_eq!(rounds.on_ack(&Ack { round_start: true, ..ack(0) }), None);
+    }
+}
