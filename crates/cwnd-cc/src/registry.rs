@@ -29,12 +29,19 @@ pub struct AlgorithmInfo {
     pub reference: &'static str,
     /// What it does, in a line or two.
     pub summary: &'static str,
+    /// Where it shines, in a sentence.
+    pub strengths: &'static str,
+    /// Where it fails, in a sentence.
+    pub weaknesses: &'static str,
     /// What it reacts to.
     pub signals: &'static [Signal],
     /// What it is based on.
     pub based_on: &'static str,
     /// Where else it is implemented.
     pub implemented_in: &'static str,
+    /// Its equations are not public: they were rebuilt from what abstracts and summaries say. Name, title and
+    /// summary say so too.
+    pub reconstruction: bool,
     /// Counts up whenever its behaviour changes, so that stored results are told apart.
     pub version: u32,
     /// Its parameters.

@@ -65,9 +65,14 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 control algorithm for supporting high-speed and short-distance networks, JNCA 55, 2015",
     summary: "Gives up little at a loss and wins it back at up to three times NewReno's pace, slower near \
               the last loss.",
+    strengths: "Keeps short fast paths with small buffers busy: little is given up at a loss and soon won \
+                back.",
+    weaknesses: "Gives up so little that flows of other algorithms, and newcomers, get less than their \
+                 share; no faster than Reno once above the last loss.",
     signals: &[Signal::Loss],
     based_on: "NewReno",
     implemented_in: "the authors' Linux module (tcp_agilesd), also for ns-2.35",
+    reconstruction: false,
     version: 1,
     parameters: AgileSdParameters::PARAMETERS,
     build: build::<AgileSd>,

@@ -61,9 +61,14 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     year: 2023,
     reference: "RFC 9438 (2023), with HyStart++ of RFC 9406 (2023)",
     summary: "Grows as a cubic function of the time since the last loss, flat around that loss's window.",
+    strengths: "What the standard asks for: scales to long fast paths, is no slower than Reno on short \
+                ones, leaves slow start gently.",
+    weaknesses: "Fills whatever buffer there is, so delay follows buffer size; random losses keep it small; \
+                 slow to give way to a new flow.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "CUBIC of RFC 8312",
     implemented_in: "FreeBSD, QUIC stacks; close relatives in Windows and Apple's systems",
+    reconstruction: false,
     version: 1,
     parameters: CubicParameters::PARAMETERS,
     build: build::<Cubic>,

@@ -52,9 +52,13 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 Algorithm to Adapt for High-BDP Networks, IEEE Systems Journal 13(2), 2019, arXiv:1904.13105",
     summary: "Grows by the root of the window times RTTmax/RTT a round trip: faster for larger windows and \
               emptier queues.",
+    strengths: "Fills long fast paths with large buffers within seconds, and takes losses with little harm.",
+    weaknesses: "Relies on the greatest RTT seen, so that a single spike makes it greedy; takes more than \
+                 its share from Reno; no gain where RTT hardly varies.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "NewReno",
     implemented_in: "third-party Linux modules; the authors' module is not public",
+    reconstruction: false,
     version: 1,
     parameters: ElasticParameters::PARAMETERS,
     build: build::<Elastic>,

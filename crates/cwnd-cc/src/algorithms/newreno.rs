@@ -35,9 +35,14 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     year: 1999,
     reference: "RFC 5681 (2009), RFC 6582 (2012, first RFC 2582 of 1999)",
     summary: "Adds one segment a round trip, halves at a loss: the standard TCP.",
+    strengths: "Known everywhere and simple to reason about; fills a path whose buffer holds a BDP, and \
+                shares it evenly.",
+    weaknesses: "Takes a round trip for each segment won back, so a long fast path stays empty for minutes \
+                 after a loss; favours short RTTs; random losses keep it small.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "Reno",
     implemented_in: "Linux (reno), Windows, FreeBSD, Solaris, ns-2, ns-3, most QUIC stacks",
+    reconstruction: false,
     version: 1,
     parameters: NewRenoParameters::PARAMETERS,
     build: build::<NewReno>,

@@ -23,9 +23,21 @@ fn names_are_unique_and_found() {
         for text in [algorithm.title, algorithm.reference, algorithm.summary, algorithm.based_on] {
             assert!(!text.is_empty() && !text.contains("  "), "{}: {text}", algorithm.name);
         }
+        for sentence in [algorithm.summary, algorithm.strengths, algorithm.weaknesses] {
+            assert!(sentence.ends_with('.') && !sentence.contains("  "), "{}: {sentence}", algorithm.name);
+        }
         assert!(!algorithm.signals.is_empty() && algorithm.version > 0 && algorithm.year >= 1988);
     }
     assert!(find("no such").is_none());
+}
+
+#[test]
+fn reconstructions_are_called_so() {
+    for algorithm in all() {
+        let texts = [algorithm.name, algorithm.title, algorithm.summary];
+        let said = texts.map(|text| text.to_lowercase().contains("reconstruction"));
+        assert_eq!(said, [algorithm.reconstruction; 3], "{}", algorithm.name);
+    }
 }
 
 #[test]

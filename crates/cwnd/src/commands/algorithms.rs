@@ -37,6 +37,10 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     })
 }
 
+/// What a sheet says of an algorithm whose equations are not public.
+const RECONSTRUCTION: &str = "This is a reconstruction: the equations of the original are not public, and were \
+                              rebuilt from what its abstract says. Its results are not those of the original.";
+
 fn list() -> String {
     let columns = ["name", "year", "title", "reacts to"].map(|name| (name, Align::Left));
     let mut table = Table::new(columns).indent(2);
@@ -55,7 +59,13 @@ fn sheet(algorithm: &AlgorithmInfo) -> String {
     let mut text = format!("\n  {} ({}, {})\n\n", algorithm.title, algorithm.name, algorithm.year);
     text += &wrapped(algorithm.summary, 2);
     text.push('\n');
+    if algorithm.reconstruction {
+        text += &wrapped(RECONSTRUCTION, 2);
+        text.push('\n');
+    }
     for (label, value) in [
+        ("shines", algorithm.strengths),
+        ("fails", algorithm.weaknesses),
         ("reference", algorithm.reference),
         ("reacts to", &signals(algorithm).join(", ")),
         ("based on", algorithm.based_on),
@@ -118,9 +128,12 @@ struct Described {
     year: u16,
     reference: &'static str,
     summary: &'static str,
+    strengths: &'static str,
+    weaknesses: &'static str,
     signals: Vec<&'static str>,
     based_on: &'static str,
     implemented_in: &'static str,
+    reconstruction: bool,
     version: u32,
     parameters: Vec<DescribedParameter>,
 }
@@ -152,9 +165,12 @@ impl Described {
             year: algorithm.year,
             reference: algorithm.reference,
             summary: algorithm.summary,
+            strengths: algorithm.strengths,
+            weaknesses: algorithm.weaknesses,
             signals: signals(algorithm),
             based_on: algorithm.based_on,
             implemented_in: algorithm.implemented_in,
+            reconstruction: algorithm.reconstruction,
             version: algorithm.version,
             parameters: algorithm.parameters.iter().map(DescribedParameter::new).collect(),
         }

@@ -18,7 +18,7 @@ fn the_list_names_all() {
 #[test]
 fn a_sheet_tells_of_every_parameter() {
     let sheet = printed(&["algorithms", "agile-sd"]);
-    for part in ["Agile-SD (agile-sd, 2015)", "lambda_max = ", "a number from", "paper"] {
+    for part in ["Agile-SD (agile-sd, 2015)", "shines", "fails", "lambda_max = ", "a number from", "paper"] {
         assert!(sheet.contains(part), "{part} in {sheet}");
     }
     assert!(sheet.lines().all(|line| line.chars().count() <= 100), "{sheet}");
@@ -28,9 +28,10 @@ fn a_sheet_tells_of_every_parameter() {
 fn the_document_has_its_fields() {
     let all = document(&["algorithms", "--json"]);
     for algorithm in all["algorithms"].as_array().unwrap() {
-        for key in ["name", "title", "reference"] {
+        for key in ["name", "title", "reference", "summary", "strengths", "weaknesses"] {
             assert!(algorithm[key].as_str().is_some_and(|text| !text.is_empty()), "{key} in {algorithm}");
         }
+        assert!(algorithm["reconstruction"].is_boolean());
         assert!(algorithm["year"].is_number());
         assert!(!algorithm["signals"].as_array().unwrap().is_empty());
         for parameter in algorithm["parameters"].as_array().unwrap() {

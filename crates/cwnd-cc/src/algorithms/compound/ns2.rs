@@ -44,9 +44,13 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     year: 2006,
     reference: "tcp_compound of ns-2.35's TCP-Linux, after K. Tan et al., INFOCOM 2006",
     summary: "Compound TCP with the quirks of the module that papers using ns-2 simulated.",
+    strengths: "Reproduces what papers that simulated C-TCP in ns-2 measured.",
+    weaknesses: "Its delay window hardly ever comes into play with several flows, so that it is close to \
+                 Reno on the paths for which Compound was made; not for use.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "Compound TCP",
     implemented_in: "ns-2.35",
+    reconstruction: false,
     version: 1,
     parameters: CompoundNs2Parameters::PARAMETERS,
     build: build::<CompoundNs2>,

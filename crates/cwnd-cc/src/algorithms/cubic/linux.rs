@@ -54,9 +54,14 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reference: "RFC 8312 (2018) and Linux's tcp_cubic 2.3; HyStart: S. Ha, I. Rhee, Computer Networks 55, \
                 2011",
     summary: "The CUBIC that Linux runs: keeps 0.7 at a loss, leaves slow start early by HyStart.",
+    strengths: "The standard of most servers: fast on long paths, friendly to Reno on short ones, calm in \
+                slow start.",
+    weaknesses: "Fills whatever buffer there is, so delay follows buffer size; random losses keep it small; \
+                 HyStart may leave slow start early where delay varies.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "CUBIC of 2008",
     implemented_in: "Linux, its default (with HyStart since 2.6.29)",
+    reconstruction: false,
     version: 1,
     parameters: CubicLinuxParameters::PARAMETERS,
     build: build::<CubicLinux>,

@@ -58,9 +58,14 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reference: "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP Variant, ACM SIGOPS OSR \
                 42(5), 2008; module 2.1 of Linux 2.6.22",
     summary: "The first CUBIC, without HyStart: keeps 0.8 at a loss. What papers using ns-2.35 simulated.",
+    strengths: "Recovers a large window in a time that does not hang on the RTT; what results of the ns-2 \
+                years are compared with.",
+    weaknesses: "Slow start overshoots without HyStart; in ns-2 integers it grows almost twice as fast as \
+                 its own equations say; gives up only a fifth, so newcomers wait long for their share.",
     signals: &[Signal::Loss],
     based_on: "BIC, H-TCP",
     implemented_in: "Linux 2.6.22, ns-2.35",
+    reconstruction: false,
     version: 1,
     parameters: Cubic2008Parameters::PARAMETERS,
     build: build::<Cubic2008>,
