@@ -2,8 +2,10 @@
 
 pub mod backlog;
 pub mod bandwidth;
+pub mod highspeed_response;
 pub mod hystart;
 pub mod hystart_plus_plus;
+pub mod limited_slow_start;
 pub mod reno;
 pub mod round;
 pub mod slow_start;

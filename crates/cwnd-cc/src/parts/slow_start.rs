@@ -1,6 +1,6 @@
 //! Slow start as a part that is chosen by a word.
 
-use super::{hystart::HyStart, hystart_plus_plus::HyStartPlusPlus};
+use super::{hystart::HyStart, hystart_plus_plus::HyStartPlusPlus, limited_slow_start::LimitedSlowStart};
 use crate::{Ack, CongestionKind, Nanos, Window};
 
 words! {
@@ -8,6 +8,8 @@ words! {
     pub enum SlowStartKind {
         /// RFC 5681: one segment for each acknowledged one, until `ssthresh` or a loss.
         Standard = "standard",
+        /// RFC 3742: at most half of `max_ssthresh` = 100 segments a round trip in large windows.
+        Limited = "limited",
         /// HyStart, as Linux has it.
         HyStart = "hystart",
         /// RFC 9406.
@@ -20,6 +22,8 @@ words! {
 pub enum SlowStart {
     /// RFC 5681.
     Standard,
+    /// RFC 3742.
+    Limited(LimitedSlowStart),
     /// HyStart, as Linux has it.
     HyStart(HyStart),
     /// RFC 9406.
@@ -31,6 +35,7 @@ impl SlowStart {
     pub fn new(kind: SlowStartKind, now: Nanos) -> Self {
         match kind {
             SlowStartKind::Standard => SlowStart::Standard,
+            SlowStartKind::Limited => SlowStart::Limited(LimitedSlowStart::default()),
             SlowStartKind::HyStart => SlowStart::HyStart(HyStart::new(now)),
             SlowStartKind::HyStartPlusPlus => SlowStart::HyStartPlusPlus(HyStartPlusPlus::default()),
         }
@@ -41,6 +46,7 @@ impl SlowStart {
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> u32 {
         match self {
             SlowStart::Standard => {}
+            SlowStart::Limited(limited) => return limited.on_ack(window, ack),
             SlowStart::HyStart(hystart) => hystart.on_ack(window, ack, ack.min_rtt),
             SlowStart::HyStartPlusPlus(hystart) => return hystart.on_ack(window, ack),
         }
@@ -56,7 +62,7 @@ impl SlowStart {
     /// A congestion episode begins.
     pub fn on_congestion(&mut self, kind: CongestionKind, now: Nanos) {
         match self {
-            SlowStart::Standard => {}
+            SlowStart::Standard | SlowStart::Limited(_) => {}
             SlowStart::HyStart(hystart) if kind == CongestionKind::Timeout => *hystart = HyStart::new(now),
             SlowStart::HyStart(_) => {}
             SlowStart::HyStartPlusPlus(hystart) => hystart.end(),
@@ -70,8 +76,12 @@ mod tests {
     use crate::Arithmetic;
     use crate::testing::{ack_rtt, window_with};
 
-    const KINDS: [SlowStartKind; 3] =
-        [SlowStartKind::Standard, SlowStartKind::HyStart, SlowStartKind::HyStartPlusPlus];
+    const KINDS: [SlowStartKind; 4] = [
+        SlowStartKind::Standard,
+        SlowStartKind::Limited,
+        SlowStartKind::HyStart,
+        SlowStartKind::HyStartPlusPlus,
+    ];
 
     #[test]
     fn every_kind_doubles_a_window_without_a_queue() {
