@@ -5,12 +5,14 @@ pub mod compound;
 pub mod cubic;
 pub mod elastic;
 pub mod newreno;
+pub mod scalable;
 
 use crate::AlgorithmInfo;
 
 /// All algorithms: a new one is added here, and is then known everywhere.
 pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     newreno::INFO,
+    scalable::INFO,
     cubic::v2008::INFO,
     cubic::linux::INFO,
     cubic::INFO,

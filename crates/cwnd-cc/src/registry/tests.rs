@@ -1,5 +1,7 @@
 use super::*;
-use crate::algorithms::{agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*};
+use crate::algorithms::{
+    agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*, scalable::*,
+};
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -114,6 +116,7 @@ where
 fn tables_and_structs_agree() {
     let mut checked = BTreeSet::new();
     check_settings::<NewReno>("newreno", &mut checked);
+    check_settings::<Scalable>("scalable", &mut checked);
     check_settings::<v2008::Cubic2008>("cubic-2008", &mut checked);
     check_settings::<linux::CubicLinux>("cubic-linux", &mut checked);
     check_settings::<Cubic>("cubic", &mut checked);
