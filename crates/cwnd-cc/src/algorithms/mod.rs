@@ -4,6 +4,7 @@ pub mod agile_sd;
 pub mod compound;
 pub mod cubic;
 pub mod elastic;
+pub mod highspeed;
 pub mod newreno;
 pub mod scalable;
 
@@ -13,6 +14,7 @@ use crate::AlgorithmInfo;
 pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     newreno::INFO,
     scalable::INFO,
+    highspeed::INFO,
     cubic::v2008::INFO,
     cubic::linux::INFO,
     cubic::INFO,

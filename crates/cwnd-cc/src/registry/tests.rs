@@ -1,6 +1,6 @@
 use super::*;
 use crate::algorithms::{
-    agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*, scalable::*,
+    agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, highspeed::*, newreno::*, scalable::*,
 };
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
@@ -117,6 +117,7 @@ fn tables_and_structs_agree() {
     let mut checked = BTreeSet::new();
     check_settings::<NewReno>("newreno", &mut checked);
     check_settings::<Scalable>("scalable", &mut checked);
+    check_settings::<HighSpeed>("highspeed", &mut checked);
     check_settings::<v2008::Cubic2008>("cubic-2008", &mut checked);
     check_settings::<linux::CubicLinux>("cubic-linux", &mut checked);
     check_settings::<Cubic>("cubic", &mut checked);

@@ -1,0 +1,120 @@
+//! HighSpeed TCP: the larger the window, the faster it grows and the less a loss costs.
+//!
+//! RFC 3649 (S. Floyd, 2003), and RFC 3742 (S. Floyd, 2004) for the slow start that it goes with. With w the
+//! window in segments:
+//!
+//! ```text
+//! congestion avoidance   w += a(w)/w for each acknowledged segment
+//! loss, mark, timeout    w -= b(w) w
+//! ```
+//!
+//! a(w) and b(w) are Reno's 1 and 0.5 up to 38 segments, and go to 72 and 0.1 at 83,000: the equations are at
+//! [`crate::parts::highspeed_response`].
+//!
+//! | parameter | default | values | source |
+//! |---|---|---|---|
+//! | `slow_start` | `standard` | `standard`, `limited`, `hystart`, `hystart++` | off in Linux and ns-2.35 |
+//! | `max_ssthresh` | 100 segments | 2 to 1,000,000 | RFC 3742; of the limited slow start |
+//!
+//! Readings:
+//! - *Slow start*: RFC 3649 recommends limited slow start, which Linux 2.6 and ns-2.35 had switched off. As
+//!   the comparisons were run without it, `standard` is the default and `limited` the RFC's way.
+//! - *Timeout*: the RFC changes the fast recovery only, which leaves Reno's halving to a timeout. Linux and
+//!   ns-2.35 use b(w) there too, and so does this; after it comes a slow start from one segment anyway.
+//! - FlightSize: b(w) is of cwnd, as in Linux.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::{
+    highspeed_response::HighSpeedResponse,
+    limited_slow_start::{LimitedSlowStart, MAX_SSTHRESH},
+    reno,
+    slow_start::{SlowStart, SlowStartKind},
+};
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Init, Nanos, ParameterSet, Signal,
+    Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "highspeed",
+    title: "HighSpeed TCP",
+    year: 2003,
+    reference: "RFC 3649 (2003), RFC 3742 (2004)",
+    summary: "Reno up to 38 segments; larger windows grow by up to 72 segments a round trip and give up as \
+              little as a tenth.",
+    strengths: "Fills fast long paths at loss rates that standard TCP cannot live with, and is standard TCP \
+                in small windows.",
+    weaknesses: "Large windows grow faster than small ones: new flows catch up slowly, short RTTs win by \
+                 far, and Reno starves beside it on fast paths.",
+    signals: &[Signal::Loss, Signal::Ecn],
+    based_on: "NewReno",
+    implemented_in: "Linux (highspeed), ns-2.35, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: HighSpeedParameters::PARAMETERS,
+    build: build::<HighSpeed>,
+};
+
+parameters! {
+    /// Settings of [`HighSpeed`].
+    pub struct HighSpeedParameters {
+        /// Which slow start.
+        slow_start: word(SlowStartKind::Standard), "", "Linux, ns-2.35; RFC 3649 recommends limited";
+        /// The window from which the limited slow start no longer doubles.
+        max_ssthresh: number(MAX_SSTHRESH, 2.0..=1e6), "segments", "RFC 3742 section 2";
+    }
+}
+
+/// HighSpeed TCP.
+#[derive(Clone, Debug)]
+pub struct HighSpeed {
+    parameters: HighSpeedParameters,
+    slow_start: SlowStart,
+    response: HighSpeedResponse,
+}
+
+impl Configurable for HighSpeed {
+    type Parameters = HighSpeedParameters;
+
+    fn new(parameters: HighSpeedParameters) -> Self {
+        let slow_start = slow_start(&parameters, Nanos::ZERO);
+        HighSpeed { parameters, slow_start, response: HighSpeedResponse::default() }
+    }
+}
+
+fn slow_start(parameters: &HighSpeedParameters, now: Nanos) -> SlowStart {
+    match parameters.slow_start {
+        SlowStartKind::Limited => SlowStart::Limited(LimitedSlowStart::new(parameters.max_ssthresh)),
+        kind => SlowStart::new(kind, now),
+    }
+}
+
+impl CongestionControl for HighSpeed {
+    fn init(&mut self, _window: &mut Window, init: &Init) {
+        self.slow_start = slow_start(&self.parameters, init.now);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = self.slow_start.on_ack(window, ack);
+        }
+        if acked == 0 || !ack.may_grow() {
+            return;
+        }
+        window.increase_weighted(acked, self.response.increase(window), window.cwnd);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.slow_start.on_congestion(congestion.kind, congestion.now);
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        reno::give_up(window, self.response.decrease(window));
+        reno::hold_half_in_recovery(window);
+    }
+}
