@@ -5,6 +5,7 @@ pub mod compound;
 pub mod cubic;
 pub mod elastic;
 pub mod highspeed;
+pub mod multcp;
 pub mod newreno;
 pub mod scalable;
 
@@ -13,6 +14,7 @@ use crate::AlgorithmInfo;
 /// All algorithms: a new one is added here, and is then known everywhere.
 pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     newreno::INFO,
+    multcp::INFO,
     scalable::INFO,
     highspeed::INFO,
     cubic::v2008::INFO,

@@ -1,6 +1,7 @@
 use super::*;
 use crate::algorithms::{
-    agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, highspeed::*, newreno::*, scalable::*,
+    agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, highspeed::*, multcp::*, newreno::*,
+    scalable::*,
 };
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
@@ -116,6 +117,7 @@ where
 fn tables_and_structs_agree() {
     let mut checked = BTreeSet::new();
     check_settings::<NewReno>("newreno", &mut checked);
+    check_settings::<MulTcp>("multcp", &mut checked);
     check_settings::<Scalable>("scalable", &mut checked);
     check_settings::<HighSpeed>("highspeed", &mut checked);
     check_settings::<v2008::Cubic2008>("cubic-2008", &mut checked);
