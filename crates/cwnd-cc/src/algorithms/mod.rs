@@ -1,6 +1,7 @@
 //! The algorithms, one file each.
 
 pub mod agile_sd;
+pub mod bic;
 pub mod compound;
 pub mod cubic;
 pub mod elastic;
@@ -17,6 +18,7 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     multcp::INFO,
     scalable::INFO,
     highspeed::INFO,
+    bic::INFO,
     cubic::v2008::INFO,
     cubic::linux::INFO,
     cubic::INFO,
