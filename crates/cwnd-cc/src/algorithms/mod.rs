@@ -6,6 +6,7 @@ pub mod compound;
 pub mod cubic;
 pub mod elastic;
 pub mod highspeed;
+pub mod htcp;
 pub mod multcp;
 pub mod newreno;
 pub mod scalable;
@@ -18,6 +19,7 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     multcp::INFO,
     scalable::INFO,
     highspeed::INFO,
+    htcp::INFO,
     bic::INFO,
     cubic::v2008::INFO,
     cubic::linux::INFO,

@@ -1,0 +1,258 @@
+//! H-TCP: grows faster the longer the last loss is past, and gives up only what the queue held.
+//!
+//! D. Leith, R. Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and
+//! draft-leith-tcp-htcp-06 (2008). With W the window in segments and D the time since the last congestion
+//! event:
+//!
+//! ```text
+//! f(D)   = 1                                            D <= D_L
+//! f(D)   = 1 + 10 (D - D_L) + ((D - D_L)/2)^2           otherwise,  D_L = 1 s
+//! f      = max(f RTTmin/RTTref, 1)                      RTT scaling, RTTref = 100 ms
+//! alpha  = 2 (1 - beta) f(D)
+//! congestion avoidance   W += alpha/W for each acknowledged segment
+//! loss, mark, timeout    W = beta W
+//! beta   = 0.5                   if |B(k) - B(k-1)| > 0.2 B(k-1)
+//! beta   = RTTmin/RTTmax         otherwise, within 0.5 to 0.8
+//! ```
+//!
+//! B(k) is the greatest throughput between the congestion events k - 1 and k.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `delta_l` | 1 s | 0 to 60 | paper |
+//! | `adaptive_backoff` | on | | paper; beta is 0.5 without |
+//! | `rtt_scaling` | off | | paper, as an option; on in Linux and ns-2.35, off in FreeBSD |
+//!
+//! Readings:
+//! - *The square is of half the time*: 0.25 (D - D_L)^2. Some surveys have lost the brackets and print 0.5;
+//!   Linux, ns-2.35, ns-3 and FreeBSD all compute 0.25.
+//! - D starts anew when a recovery begins and again when it is over, as in Linux.
+//! - *B* is measured once a round trip: delivered segments over its time, averaged (3 old + 1 new)/4, of which
+//!   the greatest counts; in the first three round trips after an event the average starts anew (Linux).
+//!   Recoveries do not count. Before there are two B, beta is 0.5.
+//! - *RTTmax* follows samples outside of recovery, by at most 20 ms a sample so that an outlier does no harm,
+//!   and gives way at each event, to RTTmin + 0.95 (RTTmax - RTTmin) (Linux). RTTmin never ages.
+//! - Linux backs off by 0.5 also at the first steady event after an unsteady one, and where RTTmin is under
+//!   10 ms; the paper knows neither, nor does this.
+//! - *RTT scaling* in Linux is RTTmin/RTTref within 0.1 to 2, and never slower than f = 1. So it is here.
+//! - A timeout is answered as a loss (Linux).
+//! - *Integers*: f is rounded down to a whole number, and growth is a segment for a whole number of
+//!   acknowledged ones, as in Linux.
+
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, ParameterSet,
+    Signal, State, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "htcp",
+    title: "H-TCP",
+    year: 2004,
+    reference: "D. Leith, R. Shorten, H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004; \
+                draft-leith-tcp-htcp-06 (2008)",
+    summary: "Grows as a square function of the time since the last loss, and gives up only as much as \
+              empties the queue.",
+    strengths: "Flows of one path converge fast whatever their windows were, since growth hangs on time \
+                alone; Reno where losses are a second apart or less.",
+    weaknesses: "On fast long paths Reno is left behind; growth is fastest just before the loss, so that a \
+                 long epoch ends with many losses at once; random losses a second apart keep it Reno.",
+    signals: &[Signal::Loss, Signal::Delay, Signal::Ecn],
+    based_on: "NewReno",
+    implemented_in: "Linux (htcp), FreeBSD (cc_htcp), ns-2.35, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: HTcpParameters::PARAMETERS,
+    build: build::<HTcp>,
+};
+
+parameters! {
+    /// Settings of [`HTcp`].
+    pub struct HTcpParameters {
+        /// How long after a congestion event growth is Reno's.
+        delta_l: number(1.0, 0.0..=60.0), "s", "paper";
+        /// Give up what the queue held, not half, while the throughput is steady.
+        adaptive_backoff: switch(true), "", "paper";
+        /// Grow in proportion to the round-trip time, so that it does not decide the shares.
+        rtt_scaling: switch(false), "", "paper, an option; on in Linux and ns-2.35";
+    }
+}
+
+const BETA: (f64, f64) = (0.5, 0.8);
+const RTT_REF: f64 = 0.1;
+const MOST_RTT_RISE: Nanos = Nanos::from_millis(20);
+const RTT_MAX_KEPT: f64 = 0.95;
+/// Round trips after an event in which the average throughput starts anew.
+const FRESH_ROUNDS: u32 = 3;
+
+/// H-TCP.
+#[derive(Clone, Debug)]
+pub struct HTcp {
+    parameters: HTcpParameters,
+    epoch: Epoch,
+    before: Epoch,
+    throughput: Throughput,
+}
+
+/// What an undone event restores.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// When the last congestion event was, or the connection began.
+    since: Nanos,
+    /// The fraction kept at that event.
+    beta: f64,
+    rtt_max: Nanos,
+    /// B(k-1); 0 if there is none.
+    last_peak: f64,
+}
+
+impl Configurable for HTcp {
+    type Parameters = HTcpParameters;
+
+    fn new(parameters: HTcpParameters) -> Self {
+        let epoch = Epoch { since: Nanos::ZERO, beta: BETA.0, rtt_max: Nanos::ZERO, last_peak: 0.0 };
+        HTcp { parameters, epoch, before: epoch, throughput: Throughput::default() }
+    }
+}
+
+impl CongestionControl for HTcp {
+    fn init(&mut self, _window: &mut Window, init: &Init) {
+        self.epoch.since = init.now;
+    }
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let calm = matches!(ack.state, State::Open | State::Disorder);
+        self.throughput.on_ack(ack, calm);
+        if let Some(rtt) = ack.rtt
+            && calm
+            && rtt > self.epoch.rtt_max
+        {
+            let least = self.epoch.rtt_max.max(ack.min_rtt);
+            self.epoch.rtt_max = rtt.min(least + MOST_RTT_RISE);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        let cwnd = window.cwnd;
+        let alpha = self.alpha(window, ack);
+        match window.arithmetic() {
+            Arithmetic::Real => window.increase_weighted(acked, alpha, cwnd),
+            _ => window.increase(acked, cwnd / alpha),
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        self.before = self.epoch;
+        let peak = self.throughput.peak;
+        self.epoch.beta = self.backoff(peak, congestion.min_rtt);
+        self.epoch.last_peak = peak;
+        self.epoch.since = congestion.now;
+        if self.epoch.rtt_max > congestion.min_rtt {
+            let queue = self.epoch.rtt_max.since(congestion.min_rtt).0 as f64;
+            self.epoch.rtt_max = congestion.min_rtt + Nanos((RTT_MAX_KEPT * queue) as u64);
+        }
+        self.throughput.restart();
+        window.reduce_to(self.epoch.beta * window.cwnd);
+    }
+
+    fn on_recovery_exit(&mut self, _window: &mut Window, now: Nanos) {
+        self.epoch.since = now;
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
+        self.epoch = self.before;
+    }
+}
+
+impl HTcp {
+    /// Segments a round trip.
+    #[inline]
+    fn alpha(&self, window: &Window, ack: &Ack) -> f64 {
+        let past = ack.now.secs_since(self.epoch.since) - self.parameters.delta_l;
+        let mut f = if past > 0.0 { 1.0 + 10.0 * past + 0.25 * past * past } else { 1.0 };
+        if self.parameters.rtt_scaling && ack.min_rtt != Nanos::MAX {
+            f = (f * (ack.min_rtt.as_secs_f64() * (1.0 / RTT_REF)).clamp(0.1, 2.0)).max(1.0);
+        }
+        2.0 * (1.0 - self.epoch.beta) * window.whole(f)
+    }
+
+    /// The fraction of the window to keep.
+    fn backoff(&self, peak: f64, min_rtt: Nanos) -> f64 {
+        let (least, most) = BETA;
+        let last = self.epoch.last_peak;
+        let steady = last > 0.0 && (peak - last).abs() <= 0.2 * last;
+        if !self.parameters.adaptive_backoff || !steady || self.epoch.rtt_max.0 == 0 {
+            return least;
+        }
+        (min_rtt.0 as f64 / self.epoch.rtt_max.0 as f64).clamp(least, most)
+    }
+}
+
+/// B(k): the greatest throughput since the last event.
+#[derive(Clone, Debug, Default)]
+struct Throughput {
+    /// When the round trip began; none in and before a recovery's end.
+    begun: Option<Nanos>,
+    delivered: u64,
+    /// Round trips since the last event.
+    rounds: u32,
+    /// Segments a second.
+    average: f64,
+    peak: f64,
+}
+
+impl Throughput {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, calm: bool) {
+        if !calm {
+            self.begun = None;
+        } else if self.begun.is_none() || ack.round_start {
+            self.end_round(ack);
+        } else {
+            self.delivered += u64::from(ack.acked);
+        }
+    }
+
+    fn end_round(&mut self, ack: &Ack) {
+        if let Some(begun) = self.begun {
+            let span = ack.now.since(begun).as_secs_f64();
+            self.delivered += u64::from(ack.acked);
+            if span > 0.0 {
+                self.take_sample(self.delivered as f64 / span);
+            }
+        }
+        self.begun = Some(ack.now);
+        self.delivered = 0;
+    }
+
+    fn take_sample(&mut self, sample: f64) {
+        self.rounds = self.rounds.saturating_add(1);
+        if self.rounds <= FRESH_ROUNDS {
+            self.average = sample;
+            self.peak = sample;
+        } else {
+            self.average = (3.0 * self.average + sample) / 4.0;
+            self.peak = self.peak.max(self.average);
+        }
+    }
+
+    /// An event: what was measured stays until there is a new sample.
+    fn restart(&mut self) {
+        self.begun = None;
+        self.rounds = 0;
+    }
+}
