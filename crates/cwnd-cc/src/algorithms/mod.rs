@@ -7,6 +7,7 @@ pub mod cubic;
 pub mod elastic;
 pub mod highspeed;
 pub mod htcp;
+pub mod illinois;
 pub mod multcp;
 pub mod newreno;
 pub mod scalable;
@@ -27,6 +28,7 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     compound::INFO_2006,
     compound::ns2::INFO,
     compound::INFO,
+    illinois::INFO,
     agile_sd::INFO,
     elastic::INFO,
 ];

@@ -1,0 +1,225 @@
+//! TCP-Illinois: loss says when to give way, delay says how fast to grow and how much to give.
+//!
+//! S. Liu, T. Basar, R. Srikant, "TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for
+//! High-Speed Networks", VALUETOOLS 2006 (Performance Evaluation 65, 2008). With W the window in segments, da
+//! the mean queueing delay of a round trip (RTT - baseRTT) and dm the greatest one (maxRTT - baseRTT):
+//!
+//! ```text
+//! d1 = 0.01 dm   d2 = 0.1 dm   d3 = 0.8 dm
+//! alpha = alpha_max              da <= d1
+//! alpha = k1/(k2 + da)           otherwise: alpha_max at d1, alpha_min at dm
+//!       = (dm - d1) alpha_max / ((dm - d1) + (da - d1)(alpha_max - alpha_min)/alpha_min)
+//! beta  = beta_min               da <= d2
+//! beta  = linear between         d2 < da < d3
+//! beta  = beta_max               da >= d3
+//! alpha = 1, beta = 1/2          W < w_thresh
+//! congestion avoidance   W += alpha/W for each acknowledged segment
+//! loss, mark, timeout    W -= beta W;  after a timeout alpha = 1, beta = 1/2
+//! ```
+//!
+//! alpha and beta are renewed once a round trip. Once da has been above d1, it takes theta = 5 round trips in
+//! a row below before alpha is alpha_max again.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `alpha_max` | 10 segments | 1 to 100 | paper, Linux |
+//! | `alpha_min` | 0.3 segments | 0.01 to 1 | paper, Linux |
+//! | `beta_min` | 0.125 | 0.01 to 0.5 | paper, Linux, the fraction given up |
+//! | `beta_max` | 0.5 | 0.5 to 0.9 | paper, Linux |
+//! | `eta1`, `eta2`, `eta3` | 0.01, 0.1, 0.8 | 0 to 0.1, 0.1 to 0.5, 0.5 to 1 | paper, Linux: d1, d2, d3 of dm |
+//! | `theta` | 5 round trips | 1 to 100 | paper, Linux |
+//! | `w_thresh` | 15 segments | 1 to 1,000 | Linux, ns-2.35; 10 in the paper |
+//!
+//! Readings:
+//! - The kernel's module was written from the paper and the authors' ns-2 code, and its constants are taken
+//!   here. Where a survey gives 0 <= alpha <= 1, it is wrong: alpha goes from 0.3 to 10.
+//! - *In a row*: a round trip above d1 starts the count of theta anew. The kernel's count goes on where it
+//!   was, which shortens the wait of a flow that swings about d1.
+//! - baseRTT and maxRTT are of the connection and never age. The kernel takes samples over 3.3 s for 3.3 s, so
+//!   that its integers do not overflow; nothing can here.
+//! - While dm is nothing, all is below d1: alpha = alpha_max and beta = beta_min.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::reno;
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, ParameterSet, Signal,
+    Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "illinois",
+    title: "TCP-Illinois",
+    year: 2006,
+    reference: "S. Liu, T. Basar, R. Srikant, TCP-Illinois: A Loss- and Delay-Based Congestion Control \
+                Algorithm for High-Speed Networks, VALUETOOLS 2006, Performance Evaluation 65, 2008",
+    summary: "Reno whose increase goes from 10 segments to 0.3 and whose decrease from an eighth to a half \
+              as the queue fills.",
+    strengths: "Fast while the path is empty and slow near its limit: a concave window that stays high, with \
+                few losses, fair among its own kind.",
+    weaknesses: "Believes the greatest delay ever seen: an outlier, noise or reverse traffic makes it as slow \
+                 as Reno or as fast as ten; long fast paths still take long at 10 segments a round trip.",
+    signals: &[Signal::Loss, Signal::Delay, Signal::Ecn],
+    based_on: "NewReno",
+    implemented_in: "Linux (illinois), ns-2.35, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: IllinoisParameters::PARAMETERS,
+    build: build::<Illinois>,
+};
+
+parameters! {
+    /// Settings of [`Illinois`].
+    pub struct IllinoisParameters {
+        /// The increase for a round trip without a queue.
+        alpha_max: number(10.0, 1.0..=100.0), "segments", "paper, Linux";
+        /// The increase for a round trip at the greatest delay.
+        alpha_min: number(0.3, 0.01..=1.0), "segments", "paper, Linux";
+        /// The fraction given up at a loss at little delay.
+        beta_min: number(0.125, 0.01..=0.5), "1", "paper, Linux";
+        /// The fraction given up at a loss at much delay.
+        beta_max: number(0.5, 0.5..=0.9), "1", "paper, Linux";
+        /// The share of the greatest queueing delay up to which the increase is the greatest.
+        eta1: number(0.01, 0.0..=0.1), "1", "paper, Linux";
+        /// The share of the greatest queueing delay up to which the decrease is the least.
+        eta2: number(0.1, 0.1..=0.5), "1", "paper, Linux";
+        /// The share of the greatest queueing delay from which the decrease is the greatest.
+        eta3: number(0.8, 0.5..=1.0), "1", "paper, Linux";
+        /// Round trips at little delay before the increase is the greatest again.
+        theta: number(5.0, 1.0..=100.0), "round trips", "paper, Linux";
+        /// Windows under this are Reno's.
+        w_thresh: number(15.0, 1.0..=1000.0), "segments", "Linux, ns-2.35; 10 in the paper";
+    }
+}
+
+/// TCP-Illinois.
+#[derive(Clone, Debug)]
+pub struct Illinois {
+    parameters: IllinoisParameters,
+    alpha: f64,
+    beta: f64,
+    /// maxRTT, nanoseconds.
+    rtt_max: f64,
+    /// Sum of this round trip's samples, nanoseconds, and how many they are.
+    rtt_sum: f64,
+    samples: u32,
+    /// The delay has been above d1 since alpha was last alpha_max.
+    above: bool,
+    /// Round trips below d1 since then.
+    low_rounds: u32,
+}
+
+impl Configurable for Illinois {
+    type Parameters = IllinoisParameters;
+
+    fn new(parameters: IllinoisParameters) -> Self {
+        let alpha = parameters.alpha_max;
+        Illinois {
+            parameters,
+            alpha,
+            beta: 0.5,
+            rtt_max: 0.0,
+            rtt_sum: 0.0,
+            samples: 0,
+            above: false,
+            low_rounds: 0,
+        }
+    }
+}
+
+impl CongestionControl for Illinois {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.round_start {
+            self.end_round(window.cwnd, ack.min_rtt.0 as f64);
+        }
+        if let Some(rtt) = ack.rtt {
+            let rtt = rtt.0 as f64;
+            self.rtt_sum += rtt;
+            self.samples = self.samples.saturating_add(1);
+            if rtt > self.rtt_max {
+                self.rtt_max = rtt;
+            }
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        window.increase_weighted(acked, self.alpha, window.cwnd);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        reno::give_up(window, self.beta);
+        reno::hold_half_in_recovery(window);
+        if congestion.kind == CongestionKind::Timeout {
+            self.alpha = 1.0;
+            self.beta = 0.5;
+            self.above = false;
+            self.low_rounds = 0;
+            self.forget_samples();
+        }
+    }
+}
+
+impl Illinois {
+    /// Renew alpha and beta.
+    fn end_round(&mut self, cwnd: f64, rtt_base: f64) {
+        if cwnd < self.parameters.w_thresh {
+            self.alpha = 1.0;
+            self.beta = 0.5;
+        } else if self.samples > 0 {
+            let delay = self.rtt_sum / f64::from(self.samples) - rtt_base;
+            let greatest = self.rtt_max - rtt_base;
+            self.alpha = self.alpha_at(delay, greatest);
+            self.beta = self.beta_at(delay, greatest);
+        }
+        self.forget_samples();
+    }
+
+    fn forget_samples(&mut self) {
+        self.rtt_sum = 0.0;
+        self.samples = 0;
+    }
+
+    fn alpha_at(&mut self, delay: f64, greatest: f64) -> f64 {
+        let IllinoisParameters { alpha_max, alpha_min, eta1, theta, .. } = self.parameters;
+        let d1 = eta1 * greatest;
+        if delay <= d1 {
+            if self.above {
+                self.low_rounds += 1;
+                if f64::from(self.low_rounds) < theta {
+                    return self.alpha;
+                }
+                self.above = false;
+            }
+            return alpha_max;
+        }
+        self.above = true;
+        self.low_rounds = 0;
+        let (delay, greatest) = (delay - d1, greatest - d1);
+        greatest * alpha_max / (greatest + delay * (alpha_max - alpha_min) / alpha_min)
+    }
+
+    fn beta_at(&self, delay: f64, greatest: f64) -> f64 {
+        let IllinoisParameters { beta_min, beta_max, eta2, eta3, .. } = self.parameters;
+        let (d2, d3) = (eta2 * greatest, eta3 * greatest);
+        if delay <= d2 {
+            beta_min
+        } else if delay >= d3 {
+            beta_max
+        } else {
+            beta_min + (beta_max - beta_min) * (delay - d2) / (d3 - d2)
+        }
+    }
+}
