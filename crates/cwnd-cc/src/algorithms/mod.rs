@@ -1,5 +1,6 @@
 //! The algorithms, one file each.
 
+pub mod africa;
 pub mod agile_sd;
 pub mod bic;
 pub mod compound;
@@ -28,6 +29,7 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     compound::INFO_2006,
     compound::ns2::INFO,
     compound::INFO,
+    africa::INFO,
     illinois::INFO,
     agile_sd::INFO,
     elastic::INFO,
