@@ -8,6 +8,7 @@ pub mod cubic;
 pub mod elastic;
 pub mod highspeed;
 pub mod htcp;
+pub mod hybla;
 pub mod illinois;
 pub mod multcp;
 pub mod newreno;
@@ -22,6 +23,7 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     scalable::INFO,
     highspeed::INFO,
     htcp::INFO,
+    hybla::INFO,
     bic::INFO,
     cubic::v2008::INFO,
     cubic::linux::INFO,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::algorithms::{
     africa::*, agile_sd::*, bic::*, compound::ns2::*, compound::*, cubic::*, elastic::*, highspeed::*,
-    htcp::*, illinois::*, multcp::*, newreno::*, scalable::*,
+    htcp::*, hybla::*, illinois::*, multcp::*, newreno::*, scalable::*,
 };
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
@@ -121,6 +121,7 @@ fn tables_and_structs_agree() {
     check_settings::<Scalable>("scalable", &mut checked);
     check_settings::<HighSpeed>("highspeed", &mut checked);
     check_settings::<HTcp>("htcp", &mut checked);
+    check_settings::<Hybla>("hybla", &mut checked);
     check_settings::<Africa>("africa", &mut checked);
     check_settings::<Illinois>("illinois", &mut checked);
     check_settings::<Bic>("bic", &mut checked);

@@ -1,0 +1,203 @@
+//! TCP Hybla: a long path grows as fast in segments a second as a short reference path would.
+//!
+//! C. Caini, R. Firrincieli, "TCP Hybla: a TCP Enhancement for Heterogeneous Networks", International Journal
+//! of Satellite Communications and Networking 22(5), 2004. With W the window in segments:
+//!
+//! ```text
+//! rho = max(RTT/RTT0, 1),   RTT0 = 25 ms
+//! start                  W = rho W_initial,  ssthresh = rho ssthresh_initial
+//! slow start             W += 2^rho - 1      for each acknowledged segment
+//! congestion avoidance   W += rho^2/W        for each acknowledged segment
+//! loss, mark, timeout    W = W/2
+//! pacing                 packets are spaced
+//! ```
+//!
+//! So W/RTT grows with time as that of a Reno flow with a round-trip time of RTT0.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `rtt0` | 25 ms | 1 to 1,000 | paper, Linux |
+//! | `max_exponent` | 6 | 1 to 16 | see below; 16 in Linux |
+//! | `scale_start` | on | | paper |
+//! | `pacing` | on | | paper |
+//!
+//! Readings:
+//! - *RTT* is the least of the connection, so that a queue does not speed growth up. (Linux renews rho when the
+//!   smoothed RTT finds a new minimum, which is nearly that.)
+//! - *The slow start's step* explodes: at 300 ms, rho = 12, each ACK is worth 4,095 segments. The paper's own
+//!   remedies are spaced packets and a threshold from an estimate of the bandwidth. Here the exponent is at most
+//!   `max_exponent` (63 segments an ACK from 150 ms on) and packets are spaced; without either, one round trip
+//!   loses tens of thousands. Slow start never passes ssthresh.
+//! - *The pace* is 2 W a smoothed RTT in slow start and 1.2 W after it, as other paced flows of Linux: exactly
+//!   W a round trip would leave the window unused, and a window that is not used does not grow.
+//! - *Start*: the window is multiplied when the RTT is known, at the handshake or else at the first ACK.
+//!   (Linux puts rho in place of the initial window.)
+//! - After a timeout, until all that was lost is acknowledged, the window grows as Reno's: Linux is Hybla in the
+//!   Open state only.
+//! - In Linux 2.6's arithmetic the window held in recovery is `ssthresh/2`, as that kernel's module has it.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::reno;
+use crate::{
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, Needs,
+    ParameterSet, Signal, State, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "hybla",
+    title: "TCP Hybla",
+    year: 2004,
+    reference: "C. Caini, R. Firrincieli, TCP Hybla: a TCP Enhancement for Heterogeneous Networks, Int. J. of \
+                Satellite Communications and Networking 22(5), 2004",
+    summary: "Reno with the growth of a 25 ms path whatever the RTT: rho^2 segments a round trip for an RTT of \
+              rho times 25 ms.",
+    strengths: "Gives long paths, satellites above all, the throughput of short ones beside them, also under \
+                random losses.",
+    weaknesses: "Overshoots in slow start by thousands of segments on long paths; halves at any loss; long \
+                 paths among themselves are needlessly aggressive, and it is Reno up to 25 ms.",
+    signals: &[Signal::Loss, Signal::Delay, Signal::Ecn],
+    based_on: "NewReno",
+    implemented_in: "Linux (hybla), ns-2.35, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: HyblaParameters::PARAMETERS,
+    build: build::<Hybla>,
+};
+
+parameters! {
+    /// Settings of [`Hybla`].
+    pub struct HyblaParameters {
+        /// RTT0, the round-trip time of the reference path.
+        rtt0: number(25.0, 1.0..=1000.0), "ms", "paper, Linux";
+        /// The greatest exponent of the slow start's step.
+        max_exponent: number(6.0, 1.0..=16.0), "1", "a limit to losses in slow start; 16 in Linux";
+        /// Multiply the initial window and threshold by rho.
+        scale_start: switch(true), "", "paper";
+        /// Space packets.
+        pacing: switch(true), "", "paper";
+    }
+}
+
+/// Windows that are sent in a smoothed RTT, in slow start and after it.
+const PACE: (f64, f64) = (2.0, 1.2);
+
+/// TCP Hybla.
+#[derive(Clone, Debug)]
+pub struct Hybla {
+    parameters: HyblaParameters,
+    /// The RTT that the next three are for; [`Nanos::MAX`] before the first.
+    rtt: Nanos,
+    rho: f64,
+    /// rho^2.
+    rho_squared: f64,
+    /// 2^rho - 1.
+    step: f64,
+    /// The initial window is still to be multiplied.
+    unscaled: bool,
+}
+
+impl Configurable for Hybla {
+    type Parameters = HyblaParameters;
+
+    fn new(parameters: HyblaParameters) -> Self {
+        let unscaled = parameters.scale_start;
+        Hybla { parameters, rtt: Nanos::MAX, rho: 1.0, rho_squared: 1.0, step: 1.0, unscaled }
+    }
+}
+
+impl CongestionControl for Hybla {
+    fn init(&mut self, window: &mut Window, init: &Init) {
+        if let Some(rtt) = init.rtt {
+            self.renew(rtt);
+            self.scale_start(window);
+            self.pace(window, rtt);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.min_rtt != self.rtt {
+            self.renew(ack.min_rtt);
+        }
+        if ack.may_grow() {
+            if self.unscaled && self.rtt != Nanos::MAX {
+                self.scale_start(window);
+            }
+            if ack.state == State::Loss {
+                reno::increase(window, ack);
+            } else {
+                self.grow(window, ack.acked);
+            }
+        }
+        self.pace(window, ack.srtt);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.unscaled = false;
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        reno::give_up(window, 0.5);
+        reno::hold_half_in_recovery(window);
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { pacing: self.parameters.pacing, ..Needs::default() }
+    }
+}
+
+impl Hybla {
+    #[cold]
+    #[inline(never)]
+    fn renew(&mut self, rtt: Nanos) {
+        self.rtt = rtt;
+        self.rho = (rtt.as_secs_f64() * 1e3 / self.parameters.rtt0).max(1.0);
+        self.rho_squared = self.rho * self.rho;
+        self.step = libm::exp2(self.rho.min(self.parameters.max_exponent)) - 1.0;
+    }
+
+    #[cold]
+    fn scale_start(&mut self, window: &mut Window) {
+        if self.unscaled {
+            self.unscaled = false;
+            window.set_cwnd(window.cwnd * self.rho);
+            window.set_ssthresh(window.ssthresh * self.rho);
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self, window: &mut Window, acked: u32) {
+        let mut left = acked;
+        if window.cwnd < window.ssthresh {
+            left = self.slow_start(window, acked);
+            if left == 0 {
+                return;
+            }
+        }
+        window.increase_weighted(left, self.rho_squared, window.cwnd);
+    }
+
+    /// `step` segments for each acknowledged one, up to `ssthresh`. Returns what is left of those.
+    fn slow_start(&self, window: &mut Window, acked: u32) -> u32 {
+        let counted = if window.arithmetic() == Arithmetic::Linux26 { 1.0 } else { f64::from(acked) };
+        let room = window.ssthresh - window.cwnd;
+        if counted * self.step <= room {
+            window.increase_weighted(acked, self.step, 1.0);
+            return 0;
+        }
+        window.set_cwnd(window.ssthresh);
+        (counted - room / self.step) as u32
+    }
+
+    #[inline]
+    fn pace(&self, window: &mut Window, srtt: Nanos) {
+        if self.parameters.pacing && srtt.0 > 0 {
+            let (slow_start, after) = PACE;
+            let windows = if window.cwnd < window.ssthresh { slow_start } else { after };
+            window.pacing_rate = windows * window.cwnd * f64::from(window.mss()) / srtt.as_secs_f64();
+        }
+    }
+}
