@@ -10,6 +10,7 @@ pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
 pub mod illinois;
+pub mod invs;
 pub mod multcp;
 pub mod newreno;
 pub mod scalable;
@@ -33,6 +34,7 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     compound::INFO,
     africa::INFO,
     illinois::INFO,
+    invs::INFO,
     agile_sd::INFO,
     elastic::INFO,
 ];

@@ -1,7 +1,7 @@
 use super::*;
 use crate::algorithms::{
     africa::*, agile_sd::*, bic::*, compound::ns2::*, compound::*, cubic::*, elastic::*, highspeed::*,
-    htcp::*, hybla::*, illinois::*, multcp::*, newreno::*, scalable::*,
+    htcp::*, hybla::*, illinois::*, invs::*, multcp::*, newreno::*, scalable::*,
 };
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
@@ -124,6 +124,7 @@ fn tables_and_structs_agree() {
     check_settings::<Hybla>("hybla", &mut checked);
     check_settings::<Africa>("africa", &mut checked);
     check_settings::<Illinois>("illinois", &mut checked);
+    check_settings::<Invs>("invs", &mut checked);
     check_settings::<Bic>("bic", &mut checked);
     check_settings::<v2008::Cubic2008>("cubic-2008", &mut checked);
     check_settings::<linux::CubicLinux>("cubic-linux", &mut checked);

@@ -1,0 +1,382 @@
+//! Invs: approaches a saturation point the faster the larger the path, and tells losses apart by the queue.
+//!
+//! Z. Wang, X. Zeng, M. Xu, X. Liu, L. Chen, "Invs: A New Congestion Control Algorithm for Heterogeneous
+//! Networks", 2016. With W the window in segments and Wsp the window at which the path was last saturated:
+//!
+//! ```text
+//! W += (Wsp - W)/(k Wsp)          W < Wsp     for each acknowledged segment               (equation 1)
+//! W += (W - Wsp)/(k W)            W > Wsp
+//! W += 1/W                        W = Wsp
+//! k  = max(c log2(RTTref/RTTmin) log2(BDPref/BDPest), 1)                                  (equation 2)
+//! W at least W_TCP(t) = beta Wmax + 3 (1 - beta)/(1 + beta) t/RTT                         (equation 15)
+//! loss   buffer >= min(delta, maxbuffer): W = beta W, else W = min(BDPest, W)          (equations 3, 4)
+//! loss   Wsp = W (1 + beta)/2 if W < Wsp, else W, of the window before the loss           (equation 5)
+//! buffer = (RTT - RTTmin) BWest, maxbuffer its greatest since the last timeout            (equation 6)
+//! BWest  = a1 BWest + a2 delivered/span    each span longer than max(RTT, 20 ms)          (figure 2)
+//! BDPest = BWest RTTmin
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `c` | 1 | 0.1 to 10 | not given; see below |
+//! | `beta` | 0.8 | 0.1 to 0.95 | not given, the fraction kept; CUBIC's of ns-2.35, which equations 5 and 15 mirror |
+//! | `delta` | 30 segments | 1 to 10,000 | not given, "for large buffer links" |
+//! | `threshold` | `margin` | `margin`, `literal`, `last-rtt` | see below |
+//! | `a2` | 0.125 | 0.01 to 1 | not given, a1 = 1 - a2; Westwood+'s |
+//! | `rtt_ref` | 1 s | 0.01 to 10 | paper |
+//! | `bdp_ref` | 500 Mbit | 0.1 to 100,000 | paper |
+//! | `wsp_on_congestion_only` | off | | equation 5 is for every loss |
+//! | `rtt_min_reset` | off | | section 2.4.2 resets at a threshold that it does not give |
+//!
+//! Errors in the paper that are not followed:
+//! - *Equation 15* prints the slope upside down, 3 (1 + beta)/(1 - beta) t/RTT: 27 segments a round trip at beta
+//!   = 0.8. A Reno flow's mean rate with a decrease to beta is that of 3 (1 - beta)/(1 + beta), a third.
+//! - *Equations 7 to 9* contradict equation 1 (they let the gap to Wsp close faster than k allows). They are a
+//!   model of the throughput and no part of the algorithm.
+//!
+//! Readings:
+//! - *c* = 1 gives what the paper shows: beside Reno about 80 % of 100 Mbit/s at 100 ms, and fairness at 10
+//!   Mbit/s and 10 ms. At the reference path k is 1.
+//! - *k where a logarithm is not positive*, from RTTref or BDPref on, is 1; two negative ones would make it
+//!   grow again. k is renewed with BWest. Before there is an estimate growth is Reno's.
+//! - *Equal*: a real-valued window never meets Wsp, and would all but stop before it. Within a segment of Wsp
+//!   it is equal.
+//! - *Wsp before the first loss* is 0, so that a slow start that ends at a threshold goes on by 1/k.
+//! - *The threshold*: a loss from a full buffer may see a sample just under maxbuffer, and would count as none
+//!   of congestion while maxbuffer < delta. `margin` compares with min(delta, 0.9 maxbuffer), `literal` as
+//!   printed, `last-rtt` takes the greatest buffer of this round trip and the last one instead of the last
+//!   sample. Without any estimate a loss is congestion; so is a mark.
+//! - *BDPest* is of the flow's own rate, hence its share of the path and not the path's. In equation 2 it is
+//!   in bits, elsewhere in segments. Delivered segments are counted with those SACKed.
+//! - *W_TCP* starts at beta Wmax or where congestion avoidance begins, if that is less: a window just lowered to
+//!   BDPest is not put up again. t counts from there, without pauses of the application, and W_TCP moves the
+//!   window up by at most a segment for each acknowledged one.
+//! - *Timeout*: ssthresh by equation 3, Wsp by equation 5, maxbuffer = 0, BWest stays.
+//! - *RTTmin* is the connection's. With `rtt_min_reset` it becomes a round trip's least sample when that is more
+//!   than max(1 s, 2 RTTmin) above it; a deep buffer reaches smaller thresholds.
+
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
+    Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "invs",
+    title: "Invs",
+    year: 2016,
+    reference: "Z. Wang, X. Zeng, M. Xu, X. Liu, L. Chen, Invs: A New Congestion Control Algorithm for \
+                Heterogeneous Networks, 2016",
+    summary: "Grows towards the last saturation point at a pace set by RTT and BDP, and backs off to the BDP \
+              where the queue says that a loss was not congestion.",
+    strengths: "One algorithm for slow and fast paths: near Reno on small ones, fast on large ones, and little \
+                harmed by random losses while the queue is short.",
+    weaknesses: "Constants that decide its losses are not published; a queue shorter than its threshold hides \
+                 congestion; estimates its share, so that many flows grow slowly.",
+    signals: &[Signal::Loss, Signal::Delay, Signal::Rate],
+    based_on: "CUBIC, Westwood+, Veno",
+    implemented_in: "the authors' ns-2 module, not public",
+    reconstruction: false,
+    version: 1,
+    parameters: InvsParameters::PARAMETERS,
+    build: build::<Invs>,
+};
+
+words! {
+    /// How a loss is told to be congestion.
+    pub enum Threshold {
+        /// The last buffer estimate is at least `min(delta, 0.9 maxbuffer)`.
+        Margin = "margin",
+        /// As printed: at least `min(delta, maxbuffer)`.
+        Literal = "literal",
+        /// The greatest estimate of this and the last round trip is at least `min(delta, maxbuffer)`.
+        LastRtt = "last-rtt",
+    }
+}
+
+parameters! {
+    /// Settings of [`Invs`].
+    pub struct InvsParameters {
+        /// The scale of k.
+        c: number(1.0, 0.1..=10.0), "1", "not given; gives the paper's shares beside Reno";
+        /// The fraction of the window kept at a congestion loss.
+        beta: number(0.8, 0.1..=0.95), "1", "not given; CUBIC's in ns-2.35";
+        /// The queue from which a loss is congestion, where buffers are large.
+        delta: number(30.0, 1.0..=10_000.0), "segments", "not given, and no text supports a value";
+        /// How a loss is told to be congestion.
+        threshold: word(Threshold::Margin), "", "equation 3 is literal";
+        /// The weight of a new bandwidth sample.
+        a2: number(0.125, 0.01..=1.0), "1", "not given; Westwood+'s";
+        /// RTTref.
+        rtt_ref: number(1.0, 0.01..=10.0), "s", "paper";
+        /// BDPref.
+        bdp_ref: number(500.0, 0.1..=100_000.0), "Mbit", "paper";
+        /// Let only congestion losses move the saturation point.
+        wsp_on_congestion_only: switch(false), "", "equation 5 is for every loss";
+        /// Forget the least RTT when a whole round trip is far above it.
+        rtt_min_reset: switch(false), "", "section 2.4.2, whose threshold is not given";
+    }
+}
+
+const MIN_SPAN: Nanos = Nanos::from_millis(20);
+const MARGIN: f64 = 0.9;
+/// A window within so many segments of Wsp is at it.
+const EQUAL: f64 = 1.0;
+
+/// Invs.
+#[derive(Clone, Debug)]
+pub struct Invs {
+    parameters: InvsParameters,
+    /// 3 (1 - beta)/(1 + beta).
+    reno_slope: f64,
+    goal: Goal,
+    before: Goal,
+    /// 1/k and 1/(k Wsp); none before there is an estimate.
+    pace: Option<(f64, f64)>,
+    path: Path,
+}
+
+/// What an undone loss restores.
+#[derive(Clone, Copy, Debug)]
+struct Goal {
+    /// Wsp.
+    saturation: f64,
+    /// Wmax; infinite before the first loss.
+    w_max: f64,
+    /// When congestion avoidance began, and W_TCP then.
+    epoch: Option<(Nanos, f64)>,
+}
+
+impl Configurable for Invs {
+    type Parameters = InvsParameters;
+
+    fn new(parameters: InvsParameters) -> Self {
+        let goal = Goal { saturation: 0.0, w_max: f64::INFINITY, epoch: None };
+        Invs {
+            reno_slope: 3.0 * (1.0 - parameters.beta) / (1.0 + parameters.beta),
+            goal,
+            before: goal,
+            pace: None,
+            path: Path::default(),
+            parameters,
+        }
+    }
+}
+
+impl CongestionControl for Invs {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if self.path.on_ack(ack, &self.parameters) {
+            self.renew_pace(window.mss());
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        self.grow(window, ack, acked);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        self.before = self.goal;
+        let InvsParameters { beta, wsp_on_congestion_only, .. } = self.parameters;
+        let cwnd = window.cwnd;
+        let congested = congestion.kind == CongestionKind::Ecn || self.path.is_congested(&self.parameters);
+        if congested || !wsp_on_congestion_only {
+            let earlier = cwnd < self.goal.saturation;
+            self.goal.saturation = if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
+        }
+        self.goal.w_max = cwnd;
+        self.goal.epoch = None;
+        self.renew_gap_pace();
+        window.reduce_to(if congested { beta * cwnd } else { self.path.bdp().min(cwnd) });
+        if congestion.kind == CongestionKind::Timeout {
+            self.path.forget_queues();
+        }
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
+        self.goal = self.before;
+        self.renew_gap_pace();
+    }
+
+    fn on_idle_restart(&mut self, _window: &mut Window, now: Nanos, idle: Nanos) {
+        if let Some((since, _)) = &mut self.goal.epoch {
+            *since = (*since + idle).min(now);
+        }
+    }
+}
+
+impl Invs {
+    #[inline]
+    fn grow(&mut self, window: &mut Window, ack: &Ack, acked: u32) {
+        let cwnd = window.cwnd;
+        let saturation = self.goal.saturation;
+        let gap = saturation - cwnd;
+        // Segments for a window of acknowledged ones.
+        let growth = match self.pace {
+            Some((_, per_gap)) if gap >= EQUAL => gap * per_gap * cwnd,
+            Some((per_k, _)) if gap <= -EQUAL => -gap * per_k,
+            _ => 1.0,
+        };
+        window.increase_weighted(acked, growth, cwnd);
+        if gap >= EQUAL && window.cwnd > saturation {
+            // One ACK for very many segments: the logistic curve does not pass Wsp.
+            window.set_cwnd(saturation);
+        }
+        let (since, w_tcp) = self.goal.epoch.unwrap_or_else(|| self.begin_epoch(cwnd, ack.now));
+        if ack.srtt.0 > 0 {
+            let w_tcp = w_tcp + self.reno_slope * ack.now.secs_since(since) / ack.srtt.as_secs_f64();
+            if w_tcp > window.cwnd {
+                window.set_cwnd(w_tcp.min(window.cwnd + f64::from(acked)));
+            }
+        }
+    }
+
+    #[cold]
+    fn begin_epoch(&mut self, cwnd: f64, now: Nanos) -> (Nanos, f64) {
+        let epoch = (now, cwnd.min(self.parameters.beta * self.goal.w_max));
+        self.goal.epoch = Some(epoch);
+        epoch
+    }
+
+    /// There is a new bandwidth estimate: renew k.
+    #[inline(never)]
+    fn renew_pace(&mut self, mss: u32) {
+        let bits = self.path.bdp() * f64::from(mss) * 8.0;
+        let per_k = 1.0 / increase_factor(&self.parameters, self.path.rtt_min.as_secs_f64(), bits);
+        self.pace = Some((per_k, per_k / self.goal.saturation));
+    }
+
+    fn renew_gap_pace(&mut self) {
+        if let Some((per_k, per_gap)) = &mut self.pace {
+            *per_gap = *per_k / self.goal.saturation;
+        }
+    }
+}
+
+/// k, of RTTmin in seconds and BDPest in bits.
+fn increase_factor(parameters: &InvsParameters, rtt_min: f64, bdp_bits: f64) -> f64 {
+    let rtts = libm::log2(parameters.rtt_ref / rtt_min);
+    let bdps = libm::log2(parameters.bdp_ref * 1e6 / bdp_bits);
+    if rtts > 0.0 && bdps > 0.0 { (parameters.c * rtts * bdps).max(1.0) } else { 1.0 }
+}
+
+/// What is known of the path (section 2.4).
+#[derive(Clone, Debug)]
+struct Path {
+    rtt_min: Nanos,
+    /// The least RTT of this round trip.
+    round_rtt: Nanos,
+    /// BWest, segments a second; 0 before the first sample.
+    bandwidth: f64,
+    /// When the bandwidth sample under way began; none before the first ACK.
+    begun: Option<Nanos>,
+    delivered: u64,
+    /// buffer_est, segments: the last one, the greatest of this round trip, of the one before, and maxbuffer.
+    queue: f64,
+    round_queue: f64,
+    last_round_queue: f64,
+    greatest_queue: f64,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Path {
+            rtt_min: Nanos::MAX,
+            round_rtt: Nanos::MAX,
+            bandwidth: 0.0,
+            begun: None,
+            delivered: 0,
+            queue: 0.0,
+            round_queue: 0.0,
+            last_round_queue: 0.0,
+            greatest_queue: 0.0,
+        }
+    }
+}
+
+impl Path {
+    /// Measure an ACK. True if there is a new bandwidth estimate.
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, parameters: &InvsParameters) -> bool {
+        if ack.round_start {
+            self.end_round(parameters.rtt_min_reset);
+        }
+        let renewed = self.measure_bandwidth(ack, parameters.a2);
+        if let Some(rtt) = ack.rtt {
+            self.rtt_min = self.rtt_min.min(rtt);
+            self.round_rtt = self.round_rtt.min(rtt);
+            self.queue = rtt.since(self.rtt_min).as_secs_f64() * self.bandwidth;
+            if self.queue > self.round_queue {
+                self.round_queue = self.queue;
+                self.greatest_queue = self.greatest_queue.max(self.queue);
+            }
+        }
+        renewed
+    }
+
+    fn end_round(&mut self, reset: bool) {
+        let reset_from = Nanos::from_millis(1000).max(self.rtt_min + self.rtt_min);
+        if reset && self.round_rtt != Nanos::MAX && self.round_rtt.since(self.rtt_min) > reset_from {
+            self.rtt_min = self.round_rtt;
+        }
+        self.round_rtt = Nanos::MAX;
+        self.last_round_queue = core::mem::replace(&mut self.round_queue, 0.0);
+    }
+
+    #[inline]
+    fn measure_bandwidth(&mut self, ack: &Ack, a2: f64) -> bool {
+        let Some(begun) = self.begun else {
+            self.begun = Some(ack.now);
+            return false;
+        };
+        self.delivered += u64::from(ack.acked);
+        let span = ack.now.since(begun);
+        let Some(rtt) = ack.rtt else { return false };
+        if span <= rtt || span <= MIN_SPAN {
+            return false;
+        }
+        let sample = self.delivered as f64 / span.as_secs_f64();
+        let first = self.bandwidth == 0.0;
+        self.bandwidth = if first { sample } else { self.bandwidth + a2 * (sample - self.bandwidth) };
+        self.begun = Some(ack.now);
+        self.delivered = 0;
+        self.bandwidth > 0.0
+    }
+
+    fn forget_queues(&mut self) {
+        self.round_queue = 0.0;
+        self.last_round_queue = 0.0;
+        self.greatest_queue = 0.0;
+    }
+
+    /// BDPest, segments.
+    fn bdp(&self) -> f64 {
+        self.bandwidth * self.rtt_min.as_secs_f64()
+    }
+
+    /// Whether the queue says that a loss is congestion (the condition of equations 3 and 4).
+    fn is_congested(&self, parameters: &InvsParameters) -> bool {
+        if self.bandwidth == 0.0 {
+            return true;
+        }
+        let (queue, greatest) = match parameters.threshold {
+            Threshold::Margin => (self.queue, MARGIN * self.greatest_queue),
+            Threshold::Literal => (self.queue, self.greatest_queue),
+            Threshold::LastRtt => (self.round_queue.max(self.last_round_queue), self.greatest_queue),
+        };
+        queue >= parameters.delta.min(greatest)
+    }
+}
