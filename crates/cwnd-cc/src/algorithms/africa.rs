@@ -17,7 +17,7 @@
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
-//! | `alpha` | 1.641 segments | 0.1 to 1,000 | the paper, as it is quoted; its text was not at hand |
+//! | `alpha` | 1.641 segments | 0.1 to 1,000 | the paper, as others quote it; not checked against its text |
 //!
 //! Readings:
 //! - aRTT is the transport's smoothed RTT (RFC 6298, a new sample weighs 1/8), as in the public code that keeps
@@ -62,7 +62,7 @@ parameters! {
     /// Settings of [`Africa`].
     pub struct AfricaParameters {
         /// Segments queued from which the window grows as Reno's.
-        alpha: number(1.641, 0.1..=1000.0), "segments", "paper, quoted from memory of its text";
+        alpha: number(1.641, 0.1..=1000.0), "segments", "paper, as others quote it";
     }
 }
 

@@ -135,10 +135,10 @@ impl CongestionControl for Bic {
         let growth = self.growth(window, cwnd);
         match window.arithmetic() {
             Arithmetic::Real => window.increase_weighted(acked, growth, cwnd),
-            Arithmetic::Linux => window.increase(acked, libm::floor(cwnd / growth)),
+            Arithmetic::Linux => window.increase(acked, cwnd / growth),
             Arithmetic::Linux26 => {
-                let cnt = libm::floor(cwnd / growth);
-                window.increase(acked, libm::floor(cnt * 16.0 / f64::from(self.ack_ratio)).max(1.0));
+                let cnt = (cwnd / growth) as u32;
+                window.increase(acked, f64::from(cnt.saturating_mul(16) / self.ack_ratio));
             }
         }
     }
@@ -173,7 +173,11 @@ impl Bic {
         }
         let gap = self.w_max - cwnd;
         if gap > 0.0 {
-            let distance = window.whole(gap * self.per_gap.0);
+            let distance = gap * self.per_gap.0;
+            let distance = match window.arithmetic() {
+                Arithmetic::Real => distance,
+                _ => f64::from(distance as u32),
+            };
             return if distance > s_max {
                 s_max
             } else if distance <= 1.0 {
