@@ -3,6 +3,7 @@
 mod algorithms;
 mod bad_input;
 mod compare;
+mod studies;
 
 use std::process::{Command, Output};
 
