@@ -3,6 +3,7 @@
 mod algorithms;
 mod bad_input;
 mod compare;
+mod report;
 
 use std::process::{Command, Output};
 
