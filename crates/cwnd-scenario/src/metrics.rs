@@ -27,6 +27,10 @@ pub use view::{View, jain_index};
 use crate::{LinkOutcome, Outcome, Scenario, Time};
 use serde::Serialize;
 
+/// Counts up whenever a metric that is made from samples is defined anew (another formula, or a new one), so that stored
+/// values are told apart. Metrics that are made from counts are computed anew whenever they are read.
+pub const SAMPLED_VERSION: u32 = 1;
+
 /// The metrics of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunMetrics {

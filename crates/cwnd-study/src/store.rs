@@ -15,7 +15,7 @@
 //! What is kept of a run are its raw counts, and metrics are computed when they are read: a new metric, or a better
 //! definition of an old one, costs no new run and cannot leave a stale value behind. Only metrics that are made from
 //! samples are kept as values, because the samples themselves mostly are not; when their definitions change,
-//! [`SAMPLED_METRICS`] is counted up, and runs that have older ones are missing.
+//! [`SAMPLED_VERSION`](cwnd_scenario::metrics::SAMPLED_VERSION) is counted up, and runs that have older ones are missing.
 //!
 //! Several processes may use one store at the same time.
 
@@ -27,7 +27,6 @@ mod sampled;
 mod traces;
 
 pub use error::{StoreError, StoreErrorKind};
-pub use sampled::SAMPLED_METRICS;
 pub(crate) use sampled::of as sampled_metrics;
 pub use traces::StoredTrace;
 
@@ -87,7 +86,7 @@ pub enum StoredState {
         /// Metrics that were made from its samples, by name.
         sampled: BTreeMap<String, f64>,
         /// The file of its samples, if they are kept.
-        trace: Option<StoredTrace>,
+        trace: Option<Box<StoredTrace>>,
     },
     /// It failed, for this reason.
     Failed(String),
@@ -305,7 +304,7 @@ impl Store {
         let Some(sampled) = sealed.sampled.as_deref().map_or(Some(BTreeMap::new()), sampled::decode) else {
             return StoredState::Unusable("the metrics made from samples have changed since".to_owned());
         };
-        let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes));
+        let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes).map(Box::new));
         match trace.transpose() {
             Ok(trace) => StoredState::Done { outcome, sampled, trace },
             Err(reason) => StoredState::Unusable(reason),

@@ -38,6 +38,82 @@ impl Out {
     }
 }
 
+/// Writes a fixed number of fields, most of which are nothing: a bit tells which are not, and only these follow.
+#[derive(Default)]
+pub(super) struct RecordOut {
+    /// A bit a field, the first the least.
+    present: u64,
+    fields: u32,
+    values: Out,
+}
+
+impl RecordOut {
+    pub fn count(&mut self, value: u64) {
+        self.field(value != 0, |values| values.count(value));
+    }
+
+    /// A count that is probably near another.
+    pub fn near(&mut self, value: u64, expected: u64) {
+        self.field(value != expected, |values| values.near(value, expected));
+    }
+
+    pub fn number(&mut self, value: f64) {
+        self.field(value.to_bits() != 0, |values| values.number(value));
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.field(!text.is_empty(), |values| values.text(text));
+    }
+
+    fn field(&mut self, present: bool, write: impl FnOnce(&mut Out)) {
+        assert!(self.fields < 64, "a record has at most 64 fields");
+        if present {
+            self.present |= 1 << self.fields;
+            write(&mut self.values);
+        }
+        self.fields += 1;
+    }
+
+    pub fn finish(self, out: &mut Out) {
+        out.count(self.present);
+        out.0.extend_from_slice(&self.values.0);
+    }
+}
+
+/// Reads what [`RecordOut`] wrote.
+pub(super) struct RecordIn<'a, 'b> {
+    present: u64,
+    from: &'b mut In<'a>,
+}
+
+impl<'a, 'b> RecordIn<'a, 'b> {
+    pub fn new(from: &'b mut In<'a>) -> Option<RecordIn<'a, 'b>> {
+        Some(RecordIn { present: from.count()?, from })
+    }
+
+    pub fn count(&mut self) -> Option<u64> {
+        if self.next() { self.from.count() } else { Some(0) }
+    }
+
+    pub fn near(&mut self, expected: u64) -> Option<u64> {
+        if self.next() { self.from.near(expected) } else { Some(expected) }
+    }
+
+    pub fn number(&mut self) -> Option<f64> {
+        if self.next() { self.from.number() } else { Some(0.0) }
+    }
+
+    pub fn text(&mut self) -> Option<String> {
+        if self.next() { self.from.text() } else { Some(String::new()) }
+    }
+
+    fn next(&mut self) -> bool {
+        let present = self.present & 1 == 1;
+        self.present >>= 1;
+        present
+    }
+}
+
 /// Reads what [`Out`] wrote; none where that cannot have been written.
 pub(super) struct In<'a>(pub &'a [u8]);
 

@@ -52,6 +52,8 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open(path).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
     if !recognise(&connection, path)? {
+        // Most rows are a few hundred bytes: in small pages little is left empty, and a transaction writes less.
+        connection.pragma_update(None, "page_size", 1024).map_err(failed)?;
         // Nothing is waited for when the mode is switched; another process may be doing the same.
         patiently(|| {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))

@@ -2,12 +2,12 @@
 //!
 //! Most counts follow nearly from others, or from the scenario: all that was sent was received, dropped, lost or is
 //! still on its way; a link carries the packets of the flows that cross it. So each is written as the distance from
-//! what is expected of it, which mostly takes a byte, and numbers by all their bits. Whatever the counts are, they
+//! what is expected of it, which is mostly nothing or takes a byte, and numbers by all their bits. Whatever the counts are, they
 //! are read back as they were; the expectations only make them short. Samples are not part of it.
 //!
 //! A change to what is written or expected counts [`FORMAT`] up; a row in another format is run again.
 
-use super::bytes::{In, Out};
+use super::bytes::{In, Out, RecordIn, RecordOut};
 use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, Outcome, Scenario, Time};
 
 /// The first byte.
@@ -64,12 +64,12 @@ pub(super) fn decode(scenario: &Scenario, bytes: &[u8]) -> Option<Outcome> {
 }
 
 // Which values follow, one bit each.
-const STOPPED: u8 = 1;
-const STOPPED_AS_SPECIFIED: u8 = 2;
-const COMPLETED: u8 = 4;
-const RTT_MIN: u8 = 8;
-const RTT_MAX: u8 = 16;
-const SSTHRESH: u8 = 32;
+const STOPPED: u64 = 1;
+const STOPPED_AS_SPECIFIED: u64 = 2;
+const COMPLETED: u64 = 4;
+const RTT_MIN: u64 = 8;
+const RTT_MAX: u64 = 16;
+const SSTHRESH: u64 = 32;
 
 fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOutcome) {
     let FlowOutcome {
@@ -108,53 +108,44 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         (!infinite, SSTHRESH),
     ];
     let flags = flags.iter().filter(|(set, _)| *set).fold(0, |all, (_, flag)| all | flag);
-    out.byte(flags);
-    out.near(start.0, spec.start.0);
-    if flags & STOPPED != 0 {
-        out.count(stop.map_or(0, |time| time.0));
-    }
-    if flags & COMPLETED != 0 {
-        out.count(completed.map_or(0, |time| time.0));
-    }
+    let mut record = RecordOut::default();
+    record.count(flags);
+    record.near(start.0, spec.start.0);
+    record.count(if as_specified { 0 } else { stop.map_or(0, |time| time.0) });
+    record.count(completed.map_or(0, |time| time.0));
     for count in [packets_received, duplicates, packets_dropped, packets_lost, packets_in_flight] {
-        out.count(*count);
+        record.count(*count);
     }
     let expected = Expected::new(scenario, flow);
-    out.near(*packets_sent, expected.packets_sent);
-    out.near(*retransmissions, expected.retransmissions);
-    out.near(*wire_bytes_received, expected.wire_bytes_received);
-    out.near(*bytes_in_order, expected.bytes_in_order);
+    record.near(*packets_sent, expected.packets_sent);
+    record.near(*retransmissions, expected.retransmissions);
+    record.near(*wire_bytes_received, expected.wire_bytes_received);
+    record.near(*bytes_in_order, expected.bytes_in_order);
     for count in [timeouts, congestion_events, packets_marked] {
-        out.count(*count);
+        record.count(*count);
     }
-    out.near(*acks_received, expected.acks_received);
-    out.near(*rtt_samples, *acks_received);
-    if let Some(time) = rtt_min {
-        out.count(time.0);
-    }
-    if let Some(time) = rtt_max {
-        out.near(time.0, rtt_min.map_or(0, |time| time.0));
-    }
+    record.near(*acks_received, expected.acks_received);
+    record.near(*rtt_samples, *acks_received);
+    let least = rtt_min.map_or(0, |time| time.0);
+    record.count(least);
+    record.near(rtt_max.map_or(least, |time| time.0), least);
     for number in [rtt_sum_s, cwnd_integral, cwnd] {
-        out.number(*number);
+        record.number(*number);
     }
-    if !infinite {
-        out.number(*ssthresh);
-    }
+    record.number(if infinite { 0.0 } else { *ssthresh });
+    record.finish(out);
 }
 
 fn read_flow(from: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<FlowOutcome> {
-    let flags = from.byte()?;
+    let mut from = RecordIn::new(from)?;
+    let flags = from.count()?;
+    let given = |flag: u64, nanoseconds: u64| (flags & flag != 0).then_some(Time(nanoseconds));
     let mut flow = FlowOutcome { start: Time(from.near(spec.start.0)?), ..FlowOutcome::default() };
-    if flags & STOPPED != 0 {
-        flow.stop = Some(Time(from.count()?));
-    }
+    flow.stop = given(STOPPED, from.count()?);
     if flags & STOPPED_AS_SPECIFIED != 0 {
         flow.stop = spec.stop;
     }
-    if flags & COMPLETED != 0 {
-        flow.completed = Some(Time(from.count()?));
-    }
+    flow.completed = given(COMPLETED, from.count()?);
     flow.packets_received = from.count()?;
     flow.duplicates = from.count()?;
     flow.packets_dropped = from.count()?;
@@ -170,16 +161,14 @@ fn read_flow(from: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<
     flow.packets_marked = from.count()?;
     flow.acks_received = from.near(expected.acks_received)?;
     flow.rtt_samples = from.near(flow.acks_received)?;
-    if flags & RTT_MIN != 0 {
-        flow.rtt_min = Some(Time(from.count()?));
-    }
-    if flags & RTT_MAX != 0 {
-        flow.rtt_max = Some(Time(from.near(flow.rtt_min.map_or(0, |time| time.0))?));
-    }
+    let least = from.count()?;
+    flow.rtt_min = given(RTT_MIN, least);
+    flow.rtt_max = given(RTT_MAX, from.near(least)?);
     flow.rtt_sum_s = from.number()?;
     flow.cwnd_integral = from.number()?;
     flow.cwnd = from.number()?;
-    flow.ssthresh = if flags & SSTHRESH != 0 { from.number()? } else { f64::INFINITY };
+    let ssthresh = from.number()?;
+    flow.ssthresh = if flags & SSTHRESH != 0 { ssthresh } else { f64::INFINITY };
     Some(flow)
 }
 
@@ -246,22 +235,25 @@ fn write_link(out: &mut Out, name: &str, load: Load, link: &LinkOutcome) {
         waiting_integral,
         max_waiting,
     } = link;
-    out.byte(u8::from(own != name));
-    if own != name {
-        out.text(own);
-    }
-    out.near(*data_arrived, load.data);
-    out.near(*arrived, data_arrived.wrapping_add(load.acks));
+    let mut record = RecordOut::default();
+    // A name of its own is told apart from none by the count before it.
+    record.count(u64::from(own != name));
+    record.text(if own == name { "" } else { own });
+    record.near(*data_arrived, load.data);
+    record.near(*arrived, data_arrived.wrapping_add(load.acks));
     for count in [dropped, lost, marked, in_flight] {
-        out.count(*count);
+        record.count(*count);
     }
-    out.near(*delivered, arrived.wrapping_sub(*dropped).wrapping_sub(*lost).wrapping_sub(*in_flight));
-    out.number(*waiting_integral);
-    out.count(*max_waiting);
+    record.near(*delivered, arrived.wrapping_sub(*dropped).wrapping_sub(*lost).wrapping_sub(*in_flight));
+    record.number(*waiting_integral);
+    record.count(*max_waiting);
+    record.finish(out);
 }
 
 fn read_link(from: &mut In<'_>, name: &str, load: Load) -> Option<LinkOutcome> {
-    let name = if from.byte()? == 0 { name.to_owned() } else { from.text()? };
+    let mut from = RecordIn::new(from)?;
+    let (renamed, own) = (from.count()?, from.text()?);
+    let name = if renamed == 0 { name.to_owned() } else { own };
     let data_arrived = from.near(load.data)?;
     let arrived = from.near(data_arrived.wrapping_add(load.acks))?;
     let (dropped, lost, marked, in_flight) = (from.count()?, from.count()?, from.count()?, from.count()?);

@@ -1,11 +1,8 @@
 //! Metrics that are made from samples, as values.
 
 use super::bytes::{In, Out};
-use cwnd_scenario::{Outcome, Scenario};
+use cwnd_scenario::{Outcome, Scenario, metrics::SAMPLED_VERSION};
 use std::collections::BTreeMap;
-
-/// Counts up whenever a metric that is made from samples is defined anew, so that stored values are told apart.
-pub const SAMPLED_METRICS: u32 = 1;
 
 /// The metrics that take the samples: those that are not there, or not the same, without them.
 pub(crate) fn of(scenario: &Scenario, outcome: &mut Outcome) -> Option<BTreeMap<String, f64>> {
@@ -20,7 +17,7 @@ pub(crate) fn of(scenario: &Scenario, outcome: &mut Outcome) -> Option<BTreeMap<
 
 pub(super) fn encode(values: &BTreeMap<String, f64>) -> Vec<u8> {
     let mut out = Out::default();
-    out.count(SAMPLED_METRICS.into());
+    out.count(SAMPLED_VERSION.into());
     for (name, value) in values {
         out.text(name);
         out.number(*value);
@@ -28,10 +25,10 @@ pub(super) fn encode(values: &BTreeMap<String, f64>) -> Vec<u8> {
     out.0
 }
 
-/// None if they were written by another [`SAMPLED_METRICS`].
+/// None if they were written by another [`SAMPLED_VERSION`].
 pub(super) fn decode(bytes: &[u8]) -> Option<BTreeMap<String, f64>> {
     let mut from = In(bytes);
-    if from.count()? != u64::from(SAMPLED_METRICS) {
+    if from.count()? != u64::from(SAMPLED_VERSION) {
         return None;
     }
     let mut values = BTreeMap::new();

@@ -207,7 +207,8 @@ fn a_torn_page_is_found_before_anything_is_written() {
     drop(store);
     let path = fixture.directory.path().join(DATABASE);
     let whole = fs::read(&path).unwrap();
-    let pages = whole.len() / 4096;
+    const PAGE: usize = 1024;
+    let pages = whole.len() / PAGE;
     assert!(pages > 8);
     let usable = |store: &Store| {
         (0..60u8)
@@ -221,7 +222,7 @@ fn a_torn_page_is_found_before_anything_is_written() {
     for page in 1..pages {
         // The second half of the page is lost.
         let mut torn = whole.clone();
-        torn[page * 4096 + 2048..(page + 1) * 4096].fill(0x5a);
+        torn[page * PAGE + PAGE / 2..(page + 1) * PAGE].fill(0x5a);
         fs::write(&path, &torn).unwrap();
         match Store::create(fixture.directory.path()) {
             Err(error) => {

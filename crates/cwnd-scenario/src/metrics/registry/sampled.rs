@@ -1,4 +1,5 @@
-//! Metrics that are made from samples over time.
+//! Metrics that are made from samples over time. A change here counts [`SAMPLED_VERSION`](crate::metrics::SAMPLED_VERSION)
+//! up.
 
 use super::{Better, EVERY, Measure, Metric, RUN, SHARED};
 use crate::metrics::samples;
