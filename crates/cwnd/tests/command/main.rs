@@ -4,6 +4,7 @@ mod algorithms;
 mod bad_input;
 mod compare;
 mod studies;
+mod report;
 
 use std::process::{Command, Output};
 
