@@ -157,7 +157,7 @@ fn shown(study: &Study) -> String {
 
 fn count(number: f64) -> String {
     match number {
-        n if n >= 1e9 => format!("{:.1} thousand million", n / 1e9),
+        n if n >= 1e9 => format!("{:.1} billion", n / 1e9),
         n if n >= 1e6 => format!("{:.0} million", n / 1e6),
         n => format!("{n:.0}"),
     }
@@ -212,11 +212,12 @@ mod tests {
     #[test]
     fn what_the_engine_refuses_names_its_cell() {
         let study = study(
-            "[[axes]]\nname = \"rate\"\nkey = \"rate\"\nvalues = [\"1 bit/s\", \"1 Mbit/s\"]\n[scenario]\nalgorithm = \"cubic\"\nbuffer = 5",
+            "[scenario]\nalgorithm = \"cubic\"\n[trace]\nsample = \"1 us\"\n\
+             [[axes]]\nname = \"d\"\nkey = \"duration\"\nvalues = [\"1 s\", \"100 s\"]",
         );
         let Err(failure) = cost(&Simulator, &study) else { panic!("it is refused") };
         let failure = format!("{failure:?}");
-        assert!(failure.contains("(1 bit/s)") && !failure.contains("(1 Mbit/s)"), "{failure}");
+        assert!(failure.contains("sample (100 s)") && !failure.contains("(1 s)"), "{failure}");
     }
 
     #[test]
