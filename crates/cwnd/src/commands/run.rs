@@ -5,6 +5,7 @@ mod summary;
 
 pub use summary::number;
 
+use super::report;
 use crate::{catalogue, failure::Failure, output};
 use clap::Args;
 use cwnd_scenario::Problem;
@@ -35,7 +36,7 @@ Examples:
 /// Run a study, or what is left of it.
 ///
 /// Each run is stored as soon as it is done, so a study that was stopped or killed goes on where it was, and one that is
-/// complete costs nothing. A changed file, algorithm or version runs only what it changes. Ctrl-C stops at once and keeps
+/// complete costs nothing. At the end a page, `report.html`, says what was found. A changed file, algorithm or version runs only what it changes. Ctrl-C stops at once and keeps
 /// what is done.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -56,6 +57,10 @@ pub struct Flags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEATS as i64),
           allow_hyphen_values = true)]
     repeats: Option<u32>,
+
+    /// Write no report; `cwnd report` does it later.
+    #[arg(long)]
+    no_report: bool,
 
     /// Show no progress and no notes.
     #[arg(long, short)]
@@ -103,8 +108,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     }
 
     let results = Results::of(study, &store).map_err(|error| Failure::store(&error))?;
-    // A report of the results is written here, once there is one to write.
-    output::print(&summary::text(&results, &plan, &ran, jobs, &directory))?;
+    let page = if flags.no_report { None } else { Some(report::page(&results, &directory)?) };
+    output::print(&summary::text(&results, &plan, &ran, jobs, &directory, page.as_deref()))?;
     match ran.failures.len() {
         0 => Ok(()),
         failed => Err(Failure::broken(format!("{failed} runs failed; they are tried again next time"))),

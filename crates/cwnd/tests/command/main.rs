@@ -3,8 +3,8 @@
 mod algorithms;
 mod bad_input;
 mod compare;
-mod studies;
 mod report;
+mod studies;
 
 use std::process::{Command, Output};
 
