@@ -89,7 +89,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         )));
     }
     let plan = runner::plan(&Simulator, &study, &store).map_err(|error| refused(&error))?;
-    store.keep_study(&kept(&study, &plan)).map_err(|error| Failure::store(&error))?;
+    store.keep_study(&kept(&flags, &study, &plan)).map_err(|error| Failure::store(&error))?;
 
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let jobs = flags.jobs.map_or(cores, usize::from).min(plan.missing().max(1));
@@ -130,7 +130,13 @@ fn study(flags: &Flags) -> Result<Study, Failure> {
     Ok(study)
 }
 
-fn kept(study: &Study, plan: &Plan) -> KeptStudy {
+/// The command that makes the same results: what tells where and how fast is left out.
+fn command(flags: &Flags) -> String {
+    let repeats = flags.repeats.map_or(String::new(), |repeats| format!(" --repeats {repeats}"));
+    format!("cwnd run {}{repeats}", output::quoted(&flags.study.to_string_lossy()))
+}
+
+fn kept(flags: &Flags, study: &Study, plan: &Plan) -> KeptStudy {
     KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),
@@ -139,7 +145,7 @@ fn kept(study: &Study, plan: &Plan) -> KeptStudy {
         provenance: Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("CWND_COMMIT").map(str::to_owned),
-            command: output::command(),
+            command: command(flags),
             engine: "sim".to_owned(),
         },
     }
