@@ -164,6 +164,11 @@ pub fn number(value: f64, decimals: usize) -> String {
     thousands(value, decimals).replace('-', "\u{2212}")
 }
 
+/// Half of an interval with the decimals of its mean; nothing at all is 0 without decimals.
+pub fn half_text(half: f64, decimals: usize) -> String {
+    number(half, if half == 0.0 { 0 } else { decimals })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

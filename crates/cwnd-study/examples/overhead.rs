@@ -134,24 +134,30 @@ impl Engine for Idle {
                 }
             })
             .collect();
-        let arrived = |link: usize| {
-            let on = scenario.flows.iter().zip(&flows).filter(|(spec, _)| spec.route.contains(&link));
-            on.map(|(_, flow)| flow.packets_sent).sum::<u64>()
-        };
-        // Few look at all flows: only the bottleneck's sum is made from them.
-        let busy = arrived(scenario.network.bottleneck);
-        let links = scenario.network.links.iter().enumerate();
-        let links = links
-            .map(|(i, link)| LinkOutcome {
+        // A link carries what its flows sent, or their ACKs; senders' own queues and the bottleneck's are used.
+        let mut links: Vec<LinkOutcome> = (scenario.network.links.iter())
+            .map(|link| LinkOutcome {
                 name: link.name.clone(),
-                arrived: if i == scenario.network.bottleneck { busy } else { 1_000_000 + draw(100_000) },
-                data_arrived: if i == scenario.network.bottleneck { busy } else { 0 },
                 in_flight: draw(20),
-                waiting_integral: if i % 2 == 0 { draw(1 << 30) as f64 / 7.0 } else { 0.0 },
-                max_waiting: draw(50),
                 ..LinkOutcome::default()
             })
             .collect();
+        for (spec, flow) in scenario.flows.iter().zip(&flows) {
+            for (i, link) in spec.route.iter().enumerate() {
+                let link = &mut links[*link];
+                link.data_arrived +=
+                    if i == 0 { flow.packets_sent } else { flow.packets_received + draw(500) };
+                link.arrived = link.data_arrived;
+                if i < 2 {
+                    link.waiting_integral = draw(1 << 30) as f64 / 7.0;
+                    link.max_waiting = draw(50);
+                }
+            }
+            spec.ack_route.iter().for_each(|link| links[*link].arrived += flow.acks_received);
+        }
+        for link in &mut links {
+            link.delivered = link.arrived - link.in_flight;
+        }
         Ok(Outcome { begin: scenario.warm_up, end: scenario.duration, flows, links, trace: None })
     }
 }

@@ -37,7 +37,7 @@ pub use study::{
     TracePlan,
 };
 pub use study_file::{
-    CheckAlgorithm, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Place, StudyError, keys,
+    CheckAlgorithm, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Place, StudyError, keys, schema,
 };
 pub use traced_run::TracedRun;
 

@@ -276,10 +276,14 @@ impl Tally {
         self.expected_left -= tasks.iter().map(|task| task.cost.cpu_s).sum::<f64>();
     }
 
-    /// The engine's estimates are upper bounds; what they were worth so far is held against what is left.
+    /// The engine's estimates are upper bounds, and threads may have to share their cores: what both were worth so far is
+    /// held against what is left.
     fn status(&self, elapsed: Duration) -> Status {
         let worth = self.ran.cpu_s / self.expected.max(f64::MIN_POSITIVE);
-        let left = self.expected_left.max(0.0) * worth / self.jobs;
+        // Runs in progress are half done, about.
+        let begun = 1.0 + 0.5 * self.jobs / self.ran.done.max(1) as f64;
+        let waiting = elapsed.as_secs_f64() * self.jobs / (self.ran.cpu_s * begun).max(f64::MIN_POSITIVE);
+        let left = self.expected_left.max(0.0) * worth / self.jobs * waiting.max(1.0);
         Status {
             total: self.ran.missing,
             stored: self.ran.done + self.ran.by_others,

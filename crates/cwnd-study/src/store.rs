@@ -86,7 +86,7 @@ pub enum StoredState {
         /// Metrics that were made from its samples, by name.
         sampled: BTreeMap<String, f64>,
         /// The file of its samples, if they are kept.
-        trace: Option<StoredTrace>,
+        trace: Option<Box<StoredTrace>>,
     },
     /// It failed, for this reason.
     Failed(String),
@@ -304,7 +304,7 @@ impl Store {
         let Some(sampled) = sealed.sampled.as_deref().map_or(Some(BTreeMap::new()), sampled::decode) else {
             return StoredState::Unusable("the metrics made from samples have changed since".to_owned());
         };
-        let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes));
+        let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes).map(Box::new));
         match trace.transpose() {
             Ok(trace) => StoredState::Done { outcome, sampled, trace },
             Err(reason) => StoredState::Unusable(reason),

@@ -7,12 +7,14 @@ mod claim;
 mod diagnostic;
 pub mod keys;
 mod reader;
+mod schema;
 mod scope;
 mod selection;
 mod show;
 
 pub use cells::{MAX_CELLS, MAX_FLOWS};
 pub use diagnostic::{Diagnostic, Place, StudyError};
+pub use schema::schema;
 
 use crate::{Selection, Study, TracePlan};
 use cwnd_scenario::{

@@ -1,12 +1,14 @@
 //! The commands, one file each: a new one is a file, a line in [`Command`] and a line in [`Command::run`].
 
 mod algorithms;
+mod check;
 mod compare;
 mod diff;
 mod export;
 mod metrics;
 mod report;
 mod run;
+mod schema;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -15,12 +17,14 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     Compare(Box<compare::Flags>),
+    Check(check::Flags),
     Run(run::Flags),
     Export(export::Flags),
     Report(report::Flags),
     Diff(diff::Flags),
     Algorithms(algorithms::Flags),
     Metrics(metrics::Flags),
+    Schema(schema::Flags),
 }
 
 impl Command {
@@ -28,12 +32,14 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Compare(flags) => compare::run(*flags),
+            Command::Check(flags) => check::run(&flags),
             Command::Run(flags) => run::run(flags),
             Command::Export(flags) => export::run(&flags),
             Command::Report(flags) => report::run(&flags),
             Command::Diff(flags) => diff::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
             Command::Metrics(flags) => metrics::run(&flags),
+            Command::Schema(flags) => schema::run(&flags),
         }
     }
 }

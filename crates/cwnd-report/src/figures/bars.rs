@@ -2,7 +2,7 @@
 
 use super::Drawn;
 use super::frame::{Panes, height};
-use super::line::Series;
+use super::line::{Series, name};
 use super::missing::Missing;
 use super::points::{Chosen, Tally};
 use crate::estimate::Estimate;
@@ -46,7 +46,7 @@ pub(super) fn draw(
     let is_positive = all.iter().flatten().flatten().flatten().all(|e| e.mean >= 0.0);
     let y_axis = if is_positive { y_axis.from(0.0) } else { y_axis };
     let axis = &study.axes[x_axis];
-    let names = groups.iter().map(|group| axis.points[*group].label.clone());
+    let names = groups.iter().map(|group| name(&axis.points[*group]));
     let title = match &axis.unit {
         Some(unit) if !unit.is_empty() => format!("{} ({unit})", axis.title),
         _ => axis.title.clone(),

@@ -38,8 +38,10 @@ impl Panes {
             }
             [axis, ..] => {
                 let points = chosen.points(*axis);
-                let panes: Vec<Pane> =
-                    points.iter().map(|&p| Pane { title: name(*axis, p), at: vec![(*axis, p)] }).collect();
+                let panes: Vec<Pane> = points
+                    .iter()
+                    .map(|&p| Pane { title: heading(chosen.results, *axis, p), at: vec![(*axis, p)] })
+                    .collect();
                 let most = if wide { 2 } else { 3 };
                 let columns = match panes.len() {
                     4 => 2,
@@ -90,6 +92,15 @@ fn label(results: &Results, axis: usize, point: usize) -> String {
         }
         (Some(_), Err(_)) => format!("{} {label}", axis.title),
         (None, _) => label.clone(),
+    }
+}
+
+/// The same with the axis's title in any case, where there is room for it.
+fn heading(results: &Results, axis: usize, point: usize) -> String {
+    let label = label(results, axis, point);
+    match results.study.axes[axis].points[point].value {
+        Some(_) => label,
+        None => format!("{}: {label}", results.study.axes[axis].title),
     }
 }
 

@@ -4,6 +4,7 @@
 use super::Drawn;
 use super::bars::without_axis;
 use super::frame::Panes;
+use super::line::name;
 use super::points::{Chosen, Tally};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, decimals, number, small};
@@ -54,7 +55,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
         }
     };
     let names = |axis: &Axis, points: &[usize]| -> Vec<String> {
-        points.iter().map(|point| axis.points[*point].label.clone()).collect()
+        points.iter().map(|point| name(&axis.points[*point])).collect()
     };
     let (x_names, y_names) = (&study.axes[x_axis], &study.axes[y_axis]);
     let columns = panes.columns;
@@ -70,7 +71,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
         vec![panel]
     });
     grid.width = width;
-    if high > low {
+    if high > low && estimates().next().is_some() {
         grid.bar =
             Some(ColourBar { axis: plot::Axis::linear(&measure.heading(), &shown.unit).from(low).to(high) });
     }

@@ -9,7 +9,7 @@ use crate::measure::{Measure, Shown, number, small};
 use crate::plot::style::{INK, Marker};
 use crate::plot::{self, Band, ErrorBars, Key, Line, Markers, Panel, Swatch};
 use crate::series::{Look, Looks};
-use cwnd_study::{Axis, Figure, Results, Scale};
+use cwnd_study::{Axis, Figure, Point, Results, Scale};
 
 /// More points than this have a band instead of error bars, and not a marker each.
 const MANY: usize = 20;
@@ -207,6 +207,14 @@ fn ticks(values: &[f64], order: &[usize], zero: Option<f64>) -> Vec<(f64, String
         order.iter().map(|i| (place(values[*i]), plain(values[*i]))).collect();
     ticks.dedup_by(|a, b| a.0 == b.0);
     ticks
+}
+
+/// What a point is called on an axis of names: a number is written as on other axes.
+pub(super) fn name(point: &Point) -> String {
+    match (point.value, point.label.parse::<f64>()) {
+        (Some(value), Ok(_)) => plain(value),
+        _ => point.label.clone(),
+    }
 }
 
 /// A value as short as it can be written: `500`, `1e-5`, `0.02`.

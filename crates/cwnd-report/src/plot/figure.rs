@@ -88,7 +88,8 @@ impl Figure {
         let axes = self.fit();
         let y_labels = axes.iter().flat_map(|(_, y)| &y.ticks.major);
         let widest = y_labels.map(|(_, label)| text::width(label, TICK)).fold(0.0, f64::max);
-        let left = (MARGIN + TEXT + 6.0 + widest + 7.0).round();
+        let lines = self.panels.iter().map(|panel| panel.y_title().len()).max().unwrap_or(1).max(1);
+        let left = (MARGIN + TEXT + 1.15 * TEXT * (lines - 1) as f64 + 6.0 + widest + 7.0).round();
         let room = self.width - MARGIN - left;
 
         let mut y = MARGIN;
@@ -194,12 +195,25 @@ impl Panel {
         }
         let style = Label::new(TEXT, INK).anchor(Anchor::Middle);
         if let Some(x) = edges.y_title {
-            let label = text::shorten(&self.y.label, TEXT, bottom - top + 30.0);
-            canvas.text(x + TEXT - 2.0, (top + bottom) / 2.0, &style.upright(), &label);
+            for (i, line) in self.y_title().iter().enumerate() {
+                let x = x + TEXT - 2.0 + 1.15 * TEXT * i as f64;
+                canvas.text(x, (top + bottom) / 2.0, &style.upright(), line);
+            }
         }
         if edges.x_title {
             canvas.text((left + right) / 2.0, bottom + 2.0 * TICK + TEXT, &style, &self.x.label);
         }
+    }
+
+    /// The title of the vertical axis, in one line or two.
+    pub(super) fn y_title(&self) -> Vec<String> {
+        let room = self.height + 30.0;
+        let mut lines = text::wrap(&self.y.label, TEXT, room);
+        if lines.len() > 2 {
+            let rest = lines.split_off(1).join(" ");
+            lines.push(text::shorten(&rest, TEXT, room));
+        }
+        lines
     }
 
     /// The grid, and the ticks with what is written beside them.

@@ -156,7 +156,11 @@ impl Grid {
                     x_labels,
                     x_title: false,
                     y_labels: column == 0 || !layout.shared.iter().all(|shared| *shared),
-                    y_title: (column == 0).then_some(MARGIN),
+                    // The last line of every title stands beside the axis.
+                    y_title: (column == 0).then(|| {
+                        let spare = layout.y_lines - panel.y_title().len().clamp(1, layout.y_lines);
+                        MARGIN + 1.15 * TEXT * spare as f64
+                    }),
                 };
                 panel.draw(canvas, &frame, edges);
                 if let (Some(bar), 0, true) = (&self.bar, i, column + 1 == self.columns) {
@@ -189,6 +193,8 @@ struct Layout {
     right: f64,
     /// Height of the labels under a panel.
     x_labels: f64,
+    /// How many lines the longest title of a vertical axis has.
+    y_lines: usize,
     /// For each kind of panel, whether all have one vertical axis.
     shared: Vec<bool>,
     /// For each block and panel its axes.
@@ -233,7 +239,9 @@ impl Layout {
             (None, Headings::Matrix { rows, .. }) if !rows.is_empty() => TEXT + 6.0,
             (None, _) => 0.0,
         };
-        let start = MARGIN + TEXT + 6.0;
+        let titles = grid.blocks.iter().flat_map(|block| &block.panels).map(|panel| panel.y_title().len());
+        let y_lines = titles.max().unwrap_or(1).max(1);
+        let start = MARGIN + TEXT + 1.15 * TEXT * (y_lines - 1) as f64 + 6.0;
         let right = grid.width - MARGIN - beside;
         let panel = ((right - start - gaps.iter().sum::<f64>()) / grid.columns as f64).max(40.0);
         let mut at = start;
@@ -257,7 +265,7 @@ impl Layout {
             set.iter().map(|(_, line, _)| line + 1).max().unwrap_or(1)
         });
         let x_labels = 6.0 + 1.15 * TICK * lines as f64 + 4.0;
-        Layout { lefts, panel, right, x_labels, shared, axes }
+        Layout { lefts, panel, right, x_labels, y_lines, shared, axes }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What was asked, and what was found of it.
 
 use super::html::{definitions, escape, inline, paragraphs};
-use crate::measure::{Measure, Shown, decimals, number, small};
+use crate::measure::{Measure, Shown, decimals, half_text, number, small};
 use cwnd_scenario::statistics::Summary;
 use cwnd_study::claims::{self, Judgement, Verdict};
 use cwnd_study::{Claim, ClaimKind, Results, Study};
@@ -136,19 +136,20 @@ impl ClaimUnit {
     fn summary(&self, measured: &Summary) -> String {
         let (mean, half) = (measured.mean * self.shown.factor, measured.ci95.map(|h| h * self.shown.factor));
         let digits = decimals(mean, half);
-        let spread = half.map(|half| format!(" ± {}", number(half, digits))).unwrap_or_default();
+        let spread = half.map(|half| format!(" ± {}", half_text(half, digits))).unwrap_or_default();
         format!("{}{spread}{}", self.signed(mean, digits), self.unit())
     }
 
     fn expectation(&self, claim: &Claim) -> String {
         let end = |value: f64| {
             let value = value * self.shown.factor;
-            format!("{}{}", self.signed(value, decimals(value, None)), self.unit())
+            self.signed(value, decimals(value, None))
         };
+        let unit = self.unit();
         match (claim.expect.at_least, claim.expect.at_most) {
-            (Some(least), Some(most)) => format!("from {} to {}", end(least), end(most)),
-            (Some(least), None) => format!("at least {}", end(least)),
-            (None, Some(most)) => format!("at most {}", end(most)),
+            (Some(least), Some(most)) => format!("from {} to {}{unit}", end(least), end(most)),
+            (Some(least), None) => format!("at least {}{unit}", end(least)),
+            (None, Some(most)) => format!("at most {}{unit}", end(most)),
             (None, None) => "anything".into(),
         }
     }

@@ -5,7 +5,7 @@ use super::page::Entry;
 use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
 use crate::made_by;
-use crate::measure::{Measure, Shown, capital, decimals, number, small};
+use crate::measure::{Measure, Shown, capital, decimals, half_text, number, small};
 use cwnd_scenario::metrics::Better;
 use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
 use std::collections::BTreeMap;
@@ -208,9 +208,12 @@ fn cell(column: &Column, row: usize, is_best: bool) -> String {
     // Room as wide as the widest of the column, so that the signs stand below each other.
     let spread = match half {
         Some(half) => {
-            format!("<span class=\"half w{}\"> ± {}</span>", widest_half(column), number(half, digits))
+            format!("<span class=\"half w{}\"> ± {}</span>", widest_half(column), half_text(half, digits))
         }
-        None => String::new(),
+        None => match widest_half(column) {
+            0 => String::new(),
+            width => format!("<span class=\"half w{width}\"></span>"),
+        },
     };
     format!(
         "<td class=\"number{best}\" data-v=\"{}\"><span class=\"mean\">{}</span>{spread}</td>",
@@ -224,7 +227,7 @@ fn widest_half(column: &Column) -> usize {
     let width = |value: &Value| match value {
         Value::Mean(estimate) => {
             let Estimate { mean, half, .. } = estimate.times(column.shown.factor);
-            half.map_or(0, |half| number(half, decimals(mean, Some(half))).chars().count())
+            half.map_or(0, |half| half_text(half, decimals(mean, Some(half))).chars().count())
         }
         Value::Nothing | Value::Missing => 0,
     };

@@ -152,7 +152,7 @@ fn trace(run: usize) -> Result<Trace, String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_makes_a_report_fall_over(results in results()) {

@@ -6,7 +6,8 @@ use std::fmt::Write;
 /// `docs/metrics.md`: every metric with its unit, formula and meaning.
 pub fn markdown() -> String {
     let mut text = String::from(INTRODUCTION);
-    let sections: [(&str, fn(&Metric) -> bool); 4] = [
+    type Belongs = fn(&Metric) -> bool;
+    let sections: [(&str, Belongs); 4] = [
         ("Of flows, from counts", |m| !m.needs_samples() && m.is_of(Scope::Run)),
         ("Of flows, from samples over time", |m| m.needs_samples()),
         ("Of queues", |m| m.is_of(Scope::Queue)),

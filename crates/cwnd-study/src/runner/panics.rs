@@ -38,7 +38,9 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 fn describe(info: &panic::PanicHookInfo<'_>) -> String {
-    let said = info.payload_as_str().unwrap_or("no message");
+    let payload = info.payload();
+    let said = payload.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
     match info.location() {
         Some(place) => format!("it panicked: {said} ({}:{})", place.file(), place.line()),
         None => format!("it panicked: {said}"),

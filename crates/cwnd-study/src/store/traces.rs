@@ -47,7 +47,10 @@ impl StoredTrace {
             trace,
             bottleneck: links.get(scenario.network.bottleneck).map_or("", |link| &link.name),
         };
-        trace_file::write(&path, &[run])?;
+        trace_file::write(&path, &[run]).map_err(|error| {
+            let reason = format!("{}. What was stored is safe", error.reason);
+            StoreError { reason, ..StoreError::from(error) }
+        })?;
         let bytes =
             fs::read(&path).map_err(|error| StoreError::io(&path, "it cannot be read back", &error))?;
         Ok(StoredTrace { file: Sha256::digest(bytes).into(), samples: trace_file::digest(trace), path })

@@ -32,6 +32,8 @@ pub enum Kind {
     Text,
     /// A text or a list of texts.
     Texts,
+    /// A label of an axis.
+    Label,
     /// A whole number from 0 on (from 1 on, if `true`).
     Count {
         /// Whether 0 is none.
@@ -244,7 +246,7 @@ pub static CLAIM: Section = Section {
         ),
         required("metric", Kind::Metric, "The metric."),
         key("axis", Kind::Axis, "Axis in which the cells of a pair differ."),
-        key("of", Kind::Text, "Label of a."),
+        key("of", Kind::Label, "Label of a."),
         key("over", Kind::Texts, "Labels of b."),
         key("where", Kind::Selection, "Which cells; all."),
         required("expect", Kind::Range, "When it counts as reproduced: `>= 0.95`, `<= 3`, `0.4 to 0.7`."),

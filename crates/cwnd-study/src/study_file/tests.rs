@@ -2,6 +2,7 @@
 
 mod broken;
 mod right;
+mod schema;
 
 use super::*;
 

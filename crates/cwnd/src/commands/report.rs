@@ -17,6 +17,9 @@ Examples:
   The page elsewhere, and every figure as SVG for a paper:
     cwnd report out/agile-sd --out agile-sd.html --figures paper/figures";
 
+/// The page's name in a directory of results.
+const PAGE: &str = "report.html";
+
 /// Show what a study found: one HTML page that opens without a network, and figures for a paper.
 ///
 /// Reads what `cwnd run` has kept. A study that is not complete is shown as far as it is, and the page says what is
@@ -44,7 +47,7 @@ pub struct Flags {
 /// Does it.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let results = Results::load(&flags.directory).map_err(|error| failure(&error))?;
-    let out = flags.out.clone().unwrap_or_else(|| flags.directory.join("report.html"));
+    let out = flags.out.clone().unwrap_or_else(|| flags.directory.join(PAGE));
     let bad = |flag: &str, error: &dyn std::fmt::Display| Failure::bad_input(format!("{flag}{error}"));
     let flag = if flags.out.is_some() { "--out: " } else { "" };
     output_file::check_writable(&out, "a report", &["html"]).map_err(|error| bad(flag, &error))?;
@@ -65,6 +68,16 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         }
     }
     if flags.quiet { Ok(()) } else { print(&written.concat()) }
+}
+
+/// Writes the page of a study that has just been run into its directory.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn page(results: &Results, directory: &Path) -> Result<PathBuf, Failure> {
+    let path = directory.join(PAGE);
+    write(&path, &report::html_with(results, &Traces::from_files(results)))?;
+    Ok(path)
 }
 
 /// Writes a file, whole or not at all, and tells in a line what it is.

@@ -5,6 +5,7 @@ mod summary;
 
 pub use summary::number;
 
+use super::report;
 use crate::{catalogue, failure::Failure, output};
 use clap::Args;
 use cwnd_scenario::Problem;
@@ -35,7 +36,7 @@ Examples:
 /// Run a study, or what is left of it.
 ///
 /// Each run is stored as soon as it is done, so a study that was stopped or killed goes on where it was, and one that is
-/// complete costs nothing. A changed file, algorithm or version runs only what it changes. Ctrl-C stops at once and keeps
+/// complete costs nothing. At the end a page, `report.html`, says what was found. A changed file, algorithm or version runs only what it changes. Ctrl-C stops at once and keeps
 /// what is done.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -56,6 +57,10 @@ pub struct Flags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEATS as i64),
           allow_hyphen_values = true)]
     repeats: Option<u32>,
+
+    /// Write no report; `cwnd report` does it later.
+    #[arg(long)]
+    no_report: bool,
 
     /// Show no progress and no notes.
     #[arg(long, short)]
@@ -84,7 +89,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         )));
     }
     let plan = runner::plan(&Simulator, &study, &store).map_err(|error| refused(&error))?;
-    store.keep_study(&kept(&study, &plan)).map_err(|error| Failure::store(&error))?;
+    store.keep_study(&kept(&flags, &study, &plan)).map_err(|error| Failure::store(&error))?;
 
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let jobs = flags.jobs.map_or(cores, usize::from).min(plan.missing().max(1));
@@ -103,8 +108,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     }
 
     let results = Results::of(study, &store).map_err(|error| Failure::store(&error))?;
-    // A report of the results is written here, once there is one to write.
-    output::print(&summary::text(&results, &plan, &ran, jobs, &directory))?;
+    let page = if flags.no_report { None } else { Some(report::page(&results, &directory)?) };
+    output::print(&summary::text(&results, &plan, &ran, jobs, &directory, page.as_deref()))?;
     match ran.failures.len() {
         0 => Ok(()),
         failed => Err(Failure::broken(format!("{failed} runs failed; they are tried again next time"))),
@@ -125,7 +130,13 @@ fn study(flags: &Flags) -> Result<Study, Failure> {
     Ok(study)
 }
 
-fn kept(study: &Study, plan: &Plan) -> KeptStudy {
+/// The command that makes the same results: what tells where and how fast is left out.
+fn command(flags: &Flags) -> String {
+    let repeats = flags.repeats.map_or(String::new(), |repeats| format!(" --repeats {repeats}"));
+    format!("cwnd run {}{repeats}", output::quoted(&flags.study.to_string_lossy()))
+}
+
+fn kept(flags: &Flags, study: &Study, plan: &Plan) -> KeptStudy {
     KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),
@@ -134,7 +145,7 @@ fn kept(study: &Study, plan: &Plan) -> KeptStudy {
         provenance: Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("CWND_COMMIT").map(str::to_owned),
-            command: output::command(),
+            command: command(flags),
             engine: "sim".to_owned(),
         },
     }

@@ -3,6 +3,8 @@
 mod algorithms;
 mod bad_input;
 mod compare;
+mod report;
+mod studies;
 
 use std::process::{Command, Output};
 

@@ -57,7 +57,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "throughput of the flows that cross the bottleneck / its rate",
         about: "From 0 to 1. Not there if the bottleneck has no rate.",
         source: "",
-        measure: Measure::Counted(|v, f| view::utilisation(v, f)),
+        measure: Measure::Counted(view::utilisation),
     },
     Metric {
         name: "loss_ratio",
@@ -101,7 +101,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "data packets received for the first time / sent",
         about: "From 0 to 1. Not there if none was sent.",
         source: "Invs, figure 10",
-        measure: Measure::Counted(|v, f| view::delivery_ratio(v, f)),
+        measure: Measure::Counted(view::delivery_ratio),
     },
     Metric {
         name: "mark_ratio",
@@ -134,7 +134,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "sum of round-trip time samples / their number",
         about: "Of all samples that senders took.",
         source: "",
-        measure: Measure::Counted(|v, f| view::rtt_mean_s(v, f)),
+        measure: Measure::Counted(view::rtt_mean_s),
     },
     Metric {
         name: "rtt_min_s",
@@ -145,7 +145,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "least round-trip time sample",
         about: "Of the whole run, a warm-up included.",
         source: "",
-        measure: Measure::Counted(|v, f| view::rtt_min_s(v, f)),
+        measure: Measure::Counted(view::rtt_min_s),
     },
     Metric {
         name: "rtt_max_s",
@@ -156,7 +156,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "greatest round-trip time sample",
         about: "Of the whole run, a warm-up included.",
         source: "",
-        measure: Measure::Counted(|v, f| view::rtt_max_s(v, f)),
+        measure: Measure::Counted(view::rtt_max_s),
     },
     Metric {
         name: "queueing_delay_mean_s",
@@ -167,7 +167,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "mean RTT - RTT of a packet and its ACK that wait for nobody",
         about: "Propagation and transmission on every link are taken off. The wait of a delayed ACK stays in it.",
         source: "",
-        measure: Measure::Counted(|v, f| view::queueing_delay_mean_s(v, f)),
+        measure: Measure::Counted(view::queueing_delay_mean_s),
     },
     Metric {
         name: "jain_index",
@@ -189,7 +189,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "(sum x)^2 / (n sum x^2), x: mean RTT of a flow",
         about: "One reading of the papers' \"RTT-fairness\": whether flows meet the same delay.",
         source: "Study of high-speed variants (JNCA 2014)",
-        measure: Measure::Counted(|v, f| view::jain_rtt(v, f)),
+        measure: Measure::Counted(view::jain_rtt),
     },
     Metric {
         name: "jain_queueing_delay",
@@ -200,7 +200,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "(sum x)^2 / (n sum x^2), x: mean queueing delay of a flow",
         about: "The other reading of the papers' \"RTT-fairness\".",
         source: "Study of high-speed variants (JNCA 2014)",
-        measure: Measure::Counted(|v, f| view::jain_queueing_delay(v, f)),
+        measure: Measure::Counted(view::jain_queueing_delay),
     },
     Metric {
         name: "jain_algorithms",
@@ -211,7 +211,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "(sum x)^2 / (n sum x^2), x: mean throughput of the flows of an algorithm",
         about: "How evenly algorithms share, whatever their own flows do among themselves. Not there with one algorithm.",
         source: "",
-        measure: Measure::Counted(|v, f| view::jain_algorithms(v, f)),
+        measure: Measure::Counted(view::jain_algorithms),
     },
     Metric {
         name: "jain_base_rtts",
@@ -222,7 +222,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "(sum x)^2 / (n sum x^2), x: mean throughput of the flows of a base RTT",
         about: "RTT-fairness as the word is mostly meant: whether a longer way costs throughput. Not there if all flows have the same base RTT.",
         source: "",
-        measure: Measure::Counted(|v, f| view::jain_base_rtts(v, f)),
+        measure: Measure::Counted(view::jain_base_rtts),
     },
     Metric {
         name: "throughput_ratio",
@@ -233,7 +233,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "highest throughput of a flow while active / lowest",
         about: "From 1 up. Not there if a flow had none.",
         source: "Invs, figure 11",
-        measure: Measure::Counted(|v, f| view::throughput_ratio(v, f)),
+        measure: Measure::Counted(view::throughput_ratio),
     },
     Metric {
         name: "completion_time_s",
@@ -244,7 +244,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "mean of (last byte acknowledged - start)",
         about: "Of flows that send a number of bytes. Not there if one of them did not reach its end.",
         source: "",
-        measure: Measure::Counted(|v, f| view::completion_time_s(v, f)),
+        measure: Measure::Counted(view::completion_time_s),
     },
     Metric {
         name: "slowdown",
@@ -255,7 +255,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "mean of completion time / least possible one",
         about: "The least possible one is the round trip of a packet that waits for nobody, and the rest of the bytes at the rate of the narrowest link. From 1 up.",
         source: "",
-        measure: Measure::Counted(|v, f| view::slowdown(v, f)),
+        measure: Measure::Counted(view::slowdown),
     },
     Metric {
         name: "cwnd_mean",
@@ -266,7 +266,7 @@ pub(super) static COUNTED: &[Metric] = &[
         formula: "mean over flows of (cwnd integrated over time / time since the start)",
         about: "In segments.",
         source: "",
-        measure: Measure::Counted(|v, f| view::cwnd_mean(v, f)),
+        measure: Measure::Counted(view::cwnd_mean),
     },
     Metric {
         name: "packets_sent",

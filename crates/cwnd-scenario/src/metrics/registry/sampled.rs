@@ -14,7 +14,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         formula: "mean over flows of the greatest sample of cwnd",
         about: "In segments.",
         source: "",
-        measure: Measure::Sampled(|v, f| samples::cwnd_max(v, f)),
+        measure: Measure::Sampled(samples::cwnd_max),
     },
     Metric {
         name: "time_to_cwnd_max_s",
@@ -22,10 +22,10 @@ pub(super) static SAMPLED: &[Metric] = &[
         unit: "s",
         better: Better::Less,
         scopes: EVERY,
-        formula: "mean over flows of (first sample of cwnd over 0.95 x the greatest - start)",
+        formula: "mean over flows of (first sample of cwnd from 0.99 x the greatest on - start)",
         about: "How long a flow takes to come to its full window.",
         source: "",
-        measure: Measure::Sampled(|v, f| samples::time_to_cwnd_max_s(v, f)),
+        measure: Measure::Sampled(samples::time_to_cwnd_max_s),
     },
     Metric {
         name: "rtt_p50_s",
@@ -102,7 +102,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         formula: "end of the first second in which data acknowledged (with headers) is over 0.95 x the bottleneck's rate",
         about: "Whole seconds of the run. Not there if there is no such second.",
         source: "CLTCP, figure 2",
-        measure: Measure::Sampled(|v, f| samples::convergence_time_s(v, f)),
+        measure: Measure::Sampled(samples::convergence_time_s),
     },
     Metric {
         name: "fairness_time_s",
@@ -113,6 +113,6 @@ pub(super) static SAMPLED: &[Metric] = &[
         formula: "beginning of the first 5 s from which on Jain's index of what flows had acknowledged in 5 s stays at 0.9 or more",
         about: "Windows begin at whole seconds and end before the first flow stops. Not there if it does not stay. The papers say \"begins to converge\".",
         source: "Elastic-TCP, figure 8",
-        measure: Measure::Sampled(|v, f| samples::fairness_time_s(v, f)),
+        measure: Measure::Sampled(samples::fairness_time_s),
     },
 ];

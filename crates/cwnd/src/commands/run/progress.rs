@@ -93,7 +93,7 @@ fn announcement(study: &Study, plan: &Plan, jobs: usize) -> String {
     let threads = if jobs == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
     let runs = if plan.missing() == 1 { "run" } else { "runs" };
     format!(
-        "{}: {} {runs} to do on {threads}, at most about {}{present}",
+        "{}: {} {runs} to do on {threads}, about {} at most{present}",
         study.name,
         plan.missing(),
         duration(expected)
@@ -103,6 +103,7 @@ fn announcement(study: &Study, plan: &Plan, jobs: usize) -> String {
 /// A duration as people say it.
 pub fn duration(time: Duration) -> String {
     match time.as_secs() {
+        0 if time < Duration::from_millis(50) => "nothing".to_owned(),
         0..10 => format!("{:.1} s", time.as_secs_f64()),
         seconds @ 10..100 => format!("{seconds} s"),
         seconds @ 100..6_000 => format!("{} min", (seconds + 30) / 60),
@@ -117,7 +118,8 @@ mod tests {
     #[test]
     fn durations() {
         for (seconds, text) in [
-            (0.04, "0.0 s"),
+            (0.04, "nothing"),
+            (0.06, "0.1 s"),
             (9.97, "10.0 s"),
             (10.0, "10 s"),
             (99.9, "99 s"),

@@ -15,7 +15,14 @@ const MOST_FAILURES: usize = 10;
 const WIDEST_CLAIM: usize = 72;
 
 /// What was run, what failed, the verdicts on the study's claims, and where the results are.
-pub fn text(results: &Results, plan: &Plan, ran: &Ran, jobs: usize, directory: &Path) -> String {
+pub fn text(
+    results: &Results,
+    plan: &Plan,
+    ran: &Ran,
+    jobs: usize,
+    directory: &Path,
+    page: Option<&Path>,
+) -> String {
     let mut text = format!("\n  {}\n\n", what_was_run(plan, ran, jobs));
     for (cell, repeat, reason) in ran.failures.iter().take(MOST_FAILURES) {
         let seed = results.study.seed.wrapping_add((*repeat).into());
@@ -29,6 +36,9 @@ pub fn text(results: &Results, plan: &Plan, ran: &Ran, jobs: usize, directory: &
     }
     if !results.study.claims.is_empty() {
         text += &format!("{}\n", verdicts(results));
+    }
+    if let Some(page) = page {
+        text += &format!("  report in {}\n", page.display());
     }
     text + &format!("  results in {}\n\n", directory.display())
 }

@@ -1,0 +1,201 @@
+//! The JSON Schema of study files, for editors that complete and check while one writes. What it cannot say (that an
+//! axis which is named is there, that units are right) the parser says.
+
+use super::assignment::written;
+use super::keys::{AXIS, FILE, Key, Kind, Section};
+use cwnd_scenario::{
+    build::settings::{CONFLICTS, SETTINGS, Setting, SettingKind},
+    metrics::{self, Scope},
+};
+use serde_json::{Map, Value, json};
+
+/// The schema (draft 2020-12), with the names of the algorithms that there are.
+pub fn schema(algorithms: &[&str]) -> Value {
+    let mut schema = section(&FILE);
+    let settings = SETTINGS.iter().map(|setting| (setting.key.to_owned(), value(setting, algorithms)));
+    let names: Vec<&str> = metrics::all().filter(|m| !m.is_of(Scope::Comparison)).map(|m| m.name).collect();
+    let of_run: Vec<&str> = metrics::all().filter(|m| m.is_of(Scope::Run)).map(|m| m.name).collect();
+    let more = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A study of cwnd",
+        "$defs": {
+            "setting": Value::Object(settings.collect()),
+            "label": { "type": ["string", "number", "boolean"] },
+            "labels": {
+                "anyOf": [{ "$ref": "#/$defs/label" }, { "type": "array", "items": { "$ref": "#/$defs/label" }, "minItems": 1 }],
+            },
+            "metric": {
+                "anyOf": [
+                    { "enum": of_run },
+                    { "type": "string", "pattern": format!("^.+\\.({})$", names.join("|")) },
+                ],
+            },
+        },
+    });
+    merge(&mut schema, more);
+    schema
+}
+
+fn section(section: &Section) -> Value {
+    let mut properties = Map::new();
+    for key in section.keys {
+        properties.insert(key.name.to_owned(), described(key));
+    }
+    if section.settings {
+        properties.extend(settings());
+    }
+    let required: Vec<&str> = section.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let mut schema = json!({
+        "type": "object",
+        "description": section.about,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    });
+    if section.settings {
+        merge(&mut schema, conflicts());
+    }
+    if section.header == AXIS.header {
+        merge(&mut schema, axis());
+    }
+    // A table whose keys are not listed has the names of axes for keys.
+    if section.keys.is_empty() && !section.settings {
+        merge(
+            &mut schema,
+            json!({ "additionalProperties": { "$ref": "#/$defs/labels" }, "minProperties": 1 }),
+        );
+    }
+    schema
+}
+
+/// All settings by key, as references.
+fn settings() -> Map<String, Value> {
+    let reference = |setting: &Setting| json!({ "$ref": format!("#/$defs/setting/{}", setting.key) });
+    SETTINGS.iter().map(|setting| (setting.key.to_owned(), reference(setting))).collect()
+}
+
+/// What cannot stand side by side.
+fn conflicts() -> Value {
+    let pairs: Vec<Value> = CONFLICTS.iter().map(|(a, b)| json!({ "not": { "required": [a, b] } })).collect();
+    json!({ "allOf": pairs })
+}
+
+/// The forms of an axis, and for each key what its values are.
+fn axis() -> Value {
+    let by_key = |setting: &Setting| {
+        let values = json!({ "items": { "$ref": format!("#/$defs/setting/{}", setting.key) } });
+        json!({
+            "if": { "properties": { "key": { "const": setting.key } }, "required": ["key"] },
+            "then": { "properties": { "values": values } },
+        })
+    };
+    json!({
+        "oneOf": [
+            { "required": ["key", "values"], "not": { "required": ["keys"] } },
+            { "required": ["keys", "values"], "not": { "required": ["key"] } },
+            { "required": ["points"], "not": { "anyOf": [{ "required": ["key"] }, { "required": ["keys"] }, { "required": ["labels"] }] } },
+            { "required": ["zip"], "not": { "anyOf": [{ "required": ["key"] }, { "required": ["keys"] }] } },
+        ],
+        "allOf": SETTINGS.iter().map(by_key).collect::<Vec<_>>(),
+    })
+}
+
+fn described(key: &Key) -> Value {
+    let mut schema = of_kind(key.kind);
+    merge(&mut schema, json!({ "description": key.about }));
+    schema
+}
+
+fn of_kind(kind: Kind) -> Value {
+    let keys: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
+    let several = |one: Value| json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] });
+    let metric = json!({ "$ref": "#/$defs/metric" });
+    match kind {
+        Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
+        Kind::Label => json!({ "$ref": "#/$defs/label" }),
+        Kind::Texts => json!({ "anyOf": [
+            { "$ref": "#/$defs/label" },
+            { "type": "array", "items": { "$ref": "#/$defs/label" } },
+        ] }),
+        Kind::Count { positive } => json!({ "type": "integer", "minimum": u8::from(positive) }),
+        Kind::Time => json!({ "type": "string", "examples": ["100 ms", "1 s"] }),
+        Kind::Word(words) => json!({ "enum": words }),
+        Kind::Words(words) => several(json!({ "enum": words })),
+        Kind::Metric => metric,
+        Kind::Metrics => several(metric),
+        Kind::Axis => json!({ "type": "string" }),
+        Kind::Axes => several(json!({ "type": "string" })),
+        Kind::Selection => json!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/labels" } }),
+        Kind::SettingKey => json!({ "enum": keys }),
+        Kind::SettingKeys => several(json!({ "enum": keys })),
+        Kind::Values => json!({ "type": "array", "minItems": 1 }),
+        Kind::Points => {
+            let mut properties = settings();
+            properties.insert(
+                "label".to_owned(),
+                json!({ "type": "string", "description": "What the point is called." }),
+            );
+            let mut point =
+                json!({ "type": "object", "properties": properties, "additionalProperties": false });
+            merge(&mut point, conflicts());
+            json!({ "type": "array", "items": point, "minItems": 1 })
+        }
+        Kind::Zip => {
+            let list = |(key, value): (String, Value)| {
+                (key, json!({ "type": "array", "items": value, "minItems": 1 }))
+            };
+            let properties: Map<String, Value> = settings().into_iter().map(list).collect();
+            json!({ "type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1 })
+        }
+        Kind::Range => json!({
+            "type": "string",
+            "pattern": "^\\s*(>=|<=)?\\s*[-+0-9._eE]+(\\s+to\\s+[-+0-9._eE]+)?\\s*$",
+            "examples": [">= 0.95", "<= 3", "0.4 to 0.7"],
+        }),
+        Kind::Table(inner) => section(inner),
+        Kind::Tables(inner) => json!({ "type": "array", "items": section(inner), "minItems": 1 }),
+    }
+}
+
+/// What a setting takes.
+fn value(setting: &Setting, algorithms: &[&str]) -> Value {
+    let mut schema = match setting.kind {
+        SettingKind::Quantity => json!({ "type": ["string", "number"] }),
+        SettingKind::Number => json!({ "type": ["number", "string"] }),
+        SettingKind::Count => {
+            json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "type": "string", "pattern": "^[0-9_]+$" }] })
+        }
+        SettingKind::Switch => json!({ "enum": [true, false, "on", "off", "true", "false"] }),
+        SettingKind::Word(words) => {
+            let switches = words.contains(&"on").then_some([json!(true), json!(false)]).into_iter().flatten();
+            json!({ "enum": words.iter().map(|word| json!(word)).chain(switches).collect::<Vec<_>>() })
+        }
+        SettingKind::Algorithm => json!({ "anyOf": [
+            { "type": "string", "pattern": format!("^\\s*({})\\s*(:.*)?$", algorithms.join("|")), "examples": algorithms },
+            {
+                "type": "object",
+                "properties": { "name": { "enum": algorithms } },
+                "required": ["name"],
+                "additionalProperties": { "$ref": "#/$defs/label" },
+            },
+        ] }),
+        SettingKind::Mix => json!({ "type": "string" }),
+        SettingKind::Flows => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
+    };
+    let about = format!(
+        "{} Left out: {}. Written: `{} = {}`.",
+        setting.about,
+        setting.default,
+        setting.key,
+        written(setting)
+    );
+    merge(&mut schema, json!({ "description": about }));
+    schema
+}
+
+/// Adds the fields of one object to another.
+fn merge(into: &mut Value, more: Value) {
+    if let (Value::Object(into), Value::Object(more)) = (into, more) {
+        into.extend(more);
+    }
+}

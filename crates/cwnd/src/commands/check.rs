@@ -1,0 +1,234 @@
+//! `cwnd check`: what a study would run and cost, before anything runs.
+
+use crate::{catalogue, failure::Failure, output};
+use clap::Args;
+use cwnd_report::table::{Align, Table};
+use cwnd_scenario::{Engine, Problem, Scenario};
+use cwnd_sim::Simulator;
+use cwnd_study::Study;
+use std::{path::PathBuf, thread};
+
+/// Tell what a study would run, and about what it would cost, without running anything.
+///
+/// Everything that is wrong with the file is told with its place. Costs are estimates: times hold within a factor of
+/// about two on a machine that does nothing else.
+#[derive(Args)]
+pub struct Flags {
+    /// The study file.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+
+    /// How many runs at once [default: one a core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
+    jobs: Option<u16>,
+}
+
+/// Bytes of a stored run, and for each of its flows.
+const STORED_RUN: f64 = 1_000.0;
+const STORED_FLOW: f64 = 100.0;
+/// Bytes of a sample of a flow in a trace, and of a queue's length, as they are stored.
+const STORED_SAMPLE: f64 = 20.0;
+const STORED_LENGTH: f64 = 2.0;
+/// Problems of cells are told of the first ones.
+const MOST: usize = 20;
+
+/// Do what the flags ask.
+pub fn run(flags: &Flags) -> Result<(), Failure> {
+    let study = Study::load(&flags.study, &catalogue::check);
+    let study = study.map_err(|error| Failure::bad_input(error.to_string()))?;
+    let cost = cost(&Simulator, &study)?;
+    let jobs = flags.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    output::print(&text(&study, &cost, jobs))
+}
+
+/// What all runs of a study cost.
+#[derive(Default)]
+struct StudyCost {
+    runs: u64,
+    sampled: u64,
+    traced: u64,
+    packets: f64,
+    cpu_s: f64,
+    /// CPU seconds of the longest run.
+    longest_s: f64,
+    /// Bytes of the largest run.
+    memory: f64,
+    /// Bytes that stay on disk.
+    disk: f64,
+}
+
+/// The cost of all runs.
+///
+/// # Errors
+/// What the engine does not take, cell by cell.
+fn cost(engine: &impl Engine, study: &Study) -> Result<StudyCost, Failure> {
+    let mut total = StudyCost::default();
+    let mut problems: Vec<Problem> = Vec::new();
+    for cell in 0..study.cells.len() {
+        // Repeats differ in their seeds and in whether they are traced, from the first on.
+        let traced = (0..study.repeats).take_while(|repeat| study.is_traced(cell, *repeat)).count() as u32;
+        for (repeat, count, traced) in [(0, traced, true), (traced, study.repeats - traced, false)] {
+            if count == 0 {
+                continue;
+            }
+            let scenario = study.scenario(cell, repeat);
+            match engine.check(&scenario) {
+                Ok(cost) => total.add(&scenario, &cost, f64::from(count), traced),
+                Err(found) => problems.extend(found.into_iter().map(|problem| Problem {
+                    place: format!("{} ({})", problem.place, study.cell_label(cell)),
+                    ..problem
+                })),
+            }
+        }
+    }
+    match problems.len() {
+        0 => Ok(total),
+        _ => {
+            problems.truncate(MOST);
+            Err(Failure::problems(&problems))
+        }
+    }
+}
+
+impl StudyCost {
+    fn add(&mut self, scenario: &Scenario, cost: &cwnd_scenario::Cost, count: f64, traced: bool) {
+        self.runs += count as u64;
+        self.packets += cost.packets * count;
+        self.cpu_s += cost.cpu_s * count;
+        self.longest_s = self.longest_s.max(cost.cpu_s);
+        self.memory = self.memory.max(cost.memory);
+        let flows = scenario.flows.len() as f64;
+        self.disk += count * (STORED_RUN + STORED_FLOW * flows);
+        if let Some(sample) = scenario.sample {
+            self.sampled += count as u64;
+            if traced {
+                self.traced += count as u64;
+                let samples = scenario.duration.0 as f64 / sample.0.max(1) as f64 + 1.0;
+                let queues = scenario.network.links.len() as f64;
+                self.disk += count * samples * (flows * STORED_SAMPLE + queues * STORED_LENGTH);
+            }
+        }
+    }
+}
+
+fn text(study: &Study, cost: &StudyCost, jobs: usize) -> String {
+    // The longest run may begin last.
+    let wall = (cost.cpu_s / jobs as f64).max(cost.longest_s);
+    let points: Vec<String> =
+        study.axes.iter().map(|axis| format!("{} {}", axis.points.len(), axis.name)).collect();
+    let grid: usize = study.axes.iter().map(|axis| axis.points.len()).product();
+    let skipped = match grid - study.cells.len() {
+        0 => String::new(),
+        skipped => format!(", {skipped} of the grid skipped"),
+    };
+    let jobs_text = if jobs == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
+    let runs = format!("{} ({} cells x {} repeats)", cost.runs, study.cells.len(), study.repeats);
+    let traces = match (cost.traced, cost.sampled) {
+        (0, 0) => "none".to_owned(),
+        (traced, sampled) if traced == sampled => format!("{traced} runs"),
+        (traced, sampled) => format!("{traced} runs; {sampled} are sampled for their metrics"),
+    };
+    let rows = [
+        ("grid", if points.is_empty() { "one cell".to_owned() } else { points.join(" x ") + &skipped }),
+        ("runs", runs),
+        ("traces", traces),
+        ("packets", format!("about {} data packets and ACKs", count(cost.packets))),
+        ("CPU time", format!("about {}", duration(cost.cpu_s))),
+        ("time", format!("about {} on {jobs_text}", duration(wall))),
+        (
+            "memory",
+            format!("up to {} a run, {} together", bytes(cost.memory), bytes(cost.memory * jobs as f64)),
+        ),
+        ("disk", format!("about {}", bytes(cost.disk))),
+        ("shown", shown(study)),
+    ];
+    let mut table = Table::new([("study", Align::Left), (study.name.as_str(), Align::Left)]).indent(2);
+    for (name, value) in &rows {
+        table.row([*name, value.as_str()]);
+    }
+    format!("\n{table}\n  Nothing is wrong with it. `cwnd run` runs it.\n\n")
+}
+
+fn shown(study: &Study) -> String {
+    let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    [of(study.figures.len(), "figure"), of(study.tables.len(), "table"), of(study.claims.len(), "claim")]
+        .join(", ")
+}
+
+fn count(number: f64) -> String {
+    match number {
+        n if n >= 1e9 => format!("{:.1} billion", n / 1e9),
+        n if n >= 1e6 => format!("{:.0} million", n / 1e6),
+        n => format!("{n:.0}"),
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{:.0} ms", (s * 1e3).ceil()),
+        s if s < 120.0 => format!("{:.0} s", s.ceil()),
+        s if s < 7_200.0 => format!("{:.0} min", (s / 60.0).ceil()),
+        s => format!("{:.1} h", s / 3_600.0),
+    }
+}
+
+fn bytes(number: f64) -> String {
+    match number {
+        n if n < 1e6 => format!("{:.0} KB", (n / 1e3).ceil()),
+        n if n < 1e9 => format!("{:.1} MB", n / 1e6),
+        n => format!("{:.1} GB", n / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study(lines: &str) -> Study {
+        let text = format!("title = \"A\"\nquestion = \"B\"\n{lines}");
+        Study::parse("a", "a.toml", &text, &catalogue::check).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn every_run_is_counted() {
+        let study = study(
+            "[scenario]\nduration = \"10 s\"\n[run]\nrepeats = 5\n[trace]\nrepeats = 2\nwhere = { v = \"cubic\" }\n\
+             [[axes]]\nname = \"v\"\nkey = \"algorithm\"\nvalues = [\"cubic\", \"elastic\"]\n\
+             [[axes]]\nname = \"b\"\nkey = \"buffer\"\nvalues = [5, 50]\n[[skip]]\nv = \"elastic\"\nb = 5",
+        );
+        let Ok(cost) = cost(&Simulator, &study) else { panic!("it can be run") };
+        assert_eq!((cost.runs, cost.traced, cost.sampled), (15, 4, 4));
+        // 15 runs of one flow, and 4 x 101 samples of it and of six queues.
+        assert_eq!(cost.disk, 15.0 * 1_100.0 + 4.0 * 101.0 * (20.0 + 12.0));
+        // 10 s at 1 Gbit/s are 1.19 million packets of 1,050 B, and as many ACKs.
+        assert!((20e6..40e6).contains(&cost.packets), "{}", cost.packets);
+        let text = text(&study, &cost, 2);
+        for part in ["2 v x 2 b, 1 of the grid skipped", "15 (3 cells x 5 repeats)", "4 runs", "on 2 threads"]
+        {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn what_the_engine_refuses_names_its_cell() {
+        let study = study(
+            "[scenario]\nalgorithm = \"cubic\"\n[trace]\nsample = \"1 us\"\n\
+             [[axes]]\nname = \"d\"\nkey = \"duration\"\nvalues = [\"1 s\", \"100 s\"]",
+        );
+        let Err(failure) = cost(&Simulator, &study) else { panic!("it is refused") };
+        let failure = format!("{failure:?}");
+        assert!(failure.contains("sample (100 s)") && !failure.contains("(1 s)"), "{failure}");
+    }
+
+    #[test]
+    fn sizes_are_written_shortly() {
+        assert_eq!(
+            (duration(0.0123), duration(59.2), duration(121.0)),
+            ("13 ms".into(), "60 s".into(), "3 min".into())
+        );
+        assert_eq!(
+            (bytes(1_100.0), bytes(5.25e6), bytes(2e9)),
+            ("2 KB".into(), "5.2 MB".into(), "2.0 GB".into())
+        );
+    }
+}

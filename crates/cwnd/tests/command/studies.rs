@@ -1,0 +1,49 @@
+//! `cwnd check`, `cwnd schema` and `cwnd metrics`.
+
+use crate::{cwnd, document, printed, text};
+
+const THROUGHPUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/agile-sd/throughput.toml");
+
+#[test]
+fn a_study_is_checked_without_a_run() {
+    let checked = printed(&["check", THROUGHPUT, "--jobs", "2"]);
+    for part in ["agile-sd/throughput", "945 (189 cells x 5 repeats)", "on 2 threads", "Nothing is wrong"] {
+        assert!(checked.contains(part), "{part} in {checked}");
+    }
+}
+
+#[test]
+fn what_is_wrong_has_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("wrong.toml");
+    let lines = "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubik\"\nbufer = 5\n";
+    std::fs::write(&file, lines).expect("written");
+    let output = cwnd(&["check", file.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    for part in [
+        "error: there is no algorithm `cubik`; did you mean `cubic`?",
+        "wrong.toml:4:13",
+        "wrong.toml:5:1",
+        "did you mean `buffer`?",
+    ] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn the_schema_knows_the_algorithms() {
+    let schema = document(&["schema"]);
+    let names = &schema["$defs"]["setting"]["algorithm"]["anyOf"][0]["examples"];
+    assert!(names.as_array().expect("names").contains(&serde_json::json!("agile-sd")));
+}
+
+#[test]
+fn metrics_are_listed_and_told() {
+    assert!(printed(&["metrics"]).contains("time_to_cwnd_max_s"));
+    assert!(printed(&["metrics", "flow2.throughput_bps"]).contains("wire bytes"));
+    let output = cwnd(&["metrics", "thoughput"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("did you mean `throughput_bps`?"));
+}
