@@ -77,3 +77,14 @@ pub fn acks_for_a_segment(algorithm: &mut dyn CongestionControl, window: &mut Wi
 pub fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{value} is not {expected} within {tolerance}");
 }
+
+/// A round trip of three samples of `rtt_ms` on a path of `base_ms`, and the ACK that begins the next one: it may
+/// change the window, but acknowledges nothing that would make it grow.
+pub fn round_trip(algorithm: &mut dyn CongestionControl, window: &mut Window, base_ms: u64, rtt_ms: u64) {
+    let min_rtt = Nanos::from_millis(base_ms);
+    let sample = Ack { acked: 0, cumulative: 0, min_rtt, ..ack_rtt(0, rtt_ms) };
+    for _ in 0..3 {
+        algorithm.on_ack(window, &sample);
+    }
+    algorithm.on_ack(window, &Ack { acked: 0, min_rtt, round_start: true, ..ack(0) });
+}

@@ -5,6 +5,7 @@ pub mod compound;
 pub mod cubic;
 pub mod elastic;
 pub mod newreno;
+pub mod vegas;
 
 use crate::AlgorithmInfo;
 
@@ -19,4 +20,5 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     compound::INFO,
     agile_sd::INFO,
     elastic::INFO,
+    vegas::INFO,
 ];

@@ -1,4 +1,5 @@
 use super::*;
+use crate::algorithms::vegas::*;
 use crate::algorithms::{agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*};
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
@@ -122,6 +123,7 @@ fn tables_and_structs_agree() {
     check_settings::<Compound>("compound", &mut checked);
     check_settings::<AgileSd>("agile-sd", &mut checked);
     check_settings::<Elastic>("elastic", &mut checked);
+    check_settings::<Vegas>("vegas", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 
