@@ -6,6 +6,7 @@ pub mod cubic;
 pub mod elastic;
 pub mod newreno;
 pub mod vegas;
+pub mod veno;
 
 use crate::AlgorithmInfo;
 
@@ -21,4 +22,5 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     agile_sd::INFO,
     elastic::INFO,
     vegas::INFO,
+    veno::INFO,
 ];
