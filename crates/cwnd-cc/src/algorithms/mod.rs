@@ -7,6 +7,7 @@ pub mod elastic;
 pub mod newreno;
 pub mod vegas;
 pub mod veno;
+pub mod westwood;
 
 use crate::AlgorithmInfo;
 
@@ -23,4 +24,5 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     elastic::INFO,
     vegas::INFO,
     veno::INFO,
+    westwood::INFO,
 ];

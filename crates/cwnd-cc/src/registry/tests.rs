@@ -1,6 +1,6 @@
 use super::*;
 use crate::algorithms::{agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*};
-use crate::algorithms::{vegas::*, veno::*};
+use crate::algorithms::{vegas::*, veno::*, westwood::*};
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -125,6 +125,7 @@ fn tables_and_structs_agree() {
     check_settings::<Elastic>("elastic", &mut checked);
     check_settings::<Vegas>("vegas", &mut checked);
     check_settings::<Veno>("veno", &mut checked);
+    check_settings::<Westwood>("westwood", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 
