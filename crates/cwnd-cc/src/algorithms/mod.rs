@@ -8,6 +8,7 @@ pub mod newreno;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;
+pub mod yeah;
 
 use crate::AlgorithmInfo;
 
@@ -25,4 +26,5 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     vegas::INFO,
     veno::INFO,
     westwood::INFO,
+    yeah::INFO,
 ];
