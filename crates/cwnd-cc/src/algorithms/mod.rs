@@ -4,6 +4,7 @@ pub mod agile_sd;
 pub mod compound;
 pub mod cubic;
 pub mod elastic;
+pub mod fast;
 pub mod newreno;
 pub mod vegas;
 pub mod veno;
@@ -24,6 +25,7 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     agile_sd::INFO,
     elastic::INFO,
     vegas::INFO,
+    fast::INFO,
     veno::INFO,
     westwood::INFO,
     yeah::INFO,

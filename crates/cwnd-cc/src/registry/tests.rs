@@ -1,6 +1,6 @@
 use super::*;
 use crate::algorithms::{agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*};
-use crate::algorithms::{vegas::*, veno::*, westwood::*, yeah::*};
+use crate::algorithms::{fast::*, vegas::*, veno::*, westwood::*, yeah::*};
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -127,6 +127,7 @@ fn tables_and_structs_agree() {
     check_settings::<Veno>("veno", &mut checked);
     check_settings::<Westwood>("westwood", &mut checked);
     check_settings::<Yeah>("yeah", &mut checked);
+    check_settings::<Fast>("fast", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 
