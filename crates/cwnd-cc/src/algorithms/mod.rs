@@ -1,11 +1,14 @@
 //! The algorithms, one file each.
 
 pub mod agile_sd;
+pub mod areno;
 pub mod compound;
 pub mod cubic;
 pub mod elastic;
 pub mod fast;
+pub mod fusion;
 pub mod newreno;
+pub mod tcp_fit;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;
@@ -28,5 +31,8 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     fast::INFO,
     veno::INFO,
     westwood::INFO,
+    areno::INFO,
     yeah::INFO,
+    fusion::INFO,
+    tcp_fit::INFO,
 ];

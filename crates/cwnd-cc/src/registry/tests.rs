@@ -1,6 +1,6 @@
 use super::*;
 use crate::algorithms::{agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*};
-use crate::algorithms::{fast::*, vegas::*, veno::*, westwood::*, yeah::*};
+use crate::algorithms::{areno::*, fast::*, fusion::*, tcp_fit::*, vegas::*, veno::*, westwood::*, yeah::*};
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -127,7 +127,10 @@ fn tables_and_structs_agree() {
     check_settings::<Veno>("veno", &mut checked);
     check_settings::<Westwood>("westwood", &mut checked);
     check_settings::<Yeah>("yeah", &mut checked);
+    check_settings::<TcpFit>("tcp-fit", &mut checked);
     check_settings::<Fast>("fast", &mut checked);
+    check_settings::<AReno>("areno", &mut checked);
+    check_settings::<Fusion>("fusion", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 
