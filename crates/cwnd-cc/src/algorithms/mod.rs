@@ -5,8 +5,10 @@ pub mod areno;
 pub mod compound;
 pub mod cubic;
 pub mod elastic;
+pub mod er_tcp_reconstruction;
 pub mod fast;
 pub mod fusion;
+pub mod new_vegas_reconstruction;
 pub mod newreno;
 pub mod tcp_fit;
 pub mod vegas;
@@ -35,4 +37,6 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     yeah::INFO,
     fusion::INFO,
     tcp_fit::INFO,
+    new_vegas_reconstruction::INFO,
+    er_tcp_reconstruction::INFO,
 ];

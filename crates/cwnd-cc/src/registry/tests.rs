@@ -1,6 +1,9 @@
 use super::*;
 use crate::algorithms::{agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*};
-use crate::algorithms::{areno::*, fast::*, fusion::*, tcp_fit::*, vegas::*, veno::*, westwood::*, yeah::*};
+use crate::algorithms::{
+    areno::*, er_tcp_reconstruction::*, fast::*, fusion::*, new_vegas_reconstruction::*,
+};
+use crate::algorithms::{tcp_fit::*, vegas::*, veno::*, westwood::*, yeah::*};
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -131,6 +134,8 @@ fn tables_and_structs_agree() {
     check_settings::<Fast>("fast", &mut checked);
     check_settings::<AReno>("areno", &mut checked);
     check_settings::<Fusion>("fusion", &mut checked);
+    check_settings::<NewVegas>("new-vegas-reconstruction", &mut checked);
+    check_settings::<ErTcp>("er-tcp-reconstruction", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 
