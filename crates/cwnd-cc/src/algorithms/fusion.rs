@@ -139,7 +139,7 @@ impl CongestionControl for Fusion {
         }
         let kept = match congestion.kind {
             CongestionKind::Timeout => 0.5,
-            _ => kept(congestion),
+            _ => kept(self.rounds.base(), congestion.rtt),
         };
         window.reduce_to(kept * window.cwnd);
         self.reno_window = window.ssthresh;
@@ -168,7 +168,6 @@ impl Fusion {
 }
 
 /// max(RTTmin/RTT, 1/2).
-fn kept(congestion: &Congestion) -> f64 {
-    let (base, rtt) = (congestion.min_rtt, congestion.rtt);
+fn kept(base: Nanos, rtt: Nanos) -> f64 {
     if base > rtt || rtt.0 == 0 { 0.5 } else { (base.0 as f64 / rtt.0 as f64).max(0.5) }
 }

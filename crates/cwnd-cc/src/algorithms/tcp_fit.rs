@@ -73,6 +73,8 @@ pub struct TcpFit {
     /// N.
     flows: f64,
     period: Nanos,
+    /// RTTmin.
+    base_rtt: Nanos,
     /// When the running period began; none before the first ACK.
     begun: Option<Nanos>,
     /// Sum of the period's RTT samples, nanoseconds, and how many.
@@ -85,7 +87,7 @@ impl Configurable for TcpFit {
 
     fn new(parameters: TcpFitParameters) -> Self {
         let period = Nanos((parameters.period * 1e9) as u64);
-        TcpFit { parameters, flows: 1.0, period, begun: None, rtt_sum: 0.0, samples: 0 }
+        TcpFit { parameters, flows: 1.0, period, base_rtt: Nanos::MAX, begun: None, rtt_sum: 0.0, samples: 0 }
     }
 }
 
@@ -93,6 +95,7 @@ impl CongestionControl for TcpFit {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
+            self.base_rtt = self.base_rtt.min(rtt);
             self.rtt_sum += rtt.0 as f64;
             self.samples = self.samples.saturating_add(1);
         }
@@ -141,7 +144,7 @@ impl TcpFit {
             return;
         }
         let rtt = sum / f64::from(samples);
-        let queueing = (rtt - ack.min_rtt.0 as f64).max(0.0);
+        let queueing = (rtt - self.base_rtt.0 as f64).max(0.0);
         // An RTT of nothing has no queue in it.
         let queued_share = if rtt > 0.0 { queueing / rtt } else { 0.0 };
         self.flows = (self.flows + 1.0 - self.flows * queued_share / self.parameters.a).max(1.0);

@@ -90,11 +90,8 @@ fn a_loss_gives_up_the_queue_but_half_at_most() {
     for (rtt, left) in [(125, 80.0), (300, 50.0), (100, 100.0)] {
         let mut fusion = measured(10_000);
         let mut window = window(100.0, Arithmetic::Real);
-        let loss = Congestion {
-            rtt: Nanos::from_millis(rtt),
-            min_rtt: Nanos::from_millis(100),
-            ..congestion(&window, CongestionKind::Loss, 0)
-        };
+        let rtt = Nanos::from_millis(rtt);
+        let loss = Congestion { rtt, ..congestion(&window, CongestionKind::Loss, 0) };
         fusion.on_congestion(&mut window, &loss);
         assert_near(window.ssthresh, left, 1e-9);
         assert_eq!(fusion.reno_window, window.ssthresh);

@@ -3,7 +3,7 @@ use crate::Arithmetic;
 use crate::testing::{ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, time_out, window};
 
 fn fit() -> TcpFit {
-    TcpFit::new(TcpFitParameters::default())
+    TcpFit { base_rtt: Nanos::from_millis(100), ..TcpFit::new(TcpFitParameters::default()) }
 }
 
 /// `periods` of half a second with one sample of `rtt_ms` each, on a path of 100 ms.
@@ -11,8 +11,7 @@ fn run(fit: &mut TcpFit, periods: u64, rtt_ms: u64) {
     let mut aside = window(10.0, Arithmetic::Real);
     let begun = fit.begun.map_or(0, |begun| begun.0 / 1_000_000);
     for n in 0..=periods {
-        let min_rtt = Nanos::from_millis(100);
-        fit.on_ack(&mut aside, &Ack { min_rtt, ..ack_rtt(begun + 500 * n, rtt_ms) });
+        fit.on_ack(&mut aside, &ack_rtt(begun + 500 * n, rtt_ms));
     }
 }
 
@@ -57,7 +56,8 @@ fn n_settles_where_the_queue_is_its_inverse() {
     assert_near(fit.flows, 5.0, 1e-6);
     // a = 0.125 leaves 0.625, which is no flow at all: 1.
     let parameters = TcpFitParameters { a: 0.125, ..Default::default() };
-    let mut small = TcpFit { flows: 4.0, ..TcpFit::new(parameters) };
+    let mut small = TcpFit { flows: 4.0, parameters, ..TcpFit::new(Default::default()) };
+    small.base_rtt = Nanos::from_millis(100);
     run(&mut small, 100, 125);
     assert_eq!(small.flows, 1.0);
 }
@@ -68,14 +68,14 @@ fn the_mean_of_the_period_counts() {
     let mut fit = TcpFit { flows: 5.0, ..fit() };
     let mut aside = window(10.0, Arithmetic::Real);
     for (ms, rtt) in [(0, 100), (250, 100), (500, 175)] {
-        fit.on_ack(&mut aside, &Ack { min_rtt: Nanos::from_millis(100), ..ack_rtt(ms, rtt) });
+        fit.on_ack(&mut aside, &ack_rtt(ms, rtt));
     }
     assert_near(fit.flows, 5.0, 1e-12);
 }
 
 #[test]
 fn a_round_trip_longer_than_the_period_is_waited_for() {
-    let mut fit = fit();
+    let mut fit = TcpFit { base_rtt: Nanos::MAX, ..fit() };
     let mut aside = window(10.0, Arithmetic::Real);
     for (ms, flows) in [(0, 1.0), (500, 1.0), (799, 1.0), (800, 2.0)] {
         fit.on_ack(&mut aside, &ack_rtt(ms, 800));

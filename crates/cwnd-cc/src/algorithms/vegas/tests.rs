@@ -42,13 +42,11 @@ fn two_samples_are_too_few_to_judge() {
     // 50 of 100 would be queued; a delayed ACK may say so of an empty path.
     let mut window = window(100.0, Arithmetic::Real);
     let mut vegas = vegas();
-    for _ in 0..2 {
-        vegas.on_ack(&mut window, &Ack { acked: 0, cumulative: 0, ..ack_rtt(0, 200) });
-    }
-    vegas.on_ack(
-        &mut window,
-        &Ack { acked: 0, round_start: true, min_rtt: Nanos::from_millis(100), ..ack(0) },
-    );
+    let sample = |rtt| Ack { acked: 0, cumulative: 0, ..ack_rtt(0, rtt) };
+    vegas.on_ack(&mut window, &sample(100));
+    vegas.on_ack(&mut window, &Ack { round_start: true, ..sample(200) });
+    vegas.on_ack(&mut window, &sample(200));
+    vegas.on_ack(&mut window, &Ack { acked: 0, round_start: true, ..ack(0) });
     assert_eq!(window.cwnd, 101.0);
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::testing::{
-    ack, acks_for_a_segment, assert_near, congestion, lose, round_trip, time_out, window, window_with,
+    ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, round_trip, time_out, window,
+    window_with,
 };
 use crate::{Arithmetic, CongestionKind};
 
@@ -105,9 +106,10 @@ fn a_timeout_sets_the_threshold_as_a_loss_does() {
 fn two_samples_decide_nothing() {
     let mut yeah = yeah();
     let mut window = window(1000.0, Arithmetic::Real);
-    for _ in 0..2 {
-        yeah.on_ack(&mut window, &Ack { acked: 0, cumulative: 0, ..crate::testing::ack_rtt(0, 200) });
-    }
-    yeah.on_ack(&mut window, &Ack { acked: 0, round_start: true, min_rtt: Nanos(1), ..ack(0) });
+    let sample = |rtt| Ack { acked: 0, cumulative: 0, ..ack_rtt(0, rtt) };
+    yeah.on_ack(&mut window, &sample(100));
+    yeah.on_ack(&mut window, &Ack { round_start: true, ..sample(200) });
+    yeah.on_ack(&mut window, &sample(200));
+    yeah.on_ack(&mut window, &Ack { acked: 0, round_start: true, ..ack(0) });
     assert_eq!((window.cwnd, yeah.queue), (1000.0, 0.0));
 }
