@@ -13,7 +13,7 @@
 //! ([`super::vegas`]):
 //!
 //! ```text
-//! slow start    as Vegas, packets spaced at 2 W/RTT
+//! slow start    as the paper on Vegas has it, packets spaced at 2 W/RTT
 //! convergence   W += S over a round trip, then S = S/2, from S = W first_step,
 //!               until S < 1 or Diff >= alpha
 //! then          as Vegas
@@ -35,7 +35,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::vegas::{Vegas, VegasParameters};
+use super::vegas::{Vegas, VegasParameters, VegasSlowStart};
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet, Signal,
     Window, build,
@@ -92,8 +92,9 @@ impl Configurable for NewVegas {
 
     fn new(parameters: NewVegasParameters) -> Self {
         let NewVegasParameters { first_step, alpha, beta, gamma } = parameters;
-        let vegas = Vegas::new(VegasParameters { alpha, beta, gamma, ..Default::default() });
-        NewVegas { first_step, vegas, step: None }
+        let slow_start = VegasSlowStart::Paper;
+        let vegas = VegasParameters { alpha, beta, gamma, slow_start, ..Default::default() };
+        NewVegas { first_step, vegas: Vegas::new(vegas), step: None }
     }
 }
 

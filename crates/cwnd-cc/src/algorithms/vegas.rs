@@ -6,8 +6,9 @@
 //! ```text
 //! Diff = W (1 - baseRTT/RTT)                           segments in queues
 //! congestion avoidance   W += 1  if Diff < alpha;  W -= 1  if Diff > beta
-//! slow start             W doubles in every other round trip; it is over when Diff > gamma: W -= W/8
-//! loss                   W = W/2 (the paper: 3/4 W)
+//! slow start             W += 1 for each acknowledged segment, until Diff > gamma: W = W baseRTT/RTT + 1
+//!                        (the paper: in every other round trip; W -= W/8)
+//! loss                   W = W/2 (the paper: W = 3/4 W)
 //! ```
 //!
 //! | parameter | default | range | source |
@@ -16,7 +17,10 @@
 //! | `beta` | 4 segments | 0.1 to 1000 | Linux |
 //! | `gamma` | 1 segment | 0.1 to 1000 | paper |
 //! | `kept` | 0.5 | 0.1 to 0.95 | Linux; 0.75 in the paper |
-//! | `slow_start` | `paper` | `paper`, `linux` | see below |
+//! | `slow_start` | `linux` | `paper`, `linux` | see below |
+//!
+//! The defaults are Linux's throughout, but for Diff. The paper's Vegas is
+//! `vegas:alpha=1,beta=3,kept=0.75,slow_start=paper`.
 //!
 //! Readings:
 //! - *Diff* is the paper's. Linux today has `W (RTT - baseRTT)/baseRTT`, which is larger by RTT/baseRTT; with
@@ -24,9 +28,10 @@
 //! - *RTT* is the least sample of the round trip, as in Linux and ns-2's module, so that delayed ACKs do not
 //!   pass for a queue. With fewer than three samples all may be of delayed ACKs; Vegas then adds a segment a
 //!   round trip, as Reno does.
-//! - *Slow start*: the comparison is made after the round trips in which the window was held, since only then
-//!   is it of one window. `linux` doubles in every round trip, compares after each, and leaves with what the
-//!   path delivered, `W baseRTT/RTT + 1`.
+//! - *Slow start*: Linux doubles in every round trip, compares after each, and leaves with what the path
+//!   delivered. The paper holds the window in every other round trip and compares after those, since only then
+//!   is it of one window; on a long fast path the eighth that it gives up can leave thousands of segments
+//!   queued, which then go one by one.
 //! - *Loss*: Linux halves, and the paper's 3/4 goes with its fine-grained retransmissions, which are the
 //!   transport's business here. After a timeout the stack's restart window stands (1; the paper has 2).
 //! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
@@ -85,7 +90,7 @@ parameters! {
         /// The fraction of the window kept at a loss.
         kept: number(0.5, 0.1..=0.95), "1", "Linux; 0.75 in the paper";
         /// How slow start goes and ends.
-        slow_start: word(VegasSlowStart::Paper), "", "paper, section 3.3";
+        slow_start: word(VegasSlowStart::Linux), "", "Linux; the paper has paper";
     }
 }
 

@@ -59,7 +59,6 @@ fn slow_start_is_paced_at_twice_the_windows_rate() {
     let mut window = window_with(10.0, f64::INFINITY, Arithmetic::Real);
     new_vegas.on_ack(&mut window, &Ack { acked: 0, ..ack_rtt(0, 100) });
     assert_near(window.pacing_rate, 289_600.0, 1e-6);
-    new_vegas.vegas = Vegas::new(VegasParameters::default());
     round_trip(&mut new_vegas, &mut window, 100, 200);
     round_trip(&mut new_vegas, &mut window, 100, 200);
     assert!(!window.in_slow_start() && window.pacing_rate.is_infinite());

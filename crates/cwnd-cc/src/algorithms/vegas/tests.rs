@@ -6,6 +6,10 @@ fn vegas() -> Vegas {
     Vegas::new(VegasParameters::default())
 }
 
+fn with_the_papers_slow_start() -> Vegas {
+    Vegas::new(VegasParameters { slow_start: VegasSlowStart::Paper, ..Default::default() })
+}
+
 #[test]
 fn the_window_moves_by_one_towards_two_to_four_queued_segments() {
     // W (1 - 100/RTT). At 10: 111 ms is 0.99. At 100: 102 ms is 1.96, 103 ms 2.91, 104 ms 3.85, 105 ms 4.76.
@@ -51,8 +55,8 @@ fn two_samples_are_too_few_to_judge() {
 }
 
 #[test]
-fn slow_start_doubles_in_every_other_round_trip() {
-    let mut vegas = vegas();
+fn the_papers_slow_start_doubles_in_every_other_round_trip() {
+    let mut vegas = with_the_papers_slow_start();
     let mut window = window_with(4.0, f64::INFINITY, Arithmetic::Real);
     let mut windows = [0.0; 5];
     for left in &mut windows {
@@ -67,33 +71,31 @@ fn slow_start_doubles_in_every_other_round_trip() {
 }
 
 #[test]
-fn one_queued_segment_ends_slow_start_and_an_eighth_is_given_up() {
+fn one_queued_segment_ends_the_papers_slow_start_and_an_eighth_is_given_up() {
     // 64 (1 - 100/101) = 0.63 goes on, 64 (1 - 100/102) = 1.25 ends: 64 - 8 = 56.
     for (rtt, left) in [(101, 64.0), (102, 56.0)] {
-        let mut vegas = Vegas { doubling: false, ..vegas() };
+        let mut vegas = Vegas { doubling: false, ..with_the_papers_slow_start() };
         let mut window = window_with(64.0, f64::INFINITY, Arithmetic::Real);
         round_trip(&mut vegas, &mut window, 100, rtt);
         assert_eq!((window.cwnd, window.in_slow_start()), (left, left == 64.0));
     }
     // After a round trip that doubled the window nothing is compared.
     let mut window = window_with(64.0, f64::INFINITY, Arithmetic::Real);
-    round_trip(&mut vegas(), &mut window, 100, 200);
+    round_trip(&mut with_the_papers_slow_start(), &mut window, 100, 200);
     assert!(window.in_slow_start());
 }
 
 #[test]
-fn linux_leaves_slow_start_with_what_the_path_delivered() {
+fn slow_start_is_left_with_what_the_path_delivered() {
     // 64 * 100/128 + 1 = 51, and congestion avoidance from there on, whatever counts as slow start.
     for arithmetic in [Arithmetic::Real, Arithmetic::Linux, Arithmetic::Linux26] {
-        let parameters = VegasParameters { slow_start: VegasSlowStart::Linux, ..Default::default() };
-        let mut vegas = Vegas::new(parameters);
+        let mut vegas = vegas();
         let mut window = window_with(64.0, f64::INFINITY, arithmetic);
         round_trip(&mut vegas, &mut window, 100, 128);
         assert_eq!((window.cwnd, window.in_slow_start()), (51.0, false));
     }
     // It doubles in every round trip.
-    let parameters = VegasParameters { slow_start: VegasSlowStart::Linux, ..Default::default() };
-    let mut vegas = Vegas::new(parameters);
+    let mut vegas = vegas();
     let mut window = window_with(4.0, f64::INFINITY, Arithmetic::Real);
     for n in 0..8 {
         vegas.on_ack(&mut window, &Ack { round_start: n % 4 == 0, ..ack_rtt(0, 100) });
