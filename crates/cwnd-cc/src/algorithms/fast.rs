@@ -26,9 +26,12 @@
 //!   never ends (100 segments of 1,500 bytes are 1.2 ms at 1 Gbit/s and 0.12 ms at 10), and the buffer must
 //!   hold alpha for each flow, or FAST is Reno's halving with a steep climb.
 //! - The module keeps still while between alpha and a beta are queued; with beta = alpha it is the equation.
-//! - *RTT's weight* is the paper's; the ns-2 module has max(3/W, 1/256).
+//! - *RTT's weight* is the paper's; the ns-2 module has min(3/W, 1/256).
 //! - An increase is spread over the ACKs of the round trip that follows, a decrease comes at once. In the
 //!   round trips between two updates the window rests, so that RTT is of one window.
+//! - *The start* is no state: it adds a segment for each acknowledged one whenever the queue is that short,
+//!   after a loss too (ns-2 module). Delay is a round trip old, so it overshoots by up to a window, and where
+//!   buffers hold much less than a BDP it does so again after each loss.
 //! - Slow start comes back after a timeout only, up to ssthresh, which is half the window; the start above
 //!   takes its place elsewhere. The stack's restart window stands (1; the module has 2), and baseRTT is kept.
 
@@ -50,8 +53,8 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "Moves the window each second round trip towards the one that keeps alpha segments queued.",
     strengths: "Fills the fastest paths within a few round trips and then stands still, without losses and \
                 fair over RTTs.",
-    weaknesses: "alpha fits one bandwidth and one buffer; flows that fill the queue take its share; late flows \
-                 see the queue of the others as their path and take more.",
+    weaknesses: "alpha fits one bandwidth and one buffer; where buffers hold much less than a BDP its start \
+                 overshoots again after each loss; flows that fill the queue take its share.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "Vegas",
     implemented_in: "FastSoft's (now Akamai's) products, an ns-2 module",
