@@ -77,3 +77,15 @@ pub fn acks_for_a_segment(algorithm: &mut dyn CongestionControl, window: &mut Wi
 pub fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{value} is not {expected} within {tolerance}");
 }
+
+/// A round trip of three samples of `rtt_ms` on a path of `base_ms`, and the ACK that begins the next one: it may
+/// change the window, but acknowledges nothing that would make it grow.
+pub fn round_trip(algorithm: &mut dyn CongestionControl, window: &mut Window, base_ms: u64, rtt_ms: u64) {
+    let silent = |ack: Ack| Ack { acked: 0, cumulative: 0, min_rtt: Nanos::from_millis(base_ms), ..ack };
+    algorithm.on_ack(window, &silent(ack_rtt(0, base_ms)));
+    algorithm.on_ack(window, &Ack { round_start: true, ..silent(ack_rtt(0, rtt_ms)) });
+    for _ in 0..2 {
+        algorithm.on_ack(window, &silent(ack_rtt(0, rtt_ms)));
+    }
+    algorithm.on_ack(window, &Ack { cumulative: 1, round_start: true, ..silent(ack(0)) });
+}

@@ -33,8 +33,8 @@
 //!
 //! Readings:
 //! - The increase of dwnd uses win^k as the papers do; drafts 00 and 01 are said to have dwnd^k.
-//! - RTT is the least sample of the round trip and baseRTT the least of the connection, as in the public
-//!   Linux ports: the least does not mistake delayed ACKs for a queue.
+//! - RTT is the least sample of the round trip and baseRTT the least of the connection's data, as in the
+//!   public Linux ports: the least does not mistake delayed ACKs for a queue.
 //! - g is 1/4 as in the later of the public ports with tuning; an earlier one has 1/2.
 //! - At a loss a diff_reno that was measured before the last loss does not tune gamma again.
 //! - A timeout leaves dwnd = 0 and Reno's answer.
@@ -68,7 +68,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno, HighSpeed TCP, Vegas",
     implemented_in: "Windows Vista to 10",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: CompoundParameters::PARAMETERS,
     build: build::<Compound>,
 };
@@ -89,7 +89,7 @@ pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno, HighSpeed TCP, Vegas",
     implemented_in: "third-party Linux modules",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: Compound2006Parameters::PARAMETERS,
     build: build::<Compound2006>,
 };

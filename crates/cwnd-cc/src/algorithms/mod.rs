@@ -2,18 +2,28 @@
 
 pub mod africa;
 pub mod agile_sd;
+pub mod areno;
 pub mod bic;
 pub mod compound;
 pub mod cubic;
 pub mod elastic;
+pub mod er_tcp_reconstruction;
+pub mod fast;
+pub mod fusion;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
 pub mod illinois;
 pub mod invs;
 pub mod multcp;
+pub mod new_vegas_reconstruction;
 pub mod newreno;
 pub mod scalable;
+pub mod tcp_fit;
+pub mod vegas;
+pub mod veno;
+pub mod westwood;
+pub mod yeah;
 
 use crate::AlgorithmInfo;
 
@@ -37,4 +47,14 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     invs::INFO,
     agile_sd::INFO,
     elastic::INFO,
+    vegas::INFO,
+    fast::INFO,
+    veno::INFO,
+    westwood::INFO,
+    areno::INFO,
+    yeah::INFO,
+    fusion::INFO,
+    tcp_fit::INFO,
+    new_vegas_reconstruction::INFO,
+    er_tcp_reconstruction::INFO,
 ];

@@ -8,9 +8,10 @@
 //! Diff = (W/baseRTT - W/RTT) baseRTT = W (1 - baseRTT/RTT)          segments
 //! ```
 //!
-//! baseRTT is the least round-trip time of the connection. What RTT is differs: most take the least sample of
-//! a round trip ([`RoundDelay`]), which does not mistake a delayed ACK for a queue, some the latest or a
-//! smoothed one.
+//! baseRTT is the least round-trip time of the connection's data, as in Linux's modules: packets of a handshake
+//! are shorter and would make every full one seem queued. What RTT is differs: most take the least sample of a
+//! round trip ([`RoundDelay`]), which does not mistake a delayed ACK for a queue, some the latest or a smoothed
+//! one.
 
 use super::round::RoundRtt;
 use crate::{Ack, Nanos};
@@ -58,12 +59,13 @@ impl RoundDelay {
 /// Follows round trips and tells of each what delay it met.
 #[derive(Clone, Debug)]
 pub struct DelayRounds {
+    base: Nanos,
     round: RoundRtt,
 }
 
 impl Default for DelayRounds {
     fn default() -> Self {
-        DelayRounds { round: RoundRtt::EMPTY }
+        DelayRounds { base: Nanos::MAX, round: RoundRtt::EMPTY }
     }
 }
 
@@ -71,11 +73,17 @@ impl DelayRounds {
     /// Measure an ACK. Where it begins a round trip, answers what the one before met, if that had a sample.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) -> Option<RoundDelay> {
-        let ended = if ack.round_start { self.end_round(ack) } else { None };
+        let ended = if ack.round_start { self.end_round() } else { None };
         if let Some(rtt) = ack.rtt {
+            self.base = self.base.min(rtt);
             self.round.add(rtt);
         }
         ended
+    }
+
+    /// The least sample so far; [`Nanos::MAX`] before the first.
+    pub fn base(&self) -> Nanos {
+        self.base
     }
 
     /// Forget what of the round trip was measured: a recovery begins or is over.
@@ -83,9 +91,9 @@ impl DelayRounds {
         self.round = RoundRtt::EMPTY;
     }
 
-    fn end_round(&mut self, ack: &Ack) -> Option<RoundDelay> {
+    fn end_round(&mut self) -> Option<RoundDelay> {
         let RoundRtt { min: rtt, samples } = core::mem::replace(&mut self.round, RoundRtt::EMPTY);
-        (samples > 0).then_some(RoundDelay { base: ack.min_rtt.min(rtt), rtt, samples })
+        (samples > 0).then_some(RoundDelay { base: self.base, rtt, samples })
     }
 }
 
@@ -116,16 +124,19 @@ mod tests {
     #[test]
     fn a_round_trip_answers_its_least_sample() {
         let mut rounds = DelayRounds::default();
-        for (ms, rtt) in [(0, 130), (1, 110), (2, 150)] {
+        rounds.on_ack(&ack_rtt(0, 100));
+        // The sample of the ACK that begins the next round trip belongs to that one.
+        let delay = rounds.on_ack(&Ack { round_start: true, ..ack_rtt(1, 130) }).unwrap();
+        assert_eq!(delay, RoundDelay { base: BASE, rtt: BASE, samples: 1 });
+        for (ms, rtt) in [(2, 110), (3, 150)] {
             assert_eq!(rounds.on_ack(&ack_rtt(ms, rtt)), None);
         }
-        // The sample of the ACK that begins the next round trip belongs to that one.
-        let begins = Ack { round_start: true, min_rtt: BASE, ..ack_rtt(3, 105) };
+        // The transport's own least, which may be of a handshake, does not count.
+        let begins = Ack { round_start: true, min_rtt: Nanos(1), ..ack(4) };
         let delay = rounds.on_ack(&begins).unwrap();
         assert_eq!(delay, RoundDelay { base: BASE, rtt: Nanos::from_millis(110), samples: 3 });
         assert_eq!(delay.queueing_delay(), Nanos::from_millis(10));
-        let delay = rounds.on_ack(&Ack { round_start: true, min_rtt: BASE, ..ack(4) }).unwrap();
-        assert_eq!((delay.rtt, delay.samples), (Nanos::from_millis(105), 1));
+        assert_eq!(rounds.base(), BASE);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 use super::*;
 use crate::algorithms::{
-    africa::*, agile_sd::*, bic::*, compound::ns2::*, compound::*, cubic::*, elastic::*, highspeed::*,
-    htcp::*, hybla::*, illinois::*, invs::*, multcp::*, newreno::*, scalable::*,
+    africa::*, agile_sd::*, areno::*, bic::*, compound::ns2::*, compound::*, cubic::*, elastic::*,
+    er_tcp_reconstruction::*, fast::*, fusion::*, highspeed::*, htcp::*, hybla::*, illinois::*, invs::*,
+    multcp::*, new_vegas_reconstruction::*, newreno::*, scalable::*, tcp_fit::*, vegas::*, veno::*,
+    westwood::*, yeah::*,
 };
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
@@ -134,6 +136,16 @@ fn tables_and_structs_agree() {
     check_settings::<Compound>("compound", &mut checked);
     check_settings::<AgileSd>("agile-sd", &mut checked);
     check_settings::<Elastic>("elastic", &mut checked);
+    check_settings::<Vegas>("vegas", &mut checked);
+    check_settings::<Veno>("veno", &mut checked);
+    check_settings::<Westwood>("westwood", &mut checked);
+    check_settings::<Yeah>("yeah", &mut checked);
+    check_settings::<TcpFit>("tcp-fit", &mut checked);
+    check_settings::<Fast>("fast", &mut checked);
+    check_settings::<AReno>("areno", &mut checked);
+    check_settings::<Fusion>("fusion", &mut checked);
+    check_settings::<NewVegas>("new-vegas-reconstruction", &mut checked);
+    check_settings::<ErTcp>("er-tcp-reconstruction", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Arithmetic;
-use crate::testing::{ack, ack_rtt, assert_near, congestion, lose, time_out, window, window_with};
+use crate::testing::{ack, assert_near, congestion, lose, round_trip, time_out, window, window_with};
 
 fn compound(parameters: CompoundParameters) -> Compound {
     Compound::new(parameters)
@@ -8,9 +8,7 @@ fn compound(parameters: CompoundParameters) -> Compound {
 
 /// The first ACK of a round trip after one whose least RTT was `rtt_ms`, on a path of 100 ms.
 fn end_of_round(compound: &mut Compound, window: &mut Window, rtt_ms: u64) {
-    let base = Nanos::from_millis(100);
-    compound.on_ack(window, &Ack { acked: 0, cumulative: 0, min_rtt: base, ..ack_rtt(0, rtt_ms) });
-    compound.on_ack(window, &Ack { acked: 0, min_rtt: base, round_start: true, ..ack(0) });
+    round_trip(compound, window, 100, rtt_ms);
 }
 
 #[test]

@@ -1,0 +1,197 @@
+//! Adaptive Reno (TCP-AReno): Reno's window and beside it one that probes fast while RTTs say there is room.
+//!
+//! H. Shimonishi, T. Hama, T. Murase, "TCP-Adaptive Reno for Improving Efficiency-Friendliness Tradeoffs of TCP
+//! Congestion Control Algorithm", PFLDnet 2006. The window W is Wbase + Wprobe, in segments; B is the bandwidth
+//! that Westwood+'s filter finds:
+//!
+//! ```text
+//! c       = min((RTT - RTTmin)/(RTTcong - RTTmin), 1)                       congestion level
+//! RTTcong = a RTTcong + (1 - a) RTT at each loss                            a = 0.85
+//! Winc(c) = Wmax e^(-al c) + be c + ga,   Wmax = B/M                        segments a round trip, al = 10
+//!           be = 2 Wmax (1/al - (1/al + 1) e^-al)
+//!           ga = 1 - 2 Wmax (1/al - (1/al + 1/2) e^-al)
+//! Wbase  += 1/W                       for each acknowledged segment
+//! Wprobe  = max(Wprobe + Winc/W, 0)   for each acknowledged segment
+//! loss      Wbase = W/(1 + c), Wprobe = 0
+//! ```
+//!
+//! be and ga make Winc(1) = 1 and the mean of Winc over c from 0 to 1 just 1, Reno's: Winc(0) is about
+//! 0.8 Wmax + 1, and in the middle it is less than nothing, so that the probing window retreats before a loss.
+//! The decrease is from nothing at c = 0 to a half at c = 1.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `m` | 10 Mbit/s | 0.1 to 1000 | comments of public ns-3 models on the paper |
+//! | `gain` | 0.85 | 0 to 0.99 | the models: a, the weight of the past in RTTcong |
+//!
+//! Readings, the paper's text not being at hand; there are about ten public ns-3 models with these formulas:
+//! - *Wmax = B/M* is a plain number, taken as segments. The models multiply by 1000 and by the MSS twice.
+//! - *Before the first loss* RTTcong is unknown: Winc = 0, so growth is Reno's, and c = 1 for that loss.
+//! - c at a loss is that of before it; RTTcong is moved afterwards, once a loss, not at each ACK.
+//! - *RTTcong = RTTmin*, as random losses make it: c is 0 without a queue and 1 with any.
+//! - RTT is the latest sample. Slow start is standard, with Wprobe = 0; a timeout halves (c = 1), clears
+//!   Wprobe, and does not move RTTcong, since its RTT is of before the loss.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::bandwidth::BandwidthFilter;
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
+    Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "areno",
+    title: "TCP-Adaptive Reno",
+    year: 2006,
+    reference: "H. Shimonishi, T. Hama, T. Murase, TCP-Adaptive Reno for Improving Efficiency-Friendliness \
+                Tradeoffs of TCP Congestion Control Algorithm, PFLDnet 2006",
+    summary: "Reno plus a probing window that grows with the bandwidth while the RTT is far from where losses \
+              came, and retreats as it nears.",
+    strengths: "Fills a fast path quickly while its queue is empty and is on the average no more than Reno \
+                where the queue is full; random losses cost it little.",
+    weaknesses: "Needs losses to learn where congestion is, so it starts as Reno; random losses teach it wrong; \
+                 its constants are known from third-party models only.",
+    signals: &[Signal::Loss, Signal::Delay, Signal::Rate],
+    based_on: "Reno, Westwood+",
+    implemented_in: "third-party models for ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: ARenoParameters::PARAMETERS,
+    build: build::<AReno>,
+};
+
+parameters! {
+    /// Settings of [`AReno`].
+    pub struct ARenoParameters {
+        /// M: the bandwidth for which the probing window may grow by a segment a round trip.
+        m: number(10.0, 0.1..=1000.0), "Mbit/s", "public ns-3 models, on the paper";
+        /// a: the weight of earlier losses in RTTcong.
+        gain: number(0.85, 0.0..=0.99), "1", "public ns-3 models";
+    }
+}
+
+/// al.
+const ALPHA: f64 = 10.0;
+/// e^-al, to the last bit that f64 has.
+const EXP_MINUS_ALPHA: f64 = 4.539_992_976_248_485e-5;
+
+/// TCP-Adaptive Reno.
+#[derive(Clone, Debug)]
+pub struct AReno {
+    parameters: ARenoParameters,
+    bandwidth: BandwidthFilter,
+    /// Wprobe; the rest of the window is Wbase.
+    probe: f64,
+    base_rtt: Nanos,
+    /// RTTcong, nanoseconds; none before the first loss.
+    congested_rtt: Option<f64>,
+    /// The latest RTT, and Winc for it.
+    rtt: Nanos,
+    growth: f64,
+}
+
+impl Configurable for AReno {
+    type Parameters = ARenoParameters;
+
+    fn new(parameters: ARenoParameters) -> Self {
+        AReno {
+            parameters,
+            bandwidth: BandwidthFilter::default(),
+            probe: 0.0,
+            base_rtt: Nanos::MAX,
+            congested_rtt: None,
+            rtt: Nanos::ZERO,
+            growth: 0.0,
+        }
+    }
+}
+
+impl CongestionControl for AReno {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let new_bandwidth = self.bandwidth.on_ack(ack);
+        let rtt = ack.rtt.unwrap_or(self.rtt);
+        // The exponential is worth computing only for what has changed.
+        if rtt != self.rtt || new_bandwidth {
+            self.rtt = rtt;
+            self.base_rtt = self.base_rtt.min(rtt);
+            self.update_growth(window);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            self.probe = 0.0;
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        let cwnd = window.cwnd;
+        window.increase(acked, cwnd);
+        self.probe(window, window.counted(acked) * self.growth / cwnd);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        self.probe = 0.0;
+        if congestion.kind == CongestionKind::Timeout {
+            return window.reduce_to(window.cwnd / 2.0);
+        }
+        window.reduce_to(window.cwnd / (1.0 + self.congestion_level().unwrap_or(1.0)));
+        let rtt = self.rtt.0 as f64;
+        let gain = self.parameters.gain;
+        self.congested_rtt = Some(match self.congested_rtt {
+            None => rtt,
+            Some(before) => gain * before + (1.0 - gain) * rtt,
+        });
+        self.update_growth(window);
+    }
+}
+
+impl AReno {
+    /// Change Wprobe by `change`, down to nothing, and the window by as many segments as its arithmetic knows.
+    #[inline]
+    fn probe(&mut self, window: &mut Window, change: f64) {
+        let before = self.probe;
+        let after = before + change;
+        let after = if after > 0.0 { after } else { 0.0 };
+        let step = window.whole(after) - window.whole(before);
+        if step != 0.0 {
+            window.set_cwnd(window.cwnd + step);
+        }
+        self.probe = if after < window.cwnd { after } else { window.cwnd };
+    }
+
+    /// c; none before the first loss.
+    fn congestion_level(&self) -> Option<f64> {
+        let congested = self.congested_rtt?;
+        let queueing = self.rtt.since(self.base_rtt).0 as f64;
+        let span = congested - self.base_rtt.0 as f64;
+        Some(if queueing <= 0.0 {
+            0.0
+        } else if queueing >= span {
+            1.0
+        } else {
+            queueing / span
+        })
+    }
+
+    /// Winc(c).
+    fn update_growth(&mut self, window: &Window) {
+        let (Some(c), Some(rate)) = (self.congestion_level(), self.bandwidth.segments_per_second()) else {
+            self.growth = 0.0;
+            return;
+        };
+        let wmax = rate * f64::from(window.mss()) * 8.0 / (self.parameters.m * 1e6);
+        let beta = 2.0 * wmax * (1.0 / ALPHA - (1.0 / ALPHA + 1.0) * EXP_MINUS_ALPHA);
+        let gamma = 1.0 - 2.0 * wmax * (1.0 / ALPHA - (1.0 / ALPHA + 0.5) * EXP_MINUS_ALPHA);
+        self.growth = wmax * libm::exp(-ALPHA * c) + beta * c + gamma;
+    }
+}

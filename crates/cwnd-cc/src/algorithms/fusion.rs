@@ -1,0 +1,173 @@
+//! TCP-Fusion: Westwood's bandwidth decides how fast, the queue whether at all, and never slower than Reno.
+//!
+//! K. Kaneko, T. Fujikawa, Z. Su, J. Katto, "TCP-Fusion: A Hybrid Congestion Control Algorithm for High-speed
+//! Networks", PFLDnet 2007. With W the window in segments, B the bandwidth in segments a second that Westwood+'s
+//! filter finds, q = RTT - RTTmin the queueing delay, once a round trip:
+//!
+//! ```text
+//! diff = W q/RTT                                      segments queued, as Vegas estimates them
+//! q < Dmin        W += B T                            over the round trip
+//! q > 3 Dmin      W -= diff - W Dmin/RTT              what is queued beyond Dmin
+//! otherwise       W stays
+//! always          W = max(W, W_reno),  W_reno += 1 a round trip
+//! loss            W = max(RTTmin/RTT, 1/2) W,  W_reno = W
+//! ```
+//!
+//! Slow start and timeouts are Reno's.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `d_min` | 4 ms | 0.1 to 1000 | Dmin: one clock tick, in both public ns-3 models |
+//! | `growth_time` | 1 ms | 0.01 to 100 | T: the models' `B/(12 Mbit/s)`, see below |
+//!
+//! Readings, the paper's text not being at hand:
+//! - *Growth*: the models add B/(12 Mbit/s) segments, which for segments of 1,500 bytes is what B delivers in
+//!   1 ms. One applies a window's share of it once a round trip, the other all of it at every ACK; W grows by
+//!   it once a round trip here, spread over the ACKs.
+//! - RTT is the least sample of the round trip, at a loss the latest.
+//! - *W_reno* grows by one a round trip of this flow, so by 1/W for each acknowledged segment, and begins at the
+//!   window that slow start or a loss left. Since a loss resets it to all of what is left, W never falls under
+//!   that until the next loss.
+//! - "Implemented in Solaris", as summaries have it, takes that system's loopback bypass of the same name for
+//!   this algorithm.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::{
+    backlog::{DelayRounds, RoundDelay},
+    bandwidth::BandwidthFilter,
+};
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
+    Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "fusion",
+    title: "TCP-Fusion",
+    year: 2007,
+    reference: "K. Kaneko, T. Fujikawa, Z. Su, J. Katto, TCP-Fusion: A Hybrid Congestion Control Algorithm \
+                for High-speed Networks, PFLDnet 2007",
+    summary: "Grows by a millisecond of its bandwidth a round trip while under 4 ms are queued, retreats over \
+              12 ms, and is never slower than Reno.",
+    strengths: "On fast paths with small queues it grows by many segments a round trip, and gives up at a \
+                loss only what was queued.",
+    weaknesses: "Its thresholds are times, set by hand: where 4 ms of queue are normal it is Reno; under \
+                 about 10 Mbit/s it is Reno too.",
+    signals: &[Signal::Loss, Signal::Delay, Signal::Rate],
+    based_on: "Reno, Vegas, Westwood+",
+    implemented_in: "third-party models for ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: FusionParameters::PARAMETERS,
+    build: build::<Fusion>,
+};
+
+parameters! {
+    /// Settings of [`Fusion`].
+    pub struct FusionParameters {
+        /// Dmin, the queueing delay under which the window grows; from three times that it shrinks.
+        d_min: number(4.0, 0.1..=1000.0), "ms", "public ns-3 models";
+        /// What the bandwidth delivers in this time is added a round trip.
+        growth_time: number(1.0, 0.01..=100.0), "ms", "public ns-3 models, B/(12 Mbit/s)";
+    }
+}
+
+/// TCP-Fusion.
+#[derive(Clone, Debug)]
+pub struct Fusion {
+    parameters: FusionParameters,
+    rounds: DelayRounds,
+    bandwidth: BandwidthFilter,
+    /// Segments by which the window grows in this round trip.
+    growth: f64,
+    /// W_reno.
+    reno_window: f64,
+}
+
+impl Configurable for Fusion {
+    type Parameters = FusionParameters;
+
+    fn new(parameters: FusionParameters) -> Self {
+        Fusion {
+            parameters,
+            rounds: DelayRounds::default(),
+            bandwidth: BandwidthFilter::default(),
+            growth: 0.0,
+            reno_window: 0.0,
+        }
+    }
+}
+
+impl CongestionControl for Fusion {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.bandwidth.on_ack(ack);
+        let ended = self.rounds.on_ack(ack);
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            self.reno_window = window.cwnd;
+            if acked == 0 {
+                return;
+            }
+        }
+        if let Some(delay) = ended {
+            self.end_round(window, &delay);
+        }
+        let cwnd = window.cwnd;
+        self.reno_window += window.counted(acked) / cwnd;
+        if self.growth > 0.0 {
+            window.increase_weighted(acked, self.growth, cwnd);
+        }
+        if self.reno_window > window.cwnd {
+            self.reno_window = self.reno_window.min(window.clamp());
+            window.set_cwnd(self.reno_window);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.rounds.restart();
+        self.growth = 0.0;
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        let kept = match congestion.kind {
+            CongestionKind::Timeout => 0.5,
+            _ => kept(self.rounds.base(), congestion.rtt),
+        };
+        window.reduce_to(kept * window.cwnd);
+        self.reno_window = window.ssthresh;
+    }
+
+    fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
+        self.rounds.restart();
+    }
+}
+
+impl Fusion {
+    fn end_round(&mut self, window: &mut Window, delay: &RoundDelay) {
+        let FusionParameters { d_min, growth_time } = self.parameters;
+        let queueing = delay.queueing_delay().as_secs_f64();
+        let d_min = d_min * 1e-3;
+        self.growth = 0.0;
+        if queueing < d_min {
+            let rate = self.bandwidth.segments_per_second().unwrap_or(0.0);
+            self.growth = rate * growth_time * 1e-3;
+        } else if queueing > 3.0 * d_min {
+            let cwnd = window.cwnd;
+            let too_many = cwnd * (queueing - d_min) / delay.rtt.as_secs_f64();
+            window.lower_cwnd((cwnd - too_many).max(self.reno_window));
+        }
+    }
+}
+
+/// max(RTTmin/RTT, 1/2).
+fn kept(base: Nanos, rtt: Nanos) -> f64 {
+    if base > rtt || rtt.0 == 0 { 0.5 } else { (base.0 as f64 / rtt.0 as f64).max(0.5) }
+}

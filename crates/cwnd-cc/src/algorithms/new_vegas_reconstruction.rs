@@ -1,0 +1,149 @@
+//! New Vegas, a *reconstruction*: Vegas that starts with paced packets and keeps opening after slow start.
+//!
+//! J. Sing, B. Soh, "TCP New Vegas: Improving the Performance of TCP Vegas Over High Latency Links", IEEE NCA
+//! 2005. **The paper's equations are not public.** What summaries say: three changes at the sender, for paths of
+//! long delay, on which Vegas leaves slow start too early and then adds one segment a round trip:
+//!
+//! - *packet pairing*: two packets are sent back to back, so that delayed ACKs do not inflate RTTs;
+//! - *packet pacing* in slow start, so that bursts do not pass for a queue;
+//! - *rapid window convergence*: after slow start the window keeps opening faster than by one a round trip,
+//!   with decreasing intensity, until the queue that is aimed at is seen.
+//!
+//! This file has that in equations of its own. With W the window in segments, beside Vegas's rules
+//! ([`super::vegas`]):
+//!
+//! ```text
+//! slow start    as the paper on Vegas has it, packets spaced at 2 W/RTT
+//! convergence   W += S over a round trip, then S = S/2, from S = W first_step,
+//!               until S < 1 or Diff >= alpha
+//! then          as Vegas
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `first_step` | 0.25 | 0.01 to 1 | reconstruction |
+//! | `alpha`, `beta`, `gamma` | 2, 4, 1 segments | 0.1 to 1000 | Vegas |
+//!
+//! Readings:
+//! - *first_step*: the last round trip of slow start that doubled added half of the window. Halving goes on from
+//!   there: 1/4, 1/8, …, half of W together.
+//! - *Pairing* is the transport's business; the least RTT of a round trip serves the same end.
+//! - The rate of slow start is twice the window's, as Linux paces there.
+//! - A loss ends the convergence; the slow start after a timeout is followed by a new one.
+//! - Nothing that compares with the paper's results can be claimed of it.
+
+#[cfg(test)]
+mod tests;
+
+use super::vegas::{Vegas, VegasParameters, VegasSlowStart};
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet, Signal,
+    Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "new-vegas-reconstruction",
+    title: "TCP New Vegas (reconstruction)",
+    year: 2005,
+    reference: "after J. Sing, B. Soh, TCP New Vegas: Improving the Performance of TCP Vegas Over High \
+                Latency Links, IEEE NCA 2005, whose equations are not public",
+    summary: "A reconstruction from summaries: Vegas with a paced slow start and steps that halve after it.",
+    strengths: "On long paths it comes nearer to the bandwidth than Vegas before it slows down.",
+    weaknesses: "Not the published algorithm, so no result of the paper can be held against it; has Vegas's \
+                 weaknesses, least of all a share beside flows that fill the queue.",
+    signals: &[Signal::Loss, Signal::Delay],
+    based_on: "Vegas",
+    implemented_in: "nowhere in public",
+    reconstruction: true,
+    version: 1,
+    parameters: NewVegasParameters::PARAMETERS,
+    build: build::<NewVegas>,
+};
+
+parameters! {
+    /// Settings of [`NewVegas`].
+    pub struct NewVegasParameters {
+        /// The fraction of the window that the first round trip after slow start adds.
+        first_step: number(0.25, 0.01..=1.0), "1", "reconstruction: half of slow start's last";
+        /// Segments in queues under which the window grows.
+        alpha: number(2.0, 0.1..=1000.0), "segments", "Vegas";
+        /// Segments in queues over which the window shrinks.
+        beta: number(4.0, 0.1..=1000.0), "segments", "Vegas";
+        /// Segments in queues that end slow start.
+        gamma: number(1.0, 0.1..=1000.0), "segments", "Vegas";
+    }
+}
+
+/// How much faster than the window slow start's packets go, so that the next window fits.
+const PACING_GAIN: f64 = 2.0;
+
+/// New Vegas, a reconstruction.
+#[derive(Clone, Debug)]
+pub struct NewVegas {
+    first_step: f64,
+    vegas: Vegas,
+    /// S, while the window converges.
+    step: Option<f64>,
+}
+
+impl Configurable for NewVegas {
+    type Parameters = NewVegasParameters;
+
+    fn new(parameters: NewVegasParameters) -> Self {
+        let NewVegasParameters { first_step, alpha, beta, gamma } = parameters;
+        let slow_start = VegasSlowStart::Paper;
+        let vegas = VegasParameters { alpha, beta, gamma, slow_start, ..Default::default() };
+        NewVegas { first_step, vegas: Vegas::new(vegas), step: None }
+    }
+}
+
+impl CongestionControl for NewVegas {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let ended = self.vegas.measure(ack);
+        if !ack.may_grow() {
+            return;
+        }
+        if window.in_slow_start() {
+            self.vegas.slow_start(window, ack, ended);
+            if window.in_slow_start() {
+                pace(window, ack.srtt);
+            } else {
+                window.pacing_rate = f64::INFINITY;
+                self.step = Some(self.first_step * window.cwnd);
+            }
+            return;
+        }
+        if let Some(delay) = ended {
+            let had_room = self.vegas.has_room(window, &delay);
+            self.step = self.step.map(|step| step / 2.0).filter(|&step| had_room && step >= 1.0);
+            if self.step.is_none() {
+                self.vegas.avoid_congestion(window, &delay);
+            }
+        }
+        if let Some(step) = self.step {
+            window.increase_weighted(ack.acked, step, window.cwnd);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.step = None;
+        window.pacing_rate = f64::INFINITY;
+        self.vegas.on_congestion(window, congestion);
+    }
+
+    fn on_recovery_exit(&mut self, window: &mut Window, now: Nanos) {
+        self.vegas.on_recovery_exit(window, now);
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { pacing: true, ..Needs::default() }
+    }
+}
+
+fn pace(window: &mut Window, srtt: Nanos) {
+    if srtt > Nanos::ZERO {
+        let segments_per_second = PACING_GAIN * window.cwnd / srtt.as_secs_f64();
+        window.pacing_rate = segments_per_second * f64::from(window.mss());
+    }
+}

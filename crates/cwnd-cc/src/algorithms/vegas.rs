@@ -1,0 +1,189 @@
+//! Vegas: keeps a few segments in the queue, no more and no fewer.
+//!
+//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8),
+//! 1995. With W the window in segments, once a round trip:
+//!
+//! ```text
+//! Diff = W (1 - baseRTT/RTT)                           segments in queues
+//! congestion avoidance   W += 1  if Diff < alpha;  W -= 1  if Diff > beta
+//! slow start             W += 1 for each acknowledged segment, until Diff > gamma: W = W baseRTT/RTT + 1
+//!                        (the paper: in every other round trip; W -= W/8)
+//! loss                   W = W/2 (the paper: W = 3/4 W)
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `alpha` | 2 segments | 0.1 to 1000 | Linux; the paper measured 1 and 3, and 2 and 4 |
+//! | `beta` | 4 segments | 0.1 to 1000 | Linux |
+//! | `gamma` | 1 segment | 0.1 to 1000 | paper |
+//! | `kept` | 0.5 | 0.1 to 0.95 | Linux; 0.75 in the paper |
+//! | `slow_start` | `linux` | `paper`, `linux` | see below |
+//!
+//! The defaults are Linux's throughout, but for Diff. The paper's Vegas is
+//! `vegas:alpha=1,beta=3,kept=0.75,slow_start=paper`.
+//!
+//! Readings:
+//! - *Diff* is the paper's. Linux today has `W (RTT - baseRTT)/baseRTT`, which is larger by RTT/baseRTT; with
+//!   so few segments queued on a long path that hardly differs.
+//! - *RTT* is the least sample of the round trip, as in Linux and ns-2's module, so that delayed ACKs do not
+//!   pass for a queue. With fewer than three samples all may be of delayed ACKs; Vegas then adds a segment a
+//!   round trip, as Reno does.
+//! - *Slow start*: Linux doubles in every round trip, compares after each, and leaves with what the path
+//!   delivered. The paper holds the window in every other round trip and compares after those, since only then
+//!   is it of one window; on a long fast path the eighth that it gives up can leave thousands of segments
+//!   queued, which then go one by one.
+//! - *Loss*: Linux halves, and the paper's 3/4 goes with its fine-grained retransmissions, which are the
+//!   transport's business here. After a timeout the stack's restart window stands (1; the paper has 2).
+//! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
+//! - In Linux 2.6's arithmetic the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::backlog::{DelayRounds, RoundDelay};
+use crate::parts::reno;
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal, Window,
+    build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "vegas",
+    title: "TCP Vegas",
+    year: 1995,
+    reference: "L. Brakmo, L. Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, IEEE \
+                JSAC 13(8), 1995",
+    summary: "Estimates what it has in queues from the delay and keeps that between two and four segments.",
+    strengths: "Full use of a path with next to no queue and no losses of its own making, where it is alone \
+                or among its like.",
+    weaknesses: "Flows that fill the queue take nearly everything from it; one segment a round trip is slow \
+                 on a fast long path; flows that start into a standing queue take it for the path.",
+    signals: &[Signal::Loss, Signal::Delay],
+    based_on: "Reno",
+    implemented_in: "Linux (vegas), FreeBSD (cc_vegas), ns-2, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: VegasParameters::PARAMETERS,
+    build: build::<Vegas>,
+};
+
+words! {
+    /// How slow start goes and ends.
+    pub enum VegasSlowStart {
+        /// Doubles in every other round trip; gives up an eighth at its end.
+        Paper = "paper",
+        /// Doubles in every round trip; ends with what the path delivered.
+        Linux = "linux",
+    }
+}
+
+parameters! {
+    /// Settings of [`Vegas`].
+    pub struct VegasParameters {
+        /// Segments in queues under which the window grows.
+        alpha: number(2.0, 0.1..=1000.0), "segments", "Linux; the paper has 1 and 2";
+        /// Segments in queues over which the window shrinks.
+        beta: number(4.0, 0.1..=1000.0), "segments", "Linux; the paper has 3 and 4";
+        /// Segments in queues that end slow start.
+        gamma: number(1.0, 0.1..=1000.0), "segments", "paper";
+        /// The fraction of the window kept at a loss.
+        kept: number(0.5, 0.1..=0.95), "1", "Linux; 0.75 in the paper";
+        /// How slow start goes and ends.
+        slow_start: word(VegasSlowStart::Linux), "", "Linux; the paper has paper";
+    }
+}
+
+/// Fewer samples than these may all be of delayed ACKs.
+pub(crate) const MIN_SAMPLES: u32 = 3;
+
+/// TCP Vegas.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    parameters: VegasParameters,
+    rounds: DelayRounds,
+    /// Slow start doubles the window in this round trip.
+    doubling: bool,
+}
+
+impl Configurable for Vegas {
+    type Parameters = VegasParameters;
+
+    fn new(parameters: VegasParameters) -> Self {
+        Vegas { parameters, rounds: DelayRounds::default(), doubling: true }
+    }
+}
+
+impl CongestionControl for Vegas {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let ended = self.rounds.on_ack(ack);
+        if !ack.may_grow() {
+            return;
+        }
+        if window.in_slow_start() {
+            self.slow_start(window, ack, ended);
+        } else if let Some(delay) = ended {
+            self.avoid_congestion(window, &delay);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.rounds.restart();
+        self.doubling = true;
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        window.reduce_to(self.parameters.kept * window.cwnd);
+        reno::hold_half_in_recovery(window);
+    }
+
+    fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
+        self.rounds.restart();
+    }
+}
+
+impl Vegas {
+    /// Measure an ACK; answers what delay a round trip met that is over with it.
+    #[inline]
+    pub(crate) fn measure(&mut self, ack: &Ack) -> Option<RoundDelay> {
+        self.rounds.on_ack(ack)
+    }
+
+    /// An ACK in slow start, which ends it if too much is queued.
+    pub(crate) fn slow_start(&mut self, window: &mut Window, ack: &Ack, ended: Option<RoundDelay>) {
+        let every_round = self.parameters.slow_start == VegasSlowStart::Linux;
+        if ack.round_start {
+            let comparable = every_round || !self.doubling;
+            self.doubling = every_round || !self.doubling;
+            if let Some(delay) = ended
+                && comparable
+                && delay.samples >= MIN_SAMPLES
+                && delay.queued_segments(window.cwnd) > self.parameters.gamma
+            {
+                let delivered = window.cwnd * (1.0 - delay.queued_share());
+                window.lower_cwnd(if every_round { delivered + 1.0 } else { window.cwnd * 7.0 / 8.0 });
+                return;
+            }
+        }
+        if self.doubling {
+            window.slow_start(ack.acked);
+        }
+    }
+
+    /// A round trip in congestion avoidance is over.
+    pub(crate) fn avoid_congestion(&self, window: &mut Window, delay: &RoundDelay) {
+        let cwnd = window.cwnd;
+        let queued = delay.queued_segments(cwnd);
+        if delay.samples < MIN_SAMPLES || queued < self.parameters.alpha {
+            window.set_cwnd(cwnd + 1.0);
+        } else if queued > self.parameters.beta {
+            window.lower_cwnd(cwnd - 1.0);
+        }
+    }
+
+    /// Whether fewer than alpha segments stand in queues.
+    pub(crate) fn has_room(&self, window: &Window, delay: &RoundDelay) -> bool {
+        delay.samples >= MIN_SAMPLES && delay.queued_segments(window.cwnd) < self.parameters.alpha
+    }
+}

@@ -1,0 +1,127 @@
+//! Veno: Reno that looks at the queue to tell a loss of the link from one of congestion.
+//!
+//! C. P. Fu, S. C. Liew, "TCP Veno: TCP Enhancement for Transmission over Wireless Access Networks", IEEE JSAC
+//! 21(2), 2003. With W the window in segments and N the backlog that Vegas estimates:
+//!
+//! ```text
+//! N = W (1 - baseRTT/RTT)
+//! slow start             W += 1 for each acknowledged segment
+//! congestion avoidance   W += 1/W  if N < beta;  W += 1/(2 W)  otherwise, for each acknowledged segment
+//! loss                   W = 4/5 W  if N < beta, the link lost it;  W = W/2  otherwise
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `beta` | 3 segments | 0.1 to 1000 | paper, Linux |
+//! | `kept` | 0.8 | 0.5 to 0.95 | paper: the fraction kept at a loss without a queue |
+//!
+//! Readings:
+//! - RTT is the latest sample: Linux forgets the least of the round trip at every ACK.
+//! - Three samples are needed before N means anything (Linux); until then, and after each recovery, it is Reno.
+//! - "Every second round trip" is half a segment a round trip here, in whole arithmetics a segment for `2 W`
+//!   acknowledged ones.
+//! - A timeout sets ssthresh as a loss does (Linux).
+//! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
+
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal, Window,
+    build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "veno",
+    title: "TCP Veno",
+    year: 2003,
+    reference: "C. P. Fu, S. C. Liew, TCP Veno: TCP Enhancement for Transmission over Wireless Access \
+                Networks, IEEE JSAC 21(2), 2003",
+    summary: "Reno that grows half as fast once three segments are queued, and gives up a fifth instead of \
+              half where fewer are.",
+    strengths: "More than Reno over links with random losses, at hardly any cost to Reno beside it.",
+    weaknesses: "Grows no faster than Reno, so long fast paths stay empty; tells the kinds of loss apart only \
+                 while the queue is short and baseRTT right.",
+    signals: &[Signal::Loss, Signal::Delay],
+    based_on: "Reno, Vegas",
+    implemented_in: "Linux (veno), ns-2, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: VenoParameters::PARAMETERS,
+    build: build::<Veno>,
+};
+
+parameters! {
+    /// Settings of [`Veno`].
+    pub struct VenoParameters {
+        /// Segments in queues from which the path counts as congested.
+        beta: number(3.0, 0.1..=1000.0), "segments", "paper, Linux";
+        /// The fraction of the window kept at a loss on a path that is not congested.
+        kept: number(0.8, 0.5..=0.95), "1", "paper, Linux";
+    }
+}
+
+const MIN_SAMPLES: u32 = 3;
+
+/// TCP Veno.
+#[derive(Clone, Debug)]
+pub struct Veno {
+    parameters: VenoParameters,
+    base: Nanos,
+    rtt: Nanos,
+    samples: u32,
+}
+
+impl Configurable for Veno {
+    type Parameters = VenoParameters;
+
+    fn new(parameters: VenoParameters) -> Self {
+        Veno { parameters, base: Nanos::MAX, rtt: Nanos::ZERO, samples: 0 }
+    }
+}
+
+impl CongestionControl for Veno {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt;
+            self.base = self.base.min(rtt);
+            self.samples = self.samples.saturating_add(1);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        let round_trips =
+            if self.samples >= MIN_SAMPLES && self.is_congested(window.cwnd) { 2.0 } else { 1.0 };
+        window.increase(acked, round_trips * window.cwnd);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        let of_the_link = self.samples >= MIN_SAMPLES && !self.is_congested(window.cwnd);
+        self.samples = 0;
+        window.reduce_to(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
+    }
+
+    fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
+        self.samples = 0;
+    }
+}
+
+impl Veno {
+    /// N >= beta, which is W (RTT - baseRTT) >= beta RTT.
+    #[inline]
+    fn is_congested(&self, cwnd: f64) -> bool {
+        cwnd * self.rtt.since(self.base).0 as f64 >= self.parameters.beta * self.rtt.0 as f64
+    }
+}

@@ -1,0 +1,143 @@
+//! Westwood+: after a loss, the window that the measured bandwidth needs.
+//!
+//! S. Mascolo, C. Casetti, M. Gerla, M. Y. Sanadidi, R. Wang, "TCP Westwood: Bandwidth Estimation for Enhanced
+//! Transport over Wireless Links", ACM MobiCom 2001; L. A. Grieco, S. Mascolo, "Performance Evaluation and
+//! Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control", ACM CCR 34(2), 2004. With W the window
+//! in segments and BWE the bandwidth in segments a second (see [`crate::parts::bandwidth`]):
+//!
+//! ```text
+//! slow start, congestion avoidance   as Reno
+//! loss      ssthresh = max(BWE RTTmin, 2);  W = ssthresh if that is less
+//! timeout   ssthresh = max(BWE RTTmin, 2);  W = 1
+//! ```
+//!
+//! | parameter | default | values | source |
+//! |---|---|---|---|
+//! | `set_at` | `loss` | `loss`, `recovery-end` | papers; see below |
+//!
+//! Readings:
+//! - The window is set where the loss is found, as the papers have it. Linux halves for the time of recovery
+//!   and sets `W = ssthresh = BWE RTTmin` at its end, up or down: `set_at = recovery-end`. It then knows what
+//!   came through during the recovery, which is less.
+//! - *ssthresh may be over W*, so that a loss in the slow start after a timeout does not end it (the papers'
+//!   "if W > ssthresh"). The window itself is never raised.
+//! - RTTmin is the least of the connection; Linux takes it from the smoothed RTT and forgets it at a timeout.
+//! - Before the first estimate, and so in the first 50 ms, it halves as Reno.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::{bandwidth::BandwidthFilter, reno};
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
+    Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "westwood",
+    title: "TCP Westwood+",
+    year: 2004,
+    reference: "L. A. Grieco, S. Mascolo, Performance Evaluation and Comparison of Westwood+, New Reno, and \
+                Vegas TCP Congestion Control, ACM CCR 34(2), 2004; S. Mascolo et al., TCP Westwood, MobiCom \
+                2001",
+    summary: "Grows as Reno; at a loss it keeps what its measured bandwidth needs over the least RTT.",
+    strengths: "Over links with random losses it gives up only the queue, not half of the window.",
+    weaknesses: "Grows no faster than Reno, so long fast paths fill slowly; its estimate lags, and is too low \
+                 after pauses and too high where ACKs come in bunches.",
+    signals: &[Signal::Loss, Signal::Rate],
+    based_on: "NewReno",
+    implemented_in: "Linux (westwood), ns-2, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: WestwoodParameters::PARAMETERS,
+    build: build::<Westwood>,
+};
+
+words! {
+    /// When the window is set to what the bandwidth needs.
+    pub enum SetAt {
+        /// Where the loss is found.
+        Loss = "loss",
+        /// Where recovery ends; until then it is half.
+        RecoveryEnd = "recovery-end",
+    }
+}
+
+parameters! {
+    /// Settings of [`Westwood`].
+    pub struct WestwoodParameters {
+        /// When the window is set to what the bandwidth needs.
+        set_at: word(SetAt::Loss), "", "papers; Linux has recovery-end";
+    }
+}
+
+/// TCP Westwood+.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    parameters: WestwoodParameters,
+    bandwidth: BandwidthFilter,
+    /// The loss that is being recovered from.
+    loss: Option<Loss>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    cwnd: f64,
+    min_rtt: Nanos,
+}
+
+impl Configurable for Westwood {
+    type Parameters = WestwoodParameters;
+
+    fn new(parameters: WestwoodParameters) -> Self {
+        Westwood { parameters, bandwidth: BandwidthFilter::default(), loss: None }
+    }
+}
+
+impl CongestionControl for Westwood {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.bandwidth.on_ack(ack);
+        reno::increase(window, ack);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.loss = None;
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        let Congestion { kind, min_rtt, .. } = *congestion;
+        let cwnd = window.cwnd;
+        let needed = self.bandwidth.pipe(min_rtt).unwrap_or(cwnd / 2.0);
+        if kind == CongestionKind::Timeout {
+            return window.reduce_to(needed);
+        }
+        self.loss = Some(Loss { cwnd, min_rtt });
+        match self.parameters.set_at {
+            SetAt::Loss => {
+                window.reduce_to(needed);
+                window.recovery_cwnd = Some(window.ssthresh.min(cwnd));
+            }
+            SetAt::RecoveryEnd => window.reduce_to(cwnd / 2.0),
+        }
+    }
+
+    fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
+        let Some(loss) = self.loss.take() else { return };
+        match self.parameters.set_at {
+            SetAt::Loss if window.cwnd > loss.cwnd => window.set_cwnd(loss.cwnd),
+            SetAt::Loss => {}
+            SetAt::RecoveryEnd => {
+                if let Some(needed) = self.bandwidth.pipe(loss.min_rtt) {
+                    window.set_ssthresh(needed);
+                    window.set_cwnd(window.ssthresh);
+                }
+            }
+        }
+    }
+
+    fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
+        self.loss = None;
+    }
+}

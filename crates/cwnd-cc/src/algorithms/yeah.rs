@@ -1,0 +1,197 @@
+//! YeAH: Scalable while the queue is short, Reno while it is long, and never much of a queue of its own.
+//!
+//! A. Baiocchi, A. P. Castellani, F. Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007, with the
+//! constants and the order of things of Linux's module, written by one of the authors. With W the window in
+//! segments, once a round trip of at least three samples:
+//!
+//! ```text
+//! Q = W (1 - baseRTT/RTT)                                    the queue, as Vegas estimates it
+//! slow mode   if Q > alpha or RTT - baseRTT > baseRTT/phi;  fast mode otherwise
+//! fast        W += 1/min(W, 100) for each acknowledged segment, Scalable TCP's growth
+//! slow        W += 1/W for each acknowledged segment
+//! decongest   in slow mode, if Q > alpha and W > W_reno:
+//!             W = max(W - min(Q/gamma, epsilon W), W_reno), ssthresh = W
+//! W_reno      += 1 in each slow round trip; begins anew, at W/2, after zeta fast ones
+//! loss        W -= W/2                            after rho slow round trips or more in a row: Reno competes
+//!             W -= min(max(Q, delta W), W/2)      otherwise
+//!             W_reno = max(W_reno/2, 2)
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `alpha` | 80 segments | 1 to 10000 | Linux (Q_max of the paper) |
+//! | `phi` | 8 | 1 to 100 | paper, Linux |
+//! | `gamma` | 1 | 0.1 to 100 | paper, Linux |
+//! | `epsilon` | 0.5 | 0.01 to 0.9 | Linux |
+//! | `delta` | 0.125 | 0.01 to 0.5 | Linux |
+//! | `rho` | 16 round trips | 0 to 1000 | Linux |
+//! | `zeta` | 50 round trips | 0 to 1000 | Linux |
+//!
+//! Readings:
+//! - *phi*: summaries write `Q/RTTmin < phi`, whose units do not agree; it is the queueing delay's share of
+//!   baseRTT that is held against 1/phi, as in Linux.
+//! - RTT is the least sample of the round trip. It is looked at in slow start too, where decongestion takes
+//!   away the overshoot and ends slow start by ssthresh (Linux).
+//! - Q at a loss is that of the last whole round trip. A timeout sets ssthresh as a loss does.
+//! - In Linux 2.6's arithmetic the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
+//!   The first kernel module counted each acknowledged segment in fast mode; here that is so but in that
+//!   arithmetic, which counts ACKs.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::backlog::{DelayRounds, RoundDelay};
+use crate::parts::reno;
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal, Window,
+    build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "yeah",
+    title: "YeAH-TCP",
+    year: 2007,
+    reference: "A. Baiocchi, A. P. Castellani, F. Vacirca, YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007",
+    summary: "Scalable TCP's growth while the queue is short, Reno's while it is long; drains its own queue \
+              and gives up only that at a loss.",
+    strengths: "Fills long fast paths with a short queue and few losses, and gives way to Reno where it \
+                meets it.",
+    weaknesses: "Where buffers hold fewer than 80 segments a flow it loses before it decongests; a baseRTT \
+                 that is wrong makes it greedy; late flows see the queue of the others as their path.",
+    signals: &[Signal::Loss, Signal::Delay],
+    based_on: "Scalable TCP, Reno, Vegas",
+    implemented_in: "Linux (yeah), ns-2, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: YeahParameters::PARAMETERS,
+    build: build::<Yeah>,
+};
+
+parameters! {
+    /// Settings of [`Yeah`].
+    pub struct YeahParameters {
+        /// Segments queued from which the flow decongests.
+        alpha: number(80.0, 1.0..=10000.0), "segments", "Linux";
+        /// The queueing delay of slow mode is baseRTT divided by this.
+        phi: number(8.0, 1.0..=100.0), "1", "paper, Linux";
+        /// The queue is divided by this to give what a decongestion takes away.
+        gamma: number(1.0, 0.1..=100.0), "1", "paper, Linux";
+        /// The greatest fraction of the window that a decongestion takes away.
+        epsilon: number(0.5, 0.01..=0.9), "1", "Linux";
+        /// The least fraction of the window given up at a loss.
+        delta: number(0.125, 0.01..=0.5), "1", "Linux";
+        /// Slow round trips in a row that betray Reno on the same path.
+        rho: number(16.0, 0.0..=1000.0), "round trips", "Linux";
+        /// Fast round trips after which the account of Reno's window begins anew.
+        zeta: number(50.0, 0.0..=1000.0), "round trips", "Linux";
+    }
+}
+
+const MIN_SAMPLES: u32 = 3;
+/// Scalable TCP's a is 1/100, where ACKs are not delayed.
+const SCALABLE_SEGMENTS: f64 = 100.0;
+const LEAST_RENO_WINDOW: f64 = 2.0;
+
+/// YeAH-TCP.
+#[derive(Clone, Debug)]
+pub struct Yeah {
+    parameters: YeahParameters,
+    rounds: DelayRounds,
+    /// Q of the last round trip.
+    queue: f64,
+    /// W_reno.
+    reno_window: f64,
+    /// Slow round trips in a row.
+    slow_rounds: u32,
+    /// Fast round trips since the last loss or since W_reno began anew.
+    fast_rounds: u32,
+}
+
+impl Configurable for Yeah {
+    type Parameters = YeahParameters;
+
+    fn new(parameters: YeahParameters) -> Self {
+        Yeah {
+            parameters,
+            rounds: DelayRounds::default(),
+            queue: 0.0,
+            reno_window: LEAST_RENO_WINDOW,
+            slow_rounds: 0,
+            fast_rounds: 0,
+        }
+    }
+}
+
+impl CongestionControl for Yeah {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let ended = self.rounds.on_ack(ack);
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+        }
+        if acked > 0 {
+            let cwnd = window.cwnd;
+            let scalable = self.slow_rounds == 0 && cwnd > SCALABLE_SEGMENTS;
+            window.increase(acked, if scalable { SCALABLE_SEGMENTS } else { cwnd });
+        }
+        if let Some(delay) = ended
+            && delay.samples >= MIN_SAMPLES
+        {
+            self.end_round(window, &delay);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.rounds.restart();
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        let cwnd = window.cwnd;
+        let YeahParameters { delta, rho, .. } = self.parameters;
+        let half = cwnd / 2.0;
+        let given_up =
+            if f64::from(self.slow_rounds) < rho { self.queue.min(half).max(delta * cwnd) } else { half };
+        self.fast_rounds = 0;
+        self.reno_window = window.whole(self.reno_window / 2.0).max(LEAST_RENO_WINDOW);
+        window.reduce_to(cwnd - given_up);
+        reno::hold_half_in_recovery(window);
+    }
+
+    fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
+        self.rounds.restart();
+    }
+}
+
+impl Yeah {
+    fn end_round(&mut self, window: &mut Window, delay: &RoundDelay) {
+        let YeahParameters { alpha, phi, gamma, epsilon, zeta, .. } = self.parameters;
+        let cwnd = window.cwnd;
+        self.queue = delay.queued_segments(cwnd);
+        let base = delay.base.0 as f64;
+        if self.queue <= alpha && delay.queueing_delay().0 as f64 <= base / phi {
+            self.slow_rounds = 0;
+            self.fast_rounds += 1;
+            if f64::from(self.fast_rounds) > zeta {
+                self.reno_window = LEAST_RENO_WINDOW;
+                self.fast_rounds = 0;
+            }
+            return;
+        }
+        if self.queue > alpha && cwnd > self.reno_window {
+            let taken = (self.queue / gamma).min(epsilon * cwnd);
+            window.set_cwnd((cwnd - taken).max(self.reno_window));
+            window.set_ssthresh(window.cwnd);
+        }
+        self.reno_window = if self.reno_window <= LEAST_RENO_WINDOW {
+            window.whole(window.cwnd / 2.0).max(LEAST_RENO_WINDOW)
+        } else {
+            self.reno_window + 1.0
+        };
+        self.slow_rounds = self.slow_rounds.saturating_add(1);
+    }
+}
