@@ -1,8 +1,11 @@
 //! The algorithms, one file each.
 
 pub mod agile_sd;
+pub mod cltcp;
 pub mod compound;
 pub mod cubic;
+pub mod d2tcp;
+pub mod dctcp;
 pub mod elastic;
 pub mod newreno;
 
@@ -19,4 +22,7 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     compound::INFO,
     agile_sd::INFO,
     elastic::INFO,
+    dctcp::INFO,
+    d2tcp::INFO,
+    cltcp::INFO,
 ];

@@ -1,5 +1,8 @@
 use super::*;
-use crate::algorithms::{agile_sd::*, compound::ns2::*, compound::*, cubic::*, elastic::*, newreno::*};
+use crate::algorithms::{
+    agile_sd::*, cltcp::*, compound::ns2::*, compound::*, cubic::*, d2tcp::*, dctcp::*, elastic::*,
+    newreno::*,
+};
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -122,6 +125,9 @@ fn tables_and_structs_agree() {
     check_settings::<Compound>("compound", &mut checked);
     check_settings::<AgileSd>("agile-sd", &mut checked);
     check_settings::<Elastic>("elastic", &mut checked);
+    check_settings::<Dctcp>("dctcp", &mut checked);
+    check_settings::<D2tcp>("d2tcp", &mut checked);
+    check_settings::<Cltcp>("cltcp", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 
