@@ -1,6 +1,7 @@
 //! The algorithms, one file each.
 
 pub mod agile_sd;
+pub mod bbr;
 pub mod cltcp;
 pub mod compound;
 pub mod cubic;
@@ -25,4 +26,5 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     dctcp::INFO,
     d2tcp::INFO,
     cltcp::INFO,
+    bbr::INFO,
 ];

@@ -1,6 +1,6 @@
 use super::*;
 use crate::algorithms::{
-    agile_sd::*, cltcp::*, compound::ns2::*, compound::*, cubic::*, d2tcp::*, dctcp::*, elastic::*,
+    agile_sd::*, bbr::*, cltcp::*, compound::ns2::*, compound::*, cubic::*, d2tcp::*, dctcp::*, elastic::*,
     newreno::*,
 };
 use crate::{ParameterKind, ParameterValue};
@@ -128,6 +128,7 @@ fn tables_and_structs_agree() {
     check_settings::<Dctcp>("dctcp", &mut checked);
     check_settings::<D2tcp>("d2tcp", &mut checked);
     check_settings::<Cltcp>("cltcp", &mut checked);
+    check_settings::<Bbr>("bbr", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 
