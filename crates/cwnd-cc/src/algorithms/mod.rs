@@ -2,6 +2,7 @@
 
 pub mod agile_sd;
 pub mod bbr;
+pub mod bbr3;
 pub mod cltcp;
 pub mod compound;
 pub mod cubic;
@@ -27,4 +28,5 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     d2tcp::INFO,
     cltcp::INFO,
     bbr::INFO,
+    bbr3::INFO,
 ];
