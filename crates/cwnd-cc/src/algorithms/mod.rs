@@ -5,10 +5,12 @@ pub mod bbr;
 pub mod bbr3;
 pub mod cltcp;
 pub mod compound;
+pub mod copa;
 pub mod cubic;
 pub mod d2tcp;
 pub mod dctcp;
 pub mod elastic;
+pub mod ledbat_pp;
 pub mod newreno;
 
 use crate::AlgorithmInfo;
@@ -29,4 +31,6 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     cltcp::INFO,
     bbr::INFO,
     bbr3::INFO,
+    copa::INFO,
+    ledbat_pp::INFO,
 ];

@@ -1,7 +1,7 @@
 use super::*;
 use crate::algorithms::{
-    agile_sd::*, bbr::*, bbr3::*, cltcp::*, compound::ns2::*, compound::*, cubic::*, d2tcp::*, dctcp::*,
-    elastic::*, newreno::*,
+    agile_sd::*, bbr::*, bbr3::*, cltcp::*, compound::ns2::*, compound::*, copa::*, cubic::*, d2tcp::*,
+    dctcp::*, elastic::*, ledbat_pp::*, newreno::*,
 };
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
@@ -130,6 +130,8 @@ fn tables_and_structs_agree() {
     check_settings::<Cltcp>("cltcp", &mut checked);
     check_settings::<Bbr>("bbr", &mut checked);
     check_settings::<Bbr3>("bbr3", &mut checked);
+    check_settings::<Copa>("copa", &mut checked);
+    check_settings::<LedbatPp>("ledbat-pp", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 

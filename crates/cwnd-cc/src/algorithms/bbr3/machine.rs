@@ -110,12 +110,7 @@ impl Bbr3 {
                 self.is_bw_probe_sample = true;
                 self.start_up(window);
             }
-            Phase::Up => {
-                if self.is_time_to_go_down(window, ack.in_flight) {
-                    self.prev_probe_too_high = false;
-                    self.start_down();
-                }
-            }
+            Phase::Up => self.end_up_in_time(window, ack.in_flight),
             _ => {}
         }
     }
@@ -128,6 +123,13 @@ impl Bbr3 {
     fn is_time_to_cruise(&self, window: &Window, in_flight: u32) -> bool {
         let in_flight = f64::from(in_flight);
         in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight_at(window, self.max_bw.get())
+    }
+
+    fn end_up_in_time(&mut self, window: &Window, in_flight: u32) {
+        if self.is_time_to_go_down(window, in_flight) {
+            self.prev_probe_too_high = false;
+            self.start_down();
+        }
     }
 
     fn is_time_to_go_down(&mut self, window: &Window, in_flight: u32) -> bool {
