@@ -201,6 +201,8 @@ pub struct Init {
     pub seed: u64,
     /// What was negotiated.
     pub ecn: EcnMode,
+    /// Selective acknowledgements are in use, so that several losses of a round trip can be found in it.
+    pub sack: bool,
     /// The handshake's round-trip time, if one was measured.
     pub rtt: Option<Nanos>,
     /// What the application tells.
@@ -220,4 +222,6 @@ pub struct Needs {
     pub ecn: Option<EcnMode>,
     /// The algorithm sets `cwnd` during recovery itself (BBR); the transport leaves it alone.
     pub owns_recovery: bool,
+    /// An echoed congestion mark begins no episode: it is told in [`Ack::marked`], and that is all.
+    pub marks_only: bool,
 }

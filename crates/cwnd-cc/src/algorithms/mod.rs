@@ -3,9 +3,15 @@
 pub mod africa;
 pub mod agile_sd;
 pub mod areno;
+pub mod bbr;
+pub mod bbr3;
 pub mod bic;
+pub mod cltcp;
 pub mod compound;
+pub mod copa;
 pub mod cubic;
+pub mod d2tcp;
+pub mod dctcp;
 pub mod elastic;
 pub mod er_tcp_reconstruction;
 pub mod fast;
@@ -15,6 +21,7 @@ pub mod htcp;
 pub mod hybla;
 pub mod illinois;
 pub mod invs;
+pub mod ledbat_pp;
 pub mod multcp;
 pub mod new_vegas_reconstruction;
 pub mod newreno;
@@ -57,4 +64,11 @@ pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     tcp_fit::INFO,
     new_vegas_reconstruction::INFO,
     er_tcp_reconstruction::INFO,
+    dctcp::INFO,
+    d2tcp::INFO,
+    cltcp::INFO,
+    bbr::INFO,
+    bbr3::INFO,
+    copa::INFO,
+    ledbat_pp::INFO,
 ];

@@ -2,10 +2,14 @@
 
 pub mod backlog;
 pub mod bandwidth;
+pub mod draws;
 pub mod highspeed_response;
 pub mod hystart;
 pub mod hystart_plus_plus;
 pub mod limited_slow_start;
+pub mod marks;
 pub mod reno;
 pub mod round;
+pub mod round_max;
 pub mod slow_start;
+pub mod time_min;

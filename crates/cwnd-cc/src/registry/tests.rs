@@ -1,9 +1,10 @@
 use super::*;
 use crate::algorithms::{
-    africa::*, agile_sd::*, areno::*, bic::*, compound::ns2::*, compound::*, cubic::*, elastic::*,
-    er_tcp_reconstruction::*, fast::*, fusion::*, highspeed::*, htcp::*, hybla::*, illinois::*, invs::*,
-    multcp::*, new_vegas_reconstruction::*, newreno::*, scalable::*, tcp_fit::*, vegas::*, veno::*,
-    westwood::*, yeah::*,
+    africa::*, agile_sd::*, areno::*, bbr::*, bbr3::*, bic::*, cltcp::*, compound::ns2::*, compound::*,
+    copa::*, cubic::*, d2tcp::*, dctcp::*, elastic::*, er_tcp_reconstruction::*, fast::*, fusion::*,
+    highspeed::*, htcp::*, hybla::*, illinois::*, invs::*, ledbat_pp::*, multcp::*,
+    new_vegas_reconstruction::*, newreno::*, scalable::*, tcp_fit::*, vegas::*, veno::*, westwood::*,
+    yeah::*,
 };
 use crate::{ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
@@ -146,6 +147,13 @@ fn tables_and_structs_agree() {
     check_settings::<Fusion>("fusion", &mut checked);
     check_settings::<NewVegas>("new-vegas-reconstruction", &mut checked);
     check_settings::<ErTcp>("er-tcp-reconstruction", &mut checked);
+    check_settings::<Dctcp>("dctcp", &mut checked);
+    check_settings::<D2tcp>("d2tcp", &mut checked);
+    check_settings::<Cltcp>("cltcp", &mut checked);
+    check_settings::<Bbr>("bbr", &mut checked);
+    check_settings::<Bbr3>("bbr3", &mut checked);
+    check_settings::<Copa>("copa", &mut checked);
+    check_settings::<LedbatPp>("ledbat-pp", &mut checked);
     assert_eq!(checked.len(), all().len(), "an algorithm is missing in this test");
 }
 

@@ -230,7 +230,7 @@ impl Sender {
                     self.leave(now, State::Open);
                 }
                 self.state = if self.board.sacked > 0 { State::Disorder } else { State::Open };
-                if marked && self.next > self.una {
+                if marked && self.next > self.una && !self.needs.marks_only {
                     // RFC 3168 section 6.1.2: at most once a window of data.
                     self.begin(now, CongestionKind::Ecn, State::Cwr);
                 }

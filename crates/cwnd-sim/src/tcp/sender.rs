@@ -470,6 +470,7 @@ impl Sender {
             now: Nanos(now),
             seed: self.config.algorithm_seed,
             ecn: self.config.ecn,
+            sack: self.config.sack,
             rtt: self.srtt().map(Nanos),
             hints: self.config.hints,
         };

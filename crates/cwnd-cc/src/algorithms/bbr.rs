@@ -1,0 +1,298 @@
+//! BBR, version 1: models the path by its bandwidth and its round-trip time, and sends to match.
+//!
+//! N. Cardwell, Y. Cheng, C. S. Gunn, S. H. Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion Control",
+//! ACM Queue 14(5), 2016; N. Cardwell, Y. Cheng, S. H. Yeganeh, V. Jacobson,
+//! draft-cardwell-iccrg-bbr-congestion-control-00, 2017, whose names are used:
+//!
+//! ```text
+//! BtlBw   the greatest delivery rate of 10 round trips; samples that the application limits count only
+//!         where they are greater
+//! RTprop  the least round-trip time of 10 s
+//! BDP     = BtlBw RTprop
+//! pacing  = pacing_gain BtlBw         until the pipe is full it only rises
+//! target  = cwnd_gain BDP + 3 send quanta
+//! W       += acked, up to target once the pipe is full; at least 4
+//!
+//! Startup   both gains 2/ln 2, until BtlBw grew by less than 25 % in three rounds on end: the pipe is full
+//! Drain     pacing_gain ln 2/2, until BDP + 3 quanta are in flight
+//! ProbeBW   cwnd_gain 2, pacing_gain 5/4, 3/4, 1, 1, 1, 1, 1, 1, each for RTprop; it enters at random, but not
+//!           at 3/4
+//! ProbeRTT  W = 4 for 200 ms and a round trip, when RTprop has not been met for 10 s
+//!
+//! loss      no cut; in the first round of recovery W is what is in flight and what was delivered
+//! timeout   W = 1;  after either W is what it was before
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `high_gain` | 2/ln 2 = 2.885 | 1.5 to 5 | draft section 4.3.2 |
+//! | `cwnd_gain` | 2 | 1 to 5 | draft section 4.3.4.2 |
+//! | `probe_gain` | 1.25 | 1.01 to 2 | draft section 4.3.4.2; what it adds the next phase takes away |
+//! | `rtprop_interval` | 10 s | 1 to 100 | draft section 4.1.2 |
+//! | `probe_rtt_duration` | 0.2 s | 0.01 to 2 | draft section 4.3.5 |
+//! | `pacing_margin` | 0 | 0 to 0.1 | the draft has none, Linux paces 1 % under the rate |
+//!
+//! Readings:
+//! - The draft without Linux's additions: no budget for aggregated ACKs, no detection of policers.
+//! - Without a round-trip time from the handshake the first pacing rate is made of 1 ms, and made anew from the
+//!   first sample, as in Linux; the draft leaves it.
+//! - "10 round trips" are the current one and the nine before it.
+//! - The transport is not told that samples in ProbeRTT are limited; those of segments sent in it are left
+//!   out here.
+//! - A segment is delivered when it is acknowledged or SACKed first. RTprop takes the round-trip times that the
+//!   transport vouches for (never of a retransmission without timestamps), not the sample's own.
+//! - ssthresh means nothing to it. A congestion episode sets it to the window, which no longer grows as in
+//!   slow start then.
+
+mod control;
+#[cfg(test)]
+mod tests;
+
+use crate::parts::draws::Draws;
+use crate::parts::round_max::RoundMax;
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos, Needs,
+    ParameterSet, Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "bbr",
+    title: "BBR (version 1)",
+    year: 2016,
+    reference: "N. Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016; \
+                draft-cardwell-iccrg-bbr-congestion-control-00 (2017)",
+    summary: "Sends at the greatest rate that was delivered of late, with twice the bandwidth-delay product \
+              in flight at most.",
+    strengths: "Full links and short queues on long paths, with random losses of several percent, and with \
+                buffers far over the BDP.",
+    weaknesses: "Floods buffers under a BDP, where it loses much and starves flows that answer losses; \
+                 favours long RTTs; several of them keep a queue of a BDP.",
+    signals: &[Signal::Rate, Signal::Delay],
+    based_on: "a model of the path",
+    implemented_in: "Linux (tcp_bbr), QUIC stacks (quiche, quinn), FreeBSD",
+    reconstruction: false,
+    version: 1,
+    parameters: BbrParameters::PARAMETERS,
+    build: build::<Bbr>,
+};
+
+/// 2/ln 2: the least gain by which the rate doubles each round trip.
+const HIGH_GAIN: f64 = 2.0 / core::f64::consts::LN_2;
+
+parameters! {
+    /// Settings of [`Bbr`].
+    pub struct BbrParameters {
+        /// Both gains in Startup.
+        high_gain: number(HIGH_GAIN, 1.5..=5.0), "1", "draft section 4.3.2";
+        /// How many bandwidth-delay products the window holds.
+        cwnd_gain: number(2.0, 1.0..=5.0), "1", "draft section 4.3.4.2";
+        /// The pacing gain while it probes for bandwidth.
+        probe_gain: number(1.25, 1.01..=2.0), "1", "draft section 4.3.4.2";
+        /// How long RTprop stands until it is measured anew.
+        rtprop_interval: number(10.0, 1.0..=100.0), "s", "draft section 4.1.2";
+        /// How long ProbeRTT lasts at least.
+        probe_rtt_duration: number(0.2, 0.01..=2.0), "s", "draft section 4.3.5";
+        /// The share by which it paces under the rate.
+        pacing_margin: number(0.0, 0.0..=0.1), "1", "draft; 0.01 in Linux";
+    }
+}
+
+/// The state machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// Rounds that BtlBw is the greatest rate of.
+const BTLBW_ROUNDS: usize = 10;
+
+/// BBR.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    parameters: BbrParameters,
+    draws: Draws,
+    mode: Mode,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    /// BtlBw, segments a second.
+    bandwidth: RoundMax<BTLBW_ROUNDS>,
+    /// RTprop; [`Nanos::MAX`] before the first sample.
+    rtprop: Nanos,
+    rtprop_stamp: Nanos,
+    /// RTprop, seconds, and the BDP made of it; kept because a BDP is asked for several times an ACK.
+    bdp: f64,
+    /// A round trip ends when a segment is acknowledged that was sent after so many were delivered.
+    round_end: u64,
+    round_start: bool,
+    delivered: u64,
+    /// The rate of the round that Startup compares with, rounds without growth, and whether the pipe is full.
+    full_bandwidth: f64,
+    full_rounds: u32,
+    filled_pipe: bool,
+    cycle: usize,
+    cycle_stamp: Nanos,
+    probe_rtt_done: Option<Nanos>,
+    probe_rtt_round_done: bool,
+    /// Segments sent while so many were delivered were sent in ProbeRTT.
+    throttled: (u64, u64),
+    idle_restart: bool,
+    initial_cwnd: f64,
+    /// The window before recovery or ProbeRTT.
+    prior_cwnd: f64,
+    in_recovery: bool,
+    /// Recovery has just begun; `conserving` is in its first round.
+    entering: bool,
+    conserving: bool,
+    /// The first pacing rate is a guess.
+    guessed: bool,
+}
+
+impl Configurable for Bbr {
+    type Parameters = BbrParameters;
+
+    fn new(parameters: BbrParameters) -> Self {
+        Bbr {
+            draws: Draws::default(),
+            mode: Mode::Startup,
+            pacing_gain: parameters.high_gain,
+            cwnd_gain: parameters.high_gain,
+            bandwidth: RoundMax::default(),
+            rtprop: Nanos::MAX,
+            rtprop_stamp: Nanos::ZERO,
+            bdp: 0.0,
+            round_end: 0,
+            round_start: false,
+            delivered: 0,
+            full_bandwidth: 0.0,
+            full_rounds: 0,
+            filled_pipe: false,
+            cycle: 0,
+            cycle_stamp: Nanos::ZERO,
+            probe_rtt_done: None,
+            probe_rtt_round_done: false,
+            throttled: (0, 0),
+            idle_restart: false,
+            initial_cwnd: 10.0,
+            prior_cwnd: 0.0,
+            in_recovery: false,
+            entering: false,
+            conserving: false,
+            guessed: true,
+            parameters,
+        }
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn init(&mut self, window: &mut Window, init: &Init) {
+        self.draws = Draws::new(init.seed);
+        self.initial_cwnd = window.cwnd;
+        self.rtprop_stamp = init.now;
+        if let Some(rtt) = init.rtt {
+            self.rtprop = rtt;
+        }
+        self.guess_pacing(window, init.rtt);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.delivered = ack.delivered;
+        if self.guessed && ack.rtt.is_some() {
+            self.guess_pacing(window, ack.rtt);
+        }
+        self.update_bandwidth(ack);
+        self.update_rtprop_and_bdp(ack, window);
+        self.set_pacing(window, self.pacing_gain);
+        self.set_cwnd(window, ack);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.kind != CongestionKind::Ecn {
+            self.save_cwnd(window);
+            self.in_recovery = true;
+            self.entering = congestion.kind == CongestionKind::Loss;
+            self.conserving = self.entering;
+            // The round of packet conservation is counted from here.
+            self.round_end = self.delivered;
+            window.restart_cwnd = 1.0;
+        }
+        window.reduce_to(window.cwnd);
+    }
+
+    fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
+        if self.in_recovery {
+            self.in_recovery = false;
+            self.entering = false;
+            self.conserving = false;
+            self.restore_cwnd(window);
+        }
+    }
+
+    fn on_undo(&mut self, window: &mut Window, now: Nanos) {
+        self.on_recovery_exit(window, now);
+    }
+
+    fn on_idle_restart(&mut self, window: &mut Window, _now: Nanos, _idle: Nanos) {
+        self.idle_restart = true;
+        if self.mode == Mode::ProbeBw {
+            self.set_pacing(window, 1.0);
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { rate_samples: true, pacing: true, owns_recovery: true, marks_only: true, ..Needs::default() }
+    }
+}
+
+impl Bbr {
+    /// Rounds, BtlBw, and whether the pipe is full.
+    fn update_bandwidth(&mut self, ack: &Ack) {
+        self.round_start = false;
+        let Some(sample) = &ack.rate else { return };
+        if sample.prior_delivered >= self.round_end {
+            self.round_end = ack.delivered;
+            self.round_start = true;
+            self.bandwidth.advance();
+        }
+        let throttled = (self.throttled.0..self.throttled.1).contains(&sample.prior_delivered);
+        let limited = sample.app_limited || throttled;
+        let rate = sample.segments_per_second();
+        if rate >= self.bandwidth.get() || !limited {
+            self.bandwidth.add(rate);
+        }
+        if self.filled_pipe || !self.round_start || limited {
+            return;
+        }
+        if self.bandwidth.get() >= self.full_bandwidth * 1.25 {
+            self.full_bandwidth = self.bandwidth.get();
+            self.full_rounds = 0;
+        } else {
+            self.full_rounds += 1;
+            self.filled_pipe = self.full_rounds >= 3;
+        }
+    }
+
+    /// RTprop and, in the draft's order, the steps of the state machine that look at it.
+    fn update_rtprop_and_bdp(&mut self, ack: &Ack, window: &mut Window) {
+        self.bdp = self.bandwidth.get() * self.rtprop_seconds();
+        self.step_probe_bw(window, ack);
+        self.step_startup_and_drain(window, ack);
+        let age = ack.now.since(self.rtprop_stamp).as_secs_f64();
+        let expired = age > self.parameters.rtprop_interval;
+        if let Some(rtt) = ack.rtt
+            && (rtt <= self.rtprop || expired)
+        {
+            self.rtprop = rtt;
+            self.rtprop_stamp = ack.now;
+            self.bdp = self.bandwidth.get() * self.rtprop_seconds();
+        }
+        self.step_probe_rtt(window, ack, expired);
+    }
+
+    fn rtprop_seconds(&self) -> f64 {
+        if self.rtprop == Nanos::MAX { 0.0 } else { self.rtprop.as_secs_f64() }
+    }
+}

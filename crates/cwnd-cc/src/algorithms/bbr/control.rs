@@ -1,0 +1,181 @@
+//! BBR's state machine, and what it makes of the model: pacing rate and window.
+
+use super::{Bbr, Mode};
+use crate::{Ack, Nanos, Window};
+
+/// Phases of the gain cycle: one above the rate, one as far below it, the others at it.
+const PHASES: usize = 8;
+const DRAINING_PHASE: usize = 1;
+
+/// The least window, so that ACKs of every second segment keep it going.
+const MIN_PIPE_CWND: f64 = 4.0;
+
+/// Rates in payload bytes a second up to which one segment, or two, are sent together (1.2 and 24 Mbit/s).
+const ONE_SEGMENT: f64 = 1.2e6 / 8.0;
+const TWO_SEGMENTS: f64 = 24e6 / 8.0;
+const GREATEST_QUANTUM: f64 = 65_536.0;
+
+impl Bbr {
+    /// Before anything is known: the initial window each round-trip time, times the gain of Startup.
+    pub(super) fn guess_pacing(&mut self, window: &mut Window, rtt: Option<Nanos>) {
+        let known = rtt.filter(|rtt| rtt.0 > 0);
+        self.guessed = known.is_none();
+        let rtt = known.unwrap_or(Nanos::from_millis(1)).as_secs_f64();
+        window.pacing_rate = self.parameters.high_gain * self.initial_cwnd / rtt * f64::from(window.mss());
+    }
+
+    pub(super) fn set_pacing(&mut self, window: &mut Window, gain: f64) {
+        let margin = 1.0 - self.parameters.pacing_margin;
+        let rate = gain * self.bandwidth.get() * f64::from(window.mss()) * margin;
+        if rate > 0.0 && (self.filled_pipe || rate > window.pacing_rate) {
+            window.pacing_rate = rate;
+        }
+    }
+
+    /// What `gain` bandwidth-delay products and three quanta take, segments.
+    pub(super) fn inflight(&self, window: &Window, gain: f64) -> f64 {
+        if self.rtprop == Nanos::MAX {
+            return self.initial_cwnd;
+        }
+        gain * self.bdp + 3.0 * send_quantum(window)
+    }
+
+    pub(super) fn step_startup_and_drain(&mut self, window: &mut Window, ack: &Ack) {
+        if self.mode == Mode::Startup && self.filled_pipe {
+            self.mode = Mode::Drain;
+            self.pacing_gain = 1.0 / self.parameters.high_gain;
+            // Nothing here reads it, but slow start is over.
+            window.set_ssthresh(self.inflight(window, 1.0).min(window.cwnd));
+        }
+        if self.mode == Mode::Drain && f64::from(ack.in_flight) <= self.inflight(window, 1.0) {
+            self.enter_probe_bw(ack.now);
+        }
+    }
+
+    pub(super) fn enter_probe_bw(&mut self, now: Nanos) {
+        self.mode = Mode::ProbeBw;
+        self.cwnd_gain = self.parameters.cwnd_gain;
+        // Any of the phases but the draining one; `advance_cycle` goes one further.
+        self.cycle = PHASES - 1 - self.draws.below(PHASES as u32 - 1) as usize;
+        self.advance_cycle(now);
+    }
+
+    pub(super) fn advance_cycle(&mut self, now: Nanos) {
+        self.cycle = (self.cycle + 1) % PHASES;
+        self.cycle_stamp = now;
+        let above = self.parameters.probe_gain;
+        self.pacing_gain = match self.cycle {
+            0 => above,
+            DRAINING_PHASE => 2.0 - above,
+            _ => 1.0,
+        };
+    }
+
+    pub(super) fn step_probe_bw(&mut self, window: &Window, ack: &Ack) {
+        if self.mode != Mode::ProbeBw {
+            return;
+        }
+        let full_length = ack.now.since(self.cycle_stamp) > self.rtprop;
+        let before = f64::from(ack.prior_in_flight);
+        let next = match self.cycle {
+            0 => full_length && (ack.lost > 0 || before >= self.inflight(window, self.pacing_gain)),
+            DRAINING_PHASE => full_length || before <= self.inflight(window, 1.0),
+            _ => full_length,
+        };
+        if next {
+            self.advance_cycle(ack.now);
+        }
+    }
+
+    pub(super) fn step_probe_rtt(&mut self, window: &mut Window, ack: &Ack, expired: bool) {
+        if self.mode != Mode::ProbeRtt && expired && !self.idle_restart {
+            self.save_cwnd(window);
+            self.mode = Mode::ProbeRtt;
+            self.pacing_gain = 1.0;
+            self.cwnd_gain = 1.0;
+            self.probe_rtt_done = None;
+            self.throttled.0 = ack.delivered;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.throttled.1 = ack.delivered + u64::from(ack.in_flight.max(1));
+            self.hold_probe_rtt(window, ack);
+        }
+        self.idle_restart = false;
+    }
+
+    fn hold_probe_rtt(&mut self, window: &mut Window, ack: &Ack) {
+        let Some(done) = self.probe_rtt_done else {
+            if f64::from(ack.in_flight) <= MIN_PIPE_CWND {
+                let duration = Nanos((self.parameters.probe_rtt_duration * 1e9) as u64);
+                self.probe_rtt_done = Some(ack.now + duration);
+                self.probe_rtt_round_done = false;
+                self.round_end = ack.delivered;
+            }
+            return;
+        };
+        self.probe_rtt_round_done |= self.round_start;
+        if self.probe_rtt_round_done && ack.now > done {
+            self.rtprop_stamp = ack.now;
+            self.restore_cwnd(window);
+            if self.filled_pipe {
+                self.enter_probe_bw(ack.now);
+            } else {
+                self.mode = Mode::Startup;
+                self.pacing_gain = self.parameters.high_gain;
+                self.cwnd_gain = self.parameters.high_gain;
+            }
+        }
+    }
+
+    pub(super) fn save_cwnd(&mut self, window: &Window) {
+        let unmodulated = !self.in_recovery && self.mode != Mode::ProbeRtt;
+        self.prior_cwnd = if unmodulated { window.cwnd } else { self.prior_cwnd.max(window.cwnd) };
+    }
+
+    pub(super) fn restore_cwnd(&mut self, window: &mut Window) {
+        window.set_cwnd(window.cwnd.max(self.prior_cwnd));
+    }
+
+    pub(super) fn set_cwnd(&mut self, window: &mut Window, ack: &Ack) {
+        let acked = f64::from(ack.acked);
+        let in_flight = f64::from(ack.in_flight);
+        let mut cwnd = window.cwnd;
+        if self.entering {
+            self.entering = false;
+            cwnd = in_flight + acked.max(1.0);
+        } else if self.round_start {
+            self.conserving = false;
+        }
+        if ack.lost > 0 {
+            cwnd = (cwnd - f64::from(ack.lost)).max(1.0);
+        }
+        if self.conserving {
+            cwnd = cwnd.max(in_flight + acked);
+        } else {
+            let target = self.inflight(window, self.cwnd_gain);
+            if self.filled_pipe {
+                cwnd = (cwnd + acked).min(target);
+            } else if cwnd < target || (ack.delivered as f64) < self.initial_cwnd {
+                cwnd += acked;
+            }
+            cwnd = cwnd.max(MIN_PIPE_CWND);
+        }
+        if self.mode == Mode::ProbeRtt {
+            cwnd = cwnd.min(MIN_PIPE_CWND);
+        }
+        window.set_cwnd(cwnd);
+    }
+}
+
+/// Segments that are sent together (draft section 4.2.2).
+fn send_quantum(window: &Window) -> f64 {
+    let mss = f64::from(window.mss().max(1));
+    let rate = window.pacing_rate;
+    if rate < ONE_SEGMENT {
+        1.0
+    } else if rate < TWO_SEGMENTS {
+        2.0
+    } else {
+        (rate * 1e-3).min(GREATEST_QUANTUM) / mss
+    }
+}

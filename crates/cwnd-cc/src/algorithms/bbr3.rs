@@ -1,0 +1,416 @@
+//! BBR, version 3: a model of the path that also learns from losses how much the path can hold.
+//!
+//! N. Cardwell, I. Swett, J. Beshay (editors), "BBR Congestion Control", draft-ietf-ccwg-bbr, read at commit
+//! 007dbe1fd5915300666132b570ca6d8bf0127571 of ietf-wg-ccwg/draft-ietf-ccwg-bbr. The draft's names are kept,
+//! without their prefixes. Sections of the draft in short:
+//!
+//! ```text
+//! max_bw    the greatest delivery rate of this and the last ProbeBW cycle;  bw = min(max_bw, bw_shortterm)
+//! min_rtt   the least round-trip time of 10 s;  bdp = bw min_rtt
+//! pacing    = 0.99 pacing_gain bw;  until full_bw_reached it only rises
+//! W         += acked, up to cwnd_gain bdp + extra_acked once full_bw_reached;  within 4 and the volume caps
+//!
+//! state           pacing_gain  cwnd_gain  volume cap                               until
+//! Startup            2.77         2       none                                     rate or loss plateau
+//! Drain              0.5          2       inflight_shortterm                       bdp in flight, or 3 rounds
+//! ProbeBW_DOWN       0.90         2       inflight_longterm, inflight_shortterm    bdp and headroom, or time to probe
+//! ProbeBW_CRUISE     1            2       0.85 inflight_longterm, shortterm        time to probe
+//! ProbeBW_REFILL     1            2       inflight_longterm                        a round
+//! ProbeBW_UP         1.25         2.25    inflight_longterm                        plateau, loss, or caution
+//! ProbeRTT           1            0.5     0.85 inflight_longterm, shortterm        200 ms and a round
+//!
+//! loss while probing, over 2 % of what was in flight:  inflight_longterm = max(in flight then, 0.7 target)
+//! loss otherwise, at the end of its round:             X_shortterm = max(X delivered, 0.7 X_shortterm)
+//! time to probe   2 to 3 s after the last time, or after min(target, 63) rounds, as Reno would
+//! timeout         W = 1;  after a recovery W is what it was before, within the caps
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `startup_pacing_gain` | 2.77 | 1.5 to 5 | draft: 4 ln 2 |
+//! | `cwnd_gain` | 2 | 1 to 5 | draft, DefaultCwndGain |
+//! | `loss_thresh` | 0.02 | 0.001 to 0.5 | draft, LossThresh |
+//! | `beta` | 0.7 | 0.1 to 0.95 | draft, Beta |
+//! | `headroom` | 0.15 | 0 to 0.5 | draft, Headroom |
+//! | `min_rtt_filter_len` | 10 s | 1 to 100 | draft, MinRTTFilterLen |
+//! | `probe_rtt_cwnd_gain` | 0.5 | 0.1 to 1 | draft, ProbeRTTCwndGain |
+//! | `probe_rtt_duration` | 0.2 s | 0.01 to 2 | draft, ProbeRTTDuration |
+//! | `pacing_margin` | 0.01 | 0 to 0.1 | draft, PacingMarginPercent |
+//!
+//! Readings:
+//! - *Lost ranges in Startup*: the draft counts discontiguous ranges of lost data, of which the transport tells
+//!   nothing; each ACK that finds a loss counts as one, as in Linux's BBRv3.
+//! - *C.is_cwnd_limited* is seen here: the window was full before an ACK of this round or the last. A transport
+//!   without window validation calls every flow limited.
+//! - *MarkConnectionAppLimited* in ProbeRTT: the transport is not told; samples of segments sent in it count as
+//!   limited here.
+//! - *C.delivered at a loss*: a loss is told before its ACK is counted; the round of the loss is taken from the
+//!   ACK, as in the draft.
+//! - An ACK without a sample (it delivers nothing, or the sample is implausible) has rate 0 and ends no round.
+//! - RS.rtt is the round-trip time that the transport vouches for, not the sample's own.
+//! - Until the first round-trip time the pacing rate is made of 1 ms, and then made anew: "after the first
+//!   non-zero RTT sample".
+//! - In the draft `StartProbeBW_UP` and the others set no gains; the table of section "Summary of Control
+//!   Behavior" does. REFILL, DOWN and CRUISE go back to the default cwnd gain.
+//! - The table caps the window in Drain by inflight_longterm, the pseudocode (BoundCwndForModel) does not; here
+//!   it is as in the pseudocode.
+//! - Loss in the first round of an episode under an earlier cap: `inflight_shortterm` starts from the window.
+//! - Spurious recoveries cannot raise the window over what the model allows at the next ACK.
+//! - Congestion marks mean nothing to it: the draft leaves ECN out.
+
+mod control;
+mod machine;
+mod model;
+#[cfg(test)]
+mod tests;
+
+use crate::parts::draws::Draws;
+use crate::parts::round_max::RoundMax;
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, LostPacket, Nanos,
+    Needs, ParameterSet, RateSample, Signal, State, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "bbr3",
+    title: "BBR (version 3)",
+    year: 2023,
+    reference: "N. Cardwell, I. Swett, J. Beshay, BBR Congestion Control, draft-ietf-ccwg-bbr",
+    summary: "BBR that probes for bandwidth every few seconds, and bounds what is in flight where more than \
+              2 % is lost.",
+    strengths: "Full links and short queues on long paths and with random losses under 2 %; gentler than \
+                version 1 to shallow buffers and to Reno and CUBIC beside it.",
+    weaknesses: "Random losses over 2 % throttle it; flows that start later take many probes to reach their \
+                 share; still a draft, whose details move.",
+    signals: &[Signal::Rate, Signal::Delay, Signal::Loss],
+    based_on: "BBR",
+    implemented_in: "Linux (google/bbr, v3 branch), QUIC stacks (quiche)",
+    reconstruction: false,
+    version: 1,
+    parameters: Bbr3Parameters::PARAMETERS,
+    build: build::<Bbr3>,
+};
+
+parameters! {
+    /// Settings of [`Bbr3`].
+    pub struct Bbr3Parameters {
+        /// The pacing gain in Startup.
+        startup_pacing_gain: number(2.77, 1.5..=5.0), "1", "draft, StartupPacingGain";
+        /// How many bandwidth-delay products the window holds.
+        cwnd_gain: number(2.0, 1.0..=5.0), "1", "draft, DefaultCwndGain";
+        /// The loss rate of a round from which what is in flight is too much.
+        loss_thresh: number(0.02, 0.001..=0.5), "1", "draft, LossThresh";
+        /// The fraction that a round with losses leaves at least.
+        beta: number(0.7, 0.1..=0.95), "1", "draft, Beta";
+        /// The share of inflight_longterm that is left to others.
+        headroom: number(0.15, 0.0..=0.5), "1", "draft, Headroom";
+        /// How long min_rtt stands until it is measured anew.
+        min_rtt_filter_len: number(10.0, 1.0..=100.0), "s", "draft, MinRTTFilterLen";
+        /// The share of the bandwidth-delay product in flight in ProbeRTT.
+        probe_rtt_cwnd_gain: number(0.5, 0.1..=1.0), "1", "draft, ProbeRTTCwndGain";
+        /// How long ProbeRTT lasts at least.
+        probe_rtt_duration: number(0.2, 0.01..=2.0), "s", "draft, ProbeRTTDuration";
+        /// The share by which it paces under the rate.
+        pacing_margin: number(0.01, 0.0..=0.1), "1", "draft, PacingMarginPercent";
+    }
+}
+
+/// The state machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+impl Phase {
+    /// IsInAProbeBWState.
+    fn is_probe_bw(self) -> bool {
+        matches!(self, Phase::Down | Phase::Cruise | Phase::Refill | Phase::Up)
+    }
+
+    /// IsProbingBW.
+    fn is_probing(self) -> bool {
+        matches!(self, Phase::Startup | Phase::Refill | Phase::Up)
+    }
+}
+
+/// What the ACKs that come now tell of the last bandwidth probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// What is restored if a recovery proves spurious.
+#[derive(Clone, Copy, Debug, Default)]
+struct Undo {
+    phase: Option<Phase>,
+    bw_shortterm: f64,
+    inflight_shortterm: f64,
+    inflight_longterm: f64,
+}
+
+const MAX_BW_CYCLES: usize = 2;
+const EXTRA_ACKED_ROUNDS: usize = 10;
+
+/// BBRv3.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    parameters: Bbr3Parameters,
+    draws: Draws,
+    phase: Phase,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    /// The sample of this ACK: rate in segments a second, and the rest.
+    rate: f64,
+    sample: RateSample,
+    now: Nanos,
+    /// C.delivered.
+    delivered: u64,
+
+    max_bw: RoundMax<MAX_BW_CYCLES>,
+    bw: f64,
+    bw_shortterm: f64,
+    bw_latest: f64,
+    inflight_longterm: f64,
+    inflight_shortterm: f64,
+    inflight_latest: f64,
+    min_rtt: Nanos,
+    min_rtt_stamp: Nanos,
+    min_rtt_expired: bool,
+    extra_acked: RoundMax<EXTRA_ACKED_ROUNDS>,
+    extra_acked_start: Nanos,
+    extra_acked_delivered: f64,
+
+    next_round_delivered: u64,
+    round_start: bool,
+    round_count: u64,
+    drain_start_round: u64,
+    full_bw: f64,
+    full_bw_count: u32,
+    full_bw_now: bool,
+    full_bw_reached: bool,
+
+    loss_round_delivered: u64,
+    loss_round_start: bool,
+    is_loss_in_round: bool,
+    /// The round of a loss begins with the next ACK.
+    loss_round_due: bool,
+    loss_events: u32,
+
+    ack_phase: AckPhase,
+    is_bw_probe_sample: bool,
+    bw_probe_up_acked: f64,
+    probe_up_acked_per_inc: f64,
+    bw_probe_up_rounds: u32,
+    rounds_since_probe_up: u64,
+    bw_probe_wait: Nanos,
+    cycle_stamp: Nanos,
+    prev_probe_too_high: bool,
+    prev_probe_precautionary: bool,
+    cwnd_limited: [bool; 2],
+
+    probe_rtt_done: Option<Nanos>,
+    probe_rtt_round_done: bool,
+    probe_rtt_cwnd: f64,
+    /// Segments sent while so many were delivered were sent in ProbeRTT.
+    throttled: (u64, u64),
+    idle_restart: bool,
+
+    initial_cwnd: f64,
+    prior_cwnd: f64,
+    in_recovery: bool,
+    undo: Undo,
+    sack: bool,
+    /// The first pacing rate is a guess.
+    guessed: bool,
+}
+
+impl Configurable for Bbr3 {
+    type Parameters = Bbr3Parameters;
+
+    fn new(parameters: Bbr3Parameters) -> Self {
+        Bbr3 {
+            draws: Draws::default(),
+            phase: Phase::Startup,
+            pacing_gain: parameters.startup_pacing_gain,
+            cwnd_gain: parameters.cwnd_gain,
+            rate: 0.0,
+            sample: RateSample::default(),
+            now: Nanos::ZERO,
+            delivered: 0,
+            max_bw: RoundMax::default(),
+            bw: 0.0,
+            bw_shortterm: f64::INFINITY,
+            bw_latest: 0.0,
+            inflight_longterm: f64::INFINITY,
+            inflight_shortterm: f64::INFINITY,
+            inflight_latest: 0.0,
+            min_rtt: Nanos::MAX,
+            min_rtt_stamp: Nanos::ZERO,
+            min_rtt_expired: false,
+            extra_acked: RoundMax::default(),
+            extra_acked_start: Nanos::ZERO,
+            extra_acked_delivered: 0.0,
+            next_round_delivered: 0,
+            round_start: false,
+            round_count: 0,
+            drain_start_round: 0,
+            full_bw: 0.0,
+            full_bw_count: 0,
+            full_bw_now: false,
+            full_bw_reached: false,
+            loss_round_delivered: 0,
+            loss_round_start: false,
+            is_loss_in_round: false,
+            loss_round_due: false,
+            loss_events: 0,
+            ack_phase: AckPhase::Init,
+            is_bw_probe_sample: false,
+            bw_probe_up_acked: 0.0,
+            probe_up_acked_per_inc: f64::INFINITY,
+            bw_probe_up_rounds: 0,
+            rounds_since_probe_up: 0,
+            bw_probe_wait: Nanos::ZERO,
+            cycle_stamp: Nanos::ZERO,
+            prev_probe_too_high: false,
+            prev_probe_precautionary: false,
+            cwnd_limited: [false; 2],
+            probe_rtt_done: None,
+            probe_rtt_round_done: false,
+            probe_rtt_cwnd: 0.0,
+            throttled: (0, 0),
+            idle_restart: false,
+            initial_cwnd: 10.0,
+            prior_cwnd: 0.0,
+            in_recovery: false,
+            undo: Undo::default(),
+            sack: false,
+            guessed: true,
+            parameters,
+        }
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn init(&mut self, window: &mut Window, init: &Init) {
+        self.draws = Draws::new(init.seed);
+        self.sack = init.sack;
+        self.now = init.now;
+        self.initial_cwnd = window.cwnd;
+        self.probe_rtt_cwnd = window.cwnd;
+        self.min_rtt = init.rtt.unwrap_or(Nanos::MAX);
+        self.min_rtt_stamp = init.now;
+        self.extra_acked_start = init.now;
+        self.guess_pacing(window, init.rtt);
+    }
+
+    /// UpdateOnACK, in the draft's order.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.take_sample(window, ack);
+        if self.guessed && ack.rtt.is_some() {
+            self.guess_pacing(window, ack.rtt);
+        }
+        self.update_latest_delivery_signals(ack.rate.is_some());
+        self.update_congestion_signals(window, ack.rate.is_some());
+        self.update_ack_aggregation(window, ack.acked);
+        self.check_full_bw_reached(ack.rate.is_some());
+        self.check_startup_done(window, ack);
+        self.check_drain_done(window, ack);
+        self.update_probe_bw(window, ack);
+        self.update_min_rtt(ack.rtt);
+        self.check_probe_rtt(window, ack);
+        self.advance_latest_delivery_signals();
+        self.bw = self.max_bw.get().min(self.bw_shortterm);
+        self.set_pacing(window, self.pacing_gain);
+        self.set_cwnd(window, ack.acked);
+    }
+
+    fn on_packet_lost(&mut self, window: &mut Window, lost: &LostPacket) {
+        self.now = lost.now;
+        self.handle_lost_packet(window, lost);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.kind != CongestionKind::Ecn {
+            // The loss that begins the episode has been told before, and its state is saved.
+            if !self.loss_round_due {
+                self.save_state_upon_loss(window);
+            }
+            self.in_recovery = true;
+            window.restart_cwnd = 1.0;
+        }
+        window.reduce_to(window.cwnd);
+    }
+
+    fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
+        if self.in_recovery {
+            self.in_recovery = false;
+            self.restore_cwnd(window);
+        }
+    }
+
+    fn on_undo(&mut self, window: &mut Window, now: Nanos) {
+        self.now = now;
+        self.in_recovery = false;
+        self.handle_spurious_recovery(window);
+    }
+
+    /// HandleRestartFromIdle.
+    fn on_idle_restart(&mut self, window: &mut Window, now: Nanos, _idle: Nanos) {
+        self.now = now;
+        self.idle_restart = true;
+        self.extra_acked_start = now;
+        if self.phase.is_probe_bw() {
+            self.set_pacing(window, 1.0);
+        } else if self.phase == Phase::ProbeRtt {
+            self.check_probe_rtt_done(window);
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            rate_samples: true,
+            lost_packets: true,
+            pacing: true,
+            owns_recovery: true,
+            marks_only: true,
+            ..Needs::default()
+        }
+    }
+}
+
+impl Bbr3 {
+    fn take_sample(&mut self, window: &Window, ack: &Ack) {
+        self.now = ack.now;
+        self.delivered = ack.delivered;
+        self.sample = ack.rate.unwrap_or_default();
+        self.rate = self.sample.segments_per_second();
+        self.sample.app_limited |=
+            (self.throttled.0..self.throttled.1).contains(&self.sample.prior_delivered);
+        self.cwnd_limited[0] |= f64::from(ack.prior_in_flight) >= libm::floor(window.cwnd);
+        self.loss_events += u32::from(ack.lost > 0);
+        if self.loss_round_due {
+            self.loss_round_due = false;
+            self.loss_round_delivered = ack.delivered;
+        }
+    }
+
+    /// C.is_cwnd_limited.
+    fn is_cwnd_limited(&self) -> bool {
+        self.cwnd_limited[0] || self.cwnd_limited[1]
+    }
+
+    fn in_fast_recovery(ack: &Ack) -> bool {
+        ack.state == State::Recovery
+    }
+}

@@ -1,0 +1,164 @@
+//! CLTCP: as aggressive as N flows, N falling with the share of marks.
+//!
+//! X. Jiang, G. Jin, "CLTCP: An Adaptive TCP Congestion Control Algorithm Based on Congestion Level", IEEE
+//! Communications Letters 19(8), 2015. With W the window in segments and F the fraction of a window of data
+//! whose ACKs carry the echo of a mark:
+//!
+//! ```text
+//! alpha = (1 - g) alpha + g F         once a window of data, as in DCTCP              (equation 1)
+//! N     = N + 1 - alpha^d N           periodically                                    (equation 5)
+//! slow start             W += 1 for each acknowledged segment
+//! congestion avoidance   W += N/W for each acknowledged segment                       (equation 4)
+//! loss                   ssthresh = W (1 - 2/(3 N + 1))                               (equation 4)
+//! ```
+//!
+//! N comes to rest at alpha^-d: 10 flows with one mark in a hundred, 2 with one in four, one where everything
+//! is marked. The queue marks what arrives while it holds more than K packets; the paper takes K as a fifth
+//! of the buffer, on a queue that is drop-tail otherwise.
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `d` | 0.5 | 0.01 to 10 | paper, section III |
+//! | `g` | 1/16 | 0.001 to 1 | not given; RFC 8257's |
+//! | `n_period` | 0 s | 0 to 10 | not given; 0 is each window of data, TCP-FIT has 0.5 |
+//! | `n_max` | 1000000 | 1 to 1000000 | the paper has no limit |
+//! | `ecn_cut` | off | | equation 4 cuts "for each loss" |
+//!
+//! Readings, where the paper is silent:
+//! - N is updated with alpha, at the end of each window of data, and no more often than `n_period`.
+//! - g: the paper quotes DCTCP's bound g < 1.386/sqrt(2 (C RTT + K)), which is 0.028 on its own topology, and
+//!   DCTCP's value 1/16 is above it. 1/16 is used; `g=0.015625` keeps to the bound.
+//! - alpha begins at 0 and N at 1. DCTCP's alpha of 1 would hold N at 1 for some sixteen windows.
+//! - A mark alone does not cut the window. Were it to, then beside four Reno flows that keep the queue above K
+//!   CLTCP would be halved at every window and starve, while the paper's figure 4(a) shows it near Reno's
+//!   share. `ecn_cut` makes a mark a loss, as the core of ns-2's sender has it.
+//! - N stands still in slow start and in recovery; alpha is kept up to date in all states.
+//! - While nothing was ever marked N grows by one each period without limit. `n_max` can end that.
+//! - Where ECN was not negotiated nothing could ever be marked: N stays 1, which is Reno.
+//! - A timeout takes N back to 1 and keeps alpha; the threshold is that of a loss.
+//! - F counts segments, marked if the ACK that delivers them carries an echo. The echo must be exact
+//!   ([`Needs::ecn`]): a classic receiver repeats it until the sender has answered, which would raise F.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::marks::MarkShare;
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos,
+    Needs, ParameterSet, Signal, State, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "cltcp",
+    title: "CLTCP",
+    year: 2015,
+    reference: "X. Jiang, G. Jin, CLTCP: An Adaptive TCP Congestion Control Algorithm Based on Congestion \
+                Level, IEEE Communications Letters 19(8), 2015",
+    summary: "Behaves as N Reno flows, N growing while little is marked and falling to 1 where all is.",
+    strengths: "Fills long fast paths and shrugs off random losses as long as the bottleneck marks before \
+                it drops.",
+    weaknesses: "Grows without bound between losses where ECN is negotiated and nothing marks; no better \
+                 than Reno without ECN; much rests on constants that its paper does not give.",
+    signals: &[Signal::Ecn, Signal::Loss],
+    based_on: "TCP-FIT, DCTCP",
+    implemented_in: "the authors' ns-2 code, which is not public",
+    reconstruction: false,
+    version: 1,
+    parameters: CltcpParameters::PARAMETERS,
+    build: build::<Cltcp>,
+};
+
+parameters! {
+    /// Settings of [`Cltcp`].
+    pub struct CltcpParameters {
+        /// The exponent of the congestion level.
+        d: number(0.5, 0.01..=10.0), "1", "paper, section III";
+        /// The weight of the newest window of data in alpha.
+        g: number(0.0625, 0.001..=1.0), "1", "RFC 8257 section 4.2; the paper gives none";
+        /// The least time between updates of N; 0 updates it with every window of data.
+        n_period: number(0.0, 0.0..=10.0), "s", "the paper says periodically; TCP-FIT has 0.5";
+        /// The greatest N.
+        n_max: number(1e6, 1.0..=1e6), "flows", "the paper has no limit";
+        /// Answer a mark as a loss.
+        ecn_cut: switch(false), "", "paper, equation 4: for each loss";
+    }
+}
+
+/// CLTCP.
+#[derive(Clone, Debug)]
+pub struct Cltcp {
+    parameters: CltcpParameters,
+    marks: MarkShare,
+    /// N.
+    flows: f64,
+    updated: Nanos,
+    /// Marks can be echoed.
+    marking: bool,
+}
+
+impl Configurable for Cltcp {
+    type Parameters = CltcpParameters;
+
+    fn new(parameters: CltcpParameters) -> Self {
+        let marks = MarkShare::new(0.0, parameters.g);
+        Cltcp { parameters, marks, flows: 1.0, updated: Nanos::ZERO, marking: false }
+    }
+}
+
+impl CongestionControl for Cltcp {
+    fn init(&mut self, _window: &mut Window, init: &Init) {
+        self.marking = init.ecn != EcnMode::Off;
+        self.updated = init.now;
+    }
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if self.marks.count(ack) {
+            self.update_flows(window, ack);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        let cwnd = window.cwnd;
+        window.increase_weighted(acked, self.flows, cwnd);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        // A mark that the transport makes an episode of although it was asked not to holds the window.
+        let cut = congestion.kind != CongestionKind::Ecn || self.parameters.ecn_cut;
+        let kept = if cut { 1.0 - 2.0 / (3.0 * self.flows + 1.0) } else { 1.0 };
+        window.reduce_to(window.cwnd * kept);
+        if congestion.kind == CongestionKind::Timeout {
+            self.flows = 1.0;
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ecn: Some(EcnMode::Exact), marks_only: !self.parameters.ecn_cut, ..Needs::default() }
+    }
+}
+
+impl Cltcp {
+    /// A window of data has ended, and with it perhaps a period of N.
+    fn update_flows(&mut self, window: &Window, ack: &Ack) {
+        let steady = matches!(ack.state, State::Open | State::Disorder) && !window.in_slow_start();
+        let due = ack.now.since(self.updated).as_secs_f64() >= self.parameters.n_period;
+        if !(self.marking && steady && due) {
+            return;
+        }
+        self.updated = ack.now;
+        let level = libm::pow(self.marks.alpha, self.parameters.d);
+        self.flows = (self.flows + 1.0 - level * self.flows).min(self.parameters.n_max);
+    }
+}

@@ -1,0 +1,102 @@
+//! DCTCP: gives way to congestion marks by as much as there are of them.
+//!
+//! S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, "Data Center TCP (DCTCP): TCP Congestion
+//! Control for Data Centers", RFC 8257, 2017; M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010.
+//! With W the window in segments and F the fraction of the segments of a window of data whose ACKs carry
+//! the echo of a mark:
+//!
+//! ```text
+//! alpha = (1 - g) alpha + g F              once a window of data             (RFC 8257 section 3.3)
+//! mark    ssthresh = W (1 - alpha/2)       once a window of data             (RFC 8257 section 3.3)
+//! loss    ssthresh = W/2                                                     (RFC 8257 section 3.5)
+//! growth  as NewReno's
+//! ```
+//!
+//! | parameter | default | range | source |
+//! |---|---|---|---|
+//! | `g` | 1/16 | 0.001 to 1 | RFC 8257 section 4.2; the paper wants under 1.386/sqrt(2 (C RTT + K)) |
+//! | `initial_alpha` | 1 | 0 to 1 | RFC 8257 section 4.1: cautious at first |
+//!
+//! The other half of DCTCP is a queue that marks what arrives while it holds more than K packets, with
+//! K > C RTT/7 (paper), and a receiver that echoes each packet's mark exactly. It asks the transport for the
+//! latter ([`Needs::ecn`]); where nothing marks it is NewReno.
+//!
+//! Readings:
+//! - The mark that begins an episode is answered with the alpha of the windows before: the window that it
+//!   lies in has not ended. So the first mark of all halves the window.
+//! - Segments are counted, not bytes, and an ACK's echo stands for all that the ACK delivers.
+//! - Linux lets an alpha under 1/1024 be nothing; here it fades.
+//! - Loss and timeout leave alpha as it is.
+
+#[cfg(test)]
+mod tests;
+
+use crate::parts::{marks::MarkShare, reno};
+use crate::{
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, EcnMode, Needs,
+    ParameterSet, Signal, Window, build,
+};
+
+/// What the registry says of it.
+pub const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "dctcp",
+    title: "Data Center TCP",
+    year: 2010,
+    reference: "RFC 8257 (2017); M. Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010",
+    summary: "NewReno that answers congestion marks in proportion to how many there are.",
+    strengths: "Keeps queues as short as the marking threshold and links full, in a data centre whose \
+                switches all mark at that threshold.",
+    weaknesses: "Starves other algorithms where it shares a queue that marks, and is NewReno where nothing \
+                 marks; favours short RTTs.",
+    signals: &[Signal::Ecn, Signal::Loss],
+    based_on: "NewReno",
+    implemented_in: "Linux, Windows Server, FreeBSD, ns-3",
+    reconstruction: false,
+    version: 1,
+    parameters: DctcpParameters::PARAMETERS,
+    build: build::<Dctcp>,
+};
+
+parameters! {
+    /// Settings of [`Dctcp`].
+    pub struct DctcpParameters {
+        /// The weight of the newest window of data in alpha.
+        g: number(0.0625, 0.001..=1.0), "1", "RFC 8257 section 4.2";
+        /// alpha at first.
+        initial_alpha: number(1.0, 0.0..=1.0), "1", "RFC 8257 section 4.1";
+    }
+}
+
+/// DCTCP.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    marks: MarkShare,
+}
+
+impl Configurable for Dctcp {
+    type Parameters = DctcpParameters;
+
+    fn new(parameters: DctcpParameters) -> Self {
+        Dctcp { marks: MarkShare::new(parameters.initial_alpha, parameters.g) }
+    }
+}
+
+impl CongestionControl for Dctcp {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.marks.count(ack);
+        reno::increase(window, ack);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        if congestion.is_repeated_timeout() {
+            return;
+        }
+        let share = if congestion.kind == CongestionKind::Ecn { self.marks.alpha } else { 1.0 };
+        window.reduce_to(window.cwnd * (1.0 - share / 2.0));
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ecn: Some(EcnMode::Exact), ..Needs::default() }
+    }
+}
