@@ -167,6 +167,8 @@ pub struct Sender {
     pub(super) forced: bool,
     /// Pacing lets the next packet go at this time.
     paced_until: u64,
+    /// `release_at` without the overhead.
+    due: u64,
     pub(super) start_at: u64,
     pub(super) stop_at: u64,
     /// When the last segment of a transfer was acknowledged.
@@ -223,6 +225,7 @@ impl Sender {
             release_at: NEVER,
             forced: false,
             paced_until: 0,
+            due: 0,
             start_at: config.start,
             stop_at: config.stop,
             cwnd_integral: 0.0,
@@ -532,7 +535,8 @@ impl Sender {
             }
             if self.release_at == NEVER {
                 let overhead = self.config.overhead_stream.below(self.config.send_overhead);
-                self.release_at = now.max(self.paced_until) + overhead;
+                self.due = now.max(self.paced_until);
+                self.release_at = self.due + overhead;
             }
             if self.release_at > now {
                 break;
@@ -543,7 +547,8 @@ impl Sender {
             let rate = self.window.pacing_rate;
             if self.needs.pacing && rate.is_finite() && rate > 0.0 {
                 let interval = f64::from(self.window.mss()) / rate * 1e9;
-                self.paced_until = now.max(self.paced_until) + interval.min(1e12) as u64;
+                // Not from now: the overhead of each packet would slow all that follow.
+                self.paced_until = self.due + interval.min(1e12) as u64;
             }
         }
         self.rearm();
