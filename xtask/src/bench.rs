@@ -1,8 +1,10 @@
-//! `cargo xtask bench`: what a simulated packet costs, in CPU time, instructions and memory.
+//! `cargo xtask bench`: what a simulated packet costs, in CPU time, instructions and memory, and what an ACK
+//! costs each algorithm.
 //!
 //! Each measurement is a process of its own. Nothing here fails because something is slow: the machine is
 //! noisy, so the numbers stand beside their bars and beside the machine's load.
 
+mod acks;
 mod machine;
 mod measure;
 mod rows;
@@ -17,7 +19,7 @@ use rows::{ROWS, Row};
 use std::path::Path;
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--runs 5] [--no-callgrind] [--reference 'PROGRAM ARGUMENTS']";
+pub const OPTIONS: &str = "[--runs 5] [--acks-only] [--no-callgrind] [--reference 'PROGRAM ARGUMENTS']";
 
 /// Simulated seconds of a run, and of a long one for its memory.
 const DURATION: u32 = 100;
@@ -26,11 +28,16 @@ const LONG: u32 = 400;
 const REFERENCE: &str = "--reference";
 const RUNS: &str = "--runs";
 const NO_CALLGRIND: &str = "--no-callgrind";
+const ACKS_ONLY: &str = "--acks-only";
 
 /// Measure everything, and print it.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[REFERENCE, RUNS], &[NO_CALLGRIND])?;
+    let options = Options::new(arguments, &[REFERENCE, RUNS], &[NO_CALLGRIND, ACKS_ONLY])?;
     let runs = options.number(RUNS, 5)?;
+    if options.has(ACKS_ONLY) {
+        print_acks(runs)?;
+        return Ok(true);
+    }
     let cwnd = json::build_cwnd()?;
     let machine = machine::describe();
     let load_before = machine::load();
@@ -55,11 +62,24 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     }
     println!("\nPeak memory of the process, {LONG} s against {DURATION} s simulated\n");
     print!("{}", memory(&cwnd, &measured)?);
+    println!();
+    print_acks(runs)?;
     if let Some(reference) = options.text(REFERENCE) {
         println!("\n{}", against(reference, &cwnd, runs)?);
     }
     println!("\n{machine}; load average {load_before} before, {} after", machine::load());
     Ok(true)
+}
+
+fn print_acks(runs: usize) -> Result<(), String> {
+    eprintln!("what an ACK costs: {runs} runs");
+    let costs = acks::costs(runs)?;
+    println!(
+        "What an ACK costs each algorithm at three windows, a loss every thousand; median of {runs} runs\n"
+    );
+    print!("{costs}");
+    println!("\n  The cost of making the events is taken off. The bar is the project's own.");
+    Ok(())
 }
 
 /// Instructions a packet of every row, by callgrind.

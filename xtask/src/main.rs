@@ -4,6 +4,7 @@
 mod bench;
 mod command;
 mod fidelity;
+mod fuzz;
 mod json;
 mod options;
 mod statistics;
@@ -31,8 +32,15 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "bench",
         options: bench::OPTIONS,
-        summary: "CPU time, instructions and memory of the simulator; never fails on time",
+        summary: "CPU time, instructions and memory of the simulator, and what an ACK costs each algorithm; \
+                  never fails on time",
         run: bench::run,
+    },
+    Chore {
+        name: "fuzz",
+        options: fuzz::OPTIONS,
+        summary: "random events for every algorithm; prints the seed that fails",
+        run: fuzz::run,
     },
     Chore {
         name: "fidelity",

@@ -218,7 +218,8 @@ pub struct Needs {
     pub lost_packets: bool,
     /// Packets are spaced by [`crate::Window::pacing_rate`].
     pub pacing: bool,
-    /// The flow negotiates ECN this way whatever the stack's own setting is.
+    /// Where a queue of the path marks, the flow negotiates ECN this way whatever the stack's own setting is.
+    /// A transport that cannot know negotiates it always; [`Init::ecn`] tells what came of it.
     pub ecn: Option<EcnMode>,
     /// The algorithm sets `cwnd` during recovery itself (BBR); the transport leaves it alone.
     pub owns_recovery: bool,

@@ -26,7 +26,7 @@ pub use event::{
 pub use parameters::{
     Parameter, ParameterError, ParameterKind, ParameterSet, ParameterValue, Parameters, Setting,
 };
-pub use registry::{AlgorithmInfo, Configurable, Signal, all, build, find};
+pub use registry::{AlgorithmInfo, Configurable, Signal, all, build, find, markdown};
 pub use time::Nanos;
 pub use window::{Arithmetic, Window, WindowConfig};
 

@@ -1,5 +1,9 @@
 //! The list of algorithms: what each is called, what it is, its parameters and how to build one.
 
+mod markdown;
+
+pub use markdown::markdown;
+
 use crate::{CongestionControl, Parameter, ParameterError, ParameterSet, Parameters, algorithms::ALGORITHMS};
 use alloc::boxed::Box;
 use core::fmt;
@@ -15,6 +19,18 @@ pub enum Signal {
     Ecn,
     /// Delivery rate.
     Rate,
+}
+
+impl Signal {
+    /// Its name in a word.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Signal::Loss => "loss",
+            Signal::Delay => "delay",
+            Signal::Ecn => "ecn",
+            Signal::Rate => "rate",
+        }
+    }
 }
 
 /// An algorithm as the registry knows it.

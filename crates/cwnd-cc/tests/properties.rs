@@ -108,7 +108,7 @@ proptest! {
     fn a_window_that_is_not_used_does_not_grow(acks in 1u32..500, rtt_ms in 1u64..500) {
         for mut flow in flows(10.0, 0) {
             // BBR's window is what its model says, whether it is used or not.
-            if flow.follows_a_model() {
+            if flow.needs.rate_samples {
                 continue;
             }
             let before = flow.window.cwnd;

@@ -31,7 +31,7 @@ pub enum DelayedAck {
     After(Time),
 }
 
-/// Whether flows use ECN (an algorithm that needs marks overrides this).
+/// Whether flows use ECN (an algorithm that needs marks overrides this where a queue marks).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
     /// No.

@@ -48,15 +48,12 @@ pub fn endpoints(
     let before = starts.iter().zip(&handshakes).map(|(start, handshake)| handshake.saturating_sub(*start));
     // One more than needed: a link that has never sent was free before anything happens.
     let origin = before.max().unwrap_or(0) + 1;
+    let marked = scenario.network.links.iter().any(|link| link.queue.ecn_threshold.is_some());
     let mut endpoints = Vec::with_capacity(scenario.flows.len());
     for (i, flow) in scenario.flows.iter().enumerate() {
         let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;
         let stack = &scenario.stack;
-        let ecn = algorithm.needs().ecn.unwrap_or(match stack.ecn {
-            Ecn::Off => EcnMode::Off,
-            Ecn::Classic => EcnMode::Classic,
-            Ecn::Exact => EcnMode::Exact,
-        });
+        let ecn = negotiated(stack.ecn, marked, algorithm.needs().ecn);
         let (segments, last_payload) =
             flow.bytes.map_or((u64::MAX, stack.payload), |bytes| segments(bytes, stack.payload));
         let sender = SenderConfig {
@@ -107,6 +104,15 @@ pub fn endpoints(
     Ok((endpoints, origin))
 }
 
+/// What a flow negotiates: what its algorithm needs, if some queue marks, and else what the stack says.
+fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
+    needed.filter(|_| marked).unwrap_or(match stack {
+        Ecn::Off => EcnMode::Off,
+        Ecn::Classic => EcnMode::Classic,
+        Ecn::Exact => EcnMode::Exact,
+    })
+}
+
 /// When a flow starts, jitter included, on the scenario's clock.
 pub fn start(scenario: &Scenario, flow: usize) -> u64 {
     let mut stream = Stream::new(scenario.seed, Purpose::StartJitter, flow as u64);
@@ -148,5 +154,21 @@ pub fn instant_cycle_problem(scenario: &Scenario, graph: &Graph, cycle: &[usize]
             "packets would go round {} in no time at all; give one of the links a delay or a rate",
             names.join(", ")
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_algorithm_needs_is_negotiated_where_queues_mark() {
+        let exact = Some(EcnMode::Exact);
+        for stack in [Ecn::Off, Ecn::Classic, Ecn::Exact] {
+            assert_eq!(negotiated(stack, true, exact), EcnMode::Exact);
+            assert_eq!(negotiated(stack, false, exact), negotiated(stack, true, None));
+        }
+        assert_eq!(negotiated(Ecn::Off, false, exact), EcnMode::Off);
+        assert_eq!(negotiated(Ecn::Classic, true, None), EcnMode::Classic);
     }
 }

@@ -185,8 +185,11 @@ pub struct Bbr3 {
     inflight_shortterm: f64,
     inflight_latest: f64,
     min_rtt: Nanos,
+    /// The same in seconds; none if not known.
+    min_rtt_s: Option<f64>,
     min_rtt_stamp: Nanos,
     min_rtt_expired: bool,
+    min_rtt_filter_len: Nanos,
     extra_acked: RoundMax<EXTRA_ACKED_ROUNDS>,
     extra_acked_start: Nanos,
     extra_acked_delivered: f64,
@@ -226,6 +229,8 @@ pub struct Bbr3 {
     throttled: (u64, u64),
     idle_restart: bool,
 
+    /// Three quanta, and four segments at least, kept because it costs a division.
+    budget: f64,
     initial_cwnd: f64,
     prior_cwnd: f64,
     in_recovery: bool,
@@ -256,8 +261,10 @@ impl Configurable for Bbr3 {
             inflight_shortterm: f64::INFINITY,
             inflight_latest: 0.0,
             min_rtt: Nanos::MAX,
+            min_rtt_s: None,
             min_rtt_stamp: Nanos::ZERO,
             min_rtt_expired: false,
+            min_rtt_filter_len: Nanos((parameters.min_rtt_filter_len * 1e9) as u64),
             extra_acked: RoundMax::default(),
             extra_acked_start: Nanos::ZERO,
             extra_acked_delivered: 0.0,
@@ -290,6 +297,7 @@ impl Configurable for Bbr3 {
             probe_rtt_cwnd: 0.0,
             throttled: (0, 0),
             idle_restart: false,
+            budget: 6.0,
             initial_cwnd: 10.0,
             prior_cwnd: 0.0,
             in_recovery: false,
@@ -308,7 +316,9 @@ impl CongestionControl for Bbr3 {
         self.now = init.now;
         self.initial_cwnd = window.cwnd;
         self.probe_rtt_cwnd = window.cwnd;
-        self.min_rtt = init.rtt.unwrap_or(Nanos::MAX);
+        if let Some(rtt) = init.rtt {
+            self.set_min_rtt(rtt);
+        }
         self.min_rtt_stamp = init.now;
         self.extra_acked_start = init.now;
         self.guess_pacing(window, init.rtt);
@@ -325,7 +335,7 @@ impl CongestionControl for Bbr3 {
         self.update_ack_aggregation(window, ack.acked);
         self.check_full_bw_reached(ack.rate.is_some());
         self.check_startup_done(window, ack);
-        self.check_drain_done(window, ack);
+        self.check_drain_done(ack);
         self.update_probe_bw(window, ack);
         self.update_min_rtt(ack.rtt);
         self.check_probe_rtt(window, ack);
@@ -397,7 +407,7 @@ impl Bbr3 {
         self.rate = self.sample.segments_per_second();
         self.sample.app_limited |=
             (self.throttled.0..self.throttled.1).contains(&self.sample.prior_delivered);
-        self.cwnd_limited[0] |= f64::from(ack.prior_in_flight) >= libm::floor(window.cwnd);
+        self.cwnd_limited[0] |= f64::from(ack.prior_in_flight) + 1.0 > window.cwnd;
         self.loss_events += u32::from(ack.lost > 0);
         if self.loss_round_due {
             self.loss_round_due = false;

@@ -57,7 +57,7 @@ pub struct Flow {
     pub window: Window,
     pub name: &'static str,
     algorithm: Box<dyn CongestionControl>,
-    needs: Needs,
+    pub needs: Needs,
     greatest_restart: f64,
     now: u64,
     acks: u64,
@@ -109,11 +109,6 @@ impl Flow {
             min_rtt: Nanos::MAX,
             srtt: Nanos::ZERO,
         }
-    }
-
-    /// Whether its window follows a model of the path instead of its own use.
-    pub fn follows_a_model(&self) -> bool {
-        self.needs.rate_samples
     }
 
     pub fn apply(&mut self, event: &Event, tick: u64) {

@@ -301,8 +301,9 @@ impl Sender {
         if !self.config.sack {
             self.lose_first();
         }
-        if self.state == State::Cwr {
-            // The window has been reduced for this window of data already.
+        if self.state == State::Cwr && self.config.ecn != EcnMode::Exact {
+            // The window has been reduced for this window of data already: a classic mark counts as a loss. An
+            // exact one may have reduced it by little, and a loss is answered all the same (RFC 8257 section 3.5).
             self.state = State::Recovery;
             self.recover = self.next;
             self.guard = self.next;

@@ -165,10 +165,9 @@ pub struct Sender {
     pub(super) release_at: u64,
     /// One packet may go whatever the window says.
     pub(super) forced: bool,
-    /// Pacing lets the next packet go at this time.
+    /// Pacing lets the next packet go at this time, and let the one go that waits at that.
     paced_until: u64,
-    /// `release_at` without the overhead.
-    due: u64,
+    paced_from: u64,
     pub(super) start_at: u64,
     pub(super) stop_at: u64,
     /// When the last segment of a transfer was acknowledged.
@@ -225,7 +224,7 @@ impl Sender {
             release_at: NEVER,
             forced: false,
             paced_until: 0,
-            due: 0,
+            paced_from: 0,
             start_at: config.start,
             stop_at: config.stop,
             cwnd_integral: 0.0,
@@ -520,11 +519,13 @@ impl Sender {
     }
 
     /// Send by pacing and send overhead: a packet leaves when its release time has come, which is set
-    /// when the window lets it go.
+    /// when the window lets it go. Pacing keeps its own times: what a packet takes to leave beyond its time
+    /// makes the next one no later.
     #[cold]
     #[inline(never)]
     pub(super) fn transmit_gated(&mut self, now: u64, force: bool, out: &mut impl Emit) {
         self.forced |= force;
+        let mut in_turn = false;
         loop {
             let window = self.window.cwnd as u32;
             let in_flight = self.in_flight();
@@ -535,8 +536,8 @@ impl Sender {
             }
             if self.release_at == NEVER {
                 let overhead = self.config.overhead_stream.below(self.config.send_overhead);
-                self.due = now.max(self.paced_until);
-                self.release_at = self.due + overhead;
+                self.paced_from = if in_turn { self.paced_until } else { now.max(self.paced_until) };
+                self.release_at = now.max(self.paced_from + overhead);
             }
             if self.release_at > now {
                 break;
@@ -547,8 +548,8 @@ impl Sender {
             let rate = self.window.pacing_rate;
             if self.needs.pacing && rate.is_finite() && rate > 0.0 {
                 let interval = f64::from(self.window.mss()) / rate * 1e9;
-                // Not from now: the overhead of each packet would slow all that follow.
-                self.paced_until = self.due + interval.min(1e12) as u64;
+                self.paced_until = self.paced_from + interval.min(1e12) as u64;
+                in_turn = true;
             }
         }
         self.rearm();

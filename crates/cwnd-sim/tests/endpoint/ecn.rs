@@ -2,7 +2,7 @@
 
 use crate::bench::{Answer, Bench, Far, MS, only, receiver_config, sender_config};
 use crate::fake::Fake;
-use cwnd_cc::{CongestionKind, EcnMode, State};
+use cwnd_cc::{CongestionKind, EcnMode, Needs, State};
 use cwnd_sim::packet::{BARE, CE, CWR, ECE, ECT, Packet};
 use cwnd_sim::tcp::{ReceiverConfig, SenderConfig};
 
@@ -141,6 +141,35 @@ fn exact_marks_reduce_once_a_window() {
     assert_eq!(notes.episodes(CongestionKind::Ecn), 1);
     let marked: Vec<usize> = (0..10).filter(|&i| notes.acks[i].marked > 0).collect();
     assert_eq!(marked, [3, 4, 5]);
+}
+
+#[test]
+fn marks_alone_begin_no_episode_where_none_is_wanted() {
+    // Needs::marks_only: the marks are told with the ACKs, the window stays, and growth is not held up.
+    let needs = Needs { marks_only: true, ..Needs::default() };
+    let mut bench = Bench::started(sender(EcnMode::Exact), Fake { needs, ..Fake::reno() });
+    for seq in 1..=5 {
+        hand_ack(&mut bench, 100 * MS + u64::from(seq) * MS, seq, ECE);
+    }
+    let notes = bench.notes();
+    assert!(notes.congestions.is_empty());
+    assert!(notes.acks.iter().all(|ack| ack.marked == 1 && ack.state == State::Open));
+    assert_eq!(bench.windows().0, 15.0);
+}
+
+#[test]
+fn a_loss_after_an_exact_mark_is_answered_too() {
+    // RFC 8257 section 3.5: losses are answered as ever, also in a window of data that a mark has reduced. A
+    // classic mark stands for the loss (RFC 3168 section 6.1.2).
+    for (ecn, losses) in [(EcnMode::Exact, 1), (EcnMode::Classic, 0)] {
+        let mut bench = Bench::started(sender(ecn), Fake::fixed());
+        hand_ack(&mut bench, 100 * MS, 1, ECE);
+        bench.sack(101 * MS, 1, &[(2, 5)]);
+        let notes = bench.notes();
+        assert_eq!(notes.episodes(CongestionKind::Ecn), 1);
+        assert_eq!(notes.episodes(CongestionKind::Loss), losses, "{ecn:?}");
+        assert_eq!(bench.sender.state(), State::Recovery);
+    }
 }
 
 #[test]

@@ -35,7 +35,8 @@ fn three_packets_come_before_the_data() {
     assert_eq!(data, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(bench.sender.established, Some(80 * MS));
     assert_eq!(bench.sender.deadline(), 360 * MS);
-    assert_eq!(bench.notes().init.unwrap().rtt, Some(Nanos(80 * MS)));
+    let init = bench.notes().init.unwrap();
+    assert_eq!((init.rtt, init.sack), (Some(Nanos(80 * MS)), true));
     // A copy of it begins nothing anew.
     assert!(syn_ack(&mut bench, 90 * MS, 0).iter().all(|(_, packet)| !packet.is_data()));
     assert_eq!(bench.sender.established, Some(80 * MS));

@@ -63,6 +63,18 @@ fn retransmissions_are_spaced_too() {
 }
 
 #[test]
+fn send_overhead_does_not_slow_the_pace() {
+    // One packet a millisecond, each up to 0.9 ms late by a draw of its own: the hundredth leaves within the
+    // hundredth millisecond, not some 45 ms after it.
+    const O: u64 = 9 * MS / 10;
+    let config = SenderConfig { send_overhead: O, window: crate::bench::window(100.0), ..without_headers() };
+    let mut bench = Bench::idle(config, paced(RATE));
+    let mut stream = Stream::new(1, Purpose::SendOverhead, 0);
+    let expected: Vec<(u64, u32)> = (0..100).map(|i| (u64::from(i) * MS + stream.below(O), i)).collect();
+    assert_eq!(bench.run(150 * MS), expected);
+}
+
+#[test]
 fn an_infinite_rate_spaces_nothing() {
     let mut bench = Bench::idle(without_headers(), paced(f64::INFINITY));
     assert_eq!(bench.run(0).len(), 10);

@@ -4,8 +4,9 @@
 use cwnd_cc::{Ack, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Window};
 use cwnd_scenario::AlgorithmSpec;
 
-/// Names of the probes: one that paces, one that owns its recovery as well, one that needs exact marks.
-pub const NAMES: &[&str] = &["probe", "probe-owns-recovery", "probe-marks"];
+/// Names of the probes: one that paces, one that owns its recovery as well, one that needs exact marks, and one that
+/// wants no episodes of them.
+pub const NAMES: &[&str] = &["probe", "probe-owns-recovery", "probe-marks", "probe-marks-only"];
 
 /// The probes and the registered algorithms.
 pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
@@ -14,6 +15,7 @@ pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, Strin
         "probe" => needs,
         "probe-owns-recovery" => Needs { owns_recovery: true, ..needs },
         "probe-marks" => Needs { ecn: Some(EcnMode::Exact), ..needs },
+        "probe-marks-only" => Needs { ecn: Some(EcnMode::Exact), marks_only: true, ..needs },
         _ => return cwnd_sim::registered(spec),
     };
     Ok(Box::new(Probe { needs, digest: 0, rate: 0.0 }))

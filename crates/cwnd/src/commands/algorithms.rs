@@ -19,6 +19,10 @@ pub struct Flags {
     /// Print one JSON document instead of text.
     #[arg(long)]
     pub json: bool,
+
+    /// Print the page of the documentation that describes all of them.
+    #[arg(long, conflicts_with_all = ["name", "json"])]
+    pub markdown: bool,
 }
 
 /// Do what the flags ask.
@@ -33,6 +37,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             json::pretty(&Document { algorithms: described })
         }
         (Some(algorithm), false) => sheet(algorithm),
+        (None, false) if flags.markdown => cwnd_cc::markdown(),
         (None, false) => list(),
     })
 }
@@ -107,13 +112,7 @@ fn wrapped(text: &str, indent: usize) -> String {
 }
 
 fn signals(algorithm: &AlgorithmInfo) -> Vec<&'static str> {
-    let name = |signal: &Signal| match signal {
-        Signal::Loss => "loss",
-        Signal::Delay => "delay",
-        Signal::Ecn => "ecn",
-        Signal::Rate => "rate",
-    };
-    algorithm.signals.iter().map(name).collect()
+    algorithm.signals.iter().map(Signal::as_str).collect()
 }
 
 #[derive(Serialize)]

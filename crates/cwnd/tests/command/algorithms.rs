@@ -46,3 +46,9 @@ fn the_document_has_its_fields() {
     assert_eq!(one["algorithms"].as_array().unwrap().len(), 1);
     assert_eq!(one["algorithms"][0]["name"], "elastic");
 }
+
+#[test]
+fn the_page_of_the_documentation_is_printed() {
+    let page = printed(&["algorithms", "--markdown"]);
+    assert_eq!(page, include_str!("../../../../docs/algorithms.md"));
+}

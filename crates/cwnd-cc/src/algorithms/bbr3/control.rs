@@ -17,13 +17,22 @@ impl Bbr3 {
         let rtt = known.unwrap_or(Nanos::from_millis(1)).as_secs_f64();
         let gain = self.parameters.startup_pacing_gain;
         window.pacing_rate = gain * self.initial_cwnd / rtt * f64::from(window.mss());
+        self.set_budget(window);
+    }
+
+    /// QuantizationBudget without what ProbeBW_UP adds.
+    fn set_budget(&mut self, window: &Window) {
+        let quantum = (window.pacing_rate * 1e-3).min(GREATEST_QUANTUM) / f64::from(window.mss().max(1));
+        self.budget = (3.0 * quantum.max(2.0)).max(MIN_PIPE_CWND);
     }
 
     /// SetPacingRateWithGain.
     pub(super) fn set_pacing(&mut self, window: &mut Window, gain: f64) {
         let rate = gain * self.bw * f64::from(window.mss()) * (1.0 - self.parameters.pacing_margin);
-        if rate > 0.0 && (self.full_bw_reached || rate > window.pacing_rate) {
+        let follows = self.full_bw_reached || rate > window.pacing_rate;
+        if rate > 0.0 && follows && rate != window.pacing_rate {
             window.pacing_rate = rate;
+            self.set_budget(window);
         }
     }
 
@@ -32,24 +41,23 @@ impl Bbr3 {
     }
 
     fn multiple(&self, bw: f64, gain: f64) -> f64 {
-        if self.min_rtt == Nanos::MAX { self.initial_cwnd } else { gain * bw * self.min_rtt.as_secs_f64() }
+        self.min_rtt_s.map_or(self.initial_cwnd, |min_rtt| gain * bw * min_rtt)
     }
 
-    /// QuantizationBudget: a budget of three quanta, four segments, and two more where it probes.
-    fn with_budget(&self, window: &Window, in_flight: f64) -> f64 {
-        let quantum = (window.pacing_rate * 1e-3).min(GREATEST_QUANTUM) / f64::from(window.mss().max(1));
+    /// QuantizationBudget: at least three quanta and four segments, and two more where it probes.
+    fn with_budget(&self, in_flight: f64) -> f64 {
         let extra = if self.phase == Phase::Up { 2.0 } else { 0.0 };
-        in_flight.max(3.0 * quantum.max(2.0)).max(MIN_PIPE_CWND) + extra
+        in_flight.max(self.budget) + extra
     }
 
     /// Inflight(gain).
-    pub(super) fn inflight(&self, window: &Window, gain: f64) -> f64 {
-        self.with_budget(window, self.bdp_multiple(gain))
+    pub(super) fn inflight(&self, gain: f64) -> f64 {
+        self.with_budget(self.bdp_multiple(gain))
     }
 
     /// Inflight(bw, 1).
-    pub(super) fn inflight_at(&self, window: &Window, bw: f64) -> f64 {
-        self.with_budget(window, self.multiple(bw, 1.0))
+    pub(super) fn inflight_at(&self, bw: f64) -> f64 {
+        self.with_budget(self.multiple(bw, 1.0))
     }
 
     /// TargetInflight: the BDP, unless congestion cut the window.
@@ -67,8 +75,7 @@ impl Bbr3 {
 
     pub(super) fn set_cwnd(&mut self, window: &mut Window, acked: u32) {
         let acked = f64::from(acked);
-        let max_inflight =
-            self.with_budget(window, self.bdp_multiple(self.cwnd_gain) + self.extra_acked.get());
+        let max_inflight = self.with_budget(self.bdp_multiple(self.cwnd_gain) + self.extra_acked.get());
         let mut cwnd = window.cwnd;
         if self.full_bw_reached {
             cwnd = (cwnd + acked).min(max_inflight);

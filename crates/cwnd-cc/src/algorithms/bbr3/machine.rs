@@ -54,8 +54,8 @@ impl Bbr3 {
         }
     }
 
-    pub(super) fn check_drain_done(&mut self, window: &Window, ack: &Ack) {
-        let drained = || f64::from(ack.in_flight) <= self.inflight(window, 1.0);
+    pub(super) fn check_drain_done(&mut self, ack: &Ack) {
+        let drained = || f64::from(ack.in_flight) <= self.inflight(1.0);
         let late = self.round_count > self.drain_start_round + DRAIN_ROUNDS;
         if self.phase == Phase::Drain && (late || drained()) {
             self.start_down();
@@ -105,7 +105,7 @@ impl Bbr3 {
         }
         match self.phase {
             Phase::Down | Phase::Cruise if self.is_time_to_probe(window) => self.start_refill(),
-            Phase::Down if self.is_time_to_cruise(window, ack.in_flight) => self.start_cruise(),
+            Phase::Down if self.is_time_to_cruise(ack.in_flight) => self.start_cruise(),
             Phase::Refill if self.round_start => {
                 self.is_bw_probe_sample = true;
                 self.start_up(window);
@@ -120,9 +120,9 @@ impl Bbr3 {
         self.now > self.cycle_stamp + self.bw_probe_wait || self.rounds_since_probe_up as f64 >= rounds
     }
 
-    fn is_time_to_cruise(&self, window: &Window, in_flight: u32) -> bool {
+    fn is_time_to_cruise(&self, in_flight: u32) -> bool {
         let in_flight = f64::from(in_flight);
-        in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight_at(window, self.max_bw.get())
+        in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight_at(self.max_bw.get())
     }
 
     fn end_up_in_time(&mut self, window: &Window, in_flight: u32) {

@@ -111,8 +111,7 @@ impl Bbr3 {
     }
 
     pub(super) fn update_min_rtt(&mut self, rtt: Option<Nanos>) {
-        let age = self.now.since(self.min_rtt_stamp).as_secs_f64();
-        self.min_rtt_expired = age > self.parameters.min_rtt_filter_len;
+        self.min_rtt_expired = self.now.since(self.min_rtt_stamp) > self.min_rtt_filter_len;
         if self.min_rtt_expired && self.phase != Phase::ProbeRtt {
             // Before a sample that the queue may have inflated replaces min_rtt.
             self.probe_rtt_cwnd =
@@ -121,9 +120,14 @@ impl Bbr3 {
         if let Some(rtt) = rtt
             && (rtt < self.min_rtt || self.min_rtt_expired)
         {
-            self.min_rtt = rtt;
+            self.set_min_rtt(rtt);
             self.min_rtt_stamp = self.now;
         }
+    }
+
+    pub(super) fn set_min_rtt(&mut self, rtt: Nanos) {
+        self.min_rtt = rtt;
+        self.min_rtt_s = Some(rtt.as_secs_f64());
     }
 
     /// IsInflightTooHigh, of the sample or of a lost segment.
