@@ -5,7 +5,7 @@
 //! sort and copy, windows and queues can be zoomed, and the colours can be switched. It is made for reading on a
 //! screen, on a phone and on paper. The same results give the same bytes.
 //!
-//! Study texts are not trusted: every text goes through [`escape`](html::escape).
+//! Study texts are not trusted: every text is escaped.
 
 mod digest;
 mod facts;

@@ -45,7 +45,7 @@ pub struct Flags {
     #[arg(value_name = "STUDY")]
     study: PathBuf,
 
-    /// Directory of the results [default: results/<name of the study>].
+    /// Directory of the results [default: results/NAME, by the study's name].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
