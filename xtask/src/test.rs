@@ -58,7 +58,7 @@ fn steps() -> Vec<Step> {
         step("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
         step("tests", "test --workspace --all-targets --no-fail-fast", None),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
-        step("report in a browser", "test --package cwnd-report --test browser -- --ignored", browser()),
+        step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("seeded faults", "test --package cwnd-sim --features faults --test faults", faults()),
         documentation,

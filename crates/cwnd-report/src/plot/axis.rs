@@ -128,8 +128,8 @@ impl Axis {
         to = self.to.unwrap_or(to);
         let ticks = match self.scale {
             Scale::Linear => {
-                if to <= from {
-                    to = from + if from == 0.0 { 1.0 } else { from.abs() };
+                if to - from < LEAST {
+                    to = from + if from.abs() < LEAST { 1.0 } else { from.abs() };
                 }
                 let step = Step::new(to - from, most, self.whole);
                 let (near, room) = if self.tight { (0.01, 0.0) } else { (0.1, 0.04) };
@@ -141,8 +141,8 @@ impl Axis {
                 ticks::linear(from, to, step, self.numbers)
             }
             Scale::Log => {
-                to = if to > 0.0 { to } else { 10.0 };
-                from = if from > 0.0 { from } else { to / 1_000.0 };
+                to = if to > LEAST { to } else { 10.0 };
+                from = if from > LEAST { from } else { to / 1_000.0 };
                 if to <= from {
                     (from, to) = (from / 2.0, from * 2.0);
                 }
@@ -159,6 +159,9 @@ impl Axis {
         Fitted { scale: self.scale, from, to, ticks }
     }
 }
+
+/// What is smaller is nothing: a range of it would not bear to be divided.
+const LEAST: f64 = 1e-290;
 
 /// The end of an axis: the tick if it is near the end of the data, or else so much room beyond the data.
 fn ease(data: f64, tick: f64, near: f64, room: f64) -> f64 {
@@ -208,6 +211,17 @@ mod tests {
         assert_eq!(range(&axis, (0.0, 0.0)), (0.0, 1.0));
         assert_eq!(range(&axis, (7.0, 7.0)), (6.72, 14.0));
         assert_eq!(range(&Axis::log("buffer", "packets"), (3.0, 700.0)), (2.0, 1_000.0));
+    }
+
+    #[test]
+    fn a_range_of_next_to_nothing_is_still_one() {
+        for data in [(0.0, 5e-324), (5e-324, 5e-324), (0.0, 0.0)] {
+            for axis in [Axis::linear("y", ""), Axis::log("y", "")] {
+                let fitted = axis.fit(Some(data), 5);
+                assert!((fitted.to - fitted.from) > 1e-3, "{data:?}: {fitted:?}");
+                assert!(!fitted.place(1.0, 0.0, 100.0).is_nan());
+            }
+        }
     }
 
     #[test]

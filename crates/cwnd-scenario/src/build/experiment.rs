@@ -12,6 +12,8 @@ pub struct Experiment {
     pub algorithm: Option<AlgorithmSpec>,
     /// How many of them there are; 1.
     pub flows: Option<u32>,
+    /// As many flows of this algorithm share the bottleneck with those of `algorithm`.
+    pub beside: Option<AlgorithmSpec>,
     /// Flows of several algorithms.
     pub mix: Option<Mix>,
     /// Flows one by one.
@@ -53,6 +55,12 @@ impl Experiment {
                 );
             }
         }
+        if self.beside.is_some() && self.algorithm.is_none() {
+            return problem(
+                "beside",
+                "it stands beside the flows of `algorithm`; a mix says all of its flows itself",
+            );
+        }
         let count = "it counts the flows of `algorithm`; a mix has `*N`, a flow `count=N`";
         let mut groups = match (&self.algorithm, &self.mix) {
             (Some(algorithm), _) => vec![FlowGroup::new(algorithm.clone(), self.flows.unwrap_or(1))],
@@ -67,6 +75,9 @@ impl Experiment {
                 return problem("reverse_flows", message);
             }
             groups.push(FlowGroup { reverse: true, ..FlowGroup::new(first, self.reverse_flows) });
+        }
+        if let Some(other) = &self.beside {
+            groups.insert(1, FlowGroup::new(other.clone(), groups[0].count));
         }
         Ok(groups)
     }
@@ -90,7 +101,11 @@ mod tests {
         assert_eq!(groups(one.clone()).unwrap(), "cubic");
         let four = Experiment { flows: Some(4), reverse_flows: 2, ..one.clone() };
         assert_eq!(groups(four).unwrap(), "cubic; count=4 + cubic; count=2; reverse");
+        let beside = Experiment { flows: Some(2), beside: Some("elastic".parse().unwrap()), ..one.clone() };
+        assert_eq!(groups(beside.clone()).unwrap(), "cubic; count=2 + elastic; count=2");
         let mix = Experiment { mix: Some("cubic*2,elastic".parse().unwrap()), ..Experiment::default() };
+        let beside = Experiment { algorithm: None, flows: None, mix: mix.mix.clone(), ..beside };
+        assert!(groups(beside).unwrap_err().starts_with("beside: it stands beside"));
         assert_eq!(groups(mix.clone()).unwrap(), "cubic; count=2 + elastic");
         let flow = vec!["cubic; start=1 s".parse().unwrap(), "cubic".parse().unwrap()];
         let flow = Experiment { flow, reverse_flows: 1, ..Experiment::default() };

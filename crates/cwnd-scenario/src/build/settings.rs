@@ -4,7 +4,8 @@ use super::{EcnChoice, Experiment, LineDelay, MAX_FLOWS, Topology};
 use crate::{Buffer, BufferTerm, ByteSize, EcnThreshold, Probability, Rate, StackProfile, Time};
 use std::str::FromStr;
 
-/// One word of an experiment: `buffer`, `per`, `stop-stagger`. `cwnd compare` has a flag of the same name for each.
+/// One word of an experiment: `buffer`, `per`, `stop-stagger`. `cwnd compare` has a flag of the same name for
+/// each but `beside`, which `--mix` says.
 pub struct Setting {
     /// The word.
     pub key: &'static str,
@@ -75,6 +76,16 @@ pub static SETTINGS: &[Setting] = &[
         kind: SettingKind::Count,
         set: |e, text| count(text, 1).map(|flows| e.flows = Some(flows)),
         measure: number,
+    },
+    Setting {
+        key: "beside",
+        title: "Beside",
+        about: "As many flows of this algorithm share the bottleneck with those of `algorithm`: an axis of each makes a matrix.",
+        default: "no other algorithm",
+        example: "newreno",
+        kind: SettingKind::Algorithm,
+        set: |e, text| put(&mut e.beside, text, |error: crate::NotationError| error.to_string()),
+        measure: nothing,
     },
     Setting {
         key: "mix",

@@ -90,7 +90,7 @@ fn try_value(setting: &'static Setting, value: &At<String>, sink: &Sink<'_>, che
     }
     let groups = scratch.mix.iter().flat_map(|mix| &mix.0).chain(&scratch.flow);
     let specs: Vec<&AlgorithmSpec> =
-        scratch.algorithm.iter().chain(groups.map(|group| &group.algorithm)).collect();
+        scratch.algorithm.iter().chain(&scratch.beside).chain(groups.map(|group| &group.algorithm)).collect();
     for spec in specs {
         if let Err(message) = check(spec) {
             sink.error(&value.span, message);

