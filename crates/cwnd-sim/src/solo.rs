@@ -234,7 +234,7 @@ fn run_plain_acks(
             while let Some(segment) = sender.next_before(end) {
                 output.send(port, now, segment);
             }
-            sender.sent_plain(now);
+            sender.note_plain_use();
         }
     }
     port.output.arrived += output.packets;

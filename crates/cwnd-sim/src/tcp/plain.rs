@@ -156,13 +156,11 @@ impl Sender {
         let prior_in_flight = (self.next - self.una) as u32;
         let rtt = now - sent;
         self.una += u64::from(acked);
-        let least = self.rtt.smooth(rtt);
+        if self.rtt.smooth(rtt) {
+            self.ack.min_rtt = Nanos(self.rtt.min);
+        }
         self.follow_round();
         let ack = &mut self.ack;
-        if least || ack.round_start {
-            ack.min_rtt = Nanos(self.rtt.min);
-            ack.round = self.round;
-        }
         ack.now = Nanos(now);
         ack.acked = acked;
         ack.cumulative = acked;
@@ -217,12 +215,18 @@ impl Sender {
         out.emit(now, self.packet(now, segment, 0));
     }
 
-    /// All that a plain ACK lets go has been sent.
+    /// All that a plain ACK lets go has been sent, and there is more.
     #[inline(always)]
-    pub(crate) fn sent_plain(&mut self, now: u64) {
+    pub(crate) fn note_plain_use(&mut self) {
         if self.config.validate_cwnd {
             self.note_use((self.next - self.una) as u32, self.window.cwnd as u32);
         }
+    }
+
+    /// All that a plain ACK lets go has been sent.
+    #[inline]
+    fn sent_plain(&mut self, now: u64) {
+        self.note_plain_use();
         if self.next >= self.data_end {
             self.ack.app_limited = true;
             self.note_completion(now);

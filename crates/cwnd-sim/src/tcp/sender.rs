@@ -424,6 +424,7 @@ impl Sender {
     #[inline]
     fn begin_round(&mut self) {
         self.round += 1;
+        self.ack.round = self.round;
         self.round_end = self.next;
         self.limited_before = self.limited;
         self.limited = !self.config.validate_cwnd;
