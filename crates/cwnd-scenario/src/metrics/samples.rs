@@ -3,9 +3,8 @@
 use super::view::{Flows, View, jain_index, mean_of, transmission};
 use crate::{Rate, Time, Trace, statistics::percentile};
 
-/// A window is at its maximum in the first sample that has this part of the greatest one. Some windows creep up to their
-/// maximum: a lower bound would find them there long before.
-const AT_MAXIMUM: f64 = 0.99;
+/// A window counts as at its maximum from the first sample that is within this part of the greatest one.
+const AT_MAXIMUM: f64 = 0.95;
 /// Utilisation over which a flow has converged.
 const FULL: f64 = 0.95;
 /// The window of time over which that is looked at.

@@ -273,7 +273,7 @@ fn samples_by_hand() {
     let mut scenario = scenario();
     let outcome = sampled();
     let get = |scenario: &Scenario, name: &str| value(scenario, &outcome, name);
-    // 100, 300 and 100 segments; the first sample that has 99 % of it is the third, 1 s after the start.
+    // 100, 300 and 100 segments; the first sample over 95 % of it is the third, 1 s after the start.
     close(get(&scenario, "cwnd_max"), 500.0 / 3.0);
     assert_eq!(get(&scenario, "flow2.cwnd_max"), Some(300.0));
     close(get(&scenario, "time_to_cwnd_max_s"), 1.0);

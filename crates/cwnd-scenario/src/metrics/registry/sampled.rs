@@ -22,7 +22,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         unit: "s",
         better: Better::Less,
         scopes: EVERY,
-        formula: "mean over flows of (first sample of cwnd from 0.99 x the greatest on - start)",
+        formula: "mean over flows of (first sample of cwnd over 0.95 x the greatest - start)",
         about: "How long a flow takes to come to its full window.",
         source: "",
         measure: Measure::Sampled(samples::time_to_cwnd_max_s),
