@@ -1,7 +1,7 @@
 //! The database file: what makes it ours, and how it is opened.
 
 use super::error::{StoreError, StoreErrorKind, damaged};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction};
 use std::{
     path::Path,
     thread,
@@ -51,7 +51,7 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
     let mut connection = Connection::open(path).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
-    if !recognise(&connection, path)? {
+    if !recognise_at_once(&connection, path)? {
         // Most rows are a few hundred bytes: in small pages little is left empty, and a transaction writes less.
         connection.pragma_update(None, "page_size", 1024).map_err(failed)?;
         // Nothing is waited for when the mode is switched; another process may be doing the same.
@@ -92,7 +92,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
         Err(error) => return Err(failed(error)),
     };
     connection.busy_timeout(PATIENCE).map_err(failed)?;
-    if !recognise(&connection, path)? {
+    if !recognise_at_once(&connection, path)? {
         let reason =
             "it is empty: a run was broken off before it began; `cwnd run STUDY --out DIR` begins again";
         return Err(StoreError::new(path, StoreErrorKind::Missing, reason));
@@ -121,10 +121,18 @@ fn log_is_empty(path: &Path) -> bool {
     std::fs::metadata(log).map_or(true, |log| log.len() == 0)
 }
 
-/// Whether the database is ours and of this version; false if it is empty.
-fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+/// [`recognise`] in a transaction of its own: its questions are about one moment, though another process may just be
+/// making the tables.
+fn recognise_at_once(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+    let view = connection.unchecked_transaction().map_err(|error| StoreError::sqlite(path, &error))?;
+    recognise(&view, path)
+}
+
+/// Whether the database is ours and of this version; false if it is empty. Asks several questions, so `view` must be
+/// in a transaction.
+fn recognise(view: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
-    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let pragma = |name: &str| view.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let application = pragma("application_id").map_err(failed)?;
     let version = pragma("user_version").map_err(failed)?;
     let foreign = |reason: String| Err(StoreError::new(path, StoreErrorKind::Foreign, reason));
@@ -135,8 +143,7 @@ fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
              that version, or choose another directory"
         )),
         (0, 0) => {
-            let tables =
-                connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, u32>(0));
+            let tables = view.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, u32>(0));
             match tables.map_err(failed)? {
                 0 => Ok(false),
                 _ => foreign("it is another program's database; choose another directory".to_owned()),

@@ -180,6 +180,22 @@ fn another_version_is_refused() {
 }
 
 #[test]
+fn many_may_begin_a_store_at_once() {
+    for _ in 0..40 {
+        let fixture = fixture();
+        let all_at_once = std::sync::Barrier::new(6);
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    all_at_once.wait();
+                    fixture.store();
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn what_is_no_database_or_anothers_is_refused_and_left_alone() {
     let fixture = fixture();
     let path = fixture.directory.path().join(DATABASE);

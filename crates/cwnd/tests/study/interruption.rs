@@ -2,7 +2,7 @@ use super::*;
 use std::{
     process::{Child, Stdio},
     thread,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 /// Random numbers from a seed (SplitMix64).
@@ -34,7 +34,9 @@ fn a_killed_study_goes_on_where_it_was() {
     println!("seed {seed}: CWND_SEED={seed} kills at the same moments");
     let mut dice = Dice(seed);
     let place = Workplace::new();
+    let begin = Instant::now();
     place.printed(&["run", "quick.toml", "--quiet"]);
+    let undisturbed_ms = begin.elapsed().as_millis().max(20) as u64;
     let expected = place.canonical("results/quick");
     let rows_expected = place.printed(&["export", "results/quick", "--canonical", "--format", "json"]);
     assert_eq!(rows_expected.matches(DONE).count(), RUNS);
@@ -43,7 +45,7 @@ fn a_killed_study_goes_on_where_it_was() {
         let place = Workplace::new();
         while kills < KILLS {
             let mut child = started(&place);
-            thread::sleep(Duration::from_millis(dice.below(300)));
+            thread::sleep(Duration::from_millis(dice.below(undisturbed_ms)));
             if child.try_wait().expect("a child").is_some() {
                 break;
             }
@@ -99,11 +101,12 @@ fn ctrl_c_stops_at_once_and_keeps_what_is_done() {
             break;
         }
     }
-    let asked = std::time::Instant::now();
+    let asked = Instant::now();
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(sent.success());
     let output = child.wait_with_output().expect("it ends");
-    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    // The run that is under way would go on for much longer; at once is well under a second, on an idle machine.
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{said}");
     let last = said.lines().last().unwrap_or_default();
