@@ -27,6 +27,12 @@ pub struct Drawn {
     pub samples: Option<Samples>,
 }
 
+/// What stands in the place of a figure whose axis the study does not have.
+fn without_axis(figure: &Figure, axis: &str) -> Drawn {
+    let notes = vec![format!("It cannot be drawn: the study has no axis `{axis}`.")];
+    Drawn { grid: Grid::new(&figure.title, 1), notes, samples: None }
+}
+
 /// What is drawn over time: for each block its panels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {

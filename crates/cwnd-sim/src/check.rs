@@ -54,6 +54,13 @@ fn check_times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     if scenario.duration.0 == 0 || scenario.duration.0 > LONGEST {
         problems.push(problem("duration", format!("must be more than nothing and {hours}")));
     }
+    let (warm_up, duration) = (scenario.warm_up, scenario.duration);
+    if warm_up.0 > 0 && warm_up >= duration {
+        problems.push(problem(
+            "warm_up",
+            format!("is {warm_up}; it must end before the run does, at {duration}"),
+        ));
+    }
     for (place, time) in
         [("start_jitter", scenario.start_jitter.0), ("send_overhead", scenario.send_overhead.0)]
     {

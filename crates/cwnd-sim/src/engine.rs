@@ -19,11 +19,7 @@ const TRACED_LINKS: usize = 200;
 
 impl Engine for Simulator {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
-        let late = check_warm_up(scenario);
-        match (crate::check::check_with(scenario, &crate::factory::registered), late) {
-            (Ok(cost), None) => Ok(cost),
-            (checked, late) => Err(checked.err().into_iter().flatten().chain(late).collect()),
-        }
+        crate::check::check_with(scenario, &crate::factory::registered)
     }
 
     fn identity(&self, scenario: &Scenario) -> String {
@@ -47,9 +43,6 @@ impl Engine for Simulator {
 
 /// Run a whole scenario with algorithms from elsewhere.
 pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, EngineError> {
-    if let Some(late) = check_warm_up(scenario) {
-        return Err(EngineError::Refused(vec![late]));
-    }
     let mut run = Run {
         simulation: Simulation::with_factory(scenario, factory)?,
         warm_up: Some(scenario.warm_up).filter(|time| *time > Time::ZERO),
@@ -63,16 +56,6 @@ pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, En
         None => outcome,
     };
     Ok(Outcome { trace, ..counted })
-}
-
-fn check_warm_up(scenario: &Scenario) -> Option<Problem> {
-    (scenario.warm_up > Time::ZERO && scenario.warm_up >= scenario.duration).then(|| Problem {
-        place: "warm_up".to_owned(),
-        message: format!(
-            "is {}; it must end before the run does, at {}",
-            scenario.warm_up, scenario.duration
-        ),
-    })
 }
 
 /// A simulation that notes what had happened when its warm-up was over.

@@ -8,7 +8,7 @@ use crate::link::{Lane, Link, Packed};
 use crate::net::{Egress, Fate, Net, bury};
 use crate::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
 use crate::ring::Ring;
-use crate::tcp::{Departure, PlainRun, Receiver, Sender};
+use crate::tcp::{Leave, PlainRun, Receiver, Sender};
 
 /// Which links and rings are the host's.
 #[derive(Clone, Copy, Debug)]
@@ -187,13 +187,59 @@ impl Peer for Sender {
     fn run_plain(&mut self, way_in: &mut WayIn<'_>, port: &mut Port<'_>, limit: u64) {
         let Some(run) = self.plain_run() else { return };
         let Some(lane) = way_in.open_lane(run.ack_size) else { return };
-        let (raw, loses) = (&mut *way_in.raw, port.output.loses());
-        let (lane, acks) = match self.departure() {
-            Departure::AtOnce if !loses => run_plain_acks(self, raw, lane, port, limit, &run),
-            Departure::AfterOverhead if !loses => run_plain_releasing(self, raw, lane, port, limit, &run),
-            _ => run_plain_at_leisure(self, raw, lane, port, limit, &run),
-        };
-        way_in.close_lane(lane, acks, run.ack_size, true);
+        let loses = port.output.loses();
+        let mut acks = PlainAcks::new(way_in.raw, lane, &run);
+        match self.way_to_leave() {
+            Leave::AtOnce if !loses => run_plain_acks(self, &mut acks, port, limit, &run),
+            Leave::AfterOverhead if !loses => run_plain_releasing(self, &mut acks, port, limit, &run),
+            _ => run_plain_at_leisure(self, &mut acks, port, limit),
+        }
+        let (lane, taken) = (acks.inlet, acks.taken);
+        way_in.close_lane(lane, taken, run.ack_size, true);
+    }
+}
+
+/// The plain ACKs at the head of an inlet.
+struct PlainAcks<'a> {
+    raw: &'a mut Ring,
+    inlet: Lane,
+    /// Size and flags of a plain ACK, as its words have them.
+    ordinary: u64,
+    /// How many have been taken.
+    taken: u64,
+}
+
+/// One of them.
+struct PlainAck {
+    /// When it comes to the inlet, and to the sender.
+    at: u64,
+    arrival: u64,
+    /// The timestamp that it echoes.
+    sent: u64,
+    /// How many segments it acknowledges for the first time.
+    acked: u32,
+}
+
+impl<'a> PlainAcks<'a> {
+    #[inline(always)]
+    fn new(raw: &'a mut Ring, inlet: Lane, run: &PlainRun) -> PlainAcks<'a> {
+        PlainAcks { raw, inlet, ordinary: u64::from(run.ack_size) | u64::from(BARE) << 16, taken: 0 }
+    }
+
+    /// The next packet, if it is a plain ACK that finds the inlet's link idle.
+    #[inline(always)]
+    fn next(&self, sender: &Sender) -> Option<PlainAck> {
+        let [at, sent, sequence, rest] = self.raw.first_words()?;
+        let acked = sender.newly_acked(sequence as u32);
+        let plain = rest >> 32 == self.ordinary && acked.wrapping_sub(1) < i32::MAX as u32;
+        (plain && at >= self.inlet.ready).then(|| PlainAck { at, arrival: at + self.inlet.lead, sent, acked })
+    }
+
+    #[inline(always)]
+    fn take(&mut self, ack: &PlainAck) {
+        self.raw.skip();
+        self.inlet.pass(ack.at);
+        self.taken += 1;
     }
 }
 
@@ -201,33 +247,26 @@ impl Peer for Sender {
 #[inline(always)]
 fn run_plain_acks(
     sender: &mut Sender,
-    raw: &mut Ring,
-    mut inlet: Lane,
+    acks: &mut PlainAcks<'_>,
     port: &mut Port<'_>,
     limit: u64,
     run: &PlainRun,
-) -> (Lane, u64) {
-    let ordinary = u64::from(run.ack_size) | u64::from(BARE) << 16;
+) {
     // Packets go before timers.
     let limit = limit.min(run.other_at.saturating_add(1));
     let mut output = FullPackets::new(port, run);
-    let (mut acks, mut now, mut until) = (0, 0, limit.min(run.rto_at.saturating_add(1)));
-    while let Some([at, sent, sequence, rest]) = raw.first_words() {
-        let arrival = at + inlet.lead;
-        let acked = sender.newly_acked(sequence as u32);
-        let plain = rest >> 32 == ordinary && acked.wrapping_sub(1) < i32::MAX as u32;
-        if !plain || at < inlet.ready || arrival >= until {
+    let (mut now, mut until) = (0, limit.min(run.rto_at.saturating_add(1)));
+    while let Some(ack) = acks.next(sender) {
+        if ack.arrival >= until {
             break;
         }
-        if acks == 0 {
+        if acks.taken == 0 {
             sender.begin_plain();
         }
-        raw.skip();
-        inlet.pass(at);
-        acks += 1;
-        now = arrival;
+        acks.take(&ack);
+        now = ack.arrival;
         until = limit.min(now + run.least_timeout);
-        let end = sender.take_plain(now, sent, acked);
+        let end = sender.take_plain(now, ack.sent, ack.acked);
         if sender.ends_before(end) {
             sender.send_plain(now, end, port);
         } else {
@@ -239,36 +278,33 @@ fn run_plain_acks(
     }
     port.output.arrived += output.packets;
     sender.counts.sent += output.packets;
-    if acks > 0 {
-        sender.end_plain(now, acks);
+    if acks.taken > 0 {
+        sender.end_plain(now, acks.taken);
     }
-    (inlet, acks)
 }
 
 /// Plain ACKs of a sender whose packets take some time to leave.
 #[inline(never)]
 fn run_plain_releasing(
     sender: &mut Sender,
-    raw: &mut Ring,
-    mut inlet: Lane,
+    acks: &mut PlainAcks<'_>,
     port: &mut Port<'_>,
     limit: u64,
     run: &PlainRun,
-) -> (Lane, u64) {
-    let ordinary = u64::from(run.ack_size) | u64::from(BARE) << 16;
+) {
     let limit = limit.min(sender.start_or_stop().saturating_add(1));
     let mut output = FullPackets::new(port, run);
     let mut release = sender.release_at();
     let mut end = sender.plain_end();
     if sender.ends_before(end) {
-        return run_plain_at_leisure(sender, raw, inlet, port, limit, run);
+        return run_plain_at_leisure(sender, acks, port, limit);
     }
     // The retransmission timer runs from `since`, if that is known; it goes before the release.
     let mut until = limit.min(run.rto_at);
-    let (mut acks, mut since) = (0, None);
+    let mut since = None;
     let mut last_data = false;
-    while let Some([at, sent, sequence, rest]) = raw.first_words() {
-        let arrival = at + inlet.lead;
+    while let Some(ack) = acks.next(sender) {
+        let arrival = ack.arrival;
         // Packets go before timers.
         while release < arrival && release < until {
             let now = release;
@@ -278,21 +314,17 @@ fn run_plain_releasing(
             }
             release = sender.release(now, release, end, |segment| output.send(port, now, segment));
         }
-        let acked = sender.newly_acked(sequence as u32);
-        let plain = rest >> 32 == ordinary && acked.wrapping_sub(1) < i32::MAX as u32;
-        if !plain || at < inlet.ready || arrival >= until || release < arrival {
+        if arrival >= until || release < arrival {
             break;
         }
-        if acks == 0 {
+        if acks.taken == 0 {
             sender.begin_plain();
         }
-        raw.skip();
-        inlet.pass(at);
-        acks += 1;
+        acks.take(&ack);
         let now = arrival;
         since = Some(now);
         until = limit.min(now + run.least_timeout);
-        end = sender.take_plain(now, sent, acked);
+        end = sender.take_plain(now, ack.sent, ack.acked);
         if sender.ends_before(end) {
             last_data = true;
             break;
@@ -301,38 +333,22 @@ fn run_plain_releasing(
     }
     port.output.arrived += output.packets;
     sender.counts.sent += output.packets;
-    sender.end_plain_releasing(since, acks, release);
+    sender.end_plain_releasing(since, acks.taken, release);
     if let (true, Some(now)) = (last_data, since) {
         sender.send_last(now, port);
     }
-    (inlet, acks)
 }
 
 /// Plain ACKs of a sender whose packets leave by a timer, or over a link that loses some.
 #[inline(never)]
-fn run_plain_at_leisure(
-    sender: &mut Sender,
-    raw: &mut Ring,
-    mut inlet: Lane,
-    port: &mut Port<'_>,
-    limit: u64,
-    run: &PlainRun,
-) -> (Lane, u64) {
-    let ordinary = u64::from(run.ack_size) | u64::from(BARE) << 16;
-    let mut acks = 0;
-    while let Some([at, sent, sequence, rest]) = raw.first_words() {
-        let arrival = at + inlet.lead;
-        let acked = sender.newly_acked(sequence as u32);
-        let plain = rest >> 32 == ordinary && acked.wrapping_sub(1) < i32::MAX as u32;
-        if !plain || at < inlet.ready || arrival >= limit || arrival > sender.deadline() {
+fn run_plain_at_leisure(sender: &mut Sender, acks: &mut PlainAcks<'_>, port: &mut Port<'_>, limit: u64) {
+    while let Some(ack) = acks.next(sender) {
+        if ack.arrival >= limit || ack.arrival > sender.deadline() {
             break;
         }
-        raw.skip();
-        inlet.pass(at);
-        acks += 1;
-        sender.on_plain_ack(arrival, sent, acked, port);
+        acks.take(&ack);
+        sender.on_plain_ack(ack.arrival, ack.sent, ack.acked, port);
     }
-    (inlet, acks)
 }
 
 /// Full data packets that leave a host over its output link.

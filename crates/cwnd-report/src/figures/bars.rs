@@ -1,14 +1,14 @@
 //! A metric as bars: groups along one axis, a bar of each group for each series.
 
-use super::Drawn;
 use super::frame::{Panes, height};
 use super::line::{Series, name};
 use super::missing::Missing;
 use super::points::{Chosen, Tally};
+use super::{Drawn, without_axis};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, small};
 use crate::plot::style::{INK, Marker};
-use crate::plot::{self, Bar, Bars, Grid, Key, Panel, Swatch};
+use crate::plot::{self, Bar, Bars, Key, Panel, Swatch};
 use crate::series::Looks;
 use cwnd_study::{Figure, Results};
 
@@ -90,10 +90,4 @@ pub(super) fn draw(
     }
     grid.description = format!("{} by {}.", measure.heading(), small(&axis.title));
     Drawn { grid, notes, samples: None }
-}
-
-/// What stands in the place of a figure whose axis the study does not have.
-pub(super) fn without_axis(figure: &Figure, axis: &str) -> Drawn {
-    let notes = vec![format!("It cannot be drawn: the study has no axis `{axis}`.")];
-    Drawn { grid: Grid::new(&figure.title, 1), notes, samples: None }
 }

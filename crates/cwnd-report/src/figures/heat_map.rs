@@ -1,11 +1,10 @@
 //! A metric over two axes, in colour and as a number. Of Jain's index over two algorithm axes it is the fairness
 //! matrix.
 
-use super::Drawn;
-use super::bars::without_axis;
 use super::frame::Panes;
 use super::line::name;
 use super::points::{Chosen, Tally};
+use super::{Drawn, without_axis};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, decimals, number, small};
 use crate::plot::colour_scale::{self, ColourBar};

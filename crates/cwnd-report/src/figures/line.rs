@@ -28,7 +28,7 @@ pub(super) fn draw(
     let study = &results.study;
     let measure = Measure::of(y);
     let panes = Panes::new(&chosen, figure, false);
-    let Some(x_axis) = study.axis(x) else { return super::bars::without_axis(figure, x) };
+    let Some(x_axis) = study.axis(x) else { return super::without_axis(figure, x) };
     let series = Series::new(&chosen, looks, series);
     let x_points = chosen.points(x_axis);
     let places = Places::new(&study.axes[x_axis], &x_points);

@@ -11,7 +11,7 @@ mod rtt;
 mod scoreboard;
 mod sender;
 
-pub(crate) use plain::{Departure, PlainRun};
+pub(crate) use plain::{Leave, PlainRun};
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
 pub use sender::{SYN_OPTIONS, Sender, SenderConfig, SenderCounts};
 

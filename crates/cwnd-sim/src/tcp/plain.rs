@@ -23,7 +23,7 @@ pub(crate) struct PlainRun {
 
 /// How packets leave a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Departure {
+pub(crate) enum Leave {
     /// When the window lets them.
     AtOnce,
     /// Some time after that, each for itself.
@@ -49,11 +49,11 @@ impl Sender {
 
     /// How packets leave.
     #[inline(always)]
-    pub(crate) fn departure(&self) -> Departure {
+    pub(crate) fn way_to_leave(&self) -> Leave {
         match self.gated {
-            false => Departure::AtOnce,
-            true if self.needs.pacing || self.forced => Departure::ByTimer,
-            true => Departure::AfterOverhead,
+            false => Leave::AtOnce,
+            true if self.needs.pacing || self.forced => Leave::ByTimer,
+            true => Leave::AfterOverhead,
         }
     }
 
