@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn spec(limit: QueueLimit, counting: Counting, ecn_threshold: Option<u32>) -> QueueSpec {
-        QueueSpec { limit, counting, ecn_threshold }
+        QueueSpec { ecn_threshold, ..QueueSpec::drop_tail(limit, counting) }
     }
 
     /// How many of a burst of `n` packets of 1,000 B pass; the first goes straight into transmission.

@@ -8,21 +8,26 @@
 pub mod build;
 mod engine;
 pub mod metrics;
+mod network;
 mod notation;
 mod outcome;
 mod scenario;
 mod stack;
 pub mod statistics;
+mod traffic;
 mod units;
 
 pub use engine::{Cost, Engine, EngineError, Problem};
+pub use network::{
+    CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,
+    JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
+    Step, Steps,
+};
 pub use notation::{FlowGroup, Mix, NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Trace};
-pub use scenario::{
-    AlgorithmSpec, Counting, FlowSpec, LinkId, LinkSpec, Loss, Network, NodeId, QueueLimit, QueueSpec,
-    Scenario,
-};
+pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
+pub use traffic::{Distribution, Traffic, Workload};
 pub use units::{
     Buffer, BufferContext, BufferTerm, ByteSize, Decimal, EcnThreshold, Probability, Rate, Time, UnitError,
 };

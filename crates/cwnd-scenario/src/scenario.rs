@@ -1,12 +1,7 @@
 //! The question: a network, flows, a stack, a duration and a seed.
 
-use crate::{Rate, Stack, Time};
+use crate::{LinkId, Network, Stack, Time, Traffic};
 use std::collections::BTreeMap;
-
-/// Index of a node in [`Network::nodes`].
-pub type NodeId = usize;
-/// Index of a link in [`Network::links`].
-pub type LinkId = usize;
 
 /// Everything that decides a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,77 +40,6 @@ impl Scenario {
     }
 }
 
-/// Nodes joined by one-way links.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Network {
-    /// Names of the nodes. A node on which a flow ends or begins is a host.
-    pub nodes: Vec<String>,
-    /// The links. A cable that carries both ways is two of them.
-    pub links: Vec<LinkSpec>,
-    /// The link whose rate and queue the metrics speak of.
-    pub bottleneck: LinkId,
-}
-
-/// A one-way link: a queue, a transmitter, and a line that delays.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkSpec {
-    /// Unique name.
-    pub name: String,
-    /// Where packets enter.
-    pub from: NodeId,
-    /// Where they come out.
-    pub to: NodeId,
-    /// Rate of the transmitter, counted on wire bytes.
-    pub rate: Rate,
-    /// Propagation delay, one way.
-    pub delay: Time,
-    /// The queue before the transmitter.
-    pub queue: QueueSpec,
-    /// What is lost on the line, after the queue.
-    pub loss: Loss,
-}
-
-/// A first-in first-out queue that drops what does not fit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct QueueSpec {
-    /// How much it holds.
-    pub limit: QueueLimit,
-    /// Whether the packet in transmission counts towards the limit and the threshold.
-    pub counting: Counting,
-    /// Mark an arriving ECN-capable packet when it finds more than this many packets.
-    pub ecn_threshold: Option<u32>,
-}
-
-/// How much a queue holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// So many packets.
-    Packets(u32),
-    /// So many bytes.
-    Bytes(u64),
-    /// Any number.
-    Unlimited,
-}
-
-/// What a queue's limit counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counting {
-    /// Waiting packets and the one in transmission, as ns-2's drop-tail (limit 5 passes 5 of a burst). A
-    /// packet that leaves at the very moment of an arrival still counts, as in ns-2.
-    WithTransmission,
-    /// Waiting packets alone, as a pfifo under a shaper.
-    WaitingOnly,
-}
-
-/// What is lost on a line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Loss {
-    /// Nothing.
-    None,
-    /// Each packet independently with this probability.
-    Bernoulli(f64),
-}
-
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
@@ -131,6 +55,12 @@ pub struct FlowSpec {
     pub stop: Option<Time>,
     /// How many bytes it sends, if not endlessly.
     pub bytes: Option<u64>,
+    /// When its application has data to send.
+    pub traffic: Traffic,
+    /// How long after its start its last byte should have arrived, if that matters to it; D2TCP is told.
+    pub deadline: Option<Time>,
+    /// It is one of many short ones that come and go: what speaks of flows one by one leaves it out.
+    pub short: bool,
     /// It runs against the direction of the others.
     pub reverse: bool,
 }

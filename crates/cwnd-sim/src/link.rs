@@ -241,8 +241,7 @@ impl Link {
 
     /// What stands where a link is while it is in other hands.
     pub fn placeholder() -> Self {
-        let queue =
-            QueueSpec { limit: QueueLimit::Unlimited, counting: Counting::WaitingOnly, ecn_threshold: None };
+        let queue = QueueSpec::drop_tail(QueueLimit::Unlimited, Counting::WaitingOnly);
         Link { departures: Box::default(), ..Link::new(SerialTime::default(), 0, &queue, None) }
     }
 

@@ -18,7 +18,7 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
                 Loss::Bernoulli(probability) if probability > 0.0 => {
                     Some(BernoulliLoss::new(probability, Stream::new(scenario.seed, Purpose::Loss, i as u64)))
                 }
-                Loss::Bernoulli(_) | Loss::None => None,
+                Loss::Bernoulli(_) | Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => None,
             };
             let mut state = Link::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss);
             state.set_usual_sizes([scenario.stack.full_packet(), scenario.stack.ack_size]);

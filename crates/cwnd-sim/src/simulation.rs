@@ -297,10 +297,10 @@ impl Simulation {
     /// Change what a link loses, from the next packet on that crosses its line.
     pub fn set_loss(&mut self, link: LinkId, loss: Loss) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
-        spec.loss = loss;
+        spec.loss = loss.clone();
         let probability = match loss {
-            Loss::None => 0.0,
             Loss::Bernoulli(probability) => probability,
+            Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => 0.0,
         };
         let stream = Stream::new(self.scenario.seed, Purpose::Loss, link as u64);
         self.change(link, spec, Change::Loss(BernoulliLoss::new(probability, stream)))

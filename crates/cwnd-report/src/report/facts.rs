@@ -71,9 +71,11 @@ fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
         facts.push(("Buffer of the bottleneck", limit(link)));
         facts.push((
             "Packet error rate",
-            match link.loss {
+            match &link.loss {
                 Loss::None => "0".into(),
                 Loss::Bernoulli(probability) => format!("{probability:e}"),
+                Loss::GilbertElliott(chain) => format!("in bursts, {:e} in the mean", chain.mean()),
+                Loss::Nth(numbers) => format!("{} given packets", numbers.len()),
             },
         ));
         if let Some(threshold) = link.queue.ecn_threshold {

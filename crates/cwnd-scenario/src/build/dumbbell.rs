@@ -1,10 +1,8 @@
 //! Many hosts on either side of one line.
 
-use super::line::{
-    Bottleneck, Built, Endpoints, LineDelay, Route, forward_flows, halves, plain_queue, problem,
-};
+use super::line::{Bottleneck, Built, Endpoints, LineDelay, Route, forward_flows, halves, problem};
 use crate::{
-    Buffer, BufferContext, Counting, LinkSpec, Loss, Network, NodeId, Problem, QueueLimit, Rate, Time,
+    Buffer, BufferContext, Counting, LinkSpec, Network, NodeId, Problem, QueueLimit, QueueSpec, Rate, Time,
 };
 
 /// Two routers, `left` and `right`, joined by the line that all flows share; each flow has a sender and a
@@ -140,13 +138,8 @@ impl Dumbbell {
         let (near, far) = if reverse { (RIGHT, LEFT) } else { (LEFT, RIGHT) };
         let receiver = sender + 1;
         let link = |name: String, from, to, delay| LinkSpec {
-            name,
-            from,
-            to,
-            rate: self.access.rate,
-            delay,
-            queue: plain_queue(limit, self.counting),
-            loss: Loss::None,
+            queue: QueueSpec::drop_tail(limit, self.counting),
+            ..LinkSpec::new(name, from, to, self.access.rate, delay)
         };
         [
             link(format!("access-{number}"), sender, near, delays[0]),
@@ -177,7 +170,7 @@ fn route(index: usize, reverse: bool) -> Route {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EcnThreshold, Probability};
+    use crate::{EcnThreshold, Loss, Probability};
 
     fn dumbbell(flows: &[Endpoints]) -> Dumbbell {
         Dumbbell {
@@ -238,7 +231,7 @@ mod tests {
     fn links_have_what_their_kind_has() {
         let built = dumbbell(&[FORWARD]).build().unwrap();
         let [forward, reverse, rest @ ..] = built.network.links.as_slice() else { panic!("six links") };
-        assert_eq!((forward.loss, reverse.loss), (Loss::Bernoulli(1e-4), Loss::None));
+        assert_eq!((&forward.loss, &reverse.loss), (&Loss::Bernoulli(1e-4), &Loss::None));
         for link in [forward, reverse] {
             assert_eq!(link.queue.limit, QueueLimit::Packets(1000));
             assert_eq!(link.queue.ecn_threshold, Some(20));
@@ -248,8 +241,8 @@ mod tests {
             assert_eq!(link.queue.limit, QueueLimit::Packets(50));
             assert_eq!(link.queue.ecn_threshold, None);
             assert_eq!(
-                (link.rate, link.delay, link.loss),
-                (Rate(2_000_000_000), Time::from_millis(1), Loss::None)
+                (link.rate, link.delay, &link.loss),
+                (Rate(2_000_000_000), Time::from_millis(1), &Loss::None)
             );
         }
         assert_eq!(built.base_rtt, Time::from_millis(204));

@@ -2,7 +2,7 @@
 
 use crate::{
     Buffer, BufferContext, Counting, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability,
-    Problem, QueueLimit, QueueSpec, Rate, Time, UnitError,
+    Problem, QueueSpec, Rate, Time, UnitError,
 };
 
 /// The line that all flows share: two links, `bottleneck` from left to right and `bottleneck-reverse`.
@@ -79,13 +79,9 @@ impl Bottleneck {
         });
         let Some(limit) = limit.filter(|_| problems.is_empty()) else { return Err(problems) };
         let link = |name: &str, from, to, delay, per: f64| LinkSpec {
-            name: name.to_owned(),
-            from,
-            to,
-            rate: self.rate,
-            delay,
-            queue: QueueSpec { limit, counting, ecn_threshold },
+            queue: QueueSpec { ecn_threshold, ..QueueSpec::drop_tail(limit, counting) },
             loss: if per > 0.0 { Loss::Bernoulli(per) } else { Loss::None },
+            ..LinkSpec::new(name, from, to, self.rate, delay)
         };
         Ok([
             link("bottleneck", left, right, delays.0, self.per.value()),
@@ -97,11 +93,6 @@ impl Bottleneck {
 /// Two halves; an odd nanosecond goes to the first.
 pub(super) fn halves(time: Time) -> (Time, Time) {
     (Time(time.0.div_ceil(2)), Time(time.0 / 2))
-}
-
-/// A queue that only drops.
-pub(super) fn plain_queue(limit: QueueLimit, counting: Counting) -> QueueSpec {
-    QueueSpec { limit, counting, ecn_threshold: None }
 }
 
 /// Note what went wrong at `place`.

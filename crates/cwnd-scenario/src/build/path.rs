@@ -93,7 +93,7 @@ mod tests {
         let [forward, reverse] = built.network.links.as_slice() else { panic!("two links") };
         assert_eq!((forward.name.as_str(), forward.from, forward.to), ("bottleneck", 0, 1));
         assert_eq!((reverse.name.as_str(), reverse.from, reverse.to), ("bottleneck-reverse", 1, 0));
-        assert_eq!((forward.loss, reverse.loss), (Loss::Bernoulli(0.25), Loss::None));
+        assert_eq!((&forward.loss, &reverse.loss), (&Loss::Bernoulli(0.25), &Loss::None));
         assert_eq!(reverse.queue.limit, QueueLimit::Packets(7));
         assert_eq!(built.routes[0], Route { data: vec![0], acks: vec![1] });
         assert_eq!(built.routes[1], Route { data: vec![1], acks: vec![0] });

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Buffer, BufferTerm, ByteSize, Counting, Decimal, EcnThreshold, FlowGroup, FlowSpec, Probability, Problem,
-    QueueLimit, Rate, Scenario, Stack, StackProfile, Time,
+    QueueLimit, Rate, Scenario, Stack, StackProfile, Time, Traffic,
 };
 
 /// The shape of a network.
@@ -124,6 +124,9 @@ impl Setup {
                 start,
                 stop,
                 bytes: group.bytes.or(self.bytes.filter(|_| !group.reverse)).map(|size| size.0),
+                traffic: Traffic::Bulk,
+                deadline: None,
+                short: false,
                 reverse: group.reverse,
             }
         };

@@ -5,7 +5,7 @@ use cwnd_link::SerialTime;
 use cwnd_scenario::{Counting, LinkId, LinkSpec, Loss, QueueSpec, Rate, Scenario, Time};
 
 /// A change, or only a look.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Look at everything.
     Look,

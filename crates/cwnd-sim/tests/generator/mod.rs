@@ -14,7 +14,7 @@ pub use probe::factory;
 
 use cwnd_scenario::{
     AlgorithmSpec, Counting, DelayedAck, Ecn, FlowSpec, LinkSpec, Loss, QueueLimit, QueueSpec, Rate,
-    Recovery, Scenario, Stack, StackProfile, Time,
+    Recovery, Scenario, Stack, StackProfile, Time, Traffic,
 };
 use networks::Shape;
 
@@ -76,6 +76,9 @@ pub fn scenario(seed: u64) -> Scenario {
                 start,
                 stop: (stopping && !dice.one_in(4)).then(|| Time(dice.below(busy) + start.0 / 2)),
                 bytes: (finite && !dice.one_in(4)).then(|| bytes(&mut dice, &stack)),
+                traffic: Traffic::Bulk,
+                deadline: None,
+                short: false,
                 reverse: false,
             }
         })
@@ -245,7 +248,7 @@ impl Habits {
         };
         let ecn_threshold =
             (self.marks && !dice.one_in(4)).then(|| dice.pick(&[0, 1, 2, packets / 2, packets]));
-        QueueSpec { limit, counting, ecn_threshold }
+        QueueSpec { ecn_threshold, ..QueueSpec::drop_tail(limit, counting) }
     }
 
     /// What a link loses.
@@ -259,6 +262,10 @@ impl Habits {
     /// A link.
     fn draw_link(&self, dice: &mut Dice, name: String, from: usize, to: usize) -> LinkSpec {
         let (rate, delay) = (self.draw_rate(dice), self.draw_delay(dice));
-        LinkSpec { name, from, to, rate, delay, queue: self.draw_queue(dice), loss: self.draw_loss(dice) }
+        LinkSpec {
+            queue: self.draw_queue(dice),
+            loss: self.draw_loss(dice),
+            ..LinkSpec::new(name, from, to, rate, delay)
+        }
     }
 }

@@ -63,7 +63,7 @@ fn buffer(dice: &mut Dice, habits: &Habits) -> Buffer {
 fn bottleneck(dice: &mut Dice, habits: &Habits) -> Bottleneck {
     let per = match habits.draw_loss(dice) {
         Loss::Bernoulli(probability) => Probability::new(probability).expect("it is one"),
-        Loss::None => Probability::ZERO,
+        _ => Probability::ZERO,
     };
     Bottleneck {
         rate: habits.draw_rate(dice),

@@ -131,7 +131,7 @@ impl Wires {
                 delay: spec.delay.0,
                 loss: match spec.loss {
                     Loss::Bernoulli(probability) => Some(BernoulliLoss::new(probability, stream)),
-                    Loss::None => None,
+                    _ => None,
                 },
                 transmitting: None,
                 transmission: 0,

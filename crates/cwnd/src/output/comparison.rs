@@ -303,9 +303,11 @@ fn network(scenario: &Scenario) -> String {
     if let Some(threshold) = bottleneck.queue.ecn_threshold {
         text += &format!(", marks over {threshold}");
     }
-    match bottleneck.loss {
-        Loss::Bernoulli(per) => text + &format!("; packet error rate {per:e}"),
+    match &bottleneck.loss {
         Loss::None => text,
+        Loss::Bernoulli(per) => text + &format!("; packet error rate {per:e}"),
+        Loss::GilbertElliott(chain) => text + &format!("; losses in bursts, {:e} in the mean", chain.mean()),
+        Loss::Nth(numbers) => text + &format!("; {} given packets lost", numbers.len()),
     }
 }
 

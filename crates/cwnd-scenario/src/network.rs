@@ -1,0 +1,119 @@
+//! Nodes, links, and what is between: queues, lines, and how they vary.
+
+mod discipline;
+mod effects;
+mod loss;
+mod schedule;
+
+pub use discipline::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red};
+pub use effects::{Effects, Jitter, JitterShape, Policer};
+pub use loss::{GilbertElliott, Loss};
+pub use schedule::{DeliveryTrace, Schedule, Step, Steps};
+
+use crate::{Rate, Time};
+
+/// Index of a node in [`Network::nodes`].
+pub type NodeId = usize;
+/// Index of a link in [`Network::links`].
+pub type LinkId = usize;
+
+/// Nodes joined by one-way links.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Network {
+    /// Names of the nodes. A node on which a flow ends or begins is a host.
+    pub nodes: Vec<String>,
+    /// The links. A cable that carries both ways is two of them.
+    pub links: Vec<LinkSpec>,
+    /// The link whose rate and queue the metrics speak of.
+    pub bottleneck: LinkId,
+}
+
+/// A one-way link: a queue, a transmitter, and a line that delays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Unique name.
+    pub name: String,
+    /// Where packets enter.
+    pub from: NodeId,
+    /// Where they come out.
+    pub to: NodeId,
+    /// Rate of the transmitter, counted on wire bytes.
+    pub rate: Rate,
+    /// Propagation delay, one way.
+    pub delay: Time,
+    /// The queue before the transmitter.
+    pub queue: QueueSpec,
+    /// What is lost on the line, after the queue.
+    pub loss: Loss,
+    /// How rate and delay vary over time, if they do.
+    pub schedule: Option<Schedule>,
+    /// What else happens to packets here.
+    pub effects: Effects,
+}
+
+impl LinkSpec {
+    /// Whether all that happens to a packet here is decided when it arrives: a drop-tail queue before a constant rate, and
+    /// independent losses.
+    pub fn is_plain(&self) -> bool {
+        self.queue.discipline == Discipline::DropTail
+            && matches!(self.loss, Loss::None | Loss::Bernoulli(_))
+            && self.schedule.is_none()
+            && self.effects == Effects::default()
+    }
+
+    /// A link whose queue drops what does not fit, that loses nothing and never changes.
+    pub fn new(name: impl Into<String>, from: NodeId, to: NodeId, rate: Rate, delay: Time) -> LinkSpec {
+        LinkSpec {
+            name: name.into(),
+            from,
+            to,
+            rate,
+            delay,
+            queue: QueueSpec::drop_tail(QueueLimit::Unlimited, Counting::WaitingOnly),
+            loss: Loss::None,
+            schedule: None,
+            effects: Effects::default(),
+        }
+    }
+}
+
+/// A queue before a transmitter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueSpec {
+    /// How much it holds at most, whatever the discipline.
+    pub limit: QueueLimit,
+    /// Whether the packet in transmission counts towards the limit and the threshold.
+    pub counting: Counting,
+    /// Mark an arriving ECN-capable packet when it finds more than this many packets; drop-tail alone.
+    pub ecn_threshold: Option<u32>,
+    /// What it does beyond dropping what does not fit.
+    pub discipline: Discipline,
+}
+
+impl QueueSpec {
+    /// First in, first out; drops what does not fit, and marks nothing.
+    pub fn drop_tail(limit: QueueLimit, counting: Counting) -> QueueSpec {
+        QueueSpec { limit, counting, ecn_threshold: None, discipline: Discipline::DropTail }
+    }
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes.
+    Bytes(u64),
+    /// Any number.
+    Unlimited,
+}
+
+/// What a queue's limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// Waiting packets and the one in transmission, as ns-2's drop-tail (limit 5 passes 5 of a burst). A
+    /// packet that leaves at the very moment of an arrival still counts, as in ns-2.
+    WithTransmission,
+    /// Waiting packets alone, as a pfifo under a shaper.
+    WaitingOnly,
+}

@@ -1,0 +1,55 @@
+//! What applications give their flows to send.
+
+use crate::{Rate, Time};
+
+/// When a flow's application has data to send. [`FlowSpec::bytes`](crate::FlowSpec::bytes) ends any of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Traffic {
+    /// Always.
+    #[default]
+    Bulk,
+    /// By turns: as much as the network takes while it is on, nothing new while it is off. It begins on.
+    OnOff {
+        /// How long it is on.
+        on: Distribution<Time>,
+        /// How long it is off.
+        off: Distribution<Time>,
+    },
+    /// At this rate of payload, a packet at a time, as a live stream: what the network does not take is kept, and sent as soon
+    /// as it does.
+    Live(Rate),
+    /// Message after message on one connection: the next is there a while after all of the one before it is
+    /// acknowledged. Requests travel outside of the simulated network; a message is a response.
+    Responses {
+        /// Bytes of a message, rounded up to whole packets.
+        size: Distribution<u64>,
+        /// How long the application thinks after a message.
+        think: Distribution<Time>,
+    },
+}
+
+/// A distribution of times (in nanoseconds) or sizes (in bytes). Draws are rounded to whole units; sizes are at least 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution<T> {
+    /// Always the same.
+    Constant(T),
+    /// Exponential with this mean.
+    Exponential(T),
+    /// Uniform between two values.
+    Uniform(T, T),
+    /// Pareto with this mean and shape (over 1): heavy-tailed; cut off at a thousand times the mean.
+    Pareto(T, f64),
+    /// Lognormal with this mean and the standard deviation of the logarithm.
+    Lognormal(T, f64),
+    /// A measured one.
+    Measured(Workload),
+}
+
+/// Flow sizes that were measured, as cumulative distributions that papers tabulate or plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// A cluster that answers web searches (Alizadeh et al., DCTCP, SIGCOMM 2010).
+    WebSearch,
+    /// A cluster for data mining (Greenberg et al., VL2, SIGCOMM 2009).
+    DataMining,
+}
