@@ -370,10 +370,10 @@ impl Wires {
         accepted
     }
 
-    pub fn set_loss(&mut self, number: LinkId, seed: u64, loss: Loss) {
-        let probability = match loss {
-            Loss::None => 0.0,
+    pub fn set_loss(&mut self, number: LinkId, seed: u64, loss: &Loss) {
+        let probability = match *loss {
             Loss::Bernoulli(probability) => probability,
+            Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => 0.0,
         };
         match &mut self.links[number].loss {
             Some(loss) => loss.set_probability(probability),
