@@ -266,10 +266,7 @@ impl Step {
                 naive.set_loss(link, loss);
                 true
             }
-            Action::Queue(link, queue) => {
-                naive.set_queue(link, queue);
-                true
-            }
+            Action::Queue(link, queue) => naive.set_queue(link, queue),
             Action::Stop(flow) => {
                 naive.stop_flow(flow);
                 true
@@ -280,7 +277,7 @@ impl Step {
             Action::Rate(link, rate) if accepted => links[link].rate = rate,
             Action::Delay(link, delay) if accepted => links[link].delay = delay,
             Action::Loss(link, loss) => links[link].loss = loss,
-            Action::Queue(link, queue) => links[link].queue = queue,
+            Action::Queue(link, queue) if accepted => links[link].queue = queue,
             _ => {}
         }
         Step { at, action, accepted, outcome, flows, queues }
@@ -307,10 +304,7 @@ fn act(engine: &mut Simulation, action: &Action) -> Result<(), String> {
         Action::Rate(link, rate) => engine.set_rate(link, rate),
         Action::Delay(link, delay) => engine.set_delay(link, delay),
         Action::Loss(link, loss) => engine.set_loss(link, loss),
-        Action::Queue(link, queue) => {
-            engine.set_queue(link, queue);
-            Ok(())
-        }
+        Action::Queue(link, queue) => engine.set_queue(link, queue),
         Action::Stop(flow) => {
             engine.stop_flow(flow);
             Ok(())

@@ -160,10 +160,14 @@ impl Naive {
         self.scenario.network.links[link].loss = loss;
     }
 
-    /// Change a link's queue, for packets that arrive from now on.
-    pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) {
-        self.wires.set_queue(link, &queue);
-        self.scenario.network.links[link].queue = queue;
+    /// Change a link's queue, for packets that arrive from now on. False, and nothing changes, if it is another
+    /// discipline.
+    pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) -> bool {
+        let accepted = self.wires.set_queue(link, &queue);
+        if accepted {
+            self.scenario.network.links[link].queue = queue;
+        }
+        accepted
     }
 
     /// Let a flow send no new data from now on.
