@@ -5,12 +5,17 @@
 //! packet occupies a transmitter. So a simulator and an emulator of real links can use the same code.
 #![forbid(unsafe_code)]
 
+mod backlog;
+mod drop_tail;
 mod fifo;
 mod loss;
+mod queue;
 mod rng;
 mod serial;
+mod thinning;
 
 pub use fifo::{Fifo, Limits, Verdict};
 pub use loss::BernoulliLoss;
+pub use queue::{Arrival, Codepoint, Departure, OtherDiscipline, Queue};
 pub use rng::{Purpose, Stream};
 pub use serial::SerialTime;
