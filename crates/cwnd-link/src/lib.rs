@@ -6,11 +6,17 @@
 #![forbid(unsafe_code)]
 
 mod fifo;
+mod line;
 mod loss;
+mod policer;
 mod rng;
 mod serial;
+mod transmitter;
 
 pub use fifo::{Fifo, Limits, Verdict};
+pub use line::{Crossing, Line};
 pub use loss::BernoulliLoss;
+pub use policer::Policer;
 pub use rng::{Purpose, Stream};
 pub use serial::SerialTime;
+pub use transmitter::Transmitter;
