@@ -13,6 +13,8 @@ pub enum Purpose {
     SendOverhead,
     /// An algorithm's own choices.
     Algorithm,
+    /// What a queue decides by chance, and how it hashes flows.
+    Queue,
 }
 
 /// A stream of random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), a counter put through a

@@ -31,8 +31,9 @@ pub struct Online {
     /// The packet in transmission, and when it will have left; [`NEVER`] if there is none.
     sending: Words,
     leaves: u64,
-    /// When the last transmission that took time ended, and the packet's wire bytes.
-    ended: (u64, u32),
+    /// Where the packet in transmission counts: when the last one left, and its wire bytes, until the transmitter takes the
+    /// next one. It does so after all that arrives at that moment, as in ns-2; [`NEVER`] if it is not about to.
+    asks: (u64, u32),
     /// Packets on a line on which they may overtake each other: when they come out, and in which order they left.
     overtaking: BinaryHeap<Reverse<(u64, u64, Words)>>,
     left: u64,
@@ -57,7 +58,7 @@ impl Online {
             counting: spec.queue.counting,
             sending: [0; 3],
             leaves: NEVER,
-            ended: (NEVER, 0),
+            asks: (NEVER, 0),
             overtaking: BinaryHeap::new(),
             left: 0,
             dropped: Vec::new(),
@@ -74,7 +75,7 @@ impl Online {
     /// When something happens here next, if nothing comes.
     pub fn next_event(&self) -> u64 {
         let overtaking = self.overtaking.peek().map_or(NEVER, |Reverse((at, ..))| *at);
-        self.leaves.min(overtaking)
+        self.leaves.min(self.asks.0).min(overtaking)
     }
 
     /// What it has counted up to `now`; arrivals and losses are counted by others.
@@ -108,8 +109,8 @@ impl Online {
     }
 
     /// See [`Online::set_rate`]: a delay.
-    pub fn set_delay(&mut self, delay: u64) {
-        self.line.set_delay(delay);
+    pub fn set_delay(&mut self, now: u64, delay: cwnd_scenario::Time) {
+        self.line.set_delay(now, delay);
     }
 
     /// Lose otherwise from the next packet on that leaves.
@@ -122,7 +123,7 @@ impl Online {
     /// # Errors
     /// It is another discipline.
     pub fn set_queue(&mut self, spec: &QueueSpec) -> Result<(), String> {
-        self.queue.set_spec(spec)?;
+        self.queue.set_spec(spec).map_err(|other| other.to_string())?;
         self.counting = spec.counting;
         Ok(())
     }
@@ -136,24 +137,22 @@ impl Online {
     #[inline]
     fn arrive(&mut self, now: u64, words: Words, net: &mut Net, link: u32) {
         let bytes = size(words);
-        let idle = self.leaves == NEVER;
+        let transmitting = match self.asks {
+            (NEVER, _) => (self.leaves != NEVER).then(|| size(self.sending)),
+            (_, leaving) => Some(leaving),
+        };
         if self.policer.as_mut().is_some_and(|policer| !policer.admits(now, bytes)) {
             self.dropped.push(words);
             return self.bury(net);
         }
         self.count_waiting(now);
-        // A packet that leaves at this very moment still counts where packets in transmission do, unless
-        // transmission takes no time.
-        let counts = self.counting == Counting::WithTransmission && self.ended.0 == now;
-        let leaving = (counts && self.transmitter.takes_time()).then_some(self.ended.1);
-        let transmitting = (!idle).then(|| size(self.sending));
         let before = self.queue.waiting();
-        self.queue.enqueue(now, words, about(&packet(words)), transmitting, leaving, &mut self.dropped);
+        self.queue.enqueue(now, words, about(&packet(words)), transmitting, &mut self.dropped);
         if self.queue.waiting() > before {
-            let found = before + usize::from(!idle) + usize::from(leaving.is_some());
+            let found = before + usize::from(transmitting.is_some());
             self.counts.max_waiting = self.counts.max_waiting.max(found as u64);
         }
-        if idle {
+        if transmitting.is_none() {
             self.send_next(now, false, net, link);
         }
         self.bury(net);
@@ -164,10 +163,32 @@ impl Online {
     fn leave(&mut self, net: &mut Net, link: u32) {
         let now = self.leaves;
         self.leaves = NEVER;
-        self.ended = (now, size(self.sending));
         self.cross(now, self.sending, net, link);
+        if self.counting == Counting::WithTransmission {
+            self.asks = (now, size(self.sending));
+            return;
+        }
         self.send_next(now, true, net, link);
         self.bury(net);
+    }
+
+    /// Do what happens by itself: packets that leave at `leave_by` or before, and transmitters that ask before `ask_before`.
+    /// Answers how many left.
+    #[inline]
+    fn go_on(&mut self, leave_by: u64, ask_before: u64, net: &mut Net, link: u32) -> u64 {
+        let mut left = 0;
+        loop {
+            if self.leaves <= leave_by {
+                self.leave(net, link);
+                left += 1;
+            } else if self.asks.0 < ask_before {
+                let now = std::mem::replace(&mut self.asks.0, NEVER);
+                self.send_next(now, true, net, link);
+                self.bury(net);
+            } else {
+                return left;
+            }
+        }
     }
 
     /// The transmitter is free: it takes the packets that wait, until one takes time.
@@ -268,17 +289,7 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &Run<'_>) -> u64 {
     }
     let mut handled = 0;
     loop {
-        let first = merge.first_two();
-        let arrival = first.map_or(NEVER, |(first, _)| first.at);
-        if state.leaves <= arrival {
-            if state.leaves > limit || state.leaves >= stop {
-                break;
-            }
-            state.leave(net, link);
-            handled += 1;
-            continue;
-        }
-        let Some((first, second)) = first else { break };
+        let Some((first, second)) = merge.first_two() else { break };
         let ring = inputs[first.input as usize] as usize;
         // Stay with this input until the runner-up, or the end of a transmission, comes first.
         let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
@@ -287,10 +298,7 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &Run<'_>) -> u64 {
             if at >= until {
                 break at;
             }
-            while state.leaves <= at {
-                state.leave(net, link);
-                handled += 1;
-            }
+            handled += state.go_on(at, at, net, link);
             let [_, sent, sequence, rest] = net.rings[ring].pop_words();
             handled += 1;
             let flags = (rest >> 48) as u16;
@@ -309,6 +317,9 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &Run<'_>) -> u64 {
             merge.pop_first();
         }
     }
+    // At the limit itself transmissions still end, unless the run stops there: what arrives then comes after them.
+    let leave_by = if limit < stop { limit } else { limit - 1 };
+    handled += state.go_on(leave_by, limit, net, link);
     net.links[link as usize].online = Some(state);
     handled
 }

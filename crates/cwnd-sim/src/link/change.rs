@@ -5,7 +5,7 @@ use crate::fault::{self, Fault};
 use crate::packet::LOST;
 use crate::ring::Ring;
 use cwnd_link::{BernoulliLoss, Limits, SerialTime, Stream};
-use cwnd_scenario::{Loss, QueueSpec, Rate};
+use cwnd_scenario::{Loss, QueueSpec, Rate, Time};
 
 /// What may change at a link while it runs.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl Link {
         if let Some(online) = &mut self.online {
             return match change {
                 Change::Rate(rate) => online.set_rate(t, rate),
-                Change::Delay(delay) => online.set_delay(delay),
+                Change::Delay(delay) => online.set_delay(t, Time(delay)),
                 Change::Loss(loss, _) => online.set_loss(&loss),
             };
         }
@@ -145,7 +145,7 @@ impl Link {
     pub fn set_line(&mut self, t: u64, change: &Change) {
         match (&mut self.online, change) {
             (Some(online), Change::Rate(rate)) => online.set_rate(t, *rate),
-            (Some(online), Change::Delay(delay)) => online.set_delay(*delay),
+            (Some(online), Change::Delay(delay)) => online.set_delay(t, Time(*delay)),
             (None, Change::Rate(rate)) => self.serial = SerialTime::new(*rate),
             (None, Change::Delay(delay)) => self.delay = *delay,
             (_, Change::Loss(..)) => {}

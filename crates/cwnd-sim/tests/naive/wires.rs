@@ -3,7 +3,7 @@
 use cwnd_link::{
     BernoulliLoss, Fifo, Line, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict,
 };
-use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario};
+use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Time};
 use cwnd_sim::online::{self, about};
 use cwnd_sim::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use cwnd_sim::setup;
@@ -20,6 +20,8 @@ pub enum Event {
     TransmissionEnds { link: LinkId, transmission: u64 },
     /// A packet comes to the next link of its route, or to the host at its end.
     Arrives { packet: PacketId },
+    /// The transmitter of a link that is not plain takes the next packet, after all else that happens at that time.
+    Asks { link: LinkId },
     /// A timer of an endpoint may be due.
     Timer { endpoint: usize },
 }
@@ -86,6 +88,8 @@ struct Kept {
     transmitter: Transmitter,
     line: Line,
     policer: Option<Policer>,
+    /// Wire bytes of the packet that has just left, until the transmitter takes the next one.
+    leaving: Option<u32>,
 }
 
 /// What a link counts.
@@ -145,6 +149,7 @@ impl Wires {
                 transmitter: Transmitter::new(spec.rate, spec.schedule.as_ref(), setup::origin(scenario)),
                 line: Line::new(spec, setup::origin(scenario), scenario.seed, number),
                 policer: spec.effects.policer.as_ref().map(Policer::new),
+                leaving: None,
             };
             Link {
                 kept: (!spec.is_plain()).then(kept),
@@ -238,7 +243,7 @@ impl Wires {
         match event {
             Event::TransmissionEnds { link, .. } => Some(*link),
             Event::Arrives { packet } => self.travellers[packet].on,
-            Event::Timer { .. } => None,
+            Event::Timer { .. } | Event::Asks { .. } => None,
         }
     }
 
@@ -256,6 +261,7 @@ impl Wires {
                 let source = on.map_or(Source::Host(self.hosts[packet.channel as usize]), Source::Link);
                 Rank { place: self.places[place], timer: 0, source }
             }
+            Event::Asks { link } => Rank { place: usize::MAX, timer: 0, source: Source::Link(link) },
             Event::Timer { endpoint } => {
                 let place = self.places[self.hosts[endpoint]];
                 Rank { place, timer: 1, source: Source::Host(endpoint) }
@@ -340,14 +346,13 @@ impl Wires {
         if kept.policer.as_mut().is_some_and(|policer| !policer.admits(now, u32::from(packet.size))) {
             return self.drop_all(number, vec![id]);
         }
-        let counts = link.counting == Counting::WithTransmission && kept.transmitter.takes_time();
-        let leaving = link.ended.filter(|&(at, _)| counts && at == now).map(|(_, bytes)| bytes);
         let transmitting = link.transmitting.map(|(id, _)| u32::from(self.travellers[&id].packet.size));
+        let transmitting = transmitting.or(kept.leaving);
         let before = kept.queue.waiting();
         let mut dropped = Vec::new();
-        kept.queue.enqueue(now, id, about(&packet), transmitting, leaving, &mut dropped);
+        kept.queue.enqueue(now, id, about(&packet), transmitting, &mut dropped);
         if kept.queue.waiting() > before {
-            let found = before + usize::from(transmitting.is_some()) + usize::from(leaving.is_some());
+            let found = before + usize::from(transmitting.is_some());
             link.counts.max_waiting = link.counts.max_waiting.max(found as u64);
         }
         if !dropped.contains(&id) {
@@ -414,10 +419,24 @@ impl Wires {
             return false;
         }
         let (id, _) = link.transmitting.take().expect("a packet is in transmission");
-        link.ended = Some((now, u32::from(self.travellers[&id].packet.size)));
+        let bytes = u32::from(self.travellers[&id].packet.size);
+        link.ended = Some((now, bytes));
+        let asks = link.counting == Counting::WithTransmission;
+        if let Some(kept) = link.kept.as_mut().filter(|_| asks) {
+            kept.leaving = Some(bytes);
+            self.leave(now, number, id);
+            self.schedule(now, Event::Asks { link: number });
+            return true;
+        }
         self.leave(now, number, id);
         self.transmit_next(now, number, true);
         true
+    }
+
+    /// The transmitter takes the next packet.
+    pub fn asks(&mut self, now: u64, number: LinkId) {
+        self.links[number].kept.as_mut().expect("it is not plain").leaving = None;
+        self.transmit_next(now, number, true);
     }
 
     /// A packet has left the transmitter, and is on the line.
@@ -490,10 +509,10 @@ impl Wires {
         true
     }
 
-    pub fn set_delay(&mut self, number: LinkId, delay: u64) -> bool {
+    pub fn set_delay(&mut self, now: u64, number: LinkId, delay: u64) -> bool {
         if let Some(kept) = &mut self.links[number].kept {
             let before = kept.line.clone();
-            kept.line.set_delay(delay);
+            kept.line.set_delay(now, Time(delay));
             let accepted = self.find_places_anew();
             if let Some(kept) = self.links[number].kept.as_mut().filter(|_| !accepted) {
                 kept.line = before;
