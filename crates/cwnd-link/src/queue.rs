@@ -137,6 +137,22 @@ impl<P> Queue<P> {
         transmitting: Option<u32>,
         dropped: &mut Vec<P>,
     ) {
+        match &mut self.kind {
+            Kind::DropTail(queue) => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped),
+            _ => self.enqueue_managed(now, packet, about, transmitting, dropped),
+        }
+    }
+
+    /// Out of line, so that drop-tail alone is in line where a queue is used.
+    #[inline(never)]
+    fn enqueue_managed(
+        &mut self,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
         each!(&mut self.kind, queue => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped))
     }
 
@@ -144,6 +160,14 @@ impl<P> Queue<P> {
     /// are added to `dropped`.
     #[inline]
     pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        match &mut self.kind {
+            Kind::DropTail(queue) => queue.dequeue(now, dropped),
+            _ => self.dequeue_managed(now, dropped),
+        }
+    }
+
+    #[inline(never)]
+    fn dequeue_managed(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         each!(&mut self.kind, queue => queue.dequeue(now, dropped))
     }
 
