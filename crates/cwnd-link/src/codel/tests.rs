@@ -66,8 +66,10 @@ fn coming_back_soon_it_goes_on_where_it_was() {
         // Drops 1 to 6 until 429 ms; due next at 468.992. Bad again at 605 ms, it counts from 6 - 1 = 5:
         // 605 + 100/sqrt(5) = 649.721, and 100/sqrt(6) later 690.546.
         (500, [605, 650, 691]),
-        // 16 intervals and more later it begins with 1: 2205 + 100, + 70.711.
-        (2100, [2205, 2305, 2376]),
+        // At 2068 ms that is 1599 ms ago, under 16 intervals: + 44.721 = 2112.721, + 40.825 = 2153.546.
+        (1963, [2068, 2113, 2154]),
+        // At 2069 ms it is 1600.008 ms ago, and it begins with 1: + 100, + 70.711 = 2239.711.
+        (1964, [2069, 2169, 2240]),
     ] {
         let mut queue = queue(false);
         fill(&mut queue, 0, 2000, full());

@@ -129,6 +129,12 @@ fn the_classic_queue_has_its_share_while_both_have_packets() {
     (0..3).for_each(|_| arrive(&mut queue, 0, 0, Codepoint::NotEct));
     (0..8).for_each(|_| arrive(&mut queue, 0, 1, Codepoint::Ect1));
     assert_eq!(order(&mut queue), "LLLCLLLCLLC");
+    // L packets that leave while no classic one waits owe nothing.
+    let mut queue = DualPi2Queue::new(&DualPi2 { classic_share: 0.25, ..DualPi2::default() });
+    (0..8).for_each(|_| arrive(&mut queue, 0, 1, Codepoint::Ect1));
+    (0..4).for_each(|_| assert!(queue.dequeue(0, &mut Vec::new()).is_some()));
+    arrive(&mut queue, 0, 0, Codepoint::NotEct);
+    assert_eq!(order(&mut queue), "LLLCL");
     // A tenth: nine for one.
     let mut queue = self::queue();
     (0..3).for_each(|_| arrive(&mut queue, 0, 0, Codepoint::NotEct));

@@ -68,6 +68,10 @@ fn decays_when_congestion_is_gone() {
     assert_near(queue.probability, 0.488_162_5);
     queue.dequeue(30 * MS, &mut Vec::new());
     assert_near(queue.probability, 0.476_561_75);
+    // Not yet, when it is only just gone: 0.9 - 0.125 x 0.015 - 1.25 x 0.02 = 0.873125.
+    (queue.probability, queue.delay) = (0.9, 20 * MS);
+    queue.dequeue(45 * MS, &mut Vec::new());
+    assert_near(queue.probability, 0.873_125);
 }
 
 #[test]
