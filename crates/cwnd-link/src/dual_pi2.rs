@@ -21,17 +21,20 @@
 //! | `classic_share` | 0.1 | Linux |
 //!
 //! Readings, and where it differs:
-//! - *Likelihoods* add up to a mark or drop (`recur` in A.1): a sum over 1 is lessened by 1. Nothing is drawn.
+//! - *Likelihoods* add up to a mark or drop (`recur` in A.1): a sum over 1 is lessened by 1. Nothing is drawn. The drops of
+//!   one queue, its marks, and the decisions of the other have a sum each.
 //! - *The delay* d is for how long the head of the one queue or of the other has waited, whichever is longer: L traffic that
-//!   does not answer marks moves p' too. (A.1 looks at the C queue.)
-//! - *The step* marks only where another L packet waits behind the one that leaves (Th_len of A.1: one packet), so that a
-//!   link on which a single packet takes longer than `step` does not mark every one.
-//! - *Overload* (A.2) is p_C > `classic_most`: C packets are dropped, also those that can be marked, and L packets are
-//!   dropped with p_C; those that are not are marked with p_CL.
-//! - *The scheduler* is a weighted round robin by bytes, which serves the L queue unless the C queue is owed its head
-//!   packet: each L byte that leaves while C packets wait owes it `classic_share`, each C byte that leaves while L packets
-//!   wait pays off the rest of 1. So C has its share while both have packets, and a burst of L packets passes first. With
-//!   one queue empty nothing is owed.
+//!   does not answer marks moves p' too.
+//! - *The step* stands for A.1's ramp, as in Linux. It marks only where another L packet waits behind the one that leaves
+//!   (Th_len of A.1 is one packet; here the one that leaves counts), so that a link on which a single packet takes
+//!   longer than `step` does not mark every one.
+//! - *Overload* (A.2) is p_C > `classic_most` for both queues: C packets are dropped, also those that can be marked, and L
+//!   packets are dropped with p_C; those that are not are marked with p_CL. (A.2 looks at p_CL for L packets; with k = 2
+//!   both come to p' = 1/2.)
+//! - *The scheduler*, which A.1 leaves open, is a weighted round robin by bytes. It serves the L queue unless the C queue is
+//!   owed its head packet: each L byte that leaves while C packets wait owes it `classic_share`, each C byte that leaves
+//!   while L packets wait pays off the rest of 1. So C has its share while both have packets, and a burst of L packets
+//!   passes first. With one queue empty nothing is owed.
 //! - *Updates* are at whole multiples of `update`, as in [`pie`](crate::pie).
 //! - *The limit* is for both queues together; what does not fit is dropped.
 
