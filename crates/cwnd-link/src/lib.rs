@@ -8,9 +8,11 @@
 mod fifo;
 mod line;
 mod loss;
+mod opportunities;
 mod policer;
 mod rng;
 mod serial;
+mod timeline;
 mod transmitter;
 
 pub use fifo::{Fifo, Limits, Verdict};
