@@ -17,7 +17,7 @@ mod transmitter;
 
 pub use fifo::{Fifo, Limits, Verdict};
 pub use line::{Crossing, Line};
-pub use loss::BernoulliLoss;
+pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
 pub use rng::{Purpose, Stream};
 pub use serial::SerialTime;
