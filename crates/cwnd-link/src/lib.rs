@@ -17,6 +17,7 @@ mod fifo;
 pub mod fq_codel;
 mod line;
 mod loss;
+mod opportunities;
 mod periodic;
 pub mod pie;
 mod policer;
@@ -27,11 +28,12 @@ mod serial;
 #[cfg(test)]
 mod testing;
 pub mod thinning;
+mod timeline;
 mod transmitter;
 
 pub use fifo::{Fifo, Limits, Verdict};
 pub use line::{Crossing, Line};
-pub use loss::BernoulliLoss;
+pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
 pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue};
 pub use rng::{Purpose, Stream};

@@ -15,6 +15,10 @@ pub enum Purpose {
     Algorithm,
     /// What a queue decides by chance, and how it hashes flows.
     Queue,
+    /// How late packets are on a line.
+    Jitter,
+    /// Which packets a line doubles.
+    Duplication,
 }
 
 /// A stream of random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), a counter put through a
@@ -47,6 +51,20 @@ impl Stream {
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// How often something of this probability fails to happen before it does: geometric, `floor(ln(U) / ln(1 - p))`. At
+    /// a probability of 0 or less that is `u64::MAX`, for ever; of 1 or more, never. These two draw nothing.
+    pub fn failures(&mut self, probability: f64) -> u64 {
+        if probability <= 0.0 {
+            return u64::MAX;
+        }
+        if probability >= 1.0 {
+            return 0;
+        }
+        // 1 - U is in (0, 1], so the logarithm is finite.
+        let u = 1.0 - self.uniform();
+        (libm::log(u) / libm::log1p(-probability)) as u64
     }
 
     /// Uniform over the whole numbers in `0..bound`; zero when `bound` is zero.

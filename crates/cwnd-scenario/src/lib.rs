@@ -21,7 +21,7 @@ pub use engine::{Cost, Engine, EngineError, Problem};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
-    Step, Steps,
+    Step, Steps, TraceError,
 };
 pub use notation::{FlowGroup, Mix, NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Trace};
