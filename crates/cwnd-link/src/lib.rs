@@ -7,10 +7,9 @@
 
 mod fifo;
 mod loss;
-mod rng;
 mod serial;
 
+pub use cwnd_scenario::{Purpose, Stream};
 pub use fifo::{Fifo, Limits, Verdict};
 pub use loss::BernoulliLoss;
-pub use rng::{Purpose, Stream};
 pub use serial::SerialTime;

@@ -11,6 +11,7 @@ pub mod metrics;
 mod network;
 mod notation;
 mod outcome;
+mod rng;
 mod scenario;
 mod stack;
 pub mod statistics;
@@ -25,6 +26,7 @@ pub use network::{
 };
 pub use notation::{FlowGroup, Mix, NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Trace};
+pub use rng::{Purpose, Stream};
 pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
 pub use traffic::{Distribution, Traffic, Workload};

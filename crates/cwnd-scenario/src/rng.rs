@@ -2,7 +2,7 @@
 
 /// What a stream is for. Streams of different purposes, or of the same purpose and another index, are
 /// independent, so that a change in one place does not move the draws of another: two algorithms that run
-/// with the same seed meet the same losses where they can.
+/// with the same seed meet the same losses where they can. The number of a purpose decides its draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Packet errors on a link.
@@ -13,6 +13,10 @@ pub enum Purpose {
     SendOverhead,
     /// An algorithm's own choices.
     Algorithm,
+    /// When short flows come, and how long they are.
+    ShortFlows = 7,
+    /// What an application gives its flow to send, and when.
+    Traffic,
 }
 
 /// A stream of random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), a counter put through a
