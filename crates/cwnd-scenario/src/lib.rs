@@ -25,11 +25,11 @@ pub use network::{
     Step, Steps,
 };
 pub use notation::{FlowGroup, Mix, NotationError, nearest};
-pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Trace};
+pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream};
 pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
-pub use traffic::{Distribution, Traffic, Workload};
+pub use traffic::{ArrivalRate, Arrivals, Distribution, Quantity, ShortFlows, Traffic, Workload};
 pub use units::{
     Buffer, BufferContext, BufferTerm, ByteSize, Decimal, EcnThreshold, Probability, Rate, Time, UnitError,
 };

@@ -4,8 +4,8 @@ use crate::factory::Factory;
 use crate::graph::Graph;
 use crate::host::Endpoint;
 use crate::link::Link;
-use crate::tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
-use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
+use crate::tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
 use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scenario, Stack, StackProfile};
 
@@ -78,7 +78,13 @@ pub fn endpoints(
             send_overhead: scenario.send_overhead.0,
             overhead_stream: Stream::new(scenario.seed, Purpose::SendOverhead, i as u64),
             algorithm_seed: Stream::new(scenario.seed, Purpose::Algorithm, i as u64).next_u64(),
-            hints: FlowHints { bytes: flow.bytes, deadline: None },
+            hints: FlowHints { bytes: flow.bytes, deadline: deadline(flow, starts[i] + origin) },
+            application: Application::new(
+                &flow.traffic,
+                Stream::new(scenario.seed, Purpose::Traffic, i as u64),
+                stack.payload,
+            ),
+            restart_after_idle: stack.profile == StackProfile::Linux,
         };
         let receiver = ReceiverConfig {
             channel: 2 * i as u32 + 1,
@@ -113,8 +119,16 @@ fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
     })
 }
 
-/// When a flow starts, jitter included, on the scenario's clock.
+/// When a flow that starts at `start`, on the engine's clock, should be complete.
+fn deadline(flow: &FlowSpec, start: u64) -> Option<Nanos> {
+    flow.deadline.map(|deadline| Nanos(start.saturating_add(deadline.0)))
+}
+
+/// When a flow starts, jitter included, on the scenario's clock. Short flows have none.
 pub fn start(scenario: &Scenario, flow: usize) -> u64 {
+    if scenario.flows[flow].short {
+        return scenario.flows[flow].start.0;
+    }
     let mut stream = Stream::new(scenario.seed, Purpose::StartJitter, flow as u64);
     scenario.flows[flow].start.0 + stream.below(scenario.start_jitter.0)
 }

@@ -86,6 +86,7 @@ pub fn scenario(seed: u64) -> Scenario {
     Scenario {
         network,
         flows,
+        arrivals: None,
         stack,
         duration: Time(duration),
         // The engine's runs subtract it; the simulations that are compared here know nothing of it.

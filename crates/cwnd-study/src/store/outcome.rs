@@ -8,10 +8,10 @@
 //! A change to what is written or expected counts [`FORMAT`] up; a row in another format is run again.
 
 use super::bytes::{In, Out, RecordIn, RecordOut};
-use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, Outcome, Scenario, Time};
+use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Scenario, Time};
 
 /// The first byte.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 /// Writes the outcome of a scenario.
 ///
@@ -96,6 +96,7 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         cwnd_integral,
         cwnd,
         ssthresh,
+        messages,
     } = flow;
     let as_specified = stop.is_some() && *stop == spec.stop;
     let infinite = ssthresh.to_bits() == f64::INFINITY.to_bits();
@@ -133,11 +134,21 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         record.number(*number);
     }
     record.number(if infinite { 0.0 } else { *ssthresh });
+    record.count(messages.len() as u64);
     record.finish(out);
+    // One begins after the other, and ends after it began.
+    let mut before = 0;
+    for MessageOutcome { bytes, start, end } in messages {
+        out.count(*bytes);
+        out.near(start.0, before);
+        out.byte(u8::from(end.is_some()));
+        out.near(end.map_or(start.0, |end| end.0), start.0);
+        before = start.0;
+    }
 }
 
-fn read_flow(from: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<FlowOutcome> {
-    let mut from = RecordIn::new(from)?;
+fn read_flow(input: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<FlowOutcome> {
+    let mut from = RecordIn::new(input)?;
     let flags = from.count()?;
     let given = |flag: u64, nanoseconds: u64| (flags & flag != 0).then_some(Time(nanoseconds));
     let mut flow = FlowOutcome { start: Time(from.near(spec.start.0)?), ..FlowOutcome::default() };
@@ -169,6 +180,13 @@ fn read_flow(from: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<
     flow.cwnd = from.number()?;
     let ssthresh = from.number()?;
     flow.ssthresh = if flags & SSTHRESH != 0 { ssthresh } else { f64::INFINITY };
+    let mut before = 0;
+    for _ in 0..from.count()? {
+        let (bytes, start) = (input.count()?, input.near(before)?);
+        let (ended, end) = (input.byte()? != 0, Time(input.near(start)?));
+        flow.messages.push(MessageOutcome { bytes, start: Time(start), end: ended.then_some(end) });
+        before = start;
+    }
     Some(flow)
 }
 

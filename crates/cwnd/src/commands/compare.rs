@@ -29,8 +29,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let begin = Instant::now();
     let progress = !flags.quiet;
     let done = runner::run(&Simulator, &tasks, budget.threads, progress, |task| {
-        let mut scenario = plans[task.plan].scenario.clone();
-        scenario.seed = task.seed;
+        let mut scenario = plans[task.plan].scenario.with_seed(task.seed);
         scenario.sample = scenario.sample.filter(|_| task.sampled);
         scenario
     })?;

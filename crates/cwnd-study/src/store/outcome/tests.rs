@@ -37,6 +37,7 @@ fn likely(scenario: &Scenario) -> Outcome {
         cwnd_integral: 1_987_654.321_098_7,
         cwnd: 6_543.210_987_6,
         ssthresh: 5_432.109_876_5,
+        messages: Vec::new(),
     };
     let link = |i: usize| LinkOutcome {
         name: scenario.network.links[i].name.clone(),
@@ -113,6 +114,7 @@ prop_compose! {
         extremes in (proptest::option::of(time()), proptest::option::of(time())),
         counts in prop::array::uniform14(any::<u64>()),
         numbers in (number(), number(), number(), number()),
+        messages in prop::collection::vec((any::<u64>(), time(), proptest::option::of(time())), 0..4),
     ) -> FlowOutcome {
         FlowOutcome {
             start: times.0,
@@ -138,6 +140,10 @@ prop_compose! {
             cwnd_integral: numbers.1,
             cwnd: numbers.2,
             ssthresh: numbers.3,
+            messages: messages
+                .into_iter()
+                .map(|(bytes, start, end)| MessageOutcome { bytes, start, end })
+                .collect(),
         }
     }
 }
