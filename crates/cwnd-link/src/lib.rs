@@ -5,11 +5,22 @@
 //! packet occupies a transmitter. So a simulator and an emulator of real links can use the same code.
 #![forbid(unsafe_code)]
 
+mod backlog;
+mod drop_tail;
 mod fifo;
+mod line;
 mod loss;
+mod policer;
+mod queue;
 mod serial;
+mod thinning;
+mod transmitter;
 
 pub use cwnd_scenario::{Purpose, Stream};
 pub use fifo::{Fifo, Limits, Verdict};
+pub use line::{Crossing, Line};
 pub use loss::BernoulliLoss;
+pub use policer::Policer;
+pub use queue::{Arrival, Codepoint, Departure, OtherDiscipline, Queue};
 pub use serial::SerialTime;
+pub use transmitter::Transmitter;

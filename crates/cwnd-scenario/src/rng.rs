@@ -13,6 +13,8 @@ pub enum Purpose {
     SendOverhead,
     /// An algorithm's own choices.
     Algorithm,
+    /// What a queue decides by chance, and how it hashes flows.
+    Queue,
     /// When short flows come, and how long they are.
     ShortFlows = 7,
     /// What an application gives its flow to send, and when.

@@ -84,6 +84,7 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         bytes_in_order,
         packets_dropped,
         packets_lost,
+        packets_copied,
         packets_in_flight,
         timeouts,
         congestion_events,
@@ -114,7 +115,9 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
     record.near(start.0, spec.start.0);
     record.count(if as_specified { 0 } else { stop.map_or(0, |time| time.0) });
     record.count(completed.map_or(0, |time| time.0));
-    for count in [packets_received, duplicates, packets_dropped, packets_lost, packets_in_flight] {
+    let places =
+        [packets_received, duplicates, packets_dropped, packets_lost, packets_copied, packets_in_flight];
+    for count in places {
         record.count(*count);
     }
     let expected = Expected::new(scenario, flow);
@@ -161,6 +164,7 @@ fn read_flow(input: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option
     flow.duplicates = from.count()?;
     flow.packets_dropped = from.count()?;
     flow.packets_lost = from.count()?;
+    flow.packets_copied = from.count()?;
     flow.packets_in_flight = from.count()?;
     let expected = Expected::new(scenario, &flow);
     flow.packets_sent = from.near(expected.packets_sent)?;
@@ -206,7 +210,10 @@ impl Expected {
         let size = |bytes: u32| flow.packets_received.wrapping_mul(u64::from(bytes));
         let stack = &scenario.stack;
         Expected {
-            packets_sent: arrived.wrapping_add(vanished).wrapping_add(flow.packets_in_flight),
+            packets_sent: arrived
+                .wrapping_add(vanished)
+                .wrapping_add(flow.packets_in_flight)
+                .wrapping_sub(flow.packets_copied),
             retransmissions: vanished,
             wire_bytes_received: size(stack.payload.wrapping_add(stack.data_overhead)),
             bytes_in_order: size(stack.payload),
@@ -248,6 +255,7 @@ fn write_link(out: &mut Out, name: &str, load: Load, link: &LinkOutcome) {
         dropped,
         lost,
         marked,
+        copied,
         delivered,
         in_flight,
         waiting_integral,
@@ -259,10 +267,11 @@ fn write_link(out: &mut Out, name: &str, load: Load, link: &LinkOutcome) {
     record.text(if own == name { "" } else { own });
     record.near(*data_arrived, load.data);
     record.near(*arrived, data_arrived.wrapping_add(load.acks));
-    for count in [dropped, lost, marked, in_flight] {
+    for count in [dropped, lost, marked, copied, in_flight] {
         record.count(*count);
     }
-    record.near(*delivered, arrived.wrapping_sub(*dropped).wrapping_sub(*lost).wrapping_sub(*in_flight));
+    let gone = dropped.wrapping_add(*lost).wrapping_add(*in_flight);
+    record.near(*delivered, arrived.wrapping_add(*copied).wrapping_sub(gone));
     record.number(*waiting_integral);
     record.count(*max_waiting);
     record.finish(out);
@@ -274,8 +283,10 @@ fn read_link(from: &mut In<'_>, name: &str, load: Load) -> Option<LinkOutcome> {
     let name = if renamed == 0 { name.to_owned() } else { own };
     let data_arrived = from.near(load.data)?;
     let arrived = from.near(data_arrived.wrapping_add(load.acks))?;
-    let (dropped, lost, marked, in_flight) = (from.count()?, from.count()?, from.count()?, from.count()?);
-    let delivered = from.near(arrived.wrapping_sub(dropped).wrapping_sub(lost).wrapping_sub(in_flight))?;
+    let (dropped, lost, marked) = (from.count()?, from.count()?, from.count()?);
+    let (copied, in_flight) = (from.count()?, from.count()?);
+    let gone = dropped.wrapping_add(lost).wrapping_add(in_flight);
+    let delivered = from.near(arrived.wrapping_add(copied).wrapping_sub(gone))?;
     Some(LinkOutcome {
         name,
         arrived,
@@ -283,6 +294,7 @@ fn read_link(from: &mut In<'_>, name: &str, load: Load) -> Option<LinkOutcome> {
         dropped,
         lost,
         marked,
+        copied,
         delivered,
         in_flight,
         waiting_integral: from.number()?,

@@ -25,6 +25,7 @@ fn likely(scenario: &Scenario) -> Outcome {
         bytes_in_order: 1_234_000 * 960,
         packets_dropped: 345,
         packets_lost: 678,
+        packets_copied: 0,
         packets_in_flight: 9,
         timeouts: 1,
         congestion_events: 76,
@@ -46,6 +47,7 @@ fn likely(scenario: &Scenario) -> Outcome {
         dropped: 0,
         lost: 0,
         marked: 0,
+        copied: 0,
         delivered: 1_234_990,
         in_flight: 10,
         waiting_integral: 123.456_789,
@@ -112,7 +114,7 @@ prop_compose! {
     fn flow()(
         times in (time(), proptest::option::of(time()), proptest::option::of(time())),
         extremes in (proptest::option::of(time()), proptest::option::of(time())),
-        counts in prop::array::uniform14(any::<u64>()),
+        counts in prop::array::uniform15(any::<u64>()),
         numbers in (number(), number(), number(), number()),
         messages in prop::collection::vec((any::<u64>(), time(), proptest::option::of(time())), 0..4),
     ) -> FlowOutcome {
@@ -134,6 +136,7 @@ prop_compose! {
             acks_received: counts[11],
             packets_marked: counts[12],
             rtt_samples: counts[13],
+            packets_copied: counts[14],
             rtt_sum_s: numbers.0,
             rtt_min: extremes.0,
             rtt_max: extremes.1,
@@ -150,7 +153,7 @@ prop_compose! {
 
 prop_compose! {
     fn link()(
-        name in "[a-z]{0,8}", counts in prop::array::uniform8(any::<u64>()), integral in number(),
+        name in "[a-z]{0,8}", counts in prop::array::uniform9(any::<u64>()), integral in number(),
     ) -> LinkOutcome {
         LinkOutcome {
             name,
@@ -163,6 +166,7 @@ prop_compose! {
             in_flight: counts[6],
             waiting_integral: integral,
             max_waiting: counts[7],
+            copied: counts[8],
         }
     }
 }
