@@ -106,7 +106,10 @@ fn notes(flags: &Flags, budget: &Budget) {
 fn write_files(flags: &Flags, plans: &[Plan], tasks: &[Task], done: &[Done]) -> Result<(), Failure> {
     let flow_algorithms: Vec<Vec<String>> = plans
         .iter()
-        .map(|plan| plan.scenario.flows.iter().map(|flow| flow.algorithm.to_string()).collect())
+        .map(|plan| {
+            let sampled = plan.scenario.flows.iter().filter(|flow| !flow.short);
+            sampled.map(|flow| flow.algorithm.to_string()).collect()
+        })
         .collect();
     let flow_algorithms: Vec<Vec<&str>> =
         flow_algorithms.iter().map(|names| names.iter().map(String::as_str).collect()).collect();
