@@ -23,7 +23,6 @@ pub mod pie;
 mod policer;
 mod queue;
 pub mod red;
-mod rng;
 mod serial;
 #[cfg(test)]
 mod testing;
@@ -31,11 +30,11 @@ pub mod thinning;
 mod timeline;
 mod transmitter;
 
+pub use cwnd_scenario::{Purpose, Stream};
 pub use fifo::{Fifo, Limits, Verdict};
 pub use line::{Crossing, Line};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
 pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue};
-pub use rng::{Purpose, Stream};
 pub use serial::SerialTime;
 pub use transmitter::Transmitter;

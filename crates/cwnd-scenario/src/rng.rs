@@ -2,7 +2,7 @@
 
 /// What a stream is for. Streams of different purposes, or of the same purpose and another index, are
 /// independent, so that a change in one place does not move the draws of another: two algorithms that run
-/// with the same seed meet the same losses where they can.
+/// with the same seed meet the same losses where they can. The number of a purpose decides its draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Packet errors on a link.
@@ -19,6 +19,10 @@ pub enum Purpose {
     Jitter,
     /// Which packets a line doubles.
     Duplication,
+    /// When short flows come, and how long they are.
+    ShortFlows,
+    /// What an application gives its flow to send, and when.
+    Traffic,
 }
 
 /// A stream of random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), a counter put through a
@@ -77,7 +81,8 @@ impl Stream {
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-pub(crate) fn mix(mut z: u64) -> u64 {
+/// The mixing function of SplitMix64: it spreads what differs in a few bits over all 64.
+pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
