@@ -13,8 +13,10 @@ pub enum Purpose {
     SendOverhead,
     /// An algorithm's own choices.
     Algorithm,
+    /// What a queue decides by chance, and how it hashes flows.
+    Queue,
     /// How late packets are on a line.
-    Jitter = 5,
+    Jitter,
     /// Which packets a line doubles.
     Duplication,
 }
@@ -75,7 +77,7 @@ impl Stream {
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-fn mix(mut z: u64) -> u64 {
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
