@@ -46,6 +46,10 @@ impl<P> Backlog<P> {
         self.packets.front()
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.packets.iter().map(|held| &held.packet)
+    }
+
     #[inline]
     pub fn len(&self) -> usize {
         self.packets.len()

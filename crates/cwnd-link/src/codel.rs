@@ -67,6 +67,10 @@ impl<P> CoDelQueue<P> {
         self.control.dequeue(&self.codel, self.full_packet, now, &mut self.backlog, dropped)
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.backlog.iter()
+    }
+
     #[inline]
     pub fn waiting(&self) -> usize {
         self.backlog.len()

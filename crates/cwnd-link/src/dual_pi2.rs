@@ -178,6 +178,10 @@ impl<P> DualPi2Queue<P> {
         }
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.low_latency.iter().chain(self.classic.iter())
+    }
+
     #[inline]
     pub fn waiting(&self) -> usize {
         self.low_latency.len() + self.classic.len()

@@ -149,6 +149,10 @@ impl<P> FqCoDelQueue<P> {
         }
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.flows.iter().flat_map(|flow| flow.backlog.iter())
+    }
+
     #[inline]
     pub fn waiting(&self) -> usize {
         self.waiting

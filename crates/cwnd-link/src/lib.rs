@@ -15,9 +15,11 @@ pub mod drop_tail;
 pub mod dual_pi2;
 mod fifo;
 pub mod fq_codel;
+mod line;
 mod loss;
 mod periodic;
 pub mod pie;
+mod policer;
 mod queue;
 pub mod red;
 mod rng;
@@ -25,9 +27,13 @@ mod serial;
 #[cfg(test)]
 mod testing;
 pub mod thinning;
+mod transmitter;
 
 pub use fifo::{Fifo, Limits, Verdict};
+pub use line::{Crossing, Line};
 pub use loss::BernoulliLoss;
+pub use policer::Policer;
 pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue};
 pub use rng::{Purpose, Stream};
 pub use serial::SerialTime;
+pub use transmitter::Transmitter;

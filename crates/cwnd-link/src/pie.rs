@@ -105,6 +105,10 @@ impl<P> PieQueue<P> {
         self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.backlog.iter()
+    }
+
     #[inline]
     pub fn waiting(&self) -> usize {
         self.backlog.len()

@@ -171,6 +171,11 @@ impl<P> Queue<P> {
         each!(&mut self.kind, queue => queue.dequeue(now, dropped))
     }
 
+    /// The packets that wait, in any order.
+    pub fn iter(&self) -> Box<dyn Iterator<Item = &P> + '_> {
+        each!(&self.kind, queue => Box::new(queue.iter()))
+    }
+
     /// Packets that wait, without the one in transmission.
     #[inline]
     pub fn waiting(&self) -> usize {

@@ -127,6 +127,10 @@ impl<P> RedQueue<P> {
         Some(Departure { packet, bytes, mark })
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.backlog.iter()
+    }
+
     #[inline]
     pub fn waiting(&self) -> usize {
         self.backlog.len()

@@ -102,6 +102,10 @@ impl<P> Thinning<P> {
         Some(Departure { packet: self.take(first), bytes, mark })
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.places.iter().filter_map(|place| place.packet.as_ref())
+    }
+
     #[inline]
     pub fn waiting(&self) -> usize {
         self.waiting

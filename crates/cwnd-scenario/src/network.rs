@@ -97,6 +97,16 @@ impl QueueSpec {
     }
 }
 
+impl QueueSpec {
+    /// Whether it may mark packets.
+    pub fn marks(&self) -> bool {
+        match self.discipline {
+            Discipline::DropTail => self.ecn_threshold.is_some(),
+            discipline => discipline.marks(),
+        }
+    }
+}
+
 /// How much a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {

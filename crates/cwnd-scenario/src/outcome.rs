@@ -43,6 +43,8 @@ pub struct FlowOutcome {
     pub packets_dropped: u64,
     /// Data packets lost to errors on lines.
     pub packets_lost: u64,
+    /// Copies of data packets that links made.
+    pub packets_copied: u64,
     /// Data packets still in the network at the end.
     pub packets_in_flight: u64,
     /// Retransmission timeouts.
@@ -85,6 +87,8 @@ pub struct LinkOutcome {
     pub lost: u64,
     /// Packets marked by the queue.
     pub marked: u64,
+    /// Copies that the line made.
+    pub copied: u64,
     /// Packets that came out of the line.
     pub delivered: u64,
     /// Packets waiting, in transmission or on the line at the end.

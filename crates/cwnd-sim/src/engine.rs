@@ -88,6 +88,7 @@ fn since(before: &Outcome, after: Outcome) -> Outcome {
         bytes_in_order: after.bytes_in_order - before.bytes_in_order,
         packets_dropped: after.packets_dropped - before.packets_dropped,
         packets_lost: after.packets_lost - before.packets_lost,
+        packets_copied: after.packets_copied - before.packets_copied,
         timeouts: after.timeouts - before.timeouts,
         congestion_events: after.congestion_events - before.congestion_events,
         acks_received: after.acks_received - before.acks_received,
@@ -103,6 +104,7 @@ fn since(before: &Outcome, after: Outcome) -> Outcome {
         dropped: after.dropped - before.dropped,
         lost: after.lost - before.lost,
         marked: after.marked - before.marked,
+        copied: after.copied - before.copied,
         delivered: after.delivered - before.delivered,
         waiting_integral: after.waiting_integral - before.waiting_integral,
         ..after

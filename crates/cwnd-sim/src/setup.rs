@@ -4,6 +4,7 @@ use crate::factory::Factory;
 use crate::graph::Graph;
 use crate::host::Endpoint;
 use crate::link::Link;
+use crate::online::Online;
 use crate::tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
 use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
@@ -11,6 +12,8 @@ use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scena
 
 /// The links of a scenario, idle.
 pub fn links(scenario: &Scenario) -> Vec<Link> {
+    let origin = origin(scenario);
+    let (full_packet, seed) = (scenario.stack.full_packet(), scenario.seed);
     let links = scenario.network.links.iter().enumerate();
     links
         .map(|(i, link)| {
@@ -21,7 +24,10 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
                 Loss::Bernoulli(_) | Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => None,
             };
             let mut state = Link::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss);
-            state.set_usual_sizes([scenario.stack.full_packet(), scenario.stack.ack_size]);
+            state.set_usual_sizes([full_packet, scenario.stack.ack_size]);
+            if !link.is_plain() {
+                state.online = Some(Box::new(Online::new(link, full_packet, origin, seed, i as u64)));
+            }
             state
         })
         .collect()
@@ -43,14 +49,11 @@ pub fn endpoints(
     scenario: &Scenario,
     factory: Factory<'_>,
 ) -> Result<(Vec<[Endpoint; 2]>, u64), EngineError> {
-    let starts: Vec<u64> = (0..scenario.flows.len()).map(|flow| start(scenario, flow)).collect();
-    let handshakes: Vec<u64> = scenario.flows.iter().map(|flow| handshake_time(scenario, flow)).collect();
-    let before = starts.iter().zip(&handshakes).map(|(start, handshake)| handshake.saturating_sub(*start));
-    // One more than needed: a link that has never sent was free before anything happens.
-    let origin = before.max().unwrap_or(0) + 1;
-    let marked = scenario.network.links.iter().any(|link| link.queue.ecn_threshold.is_some());
+    let origin = origin(scenario);
+    let marked = scenario.network.links.iter().any(|link| link.queue.marks());
     let mut endpoints = Vec::with_capacity(scenario.flows.len());
     for (i, flow) in scenario.flows.iter().enumerate() {
+        let start = start(scenario, i) + origin - handshake_time(scenario, flow);
         let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;
         let stack = &scenario.stack;
         let ecn = negotiated(stack.ecn, marked, algorithm.needs().ecn);
@@ -73,7 +76,7 @@ pub fn endpoints(
             ecn,
             handshake: stack.handshake,
             rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
-            start: starts[i] + origin - handshakes[i],
+            start,
             stop: flow.stop.map_or(NEVER, |stop| stop.0.saturating_add(origin)),
             send_overhead: scenario.send_overhead.0,
             overhead_stream: Stream::new(scenario.seed, Purpose::SendOverhead, i as u64),
@@ -102,6 +105,14 @@ pub fn endpoints(
         ]);
     }
     Ok((endpoints, origin))
+}
+
+/// The engine's clock at the scenario's time zero: handshakes may come before it.
+pub fn origin(scenario: &Scenario) -> u64 {
+    let before = scenario.flows.iter().enumerate();
+    let before = before.map(|(i, flow)| handshake_time(scenario, flow).saturating_sub(start(scenario, i)));
+    // One more than needed: a link that has never sent was free before anything happens.
+    before.max().unwrap_or(0) + 1
 }
 
 /// What a flow negotiates: what its algorithm needs, if some queue marks, and else what the stack says.

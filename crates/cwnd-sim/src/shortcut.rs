@@ -70,6 +70,9 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
         };
         let Some(inlet) = solo.inlet_link() else { continue };
         let from = net.line_of[solo.inlet_ring() as usize].expect("a line ends in an inlet") as usize;
+        if net.links[from].online.is_some() {
+            continue;
+        }
         let loses = [inlet.0, solo.output().0].iter().any(|&link| net.links[link as usize].loses());
         if receiver.acknowledges_at_once() && graph.runners[from] == Runner::Itself && !loses {
             echoes[solo.inlet_ring() as usize] = Echo {
@@ -121,7 +124,7 @@ fn is_transparent(
     let one_size = !stack.handshake
         && (!stack.sack || (stack.sack_block_base, stack.sack_block_each) == (0, 0))
         && scenario.flows.iter().all(|flow| whole(flow.bytes));
-    if !one_size || net.links[link].loses() {
+    if !one_size || net.links[link].loses() || net.links[link].online.is_some() {
         return None;
     }
     let time = |link: usize, size| SerialTime::new(scenario.network.links[link].rate).of(size);

@@ -5,6 +5,7 @@
 
 mod changes;
 mod dice;
+mod kept;
 mod networks;
 mod probe;
 
@@ -51,7 +52,7 @@ pub fn scenario(seed: u64) -> Scenario {
     if dice.one_in(12) {
         shape.hurry(&mut dice, &habits);
     }
-    let Shape { network, routes } = shape;
+    let Shape { mut network, routes } = shape;
 
     // As long as some round trips and some thousand packets take, and sometimes as a timeout does.
     let propagation = |route: &Vec<usize>| route.iter().map(|&link| network.links[link].delay.0).sum::<u64>();
@@ -59,6 +60,12 @@ pub fn scenario(seed: u64) -> Scenario {
     let packet = habits.packet_time();
     let busy = (dice.between(3, 30) * trip + dice.between(100, 3000) * packet).max(1000);
     let duration = busy + dice.pick(&[0, 0, 0, 500_000_000, 2_000_000_000, 8_000_000_000]);
+
+    // Drawn apart, so that the other half of all scenarios is what it would be without.
+    let mut apart = Dice::new(!seed);
+    if apart.one_in(2) {
+        kept::enrich(&mut apart, &habits, &mut network, busy);
+    }
 
     let mixed = dice.one_in(2);
     let one = algorithm(&mut dice);
