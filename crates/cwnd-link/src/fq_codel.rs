@@ -27,8 +27,8 @@ mod tests;
 
 use crate::backlog::{Backlog, Held};
 use crate::codel::Control;
-use crate::rng::mix;
 use crate::{Arrival, Departure, Limits, Stream};
+use cwnd_scenario::mix;
 use cwnd_scenario::{CoDel, FqCoDel};
 use std::collections::VecDeque;
 

@@ -11,6 +11,7 @@ pub mod metrics;
 mod network;
 mod notation;
 mod outcome;
+mod rng;
 mod scenario;
 mod stack;
 pub mod statistics;
@@ -21,13 +22,14 @@ pub use engine::{Cost, Engine, EngineError, Problem};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
-    Step, Steps,
+    Step, Steps, TraceError,
 };
 pub use notation::{FlowGroup, Mix, NotationError, nearest};
-pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Trace};
+pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
+pub use rng::{Purpose, Stream, mix};
 pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
-pub use traffic::{Distribution, Traffic, Workload};
+pub use traffic::{ArrivalRate, Arrivals, Distribution, Quantity, ShortFlows, Traffic, Workload};
 pub use units::{
     Buffer, BufferContext, BufferTerm, ByteSize, Decimal, EcnThreshold, Probability, Rate, Time, UnitError,
 };

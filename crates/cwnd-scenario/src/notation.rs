@@ -3,7 +3,7 @@
 //!
 //! Only the form is checked here; which algorithms and parameters exist is known where algorithms are.
 
-use crate::{AlgorithmSpec, ByteSize, Time, build::MAX_FLOWS};
+use crate::{AlgorithmSpec, ByteSize, Time, Traffic, build::MAX_FLOWS};
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
 /// Some equal flows of a scenario, before their network is built.
@@ -21,6 +21,10 @@ pub struct FlowGroup {
     pub rtt: Option<Time>,
     /// How many bytes each sends, if the scenario's own rule does not say it.
     pub bytes: Option<ByteSize>,
+    /// When their applications have data to send, if the scenario's own rule does not say it.
+    pub traffic: Option<Traffic>,
+    /// How long after its start each should be complete, if the scenario's own rule does not say it.
+    pub deadline: Option<Time>,
     /// They run against the direction of the others.
     pub reverse: bool,
 }
@@ -28,7 +32,17 @@ pub struct FlowGroup {
 impl FlowGroup {
     /// So many flows of an algorithm, all else left to the scenario.
     pub fn new(algorithm: AlgorithmSpec, count: u32) -> FlowGroup {
-        FlowGroup { algorithm, count, start: None, stop: None, rtt: None, bytes: None, reverse: false }
+        FlowGroup {
+            algorithm,
+            count,
+            start: None,
+            stop: None,
+            rtt: None,
+            bytes: None,
+            traffic: None,
+            deadline: None,
+            reverse: false,
+        }
     }
 }
 
@@ -84,8 +98,8 @@ impl FromStr for Mix {
 impl FromStr for FlowGroup {
     type Err = NotationError;
 
-    /// `ALGORITHM; count=1; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; reverse`, of which all but the
-    /// algorithm may be left out.
+    /// `ALGORITHM; count=1; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; traffic=live:5 Mbit/s; deadline=50 ms;
+    /// reverse`, of which all but the algorithm may be left out.
     fn from_str(text: &str) -> Result<FlowGroup, NotationError> {
         let mut pieces = Piece::whole(text).split(';');
         let algorithm = pieces.next().unwrap_or(Piece::whole(text)).algorithm()?;
@@ -106,7 +120,7 @@ impl FromStr for FlowGroup {
     }
 }
 
-const KEYS: [&str; 6] = ["count", "start", "stop", "rtt", "bytes", "reverse"];
+const KEYS: [&str; 8] = ["count", "start", "stop", "rtt", "bytes", "traffic", "deadline", "reverse"];
 
 impl FlowGroup {
     fn set(&mut self, key: Piece<'_>, value: Option<Piece<'_>>) -> Result<(), NotationError> {
@@ -121,6 +135,8 @@ impl FlowGroup {
             "stop" => self.stop = Some(wanted("85 s")?.quantity()?),
             "rtt" => self.rtt = Some(wanted("320 ms")?.quantity()?),
             "bytes" => self.bytes = Some(wanted("5.1 GB")?.quantity()?),
+            "traffic" => self.traffic = Some(Traffic::from_piece(wanted("live:5 Mbit/s")?)?),
+            "deadline" => self.deadline = Some(wanted("50 ms")?.quantity()?),
             "reverse" => match value {
                 None => self.reverse = true,
                 Some(value) => return Err(value.error("`reverse` stands alone, without a value")),
@@ -131,8 +147,8 @@ impl FlowGroup {
                     nearest(unknown, KEYS).map(|k| format!(" (did you mean `{k}`?)")).unwrap_or_default();
                 return Err(key.error(format!(
                     "a flow has no `{unknown}`{hint}: it takes {} and {}",
-                    KEYS[..5].join(", "),
-                    KEYS[5]
+                    KEYS[..7].join(", "),
+                    KEYS[7]
                 )));
             }
         }
@@ -154,6 +170,12 @@ impl fmt::Display for FlowGroup {
         }
         if let Some(bytes) = self.bytes {
             write!(f, "; bytes={bytes}")?;
+        }
+        if let Some(traffic) = self.traffic {
+            write!(f, "; traffic={traffic}")?;
+        }
+        if let Some(deadline) = self.deadline {
+            write!(f, "; deadline={deadline}")?;
         }
         if self.reverse { f.write_str("; reverse") } else { Ok(()) }
     }
@@ -190,32 +212,32 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// A part of a text that knows where it stands.
 #[derive(Clone, Copy)]
-struct Piece<'a> {
+pub(crate) struct Piece<'a> {
     source: &'a str,
     start: usize,
     end: usize,
 }
 
 impl<'a> Piece<'a> {
-    fn whole(source: &'a str) -> Piece<'a> {
+    pub(crate) fn whole(source: &'a str) -> Piece<'a> {
         Piece { source, start: 0, end: source.len() }
     }
 
-    fn text(self) -> &'a str {
+    pub(crate) fn text(self) -> &'a str {
         &self.source[self.start..self.end]
     }
 
-    fn error(self, message: impl Into<String>) -> NotationError {
+    pub(crate) fn error(self, message: impl Into<String>) -> NotationError {
         NotationError { column: self.source[..self.start].chars().count() + 1, message: message.into() }
     }
 
-    fn trimmed(self) -> Piece<'a> {
+    pub(crate) fn trimmed(self) -> Piece<'a> {
         let text = self.text();
         let start = self.start + (text.len() - text.trim_start().len());
         Piece { source: self.source, start, end: start + text.trim().len() }
     }
 
-    fn split(self, separator: char) -> impl Iterator<Item = Piece<'a>> {
+    pub(crate) fn split(self, separator: char) -> impl Iterator<Item = Piece<'a>> {
         let mut start = self.start;
         self.text().split(separator).map(move |part| {
             let piece = Piece { source: self.source, start, end: start + part.len() };
@@ -225,13 +247,31 @@ impl<'a> Piece<'a> {
     }
 
     /// What stands before the first `separator` and after it.
-    fn cut(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
+    pub(crate) fn cut(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
         let at = self.start + self.text().find(separator)?;
         let after = at + separator.len_utf8();
         Some((Piece { end: at, ..self }, Piece { start: after, ..self }))
     }
 
-    fn algorithm(self) -> Result<AlgorithmSpec, NotationError> {
+    /// What stands before the first space, and after it.
+    pub(crate) fn first_word(self) -> (Piece<'a>, Piece<'a>) {
+        let end = self.text().find(char::is_whitespace).map_or(self.end, |at| self.start + at);
+        (Piece { end, ..self }, Piece { start: end, ..self }.trimmed())
+    }
+
+    /// What stands before a word and after it.
+    pub(crate) fn cut_at_word(self, word: &str) -> Option<(Piece<'a>, Piece<'a>)> {
+        let spaced = format!(" {word} ");
+        let at = self.start + self.text().find(&spaced)?;
+        Some((Piece { end: at, ..self }.trimmed(), Piece { start: at + spaced.len(), ..self }.trimmed()))
+    }
+
+    pub(crate) fn number(self) -> Result<f64, NotationError> {
+        let number = self.text().parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| self.error(format!("`{}` is not a number: write 1.2, for example", self.text())))
+    }
+
+    pub(crate) fn algorithm(self) -> Result<AlgorithmSpec, NotationError> {
         let (name, parameters) = match self.cut(':') {
             Some((name, parameters)) => (name.trimmed(), Some(parameters)),
             None => (self.trimmed(), None),
@@ -298,7 +338,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    fn quantity<T: FromStr<Err = crate::UnitError>>(self) -> Result<T, NotationError> {
+    pub(crate) fn quantity<T: FromStr<Err = crate::UnitError>>(self) -> Result<T, NotationError> {
         self.text()
             .parse()
             .map_err(|error: crate::UnitError| self.error(format!("`{}`: {}", self.text(), error.message)))

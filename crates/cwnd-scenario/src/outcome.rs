@@ -69,6 +69,19 @@ pub struct FlowOutcome {
     pub cwnd: f64,
     /// The slow-start threshold at the end, segments; infinite if never set.
     pub ssthresh: f64,
+    /// The messages that its application gave since the counting began, in that order, if it gives any.
+    pub messages: Vec<MessageOutcome>,
+}
+
+/// What happened to a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageOutcome {
+    /// Its payload, bytes, rounded up to whole packets.
+    pub bytes: u64,
+    /// When the application gave it.
+    pub start: Time,
+    /// When its last byte was acknowledged, if it was before the end.
+    pub end: Option<Time>,
 }
 
 /// What happened at a link. Counts and integrals are those since the counting began; `in_flight` and `max_waiting` are

@@ -4,7 +4,7 @@ use crate::host::Endpoint;
 use crate::setup;
 use crate::simulation::Simulation;
 use crate::tcp::Receiver;
-use cwnd_scenario::{FlowOutcome, LinkOutcome, Outcome, Time};
+use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};
 
 impl Simulation {
     /// What has happened so far: counts up to the time that the run has come to.
@@ -75,6 +75,15 @@ impl Simulation {
             cwnd_integral: sender.cwnd_integral(self.clock()) / 1e9,
             cwnd: sender.window().cwnd,
             ssthresh: sender.window().ssthresh,
+            messages: sender
+                .messages()
+                .iter()
+                .map(|message| MessageOutcome {
+                    bytes: message.bytes,
+                    start: since_origin(message.start),
+                    end: message.end.map(since_origin),
+                })
+                .collect(),
         }
     }
 

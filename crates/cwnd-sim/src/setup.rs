@@ -5,8 +5,8 @@ use crate::graph::Graph;
 use crate::host::Endpoint;
 use crate::link::Link;
 use crate::online::Online;
-use crate::tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
-use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
+use crate::tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
 use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scenario, Stack, StackProfile};
 
@@ -53,7 +53,7 @@ pub fn endpoints(
     let marked = scenario.network.links.iter().any(|link| link.queue.marks());
     let mut endpoints = Vec::with_capacity(scenario.flows.len());
     for (i, flow) in scenario.flows.iter().enumerate() {
-        let start = start(scenario, i) + origin - handshake_time(scenario, flow);
+        let connected = start(scenario, i) + origin;
         let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;
         let stack = &scenario.stack;
         let ecn = negotiated(stack.ecn, marked, algorithm.needs().ecn);
@@ -76,12 +76,18 @@ pub fn endpoints(
             ecn,
             handshake: stack.handshake,
             rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
-            start,
+            start: connected - handshake_time(scenario, flow),
             stop: flow.stop.map_or(NEVER, |stop| stop.0.saturating_add(origin)),
             send_overhead: scenario.send_overhead.0,
             overhead_stream: Stream::new(scenario.seed, Purpose::SendOverhead, i as u64),
             algorithm_seed: Stream::new(scenario.seed, Purpose::Algorithm, i as u64).next_u64(),
-            hints: FlowHints { bytes: flow.bytes, deadline: None },
+            hints: FlowHints { bytes: flow.bytes, deadline: deadline(flow, connected) },
+            application: Application::new(
+                &flow.traffic,
+                Stream::new(scenario.seed, Purpose::Traffic, i as u64),
+                stack.payload,
+            ),
+            restart_after_idle: stack.profile == StackProfile::Linux,
         };
         let receiver = ReceiverConfig {
             channel: 2 * i as u32 + 1,
@@ -124,8 +130,16 @@ fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
     })
 }
 
-/// When a flow starts, jitter included, on the scenario's clock.
+/// When a flow that starts at `start`, on the engine's clock, should be complete.
+fn deadline(flow: &FlowSpec, start: u64) -> Option<Nanos> {
+    flow.deadline.map(|deadline| Nanos(start.saturating_add(deadline.0)))
+}
+
+/// When a flow starts, jitter included, on the scenario's clock. Short flows have none.
 pub fn start(scenario: &Scenario, flow: usize) -> u64 {
+    if scenario.flows[flow].short {
+        return scenario.flows[flow].start.0;
+    }
     let mut stream = Stream::new(scenario.seed, Purpose::StartJitter, flow as u64);
     scenario.flows[flow].start.0 + stream.below(scenario.start_jitter.0)
 }

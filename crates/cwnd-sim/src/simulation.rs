@@ -216,15 +216,18 @@ impl Simulation {
         }
         if ran {
             self.adapt_window(packets);
-        } else {
+        }
+        if packets < self.done.len() as u64 {
             self.skip_idle_time(stop);
         }
         self.done.iter().copied().min().unwrap_or(stop)
     }
 
-    /// Nothing happened in a whole round: nothing can before the earliest event there is.
+    /// Little happened in a whole round, or nothing: nothing can before the earliest event there is.
     fn skip_idle_time(&mut self, stop: u64) {
-        let hosts = self.net.wake[..self.hosts.len()].iter().copied();
+        // What has come to a host's inlet and not yet out of it may look earlier than what the host has done.
+        let hosts =
+            self.net.wake[..self.hosts.len()].iter().zip(&self.done).map(|(wake, done)| *wake.max(done));
         let links = self.graph.inputs.iter().flatten().map(|&ring| self.net.rings[ring as usize].next_at());
         let online = self.graph.links.iter().filter_map(|&link| self.net.links[link].online.as_ref());
         let events = online.map(|online| online.next_event());
@@ -233,7 +236,12 @@ impl Simulation {
             let done = self.done[stage].max(next);
             self.done[stage] = done;
             self.quiet[stage] = match stage.checked_sub(self.hosts.len()) {
-                Some(index) => self.link_quiet_until(index, done),
+                Some(index) => {
+                    let link = self.graph.links[index];
+                    let Simulation { net, hosts, echoes, .. } = &mut *self;
+                    online::go_on(online::Outside::new(net, hosts, echoes, link, stop), done);
+                    self.link_quiet_until(index, done)
+                }
                 None => done,
             };
         }
@@ -253,8 +261,9 @@ impl Simulation {
     fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
         let link = self.graph.links[index] as u32;
         if self.net.links[link as usize].online.is_some() {
-            let run = online::Run { link, inputs: &self.graph.inputs[index], limit, stop };
-            return online::run(&mut self.net, &mut self.merge, &run);
+            let outside =
+                online::Outside::new(&mut self.net, &mut self.hosts, &mut self.echoes, link as usize, stop);
+            return online::run(outside, &mut self.merge, &self.graph.inputs[index], limit);
         }
         let run = merging::Run { link, inputs: &self.graph.inputs[index], limit, stop };
         merging::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &run)

@@ -277,7 +277,7 @@ fn run_plain_acks(
         }
     }
     port.output.arrived += output.packets;
-    sender.counts.sent += output.packets;
+    sender.note_sent(output.packets, output.last);
     if acks.taken > 0 {
         sender.end_plain(now, acks.taken);
     }
@@ -292,7 +292,8 @@ fn run_plain_releasing(
     limit: u64,
     run: &PlainRun,
 ) {
-    let limit = limit.min(sender.start_or_stop().saturating_add(1));
+    let turn = sender.start_stop_or_turn();
+    let limit = limit.min(turn.saturating_add(1));
     let mut output = FullPackets::new(port, run);
     let mut release = sender.release_at();
     let mut end = sender.plain_end();
@@ -305,8 +306,8 @@ fn run_plain_releasing(
     let mut last_data = false;
     while let Some(ack) = acks.next(sender) {
         let arrival = ack.arrival;
-        // Packets go before timers.
-        while release < arrival && release < until {
+        // Packets go before timers, and the release after the other timers.
+        while release < arrival && release < until.min(turn) {
             let now = release;
             if sender.is_quiet() {
                 since = Some(now);
@@ -332,7 +333,7 @@ fn run_plain_releasing(
         release = sender.release(now, release, end, |segment| output.send(port, now, segment));
     }
     port.output.arrived += output.packets;
-    sender.counts.sent += output.packets;
+    sender.note_sent(output.packets, output.last);
     sender.end_plain_releasing(since, acks.taken, release);
     if let (true, Some(now)) = (last_data, since) {
         sender.send_last(now, port);
@@ -353,8 +354,9 @@ fn run_plain_at_leisure(sender: &mut Sender, acks: &mut PlainAcks<'_>, port: &mu
 
 /// Full data packets that leave a host over its output link.
 struct FullPackets {
-    /// How many there were.
+    /// How many there were, and when the last of them was sent.
     packets: u64,
+    last: u64,
     /// How long the transmitter takes for one.
     time: u64,
     what: Packed,
@@ -367,6 +369,7 @@ impl FullPackets {
     fn new(port: &Port<'_>, run: &PlainRun) -> FullPackets {
         FullPackets {
             packets: 0,
+            last: 0,
             time: port.output.serial_time(run.packet_size),
             what: Packed::new(run.packet_size, port.out_id),
             words: [u64::from(run.channel) << 32, u64::from(run.packet_size) << 32],
@@ -376,6 +379,7 @@ impl FullPackets {
     #[inline(always)]
     fn send(&mut self, port: &mut Port<'_>, now: u64, segment: u64) {
         self.packets += 1;
+        self.last = now;
         let sequence = self.words[0] | segment & 0xFFFF_FFFF;
         match port.output.offer_packed(now, self.time, self.what, 0) {
             Some((departure, _)) => {

@@ -59,8 +59,8 @@ impl Sender {
 
     /// When the timers run out that neither retransmit nor release.
     #[inline(always)]
-    pub(crate) fn start_or_stop(&self) -> u64 {
-        self.start_at.min(self.stop_at)
+    pub(crate) fn start_stop_or_turn(&self) -> u64 {
+        self.start_at.min(self.stop_at).min(self.app_at)
     }
 
     /// When the packet leaves that has been let go but takes its time; [`NEVER`] if there is none.
@@ -212,6 +212,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn emit_plain(&mut self, now: u64, segment: u64, out: &mut impl Emit) {
         self.counts.sent += 1;
+        self.sent_at = now;
         out.emit(now, self.packet(now, segment, 0));
     }
 
@@ -233,11 +234,20 @@ impl Sender {
         }
     }
 
-    /// If everything is acknowledged, the transfer is complete.
+    /// Whether everything is acknowledged that there is.
     #[inline(always)]
     pub(super) fn note_completion(&mut self, now: u64) {
-        if self.una == self.config.segments {
-            self.completed.get_or_insert(now);
+        if self.una == self.data_end {
+            self.on_all_acknowledged(now);
+        }
+    }
+
+    /// So many full packets were sent, the last of them at `last`.
+    #[inline(always)]
+    pub(crate) fn note_sent(&mut self, packets: u64, last: u64) {
+        if packets > 0 {
+            self.counts.sent += packets;
+            self.sent_at = last;
         }
     }
 

@@ -62,6 +62,8 @@ pub fn sender_config() -> SenderConfig {
         overhead_stream: Stream::new(1, Purpose::SendOverhead, 0),
         algorithm_seed: 1,
         hints: FlowHints::default(),
+        application: None,
+        restart_after_idle: false,
     }
 }
 

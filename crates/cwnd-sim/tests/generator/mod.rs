@@ -8,6 +8,7 @@ mod dice;
 mod kept;
 mod networks;
 mod probe;
+mod traffic;
 
 pub use changes::{Action, draw as draw_action};
 pub use dice::Dice;
@@ -90,9 +91,14 @@ pub fn scenario(seed: u64) -> Scenario {
             }
         })
         .collect();
+    let mut flows: Vec<FlowSpec> = flows;
+    if apart.one_in(3) {
+        traffic::enrich(&mut apart, &mut flows, &stack, &[packet, trip.max(packet), 300_000_000]);
+    }
     Scenario {
         network,
         flows,
+        arrivals: None,
         stack,
         duration: Time(duration),
         // The engine's runs subtract it; the simulations that are compared here know nothing of it.

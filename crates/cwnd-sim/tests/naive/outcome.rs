@@ -3,7 +3,7 @@
 use super::Naive;
 use super::wires::Fate;
 use cwnd_cc::State;
-use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, Outcome, SampleState, Time};
+use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, MessageOutcome, Outcome, SampleState, Time};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::tcp::{Receiver, Sender};
 use cwnd_sim::{FlowState, setup};
@@ -108,6 +108,15 @@ impl Naive {
             cwnd_integral: sender.cwnd_integral(self.now) / 1e9,
             cwnd: sender.window().cwnd,
             ssthresh: sender.window().ssthresh,
+            messages: sender
+                .messages()
+                .iter()
+                .map(|message| MessageOutcome {
+                    bytes: message.bytes,
+                    start: time(message.start),
+                    end: message.end.map(time),
+                })
+                .collect(),
         }
     }
 

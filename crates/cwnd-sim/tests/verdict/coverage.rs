@@ -1,7 +1,10 @@
 //! What the random scenarios covered.
 
 use crate::generator::Action;
-use cwnd_scenario::{Counting, DelayedAck, Ecn, LinkId, Outcome, QueueLimit, Rate, Scenario, Time};
+use cwnd_scenario::{
+    Counting, DelayedAck, Ecn, FlowOutcome, FlowSpec, LinkId, Outcome, QueueLimit, Rate, Scenario, Time,
+    Traffic,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many scenarios had which feature.
@@ -53,6 +56,13 @@ const FEATURES: &[&str] = &[
     "transfer completed",
     "transfer of one byte",
     "transfer of one full segment",
+    "traffic on and off",
+    "traffic on and off, sent again after a timeout's time",
+    "live traffic",
+    "several messages, one after the other",
+    "last message of a transfer",
+    "short flow",
+    "flow with a deadline",
     "SACK off, with retransmissions",
     "timestamps off, with retransmissions",
     "delayed ACKs",
@@ -211,11 +221,28 @@ impl Coverage {
             self.note("transfer of one full segment", done && spec.bytes == Some(payload));
             self.note("window of the receiver in the way", flow.cwnd >= window && flow.packets_sent > 0);
             self.note(&format!("algorithm {}", spec.algorithm.name), flow.acks_received > 0);
+            self.note_traffic(scenario, spec, flow);
             let other = spec.algorithm != scenario.flows[0].algorithm;
             self.note("several algorithms", other && flow.acks_received > 0);
         }
         self.note("start jitter", scenario.start_jitter > Time::ZERO);
         self.note("send overhead", scenario.send_overhead > Time::ZERO);
+    }
+
+    fn note_traffic(&mut self, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOutcome) {
+        let began = flow.acks_received > 0;
+        self.note("live traffic", began && matches!(spec.traffic, Traffic::Live(_)));
+        if let Traffic::OnOff { off, .. } = spec.traffic {
+            self.note("traffic on and off", began);
+            let long = off.mean() > scenario.stack.min_rto.0 as f64;
+            let often = scenario.duration.0 as f64 > 3.0 * off.mean();
+            self.note("traffic on and off, sent again after a timeout's time", began && long && often);
+        }
+        let ended = flow.messages.iter().filter(|message| message.end.is_some()).count();
+        self.note("several messages, one after the other", ended > 2);
+        self.note("last message of a transfer", ended > 0 && flow.completed.is_some());
+        self.note("short flow", spec.short && flow.completed.is_some());
+        self.note("flow with a deadline", spec.deadline.is_some() && began);
     }
 
     fn note_stack(&mut self, scenario: &Scenario, outcome: &Outcome) {

@@ -4,7 +4,7 @@ mod coverage;
 
 pub use coverage::Coverage;
 
-use cwnd_scenario::{FlowOutcome, LinkOutcome, Outcome, Time};
+use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};
 use cwnd_sim::FlowState;
 use std::fmt::{Debug, Write};
 
@@ -29,7 +29,7 @@ macro_rules! exact_by_debug {
     };
 }
 
-exact_by_debug!(u64, String, Time, Option<Time>, (u64, u64), cwnd_scenario::SampleState);
+exact_by_debug!(u64, String, Time, Option<Time>, (u64, u64), cwnd_scenario::SampleState, Vec<MessageOutcome>);
 
 /// Name each field and give its value. All must be named, or it does not compile.
 macro_rules! fields {
@@ -67,6 +67,7 @@ fn flow_fields(place: &str, flow: &FlowOutcome) -> Vec<(String, String)> {
             cwnd_integral,
             cwnd,
             ssthresh,
+            messages,
         } = flow
     )
 }

@@ -89,8 +89,9 @@ fn try_value(setting: &'static Setting, value: &At<String>, sink: &Sink<'_>, che
         return sink.error_with(&value.span, format!("`{}`: {message}", setting.key), help);
     }
     let groups = scratch.mix.iter().flat_map(|mix| &mix.0).chain(&scratch.flow);
-    let specs: Vec<&AlgorithmSpec> =
-        scratch.algorithm.iter().chain(&scratch.beside).chain(groups.map(|group| &group.algorithm)).collect();
+    let short = scratch.setup.short_flows.iter().map(|flows| &flows.algorithm);
+    let groups = groups.map(|group| &group.algorithm).chain(short);
+    let specs: Vec<&AlgorithmSpec> = scratch.algorithm.iter().chain(&scratch.beside).chain(groups).collect();
     for spec in specs {
         if let Err(message) = check(spec) {
             sink.error(&value.span, message);
@@ -126,6 +127,7 @@ fn wrong<T>(setting: &'static Setting, value: &Spanned<DeValue<'_>>, sink: &Sink
         SettingKind::Algorithm => "an algorithm: its name in quotes, or a table with its name and parameters",
         SettingKind::Mix => "a mix in quotes",
         SettingKind::Flows => "a list of flows, each in quotes",
+        SettingKind::Text => "a text in quotes",
     };
     let help = format!("write `{} = {}`, for example", setting.key, written(setting));
     sink.error_with(&value.span(), format!("`{}` takes {wanted}", setting.key), help);

@@ -179,7 +179,7 @@ fn value(setting: &Setting, algorithms: &[&str]) -> Value {
                 "additionalProperties": { "$ref": "#/$defs/label" },
             },
         ] }),
-        SettingKind::Mix => json!({ "type": "string" }),
+        SettingKind::Mix | SettingKind::Text => json!({ "type": "string" }),
         SettingKind::Flows => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
     };
     let about = format!(
