@@ -3,7 +3,6 @@
 use crate::Codepoint;
 use std::collections::VecDeque;
 
-#[allow(dead_code)] // the delay-based disciplines read all of it
 /// A packet that waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Held<P> {
@@ -23,7 +22,6 @@ pub(crate) struct Backlog<P> {
     bytes: u64,
 }
 
-#[allow(dead_code)]
 impl<P> Backlog<P> {
     pub fn new() -> Backlog<P> {
         Backlog { packets: VecDeque::new(), bytes: 0 }

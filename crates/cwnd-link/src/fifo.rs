@@ -58,6 +58,14 @@ impl Limits {
             && waiting_bytes + u64::from(counted) + u64::from(bytes) <= self.bytes
     }
 
+    /// Whether what waits, maybe beside a packet in transmission, is within the limit.
+    pub fn holds(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>) -> bool {
+        let counted = if self.transmission_counts { transmitting.unwrap_or(0) } else { 0 };
+        waiting <= 1 && transmitting.is_none()
+            || self.compared(waiting, transmitting) <= self.drop_at
+                && waiting_bytes + u64::from(counted) <= self.bytes
+    }
+
     /// Whether an arrival that finds so many packets is over the threshold.
     #[inline]
     pub fn mark(&self, waiting: u64, transmitting: Option<u32>) -> bool {

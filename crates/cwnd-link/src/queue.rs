@@ -1,6 +1,11 @@
 //! A queue before a transmitter, of whatever discipline.
 
+use crate::codel::CoDelQueue;
 use crate::drop_tail::DropTail;
+use crate::dual_pi2::DualPi2Queue;
+use crate::fq_codel::FqCoDelQueue;
+use crate::pie::PieQueue;
+use crate::red::RedQueue;
 use crate::thinning::Thinning;
 use crate::{Limits, Stream};
 use cwnd_scenario::{Discipline, QueueSpec, Rate};
@@ -69,6 +74,11 @@ pub struct Queue<P> {
 enum Kind<P> {
     DropTail(DropTail<P>),
     Thinning(Thinning<P>),
+    Red(RedQueue<P>),
+    CoDel(CoDelQueue<P>),
+    FqCoDel(FqCoDelQueue<P>),
+    Pie(PieQueue<P>),
+    DualPi2(DualPi2Queue<P>),
 }
 
 /// Calls the same method of whatever discipline it is.
@@ -77,6 +87,11 @@ macro_rules! each {
         match $kind {
             Kind::DropTail($queue) => $call,
             Kind::Thinning($queue) => $call,
+            Kind::Red($queue) => $call,
+            Kind::CoDel($queue) => $call,
+            Kind::FqCoDel($queue) => $call,
+            Kind::Pie($queue) => $call,
+            Kind::DualPi2($queue) => $call,
         }
     };
 }
@@ -94,11 +109,14 @@ impl<P> Queue<P> {
         full_packet: u32,
         stream: Stream,
     ) -> Queue<P> {
-        let _ = (rate, full_packet, stream);
         let kind = match (&spec.discipline, thinning) {
             (Discipline::DropTail, None) => Kind::DropTail(DropTail::new()),
             (Discipline::DropTail, Some(most)) => Kind::Thinning(Thinning::new(most)),
-            (other, _) => unimplemented!("{other:?}"),
+            (Discipline::Red(red), _) => Kind::Red(RedQueue::new(red, rate, full_packet, stream)),
+            (Discipline::CoDel(codel), _) => Kind::CoDel(CoDelQueue::new(codel, full_packet)),
+            (Discipline::FqCoDel(fq), _) => Kind::FqCoDel(FqCoDelQueue::new(fq, full_packet, stream)),
+            (Discipline::Pie(pie), _) => Kind::Pie(PieQueue::new(pie, full_packet, stream)),
+            (Discipline::DualPi2(dual), _) => Kind::DualPi2(DualPi2Queue::new(dual)),
         };
         Queue { limits: Limits::new(spec), kind }
     }
@@ -119,6 +137,22 @@ impl<P> Queue<P> {
         transmitting: Option<u32>,
         dropped: &mut Vec<P>,
     ) {
+        match &mut self.kind {
+            Kind::DropTail(queue) => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped),
+            _ => self.enqueue_managed(now, packet, about, transmitting, dropped),
+        }
+    }
+
+    /// Out of line, so that drop-tail alone is in line where a queue is used.
+    #[inline(never)]
+    fn enqueue_managed(
+        &mut self,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
         each!(&mut self.kind, queue => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped))
     }
 
@@ -126,6 +160,14 @@ impl<P> Queue<P> {
     /// are added to `dropped`.
     #[inline]
     pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        match &mut self.kind {
+            Kind::DropTail(queue) => queue.dequeue(now, dropped),
+            _ => self.dequeue_managed(now, dropped),
+        }
+    }
+
+    #[inline(never)]
+    fn dequeue_managed(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         each!(&mut self.kind, queue => queue.dequeue(now, dropped))
     }
 
@@ -151,11 +193,22 @@ impl<P> Queue<P> {
     ///
     /// # Errors
     ///
-    /// [`OtherDiscipline`] if the discipline is another one. Nothing is changed then.
-    pub fn set_spec(&mut self, spec: &QueueSpec) -> Result<(), OtherDiscipline> {
+    /// [`ChangeError`] if the discipline is another one, or FQ-CoDel's number of queues. Nothing is changed then.
+    pub fn set_spec(&mut self, spec: &QueueSpec) -> Result<(), ChangeError> {
         match (&mut self.kind, &spec.discipline) {
             (Kind::DropTail(_) | Kind::Thinning(_), Discipline::DropTail) => {}
-            (kind, other) => return Err(OtherDiscipline { is: kind.name(), wanted: name(other) }),
+            (Kind::Red(queue), Discipline::Red(red)) => queue.set(red),
+            (Kind::CoDel(queue), Discipline::CoDel(codel)) => queue.set(codel),
+            (Kind::FqCoDel(queue), Discipline::FqCoDel(fq)) => {
+                let (has, wanted) = (queue.queues(), fq.queues.max(1));
+                if has != wanted {
+                    return Err(ChangeError::Queues { has, wanted });
+                }
+                queue.set(fq);
+            }
+            (Kind::Pie(queue), Discipline::Pie(pie)) => queue.set(pie),
+            (Kind::DualPi2(queue), Discipline::DualPi2(dual)) => queue.set(dual),
+            (kind, other) => return Err(ChangeError::Discipline { is: kind.name(), wanted: name(other) }),
         }
         self.limits = Limits::new(spec);
         Ok(())
@@ -166,6 +219,11 @@ impl<P> Kind<P> {
     fn name(&self) -> &'static str {
         match self {
             Kind::DropTail(_) | Kind::Thinning(_) => "drop-tail",
+            Kind::Red(_) => "RED",
+            Kind::CoDel(_) => "CoDel",
+            Kind::FqCoDel(_) => "FQ-CoDel",
+            Kind::Pie(_) => "PIE",
+            Kind::DualPi2(_) => "DualPI2",
         }
     }
 }
@@ -181,23 +239,38 @@ fn name(discipline: &Discipline) -> &'static str {
     }
 }
 
-/// A queue cannot become one of another discipline while packets may wait in it.
+/// What a queue cannot become while packets may wait in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OtherDiscipline {
-    /// What it is.
-    pub is: &'static str,
-    /// What it was to be.
-    pub wanted: &'static str,
+pub enum ChangeError {
+    /// One of another discipline.
+    Discipline {
+        /// What it is.
+        is: &'static str,
+        /// What it was to be.
+        wanted: &'static str,
+    },
+    /// FQ-CoDel with another number of queues.
+    Queues {
+        /// How many it has.
+        has: u32,
+        /// How many it was to have.
+        wanted: u32,
+    },
 }
 
-impl fmt::Display for OtherDiscipline {
+impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OtherDiscipline { is, wanted } = self;
-        write!(
-            f,
-            "a {is} queue cannot become a {wanted} queue: limit and parameters can change, not the discipline"
-        )
+        match self {
+            ChangeError::Discipline { is, wanted } => write!(
+                f,
+                "a {is} queue cannot become a {wanted} queue: limit and parameters can change, not the discipline"
+            ),
+            ChangeError::Queues { has, wanted } => write!(
+                f,
+                "FQ-CoDel with {has} queues cannot go on with {wanted}: what waits is sorted into the {has}"
+            ),
+        }
     }
 }
 
-impl std::error::Error for OtherDiscipline {}
+impl std::error::Error for ChangeError {}

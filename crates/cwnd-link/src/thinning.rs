@@ -7,6 +7,9 @@
 //! [`Effects::ack_thinning`](cwnd_scenario::Effects); then the new one begins another count. An ACK that would not fit although
 //! the older one left is itself dropped, and the older one stays.
 
+#[cfg(test)]
+mod tests;
+
 use crate::{Arrival, Departure, Limits};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -22,11 +22,11 @@ pub use engine::{Cost, Engine, EngineError, Problem};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
-    Step, Steps,
+    Step, Steps, TraceError,
 };
 pub use notation::{FlowGroup, Mix, NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
-pub use rng::{Purpose, Stream};
+pub use rng::{Purpose, Stream, mix};
 pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
 pub use traffic::{ArrivalRate, Arrivals, Distribution, Quantity, ShortFlows, Traffic, Workload};

@@ -3,11 +3,13 @@
 mod discipline;
 mod effects;
 mod loss;
+mod mahimahi;
 mod schedule;
 
 pub use discipline::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red};
 pub use effects::{Effects, Jitter, JitterShape, Policer};
 pub use loss::{GilbertElliott, Loss};
+pub use mahimahi::TraceError;
 pub use schedule::{DeliveryTrace, Schedule, Step, Steps};
 
 use crate::{Rate, Time};

@@ -15,8 +15,12 @@ pub enum Purpose {
     Algorithm,
     /// What a queue decides by chance, and how it hashes flows.
     Queue,
+    /// How late packets are on a line.
+    Jitter,
+    /// Which packets a line doubles.
+    Duplication,
     /// When short flows come, and how long they are.
-    ShortFlows = 7,
+    ShortFlows,
     /// What an application gives its flow to send, and when.
     Traffic,
 }
@@ -53,6 +57,20 @@ impl Stream {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// How often something of this probability fails to happen before it does: geometric, `floor(ln(U) / ln(1 - p))`. At
+    /// a probability of 0 or less that is `u64::MAX`, for ever; of 1 or more, never. These two draw nothing.
+    pub fn failures(&mut self, probability: f64) -> u64 {
+        if probability <= 0.0 {
+            return u64::MAX;
+        }
+        if probability >= 1.0 {
+            return 0;
+        }
+        // 1 - U is in (0, 1], so the logarithm is finite.
+        let u = 1.0 - self.uniform();
+        (libm::log(u) / libm::log1p(-probability)) as u64
+    }
+
     /// Uniform over the whole numbers in `0..bound`; zero when `bound` is zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
@@ -63,7 +81,8 @@ impl Stream {
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-fn mix(mut z: u64) -> u64 {
+/// SplitMix64's mixing function: every bit of the answer hangs on every bit of `z`.
+pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)

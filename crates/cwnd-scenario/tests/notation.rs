@@ -1,8 +1,8 @@
 //! Parsers take any text without panicking, and read back what they write.
 
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, BufferTerm, ByteSize, Decimal, Distribution, EcnThreshold, FlowGroup, Mix, Probability,
-    Rate, ShortFlows, Time, Traffic,
+    AlgorithmSpec, Buffer, BufferTerm, ByteSize, Decimal, Distribution, EcnThreshold, FlowGroup, Mix,
+    Probability, Rate, ShortFlows, Time, Traffic,
 };
 use proptest::prelude::*;
 use std::fmt::{Debug, Display};

@@ -317,11 +317,19 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &Run<'_>) -> u64 {
             merge.pop_first();
         }
     }
-    // At the limit itself transmissions still end, unless the run stops there: what arrives then comes after them.
-    let leave_by = if limit < stop { limit } else { limit - 1 };
-    handled += state.go_on(leave_by, limit, net, link);
     net.links[link as usize].online = Some(state);
-    handled
+    handled + go_on(net, link, limit, stop)
+}
+
+/// Nothing more comes to a link before `limit`: do what happens by itself. Answers how many packets left.
+///
+/// At the limit itself transmissions still end, unless the run stops there: what arrives then comes after them.
+pub fn go_on(net: &mut Net, link: u32, limit: u64, stop: u64) -> u64 {
+    let Some(mut state) = net.links[link as usize].online.take() else { return 0 };
+    let leave_by = if limit < stop { limit } else { stop - 1 };
+    let left = state.go_on(leave_by, limit, net, link);
+    net.links[link as usize].online = Some(state);
+    left
 }
 
 /// A link has handled everything before `done`: a time at which a packet of `smallest` bytes, the smallest there can be,

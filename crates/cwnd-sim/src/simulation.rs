@@ -216,15 +216,18 @@ impl Simulation {
         }
         if ran {
             self.adapt_window(packets);
-        } else {
+        }
+        if packets < self.done.len() as u64 {
             self.skip_idle_time(stop);
         }
         self.done.iter().copied().min().unwrap_or(stop)
     }
 
-    /// Nothing happened in a whole round: nothing can before the earliest event there is.
+    /// Little happened in a whole round, or nothing: nothing can before the earliest event there is.
     fn skip_idle_time(&mut self, stop: u64) {
-        let hosts = self.net.wake[..self.hosts.len()].iter().copied();
+        // What has come to a host's inlet and not yet out of it may look earlier than what the host has done.
+        let hosts =
+            self.net.wake[..self.hosts.len()].iter().zip(&self.done).map(|(wake, done)| *wake.max(done));
         let links = self.graph.inputs.iter().flatten().map(|&ring| self.net.rings[ring as usize].next_at());
         let online = self.graph.links.iter().filter_map(|&link| self.net.links[link].online.as_ref());
         let events = online.map(|online| online.next_event());
@@ -233,7 +236,10 @@ impl Simulation {
             let done = self.done[stage].max(next);
             self.done[stage] = done;
             self.quiet[stage] = match stage.checked_sub(self.hosts.len()) {
-                Some(index) => self.link_quiet_until(index, done),
+                Some(index) => {
+                    online::go_on(&mut self.net, self.graph.links[index] as u32, done, stop);
+                    self.link_quiet_until(index, done)
+                }
                 None => done,
             };
         }

@@ -17,9 +17,11 @@ pub fn enrich(dice: &mut Dice, flows: &mut [FlowSpec], stack: &Stack, times: &[u
     // Short ones come last.
     let short = dice.below(flows.len() as u64 + 1) as usize;
     let first = flows.len() - short;
-    for flow in flows[first..].iter_mut().filter(|_| dice.one_in(2)) {
-        flow.traffic = Traffic::Bulk;
-        flow.bytes = Some(super::bytes(dice, stack));
+    for flow in &mut flows[first..] {
+        if dice.one_in(2) {
+            flow.traffic = Traffic::Bulk;
+            flow.bytes = Some(super::bytes(dice, stack));
+        }
     }
     let last = flows.iter().rposition(|flow| flow.bytes.is_none() || flow.traffic != Traffic::Bulk);
     flows[last.map_or(0, |last| last + 1).max(first)..].iter_mut().for_each(|flow| flow.short = true);
