@@ -4,6 +4,10 @@
 //! one; a loss model is asked for each packet that crosses a line; a [`SerialTime`] tells how long a
 //! packet occupies a transmitter. So a simulator and an emulator of real links can use the same code.
 //!
+//! A packet passes a [`Policer`], waits in a [`Queue`], leaves a [`Transmitter`] whose rate may vary, and crosses a [`Line`]
+//! that delays, loses, holds up and doubles. Each of them has bounds that a simulator may look ahead by:
+//! [`Transmitter::least_time`] and [`Line::least_delay`].
+//!
 //! [`Queue`] is a queue of any discipline. Each discipline is described in a module of its own, with its equations, its
 //! parameters and their defaults, and all in which it differs from its source: [`drop_tail`], [`thinning`], [`red`],
 //! [`codel`], [`fq_codel`], [`pie`], [`dual_pi2`].

@@ -81,7 +81,7 @@ impl Stream {
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// SplitMix64's mixing function: every bit of the answer hangs on every bit of `z`.
+/// The mixing function of SplitMix64: it spreads what differs in a few bits over all 64.
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -12,6 +12,7 @@ use crate::link::LinkCounts;
 use crate::merge::{Key, Merge};
 use crate::net::Net;
 use crate::packet::{BARE, CE, CWR, ECE, ECT, ECT1, ESTABLISHED, LOST, Packet, SACK, SYN};
+use crate::ring::Ring;
 use cwnd_link::{Arrival, Codepoint, Line, Policer, Queue, Transmitter};
 use cwnd_scenario::{Counting, LinkSpec, QueueSpec};
 use std::cmp::Reverse;
@@ -35,8 +36,9 @@ pub struct Online {
     /// next one. It does so after all that arrives at that moment, as in ns-2; [`NEVER`] if it is not about to.
     asks: (u64, u32),
     /// Packets on a line on which they may overtake each other: when they come out, and in which order they left.
-    overtaking: BinaryHeap<Reverse<(u64, u64, Words)>>,
-    left: u64,
+    overtaking: BinaryHeap<Reverse<(u64, i64, Words)>>,
+    /// The next number of that order, and the first of those given so far.
+    order: (i64, i64),
     /// What the queue drops, on its way to the grave.
     dropped: Vec<Words>,
     counts: LinkCounts,
@@ -60,7 +62,7 @@ impl Online {
             leaves: NEVER,
             asks: (NEVER, 0),
             overtaking: BinaryHeap::new(),
-            left: 0,
+            order: (0, 0),
             dropped: Vec::new(),
             counts: LinkCounts::default(),
             waited_to: 0,
@@ -126,6 +128,23 @@ impl Online {
         self.queue.set_spec(spec).map_err(|other| other.to_string())?;
         self.counting = spec.counting;
         Ok(())
+    }
+
+    /// Rate or delay have changed: what was handed on because nothing could overtake it may be overtaken after all.
+    pub fn take_back(&mut self, rings: &mut [Ring], outs: &[u32]) {
+        if !self.line.reorders() {
+            return;
+        }
+        for &out in outs {
+            let ring = &mut rings[out as usize];
+            self.order.1 -= ring.len() as i64;
+            let mut order = self.order.1..;
+            while !ring.is_empty() {
+                let [at, sent, sequence, rest] = ring.pop_words();
+                let place = order.next().expect("it has no end");
+                self.overtaking.push(Reverse((at, place, [sent, sequence, rest])));
+            }
+        }
     }
 
     fn count_waiting(&mut self, now: u64) {
@@ -231,8 +250,8 @@ impl Online {
     #[inline]
     fn hand_on(&mut self, at: u64, words: Words, net: &mut Net, link: u32) {
         if self.line.reorders() {
-            self.left += 1;
-            self.overtaking.push(Reverse((at, self.left, words)));
+            self.overtaking.push(Reverse((at, self.order.0, words)));
+            self.order.0 += 1;
         } else {
             put(at, words, net, link);
         }

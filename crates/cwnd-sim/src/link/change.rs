@@ -1,6 +1,6 @@
 //! Live changes: what has been computed beyond the time of a change is computed anew.
 
-use super::{Link, Packed};
+use super::{Link, NOWHERE, Next, Packed};
 use crate::fault::{self, Fault};
 use crate::packet::LOST;
 use crate::ring::Ring;
@@ -35,11 +35,19 @@ impl Link {
     /// it, a delay to what departs from `t` on, a loss probability to what crosses the line from `t` on.
     pub fn change(&mut self, t: u64, change: Change, rings: &mut [Ring]) {
         if let Some(online) = &mut self.online {
-            return match change {
+            match change {
                 Change::Rate(rate) => online.set_rate(t, rate),
                 Change::Delay(delay) => online.set_delay(t, Time(delay)),
-                Change::Loss(loss, _) => online.set_loss(&loss),
+                Change::Loss(loss, _) => return online.set_loss(&loss),
+            }
+            let mut outs = match &self.next {
+                Next::One(ring) => vec![*ring],
+                Next::ByChannel(rings) => rings.to_vec(),
             };
+            outs.sort_unstable();
+            outs.dedup();
+            outs.retain(|&ring| ring != NOWHERE);
+            return online.take_back(rings, &outs);
         }
         self.settle_first();
         let mask = self.departures.len() - 1;

@@ -20,7 +20,7 @@ pub enum Event {
     TransmissionEnds { link: LinkId, transmission: u64 },
     /// A packet comes to the next link of its route, or to the host at its end.
     Arrives { packet: PacketId },
-    /// The transmitter of a link that is not plain takes the next packet, after all else that happens at that time.
+    /// The transmitter of a link that is not plain takes the next packet, after all that arrives at that time.
     Asks { link: LinkId },
     /// A timer of an endpoint may be due.
     Timer { endpoint: usize },
@@ -32,7 +32,7 @@ struct Rank {
     /// Transmissions that end: 0. Hosts and links: from 1 on, each after those from which something comes
     /// to it in no time.
     place: usize,
-    /// Arrivals: 0, timers: 1.
+    /// Arrivals: 0, timers: 1, transmitters that ask: 2.
     timer: u8,
     /// Arrivals: what they come from. Timers: the endpoint.
     source: Source,
@@ -261,7 +261,9 @@ impl Wires {
                 let source = on.map_or(Source::Host(self.hosts[packet.channel as usize]), Source::Link);
                 Rank { place: self.places[place], timer: 0, source }
             }
-            Event::Asks { link } => Rank { place: usize::MAX, timer: 0, source: Source::Link(link) },
+            Event::Asks { link } => {
+                Rank { place: self.places[self.nodes + link], timer: 2, source: Source::Link(link) }
+            }
             Event::Timer { endpoint } => {
                 let place = self.places[self.hosts[endpoint]];
                 Rank { place, timer: 1, source: Source::Host(endpoint) }
