@@ -277,7 +277,7 @@ fn run_plain_acks(
         }
     }
     port.output.arrived += output.packets;
-    sender.note_sent(output.packets, output.last);
+    sender.counts.sent += output.packets;
     if acks.taken > 0 {
         sender.end_plain(now, acks.taken);
     }
@@ -333,14 +333,14 @@ fn run_plain_releasing(
         release = sender.release(now, release, end, |segment| output.send(port, now, segment));
     }
     port.output.arrived += output.packets;
-    sender.note_sent(output.packets, output.last);
+    sender.counts.sent += output.packets;
     sender.end_plain_releasing(since, acks.taken, release);
     if let (true, Some(now)) = (last_data, since) {
         sender.send_last(now, port);
     }
 }
 
-/// Plain ACKs of a sender whose packets leave by a timer, or over a link that loses some.
+/// Plain ACKs of a sender whose packets leave by a timer or are noted, or over a link that loses some.
 #[inline(never)]
 fn run_plain_at_leisure(sender: &mut Sender, acks: &mut PlainAcks<'_>, port: &mut Port<'_>, limit: u64) {
     while let Some(ack) = acks.next(sender) {
@@ -354,9 +354,8 @@ fn run_plain_at_leisure(sender: &mut Sender, acks: &mut PlainAcks<'_>, port: &mu
 
 /// Full data packets that leave a host over its output link.
 struct FullPackets {
-    /// How many there were, and when the last of them was sent.
+    /// How many there were.
     packets: u64,
-    last: u64,
     /// How long the transmitter takes for one.
     time: u64,
     what: Packed,
@@ -369,7 +368,6 @@ impl FullPackets {
     fn new(port: &Port<'_>, run: &PlainRun) -> FullPackets {
         FullPackets {
             packets: 0,
-            last: 0,
             time: port.output.serial_time(run.packet_size),
             what: Packed::new(run.packet_size, port.out_id),
             words: [u64::from(run.channel) << 32, u64::from(run.packet_size) << 32],
@@ -379,7 +377,6 @@ impl FullPackets {
     #[inline(always)]
     fn send(&mut self, port: &mut Port<'_>, now: u64, segment: u64) {
         self.packets += 1;
-        self.last = now;
         let sequence = self.words[0] | segment & 0xFFFF_FFFF;
         match port.output.offer_packed(now, self.time, self.what, 0) {
             Some((departure, _)) => {

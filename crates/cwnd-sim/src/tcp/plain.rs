@@ -30,6 +30,8 @@ pub(crate) enum Leave {
     AfterOverhead,
     /// By a timer of another kind.
     ByTimer,
+    /// When the window lets them, and each is noted.
+    Noted,
 }
 
 impl Sender {
@@ -51,6 +53,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn way_to_leave(&self) -> Leave {
         match self.gated {
+            _ if self.noted => Leave::Noted,
             false => Leave::AtOnce,
             true if self.needs.pacing || self.forced => Leave::ByTimer,
             true => Leave::AfterOverhead,
@@ -239,15 +242,6 @@ impl Sender {
     pub(super) fn note_completion(&mut self, now: u64) {
         if self.una == self.data_end {
             self.on_all_acknowledged(now);
-        }
-    }
-
-    /// So many full packets were sent, the last of them at `last`.
-    #[inline(always)]
-    pub(crate) fn note_sent(&mut self, packets: u64, last: u64) {
-        if packets > 0 {
-            self.counts.sent += packets;
-            self.sent_at = last;
         }
     }
 

@@ -130,12 +130,14 @@ pub struct Sender {
     pub(super) gated: bool,
     /// Packets need neither records nor flags.
     pub(super) plain: bool,
+    /// It matters when a packet was sent last: there may be pauses.
+    pub(super) noted: bool,
     phase: Phase,
     pub(super) dup_acks: u32,
     pub(super) rtt: RttEstimator,
     pub(super) board: Scoreboard,
     pub(super) window: Window,
-    /// When a packet was sent last.
+    /// When a packet was sent last, if that is `noted`.
     pub(super) sent_at: u64,
     /// Counts so far.
     pub counts: SenderCounts,
@@ -213,6 +215,7 @@ impl Sender {
             peak_before: 0,
             gated: needs.pacing || config.send_overhead > 0,
             plain: !tracked && config.ecn == EcnMode::Off,
+            noted: config.application.is_some(),
             phase: Phase::Waiting,
             needs,
             recover: 0,
