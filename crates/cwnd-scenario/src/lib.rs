@@ -7,6 +7,7 @@
 
 pub mod build;
 mod engine;
+pub mod kinds;
 pub mod metrics;
 mod network;
 mod notation;
@@ -21,9 +22,9 @@ pub use engine::{Cost, Engine, EngineError, Problem};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
-    Step, Steps,
+    Step, Steps, TraceError,
 };
-pub use notation::{FlowGroup, Mix, NotationError, nearest};
+pub use notation::{FlowGroup, Mix, NotationError, Place, Side, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Trace};
 pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};

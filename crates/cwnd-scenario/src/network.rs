@@ -4,11 +4,13 @@ mod discipline;
 mod effects;
 mod loss;
 mod schedule;
+mod trace_file;
 
 pub use discipline::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red};
 pub use effects::{Effects, Jitter, JitterShape, Policer};
 pub use loss::{GilbertElliott, Loss};
 pub use schedule::{DeliveryTrace, Schedule, Step, Steps};
+pub use trace_file::TraceError;
 
 use crate::{Rate, Time};
 
@@ -94,6 +96,11 @@ impl QueueSpec {
     /// First in, first out; drops what does not fit, and marks nothing.
     pub fn drop_tail(limit: QueueLimit, counting: Counting) -> QueueSpec {
         QueueSpec { limit, counting, ecn_threshold: None, discipline: Discipline::DropTail }
+    }
+
+    /// Whether it may mark packets.
+    pub fn marks(&self) -> bool {
+        self.ecn_threshold.is_some() || self.discipline.marks()
     }
 }
 

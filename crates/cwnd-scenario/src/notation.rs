@@ -23,12 +23,58 @@ pub struct FlowGroup {
     pub bytes: Option<ByteSize>,
     /// They run against the direction of the others.
     pub reverse: bool,
+    /// Where they run, if not where the topology puts them by itself.
+    pub place: Place,
+}
+
+/// Where a flow runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Where the topology puts it by itself.
+    #[default]
+    Usual,
+    /// On this side of a satellite network: `side=wired`.
+    Side(Side),
+    /// Over this bottleneck of a parking lot alone, from 1 on: `hop=2`.
+    Hop(u32),
+    /// From node to node of a graph, by the shortest way between each two: `path=a -> b`.
+    Path(Vec<String>),
+}
+
+/// A side of a satellite network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Behind the satellite.
+    Satellite,
+    /// Behind wires.
+    Wired,
+}
+
+impl Place {
+    /// The key that says it.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Place::Usual => "place",
+            Place::Side(_) => "side",
+            Place::Hop(_) => "hop",
+            Place::Path(_) => "path",
+        }
+    }
 }
 
 impl FlowGroup {
     /// So many flows of an algorithm, all else left to the scenario.
     pub fn new(algorithm: AlgorithmSpec, count: u32) -> FlowGroup {
-        FlowGroup { algorithm, count, start: None, stop: None, rtt: None, bytes: None, reverse: false }
+        FlowGroup {
+            algorithm,
+            count,
+            start: None,
+            stop: None,
+            rtt: None,
+            bytes: None,
+            reverse: false,
+            place: Place::Usual,
+        }
     }
 }
 
@@ -106,7 +152,7 @@ impl FromStr for FlowGroup {
     }
 }
 
-const KEYS: [&str; 6] = ["count", "start", "stop", "rtt", "bytes", "reverse"];
+const KEYS: [&str; 9] = ["count", "start", "stop", "rtt", "bytes", "side", "hop", "path", "reverse"];
 
 impl FlowGroup {
     fn set(&mut self, key: Piece<'_>, value: Option<Piece<'_>>) -> Result<(), NotationError> {
@@ -121,6 +167,15 @@ impl FlowGroup {
             "stop" => self.stop = Some(wanted("85 s")?.quantity()?),
             "rtt" => self.rtt = Some(wanted("320 ms")?.quantity()?),
             "bytes" => self.bytes = Some(wanted("5.1 GB")?.quantity()?),
+            key_here @ ("side" | "hop" | "path")
+                if self.place != Place::Usual && self.place.key() != key_here =>
+            {
+                let other = self.place.key();
+                return Err(key.error(format!("`{}` and `{other}` cannot both be said", key.text())));
+            }
+            "side" => self.place = wanted("wired")?.side()?,
+            "hop" => self.place = wanted("2")?.hop()?,
+            "path" => self.place = Place::Path(wanted("a -> b")?.nodes()?),
             "reverse" => match value {
                 None => self.reverse = true,
                 Some(value) => return Err(value.error("`reverse` stands alone, without a value")),
@@ -131,8 +186,8 @@ impl FlowGroup {
                     nearest(unknown, KEYS).map(|k| format!(" (did you mean `{k}`?)")).unwrap_or_default();
                 return Err(key.error(format!(
                     "a flow has no `{unknown}`{hint}: it takes {} and {}",
-                    KEYS[..5].join(", "),
-                    KEYS[5]
+                    KEYS[..8].join(", "),
+                    KEYS[8]
                 )));
             }
         }
@@ -155,7 +210,23 @@ impl fmt::Display for FlowGroup {
         if let Some(bytes) = self.bytes {
             write!(f, "; bytes={bytes}")?;
         }
+        match &self.place {
+            Place::Usual => {}
+            Place::Side(side) => write!(f, "; side={side}")?,
+            Place::Hop(hop) => write!(f, "; hop={hop}")?,
+            Place::Path(nodes) => write!(f, "; path={}", nodes.join(" -> "))?,
+        }
         if self.reverse { f.write_str("; reverse") } else { Ok(()) }
+    }
+}
+
+/// The word that says it.
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Satellite => "satellite",
+            Side::Wired => "wired",
+        })
     }
 }
 
@@ -188,34 +259,39 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.1
 }
 
+/// `; did you mean `x`?`, if there is something near.
+pub(crate) fn quoted_hint(meant: Option<&str>) -> String {
+    meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
+}
+
 /// A part of a text that knows where it stands.
 #[derive(Clone, Copy)]
-struct Piece<'a> {
+pub(crate) struct Piece<'a> {
     source: &'a str,
     start: usize,
     end: usize,
 }
 
 impl<'a> Piece<'a> {
-    fn whole(source: &'a str) -> Piece<'a> {
+    pub(crate) fn whole(source: &'a str) -> Piece<'a> {
         Piece { source, start: 0, end: source.len() }
     }
 
-    fn text(self) -> &'a str {
+    pub(crate) fn text(self) -> &'a str {
         &self.source[self.start..self.end]
     }
 
-    fn error(self, message: impl Into<String>) -> NotationError {
+    pub(crate) fn error(self, message: impl Into<String>) -> NotationError {
         NotationError { column: self.source[..self.start].chars().count() + 1, message: message.into() }
     }
 
-    fn trimmed(self) -> Piece<'a> {
+    pub(crate) fn trimmed(self) -> Piece<'a> {
         let text = self.text();
         let start = self.start + (text.len() - text.trim_start().len());
         Piece { source: self.source, start, end: start + text.trim().len() }
     }
 
-    fn split(self, separator: char) -> impl Iterator<Item = Piece<'a>> {
+    pub(crate) fn split(self, separator: char) -> impl Iterator<Item = Piece<'a>> {
         let mut start = self.start;
         self.text().split(separator).map(move |part| {
             let piece = Piece { source: self.source, start, end: start + part.len() };
@@ -224,8 +300,13 @@ impl<'a> Piece<'a> {
         })
     }
 
+    /// The end of it, which is this text.
+    pub(crate) fn tail(self, rest: &str) -> Piece<'a> {
+        Piece { start: self.end - rest.len(), ..self }
+    }
+
     /// What stands before the first `separator` and after it.
-    fn cut(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
+    pub(crate) fn cut(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
         let at = self.start + self.text().find(separator)?;
         let after = at + separator.len_utf8();
         Some((Piece { end: at, ..self }, Piece { start: after, ..self }))
@@ -287,6 +368,33 @@ impl<'a> Piece<'a> {
         Err(stray.error(message))
     }
 
+    fn side(self) -> Result<Place, NotationError> {
+        match self.text() {
+            "satellite" => Ok(Place::Side(Side::Satellite)),
+            "wired" => Ok(Place::Side(Side::Wired)),
+            other => {
+                let hint = quoted_hint(nearest(other, ["satellite", "wired"]));
+                Err(self.error(format!("a side is `satellite` or `wired`{hint}")))
+            }
+        }
+    }
+
+    fn hop(self) -> Result<Place, NotationError> {
+        match self.text().parse() {
+            Ok(hop) if hop > 0 => Ok(Place::Hop(hop)),
+            _ => Err(self.error(format!("`{}` is no hop: they are counted from 1 on", self.text()))),
+        }
+    }
+
+    /// Nodes with arrows between them.
+    pub(crate) fn nodes(self) -> Result<Vec<String>, NotationError> {
+        let nodes: Vec<&str> = self.text().split("->").map(str::trim).collect();
+        if nodes.len() < 2 || nodes.iter().any(|node| node.is_empty()) {
+            return Err(self.error("a path is written with its nodes: `a -> b`, or `a -> r -> b`"));
+        }
+        Ok(nodes.into_iter().map(str::to_owned).collect())
+    }
+
     fn count(self) -> Result<u32, NotationError> {
         let text = self.text();
         let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -298,7 +406,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    fn quantity<T: FromStr<Err = crate::UnitError>>(self) -> Result<T, NotationError> {
+    pub(crate) fn quantity<T: FromStr<Err = crate::UnitError>>(self) -> Result<T, NotationError> {
         self.text()
             .parse()
             .map_err(|error: crate::UnitError| self.error(format!("`{}`: {}", self.text(), error.message)))
