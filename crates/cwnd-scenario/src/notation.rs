@@ -51,6 +51,14 @@ pub enum Side {
 }
 
 impl Place {
+    /// A path through a graph: `a -> b`, `a -> r -> b`.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, or one without a name.
+    pub fn path(text: &str) -> Result<Place, NotationError> {
+        Piece::whole(text).nodes().map(Place::Path)
+    }
+
     /// The key that says it.
     pub fn key(&self) -> &'static str {
         match self {
@@ -247,7 +255,8 @@ impl fmt::Display for Mix {
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
     let score = |candidate: &str| {
-        let part = text.len() >= 3 && (candidate.contains(&text) || text.contains(candidate));
+        let within = |part: &str, whole: &str| part.len() >= 3 && whole.contains(part);
+        let part = within(&text, candidate) || within(candidate, &text);
         strsim::jaro_winkler(&text, candidate).max(if part { 0.8 } else { 0.0 })
     };
     let scored = candidates.into_iter().map(|candidate| (score(candidate), candidate));
