@@ -147,6 +147,9 @@ impl Harness {
         }
         assert_eq!(self.queue.waiting(), self.waiting.len());
         assert_eq!(self.queue.waiting_bytes(), self.bytes());
+        let mut waiting: Vec<u64> = self.queue.iter().copied().collect();
+        waiting.sort_unstable();
+        assert!(waiting.iter().eq(self.waiting.keys()));
     }
 
     fn bytes(&self) -> u64 {

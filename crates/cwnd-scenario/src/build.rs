@@ -1,9 +1,11 @@
 //! Builders of common networks, and of whole scenarios from the options that a person gives.
 //!
 //! A builder takes a plain struct and makes a [`Network`](crate::Network) with the route of every flow:
-//! [`Path`] is one line between two hosts, [`Dumbbell`] is many hosts on either side of one line. [`Setup`] holds
-//! the options of a comparison, all with defaults, and makes a [`Scenario`](crate::Scenario) of them. [`Experiment`] adds
-//! the flows, and [`settings`] are the words in which all of it is said.
+//! [`Path`] is one line between two hosts, [`Dumbbell`] is many hosts on either side of one line, [`ParkingLot`] several
+//! lines in a row, [`Incast`] many hosts behind one port, [`Satellite`] a hybrid of wires and a satellite, and a [`Graph`]
+//! is drawn link by link. [`Setup`] holds the options of a comparison, all with defaults, and makes a
+//! [`Scenario`](crate::Scenario) of them. [`Experiment`] adds the flows, and [`settings`] are the words in which all of it
+//! is said.
 //!
 //! Flows are numbered from 1 wherever a person reads them (`access-1`, `--flow`, tables); in Rust they are
 //! indices from 0, in the scenario's order.
@@ -22,19 +24,34 @@
 //! # }
 //! ```
 
+mod cross_flows;
 mod dumbbell;
 mod experiment;
+mod graph;
+mod incast;
 mod line;
+mod line_options;
+mod parking_lot;
 mod path;
+mod row;
+mod satellite;
+mod schedule_choice;
 pub mod settings;
 mod setup;
 mod stack_choice;
 
+pub use cross_flows::CrossFlows;
 pub use dumbbell::{Access, Dumbbell};
 pub use experiment::Experiment;
+pub use graph::{Graph, GraphLink};
+pub use incast::Incast;
 pub use line::{Bottleneck, Built, Endpoints, LineDelay, Route};
+pub use line_options::{LineOptions, TraceFile};
+pub use parking_lot::ParkingLot;
 pub use path::Path;
-pub use setup::{Setup, Topology};
+pub use satellite::{Satellite, SatelliteLink};
+pub use schedule_choice::{RateChange, ScheduleChoice, StepChoice};
+pub use setup::{SatelliteChoice, Setup, Topology};
 pub use stack_choice::{EcnChoice, StackChoice};
 
 /// The most flows that a builder accepts: beyond it the network's description alone would fill a machine.

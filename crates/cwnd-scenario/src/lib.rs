@@ -7,6 +7,7 @@
 
 pub mod build;
 mod engine;
+pub mod kinds;
 pub mod metrics;
 mod network;
 mod notation;
@@ -24,7 +25,7 @@ pub use network::{
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
     Step, Steps, TraceError,
 };
-pub use notation::{FlowGroup, Mix, NotationError, nearest};
+pub use notation::{FlowGroup, Mix, NotationError, Place, Side, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream, mix};
 pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};

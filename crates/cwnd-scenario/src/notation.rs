@@ -27,6 +27,51 @@ pub struct FlowGroup {
     pub deadline: Option<Time>,
     /// They run against the direction of the others.
     pub reverse: bool,
+    /// Where they run, if not where the topology puts them by itself.
+    pub place: Place,
+}
+
+/// Where a flow runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Where the topology puts it by itself.
+    #[default]
+    Usual,
+    /// On this side of a satellite network: `side=wired`.
+    Side(Side),
+    /// Over this bottleneck of a parking lot alone, from 1 on: `hop=2`.
+    Hop(u32),
+    /// From node to node of a graph, by the shortest way between each two: `path=a -> b`.
+    Path(Vec<String>),
+}
+
+/// A side of a satellite network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Behind the satellite.
+    Satellite,
+    /// Behind wires.
+    Wired,
+}
+
+impl Place {
+    /// A path through a graph: `a -> b`, `a -> r -> b`.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, or one without a name.
+    pub fn path(text: &str) -> Result<Place, NotationError> {
+        Piece::whole(text).nodes().map(Place::Path)
+    }
+
+    /// The key that says it.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Place::Usual => "place",
+            Place::Side(_) => "side",
+            Place::Hop(_) => "hop",
+            Place::Path(_) => "path",
+        }
+    }
 }
 
 impl FlowGroup {
@@ -42,6 +87,7 @@ impl FlowGroup {
             traffic: None,
             deadline: None,
             reverse: false,
+            place: Place::Usual,
         }
     }
 }
@@ -120,7 +166,8 @@ impl FromStr for FlowGroup {
     }
 }
 
-const KEYS: [&str; 8] = ["count", "start", "stop", "rtt", "bytes", "traffic", "deadline", "reverse"];
+const KEYS: [&str; 11] =
+    ["count", "start", "stop", "rtt", "bytes", "traffic", "deadline", "side", "hop", "path", "reverse"];
 
 impl FlowGroup {
     fn set(&mut self, key: Piece<'_>, value: Option<Piece<'_>>) -> Result<(), NotationError> {
@@ -137,6 +184,15 @@ impl FlowGroup {
             "bytes" => self.bytes = Some(wanted("5.1 GB")?.quantity()?),
             "traffic" => self.traffic = Some(Traffic::from_piece(wanted("live:5 Mbit/s")?)?),
             "deadline" => self.deadline = Some(wanted("50 ms")?.quantity()?),
+            key_here @ ("side" | "hop" | "path")
+                if self.place != Place::Usual && self.place.key() != key_here =>
+            {
+                let other = self.place.key();
+                return Err(key.error(format!("`{}` and `{other}` cannot both be said", key.text())));
+            }
+            "side" => self.place = wanted("wired")?.side()?,
+            "hop" => self.place = wanted("2")?.hop()?,
+            "path" => self.place = Place::Path(wanted("a -> b")?.nodes()?),
             "reverse" => match value {
                 None => self.reverse = true,
                 Some(value) => return Err(value.error("`reverse` stands alone, without a value")),
@@ -147,8 +203,8 @@ impl FlowGroup {
                     nearest(unknown, KEYS).map(|k| format!(" (did you mean `{k}`?)")).unwrap_or_default();
                 return Err(key.error(format!(
                     "a flow has no `{unknown}`{hint}: it takes {} and {}",
-                    KEYS[..7].join(", "),
-                    KEYS[7]
+                    KEYS[..10].join(", "),
+                    KEYS[10]
                 )));
             }
         }
@@ -177,7 +233,23 @@ impl fmt::Display for FlowGroup {
         if let Some(deadline) = self.deadline {
             write!(f, "; deadline={deadline}")?;
         }
+        match &self.place {
+            Place::Usual => {}
+            Place::Side(side) => write!(f, "; side={side}")?,
+            Place::Hop(hop) => write!(f, "; hop={hop}")?,
+            Place::Path(nodes) => write!(f, "; path={}", nodes.join(" -> "))?,
+        }
         if self.reverse { f.write_str("; reverse") } else { Ok(()) }
+    }
+}
+
+/// The word that says it.
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Satellite => "satellite",
+            Side::Wired => "wired",
+        })
     }
 }
 
@@ -198,7 +270,8 @@ impl fmt::Display for Mix {
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
     let score = |candidate: &str| {
-        let part = text.len() >= 3 && (candidate.contains(&text) || text.contains(candidate));
+        let within = |part: &str, whole: &str| part.len() >= 3 && whole.contains(part);
+        let part = within(&text, candidate) || within(candidate, &text);
         strsim::jaro_winkler(&text, candidate).max(if part { 0.8 } else { 0.0 })
     };
     let scored = candidates.into_iter().map(|candidate| (score(candidate), candidate));
@@ -208,6 +281,11 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         false => best,
     });
     best.1
+}
+
+/// `; did you mean `x`?`, if there is something near.
+pub(crate) fn quoted_hint(meant: Option<&str>) -> String {
+    meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
 }
 
 /// A part of a text that knows where it stands.
@@ -244,6 +322,11 @@ impl<'a> Piece<'a> {
             start = piece.end + separator.len_utf8();
             piece
         })
+    }
+
+    /// The end of it, which is this text.
+    pub(crate) fn tail(self, rest: &str) -> Piece<'a> {
+        Piece { start: self.end - rest.len(), ..self }
     }
 
     /// What stands before the first `separator` and after it.
@@ -325,6 +408,33 @@ impl<'a> Piece<'a> {
         }
         let message = format!("{what} has letters, digits, `-`, `_`, `.` and `+`: `{character}` is none");
         Err(stray.error(message))
+    }
+
+    fn side(self) -> Result<Place, NotationError> {
+        match self.text() {
+            "satellite" => Ok(Place::Side(Side::Satellite)),
+            "wired" => Ok(Place::Side(Side::Wired)),
+            other => {
+                let hint = quoted_hint(nearest(other, ["satellite", "wired"]));
+                Err(self.error(format!("a side is `satellite` or `wired`{hint}")))
+            }
+        }
+    }
+
+    fn hop(self) -> Result<Place, NotationError> {
+        match self.text().parse() {
+            Ok(hop) if hop > 0 => Ok(Place::Hop(hop)),
+            _ => Err(self.error(format!("`{}` is no hop: they are counted from 1 on", self.text()))),
+        }
+    }
+
+    /// Nodes with arrows between them.
+    pub(crate) fn nodes(self) -> Result<Vec<String>, NotationError> {
+        let nodes: Vec<&str> = self.text().split("->").map(str::trim).collect();
+        if nodes.len() < 2 || nodes.iter().any(|node| node.is_empty()) {
+            return Err(self.error("a path is written with its nodes: `a -> b`, or `a -> r -> b`"));
+        }
+        Ok(nodes.into_iter().map(str::to_owned).collect())
     }
 
     fn count(self) -> Result<u32, NotationError> {

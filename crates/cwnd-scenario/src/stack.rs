@@ -65,6 +65,9 @@ pub struct Stack {
     pub delayed_ack: DelayedAck,
     /// ECN by default.
     pub ecn: Ecn,
+    /// Flows whose algorithm answers marks in proportion (with [`Ecn::Exact`]'s echo) send ECT(1), the identifier of L4S
+    /// (RFC 9331), so that a dual queue takes them into its L queue; else they send ECT(0).
+    pub l4s: bool,
     /// Whether a three-way handshake comes before the data. A flow's start is then the end of the
     /// handshake on an idle network.
     pub handshake: bool,
@@ -110,6 +113,7 @@ impl Stack {
             timestamps,
             delayed_ack: DelayedAck::Off,
             ecn: Ecn::Off,
+            l4s: true,
             handshake: false,
             initial_window: 2,
             initial_ssthresh: Some(receive_window),
@@ -139,6 +143,7 @@ impl Stack {
             timestamps,
             delayed_ack: DelayedAck::After(Time::from_millis(40)),
             ecn: Ecn::Off,
+            l4s: true,
             handshake: true,
             initial_window: 10,
             initial_ssthresh: None,

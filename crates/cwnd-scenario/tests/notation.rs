@@ -1,8 +1,9 @@
 //! Parsers take any text without panicking, and read back what they write.
 
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, BufferTerm, ByteSize, Decimal, Distribution, EcnThreshold, FlowGroup, Mix,
-    Probability, Rate, ShortFlows, Time, Traffic,
+    AlgorithmSpec, Buffer, BufferTerm, ByteSize, Decimal, Discipline, Distribution, EcnThreshold, FlowGroup,
+    Jitter, Loss, Mix, Policer, Probability, Rate, ShortFlows, Time, Traffic,
+    build::{CrossFlows, ScheduleChoice},
 };
 use proptest::prelude::*;
 use std::fmt::{Debug, Display};
@@ -69,6 +70,24 @@ fn likely() -> impl Strategy<Value = String> {
             "load",
             "rate",
             "/s",
+            "side=wired",
+            "path=",
+            "->",
+            "red",
+            "codel",
+            "min",
+            "target",
+            "ecn",
+            "on",
+            "nth",
+            "gilbert-elliott",
+            "to_bad=",
+            "to_good=",
+            "normal",
+            "sometimes",
+            "reorder",
+            "down",
+            "every ",
             "nan",
             "inf",
             "--",
@@ -103,6 +122,12 @@ fn try_all(text: &str) {
     stable::<AlgorithmSpec>(text);
     stable::<Mix>(text);
     stable::<FlowGroup>(text);
+    stable::<Discipline>(text);
+    stable::<Loss>(text);
+    stable::<Jitter>(text);
+    stable::<Policer>(text);
+    stable::<CrossFlows>(text);
+    stable::<ScheduleChoice>(text);
 }
 
 proptest! {

@@ -8,8 +8,12 @@
 //! its limit or before, since transmissions that end come before arrivals of the same time. A packet is handed on when it has
 //! left, so what is known of the future is [`Online::quiet_until`].
 
+mod stage;
+
+pub use stage::{Outside, go_on, quiet_until, run};
+
+use crate::fault::{self, Fault};
 use crate::link::LinkCounts;
-use crate::merge::{Key, Merge};
 use crate::net::Net;
 use crate::packet::{BARE, CE, CWR, ECE, ECT, ECT1, ESTABLISHED, LOST, Packet, SACK, SYN};
 use crate::ring::Ring;
@@ -102,11 +106,16 @@ impl Online {
         self.queue.iter().chain(sending).chain(overtaking).map(|&words| packet(words))
     }
 
+    /// Whether packets may overtake each other on its line.
+    pub fn reorders(&self) -> bool {
+        self.line.reorders()
+    }
+
     /// Change the line for a trial of [`Online::least_latency`], or for good: a rate.
     pub fn set_rate(&mut self, now: u64, rate: cwnd_scenario::Rate) {
         let leaves = Some(self.leaves).filter(|&leaves| leaves != NEVER);
         if let Some(leaves) = self.transmitter.set_rate(now, rate, leaves) {
-            self.leaves = leaves;
+            self.leaves = leaves.min(NEVER - 1);
         }
     }
 
@@ -132,7 +141,7 @@ impl Online {
 
     /// Rate or delay have changed: what was handed on because nothing could overtake it may be overtaken after all.
     pub fn take_back(&mut self, rings: &mut [Ring], outs: &[u32]) {
-        if !self.line.reorders() {
+        if !self.line.reorders() || fault::is(Fault::NotTakenBack) {
             return;
         }
         for &out in outs {
@@ -154,7 +163,7 @@ impl Online {
 
     /// A packet arrives.
     #[inline]
-    fn arrive(&mut self, now: u64, words: Words, net: &mut Net, link: u32) {
+    fn arrive(&mut self, now: u64, words: Words, to: &mut Outside<'_>) {
         let bytes = size(words);
         let transmitting = match self.asks {
             (NEVER, _) => (self.leaves != NEVER).then(|| size(self.sending)),
@@ -162,7 +171,7 @@ impl Online {
         };
         if self.policer.as_mut().is_some_and(|policer| !policer.admits(now, bytes)) {
             self.dropped.push(words);
-            return self.bury(net);
+            return self.bury(to.net);
         }
         self.count_waiting(now);
         let before = self.queue.waiting();
@@ -172,38 +181,38 @@ impl Online {
             self.counts.max_waiting = self.counts.max_waiting.max(found as u64);
         }
         if transmitting.is_none() {
-            self.send_next(now, false, net, link);
+            self.send_next(now, false, to);
         }
-        self.bury(net);
+        self.bury(to.net);
     }
 
     /// The packet in transmission has left.
     #[inline]
-    fn leave(&mut self, net: &mut Net, link: u32) {
+    fn leave(&mut self, to: &mut Outside<'_>) {
         let now = self.leaves;
         self.leaves = NEVER;
-        self.cross(now, self.sending, net, link);
+        self.cross(now, self.sending, to);
         if self.counting == Counting::WithTransmission {
             self.asks = (now, size(self.sending));
             return;
         }
-        self.send_next(now, true, net, link);
-        self.bury(net);
+        self.send_next(now, true, to);
+        self.bury(to.net);
     }
 
     /// Do what happens by itself: packets that leave at `leave_by` or before, and transmitters that ask before `ask_before`.
     /// Answers how many left.
     #[inline]
-    fn go_on(&mut self, leave_by: u64, ask_before: u64, net: &mut Net, link: u32) -> u64 {
+    fn go_on(&mut self, leave_by: u64, ask_before: u64, to: &mut Outside<'_>) -> u64 {
         let mut left = 0;
         loop {
             if self.leaves <= leave_by {
-                self.leave(net, link);
+                self.leave(to);
                 left += 1;
             } else if self.asks.0 < ask_before {
                 let now = std::mem::replace(&mut self.asks.0, NEVER);
-                self.send_next(now, true, net, link);
-                self.bury(net);
+                self.send_next(now, true, to);
+                self.bury(to.net);
             } else {
                 return left;
             }
@@ -212,7 +221,7 @@ impl Online {
 
     /// The transmitter is free: it takes the packets that wait, until one takes time.
     #[inline]
-    fn send_next(&mut self, now: u64, mut waited: bool, net: &mut Net, link: u32) {
+    fn send_next(&mut self, now: u64, mut waited: bool, to: &mut Outside<'_>) {
         loop {
             self.count_waiting(now);
             let Some(next) = self.queue.dequeue(now, &mut self.dropped) else { return };
@@ -227,43 +236,33 @@ impl Online {
                 (self.sending, self.leaves) = (words, leaves.min(NEVER - 1));
                 return;
             }
-            self.cross(now, words, net, link);
+            self.cross(now, words, to);
             waited = true;
         }
     }
 
     /// A packet is on the line.
     #[inline]
-    fn cross(&mut self, now: u64, mut words: Words, net: &mut Net, link: u32) {
+    fn cross(&mut self, now: u64, mut words: Words, to: &mut Outside<'_>) {
         let way = self.line.cross(now);
         if way.lost {
             words[2] |= u64::from(LOST) << 48;
         }
-        self.hand_on(way.at, words, net, link);
+        self.hand_on(way.at, words, to);
         if way.twice {
-            let copy = net.copy_words(words);
+            let copy = to.net.copy_words(words);
             self.counts.copied += 1;
-            self.hand_on(way.at, copy, net, link);
+            self.hand_on(way.at, copy, to);
         }
     }
 
     #[inline]
-    fn hand_on(&mut self, at: u64, words: Words, net: &mut Net, link: u32) {
+    fn hand_on(&mut self, at: u64, words: Words, to: &mut Outside<'_>) {
         if self.line.reorders() {
             self.overtaking.push(Reverse((at, self.order.0, words)));
             self.order.0 += 1;
         } else {
-            put(at, words, net, link);
-        }
-    }
-
-    /// Let go what nothing can overtake any more.
-    fn release(&mut self, until: u64, net: &mut Net, link: u32) {
-        while let Some(Reverse((at, ..))) = self.overtaking.peek()
-            && *at <= until
-            && let Some(Reverse((at, _, words))) = self.overtaking.pop()
-        {
-            put(at, words, net, link);
+            to.put(at, words);
         }
     }
 
@@ -281,98 +280,6 @@ impl Online {
             net.bury_words([0, sent, sequence, rest]);
         }
     }
-}
-
-/// What is needed beside the network to run a link that keeps its queue; see `merging::Run`.
-pub struct Run<'a> {
-    /// The link.
-    pub link: u32,
-    /// Its input rings, in the order in which simultaneous arrivals are handled.
-    pub inputs: &'a [u32],
-    /// Handle what arrives before this, and what leaves then or before.
-    pub limit: u64,
-    /// Nothing that happens then or later may be done.
-    pub stop: u64,
-}
-
-/// Let what happens before `run.limit` happen. Answers how many packets came and left.
-pub fn run(net: &mut Net, merge: &mut Merge, run: &Run<'_>) -> u64 {
-    let Run { link, inputs, limit, stop } = *run;
-    let Some(mut state) = net.links[link as usize].online.take() else { return 0 };
-    merge.clear();
-    for (input, &ring) in inputs.iter().enumerate() {
-        let at = net.rings[ring as usize].next_at();
-        if at < limit {
-            merge.push(Key { at, input: input as u32 });
-        }
-    }
-    let mut handled = 0;
-    loop {
-        let Some((first, second)) = merge.first_two() else { break };
-        let ring = inputs[first.input as usize] as usize;
-        // Stay with this input until the runner-up, or the end of a transmission, comes first.
-        let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
-        let next = loop {
-            let at = net.rings[ring].next_at();
-            if at >= until {
-                break at;
-            }
-            handled += state.go_on(at, at, net, link);
-            let [_, sent, sequence, rest] = net.rings[ring].pop_words();
-            handled += 1;
-            let flags = (rest >> 48) as u16;
-            if flags & LOST != 0 {
-                net.end_of_line(ring as u32, &Packet::from_words([at, sent, sequence, rest]));
-                continue;
-            }
-            let counts = &mut net.links[link as usize];
-            counts.arrived += 1;
-            counts.bare += u64::from(flags & BARE);
-            state.arrive(at, [sent, sequence, rest], net, link);
-        };
-        if next < limit {
-            merge.replace_first(Key { at: next, input: first.input });
-        } else {
-            merge.pop_first();
-        }
-    }
-    net.links[link as usize].online = Some(state);
-    handled + go_on(net, link, limit, stop)
-}
-
-/// Nothing more comes to a link before `limit`: do what happens by itself. Answers how many packets left.
-///
-/// At the limit itself transmissions still end, unless the run stops there: what arrives then comes after them.
-pub fn go_on(net: &mut Net, link: u32, limit: u64, stop: u64) -> u64 {
-    let Some(mut state) = net.links[link as usize].online.take() else { return 0 };
-    let leave_by = if limit < stop { limit } else { stop - 1 };
-    let left = state.go_on(leave_by, limit, net, link);
-    net.links[link as usize].online = Some(state);
-    left
-}
-
-/// A link has handled everything before `done`: a time at which a packet of `smallest` bytes, the smallest there can be,
-/// would have to come to an idle link for the earliest packet that has not been handed on. All that comes out
-/// before that one is handed on.
-pub fn quiet_until(net: &mut Net, link: u32, done: u64, smallest: u32) -> u64 {
-    let Some(mut state) = net.links[link as usize].online.take() else { return done };
-    let quiet = match state.leaves {
-        NEVER => done,
-        leaves => leaves.saturating_sub(state.transmitter.least_time(smallest)),
-    };
-    if !state.overtaking.is_empty() {
-        state.release(quiet.saturating_add(state.least_latency(smallest)), net, link);
-    }
-    net.links[link as usize].online = Some(state);
-    quiet
-}
-
-/// Put a packet where its channel goes from a link.
-#[inline]
-fn put(at: u64, [sent, sequence, rest]: Words, net: &mut Net, link: u32) {
-    let out = net.links[link as usize].ring_of((sequence >> 32) as u32);
-    net.rings[out as usize].push_words(at, sent, sequence, rest);
-    net.note_arrival(out, at);
 }
 
 /// A packet, at no time.

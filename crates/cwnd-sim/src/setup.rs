@@ -74,6 +74,7 @@ pub fn endpoints(
             detect_lost_retransmissions: stack.detect_lost_retransmissions,
             validate_cwnd: stack.profile == StackProfile::Linux,
             ecn,
+            l4s: stack.l4s,
             handshake: stack.handshake,
             rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
             start: connected - handshake_time(scenario, flow),

@@ -21,7 +21,7 @@ use crate::link::{Lane, Link, Packed};
 use crate::net::Net;
 use crate::packet::BARE;
 use cwnd_link::SerialTime;
-use cwnd_scenario::{LinkId, Scenario};
+use cwnd_scenario::{Effects, LinkId, LinkSpec, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A receiver's host as the link before it sees it, and what has happened there since [`Echo::begin`]. What every
@@ -70,7 +70,7 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
         };
         let Some(inlet) = solo.inlet_link() else { continue };
         let from = net.line_of[solo.inlet_ring() as usize].expect("a line ends in an inlet") as usize;
-        if net.links[from].online.is_some() {
+        if net.links[from].online.as_ref().is_some_and(|online| online.reorders()) {
             continue;
         }
         let loses = [inlet.0, solo.output().0].iter().any(|&link| net.links[link as usize].loses());
@@ -137,6 +137,9 @@ fn is_transparent(
         let echo = &echoes[ring];
         let from = net.line_of[ring]? as usize;
         let inlet = echo.inlet.1 as usize;
+        if !keeps_distances(&scenario.network.links[from]) {
+            return None;
+        }
         // Between two data packets of one transmitter lies the serialisation of the second.
         let apart = time(from, data);
         let two_fit = [inlet, output, link].iter().all(|&link| net.links[link].idle_grace() == 1);
@@ -158,6 +161,12 @@ fn is_transparent(
         }
     }
     Some(rings)
+}
+
+/// Whether packets come out of a link as far apart as its transmitter, at its rate, lets them go.
+fn keeps_distances(link: &LinkSpec) -> bool {
+    let Effects { slot, jitter, duplication, policer: _, ack_thinning: _ } = link.effects;
+    link.schedule.is_none() && slot.is_none() && jitter.is_none() && duplication == 0.0
 }
 
 /// An ACK that an echo sends.

@@ -1,5 +1,6 @@
 //! What the runs of a study gave.
 
+use crate::store::inputs;
 use crate::{
     KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study, metric_values, trace_file,
 };
@@ -166,10 +167,11 @@ fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
 /// there.
 fn kept_study(directory: &Path, kept: &KeptStudy) -> Result<Study, StoreError> {
     let file = directory.join("study.toml");
+    let read = |path: &str| inputs::read(directory, path);
     let mut study =
-        Study::parse(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(())).map_err(|error| {
-            StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}"))
-        })?;
+        Study::parse_with(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(()), &read).map_err(
+            |error| StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}")),
+        )?;
     study.repeats = kept.repeats;
     Ok(study)
 }

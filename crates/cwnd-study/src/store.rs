@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `results.sqlite` | a row a run, and the study as it was run |
 //! | `study.toml` | the study file's text as it was run, for people; what counts is the copy in the database |
+//! | `inputs/` | files that the study names, such as delivery traces, as they were |
 //! | `traces/<key>.parquet` | the samples of a run, where the study keeps them |
 //!
 //! A run is known by its [`RunKey`], and each is one transaction: a process that is killed loses the runs in progress
@@ -22,6 +23,7 @@
 mod bytes;
 mod database;
 mod error;
+pub(crate) mod inputs;
 mod outcome;
 mod sampled;
 mod traces;

@@ -1,6 +1,6 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
-use cwnd_scenario::{Scenario, Time};
+use cwnd_scenario::{DeliveryTrace, Scenario, Time};
 use std::collections::BTreeMap;
 
 /// What a study file says, checked and expanded.
@@ -36,6 +36,8 @@ pub struct Study {
     pub tables: Vec<Table>,
     /// What is claimed, by a paper or by the study.
     pub claims: Vec<Claim>,
+    /// The delivery traces that it names, called by their paths as the file has them.
+    pub traces: Vec<DeliveryTrace>,
 }
 
 /// One thing that differs between cells.

@@ -5,7 +5,9 @@ mod axes;
 mod cells;
 mod claim;
 mod diagnostic;
+mod inputs;
 pub mod keys;
+mod network;
 mod reader;
 mod schema;
 mod scope;
@@ -17,15 +19,21 @@ pub use diagnostic::{Diagnostic, Place, StudyError};
 pub use schema::schema;
 
 use crate::{Selection, Study, TracePlan};
+use cells::Common;
 use cwnd_scenario::{
     AlgorithmSpec, Time,
     metrics::{self, Metric},
 };
 use diagnostic::Sink;
+use inputs::Inputs;
 use keys::{FILE, RUN, SCENARIO, TRACE};
 use reader::Fields;
 use scope::Scope;
-use std::{fs::File, io::Read, path::Path};
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::Path,
+};
 use toml::de::DeTable;
 
 /// Says whether there is such an algorithm with these parameters, or what is wrong and what would be right. Studies know
@@ -36,6 +44,8 @@ pub type CheckAlgorithm<'a> = &'a dyn Fn(&AlgorithmSpec) -> Result<(), String>;
 pub const MAX_REPEATS: u64 = 100_000;
 /// The longest file that is read, bytes.
 const MAX_LENGTH: u64 = 4_000_000;
+/// The longest file that a study may name, bytes.
+const MAX_INPUT: u64 = 100_000_000;
 /// Time between samples, where the file does not say it.
 const USUAL_SAMPLE: Time = Time::from_millis(100);
 /// What tables and exports show first, where the file does not say it.
@@ -59,7 +69,8 @@ impl Study {
         Study::parse(&name(path), &shown, &text, check)
     }
 
-    /// Read the text of a study file. `file_name` is how errors call it.
+    /// Read the text of a study file. `file_name` is how errors call it; files that it names are looked for from the
+    /// folder of that on.
     ///
     /// # Errors
     /// Everything that is wrong with it.
@@ -69,6 +80,29 @@ impl Study {
         text: &str,
         check: CheckAlgorithm<'_>,
     ) -> Result<Study, StudyError> {
+        let folder = Path::new(file_name).parent().unwrap_or(Path::new(""));
+        let read = |path: &str| {
+            let path = folder.join(path);
+            match fs::metadata(&path) {
+                Ok(found) if found.len() > MAX_INPUT => {
+                    Err(format!("`{}` is longer than {} MB", path.display(), MAX_INPUT / 1_000_000))
+                }
+                _ => fs::read_to_string(&path)
+                    .map_err(|error| format!("cannot read `{}`: {error}", path.display())),
+            }
+        };
+        Study::parse_with(name, file_name, text, check, &read)
+    }
+
+    /// The same, with a function that gives the text of a file by the path that the study calls it by.
+    pub(crate) fn parse_with(
+        name: &str,
+        file_name: &str,
+        text: &str,
+        check: CheckAlgorithm<'_>,
+        read_file: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Study, StudyError> {
+        let inputs = Inputs::new(read_file);
         let sink = Sink::new(file_name, text);
         let study = {
             let (table, errors) = DeTable::parse_recoverable(text);
@@ -77,7 +111,7 @@ impl Study {
             }
             // What else is wrong with a text that is not TOML is not known.
             if errors.is_empty() {
-                read(&Fields::new(table.get_ref(), 0..0, &FILE, &sink), name, text, check)
+                read(&Fields::new(table.get_ref(), 0..0, &FILE, &sink), name, text, check, &inputs)
             } else {
                 None
             }
@@ -90,11 +124,18 @@ impl Study {
     }
 }
 
-fn read(file: &Fields<'_>, name: &str, text: &str, check: CheckAlgorithm<'_>) -> Option<Study> {
+fn read(
+    file: &Fields<'_>,
+    name: &str,
+    text: &str,
+    check: CheckAlgorithm<'_>,
+    inputs: &Inputs<'_>,
+) -> Option<Study> {
     let sink = file.sink;
     let before = sink.count();
     let scenario = file.table("scenario", &SCENARIO);
     let base = scenario.as_ref().map(|scenario| assignment::assignments(scenario, check)).unwrap_or_default();
+    let network = network::network(file, check, inputs);
     let base_is_right = sink.count() == before;
     let header = scenario.map_or(file.span.clone(), |scenario| scenario.span);
     let axes = axes::axes(file, check);
@@ -102,7 +143,8 @@ fn read(file: &Fields<'_>, name: &str, text: &str, check: CheckAlgorithm<'_>) ->
     let (repeats, seed) = run.as_ref().map_or((1, 1), repeats_and_seed);
     let cells = axes.as_ref().filter(|_| base_is_right).and_then(|axes| {
         axes::shadowed(axes, &base, sink);
-        cells::cells(file, axes, &base, &header, seed)
+        let common = Common { base: &base, network: network.as_ref(), inputs, scenario: &header, seed };
+        cells::cells(file, axes, common)
     });
     let axes_are_right = axes.is_some();
     let mut study = Study {
@@ -121,6 +163,7 @@ fn read(file: &Fields<'_>, name: &str, text: &str, check: CheckAlgorithm<'_>) ->
         figures: Vec::new(),
         tables: Vec::new(),
         claims: Vec::new(),
+        traces: inputs.traces(),
     };
     let cells_are_right = !study.cells.is_empty();
     let (axes, cells) = (axes_are_right, cells_are_right);

@@ -6,6 +6,7 @@ mod compare;
 mod diff;
 mod export;
 mod metrics;
+mod networks;
 mod report;
 mod run;
 mod schema;
@@ -24,6 +25,7 @@ pub enum Command {
     Diff(diff::Flags),
     Algorithms(algorithms::Flags),
     Metrics(metrics::Flags),
+    Networks(networks::Flags),
     Schema(schema::Flags),
 }
 
@@ -39,6 +41,7 @@ impl Command {
             Command::Diff(flags) => diff::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
             Command::Metrics(flags) => metrics::run(&flags),
+            Command::Networks(flags) => networks::run(&flags),
             Command::Schema(flags) => schema::run(&flags),
         }
     }

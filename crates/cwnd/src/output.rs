@@ -27,6 +27,22 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// Words in lines of at most 100 characters, each line indented.
+pub fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && indent + line + 1 + word.chars().count() > 100 {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            *line += if line.is_empty() { "" } else { " " };
+            *line += word;
+        }
+    }
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::quoted;

@@ -43,6 +43,7 @@ fn small() -> Results {
         figures: Vec::new(),
         tables: Vec::new(),
         claims: Vec::new(),
+        traces: Vec::new(),
     };
     let provenance = Provenance {
         version: "0.1.0".into(),

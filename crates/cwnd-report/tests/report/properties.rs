@@ -124,6 +124,7 @@ fn results() -> impl Strategy<Value = Results> {
             figures,
             tables: vec![table.clone(), Table { columns: None, rows: Vec::new(), ..table }],
             claims: Vec::new(),
+            traces: Vec::new(),
         };
         Results { study, runs, provenance: Provenance::default() }
     })

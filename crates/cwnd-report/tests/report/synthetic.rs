@@ -124,6 +124,7 @@ fn study() -> Study {
         figures: figures(),
         tables: tables(),
         claims: claims(),
+        traces: Vec::new(),
     }
 }
 

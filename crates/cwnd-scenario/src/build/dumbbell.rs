@@ -1,9 +1,8 @@
 //! Many hosts on either side of one line.
 
-use super::line::{Bottleneck, Built, Endpoints, LineDelay, Route, forward_flows, halves, problem};
-use crate::{
-    Buffer, BufferContext, Counting, LinkSpec, Network, NodeId, Problem, QueueLimit, QueueSpec, Rate, Time,
-};
+use super::line::{Bottleneck, Built, Endpoints};
+use super::row::Row;
+use crate::{Buffer, Counting, Discipline, Problem, Rate, Time};
 
 /// Two routers, `left` and `right`, joined by the line that all flows share; each flow has a sender and a
 /// receiver host of its own.
@@ -35,13 +34,9 @@ pub struct Access {
     pub delay: Time,
     /// What the queue before each of them holds; a sender's own queue is one of them.
     pub buffer: Buffer,
+    /// What queue that is.
+    pub queue: Discipline,
 }
-
-const LEFT: NodeId = 0;
-const RIGHT: NodeId = 1;
-/// Links of a flow, in the network's order, and the two that come before all of them.
-const OWN_LINKS: usize = 4;
-const SHARED_LINKS: usize = 2;
 
 impl Dumbbell {
     /// Make the network.
@@ -49,128 +44,24 @@ impl Dumbbell {
     /// # Errors
     /// Every field that cannot be met, by its path (`rtt`, `buffer`, `access_buffer`, `flows[2].rtt`).
     pub fn build(&self) -> Result<Built, Vec<Problem>> {
-        let shared = self.shared_delays().map_err(|problem| vec![problem])?;
-        let own = self.own_delays(shared)?;
-        let line = shared.0.0.saturating_add(shared.1.0);
-        let base_rtts = own.iter().map(|delays| delays.iter().fold(line, |sum, d| sum.saturating_add(d.0)));
-        let context = BufferContext {
-            rate: self.bottleneck.rate,
-            base_rtt: Time(base_rtts.max().unwrap_or(line)),
+        let row = Row {
+            routers: vec!["left".to_owned(), "right".to_owned()],
+            lines: vec!["bottleneck".to_owned()],
+            line: &self.bottleneck,
+            access: &self.access,
+            flows: self.flows.iter().map(|flow| (flow, 0..1)).collect(),
+            counting: self.counting,
             full_packet: self.full_packet,
-            flows: forward_flows(&self.flows),
         };
-        let mut problems = Vec::new();
-        let limit = problem("access_buffer", self.access.buffer.resolve(&context), &mut problems);
-        let links = self.bottleneck.links((LEFT, RIGHT), shared, &context, self.counting);
-        let (limit, shared) = match (limit, links) {
-            (Some(limit), Ok(links)) => (limit, links),
-            (_, links) => {
-                problems.extend(links.err().into_iter().flatten());
-                return Err(problems);
-            }
-        };
-        let mut nodes = vec!["left".to_owned(), "right".to_owned()];
-        let mut links = Vec::with_capacity(SHARED_LINKS + OWN_LINKS * self.flows.len());
-        links.extend(shared);
-        for (index, (flow, delays)) in self.flows.iter().zip(&own).enumerate() {
-            let number = index + 1;
-            nodes.push(format!("sender-{number}"));
-            nodes.push(format!("receiver-{number}"));
-            links.extend(self.own_links(number, flow.reverse, nodes.len() - 2, *delays, limit));
-        }
-        Ok(Built {
-            network: Network { nodes, links, bottleneck: 0 },
-            routes: self.flows.iter().enumerate().map(|(index, flow)| route(index, flow.reverse)).collect(),
-            base_rtt: context.base_rtt,
-            bdp_packets: context.bdp_packets(),
-        })
+        row.build()
     }
-
-    /// Delays of `bottleneck` and `bottleneck-reverse`.
-    fn shared_delays(&self) -> Result<(Time, Time), Problem> {
-        let rtt = match self.bottleneck.delay {
-            LineDelay::OneWay(delay) => return Ok((delay, delay)),
-            LineDelay::BaseRtt(rtt) => rtt,
-        };
-        let access = self.access.delay.0.saturating_mul(OWN_LINKS as u64);
-        rtt.0.checked_sub(access).map(|left| halves(Time(left))).ok_or_else(|| Problem {
-            place: "rtt".to_owned(),
-            message: format!(
-                "a base round trip of {rtt} is shorter than the access links alone, 4 x {} = {}: make it longer, or \
-                 the access delay shorter",
-                self.access.delay,
-                Time(access)
-            ),
-        })
-    }
-
-    /// Delays of every flow's own links, in their order.
-    fn own_delays(&self, shared: (Time, Time)) -> Result<Vec<[Time; OWN_LINKS]>, Vec<Problem>> {
-        let line = shared.0.0.saturating_add(shared.1.0);
-        let mut problems = Vec::new();
-        let mut delays = Vec::with_capacity(self.flows.len());
-        for (index, flow) in self.flows.iter().enumerate() {
-            match flow.rtt.map(|rtt| (rtt, rtt.0.checked_sub(line))) {
-                None => delays.push([self.access.delay; OWN_LINKS]),
-                Some((_, Some(left))) => delays.push(quarters(left)),
-                Some((rtt, None)) => problems.push(Problem {
-                    place: format!("flows[{index}].rtt"),
-                    message: format!(
-                        "a base round trip of {rtt} is shorter than the bottleneck's own, {}: make it longer, or the \
-                         bottleneck's delay shorter",
-                        Time(line)
-                    ),
-                }),
-            }
-        }
-        if problems.is_empty() { Ok(delays) } else { Err(problems) }
-    }
-
-    /// The flow's own links; its sender is node `sender` and its receiver the next.
-    fn own_links(
-        &self,
-        number: usize,
-        reverse: bool,
-        sender: NodeId,
-        delays: [Time; OWN_LINKS],
-        limit: QueueLimit,
-    ) -> [LinkSpec; OWN_LINKS] {
-        let (near, far) = if reverse { (RIGHT, LEFT) } else { (LEFT, RIGHT) };
-        let receiver = sender + 1;
-        let link = |name: String, from, to, delay| LinkSpec {
-            queue: QueueSpec::drop_tail(limit, self.counting),
-            ..LinkSpec::new(name, from, to, self.access.rate, delay)
-        };
-        [
-            link(format!("access-{number}"), sender, near, delays[0]),
-            link(format!("access-{number}-reverse"), near, sender, delays[1]),
-            link(format!("exit-{number}"), far, receiver, delays[2]),
-            link(format!("exit-{number}-reverse"), receiver, far, delays[3]),
-        ]
-    }
-}
-
-/// Four quarters; odd nanoseconds go to the first of `access`, `exit` and `access-reverse`.
-fn quarters(total: u64) -> [Time; OWN_LINKS] {
-    let (quarter, rest) = (total / 4, total % 4);
-    [
-        Time(quarter + u64::from(rest > 0)),
-        Time(quarter + u64::from(rest > 2)),
-        Time(quarter + u64::from(rest > 1)),
-        Time(quarter),
-    ]
-}
-
-fn route(index: usize, reverse: bool) -> Route {
-    let first = SHARED_LINKS + OWN_LINKS * index;
-    let (forth, back) = if reverse { (1, 0) } else { (0, 1) };
-    Route { data: vec![first, forth, first + 2], acks: vec![first + 3, back, first + 1] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EcnThreshold, Loss, Probability};
+    use crate::build::{LineDelay, LineOptions, Route};
+    use crate::{EcnThreshold, LinkSpec, Loss, Place, QueueLimit};
 
     fn dumbbell(flows: &[Endpoints]) -> Dumbbell {
         Dumbbell {
@@ -178,18 +69,24 @@ mod tests {
                 rate: Rate(1_000_000_000),
                 delay: LineDelay::OneWay(Time::from_millis(100)),
                 buffer: 1000.into(),
-                per: Probability::new(1e-4).unwrap(),
                 ecn_threshold: Some(EcnThreshold::Packets(20)),
+                forward: LineOptions { loss: Some(Loss::Bernoulli(1e-4)), ..LineOptions::default() },
+                reverse: LineOptions::default(),
             },
-            access: Access { rate: Rate(2_000_000_000), delay: Time::from_millis(1), buffer: 50.into() },
+            access: Access {
+                rate: Rate(2_000_000_000),
+                delay: Time::from_millis(1),
+                buffer: 50.into(),
+                queue: Discipline::DropTail,
+            },
             flows: flows.to_vec(),
             counting: Counting::WaitingOnly,
             full_packet: 1_050,
         }
     }
 
-    const FORWARD: Endpoints = Endpoints { rtt: None, reverse: false };
-    const REVERSE: Endpoints = Endpoints { rtt: None, reverse: true };
+    const FORWARD: Endpoints = Endpoints { rtt: None, reverse: false, place: Place::Usual };
+    const REVERSE: Endpoints = Endpoints { rtt: None, reverse: true, place: Place::Usual };
 
     fn names(built: &Built, links: &[usize]) -> Vec<String> {
         links.iter().map(|link| built.network.links[*link].name.clone()).collect()
@@ -270,7 +167,7 @@ mod tests {
     #[test]
     fn a_flow_may_have_a_round_trip_of_its_own() {
         for rtt in [200_000_000u64, 200_000_001, 200_000_002, 320_000_003] {
-            let own = Endpoints { rtt: Some(Time(rtt)), reverse: false };
+            let own = Endpoints { rtt: Some(Time(rtt)), ..FORWARD };
             let built = dumbbell(&[FORWARD, own]).build().unwrap();
             let delay = |link: &usize| built.network.links[*link].delay.0;
             let sum = |route: &Route| route.data.iter().chain(&route.acks).map(delay).sum::<u64>();
@@ -278,7 +175,7 @@ mod tests {
             assert_eq!(sum(&built.routes[1]), rtt);
             assert_eq!(built.base_rtt, Time(rtt.max(204_000_000)));
         }
-        let own = Endpoints { rtt: Some(Time::from_millis(199)), reverse: false };
+        let own = Endpoints { rtt: Some(Time::from_millis(199)), ..FORWARD };
         let problems = dumbbell(&[FORWARD, own]).build().unwrap_err();
         assert_eq!(problems[0].place, "flows[1].rtt");
         assert!(problems[0].message.contains("bottleneck's own, 200 ms"), "{}", problems[0].message);

@@ -1,13 +1,15 @@
 //! The line that all flows of a network share.
 
+use super::{LineOptions, line_options::Direction};
 use crate::{
-    Buffer, BufferContext, Counting, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability,
-    Problem, QueueSpec, Rate, Time, UnitError,
+    Buffer, BufferContext, Counting, EcnThreshold, LinkId, LinkSpec, Network, NodeId, Place, Problem, Rate,
+    Time, UnitError,
 };
 
 /// The line that all flows share: two links, `bottleneck` from left to right and `bottleneck-reverse`.
 ///
-/// Both have the rate, delay, buffer and ECN threshold; errors happen on `bottleneck` alone.
+/// Both have the rate, delay, buffer, queue and ECN threshold, unless the reverse direction has its own; the rest each
+/// direction has for itself alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bottleneck {
     /// Rate of each direction.
@@ -16,10 +18,12 @@ pub struct Bottleneck {
     pub delay: LineDelay,
     /// What the queue before each direction holds.
     pub buffer: Buffer,
-    /// The probability with which each packet, data or ACK, is lost on `bottleneck`, after its queue.
-    pub per: Probability,
     /// Over which queue length packets are marked, if at all.
     pub ecn_threshold: Option<EcnThreshold>,
+    /// What else happens on `bottleneck`.
+    pub forward: LineOptions,
+    /// What else happens on `bottleneck-reverse`.
+    pub reverse: LineOptions,
 }
 
 /// How a line's delay is said.
@@ -32,12 +36,14 @@ pub enum LineDelay {
 }
 
 /// Where a flow's ends lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endpoints {
     /// A base round-trip time of its own.
     pub rtt: Option<Time>,
     /// Its sender is at the right, so that its data cross `bottleneck-reverse`.
     pub reverse: bool,
+    /// Where it runs, if not where the topology puts it by itself.
+    pub place: Place,
 }
 
 /// What a builder made.
@@ -64,29 +70,31 @@ pub struct Route {
 }
 
 impl Bottleneck {
-    /// Both links between two nodes, named `bottleneck` and `bottleneck-reverse`, with their delays.
+    /// Both links between two nodes, `name` and `name-reverse`, with their delays. Problems are called by the fields of
+    /// this type.
     pub(super) fn links(
         &self,
+        name: &str,
         (left, right): (NodeId, NodeId),
         delays: (Time, Time),
         context: &BufferContext,
         counting: Counting,
     ) -> Result<[LinkSpec; 2], Vec<Problem>> {
-        let mut problems = Vec::new();
-        let limit = problem("buffer", self.buffer.resolve(context), &mut problems);
-        let ecn_threshold = self.ecn_threshold.zip(limit).and_then(|(threshold, limit)| {
-            problem("ecn_threshold", threshold.resolve(limit, context.full_packet), &mut problems)
-        });
-        let Some(limit) = limit.filter(|_| problems.is_empty()) else { return Err(problems) };
-        let link = |name: &str, from, to, delay, per: f64| LinkSpec {
-            queue: QueueSpec { ecn_threshold, ..QueueSpec::drop_tail(limit, counting) },
-            loss: if per > 0.0 { Loss::Bernoulli(per) } else { Loss::None },
-            ..LinkSpec::new(name, from, to, self.rate, delay)
-        };
-        Ok([
-            link("bottleneck", left, right, delays.0, self.per.value()),
-            link("bottleneck-reverse", right, left, delays.1, 0.0),
-        ])
+        let direction = |reverse| Direction { line: self, reverse, context, counting };
+        let forward = direction(false).link(name.to_owned(), left, right, delays.0);
+        let reverse = direction(true).link(format!("{name}-reverse"), right, left, delays.1);
+        match (forward, reverse) {
+            (Ok(forward), Ok(reverse)) => Ok([forward, reverse]),
+            (forward, reverse) => {
+                let mut problems = forward.err().unwrap_or_default();
+                for problem in reverse.err().into_iter().flatten() {
+                    if !problems.contains(&problem) {
+                        problems.push(problem);
+                    }
+                }
+                Err(problems)
+            }
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Path {
             full_packet: self.full_packet,
             flows: forward_flows(&self.flows),
         };
-        let links = self.bottleneck.links((0, 1), delays, &context, self.counting)?;
+        let links = self.bottleneck.links("bottleneck", (0, 1), delays, &context, self.counting)?;
         let route = |flow: &Endpoints| {
             let (data, acks) = if flow.reverse { (1, 0) } else { (0, 1) };
             Route { data: vec![data], acks: vec![acks] }
@@ -70,7 +70,8 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Loss, Probability, QueueLimit, Rate};
+    use crate::build::LineOptions;
+    use crate::{Loss, QueueLimit, Rate};
 
     fn path(delay: LineDelay) -> Path {
         Path {
@@ -78,10 +79,11 @@ mod tests {
                 rate: Rate(1_000_000_000),
                 delay,
                 buffer: 7.into(),
-                per: Probability::new(0.25).unwrap(),
                 ecn_threshold: None,
+                forward: LineOptions { loss: Some(Loss::Bernoulli(0.25)), ..LineOptions::default() },
+                reverse: LineOptions::default(),
             },
-            flows: vec![Endpoints::default(), Endpoints { reverse: true, rtt: None }],
+            flows: vec![Endpoints::default(), Endpoints { reverse: true, ..Endpoints::default() }],
             counting: Counting::WithTransmission,
             full_packet: 1_050,
         }

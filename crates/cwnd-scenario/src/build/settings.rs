@@ -1,14 +1,19 @@
 //! The words in which an experiment is said: one table, from which study files, their schema and their documents come.
 
+mod network;
+
+pub use network::{NETWORK, OF_LINES};
+
 use super::{EcnChoice, Experiment, LineDelay, MAX_FLOWS, Topology};
 use crate::{
     ArrivalRate, Buffer, BufferTerm, ByteSize, EcnThreshold, Probability, Rate, ShortFlows, StackProfile,
-    Time, Traffic,
+    Time, Traffic, kinds::Family,
 };
 use std::str::FromStr;
 
 /// One word of an experiment: `buffer`, `per`, `stop-stagger`. `cwnd compare` has a flag of the same name for
 /// each but `beside`, which `--mix` says.
+#[derive(Clone, Copy)]
 pub struct Setting {
     /// The word.
     pub key: &'static str,
@@ -47,21 +52,47 @@ pub enum SettingKind {
     Mix,
     /// A list of flows.
     Flows,
-    /// A text in words of its own.
-    Text,
+    /// A kind of queue, loss or jitter, perhaps with parameters; a loss may be a number.
+    Kind(Family),
+    /// Steps of a schedule: a text, or a list of texts that are joined by `; `.
+    Steps,
+    /// The path of a file.
+    File,
+    /// A text (or a number) that says this.
+    Text(&'static str),
 }
 
 /// Pairs of keys that cannot be said together.
-pub static CONFLICTS: [(&str, &str); 5] =
-    [("delay", "rtt"), ("packet-size", "mtu"), ("algorithm", "mix"), ("algorithm", "flow"), ("mix", "flow")];
+pub static CONFLICTS: [(&str, &str); 7] = [
+    ("delay", "rtt"),
+    ("packet-size", "mtu"),
+    ("algorithm", "mix"),
+    ("algorithm", "flow"),
+    ("mix", "flow"),
+    ("per", "loss"),
+    ("schedule", "rate-trace"),
+];
 
 /// The setting of this key.
 pub fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// All of them, in the order in which they are best read.
-pub static SETTINGS: &[Setting] = &[
+/// All of them.
+pub static SETTINGS: &[Setting] = &joined::<{ COMMON.len() + NETWORK.len() }>(COMMON, NETWORK);
+
+const fn joined<const COUNT: usize>(first: &[Setting], second: &[Setting]) -> [Setting; COUNT] {
+    let mut all = [first[0]; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        all[index] = if index < first.len() { first[index] } else { second[index - first.len()] };
+        index += 1;
+    }
+    all
+}
+
+/// Settings of flows, of the bottleneck's usual traits, of the stack and of time, in the order in which they are best read.
+const COMMON: &[Setting] = &[
     Setting {
         key: "algorithm",
         title: "Algorithm",
@@ -142,7 +173,7 @@ pub static SETTINGS: &[Setting] = &[
         about: "What applications give their flows to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, or `responses:size=SIZE,think=TIME`.",
         default: "bulk",
         example: "on-off:exponential 2 s,exponential 1 s",
-        kind: SettingKind::Text,
+        kind: SettingKind::Text("a text in quotes"),
         set: |e, text| {
             text.parse()
                 .map(|traffic| e.setup.traffic = traffic)
@@ -169,7 +200,7 @@ pub static SETTINGS: &[Setting] = &[
         about: "Flows that arrive at random, send some bytes and end: algorithm, `load` (a part of the bottleneck's rate) or `rate`, `size`, and perhaps start, stop, deadline.",
         default: "none",
         example: "cubic; load=20 %; size=web-search",
-        kind: SettingKind::Text,
+        kind: SettingKind::Text("a text in quotes"),
         set: |e, text| put(&mut e.setup.short_flows, text, |error: crate::NotationError| error.to_string()),
         measure: |text| match text.parse().ok().map(|flows: ShortFlows| flows.rate)? {
             ArrivalRate::Load(percent) => Some((percent.to_f64(), "%")),
@@ -199,12 +230,20 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "topology",
         title: "Topology",
-        about: "`dumbbell`: each flow has its own hosts and access links. `path`: all share one line between two hosts.",
+        about: "`dumbbell`: each flow has its own hosts and access links. `path`: all share one line between two hosts. \
+                `parking-lot`: bottlenecks in a row. `satellite`: flows over a satellite and over wires. `incast`: many \
+                senders, one receiver.",
         default: "dumbbell",
         example: "dumbbell",
-        kind: SettingKind::Word(&["dumbbell", "path"]),
+        kind: SettingKind::Word(&["dumbbell", "path", "parking-lot", "satellite", "incast"]),
         set: |e, text| {
-            let words = [("dumbbell", Topology::Dumbbell), ("path", Topology::Path)];
+            let words = [
+                ("dumbbell", Topology::Dumbbell),
+                ("path", Topology::Path),
+                ("parking-lot", Topology::ParkingLot),
+                ("satellite", Topology::Satellite),
+                ("incast", Topology::Incast),
+            ];
             word(text, &words).map(|topology| e.setup.topology = topology)
         },
         measure: nothing,
@@ -213,10 +252,16 @@ pub static SETTINGS: &[Setting] = &[
         key: "rate",
         title: "Rate",
         about: "Rate of the bottleneck, counted on wire bytes.",
-        default: "1 Gbit/s",
+        default: "1 Gbit/s; with a trace its mean",
         example: "100 Mbit/s",
         kind: SettingKind::Quantity,
-        set: |e, text| text.parse().map(|rate| e.setup.rate = rate).map_err(unit),
+        set: |e, text| {
+            let rate = text.parse().map_err(unit)?;
+            // Said, it comes before the mean of a trace.
+            e.setup.rate = rate;
+            e.setup.forward.rate = Some(rate);
+            Ok(())
+        },
         measure: megabits,
     },
     Setting {
@@ -276,7 +321,7 @@ pub static SETTINGS: &[Setting] = &[
         key: "access-rate",
         title: "Access rate",
         about: "Rate of the access links.",
-        default: "as the bottleneck's",
+        default: "as the bottleneck's; 1 Gbit/s with a satellite",
         example: "10 Gbit/s",
         kind: SettingKind::Quantity,
         set: |e, text| put(&mut e.setup.access_rate, text, unit),
@@ -286,7 +331,7 @@ pub static SETTINGS: &[Setting] = &[
         key: "access-delay",
         title: "Access delay",
         about: "Delay of each access link, one way.",
-        default: "1 ms",
+        default: "1 ms; 10 ms with a satellite",
         example: "1 ms",
         kind: SettingKind::Quantity,
         set: |e, text| put(&mut e.setup.access_delay, text, unit),
@@ -368,7 +413,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         key: "ecn",
         title: "ECN",
-        about: "Explicit congestion notification (RFC 3168); `auto` is on where the bottleneck marks.",
+        about: "Explicit congestion notification (RFC 3168); `auto` is on where a queue marks.",
         default: "auto",
         example: "on",
         kind: SettingKind::Word(&["auto", "on", "off"]),
@@ -467,9 +512,9 @@ fn whole(text: &str) -> Result<u32, String> {
     digits.parse().map_err(|_| "it is far too large".to_owned())
 }
 
-fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
+fn word<T: Clone>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
     if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
-        return Ok(*value);
+        return Ok(value.clone());
     }
     let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
     let meant = crate::nearest(text, names.iter().copied());
@@ -537,22 +582,27 @@ mod tests {
 
     #[test]
     fn defaults_are_what_a_setup_has() {
-        // A default that can be written as a value changes nothing.
-        for setting in SETTINGS.iter().filter(|setting| setting.key != "flow") {
-            let mut experiment = Experiment::default();
+        // A default that can be written as a value changes nothing, where the setting has any effect.
+        let mut tried = 0;
+        for setting in SETTINGS {
+            // A list has no default, and any text names a file.
+            if matches!(setting.kind, SettingKind::Flows | SettingKind::File) {
+                continue;
+            }
+            let mut experiment = Experiment { algorithm: "cubic".parse().ok(), ..Experiment::default() };
+            match setting.key {
+                "hops" => experiment.setup.topology = Topology::ParkingLot,
+                key if key.starts_with("satellite") => experiment.setup.topology = Topology::Satellite,
+                "mtu" => experiment.setup.stack.profile = StackProfile::Linux,
+                _ => {}
+            }
+            let without = experiment.scenario(1).expect("a scenario");
             if (setting.set)(&mut experiment, setting.default).is_ok() {
-                experiment.flows = None;
-                let stack = super::super::StackChoice {
-                    sack: None,
-                    timestamps: None,
-                    mtu: None,
-                    ..experiment.setup.stack
-                };
-                experiment.setup.stack = stack;
-                experiment.setup.access_delay = None;
-                assert_eq!(experiment, Experiment::default(), "{}", setting.key);
+                assert_eq!(experiment.scenario(1).as_ref(), Ok(&without), "{}", setting.key);
+                tried += 1;
             }
         }
+        assert!(tried >= 20, "{tried}");
     }
 
     #[test]
@@ -571,7 +621,10 @@ mod tests {
     fn refuses_with_what_would_be_right() {
         let refused =
             |key: &str, text: &str| (find(key).unwrap().set)(&mut Experiment::default(), text).unwrap_err();
-        assert_eq!(refused("topology", "dumbell"), "it is one of dumbbell, path; did you mean `dumbbell`?");
+        assert_eq!(
+            refused("topology", "dumbell"),
+            "it is one of dumbbell, path, parking-lot, satellite, incast; did you mean `dumbbell`?"
+        );
         assert_eq!(refused("sack", "yes"), "it is `true` or `false`");
         assert_eq!(refused("flows", "0"), "there must be at least 1");
         assert_eq!(refused("flows", "-1"), "it must not be negative");

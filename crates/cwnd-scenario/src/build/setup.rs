@@ -1,44 +1,51 @@
 //! From the options that a person gives to a scenario.
 
+mod topology;
+
+pub use topology::{SatelliteChoice, Topology};
+
 use super::{
-    Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, MAX_FLOWS, Path, StackChoice,
-    stack_choice::USUAL_WINDOW,
+    Built, CrossFlows, Endpoints, LineDelay, LineOptions, MAX_FLOWS, StackChoice, stack_choice::USUAL_WINDOW,
 };
 use crate::{
-    Arrivals, Buffer, BufferTerm, ByteSize, Counting, Decimal, EcnThreshold, FlowGroup, FlowSpec,
-    Probability, Problem, QueueLimit, Rate, Scenario, ShortFlows, Stack, StackProfile, Time, Traffic,
+    Arrivals, Buffer, BufferTerm, ByteSize, Decimal, DeliveryTrace, Discipline, EcnThreshold, FlowGroup,
+    FlowSpec, Place, Probability, Problem, QueueLimit, Rate, Scenario, Schedule, ShortFlows, Side, Stack,
+    StackProfile, Time, Traffic,
 };
-
-/// The shape of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Topology {
-    /// [`Dumbbell`].
-    Dumbbell,
-    /// [`Path`].
-    Path,
-}
 
 /// All options of an experiment but its flows and its seed. The defaults are those of [`Setup::default`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// The shape; a dumbbell.
     pub topology: Topology,
-    /// Rate of the bottleneck; 1 Gbit/s.
+    /// Rate of the bottleneck; 1 Gbit/s, or the mean of its trace. What `forward.rate` says comes before it.
     pub rate: Rate,
     /// Delay of the bottleneck; 100 ms one way.
     pub delay: LineDelay,
     /// What the bottleneck's queue holds; 1 BDP.
     pub buffer: Buffer,
-    /// Packet error rate of the bottleneck, forward; 0.
+    /// Packet error rate of the bottleneck, forward; 0. It cannot stand beside a loss of `forward`.
     pub per: Probability,
     /// Over which queue length the bottleneck marks packets; it does not.
     pub ecn_threshold: Option<EcnThreshold>,
-    /// Rate of the access links; the bottleneck's. A path has none, and takes none of the three.
+    /// What else happens on the bottleneck, forward.
+    pub forward: LineOptions,
+    /// What else happens on the bottleneck, in reverse.
+    pub reverse: LineOptions,
+    /// Rate of the access links; the bottleneck's, 1 Gbit/s with a satellite. A path has none, and takes none of the four.
     pub access_rate: Option<Rate>,
-    /// Delay of the access links, one way; 1 ms.
+    /// Delay of the access links, one way; 1 ms, 10 ms with a satellite.
     pub access_delay: Option<Time>,
     /// What the queues of the access links hold; as much as the bottleneck's.
     pub access_buffer: Option<Buffer>,
+    /// What queues those are; drop-tail.
+    pub access_queue: Option<Discipline>,
+    /// How many hops a parking lot has; 3.
+    pub hops: Option<u32>,
+    /// The satellite's link.
+    pub satellite: SatelliteChoice,
+    /// Flows beside those of the experiment: on each hop of a parking lot, on the wires of a satellite network; none.
+    pub cross_flows: Option<CrossFlows>,
     /// The stack; ns2.
     pub stack: StackChoice,
     /// When the run ends; 100 s.
@@ -50,11 +57,11 @@ pub struct Setup {
     /// Each packet leaves its sender up to this much later; up to one serialisation time of a full packet at the
     /// bottleneck, which keeps flows from locking in phase.
     pub send_overhead: Option<Time>,
-    /// Flow i starts i - 1 times this after the first; 0 s. Reverse flows are not counted, and start at 0.
+    /// Flow i starts i - 1 times this after the first; 0 s. Reverse and cross flows are not counted, and start at 0.
     pub stagger: Time,
-    /// Flow i of n stops n - i times this before the end; flows do not stop. Reverse flows are not counted.
+    /// Flow i of n stops n - i times this before the end; flows do not stop. Reverse and cross flows are not counted.
     pub stop_stagger: Option<Time>,
-    /// Each flow, reverse ones excepted, sends so much and then ends; endless.
+    /// Each flow, reverse and cross ones excepted, sends so much and then ends; endless.
     pub bytes: Option<ByteSize>,
     /// When each flow's application, reverse ones excepted, has data to send; always.
     pub traffic: Traffic,
@@ -76,9 +83,15 @@ impl Default for Setup {
             buffer: Buffer::Packets(vec![BufferTerm::Bdp(Decimal::new(1, 0))]),
             per: Probability::ZERO,
             ecn_threshold: None,
+            forward: LineOptions::default(),
+            reverse: LineOptions::default(),
             access_rate: None,
             access_delay: None,
             access_buffer: None,
+            access_queue: None,
+            hops: None,
+            satellite: SatelliteChoice::default(),
+            cross_flows: None,
             stack: StackChoice::default(),
             duration: Time::from_secs(100),
             warm_up: Time::ZERO,
@@ -102,18 +115,26 @@ impl Setup {
     /// # Errors
     /// Everything that cannot be met, by its place: a field's name, or `flows[1].rtt` for the second group.
     pub fn scenario(&self, groups: &[FlowGroup], seed: u64) -> Result<Scenario, Vec<Problem>> {
+        let own = groups.len();
+        let groups = &self.with_cross_flows(groups).map_err(|problem| vec![problem])?;
         check_counts(groups, self.short_flows.is_some())?;
         let mut problems = self.problems();
+        self.check_places(groups, &mut problems);
         let owners: Vec<usize> = groups
             .iter()
             .enumerate()
             .flat_map(|(g, group)| std::iter::repeat_n(g, group.count as usize))
             .collect();
-        let ends = owners.iter().map(|g| Endpoints { rtt: groups[*g].rtt, reverse: groups[*g].reverse });
+        let end = |group: &FlowGroup| Endpoints {
+            rtt: group.rtt,
+            reverse: group.reverse,
+            place: group.place.clone(),
+        };
+        let ends = owners.iter().map(|g| end(&groups[*g]));
         // The short flows' two hosts come last.
         let ends = ends.chain(self.short_flows.iter().map(|_| Endpoints::default())).collect();
-        let times = self.times(groups, &owners, &mut problems);
-        let stack = keep(self.stack.stack(self.ecn_threshold.is_some()), &mut problems);
+        let times = self.times(groups, own, &owners, &mut problems);
+        let stack = keep(self.stack.stack(self.marks()), &mut problems);
         let built = stack.as_ref().and_then(|stack| {
             let built = self.network(ends, stack.full_packet());
             keep(built.map_err(|found| by_group(found, &owners)), &mut problems)
@@ -127,18 +148,20 @@ impl Setup {
             stack.receive_window = linux_window(&built, &stack);
         }
         let start_jitter = self.start_jitter.unwrap_or(built.base_rtt);
-        let send_overhead = self.send_overhead.unwrap_or(serialisation(self.rate, stack.full_packet()));
+        let send_overhead =
+            self.send_overhead.unwrap_or(serialisation(self.bottleneck_rate(), stack.full_packet()));
         let flow = |((owner, (start, stop)), route): ((&usize, _), super::Route)| {
             let group = &groups[*owner];
+            let usual = !group.reverse && *owner < own;
             FlowSpec {
                 algorithm: group.algorithm.clone(),
                 route: route.data,
                 ack_route: route.acks,
                 start,
                 stop,
-                bytes: group.bytes.or(self.bytes.filter(|_| !group.reverse)).map(|size| size.0),
-                traffic: group.traffic.unwrap_or(if group.reverse { Traffic::Bulk } else { self.traffic }),
-                deadline: group.deadline.or(self.deadline.filter(|_| !group.reverse)),
+                bytes: group.bytes.or(self.bytes.filter(|_| usual)).map(|size| size.0),
+                traffic: group.traffic.unwrap_or(if usual { self.traffic } else { Traffic::Bulk }),
+                deadline: group.deadline.or(self.deadline.filter(|_| usual)),
                 short: false,
                 reverse: group.reverse,
             }
@@ -192,6 +215,52 @@ impl Setup {
         arrivals.map_err(|message| problems.push(Problem { place: place.to_owned(), message })).ok()
     }
 
+    /// These flows, and the cross flows beside them.
+    ///
+    /// # Errors
+    /// It is open of which algorithm cross flows are, or the topology has no place for them.
+    pub fn with_cross_flows(&self, groups: &[FlowGroup]) -> Result<Vec<FlowGroup>, Problem> {
+        let mut all = groups.to_vec();
+        let Some(cross) = &self.cross_flows else { return Ok(all) };
+        let at = |places: &mut dyn Iterator<Item = Place>| -> Result<Vec<FlowGroup>, Problem> {
+            let cross = cross.groups(groups)?;
+            let place = |place: Place| {
+                let placed = |group: &FlowGroup| FlowGroup { place: place.clone(), ..group.clone() };
+                cross.iter().map(placed).collect::<Vec<_>>()
+            };
+            Ok(places.flat_map(place).collect())
+        };
+        all.extend(match self.topology {
+            Topology::ParkingLot => at(&mut (1..=self.hops()).map(Place::Hop))?,
+            Topology::Satellite => at(&mut std::iter::once(Place::Side(Side::Wired)))?,
+            _ => {
+                let message =
+                    "a parking lot and a satellite network have a place for them: say them as flows";
+                return Err(Problem { place: "cross_flows".to_owned(), message: message.to_owned() });
+            }
+        });
+        Ok(all)
+    }
+
+    /// Read the files of delivery traces that the bottleneck is said to follow, with a function that gives what is in
+    /// one.
+    ///
+    /// # Errors
+    /// A file that cannot be read, by the place that names it.
+    pub fn read_traces(
+        &mut self,
+        read: &mut dyn FnMut(&str) -> Result<DeliveryTrace, String>,
+    ) -> Result<(), Problem> {
+        for (options, place) in [(&mut self.forward, "rate_trace"), (&mut self.reverse, "reverse_rate_trace")]
+        {
+            if let Some(file) = options.trace.as_mut().filter(|file| file.trace.is_none()) {
+                let found = read(&file.path);
+                file.trace = Some(found.map_err(|message| Problem { place: place.to_owned(), message })?);
+            }
+        }
+        Ok(())
+    }
+
     fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |fails: bool, place: &str, message: &str| {
@@ -204,6 +273,26 @@ impl Setup {
         check(path && self.access_rate.is_some(), "access_rate", none);
         check(path && self.access_delay.is_some(), "access_delay", none);
         check(path && self.access_buffer.is_some(), "access_buffer", none);
+        check(path && self.access_queue.is_some(), "access_queue", none);
+        let row = self.topology == Topology::ParkingLot;
+        check(
+            !row && self.hops.is_some(),
+            "hops",
+            "only a parking lot has hops: `topology = \"parking-lot\"`",
+        );
+        if self.topology != Topology::Satellite {
+            for place in self.satellite.said() {
+                check(true, place, "there is no satellite here: `topology = \"satellite\"`");
+            }
+        }
+        let twice = self.forward.loss.is_some() && self.per != Probability::ZERO;
+        check(twice, "per", "it is a loss too: say one of them");
+        let thinned = [&self.forward, &self.reverse].map(|options| options.ack_thinning);
+        let too_few = "ACKs are thinned to one of at least 2";
+        check(thinned.iter().flatten().any(|acks| *acks < 2), "ack_thinning", too_few);
+        let slots = "it must last: write `2 ms`, for example, or leave it out";
+        check(self.forward.slot == Some(Time::ZERO), "slot", slots);
+        check(self.reverse.slot == Some(Time::ZERO), "reverse_slot", slots);
         check(self.duration == Time::ZERO, "duration", "a run must last: write `100 s`, for example");
         if self.warm_up >= self.duration && self.duration > Time::ZERO {
             let message = format!(
@@ -222,20 +311,22 @@ impl Setup {
         problems
     }
 
-    /// Start and stop of every flow.
+    /// Start and stop of every flow; of the groups the first ones are the experiment's own, and cross flows follow.
     fn times(
         &self,
         groups: &[FlowGroup],
+        own: usize,
         owners: &[usize],
         problems: &mut Vec<Problem>,
     ) -> Vec<(Time, Option<Time>)> {
-        let forward = owners.iter().filter(|g| !groups[**g].reverse).count() as u64;
+        let staggered = |owner: usize| owner < own && !groups[owner].reverse;
+        let forward = owners.iter().filter(|owner| staggered(**owner)).count() as u64;
         let mut number = 0;
         let mut times = Vec::with_capacity(owners.len());
         for owner in owners {
             let group = &groups[*owner];
             let (mut start, mut stop) = (Some(Time::ZERO), None);
-            if !group.reverse {
+            if staggered(*owner) {
                 start = self.stagger.0.checked_mul(number).map(Time);
                 number += 1;
                 let early = self.stop_stagger.map(|gap| gap.0.checked_mul(forward - number));
@@ -265,31 +356,6 @@ impl Setup {
         }
         problems.dedup_by(|a, b| a.place == b.place);
         times
-    }
-
-    fn network(&self, flows: Vec<Endpoints>, full_packet: u32) -> Result<Built, Vec<Problem>> {
-        let bottleneck = Bottleneck {
-            rate: self.rate,
-            delay: self.delay,
-            buffer: self.buffer.clone(),
-            per: self.per,
-            ecn_threshold: self.ecn_threshold,
-        };
-        let counting = match self.stack.profile {
-            StackProfile::Ns2 => Counting::WithTransmission,
-            StackProfile::Linux => Counting::WaitingOnly,
-        };
-        match self.topology {
-            Topology::Path => Path { bottleneck, flows, counting, full_packet }.build(),
-            Topology::Dumbbell => {
-                let access = Access {
-                    rate: self.access_rate.unwrap_or(self.rate),
-                    delay: self.access_delay.unwrap_or(Time::from_millis(1)),
-                    buffer: self.access_buffer.clone().unwrap_or_else(|| self.buffer.clone()),
-                };
-                Dumbbell { bottleneck, access, flows, counting, full_packet }.build()
-            }
-        }
     }
 }
 
@@ -343,7 +409,7 @@ fn by_group(problems: Vec<Problem>, owners: &[usize]) -> Vec<Problem> {
 
 /// Four times what the network holds, in packets; queues without a limit count nothing.
 fn linux_window(built: &Built, stack: &Stack) -> u32 {
-    let Some(bdp) = built.bdp_packets else { return USUAL_WINDOW };
+    let Some(bdp) = built.bdp_packets.map(|bdp| bdp_at_most(bdp, built)) else { return USUAL_WINDOW };
     let held = |link: usize| match built.network.links[link].queue.limit {
         QueueLimit::Packets(packets) => u64::from(packets),
         QueueLimit::Bytes(bytes) => bytes.div_ceil(u64::from(stack.full_packet())),
@@ -354,6 +420,21 @@ fn linux_window(built: &Built, stack: &Stack) -> u32 {
     let own = if route[0] == built.network.bottleneck { 0 } else { held(route[0]) };
     let window = bdp.saturating_add(held(built.network.bottleneck)).saturating_add(own).saturating_mul(4);
     u32::try_from(window).unwrap_or(u32::MAX)
+}
+
+/// The greatest bandwidth-delay product that the bottleneck's schedule gives rise to, where it has `bdp` at first.
+fn bdp_at_most(bdp: u64, built: &Built) -> u64 {
+    let bottleneck = &built.network.links[built.network.bottleneck];
+    let Some(Schedule::Steps(steps)) = &bottleneck.schedule else { return bdp };
+    let base_rtt = u128::from(built.base_rtt.0.max(1));
+    let at_most = steps.steps.iter().map(|step| {
+        // Both directions have the new delay.
+        let longer = u128::from(step.delay.0.saturating_sub(bottleneck.delay.0)) * 2;
+        let grown =
+            u128::from(bdp).saturating_mul(u128::from(step.rate.0)) / u128::from(bottleneck.rate.0.max(1));
+        u64::try_from(grown.saturating_mul(base_rtt + longer) / base_rtt).unwrap_or(u64::MAX)
+    });
+    at_most.max().unwrap_or(bdp).max(bdp)
 }
 
 /// How long a packet takes to leave, rounded up to a nanosecond.

@@ -19,6 +19,8 @@ pub struct StackChoice {
     pub delayed_ack: Option<bool>,
     /// Whether flows use ECN.
     pub ecn: EcnChoice,
+    /// Whether flows that answer marks in proportion send ECT(1); on in both profiles.
+    pub l4s: Option<bool>,
     /// The receiver's window, packets, at least 1; 100,000 with ns2, 4 x (BDP + buffers) with linux.
     pub receive_window: Option<u32>,
 }
@@ -26,7 +28,7 @@ pub struct StackChoice {
 /// Whether flows use ECN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnChoice {
-    /// As RFC 3168 says where the bottleneck marks, else not.
+    /// As RFC 3168 says where a queue marks, else not.
     #[default]
     Auto,
     /// As RFC 3168 says.
@@ -53,6 +55,7 @@ impl Default for StackChoice {
             timestamps: None,
             delayed_ack: None,
             ecn: EcnChoice::Auto,
+            l4s: None,
             receive_window: None,
         }
     }
@@ -60,7 +63,7 @@ impl Default for StackChoice {
 
 impl StackChoice {
     /// The stack, with a receive window of [`USUAL_WINDOW`] if none is chosen.
-    pub(super) fn stack(&self, bottleneck_marks: bool) -> Result<Stack, Vec<Problem>> {
+    pub(super) fn stack(&self, a_queue_marks: bool) -> Result<Stack, Vec<Problem>> {
         let problems = self.problems();
         if !problems.is_empty() {
             return Err(problems);
@@ -84,9 +87,10 @@ impl StackChoice {
         };
         stack.ecn = match self.ecn {
             EcnChoice::On => Ecn::Classic,
-            EcnChoice::Auto if bottleneck_marks => Ecn::Classic,
+            EcnChoice::Auto if a_queue_marks => Ecn::Classic,
             EcnChoice::Auto | EcnChoice::Off => Ecn::Off,
         };
+        stack.l4s = self.l4s.unwrap_or(stack.l4s);
         Ok(stack)
     }
 

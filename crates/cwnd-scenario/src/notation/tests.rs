@@ -94,9 +94,20 @@ fn reads_flows() {
         }),
         deadline: Some(Time::from_millis(50)),
         reverse: true,
+        place: Place::Usual,
     };
     assert_eq!(group, expected);
     assert_eq!(group.to_string(), text);
+    let path = Place::Path(vec!["a".to_owned(), "b 2".to_owned(), "c".to_owned()]);
+    for (text, place) in [
+        ("cubic; side=wired", Place::Side(Side::Wired)),
+        ("cubic; side=satellite; reverse", Place::Side(Side::Satellite)),
+        ("cubic; hop=2", Place::Hop(2)),
+        ("cubic; path=a -> b 2 -> c", path),
+    ] {
+        let group: FlowGroup = text.parse().unwrap();
+        assert_eq!((&group.place, group.to_string().as_str()), (&place, text));
+    }
     assert_eq!("cubic".parse::<FlowGroup>().unwrap().to_string(), "cubic");
 }
 
@@ -105,8 +116,8 @@ fn refuses_flows_with_a_place() {
     assert_eq!(refused::<FlowGroup>("; count=2"), "column 1: an algorithm's name is missing here");
     assert_eq!(
         refused::<FlowGroup>("cubic; strat=3 s"),
-        "column 8: a flow has no `strat` (did you mean `start`?): it takes count, start, stop, rtt, bytes, traffic, deadline \
-         and reverse"
+        "column 8: a flow has no `strat` (did you mean `start`?): it takes count, start, stop, rtt, bytes, traffic, deadline, \
+         side, hop, path and reverse"
     );
     assert_eq!(
         refused::<FlowGroup>("cubic; start=3"),
@@ -125,6 +136,20 @@ fn refuses_flows_with_a_place() {
         "column 21: `5`: a rate needs a unit: write `5 Mbit/s`, for example"
     );
     assert_eq!(refused::<FlowGroup>("cubic; count=2; count=3"), "column 17: `count` is said twice");
+    assert_eq!(
+        refused::<FlowGroup>("cubic; side=wird"),
+        "column 13: a side is `satellite` or `wired`; did you mean `wired`?"
+    );
+    assert_eq!(refused::<FlowGroup>("cubic; hop=0"), "column 12: `0` is no hop: they are counted from 1 on");
+    assert_eq!(
+        refused::<FlowGroup>("cubic; path=a"),
+        "column 13: a path is written with its nodes: `a -> b`, or `a -> r -> b`"
+    );
+    assert_eq!(refused::<FlowGroup>("cubic; hop=1; hop=2"), "column 15: `hop` is said twice");
+    assert_eq!(
+        refused::<FlowGroup>("cubic; hop=1; side=wired"),
+        "column 15: `side` and `hop` cannot both be said"
+    );
     assert_eq!(refused::<FlowGroup>("cubic;"), "column 7: something is missing here, or a `;` is too much");
     assert_eq!(refused::<FlowGroup>("cubic; rtt=-3 ms"), "column 12: `-3 ms`: it must not be negative");
 }

@@ -51,6 +51,8 @@ pub struct SenderConfig {
     pub detect_lost_retransmissions: bool,
     /// What was negotiated.
     pub ecn: EcnMode,
+    /// Whether exact marks are asked for with ECT(1) instead of ECT(0) (RFC 9331).
+    pub l4s: bool,
     /// Whether a handshake comes first.
     pub handshake: bool,
     /// Retransmission timeout: before the first sample, least, greatest, ns.

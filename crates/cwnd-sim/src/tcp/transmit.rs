@@ -1,7 +1,7 @@
 //! How packets leave a sender: what the window lets go, pacing, send overhead, and what each carries.
 
 use super::{NEVER, Sender};
-use crate::packet::{CWR, ECT, Emit, Packet};
+use crate::packet::{CWR, ECT, ECT1, Emit, Packet};
 use cwnd_cc::{EcnMode, State};
 
 impl Sender {
@@ -148,6 +148,7 @@ impl Sender {
             // RFC 3168 section 6.1.5: a retransmission is not ECN-capable, and CWR goes with new data.
             EcnMode::Classic if again => 0,
             EcnMode::Classic => ECT | if std::mem::take(&mut self.send_cwr) { CWR } else { 0 },
+            EcnMode::Exact if self.config.l4s => ECT | ECT1,
             EcnMode::Exact => ECT,
         }
     }

@@ -54,6 +54,7 @@ pub fn sender_config() -> SenderConfig {
         detect_lost_retransmissions: true,
         validate_cwnd: false,
         ecn: EcnMode::Off,
+        l4s: false,
         handshake: false,
         rto: (1000 * MS, 200 * MS, 120_000 * MS),
         start: 0,

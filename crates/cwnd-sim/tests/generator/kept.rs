@@ -82,19 +82,33 @@ fn discipline(dice: &mut Dice, packet: u64) -> Discipline {
             target: Time(dice.between(2, 20) * packet),
             update: Time(dice.between(2, 30) * packet),
             max_burst: Time(dice.pick(&[0, 50]) * packet),
+            // Some thousand packets are over before the usual gains have moved anything.
+            alpha: dice.pick(&[0.125, 1e3, 1e4]),
+            beta: dice.pick(&[1.25, 1e4, 1e5]),
             ecn,
-            ..Pie::default()
+            ecn_most: dice.pick(&[0.1, 1.0]),
         }),
         _ => Discipline::DualPi2(DualPi2 {
             target: Time(dice.between(2, 20) * packet),
             update: Time(dice.between(2, 30) * packet),
             step: Time(dice.between(1, 10) * packet),
+            alpha: dice.pick(&[0.16, 1e3, 1e4]),
+            beta: dice.pick(&[3.2, 1e4, 1e5]),
             ..DualPi2::default()
         }),
     }
 }
 
-fn loss(dice: &mut Dice) -> Loss {
+/// The same discipline with other parameters, where they are drawn alike.
+pub fn alike(dice: &mut Dice, discipline: Discipline, packet: u64) -> Discipline {
+    let drawn = (0..20).map(|_| self::discipline(dice, packet));
+    let same = |other: &Discipline| std::mem::discriminant(other) == std::mem::discriminant(&discipline);
+    let drawn: Vec<Discipline> = drawn.collect();
+    drawn.into_iter().find(same).unwrap_or(discipline)
+}
+
+/// Losses that depend on each other.
+pub fn loss(dice: &mut Dice) -> Loss {
     if dice.one_in(3) {
         let mut numbers: Vec<u64> = (0..dice.between(1, 9)).map(|_| dice.between(1, 400)).collect();
         numbers.sort_unstable();

@@ -42,7 +42,7 @@ pub struct Habits {
 /// The scenario of a seed.
 pub fn scenario(seed: u64) -> Scenario {
     let mut dice = Dice::new(seed);
-    let stack = stack(&mut dice);
+    let mut stack = stack(&mut dice);
     let habits = habits(&mut dice, &stack);
     let flows = match dice.below(10) {
         0..3 => 1,
@@ -65,6 +65,7 @@ pub fn scenario(seed: u64) -> Scenario {
     // Drawn apart, so that the other half of all scenarios is what it would be without.
     let mut apart = Dice::new(!seed);
     if apart.one_in(2) {
+        stack.l4s = !apart.one_in(4);
         kept::enrich(&mut apart, &habits, &mut network, busy);
     }
 

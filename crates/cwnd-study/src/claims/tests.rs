@@ -34,6 +34,7 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         figures: Vec::new(),
         tables: Vec::new(),
         claims,
+        traces: Vec::new(),
     }
 }
 

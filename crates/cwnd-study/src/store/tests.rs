@@ -150,6 +150,35 @@ fn the_study_is_kept() {
 }
 
 #[test]
+fn files_that_a_study_names_are_kept_with_it() {
+    let (fixture, elsewhere) = (fixture(), tempfile::tempdir().unwrap());
+    let trace = elsewhere.path().join("a.trace");
+    fs::write(&trace, "2\n5\n10\n").unwrap();
+    let text =
+        "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubic\"\nrate-trace = \"a.trace\"\n";
+    let file = elsewhere.path().join("a.toml");
+    let study = crate::Study::parse("a", &file.display().to_string(), text, &|_| Ok(())).unwrap();
+    let mut store = fixture.store();
+    store.keep_inputs(&study).unwrap();
+    store
+        .keep_study(&KeptStudy {
+            name: "a".to_owned(),
+            text: text.to_owned(),
+            repeats: 1,
+            keys: vec![fixture.key],
+            provenance: Provenance::default(),
+        })
+        .unwrap();
+    // The study is whole without the file, and does not see that it has changed.
+    fs::write(&trace, "7\n").unwrap();
+    assert_eq!(crate::Results::study(&store).unwrap(), study);
+    store.keep_inputs(&study).unwrap();
+    fs::remove_dir_all(fixture.directory.path().join("inputs")).unwrap();
+    let error = crate::Results::study(&store).unwrap_err().to_string();
+    assert!(error.contains("which was kept of `a.trace`"), "{error}");
+}
+
+#[test]
 fn nothing_is_not_a_store() {
     let directory = tempfile::tempdir().unwrap();
     let error = Store::open(directory.path()).unwrap_err();

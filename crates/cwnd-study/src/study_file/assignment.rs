@@ -6,9 +6,10 @@ use super::{CheckAlgorithm, keys::AXIS};
 use cwnd_scenario::{
     AlgorithmSpec,
     build::{
-        Experiment,
+        CrossFlows, Experiment,
         settings::{self, SETTINGS, Setting, SettingKind},
     },
+    kinds::Family,
 };
 use std::collections::BTreeMap;
 use toml::{
@@ -70,6 +71,10 @@ pub(super) fn assignment(
             texts.or_else(|| wrong(setting, value, sink))?
         }
         (SettingKind::Flows, _) => return wrong(setting, value, sink),
+        (SettingKind::Steps, DeValue::Array(items)) if !items.is_empty() => {
+            let texts: Option<Vec<_>> = items.iter().map(scalar).collect();
+            vec![steps(setting, &texts.or_else(|| wrong(setting, value, sink))?, value.span(), sink)?]
+        }
         (SettingKind::Switch, DeValue::Boolean(_)) => vec![scalar(value)?],
         (SettingKind::Word(words), DeValue::Boolean(_)) if words.contains(&"on") => vec![scalar(value)?],
         (_, DeValue::Boolean(_)) => return wrong(setting, value, sink),
@@ -82,13 +87,35 @@ pub(super) fn assignment(
     (sink.count() == before).then(|| Assignment { setting, values, span: value.span() })
 }
 
+/// A list of steps as one text. A step that does not follow from those before it is told of at its place.
+fn steps(setting: &Setting, steps: &[At<String>], span: Span, sink: &Sink<'_>) -> Option<At<String>> {
+    let mut joined = String::new();
+    for step in steps {
+        joined += if joined.is_empty() { "" } else { "; " };
+        joined += &step.value;
+        if let Err(message) = (setting.set)(&mut Experiment::default(), &joined) {
+            // The column is that of all steps together.
+            let (column, rest) = message.split_once(": ").unwrap_or(("", &message));
+            let message = if column.starts_with("column ") { rest } else { &message };
+            let help = format!("write it as in `{} = {}`", setting.key, written(setting));
+            sink.error_with(&step.span, format!("`{}`: {message}", setting.key), help);
+            return None;
+        }
+    }
+    Some(At { value: joined, span })
+}
+
 fn try_value(setting: &'static Setting, value: &At<String>, sink: &Sink<'_>, check: CheckAlgorithm<'_>) {
     let mut scratch = Experiment::default();
     if let Err(message) = (setting.set)(&mut scratch, &value.value) {
         let help = format!("write it as in `{} = {}`", setting.key, written(setting));
         return sink.error_with(&value.span, format!("`{}`: {message}", setting.key), help);
     }
-    let groups = scratch.mix.iter().flat_map(|mix| &mix.0).chain(&scratch.flow);
+    let cross = match &scratch.setup.cross_flows {
+        Some(CrossFlows::Mix(mix)) => mix.0.as_slice(),
+        _ => &[],
+    };
+    let groups = scratch.mix.iter().flat_map(|mix| &mix.0).chain(&scratch.flow).chain(cross);
     let short = scratch.setup.short_flows.iter().map(|flows| &flows.algorithm);
     let groups = groups.map(|group| &group.algorithm).chain(short);
     let specs: Vec<&AlgorithmSpec> = scratch.algorithm.iter().chain(&scratch.beside).chain(groups).collect();
@@ -127,7 +154,11 @@ fn wrong<T>(setting: &'static Setting, value: &Spanned<DeValue<'_>>, sink: &Sink
         SettingKind::Algorithm => "an algorithm: its name in quotes, or a table with its name and parameters",
         SettingKind::Mix => "a mix in quotes",
         SettingKind::Flows => "a list of flows, each in quotes",
-        SettingKind::Text => "a text in quotes",
+        SettingKind::Kind(Family::Loss) => "a probability, or a kind of loss in quotes",
+        SettingKind::Kind(_) => "a name in quotes, perhaps with parameters",
+        SettingKind::Steps => "steps in quotes, or a list of them",
+        SettingKind::File => "the path of a file in quotes",
+        SettingKind::Text(what) => what,
     };
     let help = format!("write `{} = {}`, for example", setting.key, written(setting));
     sink.error_with(&value.span(), format!("`{}` takes {wanted}", setting.key), help);
@@ -140,7 +171,10 @@ pub(super) fn written(setting: &Setting) -> String {
     match setting.kind {
         SettingKind::Switch => (setting.example == "on").to_string(),
         SettingKind::Flows => format!("[\"{}\"]", setting.example),
-        SettingKind::Number | SettingKind::Count if number => setting.example.to_owned(),
+        SettingKind::Steps => format!("[\"{}\"]", setting.example.replace("; ", "\", \"")),
+        SettingKind::Number | SettingKind::Count | SettingKind::Kind(Family::Loss) if number => {
+            setting.example.to_owned()
+        }
         _ => format!("\"{}\"", setting.example),
     }
 }
@@ -152,11 +186,13 @@ pub(super) fn assignments(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Vec
         if key.value == "label" && fields.section.header == AXIS.header {
             continue;
         }
-        let Some(setting) = settings::find(key.value) else {
-            fields.unknown(&key);
-            continue;
-        };
-        found.extend(assignment(setting, value, fields.sink, check));
+        // A table with keys of its own has told of those that it does not know.
+        let own = !fields.section.keys.is_empty();
+        match settings::find(key.value).filter(|setting| fields.section.settings.has(setting.key)) {
+            Some(setting) => found.extend(assignment(setting, value, fields.sink, check)),
+            None if !own => fields.unknown(&key),
+            None => {}
+        }
     }
     found
 }

@@ -3,7 +3,7 @@
 use super::CheckAlgorithm;
 use super::assignment::{Assignment, assignment, assignments, conflicts, setting};
 use super::diagnostic::{Sink, Span};
-use super::keys::{AXIS, FILE, Section};
+use super::keys::{AXIS, Section, Settings};
 use super::reader::{At, Fields, counted};
 use crate::{Axis, Point, Scale};
 use toml::{
@@ -20,7 +20,7 @@ pub(super) struct Drawn {
 }
 
 /// A point of a list axis takes settings, and a label.
-static POINT: Section = Section { header: AXIS.header, about: "", keys: &[], settings: true };
+static POINT: Section = Section { header: AXIS.header, about: "", keys: &[], settings: Settings::All };
 
 /// All axes, if all are right.
 pub(super) fn axes(file: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<Drawn>> {
@@ -47,7 +47,7 @@ pub(super) fn axes(file: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<D
         .get("axes")
         .is_some_and(|axes| matches!(axes.get_ref(), DeValue::Array(items) if items.is_empty()))
     {
-        file.sink.error(&file.span_of("axes"), format!("{} is empty: leave it out", FILE.keys[7].name));
+        file.sink.error(&file.span_of("axes"), format!("{} is empty: leave it out", "axes"));
     }
     (file.sink.count() == before).then(|| std::mem::take(&mut drawn))
 }

@@ -3,10 +3,15 @@
 use super::assignment::{Assignment, conflicts};
 use super::axes::Drawn;
 use super::diagnostic::{Sink, Span};
+use super::inputs::Inputs;
+use super::network::DrawnNetwork;
 use super::selection::{self, Labels};
 use super::{keys::SKIP, reader::Fields};
 use crate::{Cell, Selection};
-use cwnd_scenario::{Problem, build::Experiment};
+use cwnd_scenario::{
+    Problem,
+    build::{Experiment, Topology},
+};
 use std::collections::BTreeMap;
 
 /// The most cells of a study: beyond it their description alone would fill a machine.
@@ -14,14 +19,23 @@ pub const MAX_CELLS: usize = 100_000;
 /// The most flows of all cells together, for the same reason.
 pub const MAX_FLOWS: u64 = 1_000_000;
 
+/// What all cells have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Common<'a> {
+    /// What `[scenario]` says.
+    pub base: &'a [Assignment],
+    /// The network that is drawn, if one is.
+    pub network: Option<&'a DrawnNetwork>,
+    /// Files that the study names.
+    pub inputs: &'a Inputs<'a>,
+    /// Where `[scenario]` stands.
+    pub scenario: &'a Span,
+    /// Seed of the first repeat.
+    pub seed: u64,
+}
+
 /// All cells, if all are right.
-pub(super) fn cells(
-    file: &Fields<'_>,
-    axes: &[Drawn],
-    base: &[Assignment],
-    scenario: &Span,
-    seed: u64,
-) -> Option<Vec<Cell>> {
+pub(super) fn cells(file: &Fields<'_>, axes: &[Drawn], common: Common<'_>) -> Option<Vec<Cell>> {
     let sink = file.sink;
     let before = sink.count();
     let skips = skips(file, axes);
@@ -32,7 +46,7 @@ pub(super) fn cells(
         sink.error(&axes.last()?.span, message);
         return None;
     };
-    let mut maker = Maker { axes, base, scenario, seed, sink, flows: 0, problems: BTreeMap::new() };
+    let mut maker = Maker { axes, common, sink, flows: 0, problems: BTreeMap::new() };
     let mut used = vec![false; skips.len()];
     let mut cells = Vec::new();
     for index in 0..size {
@@ -50,7 +64,7 @@ pub(super) fn cells(
         cells.extend(maker.cell(coordinates));
         if maker.flows > MAX_FLOWS {
             let message = format!("the cells have more than {MAX_FLOWS} flows together, which are the most");
-            sink.error(scenario, message);
+            sink.error(common.scenario, message);
             return None;
         }
     }
@@ -99,9 +113,7 @@ fn coordinates(axes: &[Drawn], mut index: usize) -> Vec<usize> {
 
 struct Maker<'a> {
     axes: &'a [Drawn],
-    base: &'a [Assignment],
-    scenario: &'a Span,
-    seed: u64,
+    common: Common<'a>,
     sink: &'a Sink<'a>,
     flows: u64,
     /// What is wrong, by place and message: with the first cell's name, and in how many cells.
@@ -111,7 +123,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn cell(&mut self, coordinates: Vec<usize>) -> Option<Cell> {
         let mut sets: BTreeMap<&str, &Assignment> =
-            self.base.iter().map(|set| (set.setting.key, set)).collect();
+            self.common.base.iter().map(|set| (set.setting.key, set)).collect();
         for (axis, point) in self.axes.iter().zip(&coordinates) {
             sets.extend(axis.sets[*point].iter().map(|set| (set.setting.key, set)));
         }
@@ -123,13 +135,24 @@ impl Maker<'_> {
             return None;
         }
         all.iter().for_each(|set| set.apply(&mut experiment));
+        if let Some(network) = self.common.network {
+            if let Some(topology) = sets.get("topology") {
+                self.sink.error(&topology.span, "`[network]` draws the network: leave `topology` out");
+                return None;
+            }
+            experiment.setup.topology = Topology::Graph(network.graph.clone());
+        }
+        if let Err(problem) = experiment.setup.read_traces(&mut |path| self.common.inputs.trace(path)) {
+            self.note(&problem, &sets, &coordinates);
+            return None;
+        }
         let counted =
             experiment.groups().map(|groups| groups.iter().map(|group| u64::from(group.count)).sum());
         self.flows = self.flows.saturating_add(counted.unwrap_or(0u64));
         if self.flows > MAX_FLOWS {
             return None;
         }
-        match experiment.scenario(self.seed) {
+        match experiment.scenario(self.common.seed) {
             Ok(scenario) => {
                 let short = scenario.flows.len() - scenario.lasting_flows();
                 self.flows = self.flows.saturating_add(short as u64);
@@ -147,8 +170,12 @@ impl Maker<'_> {
         let labels =
             self.axes.iter().zip(coordinates).map(|(axis, point)| axis.axis.points[*point].label.as_str());
         let name = labels.collect::<Vec<_>>().join(", ");
-        let key = problem.place.replace('_', "-");
-        let key = (span.start, span.end, format!("`{key}`: {}", problem.message));
+        let of_link = self.common.network.and_then(|network| network.name(&problem.place));
+        let place = match of_link {
+            Some((link, key)) => format!("`{key}` of the link `{link}`"),
+            None => format!("`{}`", problem.place.replace('_', "-")),
+        };
+        let key = (span.start, span.end, format!("{place}: {}", problem.message));
         self.problems.entry(key).or_insert((name, 0)).1 += 1;
     }
 
@@ -160,7 +187,12 @@ impl Maker<'_> {
                 return value.span.clone();
             }
         }
-        let key = place.replace('_', "-");
+        if let Some(span) = self.common.network.and_then(|network| network.cause(place)) {
+            return span;
+        }
+        // What a link leaves out the settings say.
+        let own = place.strip_prefix("network.links[").and_then(|rest| rest.split_once("]."));
+        let key = own.map_or(place, |(_, key)| key).replace('_', "-");
         let meant: [&str; 5] = match key.as_str() {
             "access-buffer" => ["access-buffer", "buffer", "", "", ""],
             "flows" => ["flows", "mix", "flow", "algorithm", ""],
@@ -168,7 +200,7 @@ impl Maker<'_> {
             key => [key, "", "", "", ""],
         };
         let set = meant.iter().find_map(|key| sets.get(key));
-        set.map_or(self.scenario.clone(), |set| set.span.clone())
+        set.map_or(self.common.scenario.clone(), |set| set.span.clone())
     }
 
     fn report(&mut self) {

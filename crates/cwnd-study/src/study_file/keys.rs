@@ -1,6 +1,8 @@
 //! The words of a study file beside those of an experiment (which are
 //! [`cwnd_scenario::build::settings`]): one table, from which the parser, the JSON Schema and the documents come.
 
+use cwnd_scenario::build::settings::{OF_LINES, SETTINGS};
+
 /// A table of a study file.
 pub struct Section {
     /// How it is written: `[run]`, `[[axes]]`.
@@ -9,8 +11,36 @@ pub struct Section {
     pub about: &'static str,
     /// Its keys.
     pub keys: &'static [Key],
-    /// Whether it takes the settings of an experiment too.
-    pub settings: bool,
+    /// Which settings of an experiment it takes too.
+    pub settings: Settings,
+}
+
+/// Which settings of an experiment a table takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Settings {
+    /// None.
+    None,
+    /// All.
+    All,
+    /// Those that speak of a line.
+    OfLines,
+}
+
+impl Settings {
+    /// Whether this one is among them.
+    pub fn has(self, key: &str) -> bool {
+        self.keys().any(|known| known == key)
+    }
+
+    /// Their keys.
+    pub fn keys(self) -> impl Iterator<Item = &'static str> {
+        let all = SETTINGS.iter().map(|setting| setting.key);
+        all.filter(move |key| match self {
+            Settings::None => false,
+            Settings::All => true,
+            Settings::OfLines => OF_LINES.contains(key),
+        })
+    }
 }
 
 /// A key of a table.
@@ -39,6 +69,8 @@ pub enum Kind {
         /// Whether 0 is none.
         positive: bool,
     },
+    /// On or off.
+    Switch,
     /// A time, such as `"100 ms"`.
     Time,
     /// One of these words.
@@ -85,7 +117,7 @@ const fn required(name: &'static str, kind: Kind, about: &'static str) -> Key {
 pub static FILE: Section = Section {
     header: "the file",
     about: "A study: a question, the scenarios that answer it, and how the answer is shown.",
-    settings: false,
+    settings: Settings::None,
     keys: &[
         required("title", Kind::Text, "One line."),
         key(
@@ -100,6 +132,7 @@ pub static FILE: Section = Section {
             "Readings, deviations and hints that a reader of the results must know, a paragraph each.",
         ),
         key("scenario", Kind::Table(&SCENARIO), "What all cells have in common."),
+        key("network", Kind::Table(&NETWORK), "A network drawn link by link, instead of a `topology`."),
         key("run", Kind::Table(&RUN), "How often each cell is run, and what is measured."),
         key("trace", Kind::Table(&TRACE), "What is recorded over time."),
         key(
@@ -118,15 +151,55 @@ pub static FILE: Section = Section {
 pub static SCENARIO: Section = Section {
     header: "[scenario]",
     about: "What all cells have in common, in the words of `cwnd compare`'s flags.",
-    settings: true,
+    settings: Settings::All,
     keys: &[],
+};
+
+/// `[network]`.
+pub static NETWORK: Section = Section {
+    header: "[network]",
+    about: "A network drawn link by link. What the bottleneck's link leaves out is as `[scenario]` and the axes say, so \
+            that an axis of `buffer` sweeps it; what other links leave out is as the access links have it.",
+    settings: Settings::None,
+    keys: &[
+        required("nodes", Kind::Texts, "Names of the nodes."),
+        required("links", Kind::Tables(&LINK), "The links between them."),
+        required(
+            "paths",
+            Kind::Texts,
+            "Where flows run, from node to node by the shortest way between each two: `a -> b`. Flow i takes path i, and \
+             after the last it begins anew; a flow with a `path` of its own takes that. ACKs come back by the shortest way.",
+        ),
+        key(
+            "bottleneck",
+            Kind::Text,
+            "The link of which metrics speak; without it the only link, or the one called `bottleneck`.",
+        ),
+    ],
+};
+
+/// `[[network.links]]`.
+pub static LINK: Section = Section {
+    header: "[[network.links]]",
+    about: "A link between two nodes, with what settings may say of the bottleneck.",
+    settings: Settings::OfLines,
+    keys: &[
+        key("name", Kind::Text, "Unique name; both ends with a `-` between them."),
+        required("from", Kind::Text, "The node at one end."),
+        required("to", Kind::Text, "The node at the other."),
+        key(
+            "both-ways",
+            Kind::Switch,
+            "Whether there is a link back, called `NAME-reverse`, with the same rate, delay, buffer and queue; true.",
+        ),
+    ],
 };
 
 /// `[run]`.
 pub static RUN: Section = Section {
     header: "[run]",
     about: "How often each cell is run, and what is measured.",
-    settings: false,
+    settings: Settings::None,
     keys: &[
         key(
             "repeats",
@@ -150,7 +223,7 @@ pub static RUN: Section = Section {
 pub static TRACE: Section = Section {
     header: "[trace]",
     about: "Which runs are recorded over time.",
-    settings: false,
+    settings: Settings::None,
     keys: &[
         key("sample", Kind::Time, "Time between samples; 100 ms."),
         key("repeats", Kind::Count { positive: true }, "Of how many repeats, from the first; 1."),
@@ -163,7 +236,7 @@ pub static AXIS: Section = Section {
     header: "[[axes]]",
     about: "One thing that differs between cells: one key, several that have the same value, several that go in step, or a \
             list of points.",
-    settings: false,
+    settings: Settings::None,
     keys: &[
         required("name", Kind::Text, "By which figures, tables and selections call it."),
         key("title", Kind::Text, "With which it is drawn; the key's own title."),
@@ -182,7 +255,7 @@ pub static AXIS: Section = Section {
 pub static SKIP: Section = Section {
     header: "[[skip]]",
     about: "Combinations that are left out: for each axis named a label or a list of them.",
-    settings: false,
+    settings: Settings::None,
     keys: &[],
 };
 
@@ -190,7 +263,7 @@ pub static SKIP: Section = Section {
 pub static FIGURE: Section = Section {
     header: "[[figures]]",
     about: "A figure of the report.",
-    settings: false,
+    settings: Settings::None,
     keys: &[
         required("name", Kind::Text, "File name without extension: letters, digits, `-` and `_`."),
         required("title", Kind::Text, "One line."),
@@ -213,7 +286,7 @@ pub static SHOWN: &[&str] = &["cwnd", "ssthresh", "rtt", "in_flight", "throughpu
 pub static TABLE: Section = Section {
     header: "[[tables]]",
     about: "A table of the report: means with 95 % intervals.",
-    settings: false,
+    settings: Settings::None,
     keys: &[
         required("name", Kind::Text, "Unique: letters, digits, `-` and `_`."),
         required("title", Kind::Text, "One line."),
@@ -232,7 +305,7 @@ pub static MEASURES: &[&str] =
 pub static CLAIM: Section = Section {
     header: "[[claims]]",
     about: "Something that is claimed, and checked.",
-    settings: false,
+    settings: Settings::None,
     keys: &[
         required("text", Kind::Text, "What is claimed, in words."),
         key("source", Kind::Text, "Where: `section 5.2`."),

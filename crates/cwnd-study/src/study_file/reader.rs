@@ -1,8 +1,8 @@
 //! Reading tables with the places of what they say.
 
 use super::diagnostic::{Sink, Span};
-use super::keys::{Key, Section};
-use cwnd_scenario::{build::settings::SETTINGS, nearest};
+use super::keys::{Key, Section, Settings};
+use cwnd_scenario::nearest;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -113,6 +113,15 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A switch.
+    pub fn switch(&self, key: &str) -> Option<bool> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Boolean(on) => Some(*on),
+            _ => self.wrong_kind(key, value, "`true` or `false`"),
+        }
+    }
+
     /// One of some words.
     pub fn word(&self, key: &str, words: &[&'static str]) -> Option<At<&'static str>> {
         let text = self.text(key)?;
@@ -173,7 +182,7 @@ impl<'a> Fields<'a> {
         let known = self.known();
         let hint = match nearest(key.value, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if self.section.settings => {
+            None if self.section.settings == Settings::All => {
                 "the keys are those of `cwnd compare --help`, without the dashes before them".to_owned()
             }
             None => format!("it has {}", known.join(", ")),
@@ -192,12 +201,12 @@ impl<'a> Fields<'a> {
     }
 
     fn knows(&self, key: &str) -> bool {
-        self.section.keys.is_empty() || self.section.keys.iter().any(|known| known.name == key)
+        let own = self.section.keys.iter().any(|known| known.name == key);
+        self.section.keys.is_empty() || own || self.section.settings.has(key)
     }
 
     fn known(&self) -> Vec<&'static str> {
-        let settings = SETTINGS.iter().map(|setting| setting.key).filter(|_| self.section.settings);
-        self.section.keys.iter().map(|key: &Key| key.name).chain(settings).collect()
+        self.section.keys.iter().map(|key: &Key| key.name).chain(self.section.settings.keys()).collect()
     }
 
     /// Where a table begins: its header, not all that it holds.
@@ -241,10 +250,8 @@ pub(super) fn counted(count: usize, what: &str) -> String {
 fn elsewhere(key: &str, here: &Section) -> Option<&'static str> {
     use super::keys::{FILE, RUN, SCENARIO, TRACE};
     let plain = [&FILE, &SCENARIO, &RUN, &TRACE].iter().any(|section| section.header == here.header);
-    let has = |section: &Section| {
-        let setting = section.settings && SETTINGS.iter().any(|setting| setting.key == key);
-        setting || section.keys.iter().any(|known| known.name == key)
-    };
+    let has =
+        |section: &Section| section.settings.has(key) || section.keys.iter().any(|known| known.name == key);
     let other =
         [&SCENARIO, &RUN, &TRACE].into_iter().find(|section| section.header != here.header && has(section));
     other.map(|section| section.header).filter(|_| plain)

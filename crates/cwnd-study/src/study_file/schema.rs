@@ -2,9 +2,10 @@
 //! axis which is named is there, that units are right) the parser says.
 
 use super::assignment::written;
-use super::keys::{AXIS, FILE, Key, Kind, Section};
+use super::keys::{AXIS, FILE, Key, Kind, Section, Settings};
 use cwnd_scenario::{
     build::settings::{CONFLICTS, SETTINGS, Setting, SettingKind},
+    kinds::{self, Family},
     metrics::{self, Scope},
 };
 use serde_json::{Map, Value, json};
@@ -41,9 +42,7 @@ fn section(section: &Section) -> Value {
     for key in section.keys {
         properties.insert(key.name.to_owned(), described(key));
     }
-    if section.settings {
-        properties.extend(settings());
-    }
+    properties.extend(settings(section.settings));
     let required: Vec<&str> = section.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
     let mut schema = json!({
         "type": "object",
@@ -52,14 +51,14 @@ fn section(section: &Section) -> Value {
         "required": required,
         "additionalProperties": false,
     });
-    if section.settings {
+    if section.settings != Settings::None {
         merge(&mut schema, conflicts());
     }
     if section.header == AXIS.header {
         merge(&mut schema, axis());
     }
     // A table whose keys are not listed has the names of axes for keys.
-    if section.keys.is_empty() && !section.settings {
+    if section.keys.is_empty() && section.settings == Settings::None {
         merge(
             &mut schema,
             json!({ "additionalProperties": { "$ref": "#/$defs/labels" }, "minProperties": 1 }),
@@ -68,10 +67,10 @@ fn section(section: &Section) -> Value {
     schema
 }
 
-/// All settings by key, as references.
-fn settings() -> Map<String, Value> {
-    let reference = |setting: &Setting| json!({ "$ref": format!("#/$defs/setting/{}", setting.key) });
-    SETTINGS.iter().map(|setting| (setting.key.to_owned(), reference(setting))).collect()
+/// Settings by key, as references.
+fn settings(settings: Settings) -> Map<String, Value> {
+    let reference = |key: &str| json!({ "$ref": format!("#/$defs/setting/{key}") });
+    settings.keys().map(|key| (key.to_owned(), reference(key))).collect()
 }
 
 /// What cannot stand side by side.
@@ -108,7 +107,6 @@ fn described(key: &Key) -> Value {
 
 fn of_kind(kind: Kind) -> Value {
     let keys: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
-    let several = |one: Value| json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] });
     let metric = json!({ "$ref": "#/$defs/metric" });
     match kind {
         Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
@@ -118,6 +116,7 @@ fn of_kind(kind: Kind) -> Value {
             { "type": "array", "items": { "$ref": "#/$defs/label" } },
         ] }),
         Kind::Count { positive } => json!({ "type": "integer", "minimum": u8::from(positive) }),
+        Kind::Switch => json!({ "type": "boolean" }),
         Kind::Time => json!({ "type": "string", "examples": ["100 ms", "1 s"] }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Words(words) => several(json!({ "enum": words })),
@@ -130,7 +129,7 @@ fn of_kind(kind: Kind) -> Value {
         Kind::SettingKeys => several(json!({ "enum": keys })),
         Kind::Values => json!({ "type": "array", "minItems": 1 }),
         Kind::Points => {
-            let mut properties = settings();
+            let mut properties = settings(Settings::All);
             properties.insert(
                 "label".to_owned(),
                 json!({ "type": "string", "description": "What the point is called." }),
@@ -144,7 +143,7 @@ fn of_kind(kind: Kind) -> Value {
             let list = |(key, value): (String, Value)| {
                 (key, json!({ "type": "array", "items": value, "minItems": 1 }))
             };
-            let properties: Map<String, Value> = settings().into_iter().map(list).collect();
+            let properties: Map<String, Value> = settings(Settings::All).into_iter().map(list).collect();
             json!({ "type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1 })
         }
         Kind::Range => json!({
@@ -179,8 +178,12 @@ fn value(setting: &Setting, algorithms: &[&str]) -> Value {
                 "additionalProperties": { "$ref": "#/$defs/label" },
             },
         ] }),
-        SettingKind::Mix | SettingKind::Text => json!({ "type": "string" }),
+        SettingKind::Mix => json!({ "type": "string" }),
         SettingKind::Flows => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
+        SettingKind::Kind(family) => of_family(family),
+        SettingKind::Steps => several(json!({ "type": "string" })),
+        SettingKind::File => json!({ "type": "string" }),
+        SettingKind::Text(_) => json!({ "type": ["string", "number"] }),
     };
     let about = format!(
         "{} Left out: {}. Written: `{} = {}`.",
@@ -191,6 +194,28 @@ fn value(setting: &Setting, algorithms: &[&str]) -> Value {
     );
     merge(&mut schema, json!({ "description": about }));
     schema
+}
+
+/// One of these, or a list of them.
+fn several(one: Value) -> Value {
+    json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+}
+
+/// A kind of queue, loss or jitter, perhaps with parameters; a loss may be a probability.
+fn of_family(family: Family) -> Value {
+    let kinds = kinds::all();
+    let kinds: Vec<_> = kinds.iter().filter(|kind| kind.family == family).collect();
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    let forms: Vec<&str> = kinds.iter().map(|kind| kind.form.as_str()).collect();
+    let name = json!({ "type": "string", "pattern": format!("^\\s*({})\\s*(:.*)?$", names.join("|")), "examples": forms });
+    match family {
+        Family::Loss => json!({ "anyOf": [
+            { "type": "number", "minimum": 0, "maximum": 1 },
+            { "type": "string", "pattern": "^\\s*[+0-9.][-+0-9._eE]*\\s*%?\\s*$" },
+            name,
+        ] }),
+        Family::Queue | Family::Jitter | Family::Topology => name,
+    }
 }
 
 /// Adds the fields of one object to another.

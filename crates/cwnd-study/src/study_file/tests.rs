@@ -1,6 +1,7 @@
 //! Study files that are right, wrong, and arbitrary.
 
 mod broken;
+mod networks;
 mod right;
 mod schema;
 

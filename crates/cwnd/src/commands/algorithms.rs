@@ -62,10 +62,10 @@ fn list() -> String {
 
 fn sheet(algorithm: &AlgorithmInfo) -> String {
     let mut text = format!("\n  {} ({}, {})\n\n", algorithm.title, algorithm.name, algorithm.year);
-    text += &wrapped(algorithm.summary, 2);
+    text += &output::wrapped(algorithm.summary, 2);
     text.push('\n');
     if algorithm.reconstruction {
-        text += &wrapped(RECONSTRUCTION, 2);
+        text += &output::wrapped(RECONSTRUCTION, 2);
         text.push('\n');
     }
     for (label, value) in [
@@ -77,7 +77,7 @@ fn sheet(algorithm: &AlgorithmInfo) -> String {
         ("also in", algorithm.implemented_in),
     ] {
         if !value.is_empty() {
-            text += &format!("  {label:<10}{}", wrapped(value, 12).trim_start());
+            text += &format!("  {label:<10}{}", output::wrapped(value, 12).trim_start());
         }
     }
     if algorithm.parameters.is_empty() {
@@ -88,27 +88,11 @@ fn sheet(algorithm: &AlgorithmInfo) -> String {
         let unit = if matches!(parameter.unit, "" | "1") { "" } else { parameter.unit };
         let space = if unit.is_empty() { "" } else { " " };
         text += &format!("  {} = {}{space}{unit}\n", parameter.name, parameter.kind.default_value());
-        text += &wrapped(parameter.about, 6);
-        text += &wrapped(&format!("{}; {}", parameter.kind, parameter.source), 6);
+        text += &output::wrapped(parameter.about, 6);
+        text += &output::wrapped(&format!("{}; {}", parameter.kind, parameter.source), 6);
         text.push('\n');
     }
     text
-}
-
-/// Words in lines of at most 100 characters, each line indented.
-fn wrapped(text: &str, indent: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && indent + line + 1 + word.chars().count() > 100 {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            *line += if line.is_empty() { "" } else { " " };
-            *line += word;
-        }
-    }
-    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
 fn signals(algorithm: &AlgorithmInfo) -> Vec<&'static str> {

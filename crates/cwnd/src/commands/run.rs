@@ -89,6 +89,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         )));
     }
     let plan = runner::plan(&Simulator, &study, &store).map_err(|error| refused(&error))?;
+    store.keep_inputs(&study).map_err(|error| Failure::store(&error))?;
     store.keep_study(&kept(&flags, &study, &plan)).map_err(|error| Failure::store(&error))?;
 
     let cores = thread::available_parallelism().map_or(1, usize::from);

@@ -1,10 +1,12 @@
 //! The results of a comparison, for a person to read.
 
+mod network;
+
 use super::units_row::{self, Column};
 use crate::runner::Done;
 use cwnd_report::{number::thousands, table::Align};
 use cwnd_scenario::{
-    ByteSize, DelayedAck, Ecn, FlowGroup, FlowSpec, Loss, QueueLimit, Rate, Scenario, StackProfile,
+    ByteSize, DelayedAck, Ecn, FlowGroup, FlowSpec, Place, QueueLimit, Rate, Scenario, StackProfile,
     metrics::{FlowMetrics, MessageMetrics, RunMetrics, ShortFlowMetrics, jain_index},
     statistics::Summary,
 };
@@ -233,7 +235,13 @@ fn label(group: &FlowGroup) -> String {
     let count = if group.count == 1 { String::new() } else { format!(" × {}", group.count) };
     let rtt = group.rtt.map(|rtt| format!(", {rtt}")).unwrap_or_default();
     let reverse = if group.reverse { ", reverse" } else { "" };
-    format!("  {}{count}{rtt}{reverse}", shortened(&group.algorithm.to_string()))
+    let place = match &group.place {
+        Place::Usual => String::new(),
+        Place::Side(side) => format!(", {side}"),
+        Place::Hop(hop) => format!(", hop {hop}"),
+        Place::Path(nodes) => format!(", {}", nodes.join(" -> ")),
+    };
+    format!("  {}{count}{rtt}{place}{reverse}", shortened(&group.algorithm.to_string()))
 }
 
 /// The lines that say what ran.
@@ -241,7 +249,7 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut networks: Vec<(String, Vec<String>)> = Vec::new();
     for entry in entries {
-        let (text, name) = (network(entry.scenario), shortened(entry.name));
+        let (text, name) = (network::about(entry.scenario), shortened(entry.name));
         match networks.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(name),
             None => networks.push((text, vec![name])),
@@ -331,43 +339,6 @@ fn messages(runs: &[&RunMetrics]) -> Option<String> {
 
 fn all_equal(metrics: &[Vec<&RunMetrics>]) -> bool {
     metrics.iter().all(|runs| runs.iter().all(|run| run.flows == runs[0].flows))
-}
-
-fn network(scenario: &Scenario) -> String {
-    let network = &scenario.network;
-    let bottleneck = &network.links[network.bottleneck];
-    let reverse = lasting(scenario).filter(|flow| flow.reverse).count();
-    let forward = scenario.lasting_flows() - reverse;
-    let mut text = match forward {
-        0 => "short flows".to_owned(),
-        1 => "1 flow".to_owned(),
-        many => format!("{many} flows"),
-    };
-    if reverse > 0 {
-        text += &format!(" and {reverse} reverse");
-    }
-    if forward > 0 && scenario.arrivals.is_some() {
-        text += " and short ones";
-    }
-    let own = scenario.flows[0].route[0];
-    let shape = if own == network.bottleneck { "path" } else { "dumbbell" };
-    text += &format!(" over a {shape} of {}, base RTT {}; ", bottleneck.rate, base_rtts(scenario));
-    text += &format!("buffer {}", limit(bottleneck.queue.limit));
-    if own != network.bottleneck {
-        let access = &network.links[own];
-        let rate =
-            if access.rate == bottleneck.rate { String::new() } else { format!(" at {}", access.rate) };
-        text += &format!(", access {}{rate}", limit(access.queue.limit));
-    }
-    if let Some(threshold) = bottleneck.queue.ecn_threshold {
-        text += &format!(", marks over {threshold}");
-    }
-    match &bottleneck.loss {
-        Loss::None => text,
-        Loss::Bernoulli(per) => text + &format!("; packet error rate {per:e}"),
-        Loss::GilbertElliott(chain) => text + &format!("; losses in bursts, {:e} in the mean", chain.mean()),
-        Loss::Nth(numbers) => text + &format!("; {} given packets lost", numbers.len()),
-    }
 }
 
 fn base_rtts(scenario: &Scenario) -> String {

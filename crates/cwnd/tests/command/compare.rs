@@ -263,3 +263,24 @@ fn messages_are_told() {
     let messages = &document["runs"][0]["flows"][0]["messages"];
     assert!(messages["completed"].as_f64().expect("a number") > 5.0, "{messages}");
 }
+
+#[test]
+fn topologies_have_their_flags() {
+    let lot = ["cubic", "--topology", "parking-lot", "--hops", "2", "--cross-flows", "elastic", "--json"];
+    let document = document(&short(&lot));
+    let flows = document["runs"][0]["flows"].as_array().unwrap();
+    let algorithms: Vec<&str> = flows.iter().map(|flow| flow["algorithm"].as_str().unwrap()).collect();
+    assert_eq!(algorithms, ["cubic", "elastic", "elastic"]);
+    let queues = document["runs"][0]["queues"].as_array().unwrap();
+    assert!(queues.iter().any(|queue| queue["link"] == "hop-2-reverse"));
+    let output = cwnd(&short(&["cubic", "--queue", "coddle"]));
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("'--queue <QUEUE>': there is no `coddle`; did you mean `codel`?"), "{said}");
+    let output = cwnd(&short(&["cubic", "--hops", "2"]));
+    assert!(text(&output.stderr).contains("--hops: only a parking lot has hops"));
+    let output = cwnd(&short(&["cubic", "--per", "0.1", "--loss", "0.1"]));
+    assert!(text(&output.stderr).contains("cannot be used with"));
+    let output = cwnd(&short(&["cubic", "--rate-trace", "nowhere.trace"]));
+    assert!(text(&output.stderr).contains("--rate-trace: cannot read `nowhere.trace`"));
+}

@@ -67,3 +67,20 @@ fn nothing_is_wrong_with_any_study_of_the_repository() {
     }
     assert!(files >= 6, "{files}");
 }
+
+#[test]
+fn networks_are_listed_and_told() {
+    let list = printed(&["networks"]);
+    for name in ["fq-codel", "gilbert-elliott", "sometimes", "parking-lot"] {
+        assert!(list.contains(name), "{name} in {list}");
+    }
+    assert!(printed(&["networks", "dualpi2"]).contains("RFC 9332"));
+    let page = printed(&["networks", "--markdown"]);
+    assert_eq!(page, include_str!("../../../../docs/networks.md"));
+    let kinds = document(&["networks", "--json"]);
+    let red = kinds["kinds"].as_array().expect("kinds").iter().find(|kind| kind["name"] == "red");
+    assert_eq!(red.expect("RED")["parameters"][0]["default"], "5");
+    let output = cwnd(&["networks", "coddel"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("did you mean `codel`?"));
+}

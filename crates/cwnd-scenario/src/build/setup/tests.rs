@@ -1,5 +1,5 @@
 use super::*;
-use crate::{AlgorithmSpec, Ecn, Loss};
+use crate::{AlgorithmSpec, Counting, Ecn, Loss};
 
 fn cubic(count: u32) -> FlowGroup {
     FlowGroup::new(AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() }, count)
@@ -159,5 +159,197 @@ fn refuses_with_a_place() {
     assert_eq!(
         refused(&path, &[cubic(1)]),
         ["access_delay: a path has no access links: leave it out, or take a dumbbell"]
+    );
+}
+
+/// An experiment with one flow of CUBIC, said in settings.
+#[track_caller]
+fn said(settings: &[(&str, &str)]) -> Result<Scenario, String> {
+    let mut experiment =
+        crate::build::Experiment { algorithm: "cubic".parse().ok(), ..crate::build::Experiment::default() };
+    for (key, value) in settings {
+        let setting = crate::build::settings::find(key).unwrap_or_else(|| panic!("{key}"));
+        (setting.set)(&mut experiment, value).unwrap_or_else(|message| panic!("{key}: {message}"));
+    }
+    experiment
+        .scenario(1)
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+#[track_caller]
+fn link(scenario: &Scenario, name: &str) -> crate::LinkSpec {
+    let link = scenario.network.links.iter().find(|link| link.name == name);
+    link.unwrap_or_else(|| panic!("no link {name}")).clone()
+}
+
+#[test]
+fn each_direction_has_its_own_traits() {
+    let scenario = said(&[
+        ("queue", "codel"),
+        ("loss", "nth:5,17"),
+        ("jitter", "uniform:5 ms"),
+        ("duplication", "1 %"),
+        ("slot", "2 ms"),
+        ("policer", "50 Mbit/s, 100 KB"),
+        ("reverse-rate", "5 Mbit/s"),
+        ("reverse-buffer", "7"),
+        ("reverse-queue", "drop-tail"),
+        ("reverse-loss", "1e-3"),
+        ("reverse-jitter", "exponential:1 ms,reorder"),
+        ("reverse-slot", "3 ms"),
+        ("ack-thinning", "4"),
+        ("access-queue", "fq-codel"),
+    ])
+    .unwrap();
+    let (forward, reverse) = (link(&scenario, "bottleneck"), link(&scenario, "bottleneck-reverse"));
+    assert_eq!(forward.queue.discipline.to_string(), "codel");
+    assert_eq!(
+        (forward.loss.to_string(), forward.effects.jitter.unwrap().to_string()),
+        ("nth:5,17".into(), "uniform:5 ms".into())
+    );
+    assert_eq!((forward.effects.duplication, forward.effects.slot), (0.01, Some(Time::from_millis(2))));
+    assert_eq!(forward.effects.policer.unwrap().to_string(), "50 Mbit/s, 100 KB");
+    assert_eq!((forward.effects.ack_thinning, reverse.effects.ack_thinning), (None, Some(4)));
+    assert_eq!((reverse.rate, reverse.queue.limit), (Rate(5_000_000), QueueLimit::Packets(7)));
+    assert_eq!((reverse.queue.discipline, reverse.loss), (Discipline::DropTail, Loss::Bernoulli(1e-3)));
+    assert_eq!((reverse.effects.slot, reverse.effects.policer), (Some(Time::from_millis(3)), None));
+    assert!(reverse.effects.jitter.unwrap().reorders);
+    assert_eq!(link(&scenario, "access-1").queue.discipline.to_string(), "fq-codel");
+    // What is not said of the reverse direction alone both have.
+    let both = said(&[("queue", "pie"), ("reverse-rate", "5 Mbit/s")]).unwrap();
+    assert_eq!(link(&both, "bottleneck-reverse").queue.discipline.to_string(), "pie");
+    assert_eq!(link(&both, "bottleneck-reverse").queue.limit, link(&both, "bottleneck").queue.limit);
+}
+
+#[test]
+fn flows_use_ecn_where_a_queue_marks() {
+    let ecn = |settings: &[(&str, &str)]| said(settings).unwrap().stack.ecn;
+    assert_eq!(ecn(&[("queue", "codel")]), Ecn::Off);
+    assert_eq!(ecn(&[("queue", "codel:ecn")]), Ecn::Classic);
+    assert_eq!(ecn(&[("queue", "fq-codel")]), Ecn::Classic);
+    assert_eq!(ecn(&[("queue", "dualpi2")]), Ecn::Classic);
+    assert_eq!(ecn(&[("access-queue", "red:ecn")]), Ecn::Classic);
+    assert_eq!(ecn(&[("queue", "codel"), ("reverse-queue", "pie:ecn")]), Ecn::Classic);
+    assert_eq!(ecn(&[("queue", "codel:ecn"), ("ecn", "off")]), Ecn::Off);
+    let l4s = |settings: &[(&str, &str)]| said(settings).unwrap().stack.l4s;
+    assert!(l4s(&[]) && l4s(&[("stack", "linux")]) && !l4s(&[("l4s", "off")]));
+}
+
+#[test]
+fn a_line_varies_in_both_directions() {
+    let steps = |scenario: &Scenario, name: &str| match link(scenario, name).schedule {
+        Some(Schedule::Steps(steps)) => {
+            steps.steps.iter().map(|step| (step.rate.0 / 1_000_000, step.delay.0 / 1_000_000)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let schedule = ("schedule", "10 s: 20 Mbit/s; 30 s: down; 31 s: up, 40 ms");
+    let both = said(&[schedule, ("rate", "50 Mbit/s"), ("delay", "5 ms")]).unwrap();
+    assert_eq!(steps(&both, "bottleneck"), [(20, 5), (0, 5), (20, 40)]);
+    assert_eq!(steps(&both, "bottleneck-reverse"), steps(&both, "bottleneck"));
+    let own =
+        said(&[schedule, ("rate", "50 Mbit/s"), ("delay", "5 ms"), ("reverse-rate", "1 Mbit/s")]).unwrap();
+    assert_eq!(steps(&own, "bottleneck-reverse"), [(1, 5), (0, 5), (1, 40)]);
+}
+
+#[test]
+fn a_window_is_enough_for_the_best_that_a_schedule_has() {
+    let window = |settings: &[(&str, &str)]| {
+        let linux = [("stack", "linux"), ("rate", "10 Mbit/s"), ("rtt", "104 ms"), ("buffer", "20")];
+        said(&[&linux, settings].concat()).unwrap().stack.receive_window
+    };
+    // 1e7 x 0.104 / 12,112 = 86 packets; 4 x (86 + 20 + 20).
+    assert_eq!(window(&[]), 504);
+    // 86 x 30 Mbit/s / 10 Mbit/s x (104 + 2 x 26) ms / 104 ms = 387; 4 x (387 + 40).
+    assert_eq!(window(&[("schedule", "1 s: 5 Mbit/s; 2 s: 30 Mbit/s, 76 ms")]), 1_708);
+}
+
+#[test]
+fn a_trace_gives_the_rate_unless_one_is_said() {
+    let scenario = |settings: &[(&str, &str)]| {
+        let mut experiment = crate::build::Experiment {
+            algorithm: "cubic".parse().ok(),
+            ..crate::build::Experiment::default()
+        };
+        for (key, value) in settings {
+            (crate::build::settings::find(key).unwrap().set)(&mut experiment, value).unwrap();
+        }
+        // 3 x 1,500 B in 10 ms: 3.6 Mbit/s.
+        let mut read = |path: &str| match path {
+            "good" => DeliveryTrace::parse("good", "2\n5\n10").map_err(|error| error.to_string()),
+            _ => Err(format!("cannot read `{path}`")),
+        };
+        experiment.setup.read_traces(&mut read).map_err(|problem| problem.to_string())?;
+        experiment.scenario(1).map_err(|problems| problems[0].to_string())
+    };
+    let trace = scenario(&[("rate-trace", "good"), ("rtt", "100 ms")]).unwrap();
+    let bottleneck = link(&trace, "bottleneck");
+    assert_eq!(bottleneck.rate, Rate(3_600_000));
+    // 3.6e6 x 0.1 / 8,400 = 42.9.
+    assert_eq!(bottleneck.queue.limit, QueueLimit::Packets(43));
+    assert!(matches!(bottleneck.schedule, Some(Schedule::Trace(trace)) if trace.name == "good"));
+    assert_eq!(link(&trace, "bottleneck-reverse").schedule, None);
+    let said_too = scenario(&[("rate", "8.4 Mbit/s"), ("rate-trace", "good"), ("rtt", "100 ms")]).unwrap();
+    assert_eq!(link(&said_too, "bottleneck").queue.limit, QueueLimit::Packets(100));
+    let back = scenario(&[("reverse-rate-trace", "good")]).unwrap();
+    assert_eq!(link(&back, "bottleneck-reverse").rate, Rate(3_600_000));
+    assert_eq!(link(&back, "bottleneck").rate, Rate(1_000_000_000));
+    assert_eq!(scenario(&[("rate-trace", "bad")]).unwrap_err(), "rate_trace: cannot read `bad`");
+}
+
+#[test]
+fn cross_flows_come_after_the_experiments_own() {
+    let setting = [
+        ("topology", "parking-lot"),
+        ("hops", "2"),
+        ("cross-flows", "2"),
+        ("stagger", "5 s"),
+        ("bytes", "1 MB"),
+    ];
+    let scenario = said(&[&setting[..], &[("flows", "2")]].concat()).unwrap();
+    let routes: Vec<usize> = scenario.flows.iter().map(|flow| flow.route.len()).collect();
+    assert_eq!(routes, [4, 4, 3, 3, 3, 3]);
+    let starts: Vec<u64> = scenario.flows.iter().map(|flow| flow.start.0 / 1_000_000_000).collect();
+    assert_eq!(starts, [0, 5, 0, 0, 0, 0]);
+    let bytes: Vec<Option<u64>> = scenario.flows.iter().map(|flow| flow.bytes).collect();
+    assert_eq!(bytes[1..3], [Some(1_000_000), None]);
+    let crossed: Vec<usize> = scenario.flows[2..].iter().map(|flow| flow.route[1]).collect();
+    assert_eq!(crossed, [0, 0, 2, 2]);
+    let hybrid =
+        said(&[("topology", "satellite"), ("cross-flows", "newreno*2,elastic"), ("delay", "20 ms")]).unwrap();
+    let names: Vec<&str> = hybrid.flows.iter().map(|flow| flow.algorithm.name.as_str()).collect();
+    assert_eq!(names, ["cubic", "newreno", "newreno", "elastic"]);
+    assert_eq!(hybrid.network.links[hybrid.flows[1].route[0]].name, "wired");
+    assert_eq!(hybrid.network.links[hybrid.flows[0].route[0]].name, "satellite");
+}
+
+#[test]
+fn what_contradicts_names_its_setting() {
+    let refused = |settings: &[(&str, &str)]| said(settings).unwrap_err();
+    assert!(refused(&[("cross-flows", "2")]).starts_with("cross_flows: a parking lot and a satellite"));
+    assert!(refused(&[("hops", "2")]).starts_with("hops: only a parking lot has hops"));
+    assert!(refused(&[("satellite-rate", "1 Mbit/s")]).starts_with("satellite_rate: there is no satellite"));
+    assert!(
+        refused(&[("queue", "codel"), ("ecn-threshold", "5")]).starts_with("ecn_threshold: only a drop-tail")
+    );
+    assert!(
+        refused(&[("queue", "codel"), ("ack-thinning", "2")]).starts_with("ack_thinning: only a drop-tail")
+    );
+    assert!(
+        refused(&[("ack-thinning", "1")]).starts_with("ack_thinning: ACKs are thinned to one of at least 2")
+    );
+    assert!(refused(&[("per", "1e-3"), ("loss", "1e-3")]).starts_with("per: it is a loss too"));
+    assert!(refused(&[("slot", "0 s")]).starts_with("slot: it must last"));
+    assert!(refused(&[("reverse-buffer", "10 B")]).starts_with("reverse_buffer: 10 B hold no packet"));
+    assert!(
+        refused(&[("topology", "path"), ("access-queue", "codel")])
+            .starts_with("access_queue: a path has no")
+    );
+    let setup = Setup::default();
+    let side: FlowGroup = "cubic; side=wired".parse().unwrap();
+    let problems = setup.scenario(&[cubic(1), side], 1).unwrap_err();
+    assert_eq!(
+        problems[0].to_string(),
+        "flows[1].side: only a satellite network has sides: `topology = \"satellite\"`"
     );
 }

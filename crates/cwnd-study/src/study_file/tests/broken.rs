@@ -77,7 +77,8 @@ fn a_study_is_called_by_its_path() {
 /// Pieces of studies, so that arbitrary files come further than their first line.
 fn piece() -> impl Strategy<Value = String> {
     let keys = FILE.keys.iter().map(|key| key.name);
-    let more = [&RUN, &TRACE, &keys::AXIS, &keys::FIGURE, &keys::TABLE, &keys::CLAIM];
+    let more =
+        [&RUN, &TRACE, &keys::AXIS, &keys::FIGURE, &keys::TABLE, &keys::CLAIM, &keys::NETWORK, &keys::LINK];
     let keys: Vec<String> = keys
         .chain(more.iter().flat_map(|section| section.keys.iter().map(|key| key.name)))
         .chain(cwnd_scenario::build::settings::SETTINGS.iter().map(|setting| setting.key))
@@ -109,12 +110,27 @@ fn piece() -> impl Strategy<Value = String> {
         "\"throughput_bps\"",
         "\"line\"",
         "\"mean\"",
+        "\"codel:ecn\"",
+        "[\"1 s: down\"]",
+        "\"a -> b\"",
+        "[\"a\", \"b\"]",
+        "[{ from = \"a\", to = \"b\" }]",
         "\">= 1\"",
         "0x1F",
         "\"\u{202e}ä\"",
     ];
-    let headers =
-        ["[scenario]", "[run]", "[trace]", "[[axes]]", "[[skip]]", "[[figures]]", "[[tables]]", "[[claims]]"];
+    let headers = [
+        "[scenario]",
+        "[network]",
+        "[[network.links]]",
+        "[run]",
+        "[trace]",
+        "[[axes]]",
+        "[[skip]]",
+        "[[figures]]",
+        "[[tables]]",
+        "[[claims]]",
+    ];
     prop_oneof![
         3 => (proptest::sample::select(keys), proptest::sample::select(values.to_vec())).prop_map(|(key, value)| format!("{key} = {value}")),
         1 => proptest::sample::select(headers.to_vec()).prop_map(str::to_owned),

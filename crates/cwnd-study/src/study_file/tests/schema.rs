@@ -58,6 +58,9 @@ fn it_takes_every_form_that_the_parser_takes() {
         "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"b\"\nkeys = [\"buffer\", \"access-buffer\"]\nvalues = [5, \"1 BDP\"]\nlabels = [1, \"all\"]",
         "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"p\"\nzip = { rate = [\"1 Mbit/s\"], rtt = [\"10 ms\"] }",
         "[[axes]]\nname = \"p\"\npoints = [{ label = \"a\", algorithm = \"cubic\" }, { mix = \"cubic*2\" }]\n[[skip]]\np = \"a\"",
+        "[scenario]\nalgorithm = \"cubic\"\nqueue = \"red:min=20,max=60\"\nloss = 1e-3\nreverse-loss = \"nth:5\"\nschedule = [\"1 s: down\", \"2 s: up\"]\njitter = \"uniform:5 ms\"",
+        "[scenario]\nalgorithm = \"cubic\"\ntopology = \"satellite\"\ncross-flows = 4\nsatellite-loss = \"0.1 %\"\nschedule = \"1 s: down; 2 s: up\"\npolicer = \"5 Mbit/s, 10 KB\"",
+        "[scenario]\nalgorithm = \"cubic\"\n[network]\nnodes = [\"a\", \"b\"]\npaths = \"a -> b\"\n[[network.links]]\nfrom = \"a\"\nto = \"b\"\nboth-ways = true\nbuffer = 5\nqueue = \"codel\"",
     ];
     for form in forms {
         parse(form).unwrap_or_else(|error| panic!("{error}"));
@@ -75,6 +78,15 @@ fn it_refuses_what_it_can_see() {
         format!("{HEAD}{scenario}delay = \"1 ms\"\nrtt = \"10 ms\""),
         format!("{HEAD}{scenario}topology = \"ring\""),
         format!("{HEAD}[scenario]\nalgorithm = \"cubik\""),
+        format!("{HEAD}{scenario}queue = \"coddle\""),
+        format!("{HEAD}{scenario}loss = \"often\""),
+        format!("{HEAD}{scenario}per = 0.1\nloss = 0.1"),
+        format!(
+            "{HEAD}{scenario}[network]\nnodes = [\"a\", \"b\"]\nlinks = [{{ from = \"a\", to = \"b\" }}]"
+        ),
+        format!(
+            "{HEAD}{scenario}[network]\nnodes = [\"a\", \"b\"]\nlinks = [{{ from = \"a\", to = \"b\", flows = 3 }}]\npaths = \"a -> b\""
+        ),
         format!("{HEAD}{scenario}[run]\nrepeats = 0"),
         format!("{HEAD}{scenario}[run]\nmetrics = [\"throughput\"]"),
         format!("{HEAD}{scenario}[run]\nmetrics = [\"flow1.throughput\"]"),

@@ -1,5 +1,9 @@
 //! The flags of `cwnd compare`.
 
+mod network;
+
+pub use network::NetworkFlags;
+
 use crate::catalogue;
 use clap::{Args, ValueEnum};
 use cwnd_scenario::{
@@ -22,6 +26,10 @@ Examples:
 
   Two algorithms against each other, with 30 repeats:
     cwnd compare --mix 'agile-sd:lambda_max=4*2,cubic*2' --repeats 30
+
+  A queue that keeps the delay short, marks, and losses in bursts:
+    cwnd compare cubic dctcp --rate '50 Mbit/s' --rtt '40 ms' --queue 'codel:ecn' \\
+      --loss 'gilbert-elliott:to_bad=1e-4,to_good=0.1'
 
   Flows that differ in start and round-trip time:
     cwnd compare --rate '100 Mbit/s' --rtt '20 ms' --buffer 250 --duration '600 s' \\
@@ -54,8 +62,8 @@ pub struct Flags {
     pub mix: Vec<Said<Mix>>,
 
     /// A flow, or some equal ones, with all that sets it apart: `ALGORITHM; count=1; start=21 s; stop=85 s;
-    /// rtt=320 ms; bytes=5.1 GB; traffic=live:5 Mbit/s; deadline=50 ms; reverse`. May be given again for further flows of
-    /// the same run.
+    /// rtt=320 ms; bytes=5.1 GB; traffic=live:5 Mbit/s; deadline=50 ms; reverse`; in a satellite network `side=wired`, in
+    /// a parking lot `hop=2`. May be given again for further flows of the same run.
     #[arg(long, value_name = "FLOW", value_parser = flow, help_heading = FLOWS)]
     pub flow: Vec<Said<FlowGroup>>,
 
@@ -91,12 +99,14 @@ pub struct Flags {
     pub stop_stagger: Option<Time>,
 
     /// `dumbbell`: each flow has its own hosts and access links. `path`: all share one line between two hosts.
+    /// `parking-lot`: bottlenecks in a row. `satellite`: flows over a satellite and over wires. `incast`: many senders,
+    /// one receiver.
     #[arg(long, value_enum, default_value = "dumbbell", help_heading = NETWORK)]
     pub topology: TopologyName,
 
-    /// Rate of the bottleneck, counted on wire bytes.
-    #[arg(long, value_name = "RATE", default_value = "1 Gbit/s", allow_hyphen_values = true, help_heading = NETWORK)]
-    pub rate: Rate,
+    /// Rate of the bottleneck, counted on wire bytes [default: 1 Gbit/s; with --rate-trace its mean].
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = NETWORK)]
+    pub rate: Option<Rate>,
 
     /// Delay of the bottleneck, one way [default: 100 ms].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "rtt", help_heading = NETWORK)]
@@ -110,11 +120,11 @@ pub struct Flags {
     #[arg(long, value_name = "BUFFER", default_value = "1 BDP", allow_hyphen_values = true, help_heading = NETWORK)]
     pub buffer: Buffer,
 
-    /// Rate of the access links [default: the bottleneck's].
+    /// Rate of the access links [default: the bottleneck's; 1 Gbit/s with a satellite].
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = NETWORK)]
     pub access_rate: Option<Rate>,
 
-    /// Delay of each access link, one way [default: 1 ms].
+    /// Delay of each access link, one way [default: 1 ms; 10 ms with a satellite].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = NETWORK)]
     pub access_delay: Option<Time>,
 
@@ -124,13 +134,18 @@ pub struct Flags {
 
     /// Packet error rate: each packet that crosses the bottleneck forward is lost with this probability (`1e-5`,
     /// `0.1 %`).
-    #[arg(long, value_name = "PROBABILITY", default_value = "0", allow_hyphen_values = true, help_heading = NETWORK)]
+    #[arg(long, value_name = "PROBABILITY", default_value = "0", allow_hyphen_values = true, conflicts_with = "loss",
+          help_heading = NETWORK)]
     pub per: Probability,
 
     /// The bottleneck marks packets that find more than so many packets (`50`), or more than such a part of its
     /// limit (`20%`) [default: it marks none].
     #[arg(long, value_name = "THRESHOLD", allow_hyphen_values = true, help_heading = NETWORK)]
     pub ecn_threshold: Option<EcnThreshold>,
+
+    /// What else is said of the network.
+    #[command(flatten)]
+    pub network: NetworkFlags,
 
     /// `ns2`: ns-2.35's TCP-Linux agent, whose queues count the packet in transmission. `linux`: today's Linux.
     #[arg(long, value_enum, default_value = "ns2", help_heading = STACK)]
@@ -157,7 +172,7 @@ pub struct Flags {
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = STACK)]
     pub delayed_ack: Option<Switch>,
 
-    /// Explicit congestion notification (RFC 3168); `auto` is on where the bottleneck marks.
+    /// Explicit congestion notification (RFC 3168); `auto` is on where a queue marks.
     #[arg(long, value_enum, default_value = "auto", help_heading = STACK)]
     pub ecn: EcnName,
 
@@ -229,6 +244,9 @@ const MAX_REPEATS: u32 = 100_000;
 pub enum TopologyName {
     Dumbbell,
     Path,
+    ParkingLot,
+    Satellite,
+    Incast,
 }
 
 /// A stack profile by name.

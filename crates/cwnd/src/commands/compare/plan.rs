@@ -3,9 +3,10 @@
 use super::flags::{EcnName, Flags, StackName, Switch, TopologyName};
 use crate::failure::Failure;
 use cwnd_scenario::{
-    FlowGroup, Problem, Scenario, StackProfile, Time,
-    build::{EcnChoice, LineDelay, Setup, StackChoice, Topology},
+    DeliveryTrace, FlowGroup, Problem, Scenario, StackProfile, Time,
+    build::{EcnChoice, Experiment, LineDelay, Setup, StackChoice, Topology},
 };
+use std::fs;
 
 /// Flows that run together, under one name.
 pub struct Plan {
@@ -64,7 +65,7 @@ pub fn plans(flags: &Flags) -> Result<Vec<Plan>, Failure> {
              `cwnd algorithms` lists the algorithms",
         ));
     }
-    let setup = setup(flags);
+    let setup = network(flags, setup(flags))?;
     drafts.into_iter().map(|draft| draft.plan(&setup, flags.seed)).collect()
 }
 
@@ -77,8 +78,10 @@ struct Draft {
 
 impl Draft {
     fn plan(self, setup: &Setup, seed: u64) -> Result<Plan, Failure> {
-        match setup.scenario(&self.groups, seed) {
-            Ok(scenario) => Ok(Plan { name: self.name, groups: self.groups, scenario }),
+        let made = setup.scenario(&self.groups, seed);
+        let groups = setup.with_cross_flows(&self.groups).map_err(|problem| vec![problem]);
+        match made.and_then(|scenario| Ok((scenario, groups?))) {
+            Ok((scenario, groups)) => Ok(Plan { name: self.name, groups, scenario }),
             Err(problems) => {
                 let problems: Vec<Problem> = problems
                     .into_iter()
@@ -103,6 +106,25 @@ impl Draft {
     }
 }
 
+/// The setup with what the other flags of the network say.
+fn network(flags: &Flags, setup: Setup) -> Result<Setup, Failure> {
+    let mut experiment = Experiment { setup, ..Experiment::default() };
+    experiment.setup.forward.rate = flags.rate;
+    flags.network.apply(&mut experiment);
+    let mut read = |path: &str| {
+        let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
+        DeliveryTrace::parse(path, &text).map_err(|error| format!("`{path}` is no trace: {error}"))
+    };
+    let mut setup = experiment.setup;
+    match setup.read_traces(&mut read) {
+        Ok(()) => Ok(setup),
+        Err(problem) => {
+            let place = format!("--{}", problem.place.replace('_', "-"));
+            Err(Failure::problems(&[Problem { place, ..problem }]))
+        }
+    }
+}
+
 fn reverse(flags: &Flags, first: &FlowGroup) -> Option<FlowGroup> {
     let group = FlowGroup { reverse: true, ..FlowGroup::new(first.algorithm.clone(), flags.reverse_flows) };
     (flags.reverse_flows > 0).then_some(group)
@@ -110,13 +132,17 @@ fn reverse(flags: &Flags, first: &FlowGroup) -> Option<FlowGroup> {
 
 fn setup(flags: &Flags) -> Setup {
     let on = |switch: Option<Switch>| switch.map(|switch| switch == Switch::On);
+    let usual = Setup::default();
     let delay = flags.delay.unwrap_or(Time::from_millis(100));
     Setup {
         topology: match flags.topology {
             TopologyName::Dumbbell => Topology::Dumbbell,
             TopologyName::Path => Topology::Path,
+            TopologyName::ParkingLot => Topology::ParkingLot,
+            TopologyName::Satellite => Topology::Satellite,
+            TopologyName::Incast => Topology::Incast,
         },
-        rate: flags.rate,
+        rate: flags.rate.unwrap_or(usual.rate),
         delay: flags.rtt.map_or(LineDelay::OneWay(delay), LineDelay::BaseRtt),
         buffer: flags.buffer.clone(),
         per: flags.per,
@@ -139,6 +165,7 @@ fn setup(flags: &Flags) -> Setup {
                 EcnName::On => EcnChoice::On,
                 EcnName::Off => EcnChoice::Off,
             },
+            l4s: None,
             receive_window: flags.receive_window,
         },
         duration: flags.duration,
@@ -152,5 +179,6 @@ fn setup(flags: &Flags) -> Setup {
         deadline: flags.deadline,
         short_flows: flags.short_flows.as_ref().map(|said| said.value.clone()),
         sample: (flags.trace.is_some() || flags.plot.is_some()).then_some(flags.sample),
+        ..usual
     }
 }

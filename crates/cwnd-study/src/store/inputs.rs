@@ -1,0 +1,48 @@
+//! The files that a study names, kept beside its results: a report can be made where they are not any more.
+
+use super::{Store, StoreError};
+use crate::{Study, output_file};
+use sha2::{Digest, Sha256};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+impl Store {
+    /// Keep the delivery traces that a study names.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn keep_inputs(&mut self, study: &Study) -> Result<(), StoreError> {
+        for trace in &study.traces {
+            let path = place(&self.directory, &trace.name);
+            let text = trace.to_text();
+            if fs::read_to_string(&path).is_ok_and(|kept| kept == text) {
+                continue;
+            }
+            let folder = self.directory.join(FOLDER);
+            fs::create_dir_all(&folder)
+                .map_err(|error| StoreError::io(&folder, "the directory cannot be made", &error))?;
+            output_file::write_text(&path, &text)?;
+        }
+        Ok(())
+    }
+}
+
+const FOLDER: &str = "inputs";
+
+/// The text of a kept file, by the path that its study calls it by.
+pub(crate) fn read(directory: &Path, path: &str) -> Result<String, String> {
+    let place = place(directory, path);
+    fs::read_to_string(&place)
+        .map_err(|error| format!("cannot read `{}`, which was kept of `{path}`: {error}", place.display()))
+}
+
+/// Files of the same name in different folders are different: a digest of the path tells them apart.
+fn place(directory: &Path, path: &str) -> PathBuf {
+    let digest = Sha256::digest(path.as_bytes());
+    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let name =
+        Path::new(path).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    directory.join(FOLDER).join(format!("{digest}-{name}"))
+}

@@ -1,0 +1,31 @@
+//! Files that a study names, each read once.
+
+use cwnd_scenario::DeliveryTrace;
+use std::{cell::RefCell, collections::BTreeMap};
+
+/// The delivery traces of a study.
+pub(super) struct Inputs<'a> {
+    /// The text of a file, or why there is none.
+    read: &'a dyn Fn(&str) -> Result<String, String>,
+    traces: RefCell<BTreeMap<String, Result<DeliveryTrace, String>>>,
+}
+
+impl<'a> Inputs<'a> {
+    pub fn new(read: &'a dyn Fn(&str) -> Result<String, String>) -> Inputs<'a> {
+        Inputs { read, traces: RefCell::default() }
+    }
+
+    /// The trace in a file, which is called by its path as the study has it.
+    pub fn trace(&self, path: &str) -> Result<DeliveryTrace, String> {
+        let parse = |text: String| {
+            DeliveryTrace::parse(path, &text).map_err(|error| format!("`{path}` is no trace: {error}"))
+        };
+        let mut traces = self.traces.borrow_mut();
+        traces.entry(path.to_owned()).or_insert_with(|| (self.read)(path).and_then(parse)).clone()
+    }
+
+    /// All that were read, by path.
+    pub fn traces(&self) -> Vec<DeliveryTrace> {
+        self.traces.borrow().values().flatten().cloned().collect()
+    }
+}

@@ -1,0 +1,188 @@
+//! Networks in files: what a line does, and graphs.
+
+use super::*;
+use cwnd_scenario::{Ecn, Loss, QueueLimit, Rate, Scenario, Schedule};
+
+#[track_caller]
+fn study(lines: &str) -> Study {
+    parse(lines).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+fn link<'a>(scenario: &'a Scenario, name: &str) -> &'a cwnd_scenario::LinkSpec {
+    scenario.network.links.iter().find(|link| link.name == name).unwrap_or_else(|| panic!("no link {name}"))
+}
+
+#[test]
+fn lines_are_said_in_words() {
+    let study = study(
+        r#"
+        [scenario]
+        algorithm = "cubic"
+        topology = "parking-lot"
+        hops = 2
+        cross-flows = "newreno*2"
+        rate = "50 Mbit/s"
+        delay = "10 ms"
+        schedule = ["10 s: 20 Mbit/s", "30 s: down", "31 s: up, 40 ms", "every 60 s"]
+        l4s = false
+        [[axes]]
+        name = "queue"
+        key = "queue"
+        values = ["drop-tail", "codel:ecn=on", "red:min=20,max=60"]
+        [[axes]]
+        name = "loss"
+        key = "loss"
+        values = [0, 1e-3, "gilbert-elliott:to_bad=1e-4,to_good=0.1"]
+        "#,
+    );
+    let labels: Vec<String> = (0..3).map(|cell| study.cell_label(cell)).collect();
+    assert_eq!(
+        labels,
+        ["drop-tail, 0", "drop-tail, 1e-3", "drop-tail, gilbert-elliott:to_bad=1e-4,to_good=0.1"]
+    );
+    let of = |cell: usize| &study.cells[cell].scenario;
+    assert_eq!(link(of(1), "hop-1").loss, Loss::Bernoulli(1e-3));
+    assert_eq!((of(0).stack.ecn, of(3).stack.ecn, of(6).stack.ecn), (Ecn::Off, Ecn::Classic, Ecn::Off));
+    assert_eq!(link(of(3), "hop-2-reverse").queue.discipline.to_string(), "codel:ecn=on");
+    assert!(!of(0).stack.l4s);
+    let algorithms: Vec<&str> = of(0).flows.iter().map(|flow| flow.algorithm.name.as_str()).collect();
+    assert_eq!(algorithms, ["cubic", "newreno", "newreno", "newreno", "newreno"]);
+    let Some(Schedule::Steps(steps)) = &link(of(0), "hop-1").schedule else { panic!("steps") };
+    assert_eq!((steps.steps.len(), steps.period), (3, Some(Time::from_secs(60))));
+    assert_eq!(steps.steps[2].rate, Rate(20_000_000));
+}
+
+/// A graph with a trunk and two ways in.
+const GRAPH: &str = r#"
+    [scenario]
+    algorithm = "cubic"
+    flows = 3
+    access-rate = "1 Gbit/s"
+    [network]
+    nodes = ["a", "b", "in", "out", "c"]
+    links = [
+        { from = "a", to = "in", delay = "2 ms" },
+        { from = "b", to = "in", rate = "5 Mbit/s", loss = 1e-3, reverse-loss = 0.5 },
+        { name = "trunk", from = "in", to = "out", delay = "20 ms" },
+        { name = "last", from = "out", to = "c", both-ways = true, buffer = "2 BDP", queue = "fq-codel" },
+    ]
+    paths = ["a -> c", "b -> c"]
+    bottleneck = "trunk"
+    [[axes]]
+    name = "rate"
+    key = "rate"
+    values = ["10 Mbit/s", "100 Mbit/s"]
+    [[axes]]
+    name = "buffer"
+    key = "buffer"
+    values = [20, "1 BDP"]
+"#;
+
+#[test]
+fn a_graph_is_drawn_link_by_link() {
+    let study = study(GRAPH);
+    let scenario = &study.cells[3].scenario;
+    let names: Vec<&str> = scenario.network.links.iter().map(|link| link.name.as_str()).collect();
+    let expected =
+        ["a-in", "a-in-reverse", "b-in", "b-in-reverse", "trunk", "trunk-reverse", "last", "last-reverse"];
+    assert_eq!(names, expected);
+    assert_eq!(scenario.network.links[scenario.network.bottleneck].name, "trunk");
+    let routes: Vec<&[usize]> = scenario.flows.iter().map(|flow| flow.route.as_slice()).collect();
+    assert_eq!(routes, [&[0, 4, 6][..], &[2, 4, 6], &[0, 4, 6]]);
+    assert_eq!(scenario.flows[1].ack_route, [7, 5, 3]);
+    // What the trunk leaves out the axes say; what others leave out the access links.
+    assert_eq!(
+        (link(scenario, "trunk").rate, link(scenario, "a-in").rate),
+        (Rate(100_000_000), Rate(1_000_000_000))
+    );
+    assert_eq!(
+        (link(scenario, "b-in").delay, link(scenario, "a-in").delay),
+        (Time::from_millis(1), Time::from_millis(2))
+    );
+    assert_eq!(
+        (&link(scenario, "b-in").loss, &link(scenario, "b-in-reverse").loss),
+        (&Loss::Bernoulli(1e-3), &Loss::Bernoulli(0.5))
+    );
+    // 1e8 x 46 ms / 8,400 = 547.6; 2 x 1e9 x 46 ms / 8,400 = 10,952.4.
+    assert_eq!(link(scenario, "trunk").queue.limit, QueueLimit::Packets(548));
+    assert_eq!(link(scenario, "last").queue.limit, QueueLimit::Packets(10_952));
+    assert_eq!(link(&study.cells[0].scenario, "trunk").queue.limit, QueueLimit::Packets(20));
+    assert_eq!(scenario.stack.ecn, Ecn::Classic);
+    assert_eq!(study.axes[0].points[1].value, Some(100.0));
+    let own = study_with_flows(r#"flow = ["cubic; path=b -> a", "elastic"]"#);
+    assert_eq!(own.cells[0].scenario.flows[0].route, [2, 1]);
+    assert_eq!(own.cells[0].scenario.flows[1].route, [0, 4, 6]);
+}
+
+#[track_caller]
+fn study_with_flows(flows: &str) -> Study {
+    study(&GRAPH.replace("algorithm = \"cubic\"\n    flows = 3", flows))
+}
+
+#[test]
+fn traces_are_read_beside_the_study() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("studies")).unwrap();
+    std::fs::write(folder.path().join("here.trace"), "2\n5\n10\n").unwrap();
+    let lines = "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubic\"\nrtt = \"100 ms\"\n\
+                 rate-trace = \"../here.trace\"\n";
+    let file = folder.path().join("studies/a.toml");
+    std::fs::write(&file, lines).unwrap();
+    let study = Study::load(&file, &check).unwrap();
+    // 3 x 1,500 B in 10 ms.
+    let bottleneck = link(&study.cells[0].scenario, "bottleneck");
+    assert_eq!((bottleneck.rate, bottleneck.queue.limit), (Rate(3_600_000), QueueLimit::Packets(43)));
+    assert_eq!(study.traces.len(), 1);
+    assert_eq!(study.traces[0].name, "../here.trace");
+    std::fs::write(folder.path().join("here.trace"), "2\n1\n").unwrap();
+    let error = Study::load(&file, &check).unwrap_err().to_string();
+    for part in ["`../here.trace` is no trace: line 2: 1 ms come after 2 ms", "a.toml:6:14"] {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+    std::fs::remove_file(folder.path().join("here.trace")).unwrap();
+    assert!(Study::load(&file, &check).unwrap_err().to_string().contains("cannot read `"));
+}
+
+#[test]
+fn what_is_wrong_with_a_network_has_its_place() {
+    let graph = |from: &str, to: &str| {
+        assert!(GRAPH.contains(from), "{from}");
+        GRAPH.replacen(from, to, 1)
+    };
+    let files: &[(&str, String)] = &[
+        ("kinds", "[scenario]\nalgorithm = \"cubic\"\nqueue = \"coddle\"\nloss = \"nth:5,3\"\njitter = \"5 ms\"\npolicer = \"5 Mbit/s\"\nreverse-queue = 5\nslot = 3\nduplication = 2".into()),
+        ("schedules", "[scenario]\nalgorithm = \"cubic\"\nschedule = [\"10 s: 20 Mbit/s\", \"5 s: down\"]".into()),
+        ("a schedule in one text", "[scenario]\nalgorithm = \"cubic\"\nschedule = \"10 s: 20 Mbit/s; 20 s: dwn\"".into()),
+        ("a schedule of numbers", "[scenario]\nalgorithm = \"cubic\"\nschedule = [[1, 2]]".into()),
+        ("conflicts", "[scenario]\nalgorithm = \"cubic\"\nper = 1e-3\nloss = 1e-3\nschedule = \"1 s: down\"\nrate-trace = \"x\"".into()),
+        ("cells that cannot be", "[scenario]\nalgorithm = \"cubic\"\nhops = 3\n[[axes]]\nname = \"q\"\nkey = \"queue\"\nvalues = [\"codel\", \"drop-tail\"]\n[[axes]]\nname = \"t\"\nkey = \"ecn-threshold\"\nvalues = [5]".into()),
+        ("cross flows of an unknown algorithm", "[scenario]\nalgorithm = \"cubic\"\ntopology = \"satellite\"\ncross-flows = \"cubik*2\"".into()),
+        ("a trace that is not there", "[scenario]\nalgorithm = \"cubic\"\nrate-trace = \"nowhere.trace\"".into()),
+        ("an unknown node of a link", graph("from = \"b\"", "from = \"bb\"")),
+        ("an unknown node of a path", graph("\"a -> c\"", "\"a -> d\"")),
+        ("an unknown node of a flow's path", graph("flows = 3", "").replace("algorithm = \"cubic\"", "flow = [\"cubic\", \"cubic; path=a -> ouch\"]")),
+        ("an unknown link", graph("bottleneck = \"trunk\"", "bottleneck = \"trunc\"")),
+        ("no bottleneck", graph("bottleneck = \"trunk\"", "")),
+        ("unknown keys of a link", graph("both-ways = true", "both-way = true, buferr = 5, flows = 3")),
+        ("wrong values of a link", graph("both-ways = true, buffer = \"2 BDP\"", "both-ways = 1, buffer = \"2 bdp\"")),
+        ("links of the same name", graph("name = \"last\"", "name = \"a-in-reverse\"")),
+        ("a link from a node to itself", graph("to = \"in\", delay", "to = \"a\", delay")),
+        ("a path that leads nowhere", graph("both-ways = true", "both-ways = false")),
+        ("a buffer of a link that holds nothing", graph("buffer = \"2 BDP\"", "buffer = \"10 B\"")),
+        ("a buffer of the bottleneck that holds nothing", graph("[20, \"1 BDP\"]", "[20, \"10 B\"]")),
+        ("a topology beside it", graph("access-rate = \"1 Gbit/s\"", "topology = \"path\"")),
+        ("a round trip", graph("access-rate = \"1 Gbit/s\"", "rtt = \"5 ms\"")),
+        ("nothing in it", "[scenario]\nalgorithm = \"cubic\"\n[network]".into()),
+        ("empty lists", "[scenario]\nalgorithm = \"cubic\"\n[network]\nnodes = []\nlinks = []\npaths = []".into()),
+        ("nodes twice", graph("nodes = [\"a\",", "nodes = [\"a\", \"a\", \"x -> y\",")),
+    ];
+    let mut all = String::new();
+    for (name, lines) in files {
+        match parse(lines) {
+            Ok(_) => panic!("{name}: this is right:\n{lines}"),
+            Err(error) => all += &format!("======== {name}\n{error}\n\n"),
+        }
+    }
+    insta::assert_snapshot!(all);
+}

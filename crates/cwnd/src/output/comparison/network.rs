@@ -1,0 +1,144 @@
+//! A network in a line.
+
+use super::{base_rtts, limit};
+use cwnd_scenario::{Discipline, LinkSpec, Loss, Scenario, Schedule};
+
+/// The flows of a scenario and the network that they cross.
+pub fn about(scenario: &Scenario) -> String {
+    let network = &scenario.network;
+    let bottleneck = &network.links[network.bottleneck];
+    let reverse = scenario.flows.iter().filter(|flow| flow.reverse).count();
+    let forward = scenario.flows.len() - reverse;
+    let mut text = format!("{forward} flow{}", if forward == 1 { "" } else { "s" });
+    if reverse > 0 {
+        text += &format!(" and {reverse} reverse");
+    }
+    let own = scenario.flows[0].route[0];
+    text += &format!(" over {} of {}, base RTT {}; ", shape(scenario), bottleneck.rate, base_rtts(scenario));
+    text += &format!("buffer {}", limit(bottleneck.queue.limit));
+    if own != network.bottleneck {
+        let access = &network.links[own];
+        let rate =
+            if access.rate == bottleneck.rate { String::new() } else { format!(" at {}", access.rate) };
+        text += &format!(", {} {}{rate}", first_link(access), limit(access.queue.limit));
+    }
+    if let Some(threshold) = bottleneck.queue.ecn_threshold {
+        text += &format!(", marks over {threshold}");
+    }
+    if bottleneck.queue.discipline != Discipline::DropTail {
+        text += &format!(", {}", bottleneck.queue.discipline);
+    }
+    let back = format!("{}-reverse", bottleneck.name);
+    let reverse = network.links.iter().find(|link| link.name == back);
+    for (link, name) in [(Some(bottleneck), ""), (reverse, "reverse ")] {
+        for trait_ in link.map(|link| traits(link, bottleneck)).into_iter().flatten() {
+            text += &format!("; {name}{trait_}");
+        }
+    }
+    text
+}
+
+/// The shape, by the names that its builder gave.
+fn shape(scenario: &Scenario) -> String {
+    let network = &scenario.network;
+    let has = |name: &str| network.nodes.iter().any(|node| node == name);
+    let hops =
+        (1..).take_while(|hop| network.links.iter().any(|link| link.name == format!("hop-{hop}"))).count();
+    match () {
+        () if has("left") && scenario.flows[0].route[0] == network.bottleneck => "a path".to_owned(),
+        () if has("left") && has("sender-1") => "a dumbbell".to_owned(),
+        () if has("router-0") && hops > 0 => format!("a parking lot with {hops} hops"),
+        () if has("satellite-client") => "a satellite network with a bottleneck".to_owned(),
+        () if has("switch") => "an incast".to_owned(),
+        () => format!("a graph with `{}`", network.links[network.bottleneck].name),
+    }
+}
+
+fn first_link(link: &LinkSpec) -> &str {
+    if link.name.starts_with("access-") { "access" } else { &link.name }
+}
+
+/// What else happens on a link; of the link back what it has otherwise than the one forth.
+fn traits(link: &LinkSpec, forth: &LinkSpec) -> Vec<String> {
+    let mut traits = Vec::new();
+    if link.rate != forth.rate {
+        traits.push(link.rate.to_string());
+    }
+    if link.queue.limit != forth.queue.limit {
+        traits.push(format!("buffer {}", limit(link.queue.limit)));
+    }
+    match &link.loss {
+        Loss::None => {}
+        Loss::Bernoulli(per) => traits.push(format!("packet error rate {per:e}")),
+        Loss::GilbertElliott(chain) => {
+            traits.push(format!("losses in bursts, {:e} in the mean", chain.mean()));
+        }
+        Loss::Nth(numbers) => traits.push(format!("{} given packets lost", numbers.len())),
+    }
+    match &link.schedule {
+        Some(Schedule::Trace(trace)) => traits.push(format!("rate by `{}`", trace.name)),
+        Some(Schedule::Steps(steps)) => traits.push(format!("{} steps of rate or delay", steps.steps.len())),
+        None => {}
+    }
+    let effects = &link.effects;
+    traits.extend(effects.policer.map(|policer| format!("policed to {policer}")));
+    traits.extend(effects.jitter.map(|jitter| format!("jitter {jitter}")));
+    traits.extend(effects.slot.map(|slot| format!("slots of {slot}")));
+    traits.extend(effects.ack_thinning.map(|acks| format!("ACKs thinned to 1 of {acks}")));
+    if effects.duplication > 0.0 {
+        traits.push(format!("duplicates {:e}", effects.duplication));
+    }
+    traits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_scenario::build::{Experiment, settings};
+
+    #[track_caller]
+    fn said(settings: &[(&str, &str)]) -> String {
+        let mut experiment = Experiment { algorithm: "cubic".parse().ok(), ..Experiment::default() };
+        for (key, value) in settings {
+            let setting = settings::find(key).unwrap_or_else(|| panic!("{key}"));
+            (setting.set)(&mut experiment, value).unwrap_or_else(|error| panic!("{key}: {error}"));
+        }
+        about(&experiment.scenario(1).unwrap_or_else(|problems| panic!("{problems:?}")))
+    }
+
+    #[test]
+    fn every_topology_has_a_name() {
+        let of = |topology: &str| said(&[("topology", topology), ("buffer", "9"), ("delay", "3 ms")]);
+        assert_eq!(of("path"), "1 flow over a path of 1 Gbit/s, base RTT 6 ms; buffer 9 packets");
+        let dumbbell =
+            "1 flow over a dumbbell of 1 Gbit/s, base RTT 10 ms; buffer 9 packets, access 9 packets";
+        assert_eq!(of("dumbbell"), dumbbell);
+        assert!(
+            of("parking-lot")
+                .starts_with("1 flow over a parking lot with 3 hops of 1 Gbit/s, base RTT 22 ms")
+        );
+        assert!(
+            of("satellite").contains("a satellite network with a bottleneck of 1 Gbit/s, base RTT 508 ms")
+        );
+        assert!(of("satellite").contains(", satellite 605 packets at 10 Mbit/s"), "{}", of("satellite"));
+        assert!(of("incast").starts_with("1 flow over an incast of 1 Gbit/s, base RTT 8 ms"));
+    }
+
+    #[test]
+    fn what_a_line_does_is_told() {
+        let text = said(&[
+            ("buffer", "9"),
+            ("queue", "codel:ecn"),
+            ("loss", "nth:5"),
+            ("policer", "5 Mbit/s, 10 KB"),
+            ("schedule", "1 s: down; 2 s: up"),
+            ("reverse-rate", "1 Mbit/s"),
+            ("reverse-queue", "drop-tail"),
+            ("ack-thinning", "4"),
+        ]);
+        let told = "buffer 9 packets, access 9 packets, codel:ecn=on; 1 given packets lost; 2 steps of rate or delay; \
+                    policed to 5 Mbit/s, 10 KB; reverse 1 Mbit/s; reverse 2 steps of rate or delay; reverse ACKs thinned \
+                    to 1 of 4";
+        assert!(text.ends_with(told), "{text}");
+    }
+}
