@@ -198,7 +198,8 @@ impl Setup {
     ) -> Option<Arrivals> {
         let (short, built) = (self.short_flows.as_ref()?, built?);
         let route = built.routes.last()?.clone();
-        let arrivals = short.arrivals((route.data, route.acks), self.rate, stack?);
+        let bottleneck = built.network.links[built.network.bottleneck].rate;
+        let arrivals = short.arrivals((route.data, route.acks), bottleneck, stack?);
         let arrivals = arrivals.and_then(|arrivals| {
             let (start, end) =
                 (arrivals.flow.start, arrivals.until.unwrap_or(self.duration).min(self.duration));

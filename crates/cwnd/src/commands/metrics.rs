@@ -97,7 +97,7 @@ mod tests {
   formula   data packets dropped by queues / sent
   better    less
   meaning   From 0 to 1. What Elastic-TCP's table IV calls loss ratio, in percent.
-  written   drop_ratio, flow2.drop_ratio, elastic.drop_ratio
+  written   drop_ratio, flow2.drop_ratio, elastic.drop_ratio, short.drop_ratio
   source    Elastic-TCP, table IV
 
 ";
