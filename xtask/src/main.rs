@@ -10,6 +10,7 @@ mod options;
 mod statistics;
 mod table;
 mod test;
+mod traces;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,12 @@ const CHORES: &[Chore] = &[
         options: fidelity::OPTIONS,
         summary: "ns-2.35 and `--stack ns2` side by side",
         run: fidelity::run,
+    },
+    Chore {
+        name: "traces",
+        options: traces::OPTIONS,
+        summary: "the delivery traces of the folder `traces`, made anew; a scale of 1 gives their full rates",
+        run: traces::run,
     },
 ];
 

@@ -45,6 +45,39 @@ impl Limits {
         let mark_at = spec.ecn_threshold.map_or(u64::MAX, |k| in_system(u64::from(k) + 1));
         Limits { drop_at, bytes, transmission_counts, mark_at }
     }
+
+    /// Whether a packet of so many bytes fits that finds so many packets and bytes waiting, and maybe one in
+    /// transmission. One that finds neither always does.
+    #[inline]
+    pub fn admit(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>, bytes: u32) -> bool {
+        if waiting == 0 && transmitting.is_none() {
+            return true;
+        }
+        let counted = if self.transmission_counts { transmitting.unwrap_or(0) } else { 0 };
+        self.compared(waiting, transmitting) < self.drop_at
+            && waiting_bytes + u64::from(counted) + u64::from(bytes) <= self.bytes
+    }
+
+    /// Whether what waits, maybe beside a packet in transmission, is within the limit.
+    pub fn holds(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>) -> bool {
+        let counted = if self.transmission_counts { transmitting.unwrap_or(0) } else { 0 };
+        waiting <= 1 && transmitting.is_none()
+            || self.compared(waiting, transmitting) <= self.drop_at
+                && waiting_bytes + u64::from(counted) <= self.bytes
+    }
+
+    /// Whether an arrival that finds so many packets is over the threshold.
+    #[inline]
+    pub fn mark(&self, waiting: u64, transmitting: Option<u32>) -> bool {
+        self.compared(waiting, transmitting) >= self.mark_at
+    }
+
+    /// What `drop_at` and `mark_at` are compared with. They reckon with one in transmission; where that does not
+    /// count, it makes no difference whether there is one.
+    #[inline]
+    fn compared(&self, waiting: u64, transmitting: Option<u32>) -> u64 {
+        waiting + u64::from(!self.transmission_counts || transmitting.is_some())
+    }
 }
 
 /// A drop-tail queue, with an ECN threshold or without, that holds its packets.

@@ -3,14 +3,42 @@
 //! Nothing here schedules anything. A queue is told when a packet arrives and when the transmitter wants
 //! one; a loss model is asked for each packet that crosses a line; a [`SerialTime`] tells how long a
 //! packet occupies a transmitter. So a simulator and an emulator of real links can use the same code.
+//!
+//! A packet passes a [`Policer`], waits in a [`Queue`], leaves a [`Transmitter`] whose rate may vary, and crosses a [`Line`]
+//! that delays, loses, holds up and doubles. Each of them has bounds that a simulator may look ahead by:
+//! [`Transmitter::least_time`] and [`Line::least_delay`].
+//!
+//! [`Queue`] is a queue of any discipline. Each discipline is described in a module of its own, with its equations, its
+//! parameters and their defaults, and all in which it differs from its source: [`drop_tail`], [`thinning`], [`red`],
+//! [`codel`], [`fq_codel`], [`pie`], [`dual_pi2`].
 #![forbid(unsafe_code)]
 
+mod backlog;
+pub mod codel;
+pub mod drop_tail;
+pub mod dual_pi2;
 mod fifo;
+pub mod fq_codel;
+mod line;
 mod loss;
-mod rng;
+mod opportunities;
+mod periodic;
+pub mod pie;
+mod policer;
+mod queue;
+pub mod red;
 mod serial;
+#[cfg(test)]
+mod testing;
+pub mod thinning;
+mod timeline;
+mod transmitter;
 
+pub use cwnd_scenario::{Purpose, Stream};
 pub use fifo::{Fifo, Limits, Verdict};
-pub use loss::BernoulliLoss;
-pub use rng::{Purpose, Stream};
+pub use line::{Crossing, Line};
+pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
+pub use policer::Policer;
+pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue};
 pub use serial::SerialTime;
+pub use transmitter::Transmitter;

@@ -1,77 +1,89 @@
 //! What is lost on a line.
 
-use crate::Stream;
+mod bernoulli;
+mod gilbert_elliott;
 
-/// Independent losses: each packet with the same probability.
-///
-/// Instead of a draw a packet it draws the gap to the next loss, which is geometric:
-/// `floor(ln(U) / ln(1 - p))` packets pass before one is lost.
+pub use bernoulli::BernoulliLoss;
+pub use gilbert_elliott::GilbertElliottLoss;
+
+use crate::Stream;
+use cwnd_scenario::Loss;
+
+/// Any of the losses that there are, asked for each packet that crosses a line.
 #[derive(Clone, Debug)]
-pub struct BernoulliLoss {
-    probability: f64,
-    /// Packets that pass before the next loss; `u64::MAX` when nothing is ever lost.
-    gap: u64,
-    stream: Stream,
+pub struct LossModel {
+    kind: Kind,
+    /// Packets that have crossed.
+    crossed: u64,
 }
 
-impl BernoulliLoss {
-    /// Loses each packet with `probability` (clamped to 0..=1).
-    pub fn new(probability: f64, stream: Stream) -> Self {
-        let mut loss = BernoulliLoss { probability: 0.0, gap: u64::MAX, stream };
-        loss.set_probability(probability);
-        loss
-    }
+#[derive(Clone, Debug)]
+enum Kind {
+    /// At a probability of zero it stands for no loss.
+    Bernoulli(BernoulliLoss),
+    GilbertElliott(GilbertElliottLoss),
+    Nth {
+        /// The numbers that are yet to come, the next one last.
+        numbers: Vec<u64>,
+        stream: Stream,
+    },
+}
 
-    /// From the next packet on, lose with another probability. Draws a new gap.
-    pub fn set_probability(&mut self, probability: f64) {
-        self.probability = probability.clamp(0.0, 1.0);
-        self.gap = self.draw();
-    }
-
-    /// The probability.
-    pub fn probability(&self) -> f64 {
-        self.probability
+impl LossModel {
+    /// Loses what `loss` says. All draws are from `stream`.
+    pub fn new(loss: &Loss, stream: Stream) -> LossModel {
+        LossModel { kind: Kind::new(loss, stream, 0), crossed: 0 }
     }
 
     /// Whether the next packet is lost.
     #[inline]
     pub fn next_is_lost(&mut self) -> bool {
-        if self.gap == 0 {
-            self.gap = self.draw();
-            return true;
-        }
-        // A gap of u64::MAX never reaches zero in the life of a simulation.
-        self.gap -= 1;
-        false
-    }
-
-    /// Take back the latest decisions, given in their order: the next packet is decided as if they had
-    /// never been asked for.
-    pub fn rewind(&mut self, decisions: &[bool]) {
-        match decisions.iter().position(|&lost| lost) {
-            Some(first) => {
-                // Each loss drew the gap after it.
-                let drawn = decisions.iter().filter(|&&lost| lost).count() as u64;
-                if self.probability < 1.0 {
-                    self.stream.rewind(drawn);
+        self.crossed += 1;
+        match &mut self.kind {
+            Kind::Bernoulli(loss) => loss.next_is_lost(),
+            Kind::GilbertElliott(loss) => loss.next_is_lost(),
+            Kind::Nth { numbers, .. } => {
+                let lost = numbers.last() == Some(&self.crossed);
+                if lost {
+                    numbers.pop();
                 }
-                self.gap = first as u64;
+                lost
             }
-            None if self.probability > 0.0 => self.gap += decisions.len() as u64,
-            None => self.gap = u64::MAX,
         }
     }
 
-    fn draw(&mut self) -> u64 {
-        if self.probability <= 0.0 {
-            return u64::MAX;
+    /// Lose something else from the next packet on. Draws go on where they are; a chain begins good; the numbers of given
+    /// packets are counted from the first that ever crossed.
+    pub fn set(&mut self, loss: &Loss) {
+        match (&mut self.kind, loss) {
+            (Kind::Bernoulli(old), Loss::None) => old.set_probability(0.0),
+            (Kind::Bernoulli(old), Loss::Bernoulli(probability)) => old.set_probability(*probability),
+            (kind, _) => *kind = Kind::new(loss, kind.stream().clone(), self.crossed),
         }
-        if self.probability >= 1.0 {
-            return 0;
+    }
+}
+
+impl Kind {
+    fn new(loss: &Loss, stream: Stream, crossed: u64) -> Kind {
+        match loss {
+            Loss::None => Kind::Bernoulli(BernoulliLoss::new(0.0, stream)),
+            Loss::Bernoulli(probability) => Kind::Bernoulli(BernoulliLoss::new(*probability, stream)),
+            Loss::GilbertElliott(chain) => Kind::GilbertElliott(GilbertElliottLoss::new(chain, stream)),
+            Loss::Nth(numbers) => {
+                let mut numbers: Vec<u64> = numbers.iter().copied().filter(|&n| n > crossed).collect();
+                numbers.sort_unstable_by(|a, b| b.cmp(a));
+                numbers.dedup();
+                Kind::Nth { numbers, stream }
+            }
         }
-        // 1 - U is in (0, 1], so the logarithm is finite.
-        let u = 1.0 - self.stream.uniform();
-        (libm::log(u) / libm::log1p(-self.probability)) as u64
+    }
+
+    fn stream(&self) -> &Stream {
+        match self {
+            Kind::Bernoulli(loss) => loss.stream(),
+            Kind::GilbertElliott(loss) => loss.stream(),
+            Kind::Nth { stream, .. } => stream,
+        }
     }
 }
 
@@ -79,51 +91,64 @@ impl BernoulliLoss {
 mod tests {
     use super::*;
     use crate::Purpose;
+    use cwnd_scenario::GilbertElliott;
 
-    fn count(probability: f64, packets: u64) -> u64 {
-        let mut loss = BernoulliLoss::new(probability, Stream::new(1, Purpose::Loss, 0));
-        (0..packets).filter(|_| loss.next_is_lost()).count() as u64
+    fn stream() -> Stream {
+        Stream::new(4, Purpose::Loss, 2)
+    }
+
+    /// The numbers of those lost among the next `n` packets, the first of which is `first`.
+    fn lost(loss: &mut LossModel, first: u64, n: u64) -> Vec<u64> {
+        (first..first + n).filter(|_| loss.next_is_lost()).collect()
     }
 
     #[test]
-    fn loses_with_its_probability() {
-        // Binomial(1e6, 0.01): mean 10,000, standard deviation 99.5; five of them allowed.
-        assert!(count(0.01, 1_000_000).abs_diff(10_000) < 498);
-        // Binomial(1e6, 0.5): mean 500,000, standard deviation 500.
-        assert!(count(0.5, 1_000_000).abs_diff(500_000) < 2500);
-        assert_eq!(count(0.0, 1000), 0);
-        assert_eq!(count(1.0, 1000), 1000);
+    fn given_packets_are_lost() {
+        let mut loss = LossModel::new(&Loss::Nth(vec![1, 4, 5, 100]), stream());
+        assert_eq!(lost(&mut loss, 1, 1000), [1, 4, 5, 100]);
+        // In any order, and more than once said: still each of them, once.
+        let mut loss = LossModel::new(&Loss::Nth(vec![5, 0, 5, 1]), stream());
+        assert_eq!(lost(&mut loss, 1, 1000), [1, 5]);
     }
 
     #[test]
-    fn rewinding_forgets_what_was_asked() {
-        for probability in [0.0, 0.05, 0.5, 1.0] {
-            let mut loss = BernoulliLoss::new(probability, Stream::new(5, Purpose::Loss, 1));
-            for _ in 0..17 {
-                loss.next_is_lost();
-            }
-            for n in [0, 1, 5, 60] {
-                let mut ahead = loss.clone();
-                let decisions: Vec<bool> = (0..n).map(|_| ahead.next_is_lost()).collect();
-                ahead.rewind(&decisions);
-                let again: Vec<bool> = (0..200).map(|_| ahead.next_is_lost()).collect();
-                let mut plain = loss.clone();
-                assert_eq!(again, (0..200).map(|_| plain.next_is_lost()).collect::<Vec<_>>());
-            }
-        }
+    fn a_live_change_counts_from_the_first_packet() {
+        let mut loss = LossModel::new(&Loss::None, stream());
+        assert_eq!(lost(&mut loss, 1, 10), []);
+        loss.set(&Loss::Nth(vec![3, 12, 15]));
+        assert_eq!(lost(&mut loss, 11, 3), [12]);
+        loss.set(&Loss::Bernoulli(1.0));
+        assert_eq!(lost(&mut loss, 14, 2), [14, 15]);
     }
 
     #[test]
-    fn gaps_have_no_memory() {
-        // P(loss right after a loss) must be p as well: 1e6 packets at p = 0.1 give about 1e5 losses,
-        // of which a tenth follow at once (mean 10,000, standard deviation about 95).
-        let mut loss = BernoulliLoss::new(0.1, Stream::new(3, Purpose::Loss, 0));
-        let (mut pairs, mut last) = (0u64, false);
-        for _ in 0..1_000_000 {
-            let lost = loss.next_is_lost();
-            pairs += u64::from(lost && last);
-            last = lost;
-        }
-        assert!(pairs.abs_diff(10_000) < 500, "{pairs}");
+    fn it_draws_as_its_parts_do() {
+        let mut model = LossModel::new(&Loss::Bernoulli(0.1), stream());
+        let mut part = BernoulliLoss::new(0.1, stream());
+        let same = |model: &mut LossModel, part: &mut BernoulliLoss| {
+            assert!((0..1000).all(|_| model.next_is_lost() == part.next_is_lost()));
+        };
+        same(&mut model, &mut part);
+        model.set(&Loss::Bernoulli(0.3));
+        part.set_probability(0.3);
+        same(&mut model, &mut part);
+        // Without losses first: the first draw is that of the change.
+        let mut model = LossModel::new(&Loss::None, stream());
+        assert!(!(0..1000).any(|_| model.next_is_lost()));
+        model.set(&Loss::Bernoulli(0.3));
+        same(&mut model, &mut BernoulliLoss::new(0.3, stream()));
+    }
+
+    #[test]
+    fn another_kind_goes_on_with_the_draws() {
+        let chain = GilbertElliott { to_bad: 0.2, to_good: 0.3, loss_good: 0.0, loss_bad: 1.0 };
+        let mut model = LossModel::new(&Loss::Bernoulli(0.5), stream());
+        // The first gap is drawn already; what comes after it is the chain's.
+        model.set(&Loss::Nth(vec![]));
+        model.set(&Loss::GilbertElliott(chain));
+        let mut later = stream();
+        later.next_u64();
+        let mut part = GilbertElliottLoss::new(&chain, later);
+        assert!((0..1000).all(|_| model.next_is_lost() == part.next_is_lost()));
     }
 }

@@ -31,14 +31,19 @@ impl SerialTime {
         ((self.scaled * u64::from(bytes) + half) >> self.shift).max(u64::from(self.scaled > 0))
     }
 
+    /// Nanoseconds a byte, times 2^40, exactly as [`SerialTime::of`] takes them: of two rates the one with the lesser slope
+    /// never takes longer, whatever is rounded.
+    pub(crate) fn slope(self) -> u128 {
+        u128::from(self.scaled) << (40 - self.shift)
+    }
+
     /// What is left of a transmission when the rate changes: `remaining` nanoseconds at `old` hold so
     /// many bits, which take this long at the new rate.
     pub fn convert(self, remaining: u64, old: SerialTime) -> u64 {
         if old.scaled == 0 {
             return 0;
         }
-        let new = u128::from(self.scaled) << (40 - self.shift);
-        let old = u128::from(old.scaled) << (40 - old.shift);
+        let (new, old) = (self.slope(), old.slope());
         u64::try_from((u128::from(remaining) * (new >> 8) + (old >> 9)) / (old >> 8)).unwrap_or(u64::MAX)
     }
 }

@@ -5,7 +5,7 @@ use cwnd_scenario::metrics::{self, Better};
 
 /// The ratios of a part to its whole, which are shown in per cent. The other metrics without a unit are indices and
 /// counts.
-const SHARES: [&str; 11] = [
+const SHARES: [&str; 13] = [
     "utilisation",
     "loss_ratio",
     "drop_ratio",
@@ -13,6 +13,8 @@ const SHARES: [&str; 11] = [
     "delivery_ratio",
     "mark_ratio",
     "retransmission_ratio",
+    "completion_ratio",
+    "missed_deadline_ratio",
     "relative_gain",
     "bandwidth_stolen_rate",
     "harm",
@@ -59,7 +61,12 @@ impl Measure {
         // `flow2.throughput_bps`, `elastic.throughput_bps`, `bottleneck.mean_packets`: of what it is.
         let of = name.rsplit_once('.').map(|(of, _)| match of.strip_prefix("flow") {
             Some(number) if number.parse::<u32>().is_ok() => format!(", flow {number}"),
-            _ => format!(", {of}"),
+            _ => match of {
+                "short" => ", short flows".to_owned(),
+                "short-small" => ", short flows under 100 KB".to_owned(),
+                "short-large" => ", short flows over 1 MB".to_owned(),
+                of => format!(", {of}"),
+            },
         });
         let unit = match metric.unit {
             "" if SHARES.contains(&metric.name) => Unit::Share,

@@ -12,6 +12,7 @@ pub mod metrics;
 mod network;
 mod notation;
 mod outcome;
+mod rng;
 mod scenario;
 mod stack;
 pub mod statistics;
@@ -25,10 +26,11 @@ pub use network::{
     Step, Steps, TraceError,
 };
 pub use notation::{FlowGroup, Mix, NotationError, Place, Side, nearest};
-pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Trace};
+pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
+pub use rng::{Purpose, Stream, mix};
 pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
-pub use traffic::{Distribution, Traffic, Workload};
+pub use traffic::{ArrivalRate, Arrivals, Distribution, Quantity, ShortFlows, Traffic, Workload};
 pub use units::{
     Buffer, BufferContext, BufferTerm, ByteSize, Decimal, EcnThreshold, Probability, Rate, Time, UnitError,
 };

@@ -9,9 +9,11 @@
 //!
 //! A run's own figures are those of its **forward** flows, the ones that are not marked as reverse: reverse
 //! flows are the load against which the others run. They are listed in [`RunMetrics::flows`] like the others, and
-//! their sum is [`RunMetrics::reverse_throughput_bps`].
+//! their sum is [`RunMetrics::reverse_throughput_bps`]. Short flows have a part in sums; what speaks of flows one by one leaves
+//! them out.
 
 mod comparative;
+mod completion;
 mod document;
 mod registry;
 mod samples;
@@ -74,8 +76,68 @@ pub struct RunMetrics {
     pub reverse_throughput_bps: f64,
     /// One for each link, in the network's order.
     pub queues: Vec<QueueMetrics>,
-    /// One for each flow, in the scenario's order.
+    /// One for each flow that is not short, in the scenario's order.
     pub flows: Vec<FlowMetrics>,
+    /// Those of all short flows, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_flows: Option<ShortFlowMetrics>,
+}
+
+/// The metrics of all short flows together that started while it was counted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShortFlowMetrics {
+    /// How many there are.
+    pub flows: u64,
+    /// How many of them reached their end.
+    pub completed: u64,
+    /// Wire bytes of their data that reached the receiver for the first time, x 8 / the run's duration, bit/s.
+    pub throughput_bps: f64,
+    /// Payload that the receiver has in order x 8 / the run's duration, bit/s.
+    pub goodput_bps: f64,
+    /// Mean of their completion times, seconds; as the rest, of those that reached their end.
+    pub completion_time_s: Option<f64>,
+    /// Median.
+    pub completion_p50_s: Option<f64>,
+    /// 95th percentile.
+    pub completion_p95_s: Option<f64>,
+    /// 99th percentile.
+    pub completion_p99_s: Option<f64>,
+    /// Mean of completion time / the least possible one.
+    pub slowdown: Option<f64>,
+    /// Median.
+    pub slowdown_p50: Option<f64>,
+    /// 95th percentile.
+    pub slowdown_p95: Option<f64>,
+    /// 99th percentile.
+    pub slowdown_p99: Option<f64>,
+    /// Of those that have a deadline, the part that missed it, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missed_deadline_ratio: Option<f64>,
+    /// Data packets handed to the sender's own queue, retransmissions included.
+    pub packets_sent: u64,
+    /// (Dropped + lost to errors) / sent, from 0 to 1; 0 if none was sent.
+    pub loss_ratio: f64,
+    /// Data packets that were sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+}
+
+/// The metrics of a flow's messages that were given while it was counted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MessageMetrics {
+    /// How many of them were completed.
+    pub completed: f64,
+    /// Mean time from when a message was given to the acknowledgement of its last byte, seconds.
+    pub time_s: Option<f64>,
+    /// Median.
+    pub time_p50_s: Option<f64>,
+    /// 95th percentile.
+    pub time_p95_s: Option<f64>,
+    /// 99th percentile.
+    pub time_p99_s: Option<f64>,
+    /// Mean of that time / the least possible one.
+    pub slowdown: Option<f64>,
 }
 
 /// The metrics of one link and its queue; data packets and ACKs of all flows count.
@@ -146,6 +208,9 @@ pub struct FlowMetrics {
     pub timeouts: u64,
     /// Congestion episodes that the algorithm answered.
     pub congestion_events: u64,
+    /// Those of its messages, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageMetrics>,
 }
 
 impl RunMetrics {
@@ -173,8 +238,55 @@ impl RunMetrics {
             congestion_events: view.sum(forward, |flow| flow.congestion_events),
             reverse_throughput_bps: view::throughput_bps(view, &view.reverse()),
             queues: outcome.links.iter().map(|link| QueueMetrics::new(link, view.seconds())).collect(),
-            flows: view.all().map(|index| FlowMetrics::new(view, index)).collect(),
+            flows: view
+                .all()
+                .filter(|flow| !scenario.flows[*flow].short)
+                .map(|index| FlowMetrics::new(view, index))
+                .collect(),
+            short_flows: ShortFlowMetrics::new(view, &view.short()),
         }
+    }
+}
+
+impl ShortFlowMetrics {
+    fn new(view: &View<'_>, flows: &[usize]) -> Option<ShortFlowMetrics> {
+        let percentiles = |of: fn(&View<'_>, &[usize], f64) -> Option<f64>| {
+            [50.0, 95.0, 99.0].map(|percent| of(view, flows, percent))
+        };
+        let completion = percentiles(completion::completion_percentile);
+        let slowdown = percentiles(completion::slowdown_percentile);
+        (!flows.is_empty()).then(|| ShortFlowMetrics {
+            flows: flows.len() as u64,
+            completed: flows.iter().filter(|flow| view.flow(**flow).completed.is_some()).count() as u64,
+            throughput_bps: view::throughput_bps(view, flows),
+            goodput_bps: view::goodput_bps(view, flows),
+            completion_time_s: completion::completion_time_s(view, flows),
+            completion_p50_s: completion[0],
+            completion_p95_s: completion[1],
+            completion_p99_s: completion[2],
+            slowdown: completion::slowdown(view, flows),
+            slowdown_p50: slowdown[0],
+            slowdown_p95: slowdown[1],
+            slowdown_p99: slowdown[2],
+            missed_deadline_ratio: completion::missed_deadline_ratio(view, flows),
+            packets_sent: view.sum(flows, |flow| flow.packets_sent),
+            loss_ratio: view::loss_ratio(view, flows),
+            retransmissions: view.sum(flows, |flow| flow.retransmissions),
+            timeouts: view.sum(flows, |flow| flow.timeouts),
+        })
+    }
+}
+
+impl MessageMetrics {
+    fn new(view: &View<'_>, flow: &[usize]) -> Option<MessageMetrics> {
+        Some(MessageMetrics {
+            completed: completion::messages(view, flow)?,
+            time_s: completion::message_time_s(view, flow),
+            time_p50_s: completion::message_time_percentile(view, flow, 50.0),
+            time_p95_s: completion::message_time_percentile(view, flow, 95.0),
+            time_p99_s: completion::message_time_percentile(view, flow, 99.0),
+            slowdown: completion::message_slowdown(view, flow),
+        })
     }
 }
 
@@ -201,7 +313,7 @@ impl FlowMetrics {
             reverse: spec.reverse,
             start_s: flow.start.as_secs_f64(),
             stop_s: flow.stop.map(Time::as_secs_f64),
-            completion_time_s: view::completion_time_s(view, this),
+            completion_time_s: completion::completion_time_s(view, this),
             throughput_bps: view::throughput_bps(view, this),
             throughput_active_bps: view::throughput_active_bps(view, this),
             goodput_bps: view::goodput_bps(view, this),
@@ -219,6 +331,7 @@ impl FlowMetrics {
             retransmissions: flow.retransmissions,
             timeouts: flow.timeouts,
             congestion_events: flow.congestion_events,
+            messages: MessageMetrics::new(view, this),
         }
     }
 }

@@ -3,14 +3,14 @@
 mod discipline;
 mod effects;
 mod loss;
+mod mahimahi;
 mod schedule;
-mod trace_file;
 
 pub use discipline::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red};
 pub use effects::{Effects, Jitter, JitterShape, Policer};
 pub use loss::{GilbertElliott, Loss};
+pub use mahimahi::TraceError;
 pub use schedule::{DeliveryTrace, Schedule, Step, Steps};
-pub use trace_file::TraceError;
 
 use crate::{Rate, Time};
 
@@ -97,10 +97,15 @@ impl QueueSpec {
     pub fn drop_tail(limit: QueueLimit, counting: Counting) -> QueueSpec {
         QueueSpec { limit, counting, ecn_threshold: None, discipline: Discipline::DropTail }
     }
+}
 
+impl QueueSpec {
     /// Whether it may mark packets.
     pub fn marks(&self) -> bool {
-        self.ecn_threshold.is_some() || self.discipline.marks()
+        match self.discipline {
+            Discipline::DropTail => self.ecn_threshold.is_some(),
+            discipline => discipline.marks(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Only the form is checked here; which algorithms and parameters exist is known where algorithms are.
 
-use crate::{AlgorithmSpec, ByteSize, Time, build::MAX_FLOWS};
+use crate::{AlgorithmSpec, ByteSize, Time, Traffic, build::MAX_FLOWS};
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
 /// Some equal flows of a scenario, before their network is built.
@@ -21,6 +21,10 @@ pub struct FlowGroup {
     pub rtt: Option<Time>,
     /// How many bytes each sends, if the scenario's own rule does not say it.
     pub bytes: Option<ByteSize>,
+    /// When their applications have data to send, if the scenario's own rule does not say it.
+    pub traffic: Option<Traffic>,
+    /// How long after its start each should be complete, if the scenario's own rule does not say it.
+    pub deadline: Option<Time>,
     /// They run against the direction of the others.
     pub reverse: bool,
     /// Where they run, if not where the topology puts them by itself.
@@ -80,6 +84,8 @@ impl FlowGroup {
             stop: None,
             rtt: None,
             bytes: None,
+            traffic: None,
+            deadline: None,
             reverse: false,
             place: Place::Usual,
         }
@@ -138,8 +144,8 @@ impl FromStr for Mix {
 impl FromStr for FlowGroup {
     type Err = NotationError;
 
-    /// `ALGORITHM; count=1; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; reverse`, of which all but the
-    /// algorithm may be left out.
+    /// `ALGORITHM; count=1; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; traffic=live:5 Mbit/s; deadline=50 ms;
+    /// reverse`, of which all but the algorithm may be left out.
     fn from_str(text: &str) -> Result<FlowGroup, NotationError> {
         let mut pieces = Piece::whole(text).split(';');
         let algorithm = pieces.next().unwrap_or(Piece::whole(text)).algorithm()?;
@@ -160,7 +166,8 @@ impl FromStr for FlowGroup {
     }
 }
 
-const KEYS: [&str; 9] = ["count", "start", "stop", "rtt", "bytes", "side", "hop", "path", "reverse"];
+const KEYS: [&str; 11] =
+    ["count", "start", "stop", "rtt", "bytes", "traffic", "deadline", "side", "hop", "path", "reverse"];
 
 impl FlowGroup {
     fn set(&mut self, key: Piece<'_>, value: Option<Piece<'_>>) -> Result<(), NotationError> {
@@ -175,6 +182,8 @@ impl FlowGroup {
             "stop" => self.stop = Some(wanted("85 s")?.quantity()?),
             "rtt" => self.rtt = Some(wanted("320 ms")?.quantity()?),
             "bytes" => self.bytes = Some(wanted("5.1 GB")?.quantity()?),
+            "traffic" => self.traffic = Some(Traffic::from_piece(wanted("live:5 Mbit/s")?)?),
+            "deadline" => self.deadline = Some(wanted("50 ms")?.quantity()?),
             key_here @ ("side" | "hop" | "path")
                 if self.place != Place::Usual && self.place.key() != key_here =>
             {
@@ -194,8 +203,8 @@ impl FlowGroup {
                     nearest(unknown, KEYS).map(|k| format!(" (did you mean `{k}`?)")).unwrap_or_default();
                 return Err(key.error(format!(
                     "a flow has no `{unknown}`{hint}: it takes {} and {}",
-                    KEYS[..8].join(", "),
-                    KEYS[8]
+                    KEYS[..10].join(", "),
+                    KEYS[10]
                 )));
             }
         }
@@ -217,6 +226,12 @@ impl fmt::Display for FlowGroup {
         }
         if let Some(bytes) = self.bytes {
             write!(f, "; bytes={bytes}")?;
+        }
+        if let Some(traffic) = self.traffic {
+            write!(f, "; traffic={traffic}")?;
+        }
+        if let Some(deadline) = self.deadline {
+            write!(f, "; deadline={deadline}")?;
         }
         match &self.place {
             Place::Usual => {}
@@ -321,7 +336,25 @@ impl<'a> Piece<'a> {
         Some((Piece { end: at, ..self }, Piece { start: after, ..self }))
     }
 
-    fn algorithm(self) -> Result<AlgorithmSpec, NotationError> {
+    /// What stands before the first space, and after it.
+    pub(crate) fn first_word(self) -> (Piece<'a>, Piece<'a>) {
+        let end = self.text().find(char::is_whitespace).map_or(self.end, |at| self.start + at);
+        (Piece { end, ..self }, Piece { start: end, ..self }.trimmed())
+    }
+
+    /// What stands before a word and after it.
+    pub(crate) fn cut_at_word(self, word: &str) -> Option<(Piece<'a>, Piece<'a>)> {
+        let spaced = format!(" {word} ");
+        let at = self.start + self.text().find(&spaced)?;
+        Some((Piece { end: at, ..self }.trimmed(), Piece { start: at + spaced.len(), ..self }.trimmed()))
+    }
+
+    pub(crate) fn number(self) -> Result<f64, NotationError> {
+        let number = self.text().parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| self.error(format!("`{}` is not a number: write 1.2, for example", self.text())))
+    }
+
+    pub(crate) fn algorithm(self) -> Result<AlgorithmSpec, NotationError> {
         let (name, parameters) = match self.cut(':') {
             Some((name, parameters)) => (name.trimmed(), Some(parameters)),
             None => (self.trimmed(), None),

@@ -43,6 +43,8 @@ pub struct FlowOutcome {
     pub packets_dropped: u64,
     /// Data packets lost to errors on lines.
     pub packets_lost: u64,
+    /// Copies of data packets that links made.
+    pub packets_copied: u64,
     /// Data packets still in the network at the end.
     pub packets_in_flight: u64,
     /// Retransmission timeouts.
@@ -67,6 +69,19 @@ pub struct FlowOutcome {
     pub cwnd: f64,
     /// The slow-start threshold at the end, segments; infinite if never set.
     pub ssthresh: f64,
+    /// The messages that its application gave since the counting began, in that order, if it gives any.
+    pub messages: Vec<MessageOutcome>,
+}
+
+/// What happened to a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageOutcome {
+    /// Its payload, bytes, rounded up to whole packets.
+    pub bytes: u64,
+    /// When the application gave it.
+    pub start: Time,
+    /// When its last byte was acknowledged, if it was before the end.
+    pub end: Option<Time>,
 }
 
 /// What happened at a link. Counts and integrals are those since the counting began; `in_flight` and `max_waiting` are
@@ -85,6 +100,8 @@ pub struct LinkOutcome {
     pub lost: u64,
     /// Packets marked by the queue.
     pub marked: u64,
+    /// Copies that the line made.
+    pub copied: u64,
     /// Packets that came out of the line.
     pub delivered: u64,
     /// Packets waiting, in transmission or on the line at the end.

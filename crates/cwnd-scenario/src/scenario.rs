@@ -1,6 +1,6 @@
 //! The question: a network, flows, a stack, a duration and a seed.
 
-use crate::{LinkId, Network, Stack, Time, Traffic};
+use crate::{Arrivals, LinkId, Network, Stack, Time, Traffic, build::MAX_FLOWS};
 use std::collections::BTreeMap;
 
 /// Everything that decides a result.
@@ -8,17 +8,19 @@ use std::collections::BTreeMap;
 pub struct Scenario {
     /// Nodes and links.
     pub network: Network,
-    /// The flows, in the order in which ties between them are broken.
+    /// The flows, in the order in which ties between them are broken; short ones come last.
     pub flows: Vec<FlowSpec>,
+    /// Of what the short flows among them were drawn, if there are any: another seed has others.
+    pub arrivals: Option<Arrivals>,
     /// The stack that every flow runs on.
     pub stack: Stack,
     /// When the run ends; metrics count what happened before it.
     pub duration: Time,
     /// What happens before this time is not counted; the run's outcome is what came after it. Before the end.
     pub warm_up: Time,
-    /// Seed of every random stream.
+    /// Seed of every random stream. [`Scenario::with_seed`] gives the scenario of another one.
     pub seed: u64,
-    /// Each flow starts this much later at most, uniformly drawn.
+    /// Each flow starts this much later at most, uniformly drawn; short flows do not, since their starts are random.
     pub start_jitter: Time,
     /// A packet leaves its sender up to this long after its trigger (or the packet before it), uniformly
     /// drawn; nothing is drawn when it is zero (ns-2's `overhead_`).
@@ -28,6 +30,27 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// The same with another seed, and so with other short flows.
+    pub fn with_seed(&self, seed: u64) -> Scenario {
+        let mut scenario = self.clone();
+        scenario.seed = seed;
+        scenario.draw_short_flows();
+        scenario
+    }
+
+    /// Draw the short flows anew, from the seed.
+    pub(crate) fn draw_short_flows(&mut self) {
+        let Some(arrivals) = &self.arrivals else { return };
+        self.flows.retain(|flow| !flow.short);
+        let room = (MAX_FLOWS as usize).saturating_sub(self.flows.len());
+        self.flows.extend(arrivals.draw(self.seed, self.duration, room));
+    }
+
+    /// How many flows are not short.
+    pub fn lasting_flows(&self) -> usize {
+        self.flows.iter().filter(|flow| !flow.short).count()
+    }
+
     /// The base round-trip time of a flow: the propagation delays of its data's route and its ACKs' route,
     /// without queueing and transmission.
     ///

@@ -1,4 +1,14 @@
-//! What applications give their flows to send.
+//! What applications give their flows to send, and flows that come and go.
+
+mod arrivals;
+mod distribution;
+mod notation;
+mod short;
+mod workload;
+
+pub use arrivals::Arrivals;
+pub use distribution::Quantity;
+pub use short::{ArrivalRate, ShortFlows};
 
 use crate::{Rate, Time};
 
@@ -16,7 +26,7 @@ pub enum Traffic {
         off: Distribution<Time>,
     },
     /// At this rate of payload, a packet at a time, as a live stream: what the network does not take is kept, and sent as soon
-    /// as it does.
+    /// as it does. The first packet is there at the start, and packet n (from 0) n packets' payload / rate later.
     Live(Rate),
     /// Message after message on one connection: the next is there a while after all of the one before it is
     /// acknowledged. Requests travel outside of the simulated network; a message is a response.
@@ -37,7 +47,8 @@ pub enum Distribution<T> {
     Exponential(T),
     /// Uniform between two values.
     Uniform(T, T),
-    /// Pareto with this mean and shape (over 1): heavy-tailed; cut off at a thousand times the mean.
+    /// Pareto with this mean and shape (over 1): heavy-tailed; cut off at a thousand times the mean (so that the mean of what
+    /// is drawn is a little less, which [`Distribution::mean`] knows).
     Pareto(T, f64),
     /// Lognormal with this mean and the standard deviation of the logarithm.
     Lognormal(T, f64),

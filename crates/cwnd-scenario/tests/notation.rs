@@ -1,8 +1,8 @@
 //! Parsers take any text without panicking, and read back what they write.
 
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, BufferTerm, ByteSize, Decimal, Discipline, EcnThreshold, FlowGroup, Jitter, Loss,
-    Mix, Policer, Probability, Rate, Time,
+    AlgorithmSpec, Buffer, BufferTerm, ByteSize, Decimal, Discipline, Distribution, EcnThreshold, FlowGroup,
+    Jitter, Loss, Mix, Policer, Probability, Rate, ShortFlows, Time, Traffic,
     build::{CrossFlows, ScheduleChoice},
 };
 use proptest::prelude::*;
@@ -52,6 +52,24 @@ fn likely() -> impl Strategy<Value = String> {
             "rtt",
             "bytes",
             "reverse",
+            "traffic",
+            "deadline",
+            "on-off",
+            "live",
+            "responses",
+            "exponential ",
+            "uniform ",
+            " to ",
+            "pareto ",
+            " shape ",
+            "lognormal ",
+            " sigma ",
+            "web-search",
+            "size",
+            "think",
+            "load",
+            "rate",
+            "/s",
             "side=wired",
             "path=",
             "->",
@@ -97,6 +115,10 @@ fn try_all(text: &str) {
     stable::<Buffer>(text);
     stable::<EcnThreshold>(text);
     stable::<Decimal>(text);
+    stable::<Traffic>(text);
+    stable::<Distribution<Time>>(text);
+    stable::<Distribution<u64>>(text);
+    stable::<ShortFlows>(text);
     stable::<AlgorithmSpec>(text);
     stable::<Mix>(text);
     stable::<FlowGroup>(text);

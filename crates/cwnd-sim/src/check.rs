@@ -3,7 +3,7 @@
 use crate::factory::Factory;
 use cwnd_link::SerialTime;
 use cwnd_scenario::{
-    Cost, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Problem, QueueLimit, Rate, Scenario, Stack,
+    Cost, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Problem, QueueLimit, Rate, Scenario, Stack, Traffic,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -159,6 +159,12 @@ fn check_flow(scenario: &Scenario, flow: &FlowSpec, place: &str, problems: &mut 
     if flow.bytes == Some(0) {
         problems.push(problem(format!("{place}.bytes"), "is nothing; a transfer has at least one byte"));
     }
+    if let Some(wrong) = flow.traffic.problem() {
+        problems.push(problem(format!("{place}.traffic"), wrong));
+    }
+    if flow.short && (flow.bytes.is_none() || flow.traffic != Traffic::Bulk) {
+        problems.push(problem(place, "is a short flow, which sends a number of bytes and nothing else"));
+    }
 }
 
 /// How many full packets a link holds at most, in its queue and on its line.
@@ -219,13 +225,14 @@ fn cost(scenario: &Scenario) -> Cost {
         })
         .sum();
     let samples = scenario.sample.map_or(0.0, |every| seconds / every.as_secs_f64().max(1e-9));
-    let columns = (4 * scenario.flows.len()).min(200) as f64;
+    let sampled = scenario.lasting_flows();
+    let columns = (4 * sampled).min(200) as f64;
     Cost {
         packets: 2.0 * packets,
         cpu_s: 2.0 * packets * CPU_PER_PACKET,
         // A packet stands in a ring (which doubles) and in a queue's departures; a flow has its state.
         memory: standing * 128.0
             + scenario.flows.len() as f64 * 16_384.0
-            + samples * (64.0 * scenario.flows.len() as f64 + 4.0 * columns),
+            + samples * (64.0 * sampled as f64 + 4.0 * columns),
     }
 }

@@ -11,7 +11,7 @@ use cwnd_scenario::{
 pub struct Simulator;
 
 /// Counts up whenever the outcome of any scenario changes, so that stored results are told apart.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The queues of all links are traced while there are no more than so many; else those of the bottleneck
 /// and of the link against it.
@@ -78,7 +78,9 @@ impl Run {
 }
 
 /// What happened after `before`: counts, sums and integrals are differences; times, states and extremes stay.
+/// Messages are those given then or later.
 fn since(before: &Outcome, after: Outcome) -> Outcome {
+    let begin = before.end;
     let flow = |(before, after): (&FlowOutcome, FlowOutcome)| FlowOutcome {
         packets_sent: after.packets_sent - before.packets_sent,
         retransmissions: after.retransmissions - before.retransmissions,
@@ -88,6 +90,7 @@ fn since(before: &Outcome, after: Outcome) -> Outcome {
         bytes_in_order: after.bytes_in_order - before.bytes_in_order,
         packets_dropped: after.packets_dropped - before.packets_dropped,
         packets_lost: after.packets_lost - before.packets_lost,
+        packets_copied: after.packets_copied - before.packets_copied,
         timeouts: after.timeouts - before.timeouts,
         congestion_events: after.congestion_events - before.congestion_events,
         acks_received: after.acks_received - before.acks_received,
@@ -95,6 +98,7 @@ fn since(before: &Outcome, after: Outcome) -> Outcome {
         rtt_samples: after.rtt_samples - before.rtt_samples,
         rtt_sum_s: after.rtt_sum_s - before.rtt_sum_s,
         cwnd_integral: after.cwnd_integral - before.cwnd_integral,
+        messages: after.messages.iter().filter(|message| message.start >= begin).copied().collect(),
         ..after
     };
     let link = |(before, after): (&LinkOutcome, LinkOutcome)| LinkOutcome {
@@ -103,6 +107,7 @@ fn since(before: &Outcome, after: Outcome) -> Outcome {
         dropped: after.dropped - before.dropped,
         lost: after.lost - before.lost,
         marked: after.marked - before.marked,
+        copied: after.copied - before.copied,
         delivered: after.delivered - before.delivered,
         waiting_integral: after.waiting_integral - before.waiting_integral,
         ..after
@@ -116,8 +121,8 @@ fn since(before: &Outcome, after: Outcome) -> Outcome {
     }
 }
 
-/// Run to the end, and record each flow that has started and each queue at 0, `every`, 2 `every`, …: the
-/// state just before what happens then.
+/// Run to the end, and record each flow that has started and is not short, and each queue, at 0, `every`, 2 `every`, …:
+/// the state just before what happens then.
 fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
     let network = &scenario.network;
     let reverse = network.links.iter().position(|link| {
@@ -133,8 +138,8 @@ fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
         queues: links.iter().map(|&link| network.links[link].name.clone()).collect(),
         ..Trace::default()
     };
-    let starts: Vec<u64> =
-        (0..scenario.flows.len()).map(|flow| crate::setup::start(scenario, flow)).collect();
+    let lasting = (0..scenario.flows.len()).filter(|flow| !scenario.flows[*flow].short);
+    let starts: Vec<(usize, u64)> = lasting.map(|flow| (flow, crate::setup::start(scenario, flow))).collect();
     let mut time = Time(0);
     while time <= scenario.duration {
         run.until(time);
@@ -142,7 +147,7 @@ fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
         let time_index = trace.times.len();
         trace.times.push(time);
         trace.queue_lengths.push(links.iter().map(|&link| simulation.queue_length(link) as u32).collect());
-        for flow in (0..scenario.flows.len()).filter(|&flow| starts[flow] <= time.0) {
+        for &(flow, _) in starts.iter().filter(|(_, start)| *start <= time.0) {
             let state = simulation.flow(flow);
             trace.samples.push(Sample {
                 time_index,

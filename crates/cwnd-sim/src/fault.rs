@@ -33,10 +33,16 @@ pub enum Fault {
     InletNotSettled,
     /// The waiting that lies beyond the end counts.
     WaitingBeyondTheEnd,
+    /// A transmitter takes its next packet before what arrives as the last one leaves.
+    AsksTooEarly,
+    /// A link that keeps its queue does not look at the packet in transmission when it says how long it is quiet.
+    PromisesTooMuch,
+    /// After a change of rate or delay nothing overtakes what was handed on before.
+    NotTakenBack,
 }
 
 /// All of them.
-pub const ALL: [Fault; 14] = [
+pub const ALL: [Fault; 17] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
@@ -51,6 +57,9 @@ pub const ALL: [Fault; 14] = [
     Fault::OldLosses,
     Fault::InletNotSettled,
     Fault::WaitingBeyondTheEnd,
+    Fault::AsksTooEarly,
+    Fault::PromisesTooMuch,
+    Fault::NotTakenBack,
 ];
 
 #[cfg(feature = "faults")]

@@ -133,6 +133,8 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
             let mut all = feeders[link].iter();
             match (all.next(), all.next()) {
                 (None, _) => Runner::Nobody,
+                // What keeps its queue is a stage of its own.
+                _ if !network.links[link].is_plain() => Runner::Itself,
                 (Some(&Feeder::Host(node)), None) => Runner::Output(node),
                 (Some(_), None) if !goes_on.contains(&link) => Runner::Inlet(network.links[link].to),
                 _ => Runner::Itself,

@@ -17,6 +17,8 @@ pub mod link;
 mod merge;
 mod merging;
 pub mod net;
+#[doc(hidden)]
+pub mod online;
 mod outcome;
 pub mod packet;
 mod ring;

@@ -13,6 +13,7 @@ pub use change::Change;
 pub use lane::Lane;
 
 use crate::fault::{self, Fault};
+use crate::online::Online;
 use crate::packet::{CE, ECT, LOST};
 use cwnd_link::{BernoulliLoss, Limits, SerialTime};
 use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
@@ -128,6 +129,8 @@ pub struct Link {
     /// Waiting times added up, ns.
     waited: u128,
     max_waiting: u64,
+    /// Its state, if it keeps its queue; then of the rest only ways and arrivals are in use.
+    pub online: Option<Box<Online>>,
 }
 
 /// What a link has counted.
@@ -143,6 +146,8 @@ pub struct LinkCounts {
     pub marked: u64,
     /// Packets lost on the line that have come to its end.
     pub lost: u64,
+    /// Copies that the line made.
+    pub copied: u64,
     /// Waiting times added up, nanoseconds.
     pub waited: u128,
     /// Most packets that waited at once.
@@ -183,6 +188,7 @@ impl Link {
             lost: 0,
             waited: 0,
             max_waiting: 0,
+            online: None,
         };
         link.set_alert();
         link
@@ -282,12 +288,20 @@ impl Link {
 
     /// The least time from a packet's arrival to its coming out, for packets of at least `size` bytes.
     pub fn least_latency(&self, size: u32) -> u64 {
+        if let Some(online) = &self.online {
+            return online.least_latency(size);
+        }
         self.serial.of(size) + self.delay
     }
 
     /// What it has counted.
     pub fn counts(&self) -> LinkCounts {
+        if let Some(online) = &self.online {
+            let (arrived, lost) = (self.arrived, self.lost);
+            return LinkCounts { arrived, data_arrived: arrived - self.bare, lost, ..online.counts() };
+        }
         LinkCounts {
+            copied: 0,
             arrived: self.arrived,
             data_arrived: self.arrived - self.bare,
             dropped: self.dropped,
@@ -515,11 +529,22 @@ impl Link {
 
     /// Packets that wait just before `t`, without the one in transmission.
     pub fn waiting(&self, t: u64) -> usize {
+        if let Some(online) = &self.online {
+            return online.waiting();
+        }
         self.in_system(t).saturating_sub(1)
     }
 
-    /// Of the waiting times that have been added up, what lies beyond `t`, nanoseconds.
-    pub fn waiting_beyond(&self, t: u64) -> u128 {
+    /// Waiting times up to `t`, to which everything has been handled: added up, nanoseconds.
+    pub fn waited(&self, t: u64) -> u128 {
+        match &self.online {
+            Some(online) => online.waited(t),
+            None => self.waited - self.waiting_beyond(t),
+        }
+    }
+
+    /// Of the waiting times that have been added up, what lies beyond `t`.
+    fn waiting_beyond(&self, t: u64) -> u128 {
         if fault::is(Fault::WaitingBeyondTheEnd) {
             return 0;
         }

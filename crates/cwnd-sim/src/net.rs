@@ -44,6 +44,8 @@ pub struct Fate {
     pub dropped: u64,
     /// And those that lines lost.
     pub lost: u64,
+    /// Copies that links made of them.
+    pub copies: u64,
     /// Packets of the handshake that were dropped or lost.
     pub handshake: u64,
 }
@@ -93,6 +95,19 @@ impl Net {
     #[inline(never)]
     pub fn bury_words(&mut self, words: [u64; 4]) {
         bury(&Packet::from_words(words), false, &mut self.sacks, &mut self.fates);
+    }
+
+    /// A copy of a packet, given as words.
+    #[cold]
+    pub fn copy_words(&mut self, [sent, sequence, mut rest]: [u64; 3]) -> [u64; 3] {
+        let packet = Packet::from_words([0, sent, sequence, rest]);
+        if packet.is(SACK) {
+            rest = rest >> 32 << 32 | u64::from(self.sacks.copy(packet.aux));
+        }
+        if packet.flags & (SYN | ESTABLISHED) == 0 {
+            self.fates[packet.channel as usize].copies += 1;
+        }
+        [sent, sequence, rest]
     }
 
     /// Take the next packet of a ring that really arrives, if it does so before `limit`.

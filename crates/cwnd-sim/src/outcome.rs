@@ -4,7 +4,7 @@ use crate::host::Endpoint;
 use crate::setup;
 use crate::simulation::Simulation;
 use crate::tcp::Receiver;
-use cwnd_scenario::{FlowOutcome, LinkOutcome, Outcome, Time};
+use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};
 
 impl Simulation {
     /// What has happened so far: counts up to the time that the run has come to.
@@ -17,6 +17,12 @@ impl Simulation {
             }
             if let Some(link) = line {
                 on_link[*link as usize] += ring.len() as u64;
+            }
+        }
+        for (link, on_link) in self.net.links.iter().zip(&mut on_link) {
+            for packet in link.online.iter().flat_map(|online| online.packets()) {
+                data_in_flight[packet.flow()] += u64::from(packet.is_data());
+                *on_link += 1;
             }
         }
         Outcome {
@@ -56,6 +62,7 @@ impl Simulation {
             bytes_in_order: spec.bytes.map_or(in_order, |bytes| bytes.min(in_order)),
             packets_dropped: fate.dropped,
             packets_lost: fate.lost,
+            packets_copied: fate.copies,
             packets_in_flight,
             timeouts: sender.counts.timeouts,
             congestion_events: sender.counts.congestion_events,
@@ -68,13 +75,21 @@ impl Simulation {
             cwnd_integral: sender.cwnd_integral(self.clock()) / 1e9,
             cwnd: sender.window().cwnd,
             ssthresh: sender.window().ssthresh,
+            messages: sender
+                .messages()
+                .iter()
+                .map(|message| MessageOutcome {
+                    bytes: message.bytes,
+                    start: since_origin(message.start),
+                    end: message.end.map(since_origin),
+                })
+                .collect(),
         }
     }
 
     fn link_outcome(&self, link: usize, in_flight: u64) -> LinkOutcome {
         let state = self.link(link);
         let counts = state.counts();
-        let waited = counts.waited - state.waiting_beyond(self.clock());
         LinkOutcome {
             name: self.scenario.network.links[link].name.clone(),
             arrived: counts.arrived,
@@ -82,9 +97,10 @@ impl Simulation {
             dropped: counts.dropped,
             lost: counts.lost,
             marked: counts.marked,
-            delivered: counts.arrived - counts.dropped - counts.lost - in_flight,
+            copied: counts.copied,
+            delivered: counts.arrived + counts.copied - counts.dropped - counts.lost - in_flight,
             in_flight,
-            waiting_integral: waited as f64 / 1e9,
+            waiting_integral: state.waited(self.clock()) as f64 / 1e9,
             max_waiting: counts.max_waiting,
         }
     }

@@ -37,6 +37,8 @@ pub const CWR: u16 = 1 << 6;
 pub const SYN: u16 = 1 << 7;
 /// The last ACK of the handshake.
 pub const ESTABLISHED: u16 = 1 << 8;
+/// With [`ECT`]: the codepoint is ECT(1), not ECT(0) (RFC 9331).
+pub const ECT1: u16 = 1 << 9;
 
 impl Packet {
     /// Whether all of `flags` are set.
@@ -134,6 +136,12 @@ impl SackSlab {
     /// How many are kept.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
+    }
+
+    /// Keep the same blocks once more, for a copy of the ACK.
+    pub fn copy(&mut self, id: u32) -> u32 {
+        let blocks = self.entries[id as usize];
+        self.keep(&blocks)
     }
 
     /// Whether none is kept.

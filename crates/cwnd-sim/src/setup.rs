@@ -4,13 +4,16 @@ use crate::factory::Factory;
 use crate::graph::Graph;
 use crate::host::Endpoint;
 use crate::link::Link;
-use crate::tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
-use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
+use crate::online::Online;
+use crate::tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
 use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scenario, Stack, StackProfile};
 
 /// The links of a scenario, idle.
 pub fn links(scenario: &Scenario) -> Vec<Link> {
+    let origin = origin(scenario);
+    let (full_packet, seed) = (scenario.stack.full_packet(), scenario.seed);
     let links = scenario.network.links.iter().enumerate();
     links
         .map(|(i, link)| {
@@ -21,7 +24,10 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
                 Loss::Bernoulli(_) | Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => None,
             };
             let mut state = Link::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss);
-            state.set_usual_sizes([scenario.stack.full_packet(), scenario.stack.ack_size]);
+            state.set_usual_sizes([full_packet, scenario.stack.ack_size]);
+            if !link.is_plain() {
+                state.online = Some(Box::new(Online::new(link, full_packet, origin, seed, i as u64)));
+            }
             state
         })
         .collect()
@@ -43,14 +49,11 @@ pub fn endpoints(
     scenario: &Scenario,
     factory: Factory<'_>,
 ) -> Result<(Vec<[Endpoint; 2]>, u64), EngineError> {
-    let starts: Vec<u64> = (0..scenario.flows.len()).map(|flow| start(scenario, flow)).collect();
-    let handshakes: Vec<u64> = scenario.flows.iter().map(|flow| handshake_time(scenario, flow)).collect();
-    let before = starts.iter().zip(&handshakes).map(|(start, handshake)| handshake.saturating_sub(*start));
-    // One more than needed: a link that has never sent was free before anything happens.
-    let origin = before.max().unwrap_or(0) + 1;
-    let marked = scenario.network.links.iter().any(|link| link.queue.ecn_threshold.is_some());
+    let origin = origin(scenario);
+    let marked = scenario.network.links.iter().any(|link| link.queue.marks());
     let mut endpoints = Vec::with_capacity(scenario.flows.len());
     for (i, flow) in scenario.flows.iter().enumerate() {
+        let connected = start(scenario, i) + origin;
         let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;
         let stack = &scenario.stack;
         let ecn = negotiated(stack.ecn, marked, algorithm.needs().ecn);
@@ -71,14 +74,21 @@ pub fn endpoints(
             detect_lost_retransmissions: stack.detect_lost_retransmissions,
             validate_cwnd: stack.profile == StackProfile::Linux,
             ecn,
+            l4s: stack.l4s,
             handshake: stack.handshake,
             rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
-            start: starts[i] + origin - handshakes[i],
+            start: connected - handshake_time(scenario, flow),
             stop: flow.stop.map_or(NEVER, |stop| stop.0.saturating_add(origin)),
             send_overhead: scenario.send_overhead.0,
             overhead_stream: Stream::new(scenario.seed, Purpose::SendOverhead, i as u64),
             algorithm_seed: Stream::new(scenario.seed, Purpose::Algorithm, i as u64).next_u64(),
-            hints: FlowHints { bytes: flow.bytes, deadline: None },
+            hints: FlowHints { bytes: flow.bytes, deadline: deadline(flow, connected) },
+            application: Application::new(
+                &flow.traffic,
+                Stream::new(scenario.seed, Purpose::Traffic, i as u64),
+                stack.payload,
+            ),
+            restart_after_idle: stack.profile == StackProfile::Linux,
         };
         let receiver = ReceiverConfig {
             channel: 2 * i as u32 + 1,
@@ -104,6 +114,14 @@ pub fn endpoints(
     Ok((endpoints, origin))
 }
 
+/// The engine's clock at the scenario's time zero: handshakes may come before it.
+pub fn origin(scenario: &Scenario) -> u64 {
+    let before = scenario.flows.iter().enumerate();
+    let before = before.map(|(i, flow)| handshake_time(scenario, flow).saturating_sub(start(scenario, i)));
+    // One more than needed: a link that has never sent was free before anything happens.
+    before.max().unwrap_or(0) + 1
+}
+
 /// What a flow negotiates: what its algorithm needs, if some queue marks, and else what the stack says.
 fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
     needed.filter(|_| marked).unwrap_or(match stack {
@@ -113,8 +131,16 @@ fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
     })
 }
 
-/// When a flow starts, jitter included, on the scenario's clock.
+/// When a flow that starts at `start`, on the engine's clock, should be complete.
+fn deadline(flow: &FlowSpec, start: u64) -> Option<Nanos> {
+    flow.deadline.map(|deadline| Nanos(start.saturating_add(deadline.0)))
+}
+
+/// When a flow starts, jitter included, on the scenario's clock. Short flows have none.
 pub fn start(scenario: &Scenario, flow: usize) -> u64 {
+    if scenario.flows[flow].short {
+        return scenario.flows[flow].start.0;
+    }
     let mut stream = Stream::new(scenario.seed, Purpose::StartJitter, flow as u64);
     scenario.flows[flow].start.0 + stream.below(scenario.start_jitter.0)
 }

@@ -21,7 +21,7 @@ use crate::link::{Lane, Link, Packed};
 use crate::net::Net;
 use crate::packet::BARE;
 use cwnd_link::SerialTime;
-use cwnd_scenario::{LinkId, Scenario};
+use cwnd_scenario::{Effects, LinkId, LinkSpec, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A receiver's host as the link before it sees it, and what has happened there since [`Echo::begin`]. What every
@@ -70,6 +70,9 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
         };
         let Some(inlet) = solo.inlet_link() else { continue };
         let from = net.line_of[solo.inlet_ring() as usize].expect("a line ends in an inlet") as usize;
+        if net.links[from].online.as_ref().is_some_and(|online| online.reorders()) {
+            continue;
+        }
         let loses = [inlet.0, solo.output().0].iter().any(|&link| net.links[link as usize].loses());
         if receiver.acknowledges_at_once() && graph.runners[from] == Runner::Itself && !loses {
             echoes[solo.inlet_ring() as usize] = Echo {
@@ -121,7 +124,7 @@ fn is_transparent(
     let one_size = !stack.handshake
         && (!stack.sack || (stack.sack_block_base, stack.sack_block_each) == (0, 0))
         && scenario.flows.iter().all(|flow| whole(flow.bytes));
-    if !one_size || net.links[link].loses() {
+    if !one_size || net.links[link].loses() || net.links[link].online.is_some() {
         return None;
     }
     let time = |link: usize, size| SerialTime::new(scenario.network.links[link].rate).of(size);
@@ -134,6 +137,9 @@ fn is_transparent(
         let echo = &echoes[ring];
         let from = net.line_of[ring]? as usize;
         let inlet = echo.inlet.1 as usize;
+        if !keeps_distances(&scenario.network.links[from]) {
+            return None;
+        }
         // Between two data packets of one transmitter lies the serialisation of the second.
         let apart = time(from, data);
         let two_fit = [inlet, output, link].iter().all(|&link| net.links[link].idle_grace() == 1);
@@ -155,6 +161,12 @@ fn is_transparent(
         }
     }
     Some(rings)
+}
+
+/// Whether packets come out of a link as far apart as its transmitter, at its rate, lets them go.
+fn keeps_distances(link: &LinkSpec) -> bool {
+    let Effects { slot, jitter, duplication, policer: _, ack_thinning: _ } = link.effects;
+    link.schedule.is_none() && slot.is_none() && jitter.is_none() && duplication == 0.0
 }
 
 /// An ACK that an echo sends.

@@ -13,13 +13,14 @@ use crate::link::{Change, Link};
 use crate::merge::Merge;
 use crate::merging;
 use crate::net::{Fate, Net};
+use crate::online;
 use crate::setup;
 use crate::shortcut::{self, Echo};
 use crate::tcp::Sender;
 use cwnd_cc::State;
-use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
+use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{
-    EngineError, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, SampleState, Scenario, Time,
+    Discipline, EngineError, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, SampleState, Scenario, Time,
 };
 
 /// A simulation under way.
@@ -62,6 +63,9 @@ pub struct Simulation {
     pub(crate) places: Vec<[(usize, usize); 2]>,
     /// The time before which each stage has handled everything.
     done: Vec<u64>,
+    /// What each stage still causes looks from outside as if it happened then or later: `done`, or later at a link
+    /// that knows when its next packet leaves.
+    quiet: Vec<u64>,
     now: u64,
     /// The engine's clock at the scenario's time zero: handshakes may come before it.
     pub(crate) origin: u64,
@@ -148,6 +152,7 @@ impl Simulation {
             local,
             places,
             done: vec![0; stages],
+            quiet: vec![0; stages],
             now: 0,
             origin,
             merge: Merge::default(),
@@ -189,7 +194,7 @@ impl Simulation {
             let mut limit = if is_host { horizon } else { stop };
             for wait in &self.graph.waits[stage] {
                 let beyond = if fault::is(Fault::PastTheFrontier) { 1000 } else { 0 };
-                limit = limit.min(self.done[wait.stage].saturating_add(wait.latency + beyond));
+                limit = limit.min(self.quiet[wait.stage].saturating_add(wait.latency).saturating_add(beyond));
             }
             if limit <= self.done[stage] {
                 continue;
@@ -206,22 +211,39 @@ impl Simulation {
                 packets += handled;
             }
             self.done[stage] = limit;
+            self.quiet[stage] =
+                if is_host { limit } else { self.link_quiet_until(stage - self.hosts.len(), limit) };
         }
         if ran {
             self.adapt_window(packets);
-        } else {
+        }
+        if packets < self.done.len() as u64 {
             self.skip_idle_time(stop);
         }
         self.done.iter().copied().min().unwrap_or(stop)
     }
 
-    /// Nothing happened in a whole round: nothing can before the earliest event there is.
+    /// Little happened in a whole round, or nothing: nothing can before the earliest event there is.
     fn skip_idle_time(&mut self, stop: u64) {
-        let hosts = self.net.wake[..self.hosts.len()].iter().copied();
+        // What has come to a host's inlet and not yet out of it may look earlier than what the host has done.
+        let hosts =
+            self.net.wake[..self.hosts.len()].iter().zip(&self.done).map(|(wake, done)| *wake.max(done));
         let links = self.graph.inputs.iter().flatten().map(|&ring| self.net.rings[ring as usize].next_at());
-        let next = hosts.chain(links).min().unwrap_or(stop).min(stop);
-        for done in &mut self.done {
-            *done = (*done).max(next);
+        let online = self.graph.links.iter().filter_map(|&link| self.net.links[link].online.as_ref());
+        let events = online.map(|online| online.next_event());
+        let next = hosts.chain(links).chain(events).min().unwrap_or(stop).min(stop);
+        for stage in 0..self.done.len() {
+            let done = self.done[stage].max(next);
+            self.done[stage] = done;
+            self.quiet[stage] = match stage.checked_sub(self.hosts.len()) {
+                Some(index) => {
+                    let link = self.graph.links[index];
+                    let Simulation { net, hosts, echoes, .. } = &mut *self;
+                    online::go_on(online::Outside::new(net, hosts, echoes, link, stop), done);
+                    self.link_quiet_until(index, done)
+                }
+                None => done,
+            };
         }
     }
 
@@ -238,8 +260,22 @@ impl Simulation {
 
     fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
         let link = self.graph.links[index] as u32;
+        if self.net.links[link as usize].online.is_some() {
+            let outside =
+                online::Outside::new(&mut self.net, &mut self.hosts, &mut self.echoes, link as usize, stop);
+            return online::run(outside, &mut self.merge, &self.graph.inputs[index], limit);
+        }
         let run = merging::Run { link, inputs: &self.graph.inputs[index], limit, stop };
         merging::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &run)
+    }
+
+    /// What a link's stage has to say of itself when everything before `done` has been handled; see `quiet`.
+    fn link_quiet_until(&mut self, index: usize, done: u64) -> u64 {
+        let link = self.graph.links[index] as u32;
+        match self.net.links[link as usize].online {
+            Some(_) => online::quiet_until(&mut self.net, link, done, self.smallest_packet),
+            None => done,
+        }
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &Sender {
@@ -283,7 +319,7 @@ impl Simulation {
     pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
         spec.rate = rate;
-        self.change(link, spec, Change::Serial(SerialTime::new(rate)))
+        self.change(link, spec, Change::Rate(rate))
     }
 
     /// Change a link's propagation delay. It applies to packets that leave the transmitter from now on;
@@ -294,23 +330,34 @@ impl Simulation {
         self.change(link, spec, Change::Delay(delay.0))
     }
 
-    /// Change what a link loses, from the next packet on that crosses its line.
+    /// Change what a link loses, from the next packet on that crosses its line. Where a link was made for independent losses
+    /// or none, others are refused.
     pub fn set_loss(&mut self, link: LinkId, loss: Loss) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
         spec.loss = loss.clone();
-        let probability = match loss {
-            Loss::Bernoulli(probability) => probability,
-            Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => 0.0,
-        };
+        if self.net.links[link].online.is_none() && !matches!(loss, Loss::None | Loss::Bernoulli(_)) {
+            return Err(made_for_less(link, "losses that depend on each other"));
+        }
         let stream = Stream::new(self.scenario.seed, Purpose::Loss, link as u64);
-        self.change(link, spec, Change::Loss(BernoulliLoss::new(probability, stream)))
+        self.change(link, spec, Change::Loss(loss, stream))
     }
 
-    /// Change a link's queue. What waits stays, even if it is more than the new limit.
-    pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) {
+    /// Change a link's queue: its limit and its parameters. What waits stays, even if it is more than the new limit.
+    /// Another discipline is refused.
+    pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) -> Result<(), Problem> {
+        let state = &mut self.net.links[link];
+        match &mut state.online {
+            Some(online) => online
+                .set_queue(&queue)
+                .map_err(|message| Problem { place: format!("links[{link}].queue"), message })?,
+            None if queue.discipline != Discipline::DropTail => {
+                return Err(made_for_less(link, "another discipline than drop-tail"));
+            }
+            None => state.set_queue(self.now, &queue),
+        }
         self.end_shortcuts();
         self.scenario.network.links[link].queue = queue;
-        self.net.links[link].set_queue(self.now, &queue);
+        Ok(())
     }
 
     /// Let a flow send no new data from now on.
@@ -327,9 +374,9 @@ impl Simulation {
         crate::check::check_link(&spec, &format!("links[{link}]"))?;
         let old = std::mem::replace(&mut self.scenario.network.links[link], spec);
         let before = self.net.links[link].clone();
-        if !matches!(change, Change::Loss(_)) {
+        if !matches!(change, Change::Loss(..)) {
             let mut trial = self.net.links[link].clone();
-            trial.set_line(&change);
+            trial.set_line(self.now, &change);
             self.net.links[link] = trial;
             self.graph.refresh(&self.net, self.smallest_packet);
             self.net.links[link] = before;
@@ -342,6 +389,11 @@ impl Simulation {
         }
         self.end_shortcuts();
         self.net.links[link].change(self.now, change, &mut self.net.rings);
+        // What a link knew of its next departure may not hold any more.
+        for index in 0..self.graph.links.len() {
+            let stage = self.hosts.len() + index;
+            self.quiet[stage] = self.link_quiet_until(index, self.done[stage]);
+        }
         // What is on its way may come at another time.
         self.net.wake[..self.hosts.len()].fill(0);
         Ok(())
@@ -360,5 +412,12 @@ impl Simulation {
     /// The engine's clock.
     pub(crate) fn clock(&self) -> u64 {
         self.now
+    }
+}
+
+fn made_for_less(link: LinkId, what: &str) -> Problem {
+    Problem {
+        place: format!("links[{link}]"),
+        message: format!("it was made without {what}; say that in the scenario, from the beginning"),
     }
 }

@@ -292,7 +292,8 @@ fn run_plain_releasing(
     limit: u64,
     run: &PlainRun,
 ) {
-    let limit = limit.min(sender.start_or_stop().saturating_add(1));
+    let turn = sender.start_stop_or_turn();
+    let limit = limit.min(turn.saturating_add(1));
     let mut output = FullPackets::new(port, run);
     let mut release = sender.release_at();
     let mut end = sender.plain_end();
@@ -305,8 +306,8 @@ fn run_plain_releasing(
     let mut last_data = false;
     while let Some(ack) = acks.next(sender) {
         let arrival = ack.arrival;
-        // Packets go before timers.
-        while release < arrival && release < until {
+        // Packets go before timers, and the release after the other timers.
+        while release < arrival && release < until.min(turn) {
             let now = release;
             if sender.is_quiet() {
                 since = Some(now);
@@ -339,7 +340,7 @@ fn run_plain_releasing(
     }
 }
 
-/// Plain ACKs of a sender whose packets leave by a timer, or over a link that loses some.
+/// Plain ACKs of a sender whose packets leave by a timer or are noted, or over a link that loses some.
 #[inline(never)]
 fn run_plain_at_leisure(sender: &mut Sender, acks: &mut PlainAcks<'_>, port: &mut Port<'_>, limit: u64) {
     while let Some(ack) = acks.next(sender) {

@@ -4,6 +4,8 @@
 //! what it sends with what the named section of the named RFC says it must. The working stands above each
 //! vector. Nothing here is read off the implementation.
 
+#[path = "endpoint/application.rs"]
+mod application;
 #[path = "endpoint/bench.rs"]
 mod bench;
 #[path = "endpoint/delayed_ack.rs"]

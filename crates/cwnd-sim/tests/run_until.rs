@@ -283,7 +283,7 @@ fn a_new_queue_applies_to_arrivals_and_leaves_what_waits() {
     let mut simulation = begin(&scenario);
     simulation.run_until(Time(1));
     let counting = Counting::WaitingOnly;
-    simulation.set_queue(0, QueueSpec { limit: QueueLimit::Packets(0), counting, ecn_threshold: None });
+    simulation.set_queue(0, QueueSpec::drop_tail(QueueLimit::Packets(0), counting)).unwrap();
     assert_eq!(simulation.queue_length(0), 3);
     simulation.run_until(Time(20 * MS));
     assert_eq!((simulation.queue_length(0), simulation.outcome().links[0].dropped), (0, 0));

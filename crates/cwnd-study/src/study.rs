@@ -287,8 +287,7 @@ impl Study {
     /// What a repeat (from 0) of a cell runs: the cell's scenario with the repeat's seed, sampled if its trace is
     /// to be kept or a metric needs it.
     pub fn scenario(&self, cell: usize, repeat: u32) -> Scenario {
-        let mut scenario = self.cells[cell].scenario.clone();
-        scenario.seed = self.seed.wrapping_add(u64::from(repeat));
+        let mut scenario = self.cells[cell].scenario.with_seed(self.seed.wrapping_add(u64::from(repeat)));
         if let Some(plan) = self.trace.as_ref().filter(|_| self.is_traced(cell, repeat)) {
             scenario.sample = Some(plan.sample);
         }

@@ -1,7 +1,7 @@
 //! What the scenarios of a study have in common, and in what they differ.
 
 use super::html::{definitions, escape};
-use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, StackProfile};
+use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, StackProfile, Traffic};
 use cwnd_study::{Axis, Study};
 
 /// The axes and the facts.
@@ -62,10 +62,27 @@ fn facts(study: &Study) -> Vec<(String, String)> {
 fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
     let network = &scenario.network;
     let mut facts = Vec::new();
-    let forward = scenario.flows.iter().filter(|flow| !flow.reverse).count();
-    let reverse = scenario.flows.len() - forward;
+    let lasting = || scenario.flows.iter().filter(|flow| !flow.short);
+    let forward = lasting().filter(|flow| !flow.reverse).count();
+    let reverse = scenario.lasting_flows() - forward;
     let against = if reverse > 0 { format!(" and {reverse} against them") } else { String::new() };
     facts.push(("Flows", format!("{forward}{against}")));
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in lasting().filter(|flow| flow.traffic != Traffic::Bulk).map(|flow| flow.traffic.to_string()) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    if !kinds.is_empty() {
+        facts.push(("Traffic", kinds.join("; ")));
+    }
+    if let Some(arrivals) = &scenario.arrivals {
+        let (algorithm, size) = (&arrivals.flow.algorithm, &arrivals.size);
+        facts.push((
+            "Short flows",
+            format!("{algorithm}, {:.3} a second in the mean, sizes {size}", arrivals.per_second),
+        ));
+    }
     if let Some(link) = network.links.get(network.bottleneck) {
         facts.push(("Bottleneck", rate(link)));
         facts.push(("Buffer of the bottleneck", limit(link)));

@@ -3,7 +3,7 @@
 use super::Setup;
 use crate::{AlgorithmSpec, FlowGroup, Mix, Problem, Scenario};
 
-/// Everything that one cell of a study says: a setup, and its flows in one of three ways.
+/// Everything that one cell of a study says: a setup (with its short flows), and the flows that last in one of three ways.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Experiment {
     /// All but the flows.
@@ -43,6 +43,8 @@ impl Experiment {
         };
         let ways = [self.algorithm.is_some(), self.mix.is_some(), !self.flow.is_empty()];
         match ways.iter().filter(|way| **way).count() {
+            // The short flows are all that there is.
+            0 if self.setup.short_flows.is_some() && self.reverse_flows == 0 => return Ok(Vec::new()),
             0 => {
                 let ways = "say `algorithm = \"cubic\"`, `mix = \"cubic*2,elastic*2\"` or `flow = [\"cubic; start=1 s\"]`";
                 return problem("algorithm", &format!("no flow is described: {ways}"));

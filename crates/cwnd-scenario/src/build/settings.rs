@@ -6,7 +6,8 @@ pub use network::{NETWORK, OF_LINES};
 
 use super::{EcnChoice, Experiment, LineDelay, MAX_FLOWS, Topology};
 use crate::{
-    Buffer, BufferTerm, ByteSize, EcnThreshold, Probability, Rate, StackProfile, Time, kinds::Family,
+    ArrivalRate, Buffer, BufferTerm, ByteSize, EcnThreshold, Probability, Rate, ShortFlows, StackProfile,
+    Time, Traffic, kinds::Family,
 };
 use std::str::FromStr;
 
@@ -135,7 +136,7 @@ const COMMON: &[Setting] = &[
     Setting {
         key: "flow",
         title: "Flows",
-        about: "Flows one by one, with what sets each apart: count, start, stop, rtt, bytes, reverse.",
+        about: "Flows one by one, with what sets each apart: count, start, stop, rtt, bytes, traffic, deadline, reverse.",
         default: "no such list",
         example: "cubic; start=21 s; rtt=320 ms",
         kind: SettingKind::Flows,
@@ -165,6 +166,46 @@ const COMMON: &[Setting] = &[
         kind: SettingKind::Number,
         set: |e, text| put(&mut e.setup.bytes, text, unit),
         measure: |text| text.parse().ok().map(|size: ByteSize| (size.0 as f64 / 1e6, "MB")),
+    },
+    Setting {
+        key: "traffic",
+        title: "Traffic",
+        about: "What applications give their flows to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, or `responses:size=SIZE,think=TIME`.",
+        default: "bulk",
+        example: "on-off:exponential 2 s,exponential 1 s",
+        kind: SettingKind::Text("a text in quotes"),
+        set: |e, text| {
+            text.parse()
+                .map(|traffic| e.setup.traffic = traffic)
+                .map_err(|error: crate::NotationError| error.to_string())
+        },
+        measure: |text| match text.parse().ok()? {
+            Traffic::Live(rate) => Some((rate.0 as f64 / 1e6, "Mbit/s")),
+            _ => None,
+        },
+    },
+    Setting {
+        key: "deadline",
+        title: "Deadline",
+        about: "How long after its start each flow should be complete; D2TCP is told.",
+        default: "no flow has one",
+        example: "50 ms",
+        kind: SettingKind::Quantity,
+        set: |e, text| put(&mut e.setup.deadline, text, unit),
+        measure: milliseconds,
+    },
+    Setting {
+        key: "short-flows",
+        title: "Short flows",
+        about: "Flows that arrive at random, send some bytes and end: algorithm, `load` (a part of the bottleneck's rate) or `rate`, `size`, and perhaps start, stop, deadline.",
+        default: "none",
+        example: "cubic; load=20 %; size=web-search",
+        kind: SettingKind::Text("a text in quotes"),
+        set: |e, text| put(&mut e.setup.short_flows, text, |error: crate::NotationError| error.to_string()),
+        measure: |text| match text.parse().ok().map(|flows: ShortFlows| flows.rate)? {
+            ArrivalRate::Load(percent) => Some((percent.to_f64(), "%")),
+            ArrivalRate::PerSecond(rate) => Some((rate.to_f64(), "1/s")),
+        },
     },
     Setting {
         key: "stagger",

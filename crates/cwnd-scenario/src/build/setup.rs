@@ -8,9 +8,9 @@ use super::{
     Built, CrossFlows, Endpoints, LineDelay, LineOptions, MAX_FLOWS, StackChoice, stack_choice::USUAL_WINDOW,
 };
 use crate::{
-    Buffer, BufferTerm, ByteSize, Decimal, DeliveryTrace, Discipline, EcnThreshold, FlowGroup, FlowSpec,
-    Place, Probability, Problem, QueueLimit, Rate, Scenario, Schedule, Side, Stack, StackProfile, Time,
-    Traffic,
+    Arrivals, Buffer, BufferTerm, ByteSize, Decimal, DeliveryTrace, Discipline, EcnThreshold, FlowGroup,
+    FlowSpec, Place, Probability, Problem, QueueLimit, Rate, Scenario, Schedule, ShortFlows, Side, Stack,
+    StackProfile, Time, Traffic,
 };
 
 /// All options of an experiment but its flows and its seed. The defaults are those of [`Setup::default`].
@@ -63,6 +63,13 @@ pub struct Setup {
     pub stop_stagger: Option<Time>,
     /// Each flow, reverse and cross ones excepted, sends so much and then ends; endless.
     pub bytes: Option<ByteSize>,
+    /// When each flow's application, reverse ones excepted, has data to send; always.
+    pub traffic: Traffic,
+    /// How long after its start each flow, reverse ones excepted, should be complete; it does not matter.
+    pub deadline: Option<Time>,
+    /// Short flows that come and go beside the others, all of them between two hosts that are theirs (on a path: its two
+    /// ends); none. In a buffer that counts packets a flow they count as one.
+    pub short_flows: Option<ShortFlows>,
     /// How often to sample flows and queues; never.
     pub sample: Option<Time>,
 }
@@ -93,20 +100,24 @@ impl Default for Setup {
             stagger: Time::ZERO,
             stop_stagger: None,
             bytes: None,
+            traffic: Traffic::Bulk,
+            deadline: None,
+            short_flows: None,
             sample: None,
         }
     }
 }
 
 impl Setup {
-    /// The scenario of these flows. A flow's own start, stop and bytes come before the setup's rules.
+    /// The scenario of these flows, and of the short ones that this seed draws. A flow's own start, stop, bytes, traffic and
+    /// deadline come before the setup's rules.
     ///
     /// # Errors
     /// Everything that cannot be met, by its place: a field's name, or `flows[1].rtt` for the second group.
     pub fn scenario(&self, groups: &[FlowGroup], seed: u64) -> Result<Scenario, Vec<Problem>> {
         let own = groups.len();
         let groups = &self.with_cross_flows(groups).map_err(|problem| vec![problem])?;
-        check_counts(groups)?;
+        check_counts(groups, self.short_flows.is_some())?;
         let mut problems = self.problems();
         self.check_places(groups, &mut problems);
         let owners: Vec<usize> = groups
@@ -119,13 +130,16 @@ impl Setup {
             reverse: group.reverse,
             place: group.place.clone(),
         };
-        let ends = owners.iter().map(|g| end(&groups[*g])).collect();
+        let ends = owners.iter().map(|g| end(&groups[*g]));
+        // The short flows' two hosts come last.
+        let ends = ends.chain(self.short_flows.iter().map(|_| Endpoints::default())).collect();
         let times = self.times(groups, own, &owners, &mut problems);
         let stack = keep(self.stack.stack(self.marks()), &mut problems);
         let built = stack.as_ref().and_then(|stack| {
             let built = self.network(ends, stack.full_packet());
             keep(built.map_err(|found| by_group(found, &owners)), &mut problems)
         });
+        let arrivals = self.arrivals(stack.as_ref(), built.as_ref(), &mut problems);
         let (Some(mut stack), Some(built), true) = (stack, built, problems.is_empty()) else {
             problems.dedup();
             return Err(problems);
@@ -138,22 +152,23 @@ impl Setup {
             self.send_overhead.unwrap_or(serialisation(self.bottleneck_rate(), stack.full_packet()));
         let flow = |((owner, (start, stop)), route): ((&usize, _), super::Route)| {
             let group = &groups[*owner];
-            let bytes = self.bytes.filter(|_| !group.reverse && *owner < own);
+            let usual = !group.reverse && *owner < own;
             FlowSpec {
                 algorithm: group.algorithm.clone(),
                 route: route.data,
                 ack_route: route.acks,
                 start,
                 stop,
-                bytes: group.bytes.or(bytes).map(|size| size.0),
-                traffic: Traffic::Bulk,
-                deadline: None,
+                bytes: group.bytes.or(self.bytes.filter(|_| usual)).map(|size| size.0),
+                traffic: group.traffic.unwrap_or(if usual { self.traffic } else { Traffic::Bulk }),
+                deadline: group.deadline.or(self.deadline.filter(|_| usual)),
                 short: false,
                 reverse: group.reverse,
             }
         };
-        Ok(Scenario {
+        let mut scenario = Scenario {
             flows: owners.iter().zip(times).zip(built.routes).map(flow).collect(),
+            arrivals,
             network: built.network,
             stack,
             duration: self.duration,
@@ -162,7 +177,42 @@ impl Setup {
             start_jitter,
             send_overhead,
             sample: self.sample,
-        })
+        };
+        scenario.draw_short_flows();
+        if scenario.flows.is_empty() {
+            let message = format!(
+                "none arrives before the end, at {}: take a longer run or more of them",
+                self.duration
+            );
+            return Err(vec![Problem { place: "short_flows".to_owned(), message }]);
+        }
+        Ok(scenario)
+    }
+
+    /// Of what the short flows are drawn, once the network is there.
+    fn arrivals(
+        &self,
+        stack: Option<&Stack>,
+        built: Option<&Built>,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Arrivals> {
+        let (short, built) = (self.short_flows.as_ref()?, built?);
+        let route = built.routes.last()?.clone();
+        let arrivals = short.arrivals((route.data, route.acks), self.rate, stack?);
+        let arrivals = arrivals.and_then(|arrivals| {
+            let (start, end) =
+                (arrivals.flow.start, arrivals.until.unwrap_or(self.duration).min(self.duration));
+            match arrivals.problem(self.duration) {
+                Some(problem) => Err(problem),
+                None if start >= end => {
+                    Err(format!("they would begin at {start} and end at {end}: that is no time at all"))
+                }
+                None if arrivals.flow.deadline == Some(Time::ZERO) => Err(NO_DEADLINE.to_owned()),
+                None => Ok(arrivals),
+            }
+        });
+        let place = "short_flows";
+        arrivals.map_err(|message| problems.push(Problem { place: place.to_owned(), message })).ok()
     }
 
     /// These flows, and the cross flows beside them.
@@ -254,6 +304,10 @@ impl Setup {
         let sample = "samples need a time between them: write `100 ms`, for example";
         check(self.sample == Some(Time::ZERO), "sample", sample);
         check(self.bytes == Some(ByteSize(0)), "bytes", "a transfer has at least 1 byte");
+        check(self.deadline == Some(Time::ZERO), "deadline", NO_DEADLINE);
+        if let Some(problem) = self.traffic.problem() {
+            check(true, "traffic", &problem);
+        }
         problems
     }
 
@@ -305,19 +359,28 @@ impl Setup {
     }
 }
 
-fn check_counts(groups: &[FlowGroup]) -> Result<(), Vec<Problem>> {
+const NO_DEADLINE: &str = "a flow needs some time: write `50 ms`, for example";
+
+/// `short`: there are short flows beside them, and so there need be no others.
+fn check_counts(groups: &[FlowGroup], short: bool) -> Result<(), Vec<Problem>> {
     let flows: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
     let forward: u64 = groups.iter().filter(|g| !g.reverse).map(|g| u64::from(g.count)).sum();
     let mut problems = Vec::new();
     let mut problem = |place: String, message: String| problems.push(Problem { place, message });
     if flows > u64::from(MAX_FLOWS) {
         problem("flows".to_owned(), format!("{flows} flows are too many: {MAX_FLOWS} are the most"));
-    } else if forward == 0 {
+    } else if forward == 0 && !short {
         problem("flows".to_owned(), "there must be at least 1 flow that is not reverse".to_owned());
     }
     for (g, group) in groups.iter().enumerate() {
         if group.bytes == Some(ByteSize(0)) {
             problem(format!("flows[{g}].bytes"), "a transfer has at least 1 byte".to_owned());
+        }
+        if group.deadline == Some(Time::ZERO) {
+            problem(format!("flows[{g}].deadline"), NO_DEADLINE.to_owned());
+        }
+        if let Some(wrong) = group.traffic.and_then(|traffic| traffic.problem()) {
+            problem(format!("flows[{g}].traffic"), wrong);
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }

@@ -8,7 +8,7 @@ pub fn markdown() -> String {
     let mut text = String::from(INTRODUCTION);
     type Belongs = fn(&Metric) -> bool;
     let sections: [(&str, Belongs); 4] = [
-        ("Of flows, from counts", |m| !m.needs_samples() && m.is_of(Scope::Run)),
+        ("Of flows and messages, from counts", |m| !m.needs_samples() && m.is_of(Scope::Run)),
         ("Of flows, from samples over time", |m| m.needs_samples()),
         ("Of queues", |m| m.is_of(Scope::Queue)),
         ("Of two results", |m| m.is_of(Scope::Comparison)),
@@ -29,13 +29,15 @@ const INTRODUCTION: &str = "\
 
 Wire bytes count headers as the stack defines them; payload does not. The counted time lasts from the end of the warm-up
 (0 if there is none) to the end of the run. A run's own figures are those of its forward flows; reverse flows are the
-load against which they run. What cannot be measured is not there.
+load against which they run. Short flows have a part in sums and in queues; what speaks of flows one by one (Jain's index,
+windows, completion times) leaves them out where there are others. What cannot be measured is not there.
 
 | name | of what |
 |---|---|
 | `throughput_bps` | all forward flows |
 | `flow2.throughput_bps` | the second flow, forward or reverse, in runs of up to 64 flows |
 | `elastic.throughput_bps` | the forward flows of an algorithm, where several share |
+| `short.slowdown_p99` | short flows that started in the counted time; `short-small`: under 100 KB, `short-large`: over 1 MB |
 | `bottleneck.mean_packets` | a queue, by its link: the bottleneck, and with up to four flows the senders' own |
 
 Metrics that are made from samples are there if the run is sampled. A study that asks for one samples by itself, every
@@ -50,6 +52,7 @@ fn entry(metric: &Metric) -> String {
         Better::Neither => "",
     };
     let of = match metric.scopes {
+        scopes if scopes.contains(&Scope::Short) => " Also of one flow, of an algorithm, and of short flows.",
         scopes if scopes.contains(&Scope::Flow) => " Also of one flow, and of an algorithm.",
         scopes if scopes.contains(&Scope::Algorithm) => " Also of an algorithm.",
         _ => "",

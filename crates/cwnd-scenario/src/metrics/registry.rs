@@ -1,6 +1,7 @@
 //! Every metric, once: what it is called, what it means, and how it is computed.
 
 mod counted;
+mod ends;
 mod others;
 mod sampled;
 
@@ -49,6 +50,9 @@ pub enum Scope {
     Flow,
     /// Of the forward flows of an algorithm, where several share: `elastic.throughput_bps`.
     Algorithm,
+    /// Of the short flows (`short.slowdown_p99`), of those of less than 100 KB (`short-small.slowdown_p99`), and of those of
+    /// more than 1 MB (`short-large.slowdown_p99`).
+    Short,
     /// Of a link's queue: `bottleneck.mean_packets`.
     Queue,
     /// Of two results; no run has it by itself.
@@ -71,7 +75,8 @@ pub enum Measure {
     Comparison(fn(f64, f64) -> Option<f64>),
 }
 
-const EVERY: &[Scope] = &[Scope::Run, Scope::Flow, Scope::Algorithm];
+const EVERY: &[Scope] = &[Scope::Run, Scope::Flow, Scope::Algorithm, Scope::Short];
+const EACH: &[Scope] = &[Scope::Run, Scope::Flow, Scope::Algorithm];
 const SHARED: &[Scope] = &[Scope::Run, Scope::Algorithm];
 const RUN: &[Scope] = &[Scope::Run];
 
@@ -89,5 +94,7 @@ impl Metric {
 
 /// All metrics, in the order in which they are best read.
 pub fn all() -> impl Iterator<Item = &'static Metric> {
-    [counted::COUNTED, sampled::SAMPLED, others::QUEUES, others::COMPARISONS].into_iter().flatten()
+    [counted::COUNTED, ends::ENDS, sampled::SAMPLED, others::QUEUES, others::COMPARISONS]
+        .into_iter()
+        .flatten()
 }

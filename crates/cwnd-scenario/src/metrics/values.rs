@@ -2,9 +2,10 @@
 //!
 //! | name | of what |
 //! |---|---|
-//! | `throughput_bps` | all forward flows |
+//! | `throughput_bps` | all forward flows; what speaks of flows one by one (Jain's index, windows) is of those that are not short |
 //! | `flow2.throughput_bps` | the second flow of the scenario, forward or reverse; in runs of up to [`MAX_FLOWS`] flows |
 //! | `elastic.throughput_bps` | the forward flows of an algorithm (named with its parameters), where several algorithms share |
+//! | `short.slowdown_p99` | the short flows that started while it was counted; `short-small` are those of less than 100 KB, `short-large` those of more than 1 MB |
 //! | `bottleneck.mean_packets` | a link's queue, by the link's name: the bottleneck, and with up to four flows the links that forward flows' data enters first |
 
 use super::registry::{Measure, Metric, Scope, all};
@@ -34,6 +35,7 @@ pub fn find(name: &str) -> Option<&'static Metric> {
                 None => metric.is_of(Scope::Run),
                 Some("") => false,
                 Some(of) if flow_number(of).is_some() => metric.is_of(Scope::Flow),
+                Some(of) if short_class(of).is_some() => metric.is_of(Scope::Short),
                 Some(_) => metric.is_of(Scope::Algorithm) || metric.is_of(Scope::Queue),
             }
     })
@@ -44,7 +46,8 @@ pub fn has(scenario: &Scenario, name: &str) -> bool {
     let (Some(metric), (of, _)) = (find(name), split(name)) else { return false };
     let Some(of) = of else { return true };
     match flow_number(of) {
-        Some(number) => number <= scenario.flows.len() && scenario.flows.len() <= MAX_FLOWS,
+        Some(number) => number <= scenario.lasting_flows() && scenario.lasting_flows() <= MAX_FLOWS,
+        None if short_class(of).is_some() => scenario.lasting_flows() < scenario.flows.len(),
         None if metric.is_of(Scope::Queue) => {
             queues(scenario).iter().any(|link| scenario.network.links[*link].name == of)
         }
@@ -57,14 +60,22 @@ pub fn values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
     let view = View::new(scenario, outcome);
     let mut values = BTreeMap::new();
     of_flows(&view, &view.forward(), Scope::Run, "", &mut values);
-    if scenario.flows.len() <= MAX_FLOWS {
-        for flow in view.all() {
+    if scenario.lasting_flows() <= MAX_FLOWS {
+        for flow in view.all().filter(|flow| !scenario.flows[*flow].short) {
             of_flows(&view, &[flow], Scope::Flow, &format!("flow{}.", flow + 1), &mut values);
         }
     }
     for (algorithm, flows) in algorithms(scenario).into_iter().flatten() {
         let flows: Vec<usize> = flows.into_iter().filter(|flow| view.all().contains(flow)).collect();
         of_flows(&view, &flows, Scope::Algorithm, &format!("{algorithm}."), &mut values);
+    }
+    let short = view.short();
+    for (class, belongs) in SHORT_CLASSES.iter().filter(|_| !short.is_empty()) {
+        let of_class = |flow: &usize| scenario.flows[*flow].bytes.is_some_and(belongs);
+        let flows: Vec<usize> = short.iter().copied().filter(of_class).collect();
+        if !flows.is_empty() {
+            of_flows(&view, &flows, Scope::Short, &format!("{class}."), &mut values);
+        }
     }
     for link in queues(scenario).into_iter().filter_map(|link| outcome.links.get(link)) {
         for metric in all() {
@@ -76,9 +87,23 @@ pub fn values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
     values
 }
 
-/// The forward flows of each algorithm, where several share.
+type Belongs = fn(u64) -> bool;
+
+/// Short flows by their size in bytes: the bounds are those of pFabric (SIGCOMM 2013) and of most work since, but that its
+/// large flows begin at 10 MB.
+const SHORT_CLASSES: [(&str, Belongs); 3] = [
+    ("short", |_| true),
+    ("short-small", |bytes| bytes < 100_000),
+    ("short-large", |bytes| bytes > 1_000_000),
+];
+
+fn short_class(of: &str) -> Option<Belongs> {
+    SHORT_CLASSES.iter().find(|(class, _)| *class == of).map(|(_, belongs)| *belongs)
+}
+
+/// The forward flows of each algorithm that are not short, where several share.
 fn algorithms(scenario: &Scenario) -> Option<BTreeMap<String, Vec<usize>>> {
-    let forward = scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.reverse);
+    let forward = scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.reverse && !flow.short);
     let mut algorithms = BTreeMap::<String, Vec<usize>>::new();
     for (index, flow) in forward {
         algorithms.entry(flow.algorithm.to_string()).or_default().push(index);
@@ -89,8 +114,8 @@ fn algorithms(scenario: &Scenario) -> Option<BTreeMap<String, Vec<usize>>> {
 /// The links whose queues have values.
 fn queues(scenario: &Scenario) -> BTreeSet<usize> {
     let mut links = BTreeSet::from([scenario.network.bottleneck]);
-    if scenario.flows.len() <= MAX_FLOWS_WITH_QUEUES {
-        let forward = scenario.flows.iter().filter(|flow| !flow.reverse);
+    if scenario.lasting_flows() <= MAX_FLOWS_WITH_QUEUES {
+        let forward = scenario.flows.iter().filter(|flow| !flow.reverse && !flow.short);
         links.extend(forward.filter_map(|flow| flow.route.first()));
     }
     links.retain(|link| *link < scenario.network.links.len());
@@ -104,10 +129,12 @@ fn of_flows(
     prefix: &str,
     values: &mut BTreeMap<String, f64>,
 ) {
+    // Short flows are not sampled.
+    let lasting = view.lasting(flows);
     for metric in all().filter(|metric| metric.is_of(scope)) {
         let value = match metric.measure {
             Measure::Counted(measure) => measure(view, flows),
-            Measure::Sampled(measure) if view.samples.is_some() => measure(view, flows),
+            Measure::Sampled(measure) if view.samples.is_some() => measure(view, &lasting),
             Measure::Sampled(_) | Measure::Queue(_) | Measure::Comparison(_) => None,
         };
         if let Some(value) = value.filter(|value| value.is_finite()) {

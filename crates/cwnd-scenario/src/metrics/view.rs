@@ -31,6 +31,18 @@ impl<'a> View<'a> {
         View { scenario, outcome, samples }
     }
 
+    /// Those of some flows that are not short. What speaks of flows one by one is of these.
+    pub(super) fn lasting(&self, flows: Flows<'_>) -> Vec<usize> {
+        flows.iter().copied().filter(|flow| !self.scenario.flows[*flow].short).collect()
+    }
+
+    /// The short flows that started while it was counted.
+    pub(super) fn short(&self) -> Vec<usize> {
+        let counted = self.outcome.begin..self.outcome.end;
+        let short = self.all().filter(|flow| self.scenario.flows[*flow].short);
+        short.filter(|flow| counted.contains(&self.flow(*flow).start)).collect()
+    }
+
     /// The flows that are not marked as reverse.
     pub fn forward(&self) -> Vec<usize> {
         self.all().filter(|flow| !self.scenario.flows[*flow].reverse).collect()
@@ -63,13 +75,14 @@ impl<'a> View<'a> {
     /// packet and of an ACK on every link, seconds.
     pub(super) fn unloaded_rtt(&self, flow: usize) -> f64 {
         let (spec, stack) = (&self.scenario.flows[flow], &self.scenario.stack);
-        let on_wire = |links: &[usize], bytes: u32| {
-            let rates = links.iter().map(|link| self.scenario.network.links[*link].rate);
-            rates.map(|rate| transmission(rate, f64::from(bytes))).sum::<f64>()
-        };
         self.scenario.base_rtt(flow).as_secs_f64()
-            + on_wire(&spec.route, stack.full_packet())
-            + on_wire(&spec.ack_route, stack.ack_size)
+            + self.on_wire(&spec.route, f64::from(stack.full_packet()))
+            + self.on_wire(&spec.ack_route, f64::from(stack.ack_size))
+    }
+
+    /// How long links take to transmit so many bytes, one after the other, seconds.
+    pub(super) fn on_wire(&self, links: &[usize], bytes: f64) -> f64 {
+        links.iter().map(|link| transmission(self.scenario.network.links[*link].rate, bytes)).sum()
     }
 }
 
@@ -151,14 +164,17 @@ pub(super) fn queueing_delay_mean_s(view: &View<'_>, flows: Flows<'_>) -> Option
 }
 
 pub(super) fn jain_throughput(view: &View<'_>, flows: Flows<'_>) -> f64 {
+    let flows = &view.lasting(flows);
     jain_index(&flows.iter().map(|flow| throughput_bps(view, &[*flow])).collect::<Vec<_>>())
 }
 
 pub(super) fn jain_rtt(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let flows = &view.lasting(flows);
     jain_of(flows, |flow| rtt_mean_s(view, &[flow]))
 }
 
 pub(super) fn jain_queueing_delay(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let flows = &view.lasting(flows);
     jain_of(flows, |flow| queueing_delay_mean_s(view, &[flow]))
 }
 
@@ -179,7 +195,7 @@ pub(super) fn jain_base_rtts(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
 /// Jain's index of the mean throughputs of classes of flows; none if all flows are of one class.
 fn jain_between<K: Ord>(view: &View<'_>, flows: Flows<'_>, class: impl Fn(usize) -> K) -> Option<f64> {
     let mut classes = std::collections::BTreeMap::<K, Vec<usize>>::new();
-    for flow in flows {
+    for flow in &view.lasting(flows) {
         classes.entry(class(*flow)).or_default().push(*flow);
     }
     let means: Vec<f64> =
@@ -188,36 +204,15 @@ fn jain_between<K: Ord>(view: &View<'_>, flows: Flows<'_>, class: impl Fn(usize)
 }
 
 pub(super) fn throughput_ratio(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let flows = &view.lasting(flows);
     let rates = flows.iter().map(|flow| throughput_active_bps(view, &[*flow]));
     let (least, most) =
         rates.fold((f64::INFINITY, 0.0f64), |(least, most), rate| (least.min(rate), most.max(rate)));
     Some(most / least).filter(|ratio| ratio.is_finite())
 }
 
-pub(super) fn completion_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
-    mean_of(flows, |flow| completion(view, flow))
-}
-
-pub(super) fn slowdown(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
-    mean_of(flows, |flow| {
-        let spec = &view.scenario.flows[flow];
-        let stack = &view.scenario.stack;
-        let packets = spec.bytes?.div_ceil(u64::from(stack.payload.max(1)));
-        let wire = spec.bytes? as f64 + packets as f64 * f64::from(stack.data_overhead);
-        let narrowest = spec.route.iter().map(|link| view.scenario.network.links[*link].rate).min()?;
-        // The first packet's way is in the round trip; the others follow it at the narrowest link's rate.
-        let first = wire.min(f64::from(stack.full_packet()));
-        let least = view.unloaded_rtt(flow) + transmission(narrowest, wire - first);
-        Some(completion(view, flow)? / least).filter(|ratio| ratio.is_finite())
-    })
-}
-
-fn completion(view: &View<'_>, flow: usize) -> Option<f64> {
-    let flow = view.flow(flow);
-    flow.completed.map(|completed| between(flow.start, completed))
-}
-
 pub(super) fn cwnd_mean(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let flows = &view.lasting(flows);
     mean_of(flows, |flow| {
         let flow = view.flow(flow);
         let open = between(flow.start.max(view.outcome.begin), view.outcome.end);
@@ -258,7 +253,7 @@ pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-fn mean(sum: f64, count: u64) -> Option<f64> {
+pub(super) fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 

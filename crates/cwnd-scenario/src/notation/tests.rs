@@ -1,4 +1,5 @@
 use super::*;
+use crate::Distribution;
 
 fn spec(name: &str, parameters: &[(&str, &str)]) -> AlgorithmSpec {
     AlgorithmSpec {
@@ -77,7 +78,8 @@ fn refuses_mixes_with_a_place() {
 
 #[test]
 fn reads_flows() {
-    let text = "agile-sd:lambda_max=4; count=2; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; reverse";
+    let text = "agile-sd:lambda_max=4; count=2; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; \
+                traffic=on-off:exponential 2 s,1 s; deadline=50 ms; reverse";
     let group: FlowGroup = text.parse().unwrap();
     let expected = FlowGroup {
         algorithm: spec("agile-sd", &[("lambda_max", "4")]),
@@ -86,6 +88,11 @@ fn reads_flows() {
         stop: Some(Time::from_secs(85)),
         rtt: Some(Time::from_millis(320)),
         bytes: Some(ByteSize(5_100_000_000)),
+        traffic: Some(Traffic::OnOff {
+            on: Distribution::Exponential(Time::from_secs(2)),
+            off: Distribution::Constant(Time::from_secs(1)),
+        }),
+        deadline: Some(Time::from_millis(50)),
         reverse: true,
         place: Place::Usual,
     };
@@ -109,7 +116,8 @@ fn refuses_flows_with_a_place() {
     assert_eq!(refused::<FlowGroup>("; count=2"), "column 1: an algorithm's name is missing here");
     assert_eq!(
         refused::<FlowGroup>("cubic; strat=3 s"),
-        "column 8: a flow has no `strat` (did you mean `start`?): it takes count, start, stop, rtt, bytes, side, hop, path and reverse"
+        "column 8: a flow has no `strat` (did you mean `start`?): it takes count, start, stop, rtt, bytes, traffic, deadline, \
+         side, hop, path and reverse"
     );
     assert_eq!(
         refused::<FlowGroup>("cubic; start=3"),
@@ -122,6 +130,10 @@ fn refuses_flows_with_a_place() {
     assert_eq!(
         refused::<FlowGroup>("cubic; reverse=1"),
         "column 16: `reverse` stands alone, without a value"
+    );
+    assert_eq!(
+        refused::<FlowGroup>("cubic; traffic=live:5"),
+        "column 21: `5`: a rate needs a unit: write `5 Mbit/s`, for example"
     );
     assert_eq!(refused::<FlowGroup>("cubic; count=2; count=3"), "column 17: `count` is said twice");
     assert_eq!(

@@ -1,21 +1,21 @@
 //! Live changes: what has been computed beyond the time of a change is computed anew.
 
-use super::{Link, Packed};
+use super::{Link, NOWHERE, Next, Packed};
 use crate::fault::{self, Fault};
 use crate::packet::LOST;
 use crate::ring::Ring;
-use cwnd_link::{BernoulliLoss, Limits, SerialTime};
-use cwnd_scenario::QueueSpec;
+use cwnd_link::{BernoulliLoss, Limits, SerialTime, Stream};
+use cwnd_scenario::{Loss, QueueSpec, Rate, Time};
 
 /// What may change at a link while it runs.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// The rate.
-    Serial(SerialTime),
+    Rate(Rate),
     /// The propagation delay, nanoseconds.
     Delay(u64),
-    /// The probability of loss; the model is used as it is where there was none before.
-    Loss(BernoulliLoss),
+    /// What is lost, and the stream to draw from where nothing was lost before.
+    Loss(Loss, Stream),
 }
 
 impl Link {
@@ -34,6 +34,21 @@ impl Link {
     /// or later: a rate applies to the bits that remain of the packet in transmission and to all behind
     /// it, a delay to what departs from `t` on, a loss probability to what crosses the line from `t` on.
     pub fn change(&mut self, t: u64, change: Change, rings: &mut [Ring]) {
+        if let Some(online) = &mut self.online {
+            match change {
+                Change::Rate(rate) => online.set_rate(t, rate),
+                Change::Delay(delay) => online.set_delay(t, Time(delay)),
+                Change::Loss(loss, _) => return online.set_loss(&loss),
+            }
+            let mut outs = match &self.next {
+                Next::One(ring) => vec![*ring],
+                Next::ByChannel(rings) => rings.to_vec(),
+            };
+            outs.sort_unstable();
+            outs.dedup();
+            outs.retain(|&ring| ring != NOWHERE);
+            return online.take_back(rings, &outs);
+        }
         self.settle_first();
         let mask = self.departures.len() - 1;
         let n = self.in_system(t);
@@ -51,14 +66,17 @@ impl Link {
         let places = self.places(first, rings);
         let old_serial = self.serial;
         match change {
-            Change::Serial(serial) => {
-                self.serial = serial;
+            Change::Rate(rate) => {
+                self.serial = SerialTime::new(rate);
                 self.set_alert();
                 self.set_usual_sizes(self.usual.map(|(size, _)| size));
             }
             Change::Delay(delay) => (self.delay, self.delay_since) = (delay, t),
-            Change::Loss(_) if fault::is(Fault::OldLosses) && self.loss.is_some() => {}
-            Change::Loss(fresh) => self.redraw(&places, rings, fresh),
+            Change::Loss(..) if fault::is(Fault::OldLosses) && self.loss.is_some() => {}
+            Change::Loss(loss, stream) => {
+                let probability = if let Loss::Bernoulli(probability) = loss { probability } else { 0.0 };
+                self.redraw(&places, rings, BernoulliLoss::new(probability, stream));
+            }
         }
 
         let mut start = t;
@@ -132,11 +150,13 @@ impl Link {
     }
 
     /// Take on a rate or delay, for [`Link::least_latency`] alone.
-    pub fn set_line(&mut self, change: &Change) {
-        match change {
-            Change::Serial(serial) => self.serial = *serial,
-            Change::Delay(delay) => self.delay = *delay,
-            Change::Loss(_) => {}
+    pub fn set_line(&mut self, t: u64, change: &Change) {
+        match (&mut self.online, change) {
+            (Some(online), Change::Rate(rate)) => online.set_rate(t, *rate),
+            (Some(online), Change::Delay(delay)) => online.set_delay(t, Time(*delay)),
+            (None, Change::Rate(rate)) => self.serial = SerialTime::new(*rate),
+            (None, Change::Delay(delay)) => self.delay = *delay,
+            (_, Change::Loss(..)) => {}
         }
     }
 }

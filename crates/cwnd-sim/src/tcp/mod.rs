@@ -3,6 +3,7 @@
 //! An endpoint is a state machine: it is handed a packet or told that its timer has come, and hands
 //! packets to an [`Emit`](crate::packet::Emit). It knows nothing of links or engines.
 
+mod application;
 mod plain;
 mod rate;
 mod receiver;
@@ -10,7 +11,9 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod transmit;
 
+pub use application::{Application, Message};
 pub(crate) use plain::{Leave, PlainRun};
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
 pub use sender::{SYN_OPTIONS, Sender, SenderConfig, SenderCounts};

@@ -30,6 +30,8 @@ pub(crate) enum Leave {
     AfterOverhead,
     /// By a timer of another kind.
     ByTimer,
+    /// When the window lets them, and each is noted.
+    Noted,
 }
 
 impl Sender {
@@ -51,6 +53,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn way_to_leave(&self) -> Leave {
         match self.gated {
+            _ if self.noted => Leave::Noted,
             false => Leave::AtOnce,
             true if self.needs.pacing || self.forced => Leave::ByTimer,
             true => Leave::AfterOverhead,
@@ -59,8 +62,8 @@ impl Sender {
 
     /// When the timers run out that neither retransmit nor release.
     #[inline(always)]
-    pub(crate) fn start_or_stop(&self) -> u64 {
-        self.start_at.min(self.stop_at)
+    pub(crate) fn start_stop_or_turn(&self) -> u64 {
+        self.start_at.min(self.stop_at).min(self.app_at)
     }
 
     /// When the packet leaves that has been let go but takes its time; [`NEVER`] if there is none.
@@ -212,6 +215,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn emit_plain(&mut self, now: u64, segment: u64, out: &mut impl Emit) {
         self.counts.sent += 1;
+        self.sent_at = now;
         out.emit(now, self.packet(now, segment, 0));
     }
 
@@ -233,11 +237,11 @@ impl Sender {
         }
     }
 
-    /// If everything is acknowledged, the transfer is complete.
+    /// Whether everything is acknowledged that there is.
     #[inline(always)]
     pub(super) fn note_completion(&mut self, now: u64) {
-        if self.una == self.config.segments {
-            self.completed.get_or_insert(now);
+        if self.una == self.data_end {
+            self.on_all_acknowledged(now);
         }
     }
 

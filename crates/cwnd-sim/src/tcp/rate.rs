@@ -71,7 +71,7 @@ impl RateEstimator {
             lost: self.lost,
             marked: self.marked,
             in_flight: in_flight + 1,
-            app_limited: self.limited_until > self.delivered,
+            app_limited: self.limited_until > 0,
             retransmitted: again,
         };
     }

@@ -1,13 +1,13 @@
-//! The sending side: what may be sent and when, timers, and the fast path of an ACK.
+//! The sending side: its state, timers, and the fast path of an ACK.
 //!
-//! What an ACK does when anything is lost, SACKed or marked is in `recovery.rs`.
+//! What an ACK does when anything is lost, SACKed or marked is in `recovery.rs`, how packets leave in `transmit.rs`.
 
 use super::rate::RateEstimator;
 use super::recovery::Prr;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use super::{NEVER, expand};
-use crate::packet::{BARE, CWR, ECE, ECT, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use super::{Application, NEVER, expand};
+use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
 use cwnd_cc::{Ack, CongestionControl, EcnMode, FlowHints, Init, Nanos, Needs, State, Window, WindowConfig};
 use cwnd_link::Stream;
 use cwnd_scenario::Recovery;
@@ -51,6 +51,8 @@ pub struct SenderConfig {
     pub detect_lost_retransmissions: bool,
     /// What was negotiated.
     pub ecn: EcnMode,
+    /// Whether exact marks are asked for with ECT(1) instead of ECT(0) (RFC 9331).
+    pub l4s: bool,
     /// Whether a handshake comes first.
     pub handshake: bool,
     /// Retransmission timeout: before the first sample, least, greatest, ns.
@@ -67,6 +69,10 @@ pub struct SenderConfig {
     pub algorithm_seed: u64,
     /// What the application tells the algorithm.
     pub hints: FlowHints,
+    /// The application, if it has not always data to send.
+    pub application: Option<Box<Application>>,
+    /// Whether a window shrinks while nothing is sent.
+    pub restart_after_idle: bool,
 }
 
 /// What a sender has counted.
@@ -120,17 +126,21 @@ pub struct Sender {
     pub(super) allowance: u64,
     pub(super) state: State,
     /// The window was in use in this round trip, and in the one before.
-    limited: bool,
+    pub(super) limited: bool,
     limited_before: bool,
     /// Packets leave by a timer: they are paced, or take time to send.
     pub(super) gated: bool,
     /// Packets need neither records nor flags.
     pub(super) plain: bool,
+    /// It matters when a packet was sent last: there may be pauses.
+    pub(super) noted: bool,
     phase: Phase,
     pub(super) dup_acks: u32,
     pub(super) rtt: RttEstimator,
     pub(super) board: Scoreboard,
     pub(super) window: Window,
+    /// When a packet was sent last, if that is `noted`.
+    pub(super) sent_at: u64,
     /// Counts so far.
     pub counts: SenderCounts,
     /// What was told the algorithm last; what does not change stays.
@@ -138,7 +148,7 @@ pub struct Sender {
     pub(super) config: SenderConfig,
 
     /// Most segments in flight in this round trip, and in the one before.
-    peak: u32,
+    pub(super) peak: u32,
     peak_before: u32,
     pub(super) needs: Needs,
     /// `recovery.rs` says what these are.
@@ -166,10 +176,14 @@ pub struct Sender {
     /// One packet may go whatever the window says.
     pub(super) forced: bool,
     /// Pacing lets the next packet go at this time, and let the one go that waits at that.
-    paced_until: u64,
-    paced_from: u64,
+    pub(super) paced_until: u64,
+    pub(super) paced_from: u64,
     pub(super) start_at: u64,
     pub(super) stop_at: u64,
+    /// The application's turn comes then.
+    pub(super) app_at: u64,
+    /// Since then all that the application has given is acknowledged; [`NEVER`] while it is not.
+    pub(super) idle_since: u64,
     /// When the last segment of a transfer was acknowledged.
     pub completed: Option<u64>,
     /// When it stopped sending new data, if it was told to.
@@ -203,6 +217,7 @@ impl Sender {
             peak_before: 0,
             gated: needs.pacing || config.send_overhead > 0,
             plain: !tracked && config.ecn == EcnMode::Off,
+            noted: config.application.is_some(),
             phase: Phase::Waiting,
             needs,
             recover: 0,
@@ -227,6 +242,9 @@ impl Sender {
             paced_from: 0,
             start_at: config.start,
             stop_at: config.stop,
+            app_at: NEVER,
+            idle_since: NEVER,
+            sent_at: 0,
             cwnd_integral: 0.0,
             integrated_to: 0,
             seen_cwnd: 0.0,
@@ -292,6 +310,7 @@ impl Sender {
     /// From `now` on no new data.
     pub fn stop(&mut self, now: u64) {
         self.stop_at = NEVER;
+        self.app_at = NEVER;
         self.stopped.get_or_insert(now);
         self.data_end = self.data_end.min(self.next);
         self.start_at = if self.phase == Phase::Waiting { NEVER } else { self.start_at };
@@ -432,7 +451,7 @@ impl Sender {
         self.peak = 0;
     }
 
-    /// A timer runs out. Where several do at once: start, stop, retransmission, release.
+    /// A timer runs out. Where several do at once: start, stop, application, retransmission, release.
     pub fn on_timer(&mut self, now: u64, out: &mut impl Emit) {
         if self.start_at <= now {
             self.start_at = NEVER;
@@ -444,6 +463,8 @@ impl Sender {
             }
         } else if self.stop_at <= now {
             self.stop(now);
+        } else if self.app_at <= now {
+            self.on_application_timer(now, out);
         } else if self.rto_at <= now {
             if self.phase == Phase::Connecting {
                 self.rtt.backoff += 1;
@@ -478,6 +499,7 @@ impl Sender {
             hints: self.config.hints,
         };
         self.algorithm.init(&mut self.window, &init);
+        self.begin_application(now);
         self.transmit(now, false, out);
         self.rearm();
     }
@@ -485,155 +507,7 @@ impl Sender {
     /// Set the deadlines anew from the timers.
     #[inline]
     pub(super) fn rearm(&mut self) {
-        self.other_at = self.start_at.min(self.stop_at).min(self.release_at);
+        self.other_at = self.start_stop_or_turn().min(self.release_at);
         self.deadline = self.rto_at.min(self.other_at);
-    }
-
-    /// Send what the window allows; with `force`, one segment in any case (RFC 6675 section 5, step 4.3).
-    #[inline(always)]
-    pub(super) fn transmit(&mut self, now: u64, force: bool, out: &mut impl Emit) {
-        if self.gated {
-            return self.transmit_gated(now, force, out);
-        }
-        let window = self.window.cwnd as u32;
-        let mut in_flight = self.in_flight();
-        if force {
-            self.send_one(now, in_flight, out);
-            in_flight += 1;
-        }
-        while in_flight < window {
-            if !self.send_one(now, in_flight, out) {
-                break;
-            }
-            in_flight += 1;
-        }
-        self.note_use(in_flight, window);
-    }
-
-    #[inline(always)]
-    pub(super) fn note_use(&mut self, in_flight: u32, window: u32) {
-        if !self.config.validate_cwnd {
-            return;
-        }
-        self.limited |= in_flight >= window;
-        self.peak = self.peak.max(in_flight);
-    }
-
-    /// Send by pacing and send overhead: a packet leaves when its release time has come, which is set
-    /// when the window lets it go. Pacing keeps its own times: what a packet takes to leave beyond its time
-    /// makes the next one no later.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn transmit_gated(&mut self, now: u64, force: bool, out: &mut impl Emit) {
-        self.forced |= force;
-        let mut in_turn = false;
-        loop {
-            let window = self.window.cwnd as u32;
-            let in_flight = self.in_flight();
-            self.note_use(in_flight, window);
-            if !self.has_segment() || (in_flight >= window && !self.forced) {
-                self.release_at = NEVER;
-                break;
-            }
-            if self.release_at == NEVER {
-                let overhead = self.config.overhead_stream.below(self.config.send_overhead);
-                self.paced_from = if in_turn { self.paced_until } else { now.max(self.paced_until) };
-                self.release_at = now.max(self.paced_from + overhead);
-            }
-            if self.release_at > now {
-                break;
-            }
-            self.forced = false;
-            self.release_at = NEVER;
-            self.send_one(now, in_flight, out);
-            let rate = self.window.pacing_rate;
-            if self.needs.pacing && rate.is_finite() && rate > 0.0 {
-                let interval = f64::from(self.window.mss()) / rate * 1e9;
-                self.paced_until = self.paced_from + interval.min(1e12) as u64;
-                in_turn = true;
-            }
-        }
-        self.rearm();
-    }
-
-    #[inline(always)]
-    fn send_end(&self) -> u64 {
-        self.data_end.min(self.una + self.config.receive_window)
-    }
-
-    fn has_segment(&self) -> bool {
-        self.board.lost > self.board.retransmitted || self.next < self.send_end()
-    }
-
-    /// Send the next lost segment, or else a new one. False if there is none.
-    #[inline(always)]
-    fn send_one(&mut self, now: u64, in_flight: u32, out: &mut impl Emit) -> bool {
-        if self.board.lost > self.board.retransmitted {
-            self.retransmit(now, in_flight, out);
-            return true;
-        }
-        if self.next >= self.send_end() {
-            return false;
-        }
-        let segment = self.next;
-        self.next += 1;
-        self.counts.sent += 1;
-        if self.rto_at == NEVER {
-            self.rto_at = now + self.rtt.timeout();
-        }
-        let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, false) };
-        out.emit(now, self.packet(now, segment, flags));
-        if self.state != State::Open {
-            self.prr.out += 1;
-        }
-        true
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn retransmit(&mut self, now: u64, in_flight: u32, out: &mut impl Emit) {
-        let segment = self.board.take_retransmit(self.una);
-        self.counts.sent += 1;
-        self.counts.retransmissions += 1;
-        self.prr.out += 1;
-        if self.rto_at == NEVER {
-            self.rto_at = now + self.rtt.timeout();
-        }
-        if self.config.detect_lost_retransmissions {
-            self.retransmissions.push_back((segment, self.next));
-        }
-        let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, true) };
-        out.emit(now, self.packet(now, segment, flags));
-    }
-
-    /// Keep a record of the segment, and find its ECN flags.
-    fn prepare(&mut self, now: u64, segment: u64, in_flight: u32, again: bool) -> u16 {
-        if let Some(records) = &mut self.records {
-            records.on_send(now, segment, self.una, in_flight, again);
-            if self.next >= self.data_end && segment + 1 == self.next {
-                records.on_app_limited(in_flight + 1);
-            }
-        }
-        match self.config.ecn {
-            EcnMode::Off => 0,
-            // RFC 3168 section 6.1.5: a retransmission is not ECN-capable, and CWR goes with new data.
-            EcnMode::Classic if again => 0,
-            EcnMode::Classic => ECT | if std::mem::take(&mut self.send_cwr) { CWR } else { 0 },
-            EcnMode::Exact => ECT,
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn packet(&self, now: u64, segment: u64, flags: u16) -> Packet {
-        let last = segment + 1 == self.config.segments;
-        Packet {
-            at: now,
-            sent: now,
-            seq: segment as u32,
-            channel: self.config.channel,
-            aux: 0,
-            size: if last { self.config.last_packet_size } else { self.config.packet_size } as u16,
-            flags,
-        }
     }
 }

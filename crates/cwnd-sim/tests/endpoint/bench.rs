@@ -54,6 +54,7 @@ pub fn sender_config() -> SenderConfig {
         detect_lost_retransmissions: true,
         validate_cwnd: false,
         ecn: EcnMode::Off,
+        l4s: false,
         handshake: false,
         rto: (1000 * MS, 200 * MS, 120_000 * MS),
         start: 0,
@@ -62,6 +63,8 @@ pub fn sender_config() -> SenderConfig {
         overhead_stream: Stream::new(1, Purpose::SendOverhead, 0),
         algorithm_seed: 1,
         hints: FlowHints::default(),
+        application: None,
+        restart_after_idle: false,
     }
 }
 

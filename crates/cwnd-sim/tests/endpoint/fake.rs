@@ -14,6 +14,8 @@ pub struct Notes {
     pub congestions: Vec<Congestion>,
     pub losses: Vec<LostPacket>,
     pub exits: Vec<Nanos>,
+    /// When it sends again after it was idle, and for how long it was.
+    pub restarts: Vec<(Nanos, Nanos)>,
 }
 
 impl Notes {
@@ -100,6 +102,10 @@ impl CongestionControl for Fake {
 
     fn on_recovery_exit(&mut self, _: &mut Window, now: Nanos) {
         self.notes.lock().unwrap().exits.push(now);
+    }
+
+    fn on_idle_restart(&mut self, _: &mut Window, now: Nanos, idle: Nanos) {
+        self.notes.lock().unwrap().restarts.push((now, idle));
     }
 
     fn on_dup_ack(&mut self, _: &mut Window, dup: &DupAck) {

@@ -1,8 +1,8 @@
 //! What is changed while a scenario runs.
 
-use super::{Dice, Habits, MOST_RATE};
+use super::{Dice, Habits, MOST_RATE, kept};
 use cwnd_link::SerialTime;
-use cwnd_scenario::{Counting, LinkId, LinkSpec, Loss, QueueSpec, Rate, Scenario, Time};
+use cwnd_scenario::{Counting, Discipline, LinkId, LinkSpec, Loss, QueueSpec, Rate, Scenario, Time};
 
 /// A change, or only a look.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +65,8 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Optio
                 0 => Loss::None,
                 1 => Loss::Bernoulli(1.0),
                 2 => Loss::Bernoulli(0.0),
+                // Refused where a link was made for less.
+                3 if !spec.is_plain() => kept::loss(dice),
                 _ => Loss::Bernoulli(0.2 * dice.unit()),
             },
         ),
@@ -79,7 +81,15 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Optio
                 tiny: dice.one_in(2),
                 full_packet: full,
             };
-            Action::Queue(link, habits.draw_queue(dice))
+            let mut queue = habits.draw_queue(dice);
+            if spec.queue.discipline != Discipline::DropTail && !dice.one_in(4) {
+                // Another limit, and now and then other parameters.
+                queue.discipline = match dice.one_in(2) {
+                    true => kept::alike(dice, spec.queue.discipline, packet),
+                    false => spec.queue.discipline,
+                };
+            }
+            Action::Queue(link, queue)
         }
     }
 }

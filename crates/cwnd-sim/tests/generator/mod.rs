@@ -5,8 +5,10 @@
 
 mod changes;
 mod dice;
+mod kept;
 mod networks;
 mod probe;
+mod traffic;
 
 pub use changes::{Action, draw as draw_action};
 pub use dice::Dice;
@@ -40,7 +42,7 @@ pub struct Habits {
 /// The scenario of a seed.
 pub fn scenario(seed: u64) -> Scenario {
     let mut dice = Dice::new(seed);
-    let stack = stack(&mut dice);
+    let mut stack = stack(&mut dice);
     let habits = habits(&mut dice, &stack);
     let flows = match dice.below(10) {
         0..3 => 1,
@@ -51,7 +53,7 @@ pub fn scenario(seed: u64) -> Scenario {
     if dice.one_in(12) {
         shape.hurry(&mut dice, &habits);
     }
-    let Shape { network, routes } = shape;
+    let Shape { mut network, routes } = shape;
 
     // As long as some round trips and some thousand packets take, and sometimes as a timeout does.
     let propagation = |route: &Vec<usize>| route.iter().map(|&link| network.links[link].delay.0).sum::<u64>();
@@ -59,6 +61,13 @@ pub fn scenario(seed: u64) -> Scenario {
     let packet = habits.packet_time();
     let busy = (dice.between(3, 30) * trip + dice.between(100, 3000) * packet).max(1000);
     let duration = busy + dice.pick(&[0, 0, 0, 500_000_000, 2_000_000_000, 8_000_000_000]);
+
+    // Drawn apart, so that the other half of all scenarios is what it would be without.
+    let mut apart = Dice::new(!seed);
+    if apart.one_in(2) {
+        stack.l4s = !apart.one_in(4);
+        kept::enrich(&mut apart, &habits, &mut network, busy);
+    }
 
     let mixed = dice.one_in(2);
     let one = algorithm(&mut dice);
@@ -83,9 +92,14 @@ pub fn scenario(seed: u64) -> Scenario {
             }
         })
         .collect();
+    let mut flows: Vec<FlowSpec> = flows;
+    if apart.one_in(3) {
+        traffic::enrich(&mut apart, &mut flows, &stack, &[packet, trip.max(packet), 300_000_000]);
+    }
     Scenario {
         network,
         flows,
+        arrivals: None,
         stack,
         duration: Time(duration),
         // The engine's runs subtract it; the simulations that are compared here know nothing of it.

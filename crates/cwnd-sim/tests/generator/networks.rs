@@ -1,9 +1,9 @@
 //! Networks: those of the builders, and general ones.
 
 use super::{Dice, Habits};
-use cwnd_scenario::build::{Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, Path};
+use cwnd_scenario::build::{Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, LineOptions, Path};
 use cwnd_scenario::{
-    Buffer, BufferTerm, Decimal, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId, Probability,
+    Buffer, BufferTerm, Decimal, Discipline, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId,
     QueueLimit, Rate, Time,
 };
 
@@ -61,16 +61,14 @@ fn buffer(dice: &mut Dice, habits: &Habits) -> Buffer {
 }
 
 fn bottleneck(dice: &mut Dice, habits: &Habits) -> Bottleneck {
-    let per = match habits.draw_loss(dice) {
-        Loss::Bernoulli(probability) => Probability::new(probability).expect("it is one"),
-        _ => Probability::ZERO,
-    };
+    let forward = LineOptions { loss: Some(habits.draw_loss(dice)), ..LineOptions::default() };
     Bottleneck {
         rate: habits.draw_rate(dice),
         delay: LineDelay::OneWay(habits.draw_delay(dice)),
         buffer: buffer(dice, habits),
-        per,
         ecn_threshold: habits.marks.then(|| EcnThreshold::Packets(dice.below(30) as u32)),
+        forward,
+        reverse: LineOptions::default(),
     }
 }
 
@@ -82,7 +80,9 @@ fn built(built: Built) -> Shape {
 /// Two hosts and one line, built by [`Path`].
 fn path(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
     let two_way = dice.one_in(2);
-    let flows = (0..flows).map(|_| Endpoints { rtt: None, reverse: two_way && dice.one_in(2) }).collect();
+    let flows = (0..flows)
+        .map(|_| Endpoints { reverse: two_way && dice.one_in(2), ..Endpoints::default() })
+        .collect();
     loop {
         let bottleneck = bottleneck(dice, habits);
         let path = Path {
@@ -107,6 +107,7 @@ fn dumbbell(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
             rate: habits.draw_rate(dice),
             delay: Time(habits.draw_delay(dice).0 / dice.pick(&[1, 10, 100])),
             buffer: buffer(dice, habits),
+            queue: Discipline::DropTail,
         };
         let mut end = || {
             let least = match bottleneck.delay {
@@ -118,6 +119,7 @@ fn dumbbell(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
             Endpoints {
                 rtt: (own_rtts && !dice.one_in(3)).then_some(rtt),
                 reverse: two_way && dice.one_in(2),
+                ..Endpoints::default()
             }
         };
         let flows = (0..flows).map(|_| end()).collect();

@@ -137,12 +137,18 @@ impl Record {
         let mut naive = start_naive(scenario);
         let mut changed = scenario.clone();
         let mut steps = Vec::new();
-        for &(at, action) in changes {
-            if !naive.run_within(at, events) {
+        for (at, action) in changes {
+            if !naive.run_within(*at, events) {
                 break;
             }
             let queues = queues(&naive, scenario);
-            steps.push(Step::take(&mut naive, &mut changed, action, queues, &mut Coverage::default()));
+            steps.push(Step::take(
+                &mut naive,
+                &mut changed,
+                action.clone(),
+                queues,
+                &mut Coverage::default(),
+            ));
         }
         naive.run_within(scenario.duration, events);
         let (end, outcome) = (naive.now(), naive.outcome());
@@ -150,7 +156,7 @@ impl Record {
     }
 
     fn changes(&self) -> Vec<(Time, Action)> {
-        self.steps.iter().map(|step| (step.at, step.action)).collect()
+        self.steps.iter().map(|step| (step.at, step.action.clone())).collect()
     }
 
     /// The engine failed, and said this: what it says with as few of the changes and as few events as it
@@ -252,7 +258,7 @@ impl Step {
         let (waiting, on_link) = action.link().map_or((0, 0), |at| (queues[at], outcome.links[at].in_flight));
         coverage.note_change(&action, scenario, waiting, on_link);
         let links = &mut scenario.network.links;
-        let accepted = match action {
+        let accepted = match action.clone() {
             Action::Look => true,
             Action::Rate(link, rate) => naive.set_rate(link, rate),
             Action::Delay(link, delay) => naive.set_delay(link, delay),
@@ -260,21 +266,18 @@ impl Step {
                 naive.set_loss(link, loss);
                 true
             }
-            Action::Queue(link, queue) => {
-                naive.set_queue(link, queue);
-                true
-            }
+            Action::Queue(link, queue) => naive.set_queue(link, queue),
             Action::Stop(flow) => {
                 naive.stop_flow(flow);
                 true
             }
         };
         coverage.note("change refused", !accepted);
-        match action {
+        match action.clone() {
             Action::Rate(link, rate) if accepted => links[link].rate = rate,
             Action::Delay(link, delay) if accepted => links[link].delay = delay,
             Action::Loss(link, loss) => links[link].loss = loss,
-            Action::Queue(link, queue) => links[link].queue = queue,
+            Action::Queue(link, queue) if accepted => links[link].queue = queue,
             _ => {}
         }
         Step { at, action, accepted, outcome, flows, queues }
@@ -296,15 +299,12 @@ fn queues(naive: &Naive, scenario: &Scenario) -> Vec<usize> {
 
 /// Make a change.
 fn act(engine: &mut Simulation, action: &Action) -> Result<(), String> {
-    let result = match *action {
+    let result = match action.clone() {
         Action::Look => Ok(()),
         Action::Rate(link, rate) => engine.set_rate(link, rate),
         Action::Delay(link, delay) => engine.set_delay(link, delay),
         Action::Loss(link, loss) => engine.set_loss(link, loss),
-        Action::Queue(link, queue) => {
-            engine.set_queue(link, queue);
-            Ok(())
-        }
+        Action::Queue(link, queue) => engine.set_queue(link, queue),
         Action::Stop(flow) => {
             engine.stop_flow(flow);
             Ok(())

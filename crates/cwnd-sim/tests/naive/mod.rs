@@ -95,6 +95,7 @@ impl Naive {
             Event::TransmissionEnds { link, transmission } => {
                 self.handled += u64::from(self.wires.transmission_ends(now, link, transmission));
             }
+            Event::Asks { link } => self.wires.asks(now, link),
             Event::Arrives { packet } => {
                 self.handled += 1;
                 if let Some(traveller) = self.wires.arrives(now, packet) {
@@ -147,7 +148,7 @@ impl Naive {
     /// Change a link's delay, for packets that leave the transmitter from now on; none overtakes those that
     /// left before. False as for `set_rate`.
     pub fn set_delay(&mut self, link: LinkId, delay: Time) -> bool {
-        let accepted = self.wires.set_delay(link, delay.0);
+        let accepted = self.wires.set_delay(self.now, link, delay.0);
         if accepted {
             self.scenario.network.links[link].delay = delay;
         }
@@ -156,14 +157,18 @@ impl Naive {
 
     /// Change what a link loses, for packets whose transmission ends from now on.
     pub fn set_loss(&mut self, link: LinkId, loss: Loss) {
-        self.wires.set_loss(link, self.scenario.seed, loss);
+        self.wires.set_loss(link, self.scenario.seed, &loss);
         self.scenario.network.links[link].loss = loss;
     }
 
-    /// Change a link's queue, for packets that arrive from now on.
-    pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) {
-        self.wires.set_queue(link, &queue);
-        self.scenario.network.links[link].queue = queue;
+    /// Change a link's queue, for packets that arrive from now on. False, and nothing changes, if it is another
+    /// discipline.
+    pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) -> bool {
+        let accepted = self.wires.set_queue(link, &queue);
+        if accepted {
+            self.scenario.network.links[link].queue = queue;
+        }
+        accepted
     }
 
     /// Let a flow send no new data from now on.

@@ -3,7 +3,7 @@
 use super::Naive;
 use super::wires::Fate;
 use cwnd_cc::State;
-use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, Outcome, SampleState, Time};
+use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, MessageOutcome, Outcome, SampleState, Time};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::tcp::{Receiver, Sender};
 use cwnd_sim::{FlowState, setup};
@@ -43,7 +43,7 @@ impl Naive {
 
     /// Packets that wait at a link, without the one in transmission.
     pub fn queue_length(&self, link: LinkId) -> usize {
-        self.wires.links[link].queue.waiting()
+        self.wires.links[link].waiting()
     }
 
     /// Packets that are lost, and have not come to the end of their line.
@@ -78,7 +78,7 @@ impl Naive {
 
     fn flow_outcome(&self, flow: usize) -> FlowOutcome {
         let (sender, receiver) = (self.sender(flow), self.receiver(flow));
-        let Fate { dropped, lost } = self.wires.fates[2 * flow][0];
+        let Fate { dropped, lost, copied } = self.wires.fates[2 * flow][0];
         let data = |packet: &cwnd_sim::packet::Packet| packet.is_data() && packet.flow() == flow;
         let in_flight = self.wires.travellers.values().filter(|traveller| data(&traveller.packet)).count();
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
@@ -95,6 +95,7 @@ impl Naive {
             bytes_in_order: self.bytes(flow, receiver.in_order()),
             packets_dropped: dropped,
             packets_lost: lost,
+            packets_copied: copied,
             packets_in_flight: in_flight as u64,
             timeouts: sender.counts.timeouts,
             congestion_events: sender.counts.congestion_events,
@@ -107,6 +108,15 @@ impl Naive {
             cwnd_integral: sender.cwnd_integral(self.now) / 1e9,
             cwnd: sender.window().cwnd,
             ssthresh: sender.window().ssthresh,
+            messages: sender
+                .messages()
+                .iter()
+                .map(|message| MessageOutcome {
+                    bytes: message.bytes,
+                    start: time(message.start),
+                    end: message.end.map(time),
+                })
+                .collect(),
         }
     }
 
@@ -122,6 +132,7 @@ impl Naive {
             dropped: counts.dropped,
             lost: counts.lost,
             marked: counts.marked,
+            copied: counts.copied,
             delivered: counts.delivered,
             in_flight: here.count() as u64,
             waiting_integral: counts.waited as f64 / 1e9,

@@ -1,7 +1,10 @@
 //! All that lies between endpoints: the heap of events, the links, and the packets on their way.
 
-use cwnd_link::{BernoulliLoss, Fifo, Purpose, SerialTime, Stream, Verdict};
-use cwnd_scenario::{Counting, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario};
+use cwnd_link::{
+    BernoulliLoss, Fifo, Line, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict,
+};
+use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Time};
+use cwnd_sim::online::{self, about};
 use cwnd_sim::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use cwnd_sim::setup;
 use std::cmp::Reverse;
@@ -17,6 +20,8 @@ pub enum Event {
     TransmissionEnds { link: LinkId, transmission: u64 },
     /// A packet comes to the next link of its route, or to the host at its end.
     Arrives { packet: PacketId },
+    /// The transmitter of a link that is not plain takes the next packet, after all that arrives at that time.
+    Asks { link: LinkId },
     /// A timer of an endpoint may be due.
     Timer { endpoint: usize },
 }
@@ -27,7 +32,7 @@ struct Rank {
     /// Transmissions that end: 0. Hosts and links: from 1 on, each after those from which something comes
     /// to it in no time.
     place: usize,
-    /// Arrivals: 0, timers: 1.
+    /// Arrivals: 0, timers: 1, transmitters that ask: 2.
     timer: u8,
     /// Arrivals: what they come from. Timers: the endpoint.
     source: Source,
@@ -57,7 +62,9 @@ pub struct Traveller {
 
 /// A link.
 pub struct Link {
-    pub queue: Fifo<PacketId>,
+    /// What it does beyond dropping what does not fit into a queue before a constant rate.
+    kept: Option<Kept>,
+    queue: Fifo<PacketId>,
     counting: Counting,
     serial: SerialTime,
     delay: u64,
@@ -75,6 +82,16 @@ pub struct Link {
     pub counts: LinkCounts,
 }
 
+/// The machines of a link that is not plain; its other fields but the counts are not in use then.
+struct Kept {
+    queue: Queue<PacketId>,
+    transmitter: Transmitter,
+    line: Line,
+    policer: Option<Policer>,
+    /// Wire bytes of the packet that has just left, until the transmitter takes the next one.
+    leaving: Option<u32>,
+}
+
 /// What a link counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkCounts {
@@ -83,6 +100,7 @@ pub struct LinkCounts {
     pub dropped: u64,
     pub marked: u64,
     pub lost: u64,
+    pub copied: u64,
     pub delivered: u64,
     /// Packets that waited, added up over time: packets x ns.
     pub waited: u128,
@@ -94,6 +112,7 @@ pub struct LinkCounts {
 pub struct Fate {
     pub dropped: u64,
     pub lost: u64,
+    pub copied: u64,
 }
 
 /// See above.
@@ -124,7 +143,16 @@ impl Wires {
         let specs = &scenario.network.links;
         let links = specs.iter().enumerate().map(|(number, spec)| {
             let stream = Stream::new(scenario.seed, Purpose::Loss, number as u64);
+            let (full, number) = (scenario.stack.full_packet(), number as u64);
+            let kept = || Kept {
+                queue: online::queue(spec, full, scenario.seed, number),
+                transmitter: Transmitter::new(spec.rate, spec.schedule.as_ref(), setup::origin(scenario)),
+                line: Line::new(spec, setup::origin(scenario), scenario.seed, number),
+                policer: spec.effects.policer.as_ref().map(Policer::new),
+                leaving: None,
+            };
             Link {
+                kept: (!spec.is_plain()).then(kept),
                 queue: Fifo::new(&spec.queue),
                 counting: spec.queue.counting,
                 serial: SerialTime::new(spec.rate),
@@ -179,8 +207,7 @@ impl Wires {
         let mut before = vec![BTreeSet::new(); self.nodes + self.links.len()];
         for (route, end) in &self.routes {
             for (i, &this) in route.iter().enumerate() {
-                let Link { serial, delay, .. } = self.links[this];
-                if serial.of(self.smallest_packet) + delay == 0 {
+                if self.links[this].least_latency(self.smallest_packet) == 0 {
                     let next = route.get(i + 1).map_or(*end, |&next| link(next));
                     before[next].insert(link(this));
                 }
@@ -216,7 +243,7 @@ impl Wires {
         match event {
             Event::TransmissionEnds { link, .. } => Some(*link),
             Event::Arrives { packet } => self.travellers[packet].on,
-            Event::Timer { .. } => None,
+            Event::Timer { .. } | Event::Asks { .. } => None,
         }
     }
 
@@ -233,6 +260,9 @@ impl Wires {
                 let place = route.get(leg).map_or(*end, |link| self.nodes + link);
                 let source = on.map_or(Source::Host(self.hosts[packet.channel as usize]), Source::Link);
                 Rank { place: self.places[place], timer: 0, source }
+            }
+            Event::Asks { link } => {
+                Rank { place: self.places[self.nodes + link], timer: 2, source: Source::Link(link) }
             }
             Event::Timer { endpoint } => {
                 let place = self.places[self.hosts[endpoint]];
@@ -266,6 +296,10 @@ impl Wires {
 
     /// A packet arrives at a link. False if it is dropped.
     fn arrives_at_link(&mut self, now: u64, number: LinkId, id: PacketId) -> bool {
+        if self.links[number].kept.is_some() {
+            self.arrives_at_kept(now, number, id);
+            return true;
+        }
         let traveller = self.travellers.get_mut(&id).expect("it is on its way");
         let packet = &mut traveller.packet;
         let link = &mut self.links[number];
@@ -298,25 +332,85 @@ impl Wires {
         // Whoever finds somebody waits, if only for a moment.
         link.counts.max_waiting = link.counts.max_waiting.max(found);
         if !link.queue.is_transmitting() {
-            self.transmit_next(now, number);
+            self.transmit_next(now, number, false);
         }
         true
     }
 
-    /// The transmitter is free: it takes the packets that wait, until one takes time.
-    fn transmit_next(&mut self, now: u64, number: LinkId) {
+    /// The same where the link is not plain.
+    fn arrives_at_kept(&mut self, now: u64, number: LinkId, id: PacketId) {
+        let packet = self.travellers[&id].packet;
+        let link = &mut self.links[number];
+        link.count_waiting(now);
+        link.counts.arrived += 1;
+        link.counts.data_arrived += u64::from(packet.is_data());
+        let kept = link.kept.as_mut().expect("it is not plain");
+        if kept.policer.as_mut().is_some_and(|policer| !policer.admits(now, u32::from(packet.size))) {
+            return self.drop_all(number, vec![id]);
+        }
+        let transmitting = link.transmitting.map(|(id, _)| u32::from(self.travellers[&id].packet.size));
+        let transmitting = transmitting.or(kept.leaving);
+        let before = kept.queue.waiting();
+        let mut dropped = Vec::new();
+        kept.queue.enqueue(now, id, about(&packet), transmitting, &mut dropped);
+        if kept.queue.waiting() > before {
+            let found = before + usize::from(transmitting.is_some());
+            link.counts.max_waiting = link.counts.max_waiting.max(found as u64);
+        }
+        if !dropped.contains(&id) {
+            let traveller = self.travellers.get_mut(&id).expect("it is on its way");
+            traveller.on = Some(number);
+            traveller.leg += 1;
+        }
+        let idle = transmitting.is_none();
+        self.drop_all(number, dropped);
+        if idle {
+            self.transmit_next(now, number, false);
+        }
+    }
+
+    /// A link drops packets that have come to it.
+    fn drop_all(&mut self, number: LinkId, dropped: Vec<PacketId>) {
+        for id in dropped {
+            self.links[number].counts.dropped += 1;
+            let traveller = self.travellers.remove(&id).expect("it was on its way");
+            self.fate(&traveller.packet).dropped += 1;
+        }
+    }
+
+    /// The transmitter is free: it takes the packets that wait, until one takes time. `waited`: they waited behind
+    /// another one.
+    fn transmit_next(&mut self, now: u64, number: LinkId, mut waited: bool) {
         loop {
             let link = &mut self.links[number];
             link.count_waiting(now);
-            let Some((id, bytes)) = link.queue.dequeue() else { return };
-            let time = link.serial.of(bytes);
-            if time > 0 {
+            let (id, ends) = match &mut link.kept {
+                Some(kept) => {
+                    let mut dropped = Vec::new();
+                    let next = kept.queue.dequeue(now, &mut dropped);
+                    let next = next.map(|next| (next, kept.transmitter.finish(now, next.bytes, waited)));
+                    self.drop_all(number, dropped);
+                    let Some((next, ends)) = next else { return };
+                    if next.mark {
+                        self.links[number].counts.marked += 1;
+                        self.travellers.get_mut(&next.packet).expect("it is on its way").packet.flags |= CE;
+                    }
+                    (next.packet, ends.min(u64::MAX - 1))
+                }
+                None => {
+                    let Some((id, bytes)) = link.queue.dequeue() else { return };
+                    (id, now + link.serial.of(bytes))
+                }
+            };
+            let link = &mut self.links[number];
+            if ends > now {
                 link.transmission += 1;
-                link.transmitting = Some((id, now + time));
+                link.transmitting = Some((id, ends));
                 let event = Event::TransmissionEnds { link: number, transmission: link.transmission };
-                return self.schedule(now + time, event);
+                return self.schedule(ends, event);
             }
             self.leave(now, number, id);
+            waited = true;
         }
     }
 
@@ -327,23 +421,59 @@ impl Wires {
             return false;
         }
         let (id, _) = link.transmitting.take().expect("a packet is in transmission");
-        link.ended = Some((now, u32::from(self.travellers[&id].packet.size)));
+        let bytes = u32::from(self.travellers[&id].packet.size);
+        link.ended = Some((now, bytes));
+        let asks = link.counting == Counting::WithTransmission;
+        if let Some(kept) = link.kept.as_mut().filter(|_| asks) {
+            kept.leaving = Some(bytes);
+            self.leave(now, number, id);
+            self.schedule(now, Event::Asks { link: number });
+            return true;
+        }
         self.leave(now, number, id);
-        self.transmit_next(now, number);
+        self.transmit_next(now, number, true);
         true
+    }
+
+    /// The transmitter takes the next packet.
+    pub fn asks(&mut self, now: u64, number: LinkId) {
+        self.links[number].kept.as_mut().expect("it is not plain").leaving = None;
+        self.transmit_next(now, number, true);
     }
 
     /// A packet has left the transmitter, and is on the line.
     fn leave(&mut self, now: u64, number: LinkId, id: PacketId) {
         let link = &mut self.links[number];
         let traveller = self.travellers.get_mut(&id).expect("it is on its way");
+        if let Some(kept) = &mut link.kept {
+            let way = kept.line.cross(now);
+            traveller.lost = way.lost;
+            self.schedule(way.at, Event::Arrives { packet: id });
+            if way.twice {
+                self.copy(way.at, number, id);
+            }
+            return;
+        }
         traveller.lost = link.loss.as_mut().is_some_and(|loss| loss.next_is_lost());
         link.last_out = link.last_out.max(now + link.delay);
         let at = link.last_out;
         self.schedule(at, Event::Arrives { packet: id });
     }
 
+    /// A second packet comes out of a line.
+    fn copy(&mut self, at: u64, number: LinkId, id: PacketId) {
+        let copy = self.travellers[&id].clone();
+        self.links[number].counts.copied += 1;
+        self.fate(&copy.packet).copied += 1;
+        self.travellers.insert(self.sent, copy);
+        self.schedule(at, Event::Arrives { packet: self.sent });
+        self.sent += 1;
+    }
+
     pub fn set_rate(&mut self, now: u64, number: LinkId, rate: Rate) -> bool {
+        if self.links[number].kept.is_some() {
+            return self.set_rate_of_kept(now, number, rate);
+        }
         let old = self.links[number].serial;
         self.links[number].serial = SerialTime::new(rate);
         if !self.find_places_anew() {
@@ -361,7 +491,36 @@ impl Wires {
         true
     }
 
-    pub fn set_delay(&mut self, number: LinkId, delay: u64) -> bool {
+    fn set_rate_of_kept(&mut self, now: u64, number: LinkId, rate: Rate) -> bool {
+        let link = &mut self.links[number];
+        let kept = link.kept.as_mut().expect("it is not plain");
+        let before = kept.transmitter.clone();
+        let ends = kept.transmitter.set_rate(now, rate, link.transmitting.map(|(_, ends)| ends));
+        if !self.find_places_anew() {
+            self.links[number].kept.as_mut().expect("it is not plain").transmitter = before;
+            return false;
+        }
+        let link = &mut self.links[number];
+        if let (Some((id, _)), Some(ends)) = (link.transmitting, ends) {
+            let ends = ends.min(u64::MAX - 1);
+            link.transmission += 1;
+            link.transmitting = Some((id, ends));
+            let event = Event::TransmissionEnds { link: number, transmission: link.transmission };
+            self.schedule(ends, event);
+        }
+        true
+    }
+
+    pub fn set_delay(&mut self, now: u64, number: LinkId, delay: u64) -> bool {
+        if let Some(kept) = &mut self.links[number].kept {
+            let before = kept.line.clone();
+            kept.line.set_delay(now, Time(delay));
+            let accepted = self.find_places_anew();
+            if let Some(kept) = self.links[number].kept.as_mut().filter(|_| !accepted) {
+                kept.line = before;
+            }
+            return accepted;
+        }
         let old = std::mem::replace(&mut self.links[number].delay, delay);
         let accepted = self.find_places_anew();
         if !accepted {
@@ -370,10 +529,13 @@ impl Wires {
         accepted
     }
 
-    pub fn set_loss(&mut self, number: LinkId, seed: u64, loss: Loss) {
-        let probability = match loss {
-            Loss::None => 0.0,
+    pub fn set_loss(&mut self, number: LinkId, seed: u64, loss: &Loss) {
+        if let Some(kept) = &mut self.links[number].kept {
+            return kept.line.set_loss(loss);
+        }
+        let probability = match *loss {
             Loss::Bernoulli(probability) => probability,
+            Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => 0.0,
         };
         match &mut self.links[number].loss {
             Some(loss) => loss.set_probability(probability),
@@ -384,9 +546,21 @@ impl Wires {
         }
     }
 
-    pub fn set_queue(&mut self, number: LinkId, queue: &QueueSpec) {
-        self.links[number].counting = queue.counting;
-        self.links[number].queue.set_spec(queue);
+    /// False, and nothing changes, if it is another discipline.
+    pub fn set_queue(&mut self, number: LinkId, queue: &QueueSpec) -> bool {
+        let link = &mut self.links[number];
+        let accepted = match &mut link.kept {
+            Some(kept) => kept.queue.set_spec(queue).is_ok(),
+            None if queue.discipline != Discipline::DropTail => false,
+            None => {
+                link.queue.set_spec(queue);
+                true
+            }
+        };
+        if accepted {
+            link.counting = queue.counting;
+        }
+        accepted
     }
 
     /// A link has changed: find the places again, and rank all events anew. False if there is no order.
@@ -411,7 +585,7 @@ impl Wires {
         self.sent += 1;
         self.travellers.insert(id, Traveller { packet, blocks, leg: 0, on: None, lost: false });
         let first = self.routes[packet.channel as usize].0[0];
-        if self.feeders[first].len() == 1 {
+        if self.feeders[first].len() == 1 && self.links[first].kept.is_none() {
             return self.arrives_at_link(now, first, id);
         }
         self.schedule(now, Event::Arrives { packet: id });
@@ -420,9 +594,21 @@ impl Wires {
 }
 
 impl Link {
+    /// Packets that wait, without the one in transmission.
+    pub fn waiting(&self) -> usize {
+        self.kept.as_ref().map_or(self.queue.waiting(), |kept| kept.queue.waiting())
+    }
+
+    fn least_latency(&self, size: u32) -> u64 {
+        match &self.kept {
+            Some(kept) => kept.transmitter.least_time(size).saturating_add(kept.line.least_delay()),
+            None => self.serial.of(size) + self.delay,
+        }
+    }
+
     /// Count up to now how long how many have waited. Must come before their number changes.
     pub fn count_waiting(&mut self, now: u64) {
-        self.counts.waited += self.queue.waiting() as u128 * u128::from(now - self.waited_to);
+        self.counts.waited += self.waiting() as u128 * u128::from(now - self.waited_to);
         self.waited_to = now;
     }
 }

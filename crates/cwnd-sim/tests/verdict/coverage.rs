@@ -1,7 +1,10 @@
 //! What the random scenarios covered.
 
 use crate::generator::Action;
-use cwnd_scenario::{Counting, DelayedAck, Ecn, LinkId, Outcome, QueueLimit, Rate, Scenario, Time};
+use cwnd_scenario::{
+    Counting, DelayedAck, Discipline, Ecn, Effects, FlowOutcome, FlowSpec, LinkId, LinkOutcome, LinkSpec,
+    Loss, Outcome, QueueLimit, Rate, Scenario, Schedule, Time, Traffic,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many scenarios had which feature.
@@ -34,6 +37,32 @@ const FEATURES: &[&str] = &[
     "timeouts",
     "rate, unlimited",
     "link that takes no time at all",
+    "RED drops",
+    "RED marks",
+    "CoDel drops",
+    "CoDel marks",
+    "FQ-CoDel drops",
+    "FQ-CoDel marks",
+    "PIE drops",
+    "PIE marks",
+    "DualPI2 drops",
+    "DualPI2 marks",
+    "losses in bursts",
+    "losses of given packets",
+    "drops of a policer or its queue",
+    "ACKs thinned, or dropped",
+    "slots",
+    "jitter, first in first out",
+    "jitter, overtaking",
+    "copies of data",
+    "rate by steps",
+    "rate by steps, with an outage",
+    "rate by steps, over and over",
+    "delivery trace",
+    "change of rate where the queue is kept",
+    "change of delay where packets overtake",
+    "change of loss where losses depend on each other",
+    "change of queue where the discipline stays",
     "two flows or more",
     "two-way traffic on a link",
     "link fed by a host and by a link",
@@ -53,6 +82,13 @@ const FEATURES: &[&str] = &[
     "transfer completed",
     "transfer of one byte",
     "transfer of one full segment",
+    "traffic on and off",
+    "traffic on and off, sent again after a timeout's time",
+    "live traffic",
+    "several messages, one after the other",
+    "last message of a transfer",
+    "short flow",
+    "flow with a deadline",
     "SACK off, with retransmissions",
     "timestamps off, with retransmissions",
     "delayed ACKs",
@@ -133,8 +169,50 @@ impl Coverage {
             self.note("link that takes no time at all", instant && link.arrived > 0);
             self.note("marks, limit in bytes", bytes && link.marked > 0);
         }
+        for (spec, link) in scenario.network.links.iter().zip(&outcome.links) {
+            self.note_kept(spec, link);
+        }
+        let copied = outcome.flows.iter().any(|flow| flow.packets_copied > 0);
+        self.note("copies of data", copied);
         self.note("marks, classic ECN", scenario.stack.ecn == Ecn::Classic && sum(|link| link.marked) > 0);
         self.note("marks, exact ECN", scenario.stack.ecn == Ecn::Exact && sum(|link| link.marked) > 0);
+    }
+
+    /// What a link does beyond dropping what does not fit.
+    fn note_kept(&mut self, spec: &LinkSpec, link: &LinkOutcome) {
+        let name = match spec.queue.discipline {
+            Discipline::DropTail => None,
+            Discipline::Red(_) => Some("RED"),
+            Discipline::CoDel(_) => Some("CoDel"),
+            Discipline::FqCoDel(_) => Some("FQ-CoDel"),
+            Discipline::Pie(_) => Some("PIE"),
+            Discipline::DualPi2(_) => Some("DualPI2"),
+        };
+        if let Some(name) = name {
+            self.note(&format!("{name} drops"), link.dropped > 0);
+            self.note(&format!("{name} marks"), link.marked > 0);
+        }
+        self.note("losses in bursts", matches!(spec.loss, Loss::GilbertElliott(_)) && link.lost > 0);
+        self.note("losses of given packets", matches!(spec.loss, Loss::Nth(_)) && link.lost > 0);
+        let Effects { policer, ack_thinning, slot, jitter, duplication: _ } = spec.effects;
+        self.note("drops of a policer or its queue", policer.is_some() && link.dropped > 0);
+        let acks = link.arrived > link.data_arrived;
+        self.note("ACKs thinned, or dropped", ack_thinning.is_some() && acks && link.dropped > 0);
+        self.note("slots", slot.is_some() && link.delivered > 0);
+        let reorders = jitter.map(|jitter| jitter.reorders).filter(|_| link.delivered > 1);
+        self.note("jitter, first in first out", reorders == Some(false));
+        self.note("jitter, overtaking", reorders == Some(true));
+        let delivered = link.delivered > 0;
+        match &spec.schedule {
+            Some(Schedule::Steps(steps)) => {
+                self.note("rate by steps", delivered);
+                let outage = steps.steps.iter().any(|step| step.rate == Rate(0));
+                self.note("rate by steps, with an outage", outage && delivered);
+                self.note("rate by steps, over and over", steps.period.is_some() && delivered);
+            }
+            Some(Schedule::Trace(_)) => self.note("delivery trace", delivered),
+            None => {}
+        }
     }
 
     fn note_network(&mut self, scenario: &Scenario) {
@@ -211,11 +289,28 @@ impl Coverage {
             self.note("transfer of one full segment", done && spec.bytes == Some(payload));
             self.note("window of the receiver in the way", flow.cwnd >= window && flow.packets_sent > 0);
             self.note(&format!("algorithm {}", spec.algorithm.name), flow.acks_received > 0);
+            self.note_traffic(scenario, spec, flow);
             let other = spec.algorithm != scenario.flows[0].algorithm;
             self.note("several algorithms", other && flow.acks_received > 0);
         }
         self.note("start jitter", scenario.start_jitter > Time::ZERO);
         self.note("send overhead", scenario.send_overhead > Time::ZERO);
+    }
+
+    fn note_traffic(&mut self, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOutcome) {
+        let began = flow.acks_received > 0;
+        self.note("live traffic", began && matches!(spec.traffic, Traffic::Live(_)));
+        if let Traffic::OnOff { off, .. } = spec.traffic {
+            self.note("traffic on and off", began);
+            let long = off.mean() > scenario.stack.min_rto.0 as f64;
+            let often = scenario.duration.0 as f64 > 3.0 * off.mean();
+            self.note("traffic on and off, sent again after a timeout's time", began && long && often);
+        }
+        let ended = flow.messages.iter().filter(|message| message.end.is_some()).count();
+        self.note("several messages, one after the other", ended > 2);
+        self.note("last message of a transfer", ended > 0 && flow.completed.is_some());
+        self.note("short flow", spec.short && flow.completed.is_some());
+        self.note("flow with a deadline", spec.deadline.is_some() && began);
     }
 
     fn note_stack(&mut self, scenario: &Scenario, outcome: &Outcome) {
@@ -238,21 +333,28 @@ impl Coverage {
                 self.note("change of rate", *rate != link(at).rate && on_link > 0);
                 self.note("change of rate with packets waiting", *rate != link(at).rate && waiting > 0);
                 self.note("change of rate to unlimited", *rate == Rate::UNLIMITED && waiting > 0);
+                self.note("change of rate where the queue is kept", !link(at).is_plain() && waiting > 0);
             }
             Action::Delay(at, delay) => {
                 let old = link(at).delay;
                 self.note("change of delay", *delay != old && on_link > 0);
                 self.note("change of delay, shorter with packets on the way", *delay < old && on_link > 0);
                 self.note("change of delay, longer", *delay > old && on_link > 0);
+                let overtake = link(at).effects.jitter.is_some_and(|jitter| jitter.reorders);
+                self.note("change of delay where packets overtake", overtake && on_link > 0);
             }
             Action::Loss(at, loss) => {
                 self.note("change of loss", on_link > 0);
                 self.note("change of loss with packets waiting", waiting > 0);
-                let first = link(at).loss == cwnd_scenario::Loss::None && *loss != cwnd_scenario::Loss::None;
+                let depend = matches!(link(at).loss, Loss::GilbertElliott(_) | Loss::Nth(_));
+                self.note("change of loss where losses depend on each other", depend && on_link > 0);
+                let first = link(at).loss == Loss::None && *loss != Loss::None;
                 self.note("change of loss where there was none", first && on_link > 0);
             }
-            Action::Queue(..) => {
+            Action::Queue(at, _) => {
                 self.note("change of queue", true);
+                let discipline = link(at).queue.discipline;
+                self.note("change of queue where the discipline stays", discipline != Discipline::DropTail);
                 self.note("change of queue with packets waiting", waiting > 0);
             }
             Action::Stop(_) => self.note("stop of a flow from outside", true),

@@ -4,7 +4,7 @@ mod coverage;
 
 pub use coverage::Coverage;
 
-use cwnd_scenario::{FlowOutcome, LinkOutcome, Outcome, Time};
+use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};
 use cwnd_sim::FlowState;
 use std::fmt::{Debug, Write};
 
@@ -29,7 +29,7 @@ macro_rules! exact_by_debug {
     };
 }
 
-exact_by_debug!(u64, String, Time, Option<Time>, (u64, u64), cwnd_scenario::SampleState);
+exact_by_debug!(u64, String, Time, Option<Time>, (u64, u64), cwnd_scenario::SampleState, Vec<MessageOutcome>);
 
 /// Name each field and give its value. All must be named, or it does not compile.
 macro_rules! fields {
@@ -54,6 +54,7 @@ fn flow_fields(place: &str, flow: &FlowOutcome) -> Vec<(String, String)> {
             bytes_in_order,
             packets_dropped,
             packets_lost,
+            packets_copied,
             packets_in_flight,
             timeouts,
             congestion_events,
@@ -66,6 +67,7 @@ fn flow_fields(place: &str, flow: &FlowOutcome) -> Vec<(String, String)> {
             cwnd_integral,
             cwnd,
             ssthresh,
+            messages,
         } = flow
     )
 }
@@ -80,6 +82,7 @@ fn link_fields(place: &str, link: &LinkOutcome) -> Vec<(String, String)> {
             dropped,
             lost,
             marked,
+            copied,
             delivered,
             in_flight,
             waiting_integral,
@@ -149,7 +152,7 @@ pub fn conserved(outcome: &Outcome) -> Result<(), String> {
     for (i, flow) in outcome.flows.iter().enumerate() {
         let gone = flow.packets_dropped + flow.packets_lost + flow.packets_in_flight;
         let accounted = flow.packets_received + flow.duplicates + gone;
-        if flow.packets_sent != accounted {
+        if flow.packets_sent + flow.packets_copied != accounted {
             let _ = write!(
                 text,
                 "\n  flows[{i}]: {} sent, {accounted} accounted for: {flow:?}",
@@ -159,7 +162,7 @@ pub fn conserved(outcome: &Outcome) -> Result<(), String> {
     }
     for link in &outcome.links {
         let accounted = link.dropped + link.lost + link.delivered + link.in_flight;
-        if link.arrived != accounted {
+        if link.arrived + link.copied != accounted {
             let _ = write!(
                 text,
                 "\n  {}: {} arrived, {accounted} accounted for: {link:?}",

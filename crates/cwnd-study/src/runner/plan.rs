@@ -23,7 +23,7 @@ pub(super) struct Task {
     pub key: RunKey,
     pub cell: usize,
     pub repeat: u32,
-    /// What is run, but for the seed.
+    /// What is run, but for the seed and the short flows that it draws.
     scenario: Arc<Scenario>,
     seed: u64,
     /// Whether its trace is kept.
@@ -33,7 +33,7 @@ pub(super) struct Task {
 
 impl Task {
     pub fn scenario(&self) -> Scenario {
-        Scenario { seed: self.seed, ..(*self.scenario).clone() }
+        self.scenario.with_seed(self.seed)
     }
 }
 
@@ -76,7 +76,7 @@ pub fn plan(engine: &impl Engine, study: &Study, store: &Store) -> Result<Plan, 
     let mut candidates: Vec<Task> = Vec::new();
     let mut known: HashMap<RunKey, usize> = HashMap::new();
     for cell in 0..study.cells.len() {
-        // Repeats differ in their seeds, and in whether they are sampled.
+        // Repeats differ in their seeds (and in the short flows drawn from them), and in whether they are sampled.
         let mut asked: Vec<(Arc<Scenario>, Cost)> = Vec::new();
         for repeat in 0..study.repeats {
             let (scenario, traced) = (study.scenario(cell, repeat), study.is_traced(cell, repeat));
@@ -103,7 +103,7 @@ pub fn plan(engine: &impl Engine, study: &Study, store: &Store) -> Result<Plan, 
     }
     for task in candidates {
         let place = || format!("{} (seed {})", study.cell_label(task.cell), task.seed);
-        let missing = match store.get(task.key, &task.scenario)?.map(|row| row.state) {
+        let missing = match store.get(task.key, &task.scenario())?.map(|row| row.state) {
             None => true,
             Some(StoredState::Done { trace, .. }) => task.traced && trace.is_none(),
             Some(StoredState::Failed(reason)) => {

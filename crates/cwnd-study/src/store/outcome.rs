@@ -8,10 +8,10 @@
 //! A change to what is written or expected counts [`FORMAT`] up; a row in another format is run again.
 
 use super::bytes::{In, Out, RecordIn, RecordOut};
-use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, Outcome, Scenario, Time};
+use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Scenario, Time};
 
 /// The first byte.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 /// Writes the outcome of a scenario.
 ///
@@ -84,6 +84,7 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         bytes_in_order,
         packets_dropped,
         packets_lost,
+        packets_copied,
         packets_in_flight,
         timeouts,
         congestion_events,
@@ -96,6 +97,7 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         cwnd_integral,
         cwnd,
         ssthresh,
+        messages,
     } = flow;
     let as_specified = stop.is_some() && *stop == spec.stop;
     let infinite = ssthresh.to_bits() == f64::INFINITY.to_bits();
@@ -113,7 +115,9 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
     record.near(start.0, spec.start.0);
     record.count(if as_specified { 0 } else { stop.map_or(0, |time| time.0) });
     record.count(completed.map_or(0, |time| time.0));
-    for count in [packets_received, duplicates, packets_dropped, packets_lost, packets_in_flight] {
+    let places =
+        [packets_received, duplicates, packets_dropped, packets_lost, packets_copied, packets_in_flight];
+    for count in places {
         record.count(*count);
     }
     let expected = Expected::new(scenario, flow);
@@ -133,11 +137,21 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         record.number(*number);
     }
     record.number(if infinite { 0.0 } else { *ssthresh });
+    record.count(messages.len() as u64);
     record.finish(out);
+    // One begins after the other, and ends after it began.
+    let mut before = 0;
+    for MessageOutcome { bytes, start, end } in messages {
+        out.count(*bytes);
+        out.near(start.0, before);
+        out.byte(u8::from(end.is_some()));
+        out.near(end.map_or(start.0, |end| end.0), start.0);
+        before = start.0;
+    }
 }
 
-fn read_flow(from: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<FlowOutcome> {
-    let mut from = RecordIn::new(from)?;
+fn read_flow(input: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<FlowOutcome> {
+    let mut from = RecordIn::new(input)?;
     let flags = from.count()?;
     let given = |flag: u64, nanoseconds: u64| (flags & flag != 0).then_some(Time(nanoseconds));
     let mut flow = FlowOutcome { start: Time(from.near(spec.start.0)?), ..FlowOutcome::default() };
@@ -150,6 +164,7 @@ fn read_flow(from: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<
     flow.duplicates = from.count()?;
     flow.packets_dropped = from.count()?;
     flow.packets_lost = from.count()?;
+    flow.packets_copied = from.count()?;
     flow.packets_in_flight = from.count()?;
     let expected = Expected::new(scenario, &flow);
     flow.packets_sent = from.near(expected.packets_sent)?;
@@ -169,6 +184,13 @@ fn read_flow(from: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option<
     flow.cwnd = from.number()?;
     let ssthresh = from.number()?;
     flow.ssthresh = if flags & SSTHRESH != 0 { ssthresh } else { f64::INFINITY };
+    let mut before = 0;
+    for _ in 0..from.count()? {
+        let (bytes, start) = (input.count()?, input.near(before)?);
+        let (ended, end) = (input.byte()? != 0, Time(input.near(start)?));
+        flow.messages.push(MessageOutcome { bytes, start: Time(start), end: ended.then_some(end) });
+        before = start;
+    }
     Some(flow)
 }
 
@@ -188,7 +210,10 @@ impl Expected {
         let size = |bytes: u32| flow.packets_received.wrapping_mul(u64::from(bytes));
         let stack = &scenario.stack;
         Expected {
-            packets_sent: arrived.wrapping_add(vanished).wrapping_add(flow.packets_in_flight),
+            packets_sent: arrived
+                .wrapping_add(vanished)
+                .wrapping_add(flow.packets_in_flight)
+                .wrapping_sub(flow.packets_copied),
             retransmissions: vanished,
             wire_bytes_received: size(stack.payload.wrapping_add(stack.data_overhead)),
             bytes_in_order: size(stack.payload),
@@ -230,6 +255,7 @@ fn write_link(out: &mut Out, name: &str, load: Load, link: &LinkOutcome) {
         dropped,
         lost,
         marked,
+        copied,
         delivered,
         in_flight,
         waiting_integral,
@@ -241,10 +267,11 @@ fn write_link(out: &mut Out, name: &str, load: Load, link: &LinkOutcome) {
     record.text(if own == name { "" } else { own });
     record.near(*data_arrived, load.data);
     record.near(*arrived, data_arrived.wrapping_add(load.acks));
-    for count in [dropped, lost, marked, in_flight] {
+    for count in [dropped, lost, marked, copied, in_flight] {
         record.count(*count);
     }
-    record.near(*delivered, arrived.wrapping_sub(*dropped).wrapping_sub(*lost).wrapping_sub(*in_flight));
+    let gone = dropped.wrapping_add(*lost).wrapping_add(*in_flight);
+    record.near(*delivered, arrived.wrapping_add(*copied).wrapping_sub(gone));
     record.number(*waiting_integral);
     record.count(*max_waiting);
     record.finish(out);
@@ -256,8 +283,10 @@ fn read_link(from: &mut In<'_>, name: &str, load: Load) -> Option<LinkOutcome> {
     let name = if renamed == 0 { name.to_owned() } else { own };
     let data_arrived = from.near(load.data)?;
     let arrived = from.near(data_arrived.wrapping_add(load.acks))?;
-    let (dropped, lost, marked, in_flight) = (from.count()?, from.count()?, from.count()?, from.count()?);
-    let delivered = from.near(arrived.wrapping_sub(dropped).wrapping_sub(lost).wrapping_sub(in_flight))?;
+    let (dropped, lost, marked) = (from.count()?, from.count()?, from.count()?);
+    let (copied, in_flight) = (from.count()?, from.count()?);
+    let gone = dropped.wrapping_add(lost).wrapping_add(in_flight);
+    let delivered = from.near(arrived.wrapping_add(copied).wrapping_sub(gone))?;
     Some(LinkOutcome {
         name,
         arrived,
@@ -265,6 +294,7 @@ fn read_link(from: &mut In<'_>, name: &str, load: Load) -> Option<LinkOutcome> {
         dropped,
         lost,
         marked,
+        copied,
         delivered,
         in_flight,
         waiting_integral: from.number()?,

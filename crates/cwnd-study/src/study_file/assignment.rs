@@ -116,8 +116,9 @@ fn try_value(setting: &'static Setting, value: &At<String>, sink: &Sink<'_>, che
         _ => &[],
     };
     let groups = scratch.mix.iter().flat_map(|mix| &mix.0).chain(&scratch.flow).chain(cross);
-    let specs: Vec<&AlgorithmSpec> =
-        scratch.algorithm.iter().chain(&scratch.beside).chain(groups.map(|group| &group.algorithm)).collect();
+    let short = scratch.setup.short_flows.iter().map(|flows| &flows.algorithm);
+    let groups = groups.map(|group| &group.algorithm).chain(short);
+    let specs: Vec<&AlgorithmSpec> = scratch.algorithm.iter().chain(&scratch.beside).chain(groups).collect();
     for spec in specs {
         if let Err(message) = check(spec) {
             sink.error(&value.span, message);

@@ -153,7 +153,11 @@ impl Maker<'_> {
             return None;
         }
         match experiment.scenario(self.common.seed) {
-            Ok(scenario) => Some(Cell { coordinates, scenario }),
+            Ok(scenario) => {
+                let short = scenario.flows.len() - scenario.lasting_flows();
+                self.flows = self.flows.saturating_add(short as u64);
+                Some(Cell { coordinates, scenario })
+            }
             Err(problems) => {
                 problems.iter().for_each(|problem| self.note(problem, &sets, &coordinates));
                 None

@@ -29,8 +29,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let begin = Instant::now();
     let progress = !flags.quiet;
     let done = runner::run(&Simulator, &tasks, budget.threads, progress, |task| {
-        let mut scenario = plans[task.plan].scenario.clone();
-        scenario.seed = task.seed;
+        let mut scenario = plans[task.plan].scenario.with_seed(task.seed);
         scenario.sample = scenario.sample.filter(|_| task.sampled);
         scenario
     })?;
@@ -107,7 +106,10 @@ fn notes(flags: &Flags, budget: &Budget) {
 fn write_files(flags: &Flags, plans: &[Plan], tasks: &[Task], done: &[Done]) -> Result<(), Failure> {
     let flow_algorithms: Vec<Vec<String>> = plans
         .iter()
-        .map(|plan| plan.scenario.flows.iter().map(|flow| flow.algorithm.to_string()).collect())
+        .map(|plan| {
+            let sampled = plan.scenario.flows.iter().filter(|flow| !flow.short);
+            sampled.map(|flow| flow.algorithm.to_string()).collect()
+        })
         .collect();
     let flow_algorithms: Vec<Vec<&str>> =
         flow_algorithms.iter().map(|names| names.iter().map(String::as_str).collect()).collect();

@@ -78,6 +78,7 @@ fn of(metric: &Metric, scope: Scope) -> String {
         Scope::Run => metric.name.to_owned(),
         Scope::Flow => format!("flow2.{}", metric.name),
         Scope::Algorithm => format!("elastic.{}", metric.name),
+        Scope::Short => format!("short.{}", metric.name),
         Scope::Queue => format!("bottleneck.{}", metric.name),
         Scope::Comparison => "of two results".to_owned(),
     }

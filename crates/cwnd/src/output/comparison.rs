@@ -6,8 +6,8 @@ use super::units_row::{self, Column};
 use crate::runner::Done;
 use cwnd_report::{number::thousands, table::Align};
 use cwnd_scenario::{
-    ByteSize, DelayedAck, Ecn, FlowGroup, Place, QueueLimit, Rate, Scenario, StackProfile,
-    metrics::{FlowMetrics, RunMetrics, jain_index},
+    ByteSize, DelayedAck, Ecn, FlowGroup, FlowSpec, Place, QueueLimit, Rate, Scenario, StackProfile,
+    metrics::{FlowMetrics, MessageMetrics, RunMetrics, ShortFlowMetrics, jain_index},
     statistics::Summary,
 };
 use std::time::Duration;
@@ -29,8 +29,8 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
     let unit = rate_unit(metrics.iter().flatten().map(|run| run.throughput_bps).fold(0.0, f64::max));
     let shown = Shown {
         rate: unit.1,
-        fairness: entries.iter().any(|entry| entry.scenario.flows.len() > 1),
-        completion: entries.iter().any(|entry| entry.scenario.flows.iter().any(|flow| flow.bytes.is_some())),
+        fairness: entries.iter().any(|entry| entry.scenario.lasting_flows() > 1),
+        completion: entries.iter().any(|entry| lasting(entry.scenario).any(|flow| flow.bytes.is_some())),
     };
     let mut rows = Vec::new();
     for (entry, runs) in entries.iter().zip(&metrics) {
@@ -123,7 +123,7 @@ struct Figures {
 
 fn figures(runs: &[&RunMetrics], entry: &Entry<'_>) -> Vec<Figures> {
     let bottleneck = entry.scenario.network.bottleneck;
-    let forward = entry.scenario.flows.iter().filter(|flow| !flow.reverse).count();
+    let forward = lasting(entry.scenario).filter(|flow| !flow.reverse).count();
     let figures = |run: &&RunMetrics| Figures {
         throughput: run.throughput_bps,
         goodput: run.goodput_bps,
@@ -165,6 +165,11 @@ fn group_figures(runs: &[&RunMetrics], entry: &Entry<'_>, flows: std::ops::Range
         }
     };
     runs.iter().map(figures).collect()
+}
+
+/// The flows that are not short.
+fn lasting(scenario: &Scenario) -> impl Iterator<Item = &FlowSpec> {
+    scenario.flows.iter().filter(|flow| !flow.short)
 }
 
 fn completion(flows: &[FlowMetrics]) -> Option<f64> {
@@ -254,6 +259,13 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
     for (text, names) in networks {
         lines.push(if many { format!("{}: {text}", names.join(", ")) } else { text });
     }
+    for (entry, runs) in entries.iter().zip(metrics) {
+        let name =
+            if entries.len() > 1 { format!(" beside {}", shortened(entry.name)) } else { String::new() };
+        lines.extend(short_flows(runs).map(|text| format!("short flows{name}: {text}")));
+        let name = if entries.len() > 1 { format!(" of {}", shortened(entry.name)) } else { String::new() };
+        lines.extend(messages(runs).map(|text| format!("messages{name}: {text}")));
+    }
     let scenario = entries[0].scenario;
     let stack = &scenario.stack;
     let profile = match stack.profile {
@@ -283,6 +295,46 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
         });
     }
     lines.iter().map(|line| format!("  {line}\n")).collect()
+}
+
+/// The mean over the runs that have the value.
+fn mean(runs: &[&RunMetrics], value: impl Fn(&RunMetrics) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
+    Summary::of(&values).map(|summary| summary.mean)
+}
+
+/// What became of short flows.
+fn short_flows(runs: &[&RunMetrics]) -> Option<String> {
+    let of = |value: fn(&ShortFlowMetrics) -> Option<f64>| mean(runs, |run| value(run.short_flows.as_ref()?));
+    let (all, completed) = (of(|short| Some(short.flows as f64))?, of(|short| Some(short.completed as f64))?);
+    let mut text = format!("{} of {} completed", thousands(completed, 0), thousands(all, 0));
+    let slowdowns =
+        [of(|short| short.slowdown), of(|short| short.slowdown_p50), of(|short| short.slowdown_p99)];
+    if let [Some(mean), Some(median), Some(high)] = slowdowns {
+        text += &format!(", slowdown {mean:.2} in the mean, {median:.2} in the median, {high:.2} at 99 %");
+    }
+    if let Some(missed) = of(|short| short.missed_deadline_ratio) {
+        text += &format!(", {} % of deadlines missed", number(missed * 100.0, 1));
+    }
+    Some(text)
+}
+
+/// What became of the messages of all flows.
+fn messages(runs: &[&RunMetrics]) -> Option<String> {
+    let of_flows = |run: &RunMetrics, value: fn(&MessageMetrics) -> Option<f64>| {
+        let values: Vec<f64> =
+            run.flows.iter().filter_map(|flow| flow.messages.as_ref()).filter_map(value).collect();
+        (!values.is_empty()).then_some(values)
+    };
+    let completed = mean(runs, |run| Some(of_flows(run, |m| Some(m.completed))?.iter().sum()))?;
+    let mut text = format!("{} completed", thousands(completed, 0));
+    let of = |value: fn(&MessageMetrics) -> Option<f64>| {
+        mean(runs, |run| Some(Summary::of(&of_flows(run, value)?)?.mean))
+    };
+    if let (Some(time), Some(slowdown)) = (of(|m| m.time_s), of(|m| m.slowdown)) {
+        text += &format!(", {} ms in the mean, slowdown {slowdown:.2}", number(time * 1e3, 1));
+    }
+    Some(text)
 }
 
 fn all_equal(metrics: &[Vec<&RunMetrics>]) -> bool {

@@ -215,3 +215,33 @@ fn files_that_cannot_be_written() {
     fs::remove_dir(path("taken.svg")).unwrap();
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn unknown_traffic() {
+    assert!(
+        compare(&["--traffic", "on-of:1 s,1 s"]).ends_with(
+            "column 1: there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses"
+        )
+    );
+    assert!(
+        compare(&["--short-flows", "cubik; load=20 %; size=1 KB"])
+            .contains("there is no algorithm `cubik`; did you mean `cubic`?")
+    );
+    assert!(
+        compare(&["--short-flows", "cubic; size=1 KB"])
+            .contains("how many arrive? Say `load=20 %` or `rate=50/s`")
+    );
+    assert!(
+        compare(&["--short-flows", "cubic; rate=10000/s; size=1 KB"])
+            .starts_with("--short-flows: 1000000 flows would arrive, and 90000 are the most")
+    );
+    assert!(
+        compare(&["--rate", "unlimited", "--buffer", "100", "--short-flows", "cubic; load=20 %; size=1 KB"])
+            .starts_with("--short-flows: a bottleneck without a rate has no load")
+    );
+    assert!(compare(&["--deadline", "0 s"]).starts_with("--deadline: a flow needs some time"));
+    assert!(
+        refused(&["compare", "--flow", "cubic; traffic=responses:sise=1 KB"])
+            .contains("`responses` have no `sise` (did you mean `size`?)")
+    );
+}

@@ -221,6 +221,50 @@ fn flags_without_effect_are_noted() {
 }
 
 #[test]
+fn short_flows_are_summed_up() {
+    let arguments =
+        short(&["cubic", "--short-flows", "newreno; load=20 %; size=10 KB; deadline=100 ms", "--json"]);
+    let document = document(&arguments);
+    let run = &document["runs"][0];
+    // 2 Mbit/s in flows of 10 KB with headers: 23.8 a second for 3 s, give or take six deviations of 8.4.
+    let short = &run["short_flows"];
+    let count = short["flows"].as_u64().expect("a number");
+    assert!((21..=122).contains(&count), "{count}");
+    assert!(short["completed"].as_u64().expect("a number") <= count);
+    for key in ["completion_time_s", "completion_p99_s", "slowdown", "slowdown_p50", "missed_deadline_ratio"]
+    {
+        assert!(short[key].is_f64(), "{key}: {short}");
+    }
+    // Flows one by one are those that last.
+    assert_eq!(run["flows"].as_array().map(Vec::len), Some(1));
+    let table = printed(&short_alone());
+    assert!(table.contains("short flows over a dumbbell of 10 Mbit/s"), "{table}");
+    assert!(table.contains("completed, slowdown"), "{table}");
+}
+
+/// Short flows, and no others.
+fn short_alone() -> Vec<&'static str> {
+    short(&["--short-flows", "cubic; rate=20/s; size=10 KB", "--quiet"])
+}
+
+#[test]
+fn repeats_have_short_flows_of_their_own() {
+    let document = document(&[short_alone(), vec!["--repeats", "2", "--json"]].concat());
+    let sent = |run: usize| document["runs"][run]["short_flows"]["packets_sent"].as_u64().expect("a number");
+    assert_ne!(sent(0), sent(1));
+}
+
+#[test]
+fn messages_are_told() {
+    let arguments = short(&["cubic", "--traffic", "responses:size=20 KB,think=exponential 50 ms"]);
+    let table = printed(&arguments);
+    assert!(table.contains("messages: ") && table.contains(" ms in the mean, slowdown "), "{table}");
+    let document = document(&[arguments, vec!["--json"]].concat());
+    let messages = &document["runs"][0]["flows"][0]["messages"];
+    assert!(messages["completed"].as_f64().expect("a number") > 5.0, "{messages}");
+}
+
+#[test]
 fn topologies_have_their_flags() {
     let lot = ["cubic", "--topology", "parking-lot", "--hops", "2", "--cross-flows", "elastic", "--json"];
     let document = document(&short(&lot));

@@ -1,6 +1,6 @@
 //! Metrics that are made from counts.
 
-use super::{Better, EVERY, Measure, Metric, RUN, SHARED};
+use super::{Better, EACH, EVERY, Measure, Metric, RUN, SHARED};
 use crate::metrics::view::{self, View};
 
 pub(super) static COUNTED: &[Metric] = &[
@@ -236,33 +236,11 @@ pub(super) static COUNTED: &[Metric] = &[
         measure: Measure::Counted(view::throughput_ratio),
     },
     Metric {
-        name: "completion_time_s",
-        title: "Completion time",
-        unit: "s",
-        better: Better::Less,
-        scopes: EVERY,
-        formula: "mean of (last byte acknowledged - start)",
-        about: "Of flows that send a number of bytes. Not there if one of them did not reach its end.",
-        source: "",
-        measure: Measure::Counted(view::completion_time_s),
-    },
-    Metric {
-        name: "slowdown",
-        title: "Slowdown",
-        unit: "",
-        better: Better::Less,
-        scopes: EVERY,
-        formula: "mean of completion time / least possible one",
-        about: "The least possible one is the round trip of a packet that waits for nobody, and the rest of the bytes at the rate of the narrowest link. From 1 up.",
-        source: "",
-        measure: Measure::Counted(view::slowdown),
-    },
-    Metric {
         name: "cwnd_mean",
         title: "Mean congestion window",
         unit: "segments",
         better: Better::Neither,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "mean over flows of (cwnd integrated over time / time since the start)",
         about: "In segments.",
         source: "",

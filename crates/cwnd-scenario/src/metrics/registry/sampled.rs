@@ -1,7 +1,7 @@
 //! Metrics that are made from samples over time. A change here counts [`SAMPLED_VERSION`](crate::metrics::SAMPLED_VERSION)
 //! up.
 
-use super::{Better, EVERY, Measure, Metric, RUN, SHARED};
+use super::{Better, EACH, Measure, Metric, RUN, SHARED};
 use crate::metrics::samples;
 
 pub(super) static SAMPLED: &[Metric] = &[
@@ -10,7 +10,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         title: "Greatest congestion window",
         unit: "segments",
         better: Better::Neither,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "mean over flows of the greatest sample of cwnd",
         about: "In segments.",
         source: "",
@@ -21,7 +21,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         title: "Time to the greatest window",
         unit: "s",
         better: Better::Less,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "mean over flows of (first sample of cwnd over 0.95 x the greatest - start)",
         about: "How long a flow takes to come to its full window.",
         source: "",
@@ -32,7 +32,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         title: "RTT, median",
         unit: "s",
         better: Better::Less,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "median of smoothed RTTs at the sample times",
         about: "Over all samples of the flows together.",
         source: "",
@@ -43,7 +43,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         title: "RTT, 95th percentile",
         unit: "s",
         better: Better::Less,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "95th percentile of smoothed RTTs at the sample times",
         about: "Over all samples of the flows together.",
         source: "",
@@ -54,7 +54,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         title: "RTT, 99th percentile",
         unit: "s",
         better: Better::Less,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "99th percentile of smoothed RTTs at the sample times",
         about: "Over all samples of the flows together.",
         source: "",
@@ -65,7 +65,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         title: "Queue delay, median",
         unit: "s",
         better: Better::Less,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "median over samples of the sum over the queues on a flow's way of packets waiting x transmission time of a full packet",
         about: "What a packet that is sent at a sample time would wait. With more than 200 links it is the bottleneck's queue alone.",
         source: "",
@@ -76,7 +76,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         title: "Queue delay, 95th percentile",
         unit: "s",
         better: Better::Less,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "95th percentile of the same",
         about: "",
         source: "",
@@ -87,7 +87,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         title: "Queue delay, 99th percentile",
         unit: "s",
         better: Better::Less,
-        scopes: EVERY,
+        scopes: EACH,
         formula: "99th percentile of the same",
         about: "",
         source: "",

@@ -25,6 +25,7 @@ fn likely(scenario: &Scenario) -> Outcome {
         bytes_in_order: 1_234_000 * 960,
         packets_dropped: 345,
         packets_lost: 678,
+        packets_copied: 0,
         packets_in_flight: 9,
         timeouts: 1,
         congestion_events: 76,
@@ -37,6 +38,7 @@ fn likely(scenario: &Scenario) -> Outcome {
         cwnd_integral: 1_987_654.321_098_7,
         cwnd: 6_543.210_987_6,
         ssthresh: 5_432.109_876_5,
+        messages: Vec::new(),
     };
     let link = |i: usize| LinkOutcome {
         name: scenario.network.links[i].name.clone(),
@@ -45,6 +47,7 @@ fn likely(scenario: &Scenario) -> Outcome {
         dropped: 0,
         lost: 0,
         marked: 0,
+        copied: 0,
         delivered: 1_234_990,
         in_flight: 10,
         waiting_integral: 123.456_789,
@@ -111,8 +114,9 @@ prop_compose! {
     fn flow()(
         times in (time(), proptest::option::of(time()), proptest::option::of(time())),
         extremes in (proptest::option::of(time()), proptest::option::of(time())),
-        counts in prop::array::uniform14(any::<u64>()),
+        counts in prop::array::uniform15(any::<u64>()),
         numbers in (number(), number(), number(), number()),
+        messages in prop::collection::vec((any::<u64>(), time(), proptest::option::of(time())), 0..4),
     ) -> FlowOutcome {
         FlowOutcome {
             start: times.0,
@@ -132,19 +136,24 @@ prop_compose! {
             acks_received: counts[11],
             packets_marked: counts[12],
             rtt_samples: counts[13],
+            packets_copied: counts[14],
             rtt_sum_s: numbers.0,
             rtt_min: extremes.0,
             rtt_max: extremes.1,
             cwnd_integral: numbers.1,
             cwnd: numbers.2,
             ssthresh: numbers.3,
+            messages: messages
+                .into_iter()
+                .map(|(bytes, start, end)| MessageOutcome { bytes, start, end })
+                .collect(),
         }
     }
 }
 
 prop_compose! {
     fn link()(
-        name in "[a-z]{0,8}", counts in prop::array::uniform8(any::<u64>()), integral in number(),
+        name in "[a-z]{0,8}", counts in prop::array::uniform9(any::<u64>()), integral in number(),
     ) -> LinkOutcome {
         LinkOutcome {
             name,
@@ -157,6 +166,7 @@ prop_compose! {
             in_flight: counts[6],
             waiting_integral: integral,
             max_waiting: counts[7],
+            copied: counts[8],
         }
     }
 }

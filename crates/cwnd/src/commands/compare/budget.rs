@@ -67,7 +67,8 @@ fn flag(place: &str) -> String {
 
 /// About the memory that stays in use when a run is over: its metrics, and its samples.
 fn kept_memory(scenario: &Scenario, sampled: bool) -> f64 {
-    let (flows, links) = (scenario.flows.len() as f64, scenario.network.links.len() as f64);
+    // Of short flows the sum alone is kept.
+    let (flows, links) = (scenario.lasting_flows() as f64, scenario.network.links.len() as f64);
     let samples = match scenario.sample.filter(|_| sampled) {
         Some(sample) => scenario.duration.0 as f64 / sample.0.max(1) as f64 + 2.0,
         None => 0.0,

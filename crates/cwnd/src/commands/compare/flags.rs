@@ -7,8 +7,8 @@ pub use network::NetworkFlags;
 use crate::catalogue;
 use clap::{Args, ValueEnum};
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, ByteSize, EcnThreshold, FlowGroup, Mix, NotationError, Probability, Rate, Time,
-    build::MAX_FLOWS,
+    AlgorithmSpec, Buffer, ByteSize, EcnThreshold, FlowGroup, Mix, NotationError, Probability, Rate,
+    ShortFlows, Time, Traffic, build::MAX_FLOWS,
 };
 use std::{path::PathBuf, str::FromStr};
 
@@ -33,7 +33,11 @@ Examples:
 
   Flows that differ in start and round-trip time:
     cwnd compare --rate '100 Mbit/s' --rtt '20 ms' --buffer 250 --duration '600 s' \\
-      --flow 'cubic; start=1 s; rtt=80 ms' --flow 'cubic; start=21 s; rtt=320 ms'";
+      --flow 'cubic; start=1 s; rtt=80 ms' --flow 'cubic; start=21 s; rtt=320 ms'
+
+  Short flows, of sizes as in web search, beside a flow of each of two algorithms:
+    cwnd compare cubic bbr --stack linux --rate '100 Mbit/s' --rtt '20 ms' --access-rate '1 Gbit/s' \\
+      --short-flows 'cubic; load=20 %; size=web-search'";
 
 /// Run algorithms over the same network and lay their results side by side.
 ///
@@ -58,7 +62,8 @@ pub struct Flags {
     pub mix: Vec<Said<Mix>>,
 
     /// A flow, or some equal ones, with all that sets it apart: `ALGORITHM; count=1; start=21 s; stop=85 s;
-    /// rtt=320 ms; bytes=5.1 GB; reverse`; in a satellite network `side=wired`, in a parking lot `hop=2`. May be given again for further flows of the same run.
+    /// rtt=320 ms; bytes=5.1 GB; traffic=live:5 Mbit/s; deadline=50 ms; reverse`; in a satellite network `side=wired`, in
+    /// a parking lot `hop=2`. May be given again for further flows of the same run.
     #[arg(long, value_name = "FLOW", value_parser = flow, help_heading = FLOWS)]
     pub flow: Vec<Said<FlowGroup>>,
 
@@ -70,6 +75,20 @@ pub struct Flags {
     /// Each flow sends so much and ends, instead of sending without end: `5.1 GB`, or a number of bytes.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, help_heading = FLOWS)]
     pub bytes: Option<ByteSize>,
+
+    /// What applications give their flows to send [default: bulk]: `on-off:exponential 2 s,1 s`, `live:5 Mbit/s`,
+    /// `responses:size=web-search,think=1 s`.
+    #[arg(long, value_name = "TRAFFIC", help_heading = FLOWS)]
+    pub traffic: Option<Traffic>,
+
+    /// How long after its start each flow should be complete; D2TCP is told [default: it does not matter].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = FLOWS)]
+    pub deadline: Option<Time>,
+
+    /// Flows that arrive at random, send some bytes and end, beside the others: `cubic; load=20 %; size=web-search`, or
+    /// `rate=50/s` instead of the load.
+    #[arg(long, value_name = "FLOWS", value_parser = short_flows, help_heading = FLOWS)]
+    pub short_flows: Option<Said<ShortFlows>>,
 
     /// Flow i starts i - 1 times this after the first.
     #[arg(long, value_name = "TIME", default_value = "0 s", allow_hyphen_values = true, help_heading = FLOWS)]
@@ -284,6 +303,11 @@ fn flow(text: &str) -> Result<Said<FlowGroup>, String> {
         return Err("--flow describes a flow, such as `cubic; start=21 s`; --flows says how many".to_owned());
     }
     let said = Said::<FlowGroup>::parse(text)?;
+    catalogue::check(&said.value.algorithm).map(|()| said)
+}
+
+fn short_flows(text: &str) -> Result<Said<ShortFlows>, String> {
+    let said = Said::<ShortFlows>::parse(text)?;
     catalogue::check(&said.value.algorithm).map(|()| said)
 }
 

@@ -56,10 +56,13 @@ pub fn plans(flags: &Flags) -> Result<Vec<Plan>, Failure> {
             said: texts.iter().map(|text| format!("--flow '{text}'")).collect(),
         });
     }
+    if let (true, Some(said)) = (drafts.is_empty() && flags.reverse_flows == 0, &flags.short_flows) {
+        drafts.push(Draft { name: said.text.clone(), groups: Vec::new(), said: Vec::new() });
+    }
     if drafts.is_empty() {
         return Err(Failure::bad_input(
-            "nothing to run: name an algorithm (`cwnd compare cubic elastic`), a --mix or a --flow; `cwnd algorithms` \
-             lists the algorithms",
+            "nothing to run: name an algorithm (`cwnd compare cubic elastic`), a --mix, a --flow or --short-flows; \
+             `cwnd algorithms` lists the algorithms",
         ));
     }
     let setup = network(flags, setup(flags))?;
@@ -172,6 +175,9 @@ fn setup(flags: &Flags) -> Setup {
         stagger: flags.stagger,
         stop_stagger: flags.stop_stagger,
         bytes: flags.bytes,
+        traffic: flags.traffic.unwrap_or_default(),
+        deadline: flags.deadline,
+        short_flows: flags.short_flows.as_ref().map(|said| said.value.clone()),
         sample: (flags.trace.is_some() || flags.plot.is_some()).then_some(flags.sample),
         ..usual
     }

@@ -2,7 +2,7 @@
 
 /// What a stream is for. Streams of different purposes, or of the same purpose and another index, are
 /// independent, so that a change in one place does not move the draws of another: two algorithms that run
-/// with the same seed meet the same losses where they can.
+/// with the same seed meet the same losses where they can. The number of a purpose decides its draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Packet errors on a link.
@@ -13,6 +13,16 @@ pub enum Purpose {
     SendOverhead,
     /// An algorithm's own choices.
     Algorithm,
+    /// What a queue decides by chance, and how it hashes flows.
+    Queue,
+    /// How late packets are on a line.
+    Jitter,
+    /// Which packets a line doubles.
+    Duplication,
+    /// When short flows come, and how long they are.
+    ShortFlows,
+    /// What an application gives its flow to send, and when.
+    Traffic,
 }
 
 /// A stream of random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), a counter put through a
@@ -47,6 +57,20 @@ impl Stream {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// How often something of this probability fails to happen before it does: geometric, `floor(ln(U) / ln(1 - p))`. At
+    /// a probability of 0 or less that is `u64::MAX`, for ever; of 1 or more, never. These two draw nothing.
+    pub fn failures(&mut self, probability: f64) -> u64 {
+        if probability <= 0.0 {
+            return u64::MAX;
+        }
+        if probability >= 1.0 {
+            return 0;
+        }
+        // 1 - U is in (0, 1], so the logarithm is finite.
+        let u = 1.0 - self.uniform();
+        (libm::log(u) / libm::log1p(-probability)) as u64
+    }
+
     /// Uniform over the whole numbers in `0..bound`; zero when `bound` is zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
@@ -57,7 +81,8 @@ impl Stream {
 
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-fn mix(mut z: u64) -> u64 {
+/// The mixing function of SplitMix64: it spreads what differs in a few bits over all 64.
+pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)

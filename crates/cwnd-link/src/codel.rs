@@ -1,0 +1,205 @@
+//! Controlled delay: drops at the head, ever more often, as long as packets have waited too long.
+//!
+//! RFC 8289. A queue is bad when every packet that left it within an `interval` had waited for `target` or longer.
+//! Then one packet is dropped, and another each `interval / sqrt(count)` after the one before it, until a packet has
+//! waited for less (sections 3 and 4; the rules are those of the pseudocode in section 5).
+//!
+//! | parameter | default | source |
+//! |---|---|---|
+//! | `target` | 5 ms | section 4 |
+//! | `interval` | 100 ms | section 4 |
+//! | `ecn` | off | |
+//!
+//! Readings, and where it differs:
+//! - *A queue of one full packet or less* is never bad: no more bytes wait behind the packet than an MTU (section 5). A full
+//!   packet's wire bytes stand for the MTU.
+//! - *Coming back*: a queue that is bad again within 16 intervals goes on with as many drops as the last time needed beyond
+//!   those with which that time began (the difference `count - lastcount`), as in the pseudocode.
+//! - *Marks*: what can be marked is marked instead of being dropped, and leaves. So at one departure there is one
+//!   mark at most, and what is due beyond it comes at the next ones.
+//! - *Times* are nanoseconds; `interval / sqrt(count)` is rounded down.
+//! - *What does not fit* is dropped at the tail.
+
+#[cfg(test)]
+mod tests;
+
+use crate::backlog::{Backlog, Held};
+use crate::{Arrival, Departure, Limits};
+use cwnd_scenario::CoDel;
+
+#[derive(Clone, Debug)]
+pub(crate) struct CoDelQueue<P> {
+    codel: CoDel,
+    full_packet: u32,
+    control: Control,
+    backlog: Backlog<P>,
+}
+
+impl<P> CoDelQueue<P> {
+    pub fn new(codel: &CoDel, full_packet: u32) -> CoDelQueue<P> {
+        CoDelQueue { codel: *codel, full_packet, control: Control::default(), backlog: Backlog::new() }
+    }
+
+    pub fn set(&mut self, codel: &CoDel) {
+        self.codel = *codel;
+    }
+
+    #[inline]
+    pub fn enqueue(
+        &mut self,
+        limits: &Limits,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
+        let Arrival { bytes, ecn, .. } = about;
+        if !limits.admit(self.backlog.len() as u64, self.backlog.bytes(), transmitting, bytes) {
+            dropped.push(packet);
+            return;
+        }
+        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark: false });
+    }
+
+    #[inline]
+    pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.control.dequeue(&self.codel, self.full_packet, now, &mut self.backlog, dropped)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.backlog.iter()
+    }
+
+    #[inline]
+    pub fn waiting(&self) -> usize {
+        self.backlog.len()
+    }
+
+    #[inline]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.backlog.bytes()
+    }
+}
+
+/// What CoDel remembers of a queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Control {
+    /// When the queue will be bad, if no packet leaves before that has waited for less than the target.
+    bad_from: Option<u64>,
+    /// It is bad, and packets are dropped.
+    dropping: bool,
+    /// When the next drop is due, or would have been.
+    drop_next: u64,
+    /// Drops since it is bad, and those that the last time bequeathed.
+    count: u32,
+    /// `count` when it became bad.
+    last_count: u32,
+}
+
+impl Control {
+    /// The next packet of this queue that is not dropped.
+    #[inline]
+    pub fn dequeue<P>(
+        &mut self,
+        codel: &CoDel,
+        full_packet: u32,
+        now: u64,
+        backlog: &mut Backlog<P>,
+        dropped: &mut Vec<P>,
+    ) -> Option<Departure<P>> {
+        let (held, bad) = self.take(codel, full_packet, now, backlog)?;
+        if bad || self.dropping {
+            return self.drop_or_mark(codel, full_packet, now, backlog, dropped, held, bad);
+        }
+        Some(depart(held, false))
+    }
+
+    /// Take the packet at the head, and say whether it is one too many that has waited too long.
+    #[inline]
+    fn take<P>(
+        &mut self,
+        codel: &CoDel,
+        full_packet: u32,
+        now: u64,
+        backlog: &mut Backlog<P>,
+    ) -> Option<(Held<P>, bool)> {
+        let Some(held) = backlog.pop() else {
+            self.bad_from = None;
+            self.dropping = false;
+            return None;
+        };
+        let waited = now.saturating_sub(held.arrived);
+        if waited < codel.target.0 || backlog.bytes() <= u64::from(full_packet) {
+            self.bad_from = None;
+            return Some((held, false));
+        }
+        let bad = match self.bad_from {
+            Some(at) => now >= at,
+            None => {
+                self.bad_from = Some(now.saturating_add(codel.interval.0));
+                false
+            }
+        };
+        Some((held, bad))
+    }
+
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)] // the pieces of one queue, split so that FQ-CoDel can own them
+    fn drop_or_mark<P>(
+        &mut self,
+        codel: &CoDel,
+        full_packet: u32,
+        now: u64,
+        backlog: &mut Backlog<P>,
+        dropped: &mut Vec<P>,
+        mut held: Held<P>,
+        mut bad: bool,
+    ) -> Option<Departure<P>> {
+        if !self.dropping {
+            let mark = codel.ecn && held.ecn.can_be_marked();
+            if !mark {
+                dropped.push(held.packet);
+                (held, _) = self.take(codel, full_packet, now, backlog)?;
+            }
+            self.become_bad(codel, now);
+            return Some(depart(held, mark));
+        }
+        self.dropping = bad;
+        while self.dropping && now >= self.drop_next {
+            self.count += 1;
+            if codel.ecn && held.ecn.can_be_marked() {
+                self.drop_next = due(self.drop_next, codel, self.count);
+                return Some(depart(held, true));
+            }
+            dropped.push(held.packet);
+            (held, bad) = self.take(codel, full_packet, now, backlog)?;
+            if bad {
+                self.drop_next = due(self.drop_next, codel, self.count);
+            } else {
+                self.dropping = false;
+            }
+        }
+        Some(depart(held, false))
+    }
+
+    fn become_bad(&mut self, codel: &CoDel, now: u64) {
+        self.dropping = true;
+        // drop_next may lie ahead: then it was bad only just now.
+        let lately = now.saturating_sub(self.drop_next) < codel.interval.0.saturating_mul(16);
+        let bequeathed = self.count - self.last_count;
+        self.count = if bequeathed > 1 && lately { bequeathed } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = due(now, codel, self.count);
+    }
+}
+
+/// The control law (section 3): when the next drop is due after one at `from`.
+fn due(from: u64, codel: &CoDel, count: u32) -> u64 {
+    from.saturating_add((codel.interval.0 as f64 / libm::sqrt(f64::from(count))) as u64)
+}
+
+#[inline]
+fn depart<P>(held: Held<P>, mark: bool) -> Departure<P> {
+    Departure { packet: held.packet, bytes: held.bytes, mark }
+}

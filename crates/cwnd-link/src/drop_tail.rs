@@ -1,0 +1,57 @@
+//! First in, first out: drops what does not fit, and marks above a threshold.
+//!
+//! The threshold K is [`QueueSpec::ecn_threshold`](cwnd_scenario::QueueSpec): an arrival that finds more than K packets is
+//! marked if it can be, as in M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1.
+
+use crate::backlog::{Backlog, Held};
+use crate::{Arrival, Departure, Limits};
+
+#[derive(Clone, Debug)]
+pub(crate) struct DropTail<P> {
+    backlog: Backlog<P>,
+}
+
+impl<P> DropTail<P> {
+    pub fn new() -> DropTail<P> {
+        DropTail { backlog: Backlog::new() }
+    }
+
+    #[inline]
+    pub fn enqueue(
+        &mut self,
+        limits: &Limits,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
+        let Arrival { bytes, ecn, .. } = about;
+        let (waiting, waiting_bytes) = (self.backlog.len() as u64, self.backlog.bytes());
+        if !limits.admit(waiting, waiting_bytes, transmitting, bytes) {
+            dropped.push(packet);
+            return;
+        }
+        let mark = ecn.can_be_marked() && limits.mark(waiting, transmitting);
+        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark });
+    }
+
+    #[inline]
+    pub fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.backlog.iter()
+    }
+
+    #[inline]
+    pub fn waiting(&self) -> usize {
+        self.backlog.len()
+    }
+
+    #[inline]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.backlog.bytes()
+    }
+}

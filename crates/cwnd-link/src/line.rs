@@ -1,0 +1,148 @@
+//! What becomes of a packet between a transmitter and the other end.
+
+mod chance;
+mod jitter;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+use crate::timeline::{Place, Timeline};
+use crate::{LossModel, Purpose, Stream};
+use chance::Chance;
+use cwnd_scenario::{LinkSpec, Loss, Schedule, Time};
+use jitter::JitterSource;
+use slots::Slots;
+
+/// What becomes of a packet on a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// When it comes out of the line. One that is lost keeps its place until then.
+    pub at: u64,
+    /// It is lost.
+    pub lost: bool,
+    /// It comes out twice, the second right after the first. Never if it is lost.
+    pub twice: bool,
+}
+
+/// A line: what a packet meets after it has left the transmitter.
+///
+/// In this order: it is held until the next slot, if the link has slots (at whole multiples of the slot since time zero of
+/// the scenario; one that leaves exactly then goes on at once); it takes the propagation delay that was in force when it left
+/// the transmitter, and its jitter; and if it would overtake the one before it, it waits for that one, unless the jitter
+/// reorders. Whether it is lost or doubled changes nothing of this, for itself or for those behind it. Each packet draws its
+/// jitter, lost or not; only those that are not lost are asked whether they come twice.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The delay in force, until `next_step`.
+    delay: u64,
+    next_step: u64,
+    /// When the latest packet came out.
+    last_out: u64,
+    reorders: bool,
+    loss: LossModel,
+    effects: Option<Box<Effects>>,
+    delays: Timeline<u64>,
+    place: Place,
+    own_delay: u64,
+}
+
+/// What few lines have.
+#[derive(Clone, Debug)]
+struct Effects {
+    slots: Option<Slots>,
+    jitter: Option<JitterSource>,
+    duplication: Chance,
+}
+
+impl Line {
+    /// An empty line. The scenario's time zero is `origin` on the clock of all that follows; `index` is the link's
+    /// number, which decides its draws together with the seed.
+    pub fn new(link: &LinkSpec, origin: u64, seed: u64, index: u64) -> Line {
+        let stream = |purpose| Stream::new(seed, purpose, index);
+        let spec = &link.effects;
+        let effects =
+            (spec.slot.is_some() || spec.jitter.is_some() || spec.duplication > 0.0).then(|| Effects {
+                slots: spec.slot.and_then(|slot| Slots::new(slot.0, origin)),
+                jitter: spec.jitter.map(|jitter| JitterSource::new(jitter.shape, stream(Purpose::Jitter))),
+                duplication: Chance::new(spec.duplication, stream(Purpose::Duplication)),
+            });
+        let steps = match &link.schedule {
+            Some(Schedule::Steps(steps)) => Some(steps),
+            Some(Schedule::Trace(_)) | None => None,
+        };
+        let delays = Timeline::new(steps, link.delay.0, |step| step.delay.0);
+        let place = delays.start(origin);
+        Line {
+            delay: link.delay.0,
+            next_step: delays.next_at(place),
+            last_out: 0,
+            reorders: spec.jitter.is_some_and(|jitter| jitter.reorders),
+            loss: LossModel::new(&link.loss, stream(Purpose::Loss)),
+            effects: effects.map(Box::new),
+            delays,
+            place,
+            own_delay: link.delay.0,
+        }
+    }
+
+    /// A packet has left the transmitter at `departure`, which is never earlier than the last one.
+    #[inline]
+    pub fn cross(&mut self, departure: u64) -> Crossing {
+        if departure >= self.next_step {
+            self.pass_steps(departure.saturating_add(1));
+        }
+        let lost = self.loss.next_is_lost();
+        let mut twice = false;
+        let mut at = departure + self.delay;
+        if let Some(effects) = &mut self.effects {
+            at += effects.late(departure);
+            twice = !lost && effects.duplication.comes();
+        }
+        if !self.reorders {
+            at = at.max(self.last_out);
+            self.last_out = at;
+        }
+        Crossing { at, lost, twice }
+    }
+
+    /// Whether packets may overtake each other. If not, [`Crossing::at`] never falls from one packet to the next.
+    pub fn reorders(&self) -> bool {
+        self.reorders
+    }
+
+    /// The least time that a packet ever takes from its departure to the other end, over all of the schedule.
+    pub fn least_delay(&self) -> u64 {
+        self.delays.values().fold(self.delay.min(self.own_delay), u64::min)
+    }
+
+    /// The link's own propagation delay changes at `now`, before all else that happens then, for packets that depart from
+    /// now on: it holds until the schedule's next step, if there is one, and wherever the schedule leaves the link its own
+    /// delay.
+    pub fn set_delay(&mut self, now: u64, delay: Time) {
+        self.pass_steps(now);
+        self.delay = delay.0;
+        self.own_delay = delay.0;
+        self.delays.set_own(delay.0);
+    }
+
+    /// Lose something else from the next packet on (see [`LossModel::set`]).
+    pub fn set_loss(&mut self, loss: &Loss) {
+        self.loss.set(loss);
+    }
+
+    #[inline(never)]
+    fn pass_steps(&mut self, end: u64) {
+        if let Some(delay) = self.delays.pass_before(&mut self.place, end) {
+            self.delay = delay;
+        }
+        self.next_step = self.delays.next_at(self.place);
+    }
+}
+
+impl Effects {
+    /// How much later than by the delay alone a packet comes out that departs now.
+    fn late(&mut self, departure: u64) -> u64 {
+        let held = self.slots.as_mut().map_or(0, |slots| slots.next(departure) - departure);
+        held + self.jitter.as_mut().map_or(0, JitterSource::draw)
+    }
+}

@@ -1,0 +1,276 @@
+//! A queue before a transmitter, of whatever discipline.
+
+use crate::codel::CoDelQueue;
+use crate::drop_tail::DropTail;
+use crate::dual_pi2::DualPi2Queue;
+use crate::fq_codel::FqCoDelQueue;
+use crate::pie::PieQueue;
+use crate::red::RedQueue;
+use crate::thinning::Thinning;
+use crate::{Limits, Stream};
+use cwnd_scenario::{Discipline, QueueSpec, Rate};
+use std::fmt;
+
+/// What a queue asks of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Wire bytes.
+    pub bytes: u32,
+    /// Which flow it is of: its number, or a hash of its addresses.
+    pub flow: u32,
+    /// Whether it can carry a congestion mark, or does already.
+    pub ecn: Codepoint,
+    /// It is an ACK and nothing else, so that a later one of its flow can stand for it.
+    pub plain_ack: bool,
+}
+
+/// The ECN field of a packet (RFC 3168, section 5; RFC 9331, section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codepoint {
+    /// It cannot carry a mark: it is dropped instead.
+    NotEct,
+    /// It can, and classic congestion control answers.
+    Ect0,
+    /// It can, and scalable congestion control answers: L4S.
+    Ect1,
+    /// It carries a mark already.
+    Ce,
+}
+
+impl Codepoint {
+    /// Whether it is marked where others are dropped. One that carries a mark already is such a packet.
+    #[inline]
+    pub fn can_be_marked(self) -> bool {
+        self != Codepoint::NotEct
+    }
+}
+
+/// A packet that a queue hands to the transmitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure<P> {
+    /// The packet.
+    pub packet: P,
+    /// Its wire bytes.
+    pub bytes: u32,
+    /// It gets a congestion mark here. Never so for a packet that cannot carry one.
+    pub mark: bool,
+}
+
+/// A queue before a transmitter: a machine that is told when a packet arrives and when the transmitter wants one.
+///
+/// Times are in nanoseconds of any clock and never fall from call to call; a call at the time of the one before it
+/// is as good as any. The queue needs no timers: what it does at regular times it makes up for at the next call.
+///
+/// Whatever the discipline, [`QueueSpec::limit`] holds, and what would exceed it is dropped: the arrival, or, in
+/// FQ-CoDel, packets at the heads of the fattest queues. A packet that finds nothing waiting and the
+/// transmitter idle always fits.
+#[derive(Clone, Debug)]
+pub struct Queue<P> {
+    limits: Limits,
+    kind: Kind<P>,
+}
+
+#[derive(Clone, Debug)]
+enum Kind<P> {
+    DropTail(DropTail<P>),
+    Thinning(Thinning<P>),
+    Red(RedQueue<P>),
+    CoDel(CoDelQueue<P>),
+    FqCoDel(FqCoDelQueue<P>),
+    Pie(PieQueue<P>),
+    DualPi2(DualPi2Queue<P>),
+}
+
+/// Calls the same method of whatever discipline it is.
+macro_rules! each {
+    ($kind:expr, $queue:ident => $call:expr) => {
+        match $kind {
+            Kind::DropTail($queue) => $call,
+            Kind::Thinning($queue) => $call,
+            Kind::Red($queue) => $call,
+            Kind::CoDel($queue) => $call,
+            Kind::FqCoDel($queue) => $call,
+            Kind::Pie($queue) => $call,
+            Kind::DualPi2($queue) => $call,
+        }
+    };
+}
+
+impl<P> Queue<P> {
+    /// An empty queue.
+    ///
+    /// `thinning` is [`Effects::ack_thinning`](cwnd_scenario::Effects), which drop-tail alone heeds; `rate` the link's
+    /// nominal rate and `full_packet` the wire bytes of a full packet, for disciplines that reckon with them; `stream`
+    /// what it draws from.
+    pub fn new(
+        spec: &QueueSpec,
+        thinning: Option<u32>,
+        rate: Rate,
+        full_packet: u32,
+        stream: Stream,
+    ) -> Queue<P> {
+        let kind = match (&spec.discipline, thinning) {
+            (Discipline::DropTail, None) => Kind::DropTail(DropTail::new()),
+            (Discipline::DropTail, Some(most)) => Kind::Thinning(Thinning::new(most)),
+            (Discipline::Red(red), _) => Kind::Red(RedQueue::new(red, rate, full_packet, stream)),
+            (Discipline::CoDel(codel), _) => Kind::CoDel(CoDelQueue::new(codel, full_packet)),
+            (Discipline::FqCoDel(fq), _) => Kind::FqCoDel(FqCoDelQueue::new(fq, full_packet, stream)),
+            (Discipline::Pie(pie), _) => Kind::Pie(PieQueue::new(pie, full_packet, stream)),
+            (Discipline::DualPi2(dual), _) => Kind::DualPi2(DualPi2Queue::new(dual)),
+        };
+        Queue { limits: Limits::new(spec), kind }
+    }
+
+    /// A packet arrives.
+    ///
+    /// `transmitting` says how many bytes the packet in transmission has, if there is one. Where the limit counts that
+    /// packet, it still counts at the very moment at which it leaves: such an arrival is told before the
+    /// transmitter takes the next packet, and otherwise after that.
+    ///
+    /// Packets that are dropped, this one or others, are added to `dropped`.
+    #[inline]
+    pub fn enqueue(
+        &mut self,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
+        match &mut self.kind {
+            Kind::DropTail(queue) => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped),
+            _ => self.enqueue_managed(now, packet, about, transmitting, dropped),
+        }
+    }
+
+    /// Out of line, so that drop-tail alone is in line where a queue is used.
+    #[inline(never)]
+    fn enqueue_managed(
+        &mut self,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
+        each!(&mut self.kind, queue => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped))
+    }
+
+    /// The transmitter is free and takes the next packet, if there is one. Packets that are dropped on that occasion
+    /// are added to `dropped`.
+    #[inline]
+    pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        match &mut self.kind {
+            Kind::DropTail(queue) => queue.dequeue(now, dropped),
+            _ => self.dequeue_managed(now, dropped),
+        }
+    }
+
+    #[inline(never)]
+    fn dequeue_managed(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        each!(&mut self.kind, queue => queue.dequeue(now, dropped))
+    }
+
+    /// The packets that wait, in any order.
+    pub fn iter(&self) -> Box<dyn Iterator<Item = &P> + '_> {
+        each!(&self.kind, queue => Box::new(queue.iter()))
+    }
+
+    /// Packets that wait, without the one in transmission.
+    #[inline]
+    pub fn waiting(&self) -> usize {
+        each!(&self.kind, queue => queue.waiting())
+    }
+
+    /// Their wire bytes.
+    #[inline]
+    pub fn waiting_bytes(&self) -> u64 {
+        each!(&self.kind, queue => queue.waiting_bytes())
+    }
+
+    /// From now on other limits, thresholds and parameters hold; what waits already stays, and so does what the
+    /// discipline has learnt.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`] if the discipline is another one, or FQ-CoDel's number of queues. Nothing is changed then.
+    pub fn set_spec(&mut self, spec: &QueueSpec) -> Result<(), ChangeError> {
+        match (&mut self.kind, &spec.discipline) {
+            (Kind::DropTail(_) | Kind::Thinning(_), Discipline::DropTail) => {}
+            (Kind::Red(queue), Discipline::Red(red)) => queue.set(red),
+            (Kind::CoDel(queue), Discipline::CoDel(codel)) => queue.set(codel),
+            (Kind::FqCoDel(queue), Discipline::FqCoDel(fq)) => {
+                let (has, wanted) = (queue.queues(), fq.queues.max(1));
+                if has != wanted {
+                    return Err(ChangeError::Queues { has, wanted });
+                }
+                queue.set(fq);
+            }
+            (Kind::Pie(queue), Discipline::Pie(pie)) => queue.set(pie),
+            (Kind::DualPi2(queue), Discipline::DualPi2(dual)) => queue.set(dual),
+            (kind, other) => return Err(ChangeError::Discipline { is: kind.name(), wanted: name(other) }),
+        }
+        self.limits = Limits::new(spec);
+        Ok(())
+    }
+}
+
+impl<P> Kind<P> {
+    fn name(&self) -> &'static str {
+        match self {
+            Kind::DropTail(_) | Kind::Thinning(_) => "drop-tail",
+            Kind::Red(_) => "RED",
+            Kind::CoDel(_) => "CoDel",
+            Kind::FqCoDel(_) => "FQ-CoDel",
+            Kind::Pie(_) => "PIE",
+            Kind::DualPi2(_) => "DualPI2",
+        }
+    }
+}
+
+fn name(discipline: &Discipline) -> &'static str {
+    match discipline {
+        Discipline::DropTail => "drop-tail",
+        Discipline::Red(_) => "RED",
+        Discipline::CoDel(_) => "CoDel",
+        Discipline::FqCoDel(_) => "FQ-CoDel",
+        Discipline::Pie(_) => "PIE",
+        Discipline::DualPi2(_) => "DualPI2",
+    }
+}
+
+/// What a queue cannot become while packets may wait in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeError {
+    /// One of another discipline.
+    Discipline {
+        /// What it is.
+        is: &'static str,
+        /// What it was to be.
+        wanted: &'static str,
+    },
+    /// FQ-CoDel with another number of queues.
+    Queues {
+        /// How many it has.
+        has: u32,
+        /// How many it was to have.
+        wanted: u32,
+    },
+}
+
+impl fmt::Display for ChangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChangeError::Discipline { is, wanted } => write!(
+                f,
+                "a {is} queue cannot become a {wanted} queue: limit and parameters can change, not the discipline"
+            ),
+            ChangeError::Queues { has, wanted } => write!(
+                f,
+                "FQ-CoDel with {has} queues cannot go on with {wanted}: what waits is sorted into the {has}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ChangeError {}

@@ -1,0 +1,59 @@
+//! The traces of the repository are those that its generator makes.
+
+#[path = "../examples/make_traces/model.rs"]
+mod model;
+
+use cwnd_link::Transmitter;
+use cwnd_scenario::{DeliveryTrace, Rate, Schedule};
+
+/// A file of the folder `traces`.
+fn file(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn the_files_are_current() {
+    let all = model::all(1, 20.0);
+    for made in &all {
+        let name = format!("{}.trace", made.trace.name);
+        // Said without printing 50,000 lines.
+        assert!(file(&name) == made.trace.to_text(), "{name} is not current: run `cargo xtask traces`");
+        let read = DeliveryTrace::parse(&*made.trace.name, &file(&name)).expect("the file is a trace");
+        assert!(read == made.trace);
+    }
+    let readme = file("README.md");
+    assert!(readme.contains(&model::summary(&all)), "traces/README.md lacks:\n{}", model::summary(&all));
+}
+
+#[test]
+fn the_models_are_what_they_are_said_to_be() {
+    // 5G: 10 Mbit/s in line of sight, for 4 of 4.299 s; in fades of 5 to 26.6 dB the mean of log2(1 + SNR) is 0.3211 of
+    // that at 20 dB. So 9.528 Mbit/s in the mean. A trace has about 14 fades of 0.3 s: its mean is right within about 2 %,
+    // and that of 100 traces within 0.2 %; five of that allowed, since the wandering makes less than 0.5 %.
+    let means = (0..100).map(|seed| model::all(seed, 20.0)[0].trace.mean_rate().0 as f64);
+    let mean = means.sum::<f64>() / 100.0 / 1e6;
+    assert!((mean / 9.528 - 1.0).abs() < 0.01, "{mean}");
+    let [_, leo] = model::all(7, 20.0);
+    // Nothing passes in the first 100 ms of each 15 s.
+    let in_outage = |&&time: &&u32| (1..=100).contains(&(time % 15_000));
+    assert_eq!(leo.trace.times_ms.iter().filter(in_outage).count(), 0);
+    assert_eq!(leo.delays.len(), 5);
+}
+
+#[test]
+fn a_full_link_carries_the_mean_rate_of_its_trace() {
+    for made in model::all(1, 20.0) {
+        let times = made.trace.times_ms.len();
+        let length = u64::from(*made.trace.times_ms.last().expect("it is not empty")) * 1_000_000;
+        let mut transmitter = Transmitter::new(Rate(1000), Some(&Schedule::Trace(made.trace)), 0);
+        let mut now = 0;
+        let mut sent = 0;
+        while now < 3 * length {
+            now = transmitter.finish(now, 1500, sent > 0);
+            sent += 1;
+        }
+        // The last opportunity of the third turn comes at its very end.
+        assert_eq!((sent, now), (3 * times, 3 * length));
+    }
+}
