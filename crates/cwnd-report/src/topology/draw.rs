@@ -76,7 +76,8 @@ impl Picture<'_> {
             let place = used[wire];
             used[wire] += 1;
             let away = ((place / 2) as f64 + 1.0) * BESIDE + 0.6;
-            let mut points = beside(&self.place.wires[wire], if place % 2 == 0 { away } else { -away });
+            let mut points =
+                beside(&self.place.wires[wire], if place.is_multiple_of(2) { away } else { -away });
             if self.folded.wires[wire].ends.0 != here {
                 points.reverse();
             }
