@@ -244,7 +244,7 @@ impl<'a> PlainAcks<'a> {
 }
 
 /// Plain ACKs, each of which lets packets go at once.
-#[inline(always)]
+#[inline(never)]
 fn run_plain_acks(
     sender: &mut Sender,
     acks: &mut PlainAcks<'_>,
