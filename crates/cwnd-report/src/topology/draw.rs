@@ -3,6 +3,7 @@
 use super::fold::{Course, Folded, Way};
 use super::label::WireLabel;
 use super::place::{BESIDE, BOX_HEIGHT, LINE, Place, Point, SMALL, TEXT};
+use crate::number::thousands;
 use crate::plot::{
     Anchor, Canvas, Label,
     style::{Colour, Dash, GREY, INK, PAPER, Stroke},
@@ -134,7 +135,11 @@ fn list(canvas: &mut Canvas, folded: &Folded, top: f64) -> f64 {
 }
 
 fn listed(course: &Course, folded: &Folded) -> String {
-    let count = if course.flows == 1 { String::new() } else { format!(" × {}", course.flows) };
+    let count = match (course.flows, course.short) {
+        (flows, true) => format!(", {} short flows", thousands(flows as f64, 0)),
+        (1, false) => String::new(),
+        (flows, false) => format!(" × {flows}"),
+    };
     let name = |index: Option<&usize>| index.map_or("", |index| folded.boxes[*index].label.as_str());
     let reverse = if course.reverse { " (reverse)" } else { "" };
     let (from, to) = (name(course.data.boxes.first()), name(course.data.boxes.last()));

@@ -36,6 +36,7 @@ pub struct Wire {
 }
 
 /// The way of some flows of one algorithm.
+#[derive(Clone, PartialEq)]
 pub struct Course {
     /// Their algorithm.
     pub algorithm: String,
@@ -43,6 +44,8 @@ pub struct Course {
     pub flows: usize,
     /// Whether they run against the others.
     pub reverse: bool,
+    /// Whether they come and go.
+    pub short: bool,
     /// The boxes that data passes, and the wires between them.
     pub data: Way,
     /// The same of ACKs.
@@ -243,15 +246,11 @@ fn courses(scenario: &Scenario, of_node: &[usize], wires: &[Wire]) -> Vec<Course
     for flow in &scenario.flows {
         let (data, acks) = (along(&flow.route), along(&flow.ack_route));
         let algorithm = flow.algorithm.to_string();
-        let known = courses.iter_mut().find(|course| {
-            course.algorithm == algorithm
-                && course.reverse == flow.reverse
-                && course.data == data
-                && course.acks == acks
-        });
-        match known {
-            Some(course) => course.flows += 1,
-            None => courses.push(Course { algorithm, flows: 1, reverse: flow.reverse, data, acks }),
+        let course = Course { algorithm, flows: 1, reverse: flow.reverse, short: flow.short, data, acks };
+        let alike = |known: &&mut Course| Course { flows: 1, ..(**known).clone() } == course;
+        match courses.iter_mut().find(alike) {
+            Some(known) => known.flows += 1,
+            None => courses.push(course),
         }
     }
     courses

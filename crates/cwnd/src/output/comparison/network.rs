@@ -1,17 +1,24 @@
 //! A network in a line.
 
-use super::{base_rtts, limit};
+use super::{base_rtts, lasting, limit};
 use cwnd_scenario::{Discipline, LinkSpec, Loss, Scenario, Schedule};
 
 /// The flows of a scenario and the network that they cross.
 pub fn about(scenario: &Scenario) -> String {
     let network = &scenario.network;
     let bottleneck = &network.links[network.bottleneck];
-    let reverse = scenario.flows.iter().filter(|flow| flow.reverse).count();
-    let forward = scenario.flows.len() - reverse;
-    let mut text = format!("{forward} flow{}", if forward == 1 { "" } else { "s" });
+    let reverse = lasting(scenario).filter(|flow| flow.reverse).count();
+    let forward = scenario.lasting_flows() - reverse;
+    let mut text = match forward {
+        0 => "short flows".to_owned(),
+        1 => "1 flow".to_owned(),
+        many => format!("{many} flows"),
+    };
     if reverse > 0 {
         text += &format!(" and {reverse} reverse");
+    }
+    if forward > 0 && scenario.arrivals.is_some() {
+        text += " and short ones";
     }
     let own = scenario.flows[0].route[0];
     text += &format!(" over {} of {}, base RTT {}; ", shape(scenario), bottleneck.rate, base_rtts(scenario));
@@ -42,11 +49,13 @@ pub fn about(scenario: &Scenario) -> String {
 fn shape(scenario: &Scenario) -> String {
     let network = &scenario.network;
     let has = |name: &str| network.nodes.iter().any(|node| node == name);
+    let two_sides = network.nodes.starts_with(&["left".to_owned(), "right".to_owned()])
+        && network.links[network.bottleneck].name == "bottleneck";
     let hops =
         (1..).take_while(|hop| network.links.iter().any(|link| link.name == format!("hop-{hop}"))).count();
     match () {
-        () if has("left") && scenario.flows[0].route[0] == network.bottleneck => "a path".to_owned(),
-        () if has("left") && has("sender-1") => "a dumbbell".to_owned(),
+        () if two_sides && scenario.flows[0].route[0] == network.bottleneck => "a path".to_owned(),
+        () if two_sides => "a dumbbell".to_owned(),
         () if has("router-0") && hops > 0 => format!("a parking lot with {hops} hops"),
         () if has("satellite-client") => "a satellite network with a bottleneck".to_owned(),
         () if has("switch") => "an incast".to_owned(),
