@@ -52,6 +52,11 @@ impl LossModel {
         }
     }
 
+    /// So many packets have crossed that it was not asked for.
+    pub fn skip(&mut self, packets: u64) {
+        self.crossed += packets;
+    }
+
     /// Lose something else from the next packet on. Draws go on where they are; a chain begins good; the numbers of given
     /// packets are counted from the first that ever crossed.
     pub fn set(&mut self, loss: &Loss) {

@@ -4,6 +4,7 @@
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
 //! - [`table`]: aligned columns of text;
+//! - [`topology`]: the picture of a network;
 //! - [`number`]: numbers as people read them, with SI prefixes or thousands separators.
 #![forbid(unsafe_code)]
 
@@ -16,3 +17,4 @@ pub mod plot;
 pub mod report;
 pub mod series;
 pub mod table;
+pub mod topology;

@@ -55,10 +55,9 @@ pub struct LinkSpec {
 
 impl LinkSpec {
     /// Whether all that happens to a packet here is decided when it arrives: a drop-tail queue before a constant rate, and
-    /// independent losses.
+    /// losses.
     pub fn is_plain(&self) -> bool {
         self.queue.discipline == Discipline::DropTail
-            && matches!(self.loss, Loss::None | Loss::Bernoulli(_))
             && self.schedule.is_none()
             && self.effects == Effects::default()
     }

@@ -46,11 +46,6 @@ impl Stream {
         mix(self.state)
     }
 
-    /// Take back the latest `draws` numbers.
-    pub fn rewind(&mut self, draws: u64) {
-        self.state = self.state.wrapping_sub(GAMMA.wrapping_mul(draws));
-    }
-
     /// Uniform in [0, 1), with 53 random bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {

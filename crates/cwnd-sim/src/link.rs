@@ -8,14 +8,16 @@
 
 mod change;
 mod lane;
+mod losses;
 
 pub use change::Change;
 pub use lane::Lane;
+pub use losses::Losses;
 
 use crate::fault::{self, Fault};
 use crate::online::Online;
 use crate::packet::{CE, ECT, LOST};
-use cwnd_link::{BernoulliLoss, Limits, SerialTime};
+use cwnd_link::{Limits, SerialTime};
 use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
 
 /// A departure that has been computed.
@@ -108,7 +110,7 @@ pub struct Link {
     room_until: usize,
     /// The two usual sizes of packets, and how long the transmitter takes for them.
     usual: [(u32, u64); 2],
-    loss: Option<Box<BernoulliLoss>>,
+    loss: Option<Box<Losses>>,
     next: Next,
     /// The departures, in a ring: the latest ones, and among them always all that are in the system.
     departures: Box<[Departure]>,
@@ -156,7 +158,7 @@ pub struct LinkCounts {
 
 impl Link {
     /// An idle link.
-    pub fn new(serial: SerialTime, delay: u64, queue: &QueueSpec, loss: Option<BernoulliLoss>) -> Self {
+    pub fn new(serial: SerialTime, delay: u64, queue: &QueueSpec, loss: Option<Losses>) -> Self {
         let mut link = Link {
             free_at: 0,
             grace: 1,
@@ -370,7 +372,9 @@ impl Link {
     /// The flag of a packet that is lost on the line, if the next one is.
     #[inline(never)]
     pub fn lose(&mut self) -> u16 {
-        if self.loss.as_mut().is_some_and(|loss| loss.next_is_lost()) { LOST } else { 0 }
+        // No more are in the system than there are departures.
+        let most = self.departures.len();
+        if self.loss.as_mut().is_some_and(|loss| loss.next_is_lost(most)) { LOST } else { 0 }
     }
 
     /// The queue's verdict on a packet that finds a long queue: none drops it, else the flags that it gets.

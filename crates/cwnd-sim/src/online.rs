@@ -33,6 +33,8 @@ pub struct Online {
     line: Line,
     policer: Option<Policer>,
     counting: Counting,
+    /// How many packets wait: what the queue would say, asked once a change.
+    waiting: usize,
     /// The packet in transmission, and when it will have left; [`NEVER`] if there is none.
     sending: Words,
     leaves: u64,
@@ -62,6 +64,7 @@ impl Online {
             line: Line::new(spec, origin, seed, index),
             policer: spec.effects.policer.as_ref().map(Policer::new),
             counting: spec.queue.counting,
+            waiting: 0,
             sending: [0; 3],
             leaves: NEVER,
             asks: (NEVER, 0),
@@ -91,7 +94,7 @@ impl Online {
 
     /// Waiting times added up to `now`, ns.
     pub fn waited(&self, now: u64) -> u128 {
-        self.counts.waited + self.queue.waiting() as u128 * u128::from(now - self.waited_to)
+        self.counts.waited + self.waiting as u128 * u128::from(now - self.waited_to)
     }
 
     /// Packets that wait, without the one in transmission.
@@ -156,8 +159,9 @@ impl Online {
         }
     }
 
+    #[inline]
     fn count_waiting(&mut self, now: u64) {
-        self.counts.waited += self.queue.waiting() as u128 * u128::from(now - self.waited_to);
+        self.counts.waited += self.waiting as u128 * u128::from(now - self.waited_to);
         self.waited_to = now;
     }
 
@@ -174,9 +178,10 @@ impl Online {
             return self.bury(to.net);
         }
         self.count_waiting(now);
-        let before = self.queue.waiting();
+        let before = self.waiting;
         self.queue.enqueue(now, words, about(&packet(words)), transmitting, &mut self.dropped);
-        if self.queue.waiting() > before {
+        self.waiting = self.queue.waiting();
+        if self.waiting > before {
             let found = before + usize::from(transmitting.is_some());
             self.counts.max_waiting = self.counts.max_waiting.max(found as u64);
         }
@@ -224,7 +229,9 @@ impl Online {
     fn send_next(&mut self, now: u64, mut waited: bool, to: &mut Outside<'_>) {
         loop {
             self.count_waiting(now);
-            let Some(next) = self.queue.dequeue(now, &mut self.dropped) else { return };
+            let next = self.queue.dequeue(now, &mut self.dropped);
+            self.waiting = self.queue.waiting();
+            let Some(next) = next else { return };
             let mut words = next.packet;
             if next.mark {
                 words[2] |= u64::from(CE) << 48;

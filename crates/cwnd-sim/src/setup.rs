@@ -3,11 +3,11 @@
 use crate::factory::Factory;
 use crate::graph::Graph;
 use crate::host::Endpoint;
-use crate::link::Link;
+use crate::link::{Link, Losses};
 use crate::online::Online;
 use crate::tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
-use cwnd_link::{BernoulliLoss, Purpose, SerialTime, Stream};
+use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scenario, Stack, StackProfile};
 
 /// The links of a scenario, idle.
@@ -17,12 +17,9 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
     let links = scenario.network.links.iter().enumerate();
     links
         .map(|(i, link)| {
-            let loss = match link.loss {
-                Loss::Bernoulli(probability) if probability > 0.0 => {
-                    Some(BernoulliLoss::new(probability, Stream::new(scenario.seed, Purpose::Loss, i as u64)))
-                }
-                Loss::Bernoulli(_) | Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => None,
-            };
+            let stream = Stream::new(scenario.seed, Purpose::Loss, i as u64);
+            let loses = !matches!(link.loss, Loss::None | Loss::Bernoulli(0.0));
+            let loss = loses.then(|| Losses::new(&link.loss, stream));
             let mut state = Link::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss);
             state.set_usual_sizes([full_packet, scenario.stack.ack_size]);
             if !link.is_plain() {

@@ -330,14 +330,10 @@ impl Simulation {
         self.change(link, spec, Change::Delay(delay.0))
     }
 
-    /// Change what a link loses, from the next packet on that crosses its line. Where a link was made for independent losses
-    /// or none, others are refused.
+    /// Change what a link loses, from the next packet on that crosses its line.
     pub fn set_loss(&mut self, link: LinkId, loss: Loss) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
         spec.loss = loss.clone();
-        if self.net.links[link].online.is_none() && !matches!(loss, Loss::None | Loss::Bernoulli(_)) {
-            return Err(made_for_less(link, "losses that depend on each other"));
-        }
         let stream = Stream::new(self.scenario.seed, Purpose::Loss, link as u64);
         self.change(link, spec, Change::Loss(loss, stream))
     }

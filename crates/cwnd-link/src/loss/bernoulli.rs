@@ -48,23 +48,6 @@ impl BernoulliLoss {
         self.gap -= 1;
         false
     }
-
-    /// Take back the latest decisions, given in their order: the next packet is decided as if they had
-    /// never been asked for.
-    pub fn rewind(&mut self, decisions: &[bool]) {
-        match decisions.iter().position(|&lost| lost) {
-            Some(first) => {
-                // Each loss drew the gap after it.
-                let drawn = decisions.iter().filter(|&&lost| lost).count() as u64;
-                if self.probability < 1.0 {
-                    self.stream.rewind(drawn);
-                }
-                self.gap = first as u64;
-            }
-            None if self.probability > 0.0 => self.gap += decisions.len() as u64,
-            None => self.gap = u64::MAX,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -85,24 +68,6 @@ mod tests {
         assert!(count(0.5, 1_000_000).abs_diff(500_000) < 2500);
         assert_eq!(count(0.0, 1000), 0);
         assert_eq!(count(1.0, 1000), 1000);
-    }
-
-    #[test]
-    fn rewinding_forgets_what_was_asked() {
-        for probability in [0.0, 0.05, 0.5, 1.0] {
-            let mut loss = BernoulliLoss::new(probability, Stream::new(5, Purpose::Loss, 1));
-            for _ in 0..17 {
-                loss.next_is_lost();
-            }
-            for n in [0, 1, 5, 60] {
-                let mut ahead = loss.clone();
-                let decisions: Vec<bool> = (0..n).map(|_| ahead.next_is_lost()).collect();
-                ahead.rewind(&decisions);
-                let again: Vec<bool> = (0..200).map(|_| ahead.next_is_lost()).collect();
-                let mut plain = loss.clone();
-                assert_eq!(again, (0..200).map(|_| plain.next_is_lost()).collect::<Vec<_>>());
-            }
-        }
     }
 
     #[test]

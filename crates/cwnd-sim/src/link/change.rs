@@ -1,10 +1,10 @@
 //! Live changes: what has been computed beyond the time of a change is computed anew.
 
-use super::{Link, NOWHERE, Next, Packed};
+use super::{Link, Losses, NOWHERE, Next, Packed};
 use crate::fault::{self, Fault};
 use crate::packet::LOST;
 use crate::ring::Ring;
-use cwnd_link::{BernoulliLoss, Limits, SerialTime, Stream};
+use cwnd_link::{Limits, SerialTime, Stream};
 use cwnd_scenario::{Loss, QueueSpec, Rate, Time};
 
 /// What may change at a link while it runs.
@@ -73,10 +73,7 @@ impl Link {
             }
             Change::Delay(delay) => (self.delay, self.delay_since) = (delay, t),
             Change::Loss(..) if fault::is(Fault::OldLosses) && self.loss.is_some() => {}
-            Change::Loss(loss, stream) => {
-                let probability = if let Loss::Bernoulli(probability) = loss { probability } else { 0.0 };
-                self.redraw(&places, rings, BernoulliLoss::new(probability, stream));
-            }
+            Change::Loss(loss, stream) => self.redraw(&places, rings, &loss, stream),
         }
 
         let mut start = t;
@@ -128,21 +125,22 @@ impl Link {
     }
 
     /// Take back the losses drawn for packets that have not crossed the line yet, and draw again.
-    fn redraw(&mut self, places: &[(u32, usize)], rings: &mut [Ring], fresh: BernoulliLoss) {
-        let mut lost = Vec::with_capacity(places.len());
-        for &(ring, depth) in places {
-            rings[ring as usize].change_from_last(depth, |packet| lost.push(packet.is(LOST)));
-        }
-        let loss = match &mut self.loss {
-            Some(loss) => {
-                loss.rewind(&lost);
-                loss.set_probability(fresh.probability());
-                loss
+    fn redraw(&mut self, places: &[(u32, usize)], rings: &mut [Ring], loss: &Loss, stream: Stream) {
+        let losses = match &mut self.loss {
+            Some(losses) => {
+                losses.take_back(places.len());
+                losses
             }
-            none => none.insert(Box::new(fresh)),
+            none => {
+                let mut losses = Losses::new(&Loss::None, stream);
+                losses.skip(self.arrived - self.dropped - places.len() as u64);
+                none.insert(Box::new(losses))
+            }
         };
+        losses.set(loss);
+        let most = self.departures.len();
         for &(ring, depth) in places {
-            let lost = loss.next_is_lost();
+            let lost = losses.next_is_lost(most);
             rings[ring as usize].change_from_last(depth, |packet| {
                 packet.flags = if lost { packet.flags | LOST } else { packet.flags & !LOST };
             });

@@ -65,8 +65,7 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Optio
                 0 => Loss::None,
                 1 => Loss::Bernoulli(1.0),
                 2 => Loss::Bernoulli(0.0),
-                // Refused where a link was made for less.
-                3 if !spec.is_plain() => kept::loss(dice),
+                3 => kept::loss(dice),
                 _ => Loss::Bernoulli(0.2 * dice.unit()),
             },
         ),

@@ -52,16 +52,16 @@ fn enrich_link(dice: &mut Dice, habits: &Habits, link: &mut LinkSpec, busy: u64)
 
 /// A discipline whose times fit a scenario that is over after some thousand packets.
 fn discipline(dice: &mut Dice, packet: u64) -> Discipline {
-    let ecn = dice.one_in(2);
+    let ecn = !dice.one_in(4);
     let codel = CoDel {
         target: Time(dice.pick(&[1, 5]) * packet),
         interval: Time(dice.pick(&[20, 100]) * packet),
         ecn,
     };
-    match dice.below(6) {
-        0 => {
+    match dice.below(10) {
+        0 | 1 => {
             let min = dice.between(1, 20) as f64;
-            let weight = dice.pick(&[0.002, 0.1, 1.0]);
+            let weight = dice.pick(&[0.002, 0.1, 0.5, 1.0]);
             let max = min + dice.pick(&[0.0, 1.0, 10.0, 30.0]);
             Discipline::Red(Red {
                 min,
@@ -72,13 +72,13 @@ fn discipline(dice: &mut Dice, packet: u64) -> Discipline {
                 ecn,
             })
         }
-        1 => Discipline::CoDel(codel),
-        2 | 3 => Discipline::FqCoDel(FqCoDel {
+        2 | 9 => Discipline::CoDel(codel),
+        3 | 4 => Discipline::FqCoDel(FqCoDel {
             queues: dice.pick(&[1, 2, 16, 1024]),
             quantum: dice.pick(&[300, 1514, 5000]),
             codel,
         }),
-        4 => Discipline::Pie(Pie {
+        5..7 => Discipline::Pie(Pie {
             target: Time(dice.between(2, 20) * packet),
             update: Time(dice.between(2, 30) * packet),
             max_burst: Time(dice.pick(&[0, 50]) * packet),

@@ -67,6 +67,9 @@ pub fn scenario(seed: u64) -> Scenario {
     if apart.one_in(2) {
         stack.l4s = !apart.one_in(4);
         kept::enrich(&mut apart, &habits, &mut network, busy);
+        if network.links.iter().any(|link| link.queue.discipline.marks()) && !apart.one_in(3) {
+            stack.ecn = apart.pick(&[Ecn::Classic, Ecn::Exact]);
+        }
     }
 
     let mixed = dice.one_in(2);

@@ -157,7 +157,7 @@ impl Naive {
 
     /// Change what a link loses, for packets whose transmission ends from now on.
     pub fn set_loss(&mut self, link: LinkId, loss: Loss) {
-        self.wires.set_loss(link, self.scenario.seed, &loss);
+        self.wires.set_loss(link, &loss);
         self.scenario.network.links[link].loss = loss;
     }
 

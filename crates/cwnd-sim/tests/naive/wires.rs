@@ -1,8 +1,6 @@
 //! All that lies between endpoints: the heap of events, the links, and the packets on their way.
 
-use cwnd_link::{
-    BernoulliLoss, Fifo, Line, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict,
-};
+use cwnd_link::{Fifo, Line, LossModel, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict};
 use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Time};
 use cwnd_sim::online::{self, about};
 use cwnd_sim::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
@@ -68,7 +66,7 @@ pub struct Link {
     counting: Counting,
     serial: SerialTime,
     delay: u64,
-    loss: Option<BernoulliLoss>,
+    loss: LossModel,
     /// The packet in transmission, and when it will have left.
     transmitting: Option<(PacketId, u64)>,
     /// Which transmission that is; it gets a new number when it is timed anew.
@@ -157,10 +155,7 @@ impl Wires {
                 counting: spec.queue.counting,
                 serial: SerialTime::new(spec.rate),
                 delay: spec.delay.0,
-                loss: match spec.loss {
-                    Loss::Bernoulli(probability) => Some(BernoulliLoss::new(probability, stream)),
-                    _ => None,
-                },
+                loss: LossModel::new(&spec.loss, stream),
                 transmitting: None,
                 transmission: 0,
                 ended: None,
@@ -454,7 +449,7 @@ impl Wires {
             }
             return;
         }
-        traveller.lost = link.loss.as_mut().is_some_and(|loss| loss.next_is_lost());
+        traveller.lost = link.loss.next_is_lost();
         link.last_out = link.last_out.max(now + link.delay);
         let at = link.last_out;
         self.schedule(at, Event::Arrives { packet: id });
@@ -529,21 +524,11 @@ impl Wires {
         accepted
     }
 
-    pub fn set_loss(&mut self, number: LinkId, seed: u64, loss: &Loss) {
+    pub fn set_loss(&mut self, number: LinkId, loss: &Loss) {
         if let Some(kept) = &mut self.links[number].kept {
             return kept.line.set_loss(loss);
         }
-        let probability = match *loss {
-            Loss::Bernoulli(probability) => probability,
-            Loss::None | Loss::GilbertElliott(_) | Loss::Nth(_) => 0.0,
-        };
-        match &mut self.links[number].loss {
-            Some(loss) => loss.set_probability(probability),
-            none => {
-                let stream = Stream::new(seed, Purpose::Loss, number as u64);
-                *none = Some(BernoulliLoss::new(probability, stream));
-            }
-        }
+        self.links[number].loss.set(loss);
     }
 
     /// False, and nothing changes, if it is another discipline.

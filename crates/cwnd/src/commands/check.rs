@@ -2,11 +2,18 @@
 
 use crate::{catalogue, failure::Failure, output};
 use clap::Args;
-use cwnd_report::table::{Align, Table};
-use cwnd_scenario::{Engine, Problem, Scenario};
+use cwnd_report::{
+    plot,
+    table::{Align, Table},
+    topology,
+};
+use cwnd_scenario::{Engine, Problem, Scenario, nearest};
 use cwnd_sim::Simulator;
 use cwnd_study::Study;
-use std::{path::PathBuf, thread};
+use std::{
+    path::{Path, PathBuf},
+    thread,
+};
 
 /// Tell what a study would run, and about what it would cost, without running anything.
 ///
@@ -17,6 +24,15 @@ pub struct Flags {
     /// The study file.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
+
+    /// Draw the network of a cell, as `.svg`: nodes, links with what they do, and the courses of flows.
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+
+    /// Which cell's network is drawn: its number from 1 on, or its labels as `cwnd check` writes them (`cubic, 5`)
+    /// [default: the first].
+    #[arg(long, value_name = "CELL", requires = "topology")]
+    cell: Option<String>,
 
     /// How many runs at once [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
@@ -36,9 +52,45 @@ const MOST: usize = 20;
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let study = Study::load(&flags.study, &catalogue::check);
     let study = study.map_err(|error| Failure::bad_input(error.to_string()))?;
+    if let Some(path) = &flags.topology {
+        plot::check_writable(path).map_err(|error| Failure::bad_input(format!("--topology: {error}")))?;
+    }
+    let cell = cell(&study, flags.cell.as_deref())?;
     let cost = cost(&Simulator, &study)?;
     let jobs = flags.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
-    output::print(&text(&study, &cost, jobs))
+    output::print(&text(&study, &cost, jobs))?;
+    match &flags.topology {
+        Some(path) => draw(&study, cell, path),
+        None => Ok(()),
+    }
+}
+
+/// The cell of which the network is drawn.
+fn cell(study: &Study, said: Option<&str>) -> Result<usize, Failure> {
+    let Some(said) = said.map(str::trim) else { return Ok(0) };
+    let labels: Vec<String> = (0..study.cells.len()).map(|cell| study.cell_label(cell)).collect();
+    if let Some(cell) = labels.iter().position(|label| label == said) {
+        return Ok(cell);
+    }
+    match said.parse::<usize>() {
+        Ok(number) if (1..=labels.len()).contains(&number) => Ok(number - 1),
+        Ok(_) => Err(Failure::bad_input(format!("--cell: the study has cells 1 to {}", labels.len()))),
+        Err(_) => {
+            let meant = nearest(said, labels.iter().map(String::as_str));
+            let hint =
+                meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_else(|| ":".to_owned());
+            let message = format!("--cell: no cell is called `{said}`{hint} the first is `{}`", labels[0]);
+            Err(Failure::bad_input(message))
+        }
+    }
+}
+
+fn draw(study: &Study, cell: usize, path: &Path) -> Result<(), Failure> {
+    let label = study.cell_label(cell);
+    let title = if label.is_empty() { study.name.clone() } else { format!("{}: {label}", study.name) };
+    let svg = topology::svg(&study.cells[cell].scenario, &title);
+    plot::write(path, &svg).map_err(|error| Failure::broken(format!("--topology: {error}")))?;
+    output::print(&format!("  wrote {}\n\n", path.display()))
 }
 
 /// What all runs of a study cost.

@@ -84,3 +84,29 @@ fn networks_are_listed_and_told() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("did you mean `codel`?"));
 }
+
+#[test]
+fn the_network_of_a_cell_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("network.svg");
+    let file = file.to_str().expect("UTF-8");
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/networks/parking-lot.toml");
+    let said = printed(&["check", study, "--topology", file, "--cell", "cubic, 5"]);
+    assert!(said.ends_with(&format!("  wrote {file}\n\n")), "{said}");
+    let svg = std::fs::read_to_string(file).expect("written");
+    assert!(svg.starts_with("<svg") && svg.contains(">hop-5</text>") && !svg.contains("hop-6"));
+    printed(&["check", study, "--topology", file, "--cell", "1"]);
+    assert!(!std::fs::read_to_string(file).expect("written").contains("hop-2"));
+    for (arguments, part) in [
+        (
+            ["--topology", file, "--cell", "cubic, 6"],
+            "--cell: no cell is called `cubic, 6`; did you mean `cubic,",
+        ),
+        (["--topology", file, "--cell", "99"], "--cell: the study has cells 1 to 16"),
+        (["--topology", "network.png", "--cell", "1"], "--topology: cannot write `network.png`"),
+    ] {
+        let output = cwnd(&[&["check", study][..], &arguments].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(part), "{}", text(&output.stderr));
+    }
+}

@@ -137,7 +137,7 @@ fn traces_are_read_beside_the_study() {
     assert_eq!(study.traces[0].name, "../here.trace");
     std::fs::write(folder.path().join("here.trace"), "2\n1\n").unwrap();
     let error = Study::load(&file, &check).unwrap_err().to_string();
-    for part in ["`../here.trace` is no trace: line 2: 1 ms come after 2 ms", "a.toml:6:14"] {
+    for part in ["`../here.trace` is no trace: line 2: 1 ms comes after 2 ms", "a.toml:6:14"] {
         assert!(error.contains(part), "{part} in {error}");
     }
     std::fs::remove_file(folder.path().join("here.trace")).unwrap();

@@ -1,6 +1,6 @@
 //! Flags that are made from the table of settings, so that a study's word is a flag without more ado.
 
-use super::NETWORK as HEADING;
+use super::{NETWORK as HEADING, STACK};
 use crate::catalogue;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, builder::TypedValueParser};
 use cwnd_scenario::build::{
@@ -63,7 +63,7 @@ fn flag(setting: &'static Setting) -> Arg {
         .long(setting.key)
         .value_name(value_name(setting))
         .help(format!("{} [default: {}]", setting.about.trim_end_matches('.'), setting.default))
-        .help_heading(HEADING)
+        .help_heading(if setting.key == "l4s" { STACK } else { HEADING })
         .allow_hyphen_values(true)
         .conflicts_with_all(others)
         .value_parser(Parser(setting))
