@@ -214,8 +214,7 @@ impl Sender {
     /// Send a segment that is the next.
     #[inline(always)]
     pub(crate) fn emit_plain(&mut self, now: u64, segment: u64, out: &mut impl Emit) {
-        self.counts.sent += 1;
-        self.sent_at = now;
+        self.count_sent(now);
         out.emit(now, self.packet(now, segment, 0));
     }
 

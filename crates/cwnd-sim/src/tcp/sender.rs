@@ -139,8 +139,6 @@ pub struct Sender {
     pub(super) rtt: RttEstimator,
     pub(super) board: Scoreboard,
     pub(super) window: Window,
-    /// When a packet was sent last, if that is `noted`.
-    pub(super) sent_at: u64,
     /// Counts so far.
     pub counts: SenderCounts,
     /// What was told the algorithm last; what does not change stays.
@@ -184,6 +182,8 @@ pub struct Sender {
     pub(super) app_at: u64,
     /// Since then all that the application has given is acknowledged; [`NEVER`] while it is not.
     pub(super) idle_since: u64,
+    /// When a packet was sent last, if that is `noted`.
+    pub(super) sent_at: u64,
     /// When the last segment of a transfer was acknowledged.
     pub completed: Option<u64>,
     /// When it stopped sending new data, if it was told to.

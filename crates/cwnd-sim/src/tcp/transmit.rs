@@ -86,6 +86,15 @@ impl Sender {
         self.rearm();
     }
 
+    /// A data packet leaves.
+    #[inline(always)]
+    pub(super) fn count_sent(&mut self, now: u64) {
+        self.counts.sent += 1;
+        if self.noted {
+            self.sent_at = now;
+        }
+    }
+
     #[inline(always)]
     fn send_end(&self) -> u64 {
         self.data_end.min(self.una + self.config.receive_window)
@@ -107,8 +116,7 @@ impl Sender {
         }
         let segment = self.next;
         self.next += 1;
-        self.counts.sent += 1;
-        self.sent_at = now;
+        self.count_sent(now);
         if self.rto_at == NEVER {
             self.rto_at = now + self.rtt.timeout();
         }
@@ -124,8 +132,7 @@ impl Sender {
     #[inline(never)]
     fn retransmit(&mut self, now: u64, in_flight: u32, out: &mut impl Emit) {
         let segment = self.board.take_retransmit(self.una);
-        self.counts.sent += 1;
-        self.sent_at = now;
+        self.count_sent(now);
         self.counts.retransmissions += 1;
         self.prr.out += 1;
         if self.rto_at == NEVER {
