@@ -139,12 +139,13 @@ fn try_mutants(places: &Places, jobs: usize, sample: &[Mutant]) -> Result<Verdic
 }
 
 impl Places {
-    /// What `cargo mutants` has written down under one of its verdicts.
+    /// What `cargo mutants` has written down under one of its verdicts. Version 27.1 tries deleted fields
+    /// whether they are asked for or not; those outside the sample do not count.
     fn names(&self, verdict: &str, sample: &[Mutant]) -> Result<Vec<String>, String> {
         let path = self.folder.join("mutants.out").join(format!("{verdict}.txt"));
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let name = |line: &str| sample.iter().find(|mutant| mutant.shown == line).map(|it| it.name.clone());
-        Ok(text.lines().map(|line| name(line).unwrap_or_else(|| line.to_owned())).collect())
+        let wanted = sample.iter().filter(|mutant| text.lines().any(|line| line == mutant.shown));
+        Ok(wanted.map(|mutant| mutant.name.clone()).collect())
     }
 }
 
