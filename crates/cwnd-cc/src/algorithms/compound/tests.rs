@@ -52,6 +52,25 @@ fn the_delay_window_gives_way_to_a_queue() {
 }
 
 #[test]
+fn giving_way_is_no_way_back_to_slow_start() {
+    // Since a loss that left 190 the window has grown to 200, with dwnd 150. Then 200 (1 - 100/125) = 40 are
+    // queued, over gamma: dwnd is 110 and the window 160, and so is ssthresh (one under it for Linux 2.6, where
+    // a window at ssthresh is in slow start). Reno's growth goes on from there.
+    for (arithmetic, ssthresh) in [(Arithmetic::Real, 160.0), (Arithmetic::Linux26, 159.0)] {
+        let mut compound = Compound { delay_window: 150.0, ..compound(Default::default()) };
+        let mut window = window_with(200.0, 190.0, arithmetic);
+        end_of_round(&mut compound, &mut window, 125);
+        assert_eq!((window.cwnd, window.ssthresh, compound.delay_window), (160.0, ssthresh, 110.0));
+        assert!(!window.in_slow_start());
+    }
+    // What stays over ssthresh leaves it alone: 400 (1 - 100/125) = 80 are queued, 320 is over 100.
+    let mut compound = Compound { delay_window: 350.0, ..compound(Default::default()) };
+    let mut window = window_with(400.0, 100.0, Arithmetic::Real);
+    end_of_round(&mut compound, &mut window, 125);
+    assert_eq!((window.cwnd, window.ssthresh), (320.0, 100.0));
+}
+
+#[test]
 fn gamma_is_where_growth_turns() {
     // 300 (1 - 100/RTT) is 29.7 at 111 ms and 32.1 at 112 ms.
     for (rtt, grows) in [(111, true), (112, false)] {
