@@ -27,8 +27,20 @@ const BAR_PERCENT: f64 = 10.0;
 /// The version that the documents speak of; another may know other mutants.
 const INSTALL: [&str; 5] = ["install", "cargo-mutants", "--locked", "--version", "27.1.0"];
 
-/// Only these are built and run for each mutant; the crate's examples would double the time.
-const TARGETS: [&str; 3] = ["--lib", "--test", "properties"];
+/// What is tried of the tests, one after the other: whatever a step notices is not tried by the next one.
+///
+/// The unit tests notice most mutants and run in no time, so that it is the build that must be short. The
+/// properties take long without optimisation.
+const STEPS: [Step; 2] = [
+    Step { targets: &["--lib"], opt_level: "0" },
+    Step { targets: &["--test", "properties"], opt_level: "1" },
+];
+
+struct Step {
+    /// What is built and run; all others, such as the crate's examples, are left alone.
+    targets: &'static [&'static str],
+    opt_level: &'static str,
+}
 
 /// Try a sample of the mutants of `cwnd-cc`, or with `--again` the survivors of the last run. Whether few
 /// enough survive.
@@ -47,11 +59,14 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     } else {
         (names::sample(all, seed as u64, size), format!("seed {seed}"))
     };
-    println!("{} of {total} mutants of cwnd-cc ({drawn}, {version})", sample.len());
-    places.write(&places.config, &names::config(&sample))?;
-    let verdicts = try_mutants(&places, jobs, &sample)?;
-    let report = format!("{} of {total} mutants, {drawn}, {version}\n{}", sample.len(), verdicts.report());
-    println!("\n{report}written to {}", places.report.display());
+    let head = format!("{} of {total} mutants of cwnd-cc, {drawn}, {version}", sample.len());
+    println!("{head}");
+    let mut verdicts = Verdicts { survived: sample, ..Verdicts::default() };
+    for step in &STEPS {
+        verdicts = step.run(&places, jobs, verdicts)?;
+    }
+    let report = format!("{head}\n{}", verdicts.report());
+    println!("\n{report}\nwritten to {}", places.report.display());
     places.write(&places.report, &report)?;
     Ok(verdicts.percent() <= BAR_PERCENT)
 }
@@ -93,59 +108,71 @@ impl Places {
         std::fs::write(path, text).map_err(failed)
     }
 
-    /// Those of `all` that the last run's report names.
+    /// Those of `all` that the last run's report names as survivors.
     fn survivors(&self, all: Vec<Mutant>) -> Result<Vec<Mutant>, String> {
         let report = std::fs::read_to_string(&self.report)
             .map_err(|error| format!("{}: {error}; run it without {AGAIN} first", self.report.display()))?;
-        let named: Vec<&str> = report.lines().map(str::trim).collect();
+        let list = report.lines().skip_while(|line| *line != "survived:").take_while(|line| !line.is_empty());
+        let named: Vec<&str> = list.map(str::trim).collect();
         let again: Vec<Mutant> =
             all.into_iter().filter(|mutant| named.contains(&mutant.name.as_str())).collect();
         if again.is_empty() { Err("nothing survived the last run".to_owned()) } else { Ok(again) }
     }
 }
 
-/// Names by what came of them.
+/// Mutants by what came of them.
+#[derive(Default)]
 struct Verdicts {
-    caught: Vec<String>,
+    caught: Vec<Mutant>,
     /// No test failed.
-    survived: Vec<String>,
+    survived: Vec<Mutant>,
     /// The tests did not end: noticed as well.
-    hung: Vec<String>,
+    hung: Vec<Mutant>,
     /// It does not compile, and so is no mutant at all.
-    unviable: Vec<String>,
+    unviable: Vec<Mutant>,
 }
 
-fn try_mutants(places: &Places, jobs: usize, sample: &[Mutant]) -> Result<Verdicts, String> {
-    let mut mutants = cargo();
-    mutants.args(["mutants", "--package", "cwnd-cc", "--no-shuffle", "--colors=never", "--config"]);
-    mutants.arg(&places.config).arg("--output").arg(&places.folder).args(["--jobs", &jobs.to_string()]);
-    mutants.args(TARGETS.map(|word| format!("--cargo-arg={word}")));
-    // Debug information is nearly half of the time of a build. Each job has a target directory of its own.
-    mutants.env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("CARGO_TARGET_DIR");
-    println!("{}\n", shown(&mutants));
-    run_showing(&mut mutants, |_| {})?;
+impl Step {
+    /// Try those that have survived so far.
+    fn run(&self, places: &Places, jobs: usize, before: Verdicts) -> Result<Verdicts, String> {
+        if before.survived.is_empty() {
+            return Ok(before);
+        }
+        places.write(&places.config, &names::config(&before.survived))?;
+        let mut mutants = cargo();
+        mutants.args(["mutants", "--package", "cwnd-cc", "--no-shuffle", "--colors=never", "--config"]);
+        mutants.arg(&places.config).arg("--output").arg(&places.folder).args(["--jobs", &jobs.to_string()]);
+        mutants.args(self.targets.iter().map(|word| format!("--cargo-arg={word}")));
+        mutants.env("CARGO_PROFILE_DEV_OPT_LEVEL", self.opt_level).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        // Each job has a target directory of its own.
+        mutants.env_remove("CARGO_TARGET_DIR");
+        println!("\n{}", shown(&mutants));
+        run_showing(&mut mutants, |_| {})?;
 
-    let verdicts = Verdicts {
-        caught: places.names("caught", sample)?,
-        survived: places.names("missed", sample)?,
-        hung: places.names("timeout", sample)?,
-        unviable: places.names("unviable", sample)?,
-    };
-    let tried = verdicts.viable() + verdicts.unviable.len();
-    if tried < sample.len() {
-        return Err(format!("only {tried} of {} mutants were tried", sample.len()));
+        let Verdicts { mut caught, survived: tried, mut hung, mut unviable } = before;
+        let of = |verdict| places.of(verdict, &tried);
+        let survived = of("missed")?;
+        let noticed = [of("caught")?, of("timeout")?, of("unviable")?];
+        let done = survived.len() + noticed.iter().map(Vec::len).sum::<usize>();
+        if done < tried.len() {
+            return Err(format!("only {done} of {} mutants were tried", tried.len()));
+        }
+        let [more_caught, more_hung, more_unviable] = noticed;
+        caught.extend(more_caught);
+        hung.extend(more_hung);
+        unviable.extend(more_unviable);
+        Ok(Verdicts { caught, survived, hung, unviable })
     }
-    Ok(verdicts)
 }
 
 impl Places {
-    /// What `cargo mutants` has written down under one of its verdicts. Version 27.1 tries deleted fields
-    /// whether they are asked for or not; those outside the sample do not count.
-    fn names(&self, verdict: &str, sample: &[Mutant]) -> Result<Vec<String>, String> {
+    /// Those of a sample that `cargo mutants` has written down under one of its verdicts. Version 27.1 tries
+    /// deleted fields whether they are asked for or not; those outside the sample do not count.
+    fn of(&self, verdict: &str, sample: &[Mutant]) -> Result<Vec<Mutant>, String> {
         let path = self.folder.join("mutants.out").join(format!("{verdict}.txt"));
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let wanted = sample.iter().filter(|mutant| text.lines().any(|line| line == mutant.shown));
-        Ok(wanted.map(|mutant| mutant.name.clone()).collect())
+        let is_named = |mutant: &&Mutant| text.lines().any(|line| line == mutant.shown);
+        Ok(sample.iter().filter(is_named).cloned().collect())
     }
 }
 
@@ -170,9 +197,10 @@ impl Verdicts {
         );
         let (viable, percent) = (self.viable(), self.percent());
         text += &format!("{percent:.1} % of {viable} survived; the bar is {BAR_PERCENT} %\n");
-        for (title, names) in [("survived", survived), ("hung", hung)] {
-            if !names.is_empty() {
-                text += &format!("\n{title}:\n  {}\n", names.join("\n  "));
+        for (title, mutants) in [("survived", survived), ("hung", hung)] {
+            if !mutants.is_empty() {
+                let lines: String = mutants.iter().map(|mutant| format!("  {}\n", mutant.name)).collect();
+                text += &format!("\n{title}:\n{lines}");
             }
         }
         text
@@ -185,7 +213,8 @@ mod tests {
 
     #[test]
     fn counts_the_share_of_what_compiles() {
-        let names = |n: usize| (0..n).map(|i| format!("mutant {i}")).collect::<Vec<_>>();
+        let mutant = |i| Mutant { shown: format!("a.rs:{i}:1: mutant {i}"), name: format!("mutant {i}") };
+        let names = |n: usize| (0..n).map(mutant).collect::<Vec<_>>();
         // 3 of 25 + 3 + 2 = 30 viable ones are 10 %.
         let verdicts = Verdicts { caught: names(25), survived: names(3), hung: names(2), unviable: names(7) };
         assert_eq!((verdicts.viable(), verdicts.percent()), (30, 10.0));
