@@ -142,6 +142,8 @@ impl Step {
         let mut mutants = cargo();
         mutants.args(["mutants", "--package", "cwnd-cc", "--no-shuffle", "--colors=never", "--config"]);
         mutants.arg(&places.config).arg("--output").arg(&places.folder).args(["--jobs", &jobs.to_string()]);
+        // The unit tests take a fraction of a second, and the properties' limit is five times what they take.
+        mutants.args(["--minimum-test-timeout", "8"]);
         mutants.args(self.targets.iter().map(|word| format!("--cargo-arg={word}")));
         mutants.env("CARGO_PROFILE_DEV_OPT_LEVEL", self.opt_level).env("CARGO_PROFILE_DEV_DEBUG", "0");
         // Each job has a target directory of its own.

@@ -61,13 +61,15 @@ pub fn time_out(algorithm: &mut dyn CongestionControl, window: &mut Window, ms: 
     window.cwnd = window.restart_cwnd;
 }
 
-/// How many of the same ACK it takes until the window has grown by a segment.
+/// How many of the same ACK it takes until the window has grown by a segment; it must, at some time.
+#[track_caller]
 pub fn acks_for_a_segment(algorithm: &mut dyn CongestionControl, window: &mut Window, ack: &Ack) -> u32 {
     let from = window.cwnd;
     let mut acks = 0;
     while window.cwnd < from + 1.0 {
         algorithm.on_ack(window, ack);
         acks += 1;
+        assert!(acks < 1_000_000, "the window does not grow: {} and still {}", from, window.cwnd);
     }
     acks
 }
