@@ -79,6 +79,11 @@ fn gamma_is_where_growth_turns() {
         end_of_round(&mut compound, &mut window, rtt);
         assert_eq!(compound.delay_window > 100.0, grows);
     }
+    // Of 120 a quarter is queued, just gamma = 30: dwnd gives way.
+    let mut compound = Compound { delay_window: 100.0, ..compound(Default::default()) };
+    let mut window = window(120.0, Arithmetic::Real);
+    round_trip(&mut compound, &mut window, 75, 100);
+    assert_eq!((compound.delay_window, window.cwnd), (70.0, 90.0));
 }
 
 #[test]
@@ -138,7 +143,9 @@ fn gamma_follows_what_the_loss_window_queues() {
 fn the_first_publication_keeps_gamma() {
     let mut compound = Compound2006::new(Default::default());
     let mut window = window(100.0, Arithmetic::Real);
-    end_of_round(&mut compound.0, &mut window, 125);
+    // 20 segments are queued: dwnd grows by 2.95285 as above, and so does the window.
+    round_trip(&mut compound, &mut window, 100, 125);
+    assert_near(window.cwnd, 102.952_85, 1e-4);
     lose(&mut compound, &mut window, 0);
     assert_eq!(compound.0.gamma, 30.0);
 }
@@ -171,4 +178,14 @@ fn a_round_trip_without_a_sample_or_with_a_zero_one_is_harmless() {
     assert_eq!(window.cwnd, 100.0);
     end_of_round(&mut compound, &mut window, 0);
     assert!(window.cwnd.is_finite() && compound.delay_window >= 0.0);
+}
+
+#[test]
+fn an_undo_leaves_no_more_to_the_delay_window_than_there_is() {
+    // The loss window is what the sum has beyond dwnd, and is not negative.
+    for (win, delay_window) in [(100.0, 80.0), (50.0, 50.0)] {
+        let mut compound = Compound { delay_window: 80.0, ..compound(Default::default()) };
+        compound.on_undo(&mut window(win, Arithmetic::Real), Nanos::ZERO);
+        assert_eq!(compound.delay_window, delay_window);
+    }
 }
