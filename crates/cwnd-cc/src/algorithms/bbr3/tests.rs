@@ -1,3 +1,5 @@
+mod model;
+
 use super::*;
 use crate::Arithmetic;
 use crate::testing::{assert_near, congestion, time_out, window_with};

@@ -258,3 +258,32 @@ fn integers_keep_the_fraction_of_a_step() {
     let steps = acks_for_a_segment(&mut paced(20.0, 1000.0), &mut window(500.0, Arithmetic::Linux), &ack(0));
     assert!((40..=41).contains(&steps), "{steps}");
 }
+
+#[test]
+fn renos_window_begins_at_beta_wmax_or_lower() {
+    let mut invs = invs();
+    invs.goal.w_max = 1000.0;
+    for (cwnd, w_tcp) in [(900.0, 800.0), (700.0, 700.0)] {
+        assert_eq!(invs.begin_epoch(cwnd, ms(5)), (ms(5), w_tcp));
+    }
+}
+
+#[test]
+fn after_a_loss_it_approaches_the_new_saturation_point() {
+    // k = 20, a loss at 2000: from 1600 on 400/(20 * 2000) = 0.01 for each acknowledged segment; and as it was
+    // before, beyond 1000, 600/(20 * 1600) = 0.01875, if that loss was none.
+    let mut invs = paced(20.0, 1000.0);
+    lose(&mut invs, &mut window(2000.0, Arithmetic::Real), 0);
+    let growth = |invs: &Invs| {
+        let mut window = window(1600.0, Arithmetic::Real);
+        invs.clone().on_ack(&mut window, &ack(0));
+        window.cwnd - 1600.0
+    };
+    assert_near(growth(&invs), 0.01, 1e-10);
+    invs.on_undo(&mut window(1600.0, Arithmetic::Real), ms(0));
+    assert_near(growth(&invs), 0.018_75, 1e-10);
+    // Back under 1000: 100/(20 * 1000) from 900 on.
+    let mut window = window(900.0, Arithmetic::Real);
+    invs.on_ack(&mut window, &ack(0));
+    assert_near(window.cwnd, 900.005, 1e-10);
+}
