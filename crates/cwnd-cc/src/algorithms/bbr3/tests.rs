@@ -1,3 +1,5 @@
+mod control;
+mod machine;
 mod model;
 
 use super::*;
