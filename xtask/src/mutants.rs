@@ -43,7 +43,7 @@ struct Step {
 }
 
 /// Try a sample of the mutants of `cwnd-cc`, or with `--again` the survivors of the last run. Whether few
-/// enough survive.
+/// enough of a sample survive, or none of the survivors.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
     let options = Options::new(arguments, &[SEED, SAMPLE, JOBS], &[AGAIN])?;
     let seed = options.number(SEED, 1)?;
@@ -54,10 +54,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
 
     let all = names::number(&output(cargo().args(["mutants", "--list", "--json", "--package", "cwnd-cc"]))?)?;
     let total = all.len();
-    let (sample, drawn) = if options.has(AGAIN) {
-        (places.survivors(all)?, "the last run's survivors".to_owned())
+    let (sample, drawn, bar) = if options.has(AGAIN) {
+        (places.survivors(all)?, "the last run's survivors".to_owned(), 0.0)
     } else {
-        (names::sample(all, seed as u64, size), format!("seed {seed}"))
+        (names::sample(all, seed as u64, size), format!("seed {seed}"), BAR_PERCENT)
     };
     let head = format!("{} of {total} mutants of cwnd-cc, {drawn}, {version}", sample.len());
     println!("{head}");
@@ -65,10 +65,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     for step in &STEPS {
         verdicts = step.run(&places, jobs, verdicts)?;
     }
-    let report = format!("{head}\n{}", verdicts.report());
+    let report = format!("{head}\n{}", verdicts.report(bar));
     println!("\n{report}\nwritten to {}", places.report.display());
     places.write(&places.report, &report)?;
-    Ok(verdicts.percent() <= BAR_PERCENT)
+    Ok(verdicts.percent() <= bar)
 }
 
 /// What `cargo mutants` calls itself. It is installed if it is missing.
@@ -188,7 +188,7 @@ impl Verdicts {
         100.0 * self.survived.len() as f64 / self.viable().max(1) as f64
     }
 
-    fn report(&self) -> String {
+    fn report(&self, bar: f64) -> String {
         let Verdicts { caught, survived, hung, unviable } = self;
         let mut text = format!(
             "{} caught, {} hung (noticed as well), {} survived, {} do not compile\n",
@@ -198,7 +198,7 @@ impl Verdicts {
             unviable.len()
         );
         let (viable, percent) = (self.viable(), self.percent());
-        text += &format!("{percent:.1} % of {viable} survived; the bar is {BAR_PERCENT} %\n");
+        text += &format!("{percent:.1} % of {viable} survived; the bar is {bar} %\n");
         for (title, mutants) in [("survived", survived), ("hung", hung)] {
             if !mutants.is_empty() {
                 let lines: String = mutants.iter().map(|mutant| format!("  {}\n", mutant.name)).collect();
@@ -220,7 +220,9 @@ mod tests {
         // 3 of 25 + 3 + 2 = 30 viable ones are 10 %.
         let verdicts = Verdicts { caught: names(25), survived: names(3), hung: names(2), unviable: names(7) };
         assert_eq!((verdicts.viable(), verdicts.percent()), (30, 10.0));
-        assert!(verdicts.report().starts_with("25 caught, 2 hung (noticed as well), 3 survived, 7 do not"));
-        assert!(verdicts.report().contains("\nsurvived:\n  mutant 0\n  mutant 1\n  mutant 2\n\nhung:"));
+        assert!(
+            verdicts.report(10.0).starts_with("25 caught, 2 hung (noticed as well), 3 survived, 7 do not")
+        );
+        assert!(verdicts.report(10.0).contains("\nsurvived:\n  mutant 0\n  mutant 1\n  mutant 2\n\nhung:"));
     }
 }

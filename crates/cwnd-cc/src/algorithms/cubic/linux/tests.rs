@@ -169,3 +169,13 @@ fn a_loss_at_the_last_maximum_is_not_an_earlier_one() {
         assert_eq!(cubic.w_max, w_max);
     }
 }
+
+#[test]
+fn on_the_plateau_it_hardly_grows() {
+    // Lost at 50, and begun at 100 in the same moment, of no known RTT: the target is the window itself, and Reno's
+    // window 1/(100 * 1.9) ahead. A hundredth of a segment a round trip is more.
+    let mut cubic = CubicLinux { w_max: 50.0, ..CubicLinux::new(CubicLinuxParameters::default()) };
+    let mut window = window(100.0, Arithmetic::Real);
+    cubic.on_ack(&mut window, &Ack { rtt: None, ..ack_rtt(2000, 100) });
+    assert_near((window.cwnd - 100.0) * 100.0, 0.01, 1e-9);
+}

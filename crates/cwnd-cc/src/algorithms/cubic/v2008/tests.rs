@@ -176,3 +176,12 @@ fn cnt_is_renewed_with_the_window_or_after_31_ms() {
         assert_eq!(cubic.cnt != 77.0, renewed, "{ms} {cwnd}");
     }
 }
+
+#[test]
+fn on_the_plateau_it_hardly_grows() {
+    // As in Linux's of today: the target is the window itself.
+    let mut cubic = Cubic2008 { w_max: 50.0, lost: true, ..Cubic2008::new(Cubic2008Parameters::default()) };
+    let mut window = window(100.0, Arithmetic::Real);
+    cubic.on_ack(&mut window, &Ack { rtt: None, ..ack_rtt(2000, 100) });
+    assert_near((window.cwnd - 100.0) * 100.0, 0.01, 1e-9);
+}
