@@ -74,6 +74,26 @@ pub fn acks_for_a_segment(algorithm: &mut dyn CongestionControl, window: &mut Wi
     acks
 }
 
+/// Round trips, each of as many of the same ACK as the window has segments, until `done` of the window and of what
+/// it took says so; it must, at some time.
+#[track_caller]
+pub fn round_trips_until(
+    algorithm: &mut dyn CongestionControl,
+    window: &mut Window,
+    ack: &Ack,
+    done: impl Fn(&Window, f64) -> bool,
+) -> f64 {
+    let mut round_trips = 0.0;
+    for _ in 0..2_000_000 {
+        if done(window, round_trips) {
+            return round_trips;
+        }
+        round_trips += 1.0 / window.cwnd;
+        algorithm.on_ack(window, ack);
+    }
+    panic!("the window is {} after {round_trips} round trips", window.cwnd);
+}
+
 /// Whether two numbers are the same to the digits that a working by hand gives.
 #[track_caller]
 pub fn assert_near(value: f64, expected: f64, tolerance: f64) {

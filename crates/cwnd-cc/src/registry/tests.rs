@@ -224,6 +224,8 @@ fn refusals_teach() {
         refusal("elastic", &[("beta", "nan")]),
         "parameter `beta` cannot be `NaN`: it takes a number from 0.1 to 0.95"
     );
+    let none = ParameterError::Unknown { name: "beta".into(), known: [].into() };
+    assert_eq!(none.to_string(), "there is no parameter `beta`: this algorithm has none");
 }
 
 #[test]
