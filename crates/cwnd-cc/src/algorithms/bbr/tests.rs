@@ -325,3 +325,23 @@ fn segments_are_sent_one_two_or_for_a_millisecond_together() {
         assert_near(bbr.inflight(&window, 1.0), 100.0 + 3.0 * segments, 1e-9);
     }
 }
+
+#[test]
+fn only_whole_rounds_that_nothing_limits_end_startup() {
+    // The same rate over and over: as samples within a round, and as rounds that the application limits.
+    for (app_limited, within_a_round) in [(true, false), (false, true)] {
+        let (mut bbr, mut window) = fresh();
+        let first = ack(&bbr, 0, 50);
+        bbr.on_ack(&mut window, &first);
+        for n in 1..20 {
+            let mut next = ack(&bbr, 100 * n, 50);
+            let sample = next.rate.as_mut().unwrap();
+            sample.app_limited = app_limited;
+            if within_a_round {
+                sample.prior_delivered = 0;
+            }
+            bbr.on_ack(&mut window, &next);
+        }
+        assert_eq!((bbr.mode, bbr.full_rounds), (Mode::Startup, 0));
+    }
+}
