@@ -1,7 +1,7 @@
 use super::*;
 use crate::CongestionKind;
 use crate::testing::{
-    ack_rtt, acks_for_a_segment, assert_near, congestion, lose, round_trips_until, time_out, window,
+    ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, round_trips_until, time_out, window,
     window_with,
 };
 
@@ -139,4 +139,18 @@ fn losses_and_timeouts_halve_and_the_way_back_from_a_timeout_is_renos() {
     assert_eq!(window.cwnd, 2.0);
     hybla.on_ack(&mut window, &ack_rtt(0, 100));
     assert_eq!(window.cwnd, 17.0);
+}
+
+#[test]
+fn the_first_window_is_scaled_once_the_rtt_is_known() {
+    // An ACK without a sample doubles as Reno's slow start does; with 100 ms the 11 segments become 44, and the ACK
+    // adds 15.
+    let mut hybla = Hybla::new(HyblaParameters::default());
+    let mut window = window_with(10.0, 1000.0, Arithmetic::Real);
+    hybla.on_ack(&mut window, &Ack { min_rtt: Nanos::MAX, ..ack(0) });
+    assert_eq!((window.cwnd, window.ssthresh), (11.0, 1000.0));
+    hybla.on_ack(&mut window, &ack_rtt(100, 100));
+    assert_eq!((window.cwnd, window.ssthresh), (59.0, 4000.0));
+    hybla.on_ack(&mut window, &ack_rtt(200, 100));
+    assert_eq!((window.cwnd, window.ssthresh), (74.0, 4000.0));
 }
