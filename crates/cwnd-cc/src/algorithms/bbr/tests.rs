@@ -345,3 +345,45 @@ fn only_whole_rounds_that_nothing_limits_end_startup() {
         assert_eq!((bbr.mode, bbr.full_rounds), (Mode::Startup, 0));
     }
 }
+
+#[test]
+fn until_the_pipe_is_full_the_pacing_rate_only_rises() {
+    // The first rate is 2.88539 * 100 segments a second. 2 * 100 are under it, 2 * 200 over.
+    let (mut bbr, mut window) = fresh();
+    let first = 2.885_390 * 10.0 * 1448.0 / 0.1;
+    for (bandwidth, rate) in [(100.0, first), (200.0, 579_200.0), (150.0, 579_200.0)] {
+        bbr.bandwidth = RoundMax::default();
+        bbr.bandwidth.add(bandwidth);
+        bbr.set_pacing(&mut window, 2.0);
+        assert_near(window.pacing_rate, rate, 0.1);
+    }
+    // Then it follows, but for a rate of nothing.
+    bbr.filled_pipe = true;
+    for (bandwidth, rate) in [(100.0, 289_600.0), (0.0, 289_600.0)] {
+        bbr.bandwidth = RoundMax::default();
+        bbr.bandwidth.add(bandwidth);
+        bbr.set_pacing(&mut window, 2.0);
+        assert_near(window.pacing_rate, rate, 1e-6);
+    }
+    // Linux's margin of a hundredth.
+    bbr.parameters.pacing_margin = 0.01;
+    bbr.bandwidth.add(1000.0);
+    bbr.set_pacing(&mut window, 1.0);
+    assert_near(window.pacing_rate, 990.0 * 1448.0, 1e-6);
+}
+
+#[test]
+fn what_is_saved_is_the_window_before_anything_lowered_it() {
+    for (in_recovery, mode, saved) in
+        [(false, Mode::ProbeBw, 100.0), (true, Mode::ProbeBw, 150.0), (false, Mode::ProbeRtt, 150.0)]
+    {
+        let (mut bbr, mut window) = probing();
+        window.set_cwnd(100.0);
+        (bbr.prior_cwnd, bbr.in_recovery, bbr.mode) = (150.0, in_recovery, mode);
+        bbr.save_cwnd(&window);
+        assert_eq!(bbr.prior_cwnd, saved);
+        window.set_cwnd(120.0);
+        bbr.restore_cwnd(&mut window);
+        assert_eq!(window.cwnd, f64::max(saved, 120.0));
+    }
+}
