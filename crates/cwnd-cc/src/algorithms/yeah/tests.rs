@@ -120,6 +120,7 @@ fn samples_of_a_recovery_are_forgotten() {
     let mut window = window(1000.0, Arithmetic::Real);
     let within = Ack { cumulative: 0, acked: 0, ..ack_rtt(0, 100) };
     yeah.on_ack(&mut window, &within);
+    yeah.on_ack(&mut window, &Ack { rtt: None, round_start: true, ..within });
     for _ in 0..3 {
         yeah.on_ack(&mut window, &Ack { rtt: Some(Nanos::from_millis(400)), ..within });
     }
