@@ -6,6 +6,7 @@ mod command;
 mod fidelity;
 mod fuzz;
 mod json;
+mod mutants;
 mod options;
 mod statistics;
 mod table;
@@ -42,6 +43,13 @@ const CHORES: &[Chore] = &[
         options: fuzz::OPTIONS,
         summary: "random events for every algorithm; prints the seed that fails",
         run: fuzz::run,
+    },
+    Chore {
+        name: "mutants",
+        options: mutants::OPTIONS,
+        summary: "a sample of small changes to the algorithms, and which of them no test notices; \
+                  fails above 10 %",
+        run: mutants::run,
     },
     Chore {
         name: "fidelity",

@@ -61,15 +61,37 @@ pub fn time_out(algorithm: &mut dyn CongestionControl, window: &mut Window, ms: 
     window.cwnd = window.restart_cwnd;
 }
 
-/// How many of the same ACK it takes until the window has grown by a segment.
+/// How many of the same ACK it takes until the window has grown by a segment; it must, at some time.
+#[track_caller]
 pub fn acks_for_a_segment(algorithm: &mut dyn CongestionControl, window: &mut Window, ack: &Ack) -> u32 {
     let from = window.cwnd;
     let mut acks = 0;
     while window.cwnd < from + 1.0 {
         algorithm.on_ack(window, ack);
         acks += 1;
+        assert!(acks < 100_000, "the window does not grow: {} and still {}", from, window.cwnd);
     }
     acks
+}
+
+/// Round trips, each of as many of the same ACK as the window has segments, until `done` of the window and of what
+/// it took says so; it must, at some time.
+#[track_caller]
+pub fn round_trips_until(
+    algorithm: &mut dyn CongestionControl,
+    window: &mut Window,
+    ack: &Ack,
+    done: impl Fn(&Window, f64) -> bool,
+) -> f64 {
+    let mut round_trips = 0.0;
+    for _ in 0..2_000_000 {
+        if done(window, round_trips) {
+            return round_trips;
+        }
+        round_trips += 1.0 / window.cwnd;
+        algorithm.on_ack(window, ack);
+    }
+    panic!("the window is {} after {round_trips} round trips", window.cwnd);
 }
 
 /// Whether two numbers are the same to the digits that a working by hand gives.

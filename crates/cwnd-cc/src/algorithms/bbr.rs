@@ -25,17 +25,19 @@
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
-//! | `high_gain` | 2/ln 2 = 2.885 | 1.5 to 5 | draft section 4.3.2 |
-//! | `cwnd_gain` | 2 | 1 to 5 | draft section 4.3.4.2 |
-//! | `probe_gain` | 1.25 | 1.01 to 2 | draft section 4.3.4.2; what it adds the next phase takes away |
-//! | `rtprop_interval` | 10 s | 1 to 100 | draft section 4.1.2 |
+//! | `high_gain` | 2/ln 2 = 2.885 | 1.5 to 5 | draft section 4.3.2.1 |
+//! | `cwnd_gain` | 2 | 1 to 5 | draft section 4.3.4.1 |
+//! | `probe_gain` | 1.25 | 1.01 to 2 | draft section 4.3.4.1; what it adds the next phase takes away |
+//! | `rtprop_interval` | 10 s | 1 to 100 | draft sections 4.1.2.2 and 4.3.5 |
 //! | `probe_rtt_duration` | 0.2 s | 0.01 to 2 | draft section 4.3.5 |
 //! | `pacing_margin` | 0 | 0 to 0.1 | the draft has none, Linux paces 1 % under the rate |
 //!
 //! Readings:
 //! - The draft without Linux's additions: no budget for aggregated ACKs, no detection of policers.
-//! - Without a round-trip time from the handshake the first pacing rate is made of 1 ms, and made anew from the
-//!   first sample, as in Linux; the draft leaves it.
+//! - Without a round-trip time from the handshake the first pacing rate is made of 1 ms (draft section 4.2.1), and
+//!   made anew from the first sample, as in Linux; the draft's pseudocode leaves that out.
+//! - Entering ProbeRTT saves the window as it then is, the "last known good" one; the order of the pseudocode
+//!   (section 4.3.5) would keep an older one if that was greater.
 //! - "10 round trips" are the current one and the nine before it.
 //! - The transport is not told that samples in ProbeRTT are limited; those of segments sent in it are left
 //!   out here.
@@ -84,13 +86,13 @@ parameters! {
     /// Settings of [`Bbr`].
     pub struct BbrParameters {
         /// Both gains in Startup.
-        high_gain: number(HIGH_GAIN, 1.5..=5.0), "1", "draft section 4.3.2";
+        high_gain: number(HIGH_GAIN, 1.5..=5.0), "1", "draft section 4.3.2.1";
         /// How many bandwidth-delay products the window holds.
-        cwnd_gain: number(2.0, 1.0..=5.0), "1", "draft section 4.3.4.2";
+        cwnd_gain: number(2.0, 1.0..=5.0), "1", "draft section 4.3.4.1";
         /// The pacing gain while it probes for bandwidth.
-        probe_gain: number(1.25, 1.01..=2.0), "1", "draft section 4.3.4.2";
+        probe_gain: number(1.25, 1.01..=2.0), "1", "draft section 4.3.4.1";
         /// How long RTprop stands until it is measured anew.
-        rtprop_interval: number(10.0, 1.0..=100.0), "s", "draft section 4.1.2";
+        rtprop_interval: number(10.0, 1.0..=100.0), "s", "draft sections 4.1.2.2 and 4.3.5";
         /// How long ProbeRTT lasts at least.
         probe_rtt_duration: number(0.2, 0.01..=2.0), "s", "draft section 4.3.5";
         /// The share by which it paces under the rate.

@@ -38,6 +38,10 @@
 //! - g is 1/4 as in the later of the public ports with tuning; an earlier one has 1/2.
 //! - At a loss a diff_reno that was measured before the last loss does not tune gamma again.
 //! - A timeout leaves dwnd = 0 and Reno's answer.
+//! - Slow start is for a connection's beginning and for after a timeout, with dwnd = 0 (draft-02, section 3). A
+//!   delay window that gives way in congestion avoidance does not lead back there: where the sum falls under
+//!   ssthresh, ssthresh follows it, else the loss window would win back in slow start what the delay window
+//!   gave up.
 //! - ssthresh is the sum of both parts after a loss, since the transport knows one window only. Only dwnd
 //!   is stored here: what the window has beyond it is cwnd, so whatever the transport does to the window is
 //!   done to cwnd.
@@ -68,7 +72,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno, HighSpeed TCP, Vegas",
     implemented_in: "Windows Vista to 10",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: CompoundParameters::PARAMETERS,
     build: build::<Compound>,
 };
@@ -89,7 +93,7 @@ pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno, HighSpeed TCP, Vegas",
     implemented_in: "third-party Linux modules",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: Compound2006Parameters::PARAMETERS,
     build: build::<Compound2006>,
 };
@@ -225,7 +229,12 @@ impl Compound {
             (self.delay_window - self.parameters.zeta * diff).max(0.0)
         };
         let target = window.whole(target);
-        window.set_cwnd(win + target - self.delay_window);
+        let total = win + target - self.delay_window;
+        if target < self.delay_window {
+            window.lower_cwnd(total);
+        } else {
+            window.set_cwnd(total);
+        }
         self.delay_window = target;
     }
 

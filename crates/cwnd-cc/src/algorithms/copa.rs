@@ -1,7 +1,8 @@
 //! Copa: steers the rate to one over the queueing delay.
 //!
-//! V. Arun, H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018.
-//! With W the window in segments and times in seconds:
+//! V. Arun, H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018,
+//! sections 2.1 (rate, velocity, slow start) and 2.2 (competitive mode). With W the window in segments and times
+//! in seconds:
 //!
 //! ```text
 //! RTTmin       the least round-trip time of 10 s
@@ -20,12 +21,12 @@
 //! ```
 //!
 //! Flows with the same delta come to rest at about 1/delta segments queued each, a queue that empties every
-//! five round trips; RTTmax is the greatest of four round trips.
+//! five round trips (section 3); RTTmax is the greatest of four round trips.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
 //! | `delta` | 0.5 | 0.01 to 10 | paper, section 2.2 |
-//! | `mode_switching` | on | | paper, section 3.1 |
+//! | `mode_switching` | on | | paper, section 2.2 |
 //! | `min_rtt_window` | 10 s | 1 to 100 | paper, section 2.1 |
 //!
 //! Readings:
@@ -76,7 +77,7 @@ parameters! {
         /// How much a segment's delay costs against throughput in the default mode.
         delta: number(0.5, 0.01..=10.0), "1/segment", "paper, section 2.2";
         /// Compete where others keep the queue full.
-        mode_switching: switch(true), "", "paper, section 3.1";
+        mode_switching: switch(true), "", "paper, section 2.2";
         /// How long a round-trip time counts as the least.
         min_rtt_window: number(10.0, 1.0..=100.0), "s", "paper, section 2.1";
     }

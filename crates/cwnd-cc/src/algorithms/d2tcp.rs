@@ -66,7 +66,7 @@ parameters! {
         /// The weight of the newest window of data in alpha.
         g: number(0.0625, 0.001..=1.0), "1", "RFC 8257 section 4.2";
         /// alpha at first.
-        initial_alpha: number(1.0, 0.0..=1.0), "1", "RFC 8257 section 4.1";
+        initial_alpha: number(1.0, 0.0..=1.0), "1", "RFC 8257";
         /// The least d, of flows far from their deadline.
         least_urgency: number(0.5, 0.1..=1.0), "1", "paper";
         /// The greatest d, of flows near it.

@@ -15,7 +15,7 @@
 //! | parameter | default | range | source |
 //! |---|---|---|---|
 //! | `g` | 1/16 | 0.001 to 1 | RFC 8257 section 4.2; the paper wants under 1.386/sqrt(2 (C RTT + K)) |
-//! | `initial_alpha` | 1 | 0 to 1 | RFC 8257 section 4.1: cautious at first |
+//! | `initial_alpha` | 1 | 0 to 1 | RFC 8257: cautious at first |
 //!
 //! The other half of DCTCP is a queue that marks what arrives while it holds more than K packets, with
 //! K > C RTT/7 (paper), and a receiver that echoes each packet's mark exactly. It asks the transport for the
@@ -63,7 +63,7 @@ parameters! {
         /// The weight of the newest window of data in alpha.
         g: number(0.0625, 0.001..=1.0), "1", "RFC 8257 section 4.2";
         /// alpha at first.
-        initial_alpha: number(1.0, 0.0..=1.0), "1", "RFC 8257 section 4.1";
+        initial_alpha: number(1.0, 0.0..=1.0), "1", "RFC 8257";
     }
 }
 

@@ -27,6 +27,8 @@ pub mod new_vegas_reconstruction;
 pub mod newreno;
 pub mod scalable;
 pub mod tcp_fit;
+#[cfg(test)]
+mod tests;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;

@@ -135,6 +135,14 @@ mod tests {
     }
 
     #[test]
+    fn the_bursts_of_a_fast_sender_are_short() {
+        // 256 KiB at 2 * 10,000 * 1448 B in 100 ms take 0.905193 ms, under the 1 ms that is the most.
+        let window = slow_start(10_000.0);
+        let threshold = train_threshold(&window, &ack_rtt(0, 100), DELAY_MIN);
+        assert_eq!(threshold, Nanos((100_000_000 + 905_193) / 2));
+    }
+
+    #[test]
     fn a_paced_train_may_last_the_round_trip() {
         let mut hystart = HyStart::new(Nanos::ZERO);
         let mut window = slow_start(20.0);

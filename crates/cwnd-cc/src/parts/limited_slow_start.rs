@@ -104,6 +104,8 @@ mod tests {
         // 200 to 201 takes K = 4 segments; six of ten are left. At 50 with ssthresh 51 one of three is used.
         assert_eq!(grown(200.0, 201.0, 10), (201.0, 6));
         assert_eq!(grown(50.0, 51.0, 3), (51.0, 2));
+        // At 98 with ssthresh 100 two of eight are used.
+        assert_eq!(grown(98.0, 100.0, 8), (100.0, 6));
     }
 
     #[test]

@@ -116,6 +116,36 @@ mod tests {
     }
 
     #[test]
+    fn hystart_plus_plus_doubles_after_a_loss() {
+        // Two rounds of eight ACKs, the second with 100 ms more: it would then grow by a quarter. It does not.
+        let mut slow_start = SlowStart::new(SlowStartKind::HyStartPlusPlus, Nanos::ZERO);
+        slow_start.on_congestion(CongestionKind::Loss, Nanos::ZERO);
+        let mut window = window_with(20.0, 1000.0, Arithmetic::Real);
+        for n in 0..30u64 {
+            let rtt = if n < 10 { 100 } else { 200 };
+            let ack = Ack { round_start: n % 10 == 0, ..ack_rtt(100 + 10 * n, rtt) };
+            assert_eq!(slow_start.on_ack(&mut window, &ack), 0);
+        }
+        assert_eq!(window.cwnd, 50.0);
+    }
+
+    #[test]
+    fn hystart_that_has_seen_a_queue_looks_again_after_a_timeout_only() {
+        for (kind, looks) in [(CongestionKind::Timeout, true), (CongestionKind::Loss, false)] {
+            let mut slow_start = SlowStart::new(SlowStartKind::HyStart, Nanos::ZERO);
+            for again in [false, true] {
+                let mut window = window_with(20.0, 1000.0, Arithmetic::Real);
+                for n in 0..10 {
+                    let min_rtt = Nanos::from_millis(100);
+                    slow_start.on_ack(&mut window, &Ack { min_rtt, ..ack_rtt(100 + 10 * n, 200) });
+                }
+                assert_eq!(window.ssthresh < 1000.0, !again || looks);
+                slow_start.on_congestion(kind, Nanos::ZERO);
+            }
+        }
+    }
+
+    #[test]
     fn hystart_looks_anew_after_a_timeout_and_hystart_plus_plus_never_again() {
         let mut hystart = SlowStart::new(SlowStartKind::HyStart, Nanos::ZERO);
         let mut plus_plus = SlowStart::new(SlowStartKind::HyStartPlusPlus, Nanos::ZERO);

@@ -6,7 +6,7 @@ use crate::algorithms::{
     new_vegas_reconstruction::*, newreno::*, scalable::*, tcp_fit::*, vegas::*, veno::*, westwood::*,
     yeah::*,
 };
-use crate::{ParameterKind, ParameterValue};
+use crate::{EcnMode, Needs, ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -44,6 +44,37 @@ fn reconstructions_are_called_so() {
         let said = texts.map(|text| text.to_lowercase().contains("reconstruction"));
         assert_eq!(said, [algorithm.reconstruction; 3], "{}", algorithm.name);
     }
+}
+
+/// What each algorithm's source asks of the transport: DCTCP and its kin an exact echo of marks, BBR's models rates
+/// and their own window in recovery, and so on. All others are content with the plain events.
+#[test]
+fn each_asks_for_what_its_source_needs() {
+    let exact = Needs { ecn: Some(EcnMode::Exact), ..Needs::default() };
+    let paced = Needs { pacing: true, ..Needs::default() };
+    let own_way = Needs { owns_recovery: true, marks_only: true, ..paced };
+    for algorithm in all() {
+        let needs = (algorithm.build)(&Parameters::new()).unwrap().needs();
+        let expected = match algorithm.name {
+            "dctcp" | "d2tcp" => exact,
+            // Its answer to marks is the weight N, not a cut.
+            "cltcp" => Needs { marks_only: true, ..exact },
+            "hybla" | "new-vegas-reconstruction" => paced,
+            "copa" => own_way,
+            "bbr" => Needs { rate_samples: true, ..own_way },
+            "bbr3" => Needs { rate_samples: true, lost_packets: true, ..own_way },
+            _ => Needs::default(),
+        };
+        assert_eq!(needs, expected, "{}", algorithm.name);
+    }
+    let with = |name: &str, given| (find(name).unwrap().build)(&parameters(given)).unwrap().needs();
+    assert_eq!(with("cltcp", &[("ecn_cut", "true")]), exact);
+    assert_eq!(with("hybla", &[("pacing", "false")]), Needs::default());
+}
+
+#[test]
+fn an_algorithm_is_shown_by_its_name() {
+    assert_eq!(format!("{:?}", find("newreno").unwrap()), "AlgorithmInfo { name: \"newreno\", .. }");
 }
 
 #[test]
@@ -193,6 +224,8 @@ fn refusals_teach() {
         refusal("elastic", &[("beta", "nan")]),
         "parameter `beta` cannot be `NaN`: it takes a number from 0.1 to 0.95"
     );
+    let none = ParameterError::Unknown { name: "beta".into(), known: [].into() };
+    assert_eq!(none.to_string(), "there is no parameter `beta`: this algorithm has none");
 }
 
 #[test]

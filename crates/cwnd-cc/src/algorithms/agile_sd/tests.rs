@@ -1,7 +1,7 @@
 use super::*;
 use crate::Arithmetic;
 use crate::algorithms::newreno::{NewReno, NewRenoParameters};
-use crate::testing::{ack, assert_near, congestion, lose, time_out, window, window_with};
+use crate::testing::{ack, assert_near, congestion, lose, round_trips_until, time_out, window, window_with};
 
 fn agile(parameters: AgileSdParameters) -> AgileSd {
     AgileSd::new(parameters)
@@ -86,11 +86,7 @@ fn the_worked_example_of_section_3_3() {
 fn an_epoch_is_seven_tenths_of_newrenos() {
     // G = 100 of 2,000: (G/3) ln 3 + G/3 = 36.62 + 33.33 = 69.95 round trips.
     let (mut agile, mut window) = after_loss(AgileSdParameters::default(), 2000.0, Arithmetic::Real);
-    let mut round_trips = 0.0;
-    while window.cwnd < 2000.0 {
-        round_trips += 1.0 / window.cwnd;
-        agile.on_ack(&mut window, &ack(0));
-    }
+    let round_trips = round_trips_until(&mut agile, &mut window, &ack(0), |window, _| window.cwnd >= 2000.0);
     assert_near(round_trips, 69.95, 0.05);
 }
 

@@ -260,3 +260,130 @@ fn after_an_idle_time_it_paces_at_the_rate_and_does_not_probe_the_rtt() {
     bbr.on_ack(&mut window, &first);
     assert_eq!(bbr.mode, Mode::ProbeBw);
 }
+
+#[test]
+fn a_handshake_of_no_time_tells_nothing() {
+    let mut bbr = Bbr::new(BbrParameters::default());
+    let mut window = window_with(10.0, f64::INFINITY, Arithmetic::Real);
+    bbr.init(&mut window, &Init { rtt: Some(Nanos::ZERO), ..Init::default() });
+    assert_near(window.pacing_rate, 2.885_390 * 10.0 * 1448.0 / 0.001, 20.0);
+    assert!(bbr.guessed);
+}
+
+#[test]
+fn what_is_sent_in_probe_rtt_is_known_by_what_was_delivered() {
+    // From 700 delivered on to as many more as are in flight, and one at least.
+    let (mut bbr, mut window) = probing();
+    for (in_flight, until) in [(70, 770), (0, 701)] {
+        let held = Ack { in_flight, delivered: 700, ..ack(&bbr, 500, 100) };
+        bbr.mode = Mode::ProbeBw;
+        bbr.step_probe_rtt(&mut window, &held, true);
+        assert_eq!((bbr.mode, bbr.throttled), (Mode::ProbeRtt, (700, until)));
+    }
+}
+
+#[test]
+fn the_first_ack_of_a_recovery_lets_a_segment_go() {
+    // 140 in flight and nothing delivered: 141, so that the first hole can be filled.
+    let (mut bbr, mut window) = probing();
+    window.set_cwnd(150.0);
+    let loss = congestion(&window, CongestionKind::Loss, 600);
+    bbr.on_congestion(&mut window, &loss);
+    bbr.round_start = false;
+    bbr.set_cwnd(&mut window, &Ack { acked: 0, lost: 0, in_flight: 140, ..Ack::default() });
+    assert_eq!(window.cwnd, 141.0);
+}
+
+#[test]
+fn later_losses_of_a_recovery_lower_the_window() {
+    // After its first round: 150 - 5 + 2. Four segments are the least, one while packets are conserved.
+    for (cwnd, lost, conserving, left) in
+        [(150.0, 5, false, 147.0), (150.0, 149, false, 4.0), (150.0, 500, true, 3.0)]
+    {
+        let (mut bbr, mut window) = probing();
+        window.set_cwnd(cwnd);
+        (bbr.in_recovery, bbr.conserving, bbr.round_start) = (true, conserving, false);
+        bbr.set_cwnd(&mut window, &Ack { acked: 2, lost, in_flight: 1, ..Ack::default() });
+        assert_eq!(window.cwnd, left);
+    }
+}
+
+#[test]
+fn segments_are_sent_one_two_or_for_a_millisecond_together() {
+    // Under 1.2 Mbit/s one, under 24 Mbit/s two; then what a millisecond takes, 64 KiB at most: 5 MB/s are 5,000
+    // bytes.
+    for (rate, segments) in [
+        (149_999.0, 1.0),
+        (150_000.0, 2.0),
+        (2_999_999.0, 2.0),
+        (3_000_000.0, 3000.0 / 1448.0),
+        (5_000_000.0, 5000.0 / 1448.0),
+        (1e9, 65_536.0 / 1448.0),
+    ] {
+        let (bbr, mut window) = probing();
+        window.pacing_rate = rate;
+        assert_near(bbr.inflight(&window, 1.0), 100.0 + 3.0 * segments, 1e-9);
+    }
+}
+
+#[test]
+fn only_whole_rounds_that_nothing_limits_end_startup() {
+    // The same rate over and over: as samples within a round, and as rounds that the application limits.
+    for (app_limited, within_a_round) in [(true, false), (false, true)] {
+        let (mut bbr, mut window) = fresh();
+        let first = ack(&bbr, 0, 50);
+        bbr.on_ack(&mut window, &first);
+        for n in 1..20 {
+            let mut next = ack(&bbr, 100 * n, 50);
+            let sample = next.rate.as_mut().unwrap();
+            sample.app_limited = app_limited;
+            if within_a_round {
+                sample.prior_delivered = 0;
+            }
+            bbr.on_ack(&mut window, &next);
+        }
+        assert_eq!((bbr.mode, bbr.full_rounds), (Mode::Startup, 0));
+    }
+}
+
+#[test]
+fn until_the_pipe_is_full_the_pacing_rate_only_rises() {
+    // The first rate is 2.88539 * 100 segments a second. 2 * 100 are under it, 2 * 200 over.
+    let (mut bbr, mut window) = fresh();
+    let first = 2.885_390 * 10.0 * 1448.0 / 0.1;
+    for (bandwidth, rate) in [(100.0, first), (200.0, 579_200.0), (150.0, 579_200.0)] {
+        bbr.bandwidth = RoundMax::default();
+        bbr.bandwidth.add(bandwidth);
+        bbr.set_pacing(&mut window, 2.0);
+        assert_near(window.pacing_rate, rate, 0.1);
+    }
+    // Then it follows, but for a rate of nothing.
+    bbr.filled_pipe = true;
+    for (bandwidth, rate) in [(100.0, 289_600.0), (0.0, 289_600.0)] {
+        bbr.bandwidth = RoundMax::default();
+        bbr.bandwidth.add(bandwidth);
+        bbr.set_pacing(&mut window, 2.0);
+        assert_near(window.pacing_rate, rate, 1e-6);
+    }
+    // Linux's margin of a hundredth.
+    bbr.parameters.pacing_margin = 0.01;
+    bbr.bandwidth.add(1000.0);
+    bbr.set_pacing(&mut window, 1.0);
+    assert_near(window.pacing_rate, 990.0 * 1448.0, 1e-6);
+}
+
+#[test]
+fn what_is_saved_is_the_window_before_anything_lowered_it() {
+    for (in_recovery, mode, saved) in
+        [(false, Mode::ProbeBw, 100.0), (true, Mode::ProbeBw, 150.0), (false, Mode::ProbeRtt, 150.0)]
+    {
+        let (mut bbr, mut window) = probing();
+        window.set_cwnd(100.0);
+        (bbr.prior_cwnd, bbr.in_recovery, bbr.mode) = (150.0, in_recovery, mode);
+        bbr.save_cwnd(&window);
+        assert_eq!(bbr.prior_cwnd, saved);
+        window.set_cwnd(120.0);
+        bbr.restore_cwnd(&mut window);
+        assert_eq!(window.cwnd, f64::max(saved, 120.0));
+    }
+}

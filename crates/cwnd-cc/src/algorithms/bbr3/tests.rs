@@ -1,3 +1,7 @@
+mod control;
+mod machine;
+mod model;
+
 use super::*;
 use crate::Arithmetic;
 use crate::testing::{assert_near, congestion, time_out, window_with};
@@ -479,5 +483,46 @@ fn the_rate_is_that_of_two_cycles() {
         let next = within(&bbr, 610, rate);
         bbr.on_ack(&mut window, &next);
         assert_eq!(bbr.max_bw.get(), expected);
+    }
+}
+
+#[test]
+fn after_an_idle_time_it_paces_at_the_rate_where_it_probes_for_bandwidth() {
+    // 1,000 segments of 1,448 bytes a second less a hundredth; in Drain the gain of a half stands.
+    let (mut bbr, mut window) = down();
+    bbr.on_idle_restart(&mut window, Nanos(900 * MS), Nanos(400 * MS));
+    assert_near(window.pacing_rate, 990.0 * 1448.0, 1e-6);
+    assert_eq!((bbr.idle_restart, bbr.extra_acked_start), (true, Nanos(900 * MS)));
+    let (mut bbr, mut window) = draining();
+    bbr.on_idle_restart(&mut window, Nanos(900 * MS), Nanos(400 * MS));
+    assert_near(window.pacing_rate, 495.0 * 1448.0, 1e-6);
+}
+
+#[test]
+fn an_idle_time_may_end_probe_rtt() {
+    for (ms, phase) in [(700, Phase::ProbeRtt), (701, Phase::Cruise)] {
+        let (mut bbr, mut window) = down();
+        (bbr.phase, bbr.probe_rtt_done) = (Phase::ProbeRtt, Some(Nanos(700 * MS)));
+        bbr.on_idle_restart(&mut window, Nanos(ms * MS), Nanos(100 * MS));
+        assert_eq!(bbr.phase, phase);
+    }
+}
+
+#[test]
+fn the_window_limits_when_no_further_segment_fits() {
+    // 99 in flight leave room for one more of 100; of 99.5 they leave none.
+    for (cwnd, prior_in_flight, limited) in [(100.0, 99, false), (100.0, 100, true), (99.5, 99, true)] {
+        let (mut bbr, mut window) = down();
+        window.set_cwnd(cwnd);
+        bbr.cwnd_limited = [false, false];
+        let next = Ack { prior_in_flight, ..within(&bbr, 510, 100) };
+        bbr.take_sample(&window, &next);
+        assert_eq!(bbr.is_cwnd_limited(), limited, "{prior_in_flight} of {cwnd}");
+    }
+    // In this round or in the one before.
+    for (rounds, limited) in [([true, false], true), ([false, true], true), ([false, false], false)] {
+        let (mut bbr, _) = down();
+        bbr.cwnd_limited = rounds;
+        assert_eq!(bbr.is_cwnd_limited(), limited);
     }
 }

@@ -29,7 +29,7 @@ fn the_search_takes_a_quarter_of_the_gap_within_bounds() {
 
 #[test]
 fn probing_beyond_is_the_search_mirrored() {
-    // 1000 and 1003: 0.2. 1004: 4/3. 1030: 10. 1047: 47/3 = 15.67. 1048: 16. 2000: 16.
+    // 1000 and 1003: 0.2. 1004: 4/3. 1030: 10. 1047: 47/3 = 15.67. 1048: 16. 1060 and 2000: 16.
     for (cwnd, expected) in [
         (1000.0, 0.2),
         (1003.0, 0.2),
@@ -37,6 +37,7 @@ fn probing_beyond_is_the_search_mirrored() {
         (1030.0, 10.0),
         (1047.0, 47.0 / 3.0),
         (1048.0, 16.0),
+        (1060.0, 16.0),
         (2000.0, 16.0),
     ] {
         assert_near(growth(lost_at(1000.0), cwnd), expected, 1e-8);
@@ -74,6 +75,11 @@ fn a_loss_keeps_four_fifths_and_an_earlier_one_lowers_the_target() {
     lose(&mut bic, &mut window, 0);
     assert_near(bic.w_max, 809.912, 1e-3);
     assert_near(window.cwnd, 719.824, 1e-3);
+    // A loss at Wmax is not an earlier one.
+    let mut again = lost_at(900.0);
+    window.set_cwnd(900.0);
+    lose(&mut again, &mut window, 0);
+    assert_eq!(again.w_max, 900.0);
     // Without fast convergence Wmax is the window.
     let mut plain = Bic::new(BicParameters { fast_convergence: false, ..Default::default() });
     plain.w_max = 1024.0;
@@ -122,4 +128,16 @@ fn a_timeout_forgets_the_target_and_an_undo_brings_it_back() {
     assert_eq!(window.ssthresh, 1638.0);
     bic.on_undo(&mut window, Nanos::ZERO);
     assert_eq!(bic.w_max, 1000.0);
+}
+
+#[test]
+fn the_ratio_counts_what_is_acknowledged_while_nothing_is_wrong() {
+    // 32 - 2 + 4 = 34 sixteenths.
+    for (cumulative, state, ratio) in
+        [(4, State::Open, 34), (0, State::Open, 32), (4, State::Disorder, 32), (4, State::Recovery, 32)]
+    {
+        let mut bic = bic();
+        bic.on_ack(&mut window(100.0, Arithmetic::Linux26), &Ack { cumulative, state, ..ack(0) });
+        assert_eq!(bic.ack_ratio, ratio);
+    }
 }

@@ -52,6 +52,25 @@ fn the_delay_window_gives_way_to_a_queue() {
 }
 
 #[test]
+fn giving_way_is_no_way_back_to_slow_start() {
+    // Since a loss that left 190 the window has grown to 200, with dwnd 150. Then 200 (1 - 100/125) = 40 are
+    // queued, over gamma: dwnd is 110 and the window 160, and so is ssthresh (one under it for Linux 2.6, where
+    // a window at ssthresh is in slow start). Reno's growth goes on from there.
+    for (arithmetic, ssthresh) in [(Arithmetic::Real, 160.0), (Arithmetic::Linux26, 159.0)] {
+        let mut compound = Compound { delay_window: 150.0, ..compound(Default::default()) };
+        let mut window = window_with(200.0, 190.0, arithmetic);
+        end_of_round(&mut compound, &mut window, 125);
+        assert_eq!((window.cwnd, window.ssthresh, compound.delay_window), (160.0, ssthresh, 110.0));
+        assert!(!window.in_slow_start());
+    }
+    // What stays over ssthresh leaves it alone: 400 (1 - 100/125) = 80 are queued, 320 is over 100.
+    let mut compound = Compound { delay_window: 350.0, ..compound(Default::default()) };
+    let mut window = window_with(400.0, 100.0, Arithmetic::Real);
+    end_of_round(&mut compound, &mut window, 125);
+    assert_eq!((window.cwnd, window.ssthresh), (320.0, 100.0));
+}
+
+#[test]
 fn gamma_is_where_growth_turns() {
     // 300 (1 - 100/RTT) is 29.7 at 111 ms and 32.1 at 112 ms.
     for (rtt, grows) in [(111, true), (112, false)] {
@@ -60,6 +79,11 @@ fn gamma_is_where_growth_turns() {
         end_of_round(&mut compound, &mut window, rtt);
         assert_eq!(compound.delay_window > 100.0, grows);
     }
+    // Of 120 a quarter is queued, just gamma = 30: dwnd gives way.
+    let mut compound = Compound { delay_window: 100.0, ..compound(Default::default()) };
+    let mut window = window(120.0, Arithmetic::Real);
+    round_trip(&mut compound, &mut window, 75, 100);
+    assert_eq!((compound.delay_window, window.cwnd), (70.0, 90.0));
 }
 
 #[test]
@@ -119,7 +143,9 @@ fn gamma_follows_what_the_loss_window_queues() {
 fn the_first_publication_keeps_gamma() {
     let mut compound = Compound2006::new(Default::default());
     let mut window = window(100.0, Arithmetic::Real);
-    end_of_round(&mut compound.0, &mut window, 125);
+    // 20 segments are queued: dwnd grows by 2.95285 as above, and so does the window.
+    round_trip(&mut compound, &mut window, 100, 125);
+    assert_near(window.cwnd, 102.952_85, 1e-4);
     lose(&mut compound, &mut window, 0);
     assert_eq!(compound.0.gamma, 30.0);
 }
@@ -152,4 +178,14 @@ fn a_round_trip_without_a_sample_or_with_a_zero_one_is_harmless() {
     assert_eq!(window.cwnd, 100.0);
     end_of_round(&mut compound, &mut window, 0);
     assert!(window.cwnd.is_finite() && compound.delay_window >= 0.0);
+}
+
+#[test]
+fn an_undo_leaves_no_more_to_the_delay_window_than_there_is() {
+    // The loss window is what the sum has beyond dwnd, and is not negative.
+    for (win, delay_window) in [(100.0, 80.0), (50.0, 50.0)] {
+        let mut compound = Compound { delay_window: 80.0, ..compound(Default::default()) };
+        compound.on_undo(&mut window(win, Arithmetic::Real), Nanos::ZERO);
+        assert_eq!(compound.delay_window, delay_window);
+    }
 }

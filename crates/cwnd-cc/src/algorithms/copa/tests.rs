@@ -150,3 +150,13 @@ fn whole_windows_fall_by_whole_segments() {
     }
     assert_eq!(least.cwnd, 2.0);
 }
+
+#[test]
+fn the_least_round_trip_is_that_of_ten_seconds() {
+    // 100 ms was met at 0 s; 150 ms since.
+    let mut copa = copa();
+    for (ms, least) in [(1000, 100), (5000, 100), (9999, 100), (10_000, 150)] {
+        copa.measure(Nanos::from_millis(ms), Nanos::from_millis(150), Nanos::from_millis(150));
+        assert_eq!(copa.min.get(), Nanos::from_millis(least), "{ms}");
+    }
+}

@@ -137,6 +137,75 @@ mod tests {
         assert!((reno_divisor(Arithmetic::Real, 0.7) - 1.7 / 0.9).abs() < 1e-12);
     }
 
+    const fn ms(ms: u64) -> Nanos {
+        Nanos::from_millis(ms)
+    }
+
+    /// Lost at 1,000 segments; begun at 2 s with a window of 700.
+    fn begun(arithmetic: Arithmetic) -> Epoch {
+        let mut epoch = Epoch { acked: 7.0, ..Epoch::default() };
+        epoch.begin(&crate::testing::window(700.0, arithmetic), ms(2000), 1000.0, 0.4, 0.7);
+        epoch
+    }
+
+    #[test]
+    fn an_epoch_begins_with_its_own_plateau() {
+        // K = cbrt(300/0.4) = 9.085603 s; in integers floor(9303.66) = 9303. Over W_max K is 0 and the plateau at
+        // the window.
+        let (real, whole) = (begun(Arithmetic::Real), begun(Arithmetic::Linux));
+        assert!((real.k - 9.085_603).abs() < 1e-6);
+        assert_eq!((whole.k, whole.origin, whole.friendly, whole.acked), (9303.0, 1000.0, 700.0, 0.0));
+        let mut over = Epoch::default();
+        over.begin(&crate::testing::window(700.0, Arithmetic::Real), ms(2000), 650.0, 0.4, 0.7);
+        assert_eq!((over.k, over.origin, over.start), (0.0, 700.0, Some(ms(2000))));
+    }
+
+    #[test]
+    fn the_curve_in_real_numbers() {
+        // 2 s and 100 ms ahead: 1000 - 0.4 (9.085603 - 2.1)^3 = 863.6448. 12 s: 1000 + 0.4 * 2.914397^3 = 1009.9016.
+        let epoch = begun(Arithmetic::Real);
+        for (at, ahead, value, past) in [(4000, 100, 863.6448, false), (14_000, 0, 1009.9016, true)] {
+            let (target, is_past) = epoch.curve(ms(at), ms(ahead), 0.4);
+            assert!((target - value).abs() < 1e-4 && is_past == past, "{target}");
+        }
+        // At K itself it is past it, and an epoch that has not begun begins now.
+        let flat = Epoch { origin: 700.0, ..Epoch::default() };
+        assert_eq!(flat.curve(ms(5000), Nanos::ZERO, 0.4), (700.0, true));
+    }
+
+    #[test]
+    fn the_curve_in_integers() {
+        // 2,100 ms are floor(2100 * 1.024) = 2150: 0.4 (7153/1024)^3 = 136.34, so 1000 - 136. 12,000 ms are 12,288:
+        // 0.4 (2985/1024)^3 = 9.91, so 1009.
+        let epoch = begun(Arithmetic::Linux);
+        assert_eq!(epoch.curve_in_integers(ms(4000), 100, 0.4), (864.0, false));
+        assert_eq!(epoch.curve_in_integers(ms(14_000), 0, 0.4), (1009.0, true));
+        let flat = Epoch { origin: 700.0, ..Epoch::default() };
+        assert_eq!(flat.curve_in_integers(ms(5000), 0, 0.4), (700.0, true));
+    }
+
+    #[test]
+    fn cnt_is_what_it_takes_to_the_target() {
+        // 700/(864 - 700) = 4.27; where the target is no higher 100 W.
+        for (target, cnt) in [(864.0, 4.0), (700.0, 70_000.0), (600.0, 70_000.0)] {
+            assert_eq!(cnt_to(target, 700.0), cnt);
+        }
+    }
+
+    #[test]
+    fn the_reno_window_grows_by_a_share_of_what_is_acknowledged() {
+        // 7 of 7 segments at 1/0.529412: 7 + 0.529412, and as much again.
+        let mut epoch = Epoch { friendly: 7.0, reno_divisor: 1.7 / 0.9, ..Epoch::default() };
+        for friendly in [7.529_411_76, 8.058_823_53] {
+            assert!((epoch.reno_friendly(7.0, 7.0) - friendly).abs() < 1e-8);
+        }
+        // A window so small that its share is under a segment counts each segment.
+        let mut least = Epoch { friendly: 1.0, reno_divisor: 0.5, ..Epoch::default() };
+        least.count(3.0);
+        least.keep_up_with_reno(1.0, 100.0);
+        assert_eq!((least.friendly, least.acked), (3.0, 1.0));
+    }
+
     #[test]
     fn the_reno_window_takes_a_step_while_more_than_a_share_is_left() {
         // A window of 8 and a divisor of 1.875 make a share of 15 segments.

@@ -186,3 +186,35 @@ fn slow_start_is_the_chosen_one() {
         assert_eq!(window.cwnd, cwnd);
     }
 }
+
+#[test]
+fn the_reno_friendly_window_counts_every_segment() {
+    // Two segments acknowledged by one ACK at 0 ms: W_est = 70 + 2 * 0.529412/70.
+    let (mut cubic, mut window) = after_loss_at_100(Arithmetic::Real);
+    cubic.on_ack(&mut window, &Ack { acked: 2, cumulative: 2, ..ack_rtt(0, 1) });
+    assert_near(cubic.state.w_est, 70.0 + 2.0 * 0.529_411_765 / 70.0, 1e-9);
+}
+
+#[test]
+fn a_stage_that_begins_over_the_last_maximum_has_its_own_origin() {
+    // Section 4.2: K is 0 where cwnd is over W_max, and the curve begins at cwnd.
+    let mut cubic = Cubic { state: State { w_max: Some(68.0), cwnd_prior: 80.0, ..START }, ..cubic() };
+    cubic.begin_stage(75.0, Nanos::ZERO);
+    assert_eq!((cubic.state.k, cubic.state.origin), (0.0, 75.0));
+}
+
+#[test]
+fn the_pace_is_a_segment_a_round_trip_from_the_window_before_the_loss_on() {
+    // Section 4.3: 3 * 0.3/1.7 = 0.529412 under cwnd_prior, 1 from there on. A flow that has never lost anything has
+    // no such window, and goes at Reno's pace at once.
+    for (w_max, cwnd_prior, alpha) in [
+        (Some(100.0), 100.0, 1.0),
+        (Some(100.0), 100.5, 0.529_411_765),
+        (Some(100.0), 90.0, 1.0),
+        (None, 0.0, 1.0),
+    ] {
+        let mut cubic = Cubic { state: State { w_max, cwnd_prior, ..START }, ..cubic() };
+        cubic.begin_stage(100.0, Nanos::ZERO);
+        assert_near(cubic.state.alpha, alpha, 1e-9);
+    }
+}

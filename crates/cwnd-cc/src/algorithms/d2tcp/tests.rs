@@ -49,6 +49,53 @@ fn urgency_is_needed_over_remaining_time() {
 }
 
 #[test]
+fn a_length_or_a_deadline_alone_is_no_urgency() {
+    let (bytes, deadline) = (Some(7500 * 1448), Some(Nanos::from_millis(1000)));
+    for hints in
+        [FlowHints { bytes, deadline: None }, FlowHints { bytes: None, deadline }, FlowHints::default()]
+    {
+        let d2tcp = D2tcp { hints, ..flow(0.25) };
+        let window = window(100.0, Arithmetic::Real);
+        assert_eq!(d2tcp.urgency(&window, Nanos::from_millis(900), Nanos::from_millis(10)), 1.0);
+    }
+}
+
+#[test]
+fn a_flow_that_has_sent_all_is_not_urgent_before_its_deadline() {
+    let mut d2tcp = flow(0.25);
+    let mut window = window(100.0, Arithmetic::Real);
+    // Retransmissions can make more of it than the flow is long.
+    for delivered in [7500, 9000] {
+        d2tcp.on_ack(&mut window, &Ack { delivered, cumulative: 0, ..ack(900) });
+        assert_eq!(d2tcp.urgency(&window, Nanos::from_millis(900), Nanos::from_millis(10)), 0.5);
+    }
+}
+
+#[test]
+fn urgency_ends_at_its_settings() {
+    // Needed over remaining round trips: 25 of 100 at W = 400, 10 of 100 at 1,000, 100 of 20 at 800 ms, 100 of 5.
+    let parameters = D2tcpParameters { least_urgency: 0.2, greatest_urgency: 10.0, ..Default::default() };
+    let d2tcp = D2tcp { parameters, ..flow(0.25) };
+    for (cwnd, ms, urgency) in [(400.0, 0, 0.25), (1000.0, 0, 0.2), (100.0, 800, 5.0), (100.0, 950, 10.0)] {
+        let window = window(cwnd, Arithmetic::Real);
+        let d = d2tcp.urgency(&window, Nanos::from_millis(ms), Nanos::from_millis(10));
+        assert_near(d, urgency, 1e-9);
+    }
+}
+
+#[test]
+fn alpha_follows_the_marks() {
+    // Two of the four segments of a window of data: 15/16 0.25 + 1/16 1/2 = 0.265625.
+    let mut d2tcp = flow(0.25);
+    let mut window = window(100.0, Arithmetic::Real);
+    for i in 0..4 {
+        let echo = Ack { marked: u32::from(i < 2), round_start: i == 3, cumulative: 0, ..ack(0) };
+        d2tcp.on_ack(&mut window, &echo);
+    }
+    assert_near(d2tcp.marks.alpha, 0.265_625, 1e-12);
+}
+
+#[test]
 fn what_is_delivered_no_longer_counts() {
     // 3,750 of 7,500 delivered at 500 ms: as urgent as at the beginning.
     let mut d2tcp = flow(0.25);

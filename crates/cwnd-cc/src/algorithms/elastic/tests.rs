@@ -1,5 +1,7 @@
 use super::*;
-use crate::testing::{ack, ack_rtt, acks_for_a_segment, assert_near, lose, time_out, window, window_with};
+use crate::testing::{
+    ack, ack_rtt, acks_for_a_segment, assert_near, lose, round_trips_until, time_out, window, window_with,
+};
 use crate::{Arithmetic, Nanos};
 
 fn elastic(parameters: ElasticParameters) -> Elastic {
@@ -50,11 +52,8 @@ fn an_epoch_takes_twice_the_difference_of_the_roots() {
     // From 5,000 to 10,000 at rho = 1: 2 (100 - 70.71) = 58.58 round trips.
     let mut window = window(5000.0, Arithmetic::Real);
     let mut elastic = measured(ElasticParameters::default(), 100, 100);
-    let mut round_trips = 0.0;
-    while window.cwnd < 10_000.0 {
-        round_trips += 1.0 / window.cwnd;
-        elastic.on_ack(&mut window, &ack(0));
-    }
+    let round_trips =
+        round_trips_until(&mut elastic, &mut window, &ack(0), |window, _| window.cwnd >= 10_000.0);
     assert_near(round_trips, 58.58, 0.01);
 }
 

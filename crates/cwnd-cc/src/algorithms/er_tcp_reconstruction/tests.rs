@@ -1,5 +1,7 @@
 use super::*;
-use crate::testing::{ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, window, window_with};
+use crate::testing::{
+    ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, round_trips_until, window, window_with,
+};
 use crate::{Arithmetic, CongestionKind, Nanos};
 
 /// A flow whose bandwidth was measured as `rate` segments in 100 ms.
@@ -34,11 +36,7 @@ fn the_gap_shrinks_to_a_third_in_tau_round_trips() {
     // From 500 to 1000 - 500/e = 816.1 in 4 round trips, each of W acknowledged segments.
     let mut er_tcp = ErTcp { last_window: 1000.0, ..measured(50) };
     let mut window = window(500.0, Arithmetic::Real);
-    let mut round_trips = 0.0;
-    while round_trips < 4.0 {
-        round_trips += 1.0 / window.cwnd;
-        er_tcp.on_ack(&mut window, &ack(0));
-    }
+    round_trips_until(&mut er_tcp, &mut window, &ack(0), |_, round_trips| round_trips >= 4.0);
     assert_near(window.cwnd, 816.1, 0.5);
 }
 

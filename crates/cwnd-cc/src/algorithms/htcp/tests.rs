@@ -186,3 +186,11 @@ fn a_timeout_is_answered_as_a_loss_and_can_be_undone() {
     time_out(&mut htcp, &mut window, 6000);
     assert_eq!(window.cwnd, 1.0);
 }
+
+#[test]
+fn a_round_trip_of_no_time_has_no_throughput() {
+    let mut throughput = Throughput::default();
+    throughput.on_ack(&ack(100), true);
+    throughput.on_ack(&Ack { round_start: true, ..ack(100) }, true);
+    assert_eq!((throughput.rounds, throughput.peak), (0, 0.0));
+}

@@ -1,7 +1,8 @@
 use super::*;
 use crate::CongestionKind;
 use crate::testing::{
-    ack_rtt, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with,
+    ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, round_trips_until, time_out, window,
+    window_with,
 };
 
 /// A Hybla that does not touch the initial window.
@@ -39,11 +40,7 @@ fn the_rate_grows_as_on_the_reference_path() {
     // At 100 ms there are 10 round trips of 16, 160 segments, and those over 0.1 s are 1600 a second too.
     let mut window = window(1000.0, Arithmetic::Real);
     let mut hybla = hybla();
-    let mut round_trips = 0.0;
-    while round_trips < 10.0 {
-        round_trips += 1.0 / window.cwnd;
-        hybla.on_ack(&mut window, &ack_rtt(0, 100));
-    }
+    round_trips_until(&mut hybla, &mut window, &ack_rtt(0, 100), |_, round_trips| round_trips >= 10.0);
     assert_near((window.cwnd - 1000.0) / 0.1, 1600.0, 2.0);
 }
 
@@ -142,4 +139,18 @@ fn losses_and_timeouts_halve_and_the_way_back_from_a_timeout_is_renos() {
     assert_eq!(window.cwnd, 2.0);
     hybla.on_ack(&mut window, &ack_rtt(0, 100));
     assert_eq!(window.cwnd, 17.0);
+}
+
+#[test]
+fn the_first_window_is_scaled_once_the_rtt_is_known() {
+    // An ACK without a sample doubles as Reno's slow start does; with 100 ms the 11 segments become 44, and the ACK
+    // adds 15.
+    let mut hybla = Hybla::new(HyblaParameters::default());
+    let mut window = window_with(10.0, 1000.0, Arithmetic::Real);
+    hybla.on_ack(&mut window, &Ack { min_rtt: Nanos::MAX, ..ack(0) });
+    assert_eq!((window.cwnd, window.ssthresh), (11.0, 1000.0));
+    hybla.on_ack(&mut window, &ack_rtt(100, 100));
+    assert_eq!((window.cwnd, window.ssthresh), (59.0, 4000.0));
+    hybla.on_ack(&mut window, &ack_rtt(200, 100));
+    assert_eq!((window.cwnd, window.ssthresh), (74.0, 4000.0));
 }

@@ -121,3 +121,11 @@ fn a_timeout_cuts_as_a_loss_and_then_begins_as_reno() {
     illinois.on_congestion(&mut window, &again);
     assert_eq!(window.ssthresh, 875.0);
 }
+
+#[test]
+fn a_round_trip_without_a_sample_changes_nothing() {
+    let mut illinois = at_delay(50);
+    let before = (illinois.alpha, illinois.beta, illinois.above);
+    illinois.end_round(1000.0, 100.0);
+    assert_eq!((illinois.alpha, illinois.beta, illinois.above), before);
+}

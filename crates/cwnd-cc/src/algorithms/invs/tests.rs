@@ -177,9 +177,9 @@ fn a_loss_without_an_estimate_and_a_mark_are_congestion() {
 
 #[test]
 fn the_saturation_point_follows_the_window_before_the_loss() {
-    // First loss at 1000: Wsp 1000. Earlier, at 900: 900 * 0.9 = 810. At 850 >= 810: 850.
+    // First loss at 1000: Wsp 1000, and again. Earlier, at 900: 900 * 0.9 = 810. At 850 >= 810: 850.
     let mut invs = invs();
-    for (cwnd, saturation) in [(1000.0, 1000.0), (900.0, 810.0), (850.0, 850.0)] {
+    for (cwnd, saturation) in [(1000.0, 1000.0), (1000.0, 1000.0), (900.0, 810.0), (850.0, 850.0)] {
         let mut window = window(cwnd, Arithmetic::Real);
         lose(&mut invs, &mut window, 0);
         assert_near(invs.goal.saturation, saturation, 1e-9);
@@ -225,8 +225,8 @@ fn bandwidth_is_sampled_each_round_trip_and_averaged() {
 
 #[test]
 fn a_far_higher_rtt_over_a_whole_round_trip_may_be_a_new_path() {
-    // 100 ms, then 1150 ms: 1050 ms more than RTTmin, over max(1 s, 0.2 s). 1050 ms are not enough.
-    for (reset, rtt_ms, expected_ms) in [(true, 1150, 1150), (true, 1050, 100), (false, 1150, 100)] {
+    // 100 ms, then 1150 ms: 1050 ms more than RTTmin, over max(1 s, 0.2 s). 1000 ms more, at 1100 ms, are not enough.
+    for (reset, rtt_ms, expected_ms) in [(true, 1150, 1150), (true, 1100, 100), (false, 1150, 100)] {
         let mut invs = Invs::new(InvsParameters { rtt_min_reset: reset, ..Default::default() });
         let mut window = window(100.0, Arithmetic::Real);
         invs.on_ack(&mut window, &ack_rtt(0, 100));
@@ -257,4 +257,44 @@ fn integers_keep_the_fraction_of_a_step() {
     // 0.025 an ACK: 40 ACKs.
     let steps = acks_for_a_segment(&mut paced(20.0, 1000.0), &mut window(500.0, Arithmetic::Linux), &ack(0));
     assert!((40..=41).contains(&steps), "{steps}");
+}
+
+#[test]
+fn renos_window_begins_at_beta_wmax_or_lower() {
+    let mut invs = invs();
+    invs.goal.w_max = 1000.0;
+    for (cwnd, w_tcp) in [(900.0, 800.0), (700.0, 700.0)] {
+        assert_eq!(invs.begin_epoch(cwnd, ms(5)), (ms(5), w_tcp));
+    }
+}
+
+#[test]
+fn after_a_loss_it_approaches_the_new_saturation_point() {
+    // k = 20, a loss at 2000: from 1600 on 400/(20 * 2000) = 0.01 for each acknowledged segment; and as it was
+    // before, beyond 1000, 600/(20 * 1600) = 0.01875, if that loss was none.
+    let mut invs = paced(20.0, 1000.0);
+    lose(&mut invs, &mut window(2000.0, Arithmetic::Real), 0);
+    let growth = |invs: &Invs| {
+        let mut window = window(1600.0, Arithmetic::Real);
+        invs.clone().on_ack(&mut window, &ack(0));
+        window.cwnd - 1600.0
+    };
+    assert_near(growth(&invs), 0.01, 1e-10);
+    invs.on_undo(&mut window(1600.0, Arithmetic::Real), ms(0));
+    assert_near(growth(&invs), 0.018_75, 1e-10);
+    // Back under 1000: 100/(20 * 1000) from 900 on.
+    let mut window = window(900.0, Arithmetic::Real);
+    invs.on_ack(&mut window, &ack(0));
+    assert_near(window.cwnd, 900.005, 1e-10);
+}
+
+#[test]
+fn a_new_estimate_renews_both_paces() {
+    // 100 segments of 1448 B, as above: k = 29.079; 900 is 100 under Wsp, and an ACK adds 100/(k 1000).
+    let mut invs = on_path(InvsParameters::default(), 0.0, 0.0);
+    invs.goal.saturation = 1000.0;
+    invs.renew_pace(1448);
+    let mut window = window(900.0, Arithmetic::Real);
+    invs.on_ack(&mut window, &ack(0));
+    assert_near(1.0 / (10.0 * (window.cwnd - 900.0)), 29.079, 1e-3);
 }

@@ -1,5 +1,7 @@
 use super::*;
-use crate::testing::{ack, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with};
+use crate::testing::{
+    ack, acks_for_a_segment, assert_near, congestion, lose, round_trips_until, time_out, window, window_with,
+};
 use crate::{Arithmetic, CongestionKind};
 
 fn scalable() -> Scalable {
@@ -23,11 +25,8 @@ fn a_loss_is_made_up_for_in_the_same_number_of_round_trips_at_any_rate() {
         let mut window = window(peak, Arithmetic::Real);
         let mut scalable = scalable();
         lose(&mut scalable, &mut window, 0);
-        let mut round_trips = 0.0;
-        while window.cwnd < peak {
-            round_trips += 1.0 / window.cwnd;
-            scalable.on_ack(&mut window, &ack(0));
-        }
+        let round_trips =
+            round_trips_until(&mut scalable, &mut window, &ack(0), |window, _| window.cwnd >= peak);
         assert_near(round_trips, 13.35, 0.01);
     }
 }

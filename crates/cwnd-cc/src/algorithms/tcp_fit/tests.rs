@@ -105,3 +105,10 @@ fn a_timeout_begins_anew_with_one() {
     fit.on_congestion(&mut window, &again);
     assert_eq!(window.ssthresh, held);
 }
+
+#[test]
+fn a_round_trip_of_no_time_has_no_queue() {
+    let mut fit = TcpFit { base_rtt: Nanos::ZERO, flows: 4.0, ..fit() };
+    run(&mut fit, 1, 0);
+    assert_eq!(fit.flows, 5.0);
+}

@@ -153,3 +153,14 @@ fn samples_of_before_a_recovery_are_forgotten() {
     round_trip(&mut vegas, &mut window, 100, 100);
     assert_eq!(window.cwnd, 51.0);
 }
+
+#[test]
+fn exactly_two_or_four_queued_segments_are_within_bounds() {
+    // A quarter of the window is queued: 7 have 1.75, 8 just 2, 16 just 4, 17 have 4.25.
+    for (cwnd, left) in [(7.0, 8.0), (8.0, 8.0), (16.0, 16.0), (17.0, 16.0)] {
+        let mut vegas = vegas();
+        let mut window = window(cwnd, Arithmetic::Real);
+        round_trip(&mut vegas, &mut window, 75, 100);
+        assert_eq!(window.cwnd, left);
+    }
+}

@@ -113,3 +113,18 @@ fn two_samples_decide_nothing() {
     yeah.on_ack(&mut window, &Ack { acked: 0, round_start: true, ..ack(0) });
     assert_eq!((window.cwnd, yeah.queue), (1000.0, 0.0));
 }
+
+#[test]
+fn samples_of_a_recovery_are_forgotten() {
+    let mut yeah = yeah();
+    let mut window = window(1000.0, Arithmetic::Real);
+    let within = Ack { cumulative: 0, acked: 0, ..ack_rtt(0, 100) };
+    yeah.on_ack(&mut window, &within);
+    yeah.on_ack(&mut window, &Ack { rtt: None, round_start: true, ..within });
+    for _ in 0..3 {
+        yeah.on_ack(&mut window, &Ack { rtt: Some(Nanos::from_millis(400)), ..within });
+    }
+    yeah.on_recovery_exit(&mut window, Nanos::ZERO);
+    yeah.on_ack(&mut window, &Ack { round_start: true, ..ack(1) });
+    assert_eq!((yeah.slow_rounds, yeah.queue), (0, 0.0));
+}

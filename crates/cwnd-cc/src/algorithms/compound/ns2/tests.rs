@@ -126,3 +126,67 @@ fn idle_restart_forgets_and_undo_fills_the_loss_window() {
     module.on_ack(&mut window, &Ack { cwnd_limited: false, ..ack_rtt(0, 100) });
     assert_eq!((module.loss_window, module.delay_window, module.base_rtt), (100.0, 0.0, u64::MAX));
 }
+
+#[test]
+fn what_the_transport_did_is_done_to_the_loss_window_where_it_fits() {
+    // Raised from 70 to 100; as it is; lowered to what one of the parts just fills; lowered under either.
+    for (parts, cwnd, expected) in [
+        ((50.0, 20.0), 100.0, (80.0, 20.0)),
+        ((50.0, 20.0), 70.0, (50.0, 20.0)),
+        ((500.0, 400.0), 500.0, (100.0, 400.0)),
+        ((100.0, 500.0), 500.0, (0.0, 500.0)),
+        ((100.0, 501.0), 500.0, (500.0, 0.0)),
+        ((501.0, 100.0), 500.0, (500.0, 0.0)),
+    ] {
+        let mut module = module(false);
+        (module.loss_window, module.delay_window) = parts;
+        module.reconcile(cwnd);
+        assert_eq!((module.loss_window, module.delay_window), expected);
+    }
+}
+
+#[test]
+fn slow_start_that_counts_segments_ends_at_the_threshold() {
+    // The loss window is 10 under ssthresh, then half a segment.
+    for (loss_window, acked, step) in [(40.0, 4, 4.0), (40.0, 20, 10.0), (49.5, 3, 1.0)] {
+        let mut module = CompoundNs2 { loss_window, ..module(false) };
+        let mut window = window_with(100.0, 50.0, Arithmetic::Linux);
+        module.grow_loss_window(&mut window, acked);
+        assert_eq!((window.cwnd, module.loss_window), (100.0 + step, loss_window + step));
+    }
+}
+
+#[test]
+fn a_queue_of_gamma_makes_the_delay_window_give_way() {
+    // 240 - 240 * 75/100 = 60 half segments are gamma = 30: dwnd loses 30. With gamma 31 it grows by
+    // floor(120^0.75/8) - 1 = 3.
+    assert_eq!(end_of_round(&mut module(false), 100.0, 120, 75, 100), 70.0);
+    let mut later = CompoundNs2::new(CompoundNs2Parameters { gamma: 31.0, ..Default::default() });
+    assert_eq!(end_of_round(&mut later, 100.0, 120, 75, 100), 103.0);
+}
+
+#[test]
+fn samples_are_microseconds_and_one_more() {
+    let mut module = CompoundNs2 { phase: Phase::Open, round_end: u64::MAX, ..module(false) };
+    let mut window = window(100.0, Arithmetic::Linux26);
+    module.loss_window = 100.0;
+    for (rtt, base, round, samples) in [
+        (100_000_499, 100_001, 100_001, 1),
+        (99_999_500, 100_001, 100_001, 2),
+        (99_999_499, 100_000, 100_000, 3),
+    ] {
+        module.on_ack(&mut window, &Ack { rtt: Some(Nanos(rtt)), ..ack(0) });
+        assert_eq!((module.base_rtt, module.round_rtt, module.samples), (base, round, samples));
+    }
+}
+
+#[test]
+fn the_window_of_a_recovery_is_a_segment_at_least() {
+    // ssthresh 5 leaves floor(2.5); ssthresh 2, of a window of 1, leaves 1.
+    for (cwnd, ssthresh, held) in [(10.0, 5.0, 2.0), (1.0, 2.0, 1.0)] {
+        let mut window = window(cwnd, Arithmetic::Linux26);
+        let loss = congestion(&window, CongestionKind::Loss, 0);
+        module(false).on_congestion(&mut window, &loss);
+        assert_eq!((window.ssthresh, window.recovery_cwnd), (ssthresh, Some(held)));
+    }
+}

@@ -111,3 +111,71 @@ fn idle_time_shifts_the_epoch() {
     cubic.on_idle_restart(&mut window, Nanos::from_millis(14_000), Nanos::from_millis(10_000));
     assert_eq!(acks_for_a_segment(&mut cubic, &mut window, &ack_rtt(14_000, 100)), 4);
 }
+
+#[test]
+fn over_the_curve_it_hardly_grows() {
+    // A window of 900 where the curve is at 711: a hundredth of a segment a round trip.
+    let (mut cubic, mut window) = after_loss(Arithmetic::Real);
+    window.set_cwnd(900.0);
+    cubic.on_ack(&mut window, &ack_rtt(2001, 100));
+    assert_near((window.cwnd - 900.0) * 900.0, 0.01, 1e-9);
+}
+
+#[test]
+fn where_reno_leads_it_keeps_up() {
+    // Lost at 10, kept 7: Reno's window is 7 + 7 * 0.529412/7 after seven acknowledged segments. With C = 0.001 the
+    // curve is K = cbrt(3000) = 14.4225 s long: 10 - 0.001 (14.4225 - 0.001)^3 = 7.000624 one RTT of 1 ms ahead.
+    for (tcp_friendliness, growth) in [(true, 0.529_412), (false, 0.000_624)] {
+        let parameters = CubicLinuxParameters { c: 0.001, beta: 0.7, tcp_friendliness, ..Default::default() };
+        let mut cubic = CubicLinux { delay_min: Nanos::from_millis(1), ..CubicLinux::new(parameters) };
+        let mut window = window(10.0, Arithmetic::Real);
+        lose(&mut cubic, &mut window, 2000);
+        cubic.on_ack(&mut window, &Ack { acked: 7, cumulative: 7, ..ack_rtt(2000, 1) });
+        assert_near(window.cwnd - 7.0, growth, 1e-6);
+    }
+}
+
+#[test]
+fn an_epoch_settles_for_a_second_before_its_samples_count() {
+    let (mut cubic, mut window) = after_loss(Arithmetic::Real);
+    for (ms, rtt, least) in [(2999, 80, 100), (3000, 90, 90), (3001, 95, 90)] {
+        cubic.on_ack(&mut window, &ack_rtt(ms, rtt));
+        assert_eq!(cubic.delay_min, Nanos::from_millis(least));
+    }
+}
+
+#[test]
+fn cnt_is_renewed_with_the_window_or_after_31_ms() {
+    let (mut cubic, mut window) = after_loss(Arithmetic::Linux);
+    cubic.on_ack(&mut window, &ack_rtt(4000, 100));
+    for (ms, cwnd, renewed) in
+        [(4031, 700.0, false), (4032, 700.0, true), (4032, 710.0, false), (4033, 710.0, true)]
+    {
+        window.set_cwnd(cwnd);
+        cubic.cnt = 77.0;
+        cubic.on_ack(&mut window, &ack_rtt(ms, 100));
+        assert_eq!(cubic.cnt != 77.0, renewed, "{ms} {cwnd}");
+    }
+}
+
+#[test]
+fn a_loss_at_the_last_maximum_is_not_an_earlier_one() {
+    for (cwnd, fast_convergence, w_max) in
+        [(1000.0, true, 1000.0), (800.0, true, 680.0), (800.0, false, 800.0)]
+    {
+        let parameters = CubicLinuxParameters { fast_convergence, ..Default::default() };
+        let mut cubic = CubicLinux { w_max: 1000.0, ..CubicLinux::new(parameters) };
+        lose(&mut cubic, &mut window(cwnd, Arithmetic::Linux), 0);
+        assert_eq!(cubic.w_max, w_max);
+    }
+}
+
+#[test]
+fn on_the_plateau_it_hardly_grows() {
+    // Lost at 50, and begun at 100 in the same moment, of no known RTT: the target is the window itself, and Reno's
+    // window 1/(100 * 1.9) ahead. A hundredth of a segment a round trip is more.
+    let mut cubic = CubicLinux { w_max: 50.0, ..CubicLinux::new(CubicLinuxParameters::default()) };
+    let mut window = window(100.0, Arithmetic::Real);
+    cubic.on_ack(&mut window, &Ack { rtt: None, ..ack_rtt(2000, 100) });
+    assert_near((window.cwnd - 100.0) * 100.0, 0.01, 1e-9);
+}

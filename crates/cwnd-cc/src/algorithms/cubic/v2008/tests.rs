@@ -99,3 +99,89 @@ fn a_timeout_forgets_all() {
     // The first ACK after the episode does not count for the ratio, which is back at 2: cnt = 25 again.
     assert_eq!(acks_for_a_segment(&mut cubic, &mut window, &ack_rtt(4000, 100)), 26);
 }
+
+#[test]
+fn over_the_curve_it_hardly_grows() {
+    // A window of 950 where the curve is at 819: a hundredth of a segment a round trip.
+    let (mut cubic, mut window) = after_loss(Arithmetic::Real);
+    window.set_cwnd(950.0);
+    cubic.on_ack(&mut window, &ack_rtt(2001, 100));
+    assert_near((window.cwnd - 950.0) * 950.0, 0.01, 1e-9);
+}
+
+#[test]
+fn where_reno_leads_it_keeps_up() {
+    // As in Linux's of today: Reno's pace at a beta of 0.7 is 0.529412.
+    for (tcp_friendliness, growth) in [(true, 0.529_412), (false, 0.000_624)] {
+        let parameters = Cubic2008Parameters { c: 0.001, beta: 0.7, tcp_friendliness, ..Default::default() };
+        let mut cubic = Cubic2008::new(parameters);
+        let mut window = window(10.0, Arithmetic::Real);
+        cubic.on_ack(&mut window, &Ack { cwnd_limited: false, ..ack_rtt(1900, 1) });
+        lose(&mut cubic, &mut window, 2000);
+        cubic.on_ack(&mut window, &Ack { acked: 7, cumulative: 7, ..ack_rtt(2000, 1) });
+        assert_near(window.cwnd - 7.0, growth, 1e-6);
+    }
+}
+
+#[test]
+fn earlier_losses_lower_the_plateau_and_an_undo_returns_to_it() {
+    // 800 (1 + 819/1024)/2 = 719.92; at 1000 itself the loss is not earlier.
+    for (cwnd, fast_convergence, w_max) in
+        [(1000.0, true, 1000.0), (800.0, true, 719.0), (800.0, false, 800.0)]
+    {
+        let parameters = Cubic2008Parameters { fast_convergence, ..Default::default() };
+        let mut cubic = Cubic2008 { w_max: 1000.0, ..Cubic2008::new(parameters) };
+        let mut window = window(cwnd, Arithmetic::Linux26);
+        lose(&mut cubic, &mut window, 0);
+        assert_eq!(cubic.w_max, w_max);
+        cubic.on_undo(&mut window, Nanos::ZERO);
+        assert_eq!(window.cwnd, w_max);
+    }
+}
+
+#[test]
+fn samples_count_after_a_second_of_calm() {
+    let (mut cubic, mut window) = after_loss(Arithmetic::Real);
+    for (ms, rtt, state, least) in [
+        (2999, 80, State::Open, 0.1),
+        (3000, 90, State::Open, 0.09),
+        (3001, 85, State::Recovery, 0.085),
+        // The state before the ACK decides.
+        (3002, 70, State::Open, 0.085),
+        (3003, 75, State::Open, 0.075),
+    ] {
+        cubic.on_ack(&mut window, &Ack { state, ..ack_rtt(ms, rtt) });
+        assert_near(cubic.delay_min, least, 1e-12);
+    }
+}
+
+#[test]
+fn the_ratio_counts_what_is_acknowledged_while_nothing_is_wrong() {
+    // 32 - 2 + 4 = 34 sixteenths.
+    for (cumulative, calm, ratio) in [(4, true, 34), (0, true, 32), (4, false, 32)] {
+        let mut cubic = Cubic2008 { calm, ..Cubic2008::new(Cubic2008Parameters::default()) };
+        cubic.on_ack(&mut window(100.0, Arithmetic::Linux26), &Ack { cumulative, ..ack_rtt(0, 100) });
+        assert_eq!(cubic.ack_ratio, ratio);
+    }
+}
+
+#[test]
+fn cnt_is_renewed_with_the_window_or_after_31_ms() {
+    let (mut cubic, mut window) = after_loss(Arithmetic::Linux);
+    cubic.on_ack(&mut window, &ack_rtt(6000, 100));
+    for (ms, cwnd, renewed) in [(6031, 799.0, false), (6032, 799.0, true), (6033, 810.0, true)] {
+        window.set_cwnd(cwnd);
+        cubic.cnt = 77.0;
+        cubic.on_ack(&mut window, &ack_rtt(ms, 100));
+        assert_eq!(cubic.cnt != 77.0, renewed, "{ms} {cwnd}");
+    }
+}
+
+#[test]
+fn on_the_plateau_it_hardly_grows() {
+    // As in Linux's of today: the target is the window itself.
+    let mut cubic = Cubic2008 { w_max: 50.0, lost: true, ..Cubic2008::new(Cubic2008Parameters::default()) };
+    let mut window = window(100.0, Arithmetic::Real);
+    cubic.on_ack(&mut window, &Ack { rtt: None, ..ack_rtt(2000, 100) });
+    assert_near((window.cwnd - 100.0) * 100.0, 0.01, 1e-9);
+}
