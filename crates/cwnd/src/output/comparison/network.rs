@@ -80,7 +80,7 @@ fn traits(link: &LinkSpec, forth: &LinkSpec) -> Vec<String> {
         Loss::None => {}
         Loss::Bernoulli(per) => traits.push(format!("packet error rate {per:e}")),
         Loss::GilbertElliott(chain) => {
-            traits.push(format!("losses in bursts, {:e} in the mean", chain.mean()));
+            traits.push(format!("losses in bursts, {:.2e} in the mean", chain.mean()));
         }
         Loss::Nth(numbers) => traits.push(format!("{} given packets lost", numbers.len())),
     }
