@@ -15,11 +15,12 @@ use crate::options::Options;
 use crate::statistics::{ends, median};
 use crate::table::{cells, table};
 use measure::Measurement;
-use rows::{ROWS, Row};
+use rows::{LINK_ROWS, ROWS, Row};
 use std::path::Path;
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--runs 5] [--acks-only] [--no-callgrind] [--reference 'PROGRAM ARGUMENTS']";
+pub const OPTIONS: &str =
+    "[--runs 5] [--acks-only] [--links-only] [--no-callgrind] [--reference 'PROGRAM ARGUMENTS']";
 
 /// Simulated seconds of a run, and of a long one for its memory.
 const DURATION: u32 = 100;
@@ -29,10 +30,11 @@ const REFERENCE: &str = "--reference";
 const RUNS: &str = "--runs";
 const NO_CALLGRIND: &str = "--no-callgrind";
 const ACKS_ONLY: &str = "--acks-only";
+const LINKS_ONLY: &str = "--links-only";
 
 /// Measure everything, and print it.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[REFERENCE, RUNS], &[NO_CALLGRIND, ACKS_ONLY])?;
+    let options = Options::new(arguments, &[REFERENCE, RUNS], &[NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY])?;
     let runs = options.number(RUNS, 5)?;
     if options.has(ACKS_ONLY) {
         print_acks(runs)?;
@@ -41,6 +43,11 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let cwnd = json::build_cwnd()?;
     let machine = machine::describe();
     let load_before = machine::load();
+    if options.has(LINKS_ONLY) {
+        print_links(&cwnd, runs)?;
+        println!("\n{machine}; load average {load_before} before, {} after", machine::load());
+        return Ok(true);
+    }
 
     let mut measured = Vec::with_capacity(ROWS.len());
     for row in ROWS {
@@ -63,12 +70,42 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     println!("\nPeak memory of the process, {LONG} s against {DURATION} s simulated\n");
     print!("{}", memory(&cwnd, &measured)?);
     println!();
+    print_links(&cwnd, runs)?;
+    println!();
     print_acks(runs)?;
     if let Some(reference) = options.text(REFERENCE) {
         println!("\n{}", against(reference, &cwnd, runs)?);
     }
     println!("\n{machine}; load average {load_before} before, {} after", machine::load());
     Ok(true)
+}
+
+/// What four flows cost with other bottlenecks than a drop-tail queue before a constant rate.
+fn print_links(cwnd: &Path, runs: usize) -> Result<(), String> {
+    let mut rows = Vec::with_capacity(LINK_ROWS.len());
+    let mut plain = 0.0;
+    for (i, row) in LINK_ROWS.iter().enumerate() {
+        eprintln!("{}: {runs} runs", row.name);
+        let all: Result<Vec<Measurement>, String> =
+            (0..runs).map(|_| measure::run(cwnd, row, DURATION)).collect();
+        let times: Vec<f64> = all?.iter().map(|run| run.ns_per_packet).collect();
+        let (time, (least, greatest)) = (median(&times), ends(&times));
+        if i == 0 {
+            plain = time;
+        }
+        let over = time - plain;
+        let bar = row.bar_ns.filter(|_| i > 0).map_or(String::new(), |bar| bar_text(over, bar));
+        let texts =
+            [format!("{time:.1}"), format!("{least:.1} to {greatest:.1}"), format!("{over:+.1}"), bar];
+        rows.push(std::iter::once(row.name.to_owned()).chain(texts).collect::<Vec<_>>());
+    }
+    println!("Four flows over other bottlenecks, {DURATION} s simulated; median of {runs} runs\n");
+    let head = [
+        cells(&["", "ns a packet", "", "over drop-tail", "at most"]),
+        cells(&["", "median", "range", "ns", "ns"]),
+    ];
+    print!("{}", table(&[0], &head, &rows));
+    Ok(())
 }
 
 fn print_acks(runs: usize) -> Result<(), String> {

@@ -88,6 +88,32 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
+macro_rules! link {
+    ($name:literal, $over:literal $(, $more:literal)*) => {
+        Row {
+            name: $name,
+            arguments: far!("4", "--reverse-queue", "drop-tail", "--ecn", "off" $(, $more)*),
+            bar_ns: Some($over),
+            bar_mib: None,
+        }
+    };
+}
+
+/// The row of four flows with other bottlenecks. Their bars are nanoseconds more than the first row takes.
+pub const LINK_ROWS: &[Row] = &[
+    link!("drop-tail", 0.0),
+    link!("RED, thresholds 300 and 900", 15.0, "--queue", "red:min=300,max=900"),
+    link!("CoDel", 15.0, "--queue", "codel:target=20 ms"),
+    link!("FQ-CoDel", 40.0, "--queue", "fq-codel:target=20 ms,ecn=off"),
+    link!("PIE", 15.0, "--queue", "pie"),
+    link!("DualPI2", 15.0, "--queue", "dualpi2"),
+    link!("losses, 1e-6", 15.0, "--loss", "1e-6"),
+    link!("losses in bursts", 15.0, "--loss", "gilbert-elliott:to_bad=3e-7,to_good=0.3,loss_bad=1"),
+    link!("policer", 15.0, "--policer", "2 Gbit/s, 10 MB"),
+    link!("jitter, first in first out", 15.0, "--jitter", "uniform:10 us"),
+    link!("rate by steps", 15.0, "--schedule", "90 s: 900 Mbit/s"),
+];
+
 /// The row that a reference is held against.
 pub fn four_flows() -> &'static Row {
     &ROWS[1]
