@@ -6,7 +6,7 @@
 //!
 //! Such a link is always a stage of its own. It handles what arrives before its limit, and what leaves at
 //! its limit or before, since transmissions that end come before arrivals of the same time. A packet is handed on when it has
-//! left, so what is known of the future is [`Online::quiet_until`].
+//! left, so what is known of the future is [`quiet_until`].
 
 mod stage;
 
