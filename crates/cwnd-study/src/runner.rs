@@ -16,7 +16,7 @@ mod pool;
 pub use plan::{Plan, check, plan};
 
 use crate::store::{NewContent, NewRun, Store, StoreError, StoredTrace, encode, sampled_metrics};
-use clock::Clock;
+pub use clock::Clock;
 use cwnd_scenario::{Engine, EngineError, Problem};
 use plan::Task;
 use pool::Pool;

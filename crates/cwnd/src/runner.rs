@@ -1,8 +1,8 @@
 //! Runs scenarios on all cores, in whatever order, and gives the results in the order asked.
 
 use crate::failure::Failure;
-use cpu_time::ThreadTime;
 use cwnd_scenario::{Engine, EngineError, Outcome, Scenario, Trace, metrics::RunMetrics};
+use cwnd_study::runner::Clock;
 use serde::Serialize;
 use std::{
     io::{self, IsTerminal, Write},
@@ -11,7 +11,6 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Instant,
 };
 
 /// One run to be done.
@@ -117,25 +116,6 @@ fn run_one(engine: &impl Engine, scenario: &Scenario, task: &Task) -> Result<Don
 
 fn bottleneck_packets(scenario: &Scenario, outcome: &Outcome) -> u64 {
     outcome.links.get(scenario.network.bottleneck).map_or(0, |link| link.data_arrived)
-}
-
-/// CPU time of this thread, or what passes where a system does not tell it.
-enum Clock {
-    Cpu(ThreadTime),
-    Wall(Instant),
-}
-
-impl Clock {
-    fn start() -> Clock {
-        ThreadTime::try_now().map_or_else(|_| Clock::Wall(Instant::now()), Clock::Cpu)
-    }
-
-    fn seconds(&self) -> f64 {
-        match self {
-            Clock::Cpu(start) => start.try_elapsed().unwrap_or_default().as_secs_f64(),
-            Clock::Wall(start) => start.elapsed().as_secs_f64(),
-        }
-    }
 }
 
 /// A line on standard error that counts finished runs, if a person looks at it.

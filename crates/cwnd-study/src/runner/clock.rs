@@ -4,20 +4,24 @@ use cpu_time::ThreadTime;
 use std::time::Instant;
 
 /// CPU time of this thread, or what passes where a system does not tell it.
-pub(super) enum Clock {
+pub struct Clock(Source);
+
+enum Source {
     Cpu(ThreadTime),
     Wall(Instant),
 }
 
 impl Clock {
+    /// Begin now.
     pub fn start() -> Clock {
-        ThreadTime::try_now().map_or_else(|_| Clock::Wall(Instant::now()), Clock::Cpu)
+        Clock(ThreadTime::try_now().map_or_else(|_| Source::Wall(Instant::now()), Source::Cpu))
     }
 
+    /// Seconds since it began; on the thread on which it did.
     pub fn seconds(&self) -> f64 {
-        match self {
-            Clock::Cpu(start) => start.try_elapsed().unwrap_or_default().as_secs_f64(),
-            Clock::Wall(start) => start.elapsed().as_secs_f64(),
+        match &self.0 {
+            Source::Cpu(start) => start.try_elapsed().unwrap_or_default().as_secs_f64(),
+            Source::Wall(start) => start.elapsed().as_secs_f64(),
         }
     }
 }
