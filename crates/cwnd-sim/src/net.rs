@@ -97,6 +97,20 @@ impl Net {
         bury(&Packet::from_words(words), false, &mut self.sacks, &mut self.fates);
     }
 
+    /// A packet, given as words, leaves a link for the ring of its channel.
+    #[inline(always)]
+    pub fn hand_on(&mut self, link: u32, at: u64, [sent, sequence, rest]: [u64; 3]) {
+        let out = self.links[link as usize].ring_of((sequence >> 32) as u32);
+        self.put(out, at, [sent, sequence, rest]);
+    }
+
+    /// A packet, given as words, comes into a ring.
+    #[inline(always)]
+    pub fn put(&mut self, ring: u32, at: u64, [sent, sequence, rest]: [u64; 3]) {
+        self.rings[ring as usize].push_words(at, sent, sequence, rest);
+        self.note_arrival(ring, at);
+    }
+
     /// A copy of a packet, given as words.
     #[cold]
     pub fn copy_words(&mut self, [sent, sequence, mut rest]: [u64; 3]) -> [u64; 3] {

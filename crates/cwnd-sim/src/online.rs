@@ -1,7 +1,7 @@
 //! A link that keeps its queue: whatever decides about a packet only when it leaves.
 //!
 //! The closed form of `link.rs` needs drop-tail at a known rate. All else (active queue management, rates that
-//! vary, losses with a memory, jitter) goes through the state machines of `cwnd-link`, which are asked as time goes on:
+//! vary, jitter, policers) goes through the state machines of `cwnd-link`, which are asked as time goes on:
 //! an arrival is put into the queue, and the transmitter takes the next packet when the one before it has left.
 //!
 //! Such a link is always a stage of its own. It handles what arrives before its limit, and what leaves at
@@ -99,7 +99,7 @@ impl Online {
 
     /// Packets that wait, without the one in transmission.
     pub fn waiting(&self) -> usize {
-        self.queue.waiting()
+        self.waiting
     }
 
     /// The packets that are here and have not been handed on.

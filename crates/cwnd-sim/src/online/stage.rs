@@ -38,13 +38,11 @@ impl<'a> Outside<'a> {
 
     /// Put a packet where its channel goes from the link.
     #[inline]
-    pub(super) fn put(&mut self, at: u64, [sent, sequence, rest]: Words) {
-        let out = self.net.links[self.link as usize].ring_of((sequence >> 32) as u32);
-        if self.echoes[out as usize].is_possible() && self.is_answered(at, [sent, sequence, rest], out) {
-            return;
+    pub(super) fn put(&mut self, at: u64, words: Words) {
+        let out = self.net.links[self.link as usize].ring_of((words[1] >> 32) as u32);
+        if !self.echoes[out as usize].is_possible() || !self.is_answered(at, words, out) {
+            self.net.put(out, at, words);
         }
-        self.net.rings[out as usize].push_words(at, sent, sequence, rest);
-        self.net.note_arrival(out, at);
     }
 
     /// Whether the echo that may stand for the host behind a ring answers a packet at once; see `merging.rs`.
@@ -164,11 +162,9 @@ impl Online {
     fn release(&mut self, until: u64, net: &mut Net, link: u32) {
         while let Some(first) = self.overtaking.peek()
             && first.0.0 <= until
-            && let Some(std::cmp::Reverse((at, _, [sent, sequence, rest]))) = self.overtaking.pop()
+            && let Some(std::cmp::Reverse((at, _, words))) = self.overtaking.pop()
         {
-            let out = net.links[link as usize].ring_of((sequence >> 32) as u32);
-            net.rings[out as usize].push_words(at, sent, sequence, rest);
-            net.note_arrival(out, at);
+            net.hand_on(link, at, words);
         }
     }
 }

@@ -3,8 +3,8 @@
 //! is held against it.
 //!
 //! What the two share is what knows nothing of engines: the endpoints (`cwnd_sim::tcp`), and from
-//! `cwnd-link` the time that a packet takes and the loss model. The queues here are `cwnd_link::Fifo`, which
-//! the engine does without.
+//! `cwnd-link` the time that a packet takes, the loss models, and the machines of links that are not plain. The
+//! queues of plain links are `cwnd_link::Fifo`, which the engine does without.
 //!
 //! Simultaneous events come in this order, which is also the engine's:
 //!
