@@ -24,7 +24,7 @@
 mod tests;
 
 use crate::backlog::{Backlog, Held};
-use crate::{Arrival, Departure, Limits};
+use crate::{Arrival, Departure, Limits, QueueDiscipline};
 use cwnd_scenario::CoDel;
 
 #[derive(Clone, Debug)]
@@ -44,8 +44,14 @@ impl<P> CoDelQueue<P> {
         self.codel = *codel;
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.backlog.iter()
+    }
+}
+
+impl<P> QueueDiscipline<P> for CoDelQueue<P> {
     #[inline]
-    pub fn enqueue(
+    fn enqueue(
         &mut self,
         limits: &Limits,
         now: u64,
@@ -63,21 +69,17 @@ impl<P> CoDelQueue<P> {
     }
 
     #[inline]
-    pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+    fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         self.control.dequeue(&self.codel, self.full_packet, now, &mut self.backlog, dropped)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &P> {
-        self.backlog.iter()
-    }
-
     #[inline]
-    pub fn waiting(&self) -> usize {
+    fn waiting(&self) -> usize {
         self.backlog.len()
     }
 
     #[inline]
-    pub fn waiting_bytes(&self) -> u64 {
+    fn waiting_bytes(&self) -> u64 {
         self.backlog.bytes()
     }
 }

@@ -4,7 +4,7 @@
 //! marked if it can be, as in M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1.
 
 use crate::backlog::{Backlog, Held};
-use crate::{Arrival, Departure, Limits};
+use crate::{Arrival, Departure, Limits, QueueDiscipline};
 
 #[derive(Clone, Debug)]
 pub(crate) struct DropTail<P> {
@@ -16,8 +16,14 @@ impl<P> DropTail<P> {
         DropTail { backlog: Backlog::new() }
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.backlog.iter()
+    }
+}
+
+impl<P> QueueDiscipline<P> for DropTail<P> {
     #[inline]
-    pub fn enqueue(
+    fn enqueue(
         &mut self,
         limits: &Limits,
         now: u64,
@@ -37,21 +43,17 @@ impl<P> DropTail<P> {
     }
 
     #[inline]
-    pub fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+    fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
         self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &P> {
-        self.backlog.iter()
-    }
-
     #[inline]
-    pub fn waiting(&self) -> usize {
+    fn waiting(&self) -> usize {
         self.backlog.len()
     }
 
     #[inline]
-    pub fn waiting_bytes(&self) -> u64 {
+    fn waiting_bytes(&self) -> u64 {
         self.backlog.bytes()
     }
 }

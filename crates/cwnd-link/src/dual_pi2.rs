@@ -44,7 +44,7 @@ mod tests;
 use crate::backlog::{Backlog, Held};
 use crate::periodic::Periodic;
 use crate::pie::seconds;
-use crate::{Arrival, Codepoint, Departure, Limits};
+use crate::{Arrival, Codepoint, Departure, Limits, QueueDiscipline};
 use cwnd_scenario::DualPi2;
 
 #[derive(Clone, Debug)]
@@ -123,73 +123,8 @@ impl<P> DualPi2Queue<P> {
         self.couple();
     }
 
-    #[inline]
-    pub fn enqueue(
-        &mut self,
-        limits: &Limits,
-        now: u64,
-        packet: P,
-        about: Arrival,
-        transmitting: Option<u32>,
-        dropped: &mut Vec<P>,
-    ) {
-        let Arrival { bytes, ecn, .. } = about;
-        if self.updates.is_due(now) {
-            self.catch_up(now);
-        }
-        if !limits.admit(self.waiting() as u64, self.waiting_bytes(), transmitting, bytes) {
-            dropped.push(packet);
-            return;
-        }
-        let queue = match ecn {
-            Codepoint::Ect1 | Codepoint::Ce => &mut self.low_latency,
-            Codepoint::NotEct | Codepoint::Ect0 => &mut self.classic,
-        };
-        queue.push(Held { packet, arrived: now, bytes, ecn, mark: false });
-    }
-
-    #[inline]
-    pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
-        if self.updates.is_due(now) {
-            self.catch_up(now);
-        }
-        loop {
-            let contended = self.low_latency.len() > 0 && self.classic.len() > 0;
-            let serves_classic = self.serves_classic();
-            let (held, fate) = if serves_classic {
-                let held = self.classic.pop()?;
-                let fate = self.classic_fate(&held);
-                (held, fate)
-            } else {
-                let held = self.low_latency.pop()?;
-                let fate = self.low_latency_fate(&held, now);
-                (held, fate)
-            };
-            if let Fate::Drop = fate {
-                dropped.push(held.packet);
-                continue;
-            }
-            if contended {
-                let change = if serves_classic { self.share - SHARES } else { self.share };
-                self.owed += change * i64::from(held.bytes);
-            }
-            let mark = matches!(fate, Fate::Mark);
-            return Some(Departure { packet: held.packet, bytes: held.bytes, mark });
-        }
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         self.low_latency.iter().chain(self.classic.iter())
-    }
-
-    #[inline]
-    pub fn waiting(&self) -> usize {
-        self.low_latency.len() + self.classic.len()
-    }
-
-    #[inline]
-    pub fn waiting_bytes(&self) -> u64 {
-        self.low_latency.bytes() + self.classic.bytes()
     }
 
     /// Whose turn it is.
@@ -274,5 +209,72 @@ impl<P> DualPi2Queue<P> {
     fn delay_at(&self, at: u64) -> u64 {
         let head = |queue: &Backlog<P>| queue.head().map_or(0, |head| at.saturating_sub(head.arrived));
         head(&self.low_latency).max(head(&self.classic))
+    }
+}
+
+impl<P> QueueDiscipline<P> for DualPi2Queue<P> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        limits: &Limits,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
+        let Arrival { bytes, ecn, .. } = about;
+        if self.updates.is_due(now) {
+            self.catch_up(now);
+        }
+        if !limits.admit(self.waiting() as u64, self.waiting_bytes(), transmitting, bytes) {
+            dropped.push(packet);
+            return;
+        }
+        let queue = match ecn {
+            Codepoint::Ect1 | Codepoint::Ce => &mut self.low_latency,
+            Codepoint::NotEct | Codepoint::Ect0 => &mut self.classic,
+        };
+        queue.push(Held { packet, arrived: now, bytes, ecn, mark: false });
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        if self.updates.is_due(now) {
+            self.catch_up(now);
+        }
+        loop {
+            let contended = self.low_latency.len() > 0 && self.classic.len() > 0;
+            let serves_classic = self.serves_classic();
+            let (held, fate) = if serves_classic {
+                let held = self.classic.pop()?;
+                let fate = self.classic_fate(&held);
+                (held, fate)
+            } else {
+                let held = self.low_latency.pop()?;
+                let fate = self.low_latency_fate(&held, now);
+                (held, fate)
+            };
+            if let Fate::Drop = fate {
+                dropped.push(held.packet);
+                continue;
+            }
+            if contended {
+                let change = if serves_classic { self.share - SHARES } else { self.share };
+                self.owed += change * i64::from(held.bytes);
+            }
+            let mark = matches!(fate, Fate::Mark);
+            return Some(Departure { packet: held.packet, bytes: held.bytes, mark });
+        }
+    }
+
+    #[inline]
+    fn waiting(&self) -> usize {
+        self.low_latency.len() + self.classic.len()
+    }
+
+    #[inline]
+    fn waiting_bytes(&self) -> u64 {
+        self.low_latency.bytes() + self.classic.bytes()
     }
 }

@@ -27,7 +27,7 @@ mod tests;
 
 use crate::backlog::{Backlog, Held};
 use crate::codel::Control;
-use crate::{Arrival, Departure, Limits, Stream};
+use crate::{Arrival, Departure, Limits, QueueDiscipline, Stream};
 use cwnd_scenario::mix;
 use cwnd_scenario::{CoDel, FqCoDel};
 use std::collections::VecDeque;
@@ -89,8 +89,40 @@ impl<P> FqCoDelQueue<P> {
         self.flows.len() as u32
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.flows.iter().flat_map(|flow| flow.backlog.iter())
+    }
+
     #[inline]
-    pub fn enqueue(
+    fn number(&self, flow: u32) -> u32 {
+        let hash = mix(self.perturbation ^ u64::from(flow));
+        (((hash >> 32) * self.flows.len() as u64) >> 32) as u32
+    }
+
+    /// Drop from the heads of the fattest queues until what waits is within the limit.
+    #[inline(never)]
+    fn shorten(&mut self, limits: &Limits, transmitting: Option<u32>, dropped: &mut Vec<P>) {
+        loop {
+            let fattest = self.new.iter().chain(&self.old).copied();
+            let fattest = fattest.max_by_key(|&n| (self.flows[n as usize].backlog.bytes(), u32::MAX - n));
+            let Some(fattest) = fattest else { return };
+            let backlog = &mut self.flows[fattest as usize].backlog;
+            let batch = backlog.len().div_ceil(2).min(BATCH);
+            for held in (0..batch).map_while(|_| backlog.pop()) {
+                self.waiting -= 1;
+                self.waiting_bytes -= u64::from(held.bytes);
+                dropped.push(held.packet);
+            }
+            if batch == 0 || limits.holds(self.waiting as u64, self.waiting_bytes, transmitting) {
+                return;
+            }
+        }
+    }
+}
+
+impl<P> QueueDiscipline<P> for FqCoDelQueue<P> {
+    #[inline]
+    fn enqueue(
         &mut self,
         limits: &Limits,
         now: u64,
@@ -120,7 +152,7 @@ impl<P> FqCoDelQueue<P> {
     }
 
     #[inline]
-    pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+    fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -149,43 +181,13 @@ impl<P> FqCoDelQueue<P> {
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &P> {
-        self.flows.iter().flat_map(|flow| flow.backlog.iter())
-    }
-
     #[inline]
-    pub fn waiting(&self) -> usize {
+    fn waiting(&self) -> usize {
         self.waiting
     }
 
     #[inline]
-    pub fn waiting_bytes(&self) -> u64 {
+    fn waiting_bytes(&self) -> u64 {
         self.waiting_bytes
-    }
-
-    #[inline]
-    fn number(&self, flow: u32) -> u32 {
-        let hash = mix(self.perturbation ^ u64::from(flow));
-        (((hash >> 32) * self.flows.len() as u64) >> 32) as u32
-    }
-
-    /// Drop from the heads of the fattest queues until what waits is within the limit.
-    #[inline(never)]
-    fn shorten(&mut self, limits: &Limits, transmitting: Option<u32>, dropped: &mut Vec<P>) {
-        loop {
-            let fattest = self.new.iter().chain(&self.old).copied();
-            let fattest = fattest.max_by_key(|&n| (self.flows[n as usize].backlog.bytes(), u32::MAX - n));
-            let Some(fattest) = fattest else { return };
-            let backlog = &mut self.flows[fattest as usize].backlog;
-            let batch = backlog.len().div_ceil(2).min(BATCH);
-            for held in (0..batch).map_while(|_| backlog.pop()) {
-                self.waiting -= 1;
-                self.waiting_bytes -= u64::from(held.bytes);
-                dropped.push(held.packet);
-            }
-            if batch == 0 || limits.holds(self.waiting as u64, self.waiting_bytes, transmitting) {
-                return;
-            }
-        }
     }
 }

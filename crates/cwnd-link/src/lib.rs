@@ -39,6 +39,6 @@ pub use fifo::{Fifo, Limits, Verdict};
 pub use line::{Crossing, Line};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
-pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue};
+pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue, QueueDiscipline, QueueVisitor};
 pub use serial::SerialTime;
 pub use transmitter::Transmitter;

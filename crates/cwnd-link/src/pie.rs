@@ -35,7 +35,7 @@ mod tests;
 
 use crate::backlog::{Backlog, Held};
 use crate::periodic::Periodic;
-use crate::{Arrival, Departure, Limits, Stream};
+use crate::{Arrival, Departure, Limits, QueueDiscipline, Stream};
 use cwnd_scenario::Pie;
 
 #[derive(Clone, Debug)]
@@ -73,50 +73,8 @@ impl<P> PieQueue<P> {
         self.burst = self.burst.min(pie.max_burst.0);
     }
 
-    #[inline]
-    pub fn enqueue(
-        &mut self,
-        limits: &Limits,
-        now: u64,
-        packet: P,
-        about: Arrival,
-        transmitting: Option<u32>,
-        dropped: &mut Vec<P>,
-    ) {
-        let Arrival { bytes, ecn, .. } = about;
-        if self.updates.is_due(now) {
-            self.catch_up(now);
-        }
-        let hit = self.hits();
-        let mark = hit && self.pie.ecn && ecn.can_be_marked() && self.probability < self.pie.ecn_most;
-        let fits = limits.admit(self.backlog.len() as u64, self.backlog.bytes(), transmitting, bytes);
-        if !fits || (hit && !mark) {
-            dropped.push(packet);
-            return;
-        }
-        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark });
-    }
-
-    #[inline]
-    pub fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
-        if self.updates.is_due(now) {
-            self.catch_up(now);
-        }
-        self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         self.backlog.iter()
-    }
-
-    #[inline]
-    pub fn waiting(&self) -> usize {
-        self.backlog.len()
-    }
-
-    #[inline]
-    pub fn waiting_bytes(&self) -> u64 {
-        self.backlog.bytes()
     }
 
     /// Whether the arrival is one to be dropped or marked.
@@ -171,6 +129,50 @@ impl<P> PieQueue<P> {
 
     fn delay_at(&self, at: u64) -> u64 {
         self.backlog.head().map_or(0, |head| at.saturating_sub(head.arrived))
+    }
+}
+
+impl<P> QueueDiscipline<P> for PieQueue<P> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        limits: &Limits,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
+        let Arrival { bytes, ecn, .. } = about;
+        if self.updates.is_due(now) {
+            self.catch_up(now);
+        }
+        let hit = self.hits();
+        let mark = hit && self.pie.ecn && ecn.can_be_marked() && self.probability < self.pie.ecn_most;
+        let fits = limits.admit(self.backlog.len() as u64, self.backlog.bytes(), transmitting, bytes);
+        if !fits || (hit && !mark) {
+            dropped.push(packet);
+            return;
+        }
+        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark });
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        if self.updates.is_due(now) {
+            self.catch_up(now);
+        }
+        self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
+    }
+
+    #[inline]
+    fn waiting(&self) -> usize {
+        self.backlog.len()
+    }
+
+    #[inline]
+    fn waiting_bytes(&self) -> u64 {
+        self.backlog.bytes()
     }
 }
 

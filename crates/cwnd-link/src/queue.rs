@@ -81,6 +81,39 @@ enum Kind<P> {
     DualPi2(DualPi2Queue<P>),
 }
 
+/// How packets are queued: what each discipline does, so that code which serves many packets can be made for each of
+/// them (see [`Queue::visit`]). The contract is that of [`Queue`].
+pub trait QueueDiscipline<P> {
+    /// See [`Queue::enqueue`].
+    fn enqueue(
+        &mut self,
+        limits: &Limits,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    );
+
+    /// See [`Queue::dequeue`].
+    fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>>;
+
+    /// See [`Queue::waiting`].
+    fn waiting(&self) -> usize;
+
+    /// See [`Queue::waiting_bytes`].
+    fn waiting_bytes(&self) -> u64;
+}
+
+/// Work on a queue that is compiled for each discipline.
+pub trait QueueVisitor<P> {
+    /// What it answers.
+    type Answer;
+
+    /// Do the work.
+    fn visit<D: QueueDiscipline<P>>(self, queue: &mut D, limits: &Limits) -> Self::Answer;
+}
+
 /// Calls the same method of whatever discipline it is.
 macro_rules! each {
     ($kind:expr, $queue:ident => $call:expr) => {
@@ -137,22 +170,6 @@ impl<P> Queue<P> {
         transmitting: Option<u32>,
         dropped: &mut Vec<P>,
     ) {
-        match &mut self.kind {
-            Kind::DropTail(queue) => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped),
-            _ => self.enqueue_managed(now, packet, about, transmitting, dropped),
-        }
-    }
-
-    /// Out of line, so that drop-tail alone is in line where a queue is used.
-    #[inline(never)]
-    fn enqueue_managed(
-        &mut self,
-        now: u64,
-        packet: P,
-        about: Arrival,
-        transmitting: Option<u32>,
-        dropped: &mut Vec<P>,
-    ) {
         each!(&mut self.kind, queue => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped))
     }
 
@@ -160,15 +177,13 @@ impl<P> Queue<P> {
     /// are added to `dropped`.
     #[inline]
     pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
-        match &mut self.kind {
-            Kind::DropTail(queue) => queue.dequeue(now, dropped),
-            _ => self.dequeue_managed(now, dropped),
-        }
+        each!(&mut self.kind, queue => queue.dequeue(now, dropped))
     }
 
-    #[inline(never)]
-    fn dequeue_managed(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
-        each!(&mut self.kind, queue => queue.dequeue(now, dropped))
+    /// Let a visitor work on it as what it is: for more than a packet at a time.
+    #[inline]
+    pub fn visit<V: QueueVisitor<P>>(&mut self, visitor: V) -> V::Answer {
+        each!(&mut self.kind, queue => visitor.visit(queue, &self.limits))
     }
 
     /// The packets that wait, in any order.

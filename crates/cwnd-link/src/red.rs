@@ -36,7 +36,7 @@
 mod tests;
 
 use crate::backlog::{Backlog, Held};
-use crate::{Arrival, Departure, Limits, SerialTime, Stream};
+use crate::{Arrival, Departure, Limits, QueueDiscipline, SerialTime, Stream};
 use cwnd_scenario::{Rate, Red};
 
 #[derive(Clone, Debug)]
@@ -96,49 +96,8 @@ impl<P> RedQueue<P> {
         self.ln_keep = libm::log1p(-red.weight);
     }
 
-    #[inline]
-    pub fn enqueue(
-        &mut self,
-        limits: &Limits,
-        now: u64,
-        packet: P,
-        about: Arrival,
-        transmitting: Option<u32>,
-        dropped: &mut Vec<P>,
-    ) {
-        let Arrival { bytes, ecn, .. } = about;
-        let waiting = self.backlog.len();
-        self.average(now, waiting, transmitting.is_some());
-        let verdict = self.verdict();
-        let fits = limits.admit(waiting as u64, self.backlog.bytes(), transmitting, bytes);
-        let mark = verdict == Verdict::Hit && self.red.ecn && ecn.can_be_marked();
-        if !fits || (verdict != Verdict::Pass && !mark) {
-            self.count = self.count.min(0);
-            dropped.push(packet);
-            return;
-        }
-        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark });
-    }
-
-    #[inline]
-    pub fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
-        let Held { packet, bytes, mark, .. } = self.backlog.pop()?;
-        self.idle_from = now.saturating_add(self.serial.of(bytes));
-        Some(Departure { packet, bytes, mark })
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         self.backlog.iter()
-    }
-
-    #[inline]
-    pub fn waiting(&self) -> usize {
-        self.backlog.len()
-    }
-
-    #[inline]
-    pub fn waiting_bytes(&self) -> u64 {
-        self.backlog.bytes()
     }
 
     #[inline]
@@ -185,5 +144,48 @@ impl<P> RedQueue<P> {
             return Verdict::Hit;
         }
         Verdict::Pass
+    }
+}
+
+impl<P> QueueDiscipline<P> for RedQueue<P> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        limits: &Limits,
+        now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
+        let Arrival { bytes, ecn, .. } = about;
+        let waiting = self.backlog.len();
+        self.average(now, waiting, transmitting.is_some());
+        let verdict = self.verdict();
+        let fits = limits.admit(waiting as u64, self.backlog.bytes(), transmitting, bytes);
+        let mark = verdict == Verdict::Hit && self.red.ecn && ecn.can_be_marked();
+        if !fits || (verdict != Verdict::Pass && !mark) {
+            self.count = self.count.min(0);
+            dropped.push(packet);
+            return;
+        }
+        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark });
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        let Held { packet, bytes, mark, .. } = self.backlog.pop()?;
+        self.idle_from = now.saturating_add(self.serial.of(bytes));
+        Some(Departure { packet, bytes, mark })
+    }
+
+    #[inline]
+    fn waiting(&self) -> usize {
+        self.backlog.len()
+    }
+
+    #[inline]
+    fn waiting_bytes(&self) -> u64 {
+        self.backlog.bytes()
     }
 }

@@ -10,7 +10,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::{Arrival, Departure, Limits};
+use crate::{Arrival, Departure, Limits, QueueDiscipline};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -57,63 +57,8 @@ impl<P> Thinning<P> {
         }
     }
 
-    pub fn enqueue(
-        &mut self,
-        limits: &Limits,
-        _now: u64,
-        packet: P,
-        about: Arrival,
-        transmitting: Option<u32>,
-        dropped: &mut Vec<P>,
-    ) {
-        let Arrival { bytes, flow, ecn, plain_ack } = about;
-        let ack_of = plain_ack.then_some(flow);
-        let older = ack_of.and_then(|flow| self.last_acks.get(&flow)).copied();
-        let older = older.filter(|&(_, stands_for)| stands_for < self.most);
-        let (mut waiting, mut waiting_bytes) = (self.waiting as u64, self.waiting_bytes);
-        if let Some((place, _)) = older {
-            waiting -= 1;
-            waiting_bytes -= u64::from(self.places[place as usize].bytes);
-        }
-        if !limits.admit(waiting, waiting_bytes, transmitting, bytes) {
-            dropped.push(packet);
-            return;
-        }
-        if let Some((place, _)) = older {
-            dropped.push(self.take(place));
-        }
-        let mark = ecn.can_be_marked() && limits.mark(waiting, transmitting);
-        let place =
-            self.append(Place { packet: Some(packet), bytes, ack_of, mark, before: NONE, after: NONE });
-        if plain_ack {
-            let stands_for = older.map_or(1, |(_, stands_for)| stands_for + 1);
-            self.last_acks.insert(flow, (place, stands_for));
-        }
-    }
-
-    pub fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
-        let first = self.first;
-        let &Place { bytes, ack_of, mark, .. } = self.places.get(first as usize)?;
-        if let Some(flow) = ack_of
-            && self.last_acks.get(&flow).is_some_and(|&(place, _)| place == first)
-        {
-            self.last_acks.remove(&flow);
-        }
-        Some(Departure { packet: self.take(first), bytes, mark })
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         self.places.iter().filter_map(|place| place.packet.as_ref())
-    }
-
-    #[inline]
-    pub fn waiting(&self) -> usize {
-        self.waiting
-    }
-
-    #[inline]
-    pub fn waiting_bytes(&self) -> u64 {
-        self.waiting_bytes
     }
 
     /// Add a packet at the tail. Returns its place.
@@ -154,6 +99,63 @@ impl<P> Thinning<P> {
         self.waiting -= 1;
         self.waiting_bytes -= u64::from(bytes);
         self.places[place as usize].packet.take().expect("a linked place holds a packet")
+    }
+}
+
+impl<P> QueueDiscipline<P> for Thinning<P> {
+    fn enqueue(
+        &mut self,
+        limits: &Limits,
+        _now: u64,
+        packet: P,
+        about: Arrival,
+        transmitting: Option<u32>,
+        dropped: &mut Vec<P>,
+    ) {
+        let Arrival { bytes, flow, ecn, plain_ack } = about;
+        let ack_of = plain_ack.then_some(flow);
+        let older = ack_of.and_then(|flow| self.last_acks.get(&flow)).copied();
+        let older = older.filter(|&(_, stands_for)| stands_for < self.most);
+        let (mut waiting, mut waiting_bytes) = (self.waiting as u64, self.waiting_bytes);
+        if let Some((place, _)) = older {
+            waiting -= 1;
+            waiting_bytes -= u64::from(self.places[place as usize].bytes);
+        }
+        if !limits.admit(waiting, waiting_bytes, transmitting, bytes) {
+            dropped.push(packet);
+            return;
+        }
+        if let Some((place, _)) = older {
+            dropped.push(self.take(place));
+        }
+        let mark = ecn.can_be_marked() && limits.mark(waiting, transmitting);
+        let place =
+            self.append(Place { packet: Some(packet), bytes, ack_of, mark, before: NONE, after: NONE });
+        if plain_ack {
+            let stands_for = older.map_or(1, |(_, stands_for)| stands_for + 1);
+            self.last_acks.insert(flow, (place, stands_for));
+        }
+    }
+
+    fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        let first = self.first;
+        let &Place { bytes, ack_of, mark, .. } = self.places.get(first as usize)?;
+        if let Some(flow) = ack_of
+            && self.last_acks.get(&flow).is_some_and(|&(place, _)| place == first)
+        {
+            self.last_acks.remove(&flow);
+        }
+        Some(Departure { packet: self.take(first), bytes, mark })
+    }
+
+    #[inline]
+    fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    #[inline]
+    fn waiting_bytes(&self) -> u64 {
+        self.waiting_bytes
     }
 }
 

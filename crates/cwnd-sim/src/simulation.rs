@@ -238,8 +238,10 @@ impl Simulation {
             self.quiet[stage] = match stage.checked_sub(self.hosts.len()) {
                 Some(index) => {
                     let link = self.graph.links[index];
-                    let Simulation { net, hosts, echoes, .. } = &mut *self;
-                    online::go_on(online::Outside::new(net, hosts, echoes, link, stop), done);
+                    if self.net.links[link].online.is_some() {
+                        let turn = online::Turn { link: link as u32, inputs: &[], limit: done, stop };
+                        online::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &turn);
+                    }
                     self.link_quiet_until(index, done)
                 }
                 None => done,
@@ -261,9 +263,8 @@ impl Simulation {
     fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
         let link = self.graph.links[index] as u32;
         if self.net.links[link as usize].online.is_some() {
-            let outside =
-                online::Outside::new(&mut self.net, &mut self.hosts, &mut self.echoes, link as usize, stop);
-            return online::run(outside, &mut self.merge, &self.graph.inputs[index], limit);
+            let turn = online::Turn { link, inputs: &self.graph.inputs[index], limit, stop };
+            return online::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &turn);
         }
         let run = merging::Run { link, inputs: &self.graph.inputs[index], limit, stop };
         merging::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &run)

@@ -1,76 +1,129 @@
 //! The stage of a link that keeps its queue: what it takes from its inputs, and what it hands on.
 
-use super::{NEVER, Online, Words};
+use super::{NEVER, Online, Service, Words};
 use crate::fault::{self, Fault};
 use crate::host::Host;
+use crate::link::Link;
 use crate::merge::{Key, Merge};
 use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
+use crate::ring::Ring;
 use crate::shortcut::Echo;
+use cwnd_link::{Limits, QueueDiscipline, QueueVisitor};
 
-/// What a link needs beside its state.
+/// What a link needs beside its queue and what serves it.
 pub struct Outside<'a> {
-    /// All that is shared.
-    pub net: &'a mut Net,
-    /// The hosts, for echoes.
-    pub hosts: &'a mut [Host],
+    net: &'a mut Net,
+    hosts: &'a mut [Host],
     /// For each ring, the shortcut that may stand for the host behind it.
-    pub echoes: &'a mut [Echo],
-    /// The link.
-    pub link: u32,
+    echoes: &'a mut [Echo],
+    /// The link's number.
+    link: u32,
     /// Nothing that happens then or later may be done.
-    pub stop: u64,
+    stop: u64,
+    /// The rest of the link's state, and all rings: held here, so that they need not be looked for at every packet.
+    state: Link,
+    rings: Vec<Ring>,
+    /// The high half of the last word of a full packet without flags.
+    ordinary: u64,
     /// Rings whose echoes are active.
     active: Vec<u32>,
 }
 
 impl<'a> Outside<'a> {
     /// For a link in a run up to `stop`.
-    pub fn new(
+    fn new(
         net: &'a mut Net,
         hosts: &'a mut [Host],
         echoes: &'a mut [Echo],
-        link: usize,
+        link: u32,
         stop: u64,
-    ) -> Self {
-        Outside { net, hosts, echoes, link: link as u32, stop, active: Vec::new() }
+    ) -> Outside<'a> {
+        let state = std::mem::replace(&mut net.links[link as usize], Link::placeholder());
+        let rings = std::mem::take(&mut net.rings);
+        let ordinary = u64::from(state.full_packet().0);
+        Outside { net, hosts, echoes, link, stop, state, rings, ordinary, active: Vec::new() }
+    }
+
+    /// Whether a packet is a full one without flags.
+    #[inline(always)]
+    pub(super) fn is_ordinary(&self, words: Words) -> bool {
+        words[2] >> 32 == self.ordinary
     }
 
     /// Put a packet where its channel goes from the link.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, at: u64, words: Words) {
-        let out = self.net.links[self.link as usize].ring_of((words[1] >> 32) as u32);
-        if !self.echoes[out as usize].is_possible() || !self.is_answered(at, words, out) {
-            self.net.put(out, at, words);
-        }
-    }
-
-    /// Whether the echo that may stand for the host behind a ring answers a packet at once; see `merging.rs`.
-    #[inline]
-    fn is_answered(&mut self, at: u64, [sent, sequence, rest]: Words, out: u32) -> bool {
+        let [sent, sequence, rest] = words;
+        let out = self.state.ring_of((sequence >> 32) as u32);
         let echo = &mut self.echoes[out as usize];
-        // While packets wait before the host, only now and then ask whether it has become ordinary.
-        if !echo.is_active() {
-            let asks = self.net.rings[out as usize].len().is_multiple_of(8) && at < self.stop;
-            if !asks || !echo.begin(self.net, self.hosts, self.stop) {
-                return false;
-            }
-            self.active.push(out);
-        }
-        let (full, _) = self.net.links[self.link as usize].full_packet();
-        if rest >> 32 == u64::from(full)
+        if echo.is_active()
+            && rest >> 32 == self.ordinary
             && let Some(ack) = echo.answer(at, sent, sequence as u32)
         {
-            self.net.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
-            return true;
+            self.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
+        } else if echo.is_possible() {
+            self.put_before_echo(at, words, out);
+        } else {
+            self.rings[out as usize].push_words(at, sent, sequence, rest);
+            self.net.note_arrival(out, at);
         }
-        echo.end(&mut self.net.links, self.hosts);
-        false
     }
 
-    /// The link rests: hosts are told what echoes did for them.
-    fn end_echoes(&mut self) {
-        for ring in std::mem::take(&mut self.active) {
+    /// Put a packet before a host that an echo may stand for, and does not or cannot any more; see `merging.rs`.
+    #[inline(never)]
+    fn put_before_echo(&mut self, at: u64, [sent, sequence, rest]: Words, out: u32) {
+        let echo = &mut self.echoes[out as usize];
+        if !echo.is_active() {
+            // While packets wait before the host, only now and then ask whether it has become ordinary.
+            if self.rings[out as usize].len().is_multiple_of(8) && at < self.stop {
+                std::mem::swap(&mut self.net.rings, &mut self.rings);
+                let active = echo.begin(self.net, self.hosts, self.stop);
+                std::mem::swap(&mut self.net.rings, &mut self.rings);
+                if active {
+                    self.active.push(out);
+                }
+            }
+            if echo.is_active()
+                && rest >> 32 == self.ordinary
+                && let Some(ack) = echo.answer(at, sent, sequence as u32)
+            {
+                self.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
+                return;
+            }
+        }
+        if echo.is_active() {
+            echo.end(&mut self.net.links, self.hosts);
+        }
+        self.rings[out as usize].push_words(at, sent, sequence, rest);
+        self.net.note_arrival(out, at);
+    }
+
+    /// A packet is dropped.
+    pub(super) fn bury_words(&mut self, [sent, sequence, rest]: Words) {
+        self.net.bury_words([0, sent, sequence, rest]);
+    }
+
+    /// A copy of a packet.
+    pub(super) fn copy_words(&mut self, words: Words) -> Words {
+        self.net.copy_words(words)
+    }
+
+    /// A packet that was lost on its line has come to the end of it.
+    #[cold]
+    #[inline(never)]
+    fn end_of_line(&mut self, ring: u32, words: [u64; 4]) {
+        std::mem::swap(&mut self.net.links[self.link as usize], &mut self.state);
+        self.net.end_of_line(ring, &Packet::from_words(words));
+        std::mem::swap(&mut self.net.links[self.link as usize], &mut self.state);
+    }
+
+    /// The link rests: hosts are told what echoes did for them, and all is given back.
+    fn end(mut self, online: Box<Online>) {
+        self.state.online = Some(online);
+        self.net.links[self.link as usize] = self.state;
+        self.net.rings = self.rings;
+        for ring in self.active {
             let echo = &mut self.echoes[ring as usize];
             if echo.is_active() {
                 echo.end(&mut self.net.links, self.hosts);
@@ -81,62 +134,93 @@ impl<'a> Outside<'a> {
     }
 }
 
-/// Let what happens before `limit` happen: what arrives before it from `inputs` (in the order in which simultaneous
-/// arrivals are handled), and what leaves then or before. Answers how many packets came and left.
-pub fn run(mut outside: Outside<'_>, merge: &mut Merge, inputs: &[u32], limit: u64) -> u64 {
-    let link = outside.link as usize;
-    let Some(mut state) = outside.net.links[link].online.take() else { return 0 };
+/// A link's turn.
+pub struct Turn<'a> {
+    /// The link.
+    pub link: u32,
+    /// Its input rings, in the order in which simultaneous arrivals are handled. None: nothing comes before the limit.
+    pub inputs: &'a [u32],
+    /// What arrives before this is handled, and what leaves then or before: at the limit itself transmissions still
+    /// end, unless the run stops there, since what arrives then comes after them.
+    pub limit: u64,
+    /// Nothing that happens then or later may be done anywhere.
+    pub stop: u64,
+}
+
+/// Let what happens in a link's turn happen. Answers how many packets came and left.
+pub fn run(
+    net: &mut Net,
+    hosts: &mut [Host],
+    echoes: &mut [Echo],
+    merge: &mut Merge,
+    turn: &Turn<'_>,
+) -> u64 {
     merge.clear();
-    for (input, &ring) in inputs.iter().enumerate() {
-        let at = outside.net.rings[ring as usize].next_at();
-        if at < limit {
+    for (input, &ring) in turn.inputs.iter().enumerate() {
+        let at = net.rings[ring as usize].next_at();
+        if at < turn.limit {
             merge.push(Key { at, input: input as u32 });
         }
     }
-    let mut handled = 0;
-    while let Some((first, second)) = merge.first_two() {
-        let ring = inputs[first.input as usize] as usize;
-        // Stay with this input until the runner-up comes first.
-        let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
-        let next = loop {
-            let at = outside.net.rings[ring].next_at();
-            if at >= until {
-                break at;
-            }
-            let asks_too = u64::from(fault::is(Fault::AsksTooEarly));
-            handled += state.go_on(at, at + asks_too, &mut outside) + 1;
-            let [_, sent, sequence, rest] = outside.net.rings[ring].pop_words();
-            let flags = (rest >> 48) as u16;
-            if flags & LOST != 0 {
-                outside.net.end_of_line(ring as u32, &Packet::from_words([at, sent, sequence, rest]));
-                continue;
-            }
-            let counts = &mut outside.net.links[link];
-            counts.arrived += 1;
-            counts.bare += u64::from(flags & BARE);
-            state.arrive(at, [sent, sequence, rest], &mut outside);
-        };
-        if next < limit {
-            merge.replace_first(Key { at: next, input: first.input });
-        } else {
-            merge.pop_first();
-        }
-    }
-    outside.net.links[link].online = Some(state);
-    handled + go_on(outside, limit)
+    let Some(mut online) = net.links[turn.link as usize].online.take() else { return 0 };
+    let mut outside = Outside::new(net, hosts, echoes, turn.link, turn.stop);
+    let Online { queue, service } = &mut *online;
+    let handled = queue.visit(Handle { service, outside: &mut outside, merge, turn });
+    outside.end(online);
+    handled
 }
 
-/// Nothing more comes to a link before `limit`: do what happens by itself. Answers how many packets left.
-///
-/// At the limit itself transmissions still end, unless the run stops there: what arrives then comes after them.
-pub fn go_on(mut outside: Outside<'_>, limit: u64) -> u64 {
-    let link = outside.link as usize;
-    let Some(mut state) = outside.net.links[link].online.take() else { return 0 };
-    let leave_by = if limit < outside.stop { limit } else { outside.stop - 1 };
-    let left = state.go_on(leave_by, limit, &mut outside);
-    outside.net.links[link].online = Some(state);
-    outside.end_echoes();
-    left
+/// Handles packets, for any discipline.
+struct Handle<'a, 'b> {
+    service: &'a mut Service,
+    outside: &'a mut Outside<'b>,
+    merge: &'a mut Merge,
+    turn: &'a Turn<'a>,
+}
+
+impl QueueVisitor<Words> for Handle<'_, '_> {
+    type Answer = u64;
+
+    fn visit<D: QueueDiscipline<Words>>(self, queue: &mut D, limits: &Limits) -> u64 {
+        let Handle { service, outside, merge, turn: &Turn { inputs, limit, stop, .. } } = self;
+        let asks_too = u64::from(fault::is(Fault::AsksTooEarly));
+        let (mut left, mut came, mut bare, mut ended) = (0, 0, 0, 0);
+        while let Some((first, second)) = merge.first_two() {
+            let ring = inputs[first.input as usize];
+            // Stay with this input until the runner-up comes first.
+            let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
+            let next = loop {
+                let at = outside.rings[ring as usize].next_at();
+                if at >= until {
+                    break at;
+                }
+                left += service.go_on(queue, at, at + asks_too, outside);
+                let [_, sent, sequence, rest] = outside.rings[ring as usize].pop_words();
+                let words = [sent, sequence, rest];
+                if !outside.is_ordinary(words) {
+                    let flags = (rest >> 48) as u16;
+                    if flags & LOST != 0 {
+                        outside.end_of_line(ring, [at, sent, sequence, rest]);
+                        ended += 1;
+                        continue;
+                    }
+                    bare += u64::from(flags & BARE);
+                }
+                came += 1;
+                service.arrive(queue, limits, at, words, outside);
+            };
+            if next < limit {
+                merge.replace_first(Key { at: next, input: first.input });
+            } else {
+                merge.pop_first();
+            }
+        }
+        let leave_by = if limit < stop { limit } else { stop - 1 };
+        left += service.go_on(queue, leave_by, limit, outside);
+        outside.state.arrived += came;
+        outside.state.bare += bare;
+        left + came + ended
+    }
 }
 
 /// A link has handled everything before `done`: a time at which a packet of `smallest` bytes, the smallest there can be,
@@ -144,12 +228,12 @@ pub fn go_on(mut outside: Outside<'_>, limit: u64) -> u64 {
 /// before that one is handed on.
 pub fn quiet_until(net: &mut Net, link: u32, done: u64, smallest: u32) -> u64 {
     let Some(mut state) = net.links[link as usize].online.take() else { return done };
-    let quiet = match state.leaves {
+    let quiet = match state.service.leaves {
         NEVER => done,
         _ if fault::is(Fault::PromisesTooMuch) => done,
-        leaves => leaves.saturating_sub(state.transmitter.least_time(smallest)),
+        leaves => leaves.saturating_sub(state.service.transmitter.least_time(smallest)),
     };
-    if !state.overtaking.is_empty() {
+    if !state.service.overtaking.is_empty() {
         let until = quiet.saturating_add(state.least_latency(smallest));
         state.release(until, net, link);
     }
@@ -160,9 +244,9 @@ pub fn quiet_until(net: &mut Net, link: u32, done: u64, smallest: u32) -> u64 {
 impl Online {
     /// Let go what nothing can overtake any more.
     fn release(&mut self, until: u64, net: &mut Net, link: u32) {
-        while let Some(first) = self.overtaking.peek()
+        while let Some(first) = self.service.overtaking.peek()
             && first.0.0 <= until
-            && let Some(std::cmp::Reverse((at, _, words))) = self.overtaking.pop()
+            && let Some(std::cmp::Reverse((at, _, words))) = self.service.overtaking.pop()
         {
             net.hand_on(link, at, words);
         }
