@@ -50,7 +50,9 @@ impl Limits {
     /// transmission. One that finds neither always does.
     #[inline]
     pub fn admit(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>, bytes: u32) -> bool {
-        if waiting == 0 && transmitting.is_none() {
+        // Far below a limit in packets, or nobody here.
+        let roomy = waiting + 1 < self.drop_at && self.bytes == u64::MAX;
+        if roomy || waiting == 0 && transmitting.is_none() {
             return true;
         }
         let counted = if self.transmission_counts { transmitting.unwrap_or(0) } else { 0 };

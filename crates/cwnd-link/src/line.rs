@@ -38,6 +38,8 @@ pub struct Line {
     next_step: u64,
     /// When the latest packet came out.
     last_out: u64,
+    /// It delays, and does nothing else.
+    plain: bool,
     reorders: bool,
     loss: LossModel,
     effects: Option<Box<Effects>>,
@@ -72,22 +74,36 @@ impl Line {
         };
         let delays = Timeline::new(steps, link.delay.0, |step| step.delay.0);
         let place = delays.start(origin);
-        Line {
+        let mut line = Line {
             delay: link.delay.0,
             next_step: delays.next_at(place),
             last_out: 0,
+            plain: false,
             reorders: spec.jitter.is_some_and(|jitter| jitter.reorders),
             loss: LossModel::new(&link.loss, stream(Purpose::Loss)),
             effects: effects.map(Box::new),
             delays,
             place,
             own_delay: link.delay.0,
-        }
+        };
+        line.see_whether_plain();
+        line
     }
 
     /// A packet has left the transmitter at `departure`, which is never earlier than the last one.
-    #[inline]
+    #[inline(always)]
     pub fn cross(&mut self, departure: u64) -> Crossing {
+        if self.plain && departure < self.next_step {
+            self.loss.skip(1);
+            let at = (departure + self.delay).max(self.last_out);
+            self.last_out = at;
+            return Crossing { at, lost: false, twice: false };
+        }
+        self.cross_otherwise(departure)
+    }
+
+    #[inline(never)]
+    fn cross_otherwise(&mut self, departure: u64) -> Crossing {
         if departure >= self.next_step {
             self.pass_steps(departure.saturating_add(1));
         }
@@ -106,6 +122,7 @@ impl Line {
     }
 
     /// Whether packets may overtake each other. If not, [`Crossing::at`] never falls from one packet to the next.
+    #[inline(always)]
     pub fn reorders(&self) -> bool {
         self.reorders
     }
@@ -128,6 +145,11 @@ impl Line {
     /// Lose something else from the next packet on (see [`LossModel::set`]).
     pub fn set_loss(&mut self, loss: &Loss) {
         self.loss.set(loss);
+        self.see_whether_plain();
+    }
+
+    fn see_whether_plain(&mut self) {
+        self.plain = self.effects.is_none() && !self.reorders && self.loss.never_loses();
     }
 
     #[inline(never)]

@@ -52,6 +52,15 @@ impl LossModel {
         }
     }
 
+    /// Whether no packet is lost, as long as nothing is changed.
+    pub fn never_loses(&self) -> bool {
+        match &self.kind {
+            Kind::Bernoulli(loss) => loss.probability() == 0.0,
+            Kind::GilbertElliott(_) => false,
+            Kind::Nth { numbers, .. } => numbers.is_empty(),
+        }
+    }
+
     /// So many packets have crossed that it was not asked for.
     pub fn skip(&mut self, packets: u64) {
         self.crossed += packets;
