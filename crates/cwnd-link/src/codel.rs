@@ -110,6 +110,14 @@ impl Control {
         backlog: &mut Backlog<P>,
         dropped: &mut Vec<P>,
     ) -> Option<Departure<P>> {
+        // Most packets have not waited for long.
+        if !self.dropping
+            && let Some(head) = backlog.head()
+            && now.saturating_sub(head.arrived) < codel.target.0
+        {
+            self.bad_from = None;
+            return backlog.pop().map(|held| depart(held, false));
+        }
         let (held, bad) = self.take(codel, full_packet, now, backlog)?;
         if bad || self.dropping {
             return self.drop_or_mark(codel, full_packet, now, backlog, dropped, held, bad);

@@ -93,13 +93,23 @@ impl Line {
     /// A packet has left the transmitter at `departure`, which is never earlier than the last one.
     #[inline(always)]
     pub fn cross(&mut self, departure: u64) -> Crossing {
-        if self.plain && departure < self.next_step {
-            self.loss.skip(1);
-            let at = (departure + self.delay).max(self.last_out);
-            self.last_out = at;
-            return Crossing { at, lost: false, twice: false };
+        match self.cross_plainly(departure) {
+            Some(at) => Crossing { at, lost: false, twice: false },
+            None => self.cross_otherwise(departure),
         }
-        self.cross_otherwise(departure)
+    }
+
+    /// The same where the line only delays and goes on as it did: when the packet comes out. Else nothing has happened
+    /// yet, and [`Line::cross`] is to be asked.
+    #[inline(always)]
+    pub fn cross_plainly(&mut self, departure: u64) -> Option<u64> {
+        if !self.plain || departure >= self.next_step {
+            return None;
+        }
+        self.loss.skip(1);
+        let at = (departure + self.delay).max(self.last_out);
+        self.last_out = at;
+        Some(at)
     }
 
     #[inline(never)]

@@ -56,8 +56,8 @@ pub(crate) struct RedQueue<P> {
     average: f64,
     /// Packets since the last hit; -1 while the average is under `min`.
     count: i64,
-    /// When all that has left will have been sent.
-    idle_from: u64,
+    /// When the last packet left, and its wire bytes: from there on it takes its time.
+    last_left: (u64, u32),
 }
 
 /// What becomes of an arrival.
@@ -83,7 +83,7 @@ impl<P> RedQueue<P> {
             backlog: Backlog::new(),
             average: 0.0,
             count: -1,
-            idle_from: 0,
+            last_left: (0, 0),
         };
         queue.set(red);
         queue
@@ -106,15 +106,16 @@ impl<P> RedQueue<P> {
         if waiting > 0 || busy {
             self.average = (1.0 - weight) * self.average + weight * waiting as f64;
         } else {
-            let idle = now.saturating_sub(self.idle_from);
-            self.average *= self.kept_after(idle);
+            self.average *= self.kept_while_idle(now);
         }
     }
 
     /// (1 - w)^m.
     #[inline(never)]
-    fn kept_after(&self, idle: u64) -> f64 {
-        match idle {
+    fn kept_while_idle(&self, now: u64) -> f64 {
+        let (left, bytes) = self.last_left;
+        let idle_from = if bytes == 0 { 0 } else { left.saturating_add(self.serial.of(bytes)) };
+        match now.saturating_sub(idle_from) {
             _ if self.red.weight >= 1.0 => 0.0,
             0 => 1.0,
             idle => libm::exp(self.ln_keep * (idle as f64 * self.per_packet)),
@@ -175,7 +176,7 @@ impl<P> QueueDiscipline<P> for RedQueue<P> {
     #[inline]
     fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
         let Held { packet, bytes, mark, .. } = self.backlog.pop()?;
-        self.idle_from = now.saturating_add(self.serial.of(bytes));
+        self.last_left = (now, bytes);
         Some(Departure { packet, bytes, mark })
     }
 

@@ -19,6 +19,8 @@ use cwnd_scenario::{Rate, Schedule};
 pub struct Transmitter {
     /// What a packet takes at the rate in force, unless it stands still.
     pace: Pace,
+    /// So many bytes take so long at that pace: packets are mostly of one size.
+    latest: (u32, u64),
     /// Until here the pace holds and there is no trace: a packet that has left by then needs nothing else.
     steady_until: u64,
     /// When the latest packet began, and what was left of it then; or after a live change that.
@@ -76,6 +78,7 @@ impl Transmitter {
         let paces = Timeline::new(steps, own, |step| pace(step.rate));
         let mut transmitter = Transmitter {
             pace: own,
+            latest: (0, 0),
             steady_until: 0,
             began: 0,
             left: Left::Bytes(0),
@@ -96,10 +99,20 @@ impl Transmitter {
     pub fn finish(&mut self, now: u64, bytes: u32, waited: bool) -> u64 {
         self.began = now;
         self.left = Left::Bytes(bytes);
+        let leaves = now.saturating_add(self.latest.1);
+        if bytes == self.latest.0 && leaves <= self.steady_until && now < self.steady_until {
+            return leaves;
+        }
+        self.finish_otherwise(now, bytes, waited)
+    }
+
+    #[inline(never)]
+    fn finish_otherwise(&mut self, now: u64, bytes: u32, waited: bool) -> u64 {
         if let Some(serial) = self.pace
             && now < self.steady_until
         {
-            let leaves = now + serial.of(bytes);
+            self.latest = (bytes, serial.of(bytes));
+            let leaves = now + self.latest.1;
             if leaves <= self.steady_until {
                 return leaves;
             }
@@ -128,7 +141,7 @@ impl Transmitter {
         });
         self.pass_steps(now);
         self.own = pace(rate);
-        self.pace = self.own;
+        self.set_pace(self.own);
         self.paces.set_own(self.own);
         self.settle();
         if self.trace.is_some() {
@@ -158,7 +171,7 @@ impl Transmitter {
     /// Take the steps before `end` for good.
     fn pass_steps(&mut self, end: u64) {
         if let Some(pace) = self.paces.pass_before(&mut self.place, end) {
-            self.pace = pace;
+            self.set_pace(pace);
         }
         self.set_steady();
     }
@@ -191,6 +204,12 @@ impl Transmitter {
         self.fastest = all.flatten().min_by_key(|serial| serial.slope());
         self.goes_on = self.paces.values().any(|pace| pace.is_some());
         self.set_steady();
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+        // No packet is of no bytes, so that the next one is reckoned anew.
+        self.latest = (0, 0);
     }
 
     fn set_steady(&mut self) {

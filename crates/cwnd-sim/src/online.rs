@@ -35,12 +35,16 @@ pub struct Online {
 /// What serves the queue, and what has been counted.
 #[derive(Clone, Debug)]
 struct Service {
-    /// The packet in transmission, and when it will have left; [`NEVER`] if there is none.
+    /// When the packet in transmission will have left; [`NEVER`] if there is none.
     leaves: u64,
-    sending: Words,
-    /// Where the packet in transmission counts: when the last one left, and its wire bytes, until the transmitter takes the
-    /// next one. It does so after all that arrives at that moment, as in ns-2; [`NEVER`] if it is not about to.
-    asks: (u64, u32),
+    /// Where the packet in transmission counts: when the last one left, until the transmitter takes the next one. It does so
+    /// after all that arrives at that moment, as in ns-2; [`NEVER`] if it is not about to.
+    asks: u64,
+    /// Wire bytes of the packet that leaves, or that left last.
+    sending_bytes: u32,
+    /// The packet in transmission, unless it is on the line already: one that leaves before the run ends is put there when
+    /// its transmission begins.
+    sending: Option<Words>,
     counting: Counting,
     /// How many packets wait: what the queue would say, asked once a change.
     waiting: usize,
@@ -66,8 +70,9 @@ impl Online {
     pub fn new(spec: &LinkSpec, full_packet: u32, origin: u64, seed: u64, index: u64) -> Online {
         let service = Service {
             leaves: NEVER,
-            sending: [0; 3],
-            asks: (NEVER, 0),
+            asks: NEVER,
+            sending_bytes: 0,
+            sending: None,
             counting: spec.queue.counting,
             waiting: 0,
             waited_to: 0,
@@ -90,7 +95,7 @@ impl Online {
     /// When something happens here next, if nothing comes.
     pub fn next_event(&self) -> u64 {
         let overtaking = self.service.overtaking.peek().map_or(NEVER, |Reverse((at, ..))| *at);
-        self.service.leaves.min(self.service.asks.0).min(overtaking)
+        self.service.leaves.min(self.service.asks).min(overtaking)
     }
 
     /// What it has counted up to `now`; arrivals and losses are counted by others.
@@ -110,7 +115,7 @@ impl Online {
 
     /// The packets that are here and have not been handed on.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
-        let sending = (self.service.leaves != NEVER).then_some(&self.service.sending);
+        let sending = self.service.sending.iter();
         let overtaking = self.service.overtaking.iter().map(|Reverse((_, _, words))| words);
         self.queue.iter().chain(sending).chain(overtaking).map(|&words| packet(words))
     }

@@ -16,26 +16,26 @@ impl Service {
         self.waited_to = now;
     }
 
-    /// A packet arrives.
+    /// A packet arrives. An ordinary one is full and has no flags.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // one call, in line
     pub(super) fn arrive<D: QueueDiscipline<Words>>(
         &mut self,
         queue: &mut D,
         limits: &Limits,
         now: u64,
         words: Words,
+        ordinary: bool,
         to: &mut Outside<'_>,
     ) {
-        let about = if to.is_ordinary(words) {
+        let about = if ordinary {
             let flow = (words[1] >> 32) as u32;
             Arrival { bytes: size(words), flow, ecn: Codepoint::NotEct, plain_ack: false }
         } else {
             about(&packet(words))
         };
-        let transmitting = match self.asks {
-            (NEVER, _) => (self.leaves != NEVER).then(|| size(self.sending)),
-            (_, leaving) => Some(leaving),
-        };
+        let idle = self.leaves == NEVER && self.asks == NEVER;
+        let transmitting = if idle { None } else { Some(self.sending_bytes) };
         if let Some(policer) = &mut self.policer
             && !policer.admits(now, about.bytes)
         {
@@ -68,18 +68,20 @@ impl Service {
     ) -> u64 {
         let mut left = 0;
         loop {
-            let mut now = self.asks.0;
+            let mut now = self.asks;
             if self.leaves <= leave_by {
                 now = self.leaves;
                 self.leaves = NEVER;
                 left += 1;
-                self.cross(now, self.sending, to);
-                if self.counting == Counting::WithTransmission && now >= ask_before {
-                    self.asks = (now, size(self.sending));
+                if let Some(words) = self.sending.take() {
+                    self.cross_now(now, words, to);
+                }
+                if now >= ask_before && self.counting == Counting::WithTransmission {
+                    self.asks = now;
                     continue;
                 }
             } else if now < ask_before {
-                self.asks.0 = NEVER;
+                self.asks = NEVER;
             } else {
                 return left;
             }
@@ -116,23 +118,33 @@ impl Service {
             let leaves = self.transmitter.finish(now, next.bytes, waited);
             if leaves > now {
                 // One that never leaves is in transmission all the same.
-                (self.sending, self.leaves) = (words, leaves.min(NEVER - 1));
+                self.leaves = leaves.min(NEVER - 1);
+                self.sending_bytes = next.bytes;
+                if leaves < to.stop() {
+                    // Nothing can come between: no change, and nothing that others may do.
+                    self.cross(leaves, words, to);
+                } else {
+                    self.sending = Some(words);
+                }
                 return;
             }
-            self.cross_at_once(now, words, to);
+            self.cross_now(now, words, to);
             waited = true;
         }
     }
 
-    /// A packet that takes no time leaves.
+    /// A packet leaves that took no time, or that was in transmission when a run ended.
     #[inline(never)]
-    fn cross_at_once(&mut self, now: u64, words: Words, to: &mut Outside<'_>) {
+    fn cross_now(&mut self, now: u64, words: Words, to: &mut Outside<'_>) {
         self.cross(now, words, to);
     }
 
     /// A packet is on the line.
     #[inline(always)]
     fn cross(&mut self, now: u64, mut words: Words, to: &mut Outside<'_>) {
+        if let Some(at) = self.line.cross_plainly(now) {
+            return to.put(at, words);
+        }
         let way = self.line.cross(now);
         if way.lost {
             words[2] |= u64::from(LOST) << 48;

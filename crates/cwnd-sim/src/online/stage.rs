@@ -45,10 +45,10 @@ impl<'a> Outside<'a> {
         Outside { net, hosts, echoes, link, stop, state, rings, ordinary, active: Vec::new() }
     }
 
-    /// Whether a packet is a full one without flags.
+    /// Nothing that happens then or later may be done.
     #[inline(always)]
-    pub(super) fn is_ordinary(&self, words: Words) -> bool {
-        words[2] >> 32 == self.ordinary
+    pub(super) fn stop(&self) -> u64 {
+        self.stop
     }
 
     /// Put a packet where its channel goes from the link.
@@ -197,7 +197,8 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
                 left += service.go_on(queue, at, at + asks_too, outside);
                 let [_, sent, sequence, rest] = outside.rings[ring as usize].pop_words();
                 let words = [sent, sequence, rest];
-                if !outside.is_ordinary(words) {
+                let ordinary = rest >> 32 == outside.ordinary;
+                if !ordinary {
                     let flags = (rest >> 48) as u16;
                     if flags & LOST != 0 {
                         outside.end_of_line(ring, [at, sent, sequence, rest]);
@@ -207,7 +208,7 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
                     bare += u64::from(flags & BARE);
                 }
                 came += 1;
-                service.arrive(queue, limits, at, words, outside);
+                service.arrive(queue, limits, at, words, ordinary, outside);
             };
             if next < limit {
                 merge.replace_first(Key { at: next, input: first.input });
