@@ -110,19 +110,26 @@ impl Control {
         backlog: &mut Backlog<P>,
         dropped: &mut Vec<P>,
     ) -> Option<Departure<P>> {
-        // Most packets have not waited for long.
-        if !self.dropping
-            && let Some(head) = backlog.head()
-            && now.saturating_sub(head.arrived) < codel.target.0
-        {
-            self.bad_from = None;
-            return backlog.pop().map(|held| depart(held, false));
+        if let Some(departure) = self.pass(codel, now, backlog) {
+            return Some(departure);
         }
         let (held, bad) = self.take(codel, full_packet, now, backlog)?;
         if bad || self.dropping {
             return self.drop_or_mark(codel, full_packet, now, backlog, dropped, held, bad);
         }
         Some(depart(held, false))
+    }
+
+    /// The packet at the head, if it has not waited for long and packets are not being dropped: most are such packets. Else
+    /// nothing has happened yet.
+    #[inline(always)]
+    pub fn pass<P>(&mut self, codel: &CoDel, now: u64, backlog: &mut Backlog<P>) -> Option<Departure<P>> {
+        let head = backlog.head()?;
+        if self.dropping || now.saturating_sub(head.arrived) >= codel.target.0 {
+            return None;
+        }
+        self.bad_from = None;
+        backlog.pop().map(|held| depart(held, false))
     }
 
     /// Take the packet at the head, and say whether it is one too many that has waited too long.

@@ -95,6 +95,11 @@ enum Fate {
     Drop,
 }
 
+#[inline]
+fn depart<P>(held: Held<P>, fate: &Fate) -> Departure<P> {
+    Departure { packet: held.packet, bytes: held.bytes, mark: matches!(fate, Fate::Mark) }
+}
+
 impl<P> DualPi2Queue<P> {
     pub fn new(dual: &DualPi2) -> DualPi2Queue<P> {
         let mut queue = DualPi2Queue {
@@ -243,6 +248,14 @@ impl<P> QueueDiscipline<P> for DualPi2Queue<P> {
         if self.updates.is_due(now) {
             self.catch_up(now);
         }
+        if self.low_latency.len() == 0 {
+            self.owed = 0;
+            let held = self.classic.pop()?;
+            match self.classic_fate(&held) {
+                Fate::Drop => dropped.push(held.packet),
+                fate => return Some(depart(held, &fate)),
+            }
+        }
         loop {
             let contended = self.low_latency.len() > 0 && self.classic.len() > 0;
             let serves_classic = self.serves_classic();
@@ -263,8 +276,7 @@ impl<P> QueueDiscipline<P> for DualPi2Queue<P> {
                 let change = if serves_classic { self.share - SHARES } else { self.share };
                 self.owed += change * i64::from(held.bytes);
             }
-            let mark = matches!(fate, Fate::Mark);
-            return Some(Departure { packet: held.packet, bytes: held.bytes, mark });
+            return Some(depart(held, &fate));
         }
     }
 

@@ -99,6 +99,37 @@ impl<P> FqCoDelQueue<P> {
         (((hash >> 32) * self.flows.len() as u64) >> 32) as u32
     }
 
+    /// The whole rule.
+    #[inline(never)]
+    fn dequeue_otherwise(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let number = *list.front()?;
+            let queue = &mut self.flows[number as usize];
+            if queue.credits <= 0 {
+                queue.credits += self.quantum;
+                list.pop_front();
+                self.old.push_back(number);
+                continue;
+            }
+            let (packets, bytes) = (queue.backlog.len(), queue.backlog.bytes());
+            let next = queue.control.dequeue(&self.codel, self.full_packet, now, &mut queue.backlog, dropped);
+            self.waiting -= packets - queue.backlog.len();
+            self.waiting_bytes -= bytes - queue.backlog.bytes();
+            if let Some(departure) = next {
+                queue.credits -= i64::from(departure.bytes);
+                return Some(departure);
+            }
+            list.pop_front();
+            if is_new {
+                self.old.push_back(number);
+            } else {
+                queue.listed = false;
+            }
+        }
+    }
+
     /// Drop from the heads of the fattest queues until what waits is within the limit.
     #[inline(never)]
     fn shorten(&mut self, limits: &Limits, transmitting: Option<u32>, dropped: &mut Vec<P>) {
@@ -151,34 +182,26 @@ impl<P> QueueDiscipline<P> for FqCoDelQueue<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
-        loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let number = *list.front()?;
-            let queue = &mut self.flows[number as usize];
-            if queue.credits <= 0 {
-                queue.credits += self.quantum;
-                list.pop_front();
-                self.old.push_back(number);
-                continue;
-            }
-            let (packets, bytes) = (queue.backlog.len(), queue.backlog.bytes());
-            let next = queue.control.dequeue(&self.codel, self.full_packet, now, &mut queue.backlog, dropped);
-            self.waiting -= packets - queue.backlog.len();
-            self.waiting_bytes -= bytes - queue.backlog.bytes();
-            if let Some(departure) = next {
+        if self.new.is_empty() {
+            // Only old queues take turns; most packets have not waited for long.
+            while let Some(&number) = self.old.front() {
+                let queue = &mut self.flows[number as usize];
+                if queue.credits <= 0 {
+                    queue.credits += self.quantum;
+                    self.old.pop_front();
+                    self.old.push_back(number);
+                    continue;
+                }
+                let Some(departure) = queue.control.pass(&self.codel, now, &mut queue.backlog) else { break };
                 queue.credits -= i64::from(departure.bytes);
+                self.waiting -= 1;
+                self.waiting_bytes -= u64::from(departure.bytes);
                 return Some(departure);
             }
-            list.pop_front();
-            if is_new {
-                self.old.push_back(number);
-            } else {
-                queue.listed = false;
-            }
         }
+        self.dequeue_otherwise(now, dropped)
     }
 
     #[inline]

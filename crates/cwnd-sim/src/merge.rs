@@ -1,10 +1,15 @@
 //! Merging sorted inputs.
 
-/// A 4-ary heap of (time, input) pairs, smallest first; the input's number breaks ties.
+/// (time, input) pairs, smallest first; the input's number breaks ties. A few are kept sorted, many in a 4-ary heap.
 #[derive(Clone, Debug, Default)]
 pub struct Merge {
+    /// A heap, and sorted unless there are or were many.
     heap: Vec<Key>,
+    many: bool,
 }
+
+/// So many are few.
+const FEW: usize = 8;
 
 /// A time and the input whose first packet has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +30,7 @@ impl Merge {
     #[inline]
     pub fn clear(&mut self) {
         self.heap.clear();
+        self.many = false;
     }
 
     /// Whether there is no input.
@@ -38,8 +44,10 @@ impl Merge {
     pub fn push(&mut self, key: Key) {
         let mut i = self.heap.len();
         self.heap.push(key);
+        // What is sorted is a heap, too.
+        self.many |= i >= FEW;
         while i > 0 {
-            let parent = (i - 1) / 4;
+            let parent = if self.many { (i - 1) / 4 } else { i - 1 };
             if self.heap[parent] <= key {
                 break;
             }
@@ -53,6 +61,9 @@ impl Merge {
     #[inline]
     pub fn first_two(&self) -> Option<(Key, Key)> {
         let first = *self.heap.first()?;
+        if !self.many {
+            return Some((first, self.heap.get(1).copied().unwrap_or(Key::NEVER)));
+        }
         let rest = &self.heap[1..self.heap.len().min(5)];
         Some((first, rest.iter().copied().min().unwrap_or(Key::NEVER)))
     }
@@ -60,20 +71,32 @@ impl Merge {
     /// The first input has come to another time.
     #[inline]
     pub fn replace_first(&mut self, key: Key) {
-        self.sift_down(key);
+        if self.many {
+            return self.sift_down(key);
+        }
+        let mut place = 0;
+        while let Some(&next) = self.heap.get(place + 1)
+            && next < key
+        {
+            self.heap[place] = next;
+            place += 1;
+        }
+        self.heap[place] = key;
     }
 
     /// The first input has ended.
     #[inline]
     pub fn pop_first(&mut self) {
-        if let Some(last) = self.heap.pop()
+        if !self.many {
+            self.heap.remove(0);
+        } else if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
             self.sift_down(last);
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn sift_down(&mut self, key: Key) {
         let heap = self.heap.as_mut_slice();
         let mut i = 0;
@@ -102,20 +125,22 @@ impl Merge {
 mod tests {
     use super::*;
 
+    /// Few inputs and many, on both sides of the bound between them.
     #[test]
     fn merges_as_a_sort_does() {
-        let inputs: Vec<Vec<u64>> = (0..9)
-            .map(|i| {
-                let mut times: Vec<u64> = (0..50).map(|j| (i * 31 + j * 17 + (i * j) % 7) % 97).collect();
-                times.sort_unstable();
-                times
-            })
-            .collect();
-        let mut sorted: Vec<(u64, usize)> =
-            inputs.iter().enumerate().flat_map(|(i, v)| v.iter().map(move |&t| (t, i))).collect();
-        sorted.sort_unstable();
+        for count in [1, 2, FEW as u64, FEW as u64 + 1, 30] {
+            let times = |i: u64| (0..50).map(move |j| (i * 31 + j * 17 + (i * j) % 7) % 97);
+            let mut inputs: Vec<Vec<u64>> = (0..count).map(|i| times(i).collect()).collect();
+            inputs.iter_mut().for_each(|times| times.sort_unstable());
+            let mut sorted: Vec<(u64, usize)> =
+                inputs.iter().enumerate().flat_map(|(i, v)| v.iter().map(move |&t| (t, i))).collect();
+            sorted.sort_unstable();
+            assert_eq!(merge(&inputs), sorted, "{count} inputs");
+        }
+    }
 
-        let mut next = [0usize; 9];
+    fn merge(inputs: &[Vec<u64>]) -> Vec<(u64, usize)> {
+        let mut next = vec![0usize; inputs.len()];
         let mut merge = Merge::default();
         for (i, times) in inputs.iter().enumerate() {
             merge.push(Key { at: times[0], input: i as u32 });
@@ -133,6 +158,6 @@ mod tests {
                 merge.replace_first(Key { at: inputs[i][next[i]], input: first.input });
             }
         }
-        assert_eq!(merged, sorted);
+        merged
     }
 }
