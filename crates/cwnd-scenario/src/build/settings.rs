@@ -136,7 +136,7 @@ const COMMON: &[Setting] = &[
     Setting {
         key: "flow",
         title: "Flows",
-        about: "Flows one by one, with what sets each apart: count, start, stop, rtt, bytes, traffic, deadline, reverse.",
+        about: "Flows one by one, with what sets each apart: count, start, stop, rtt, bytes, traffic, deadline, group, reverse.",
         default: "no such list",
         example: "cubic; start=21 s; rtt=320 ms",
         kind: SettingKind::Flows,

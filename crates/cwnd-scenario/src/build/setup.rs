@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Arrivals, Buffer, BufferTerm, ByteSize, Decimal, DeliveryTrace, Discipline, EcnThreshold, FlowGroup,
     FlowSpec, Place, Probability, Problem, QueueLimit, Rate, Scenario, Schedule, ShortFlows, Side, Stack,
-    StackProfile, Time, Traffic,
+    StackProfile, Time, Traffic, metrics,
 };
 
 /// All options of an experiment but its flows and its seed. The defaults are those of [`Setup::default`].
@@ -44,7 +44,8 @@ pub struct Setup {
     pub hops: Option<u32>,
     /// The satellite's link.
     pub satellite: SatelliteChoice,
-    /// Flows beside those of the experiment: on each hop of a parking lot, on the wires of a satellite network; none.
+    /// Flows beside those of the experiment: on each hop of a parking lot, on the wires of a satellite network, else on the
+    /// bottleneck; none.
     pub cross_flows: Option<CrossFlows>,
     /// The stack; ns2.
     pub stack: StackChoice,
@@ -162,10 +163,12 @@ impl Setup {
                 bytes: group.bytes.or(self.bytes.filter(|_| usual)).map(|size| size.0),
                 traffic: group.traffic.unwrap_or(if usual { self.traffic } else { Traffic::Bulk }),
                 deadline: group.deadline.or(self.deadline.filter(|_| usual)),
+                group: self.name(group, *owner < own).map(str::to_owned),
                 short: false,
                 reverse: group.reverse,
             }
         };
+        self.check_names(groups, own)?;
         let mut scenario = Scenario {
             flows: owners.iter().zip(times).zip(built.routes).map(flow).collect(),
             arrivals,
@@ -187,6 +190,25 @@ impl Setup {
             return Err(vec![Problem { place: "short_flows".to_owned(), message }]);
         }
         Ok(scenario)
+    }
+
+    /// The name of a group of flows: its own, or which side of an experiment with cross flows it is.
+    fn name<'a>(&self, group: &'a FlowGroup, own: bool) -> Option<&'a str> {
+        let usual = self.cross_flows.is_some().then_some(if own { OWN } else { CROSS });
+        group.name.as_deref().or(usual)
+    }
+
+    /// A name that metrics give to something else would be ambiguous.
+    fn check_names(&self, groups: &[FlowGroup], own: usize) -> Result<(), Vec<Problem>> {
+        let named = |(index, group): (usize, &FlowGroup)| {
+            let name = self.name(group, index < own)?;
+            let taken =
+                metrics::is_reserved(name) || groups.iter().any(|other| other.algorithm.to_string() == name);
+            let message = format!("metrics call something else `{name}`: take another name");
+            taken.then(|| Problem { place: format!("flows[{index}].group"), message })
+        };
+        let problems: Vec<Problem> = groups.iter().enumerate().filter_map(named).collect();
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
     /// Of what the short flows are drawn, once the network is there.
@@ -234,9 +256,9 @@ impl Setup {
         all.extend(match self.topology {
             Topology::ParkingLot => at(&mut (1..=self.hops()).map(Place::Hop))?,
             Topology::Satellite => at(&mut std::iter::once(Place::Side(Side::Wired)))?,
-            _ => {
-                let message =
-                    "a parking lot and a satellite network have a place for them: say them as flows";
+            Topology::Dumbbell | Topology::Path | Topology::Incast => at(&mut std::iter::once(Place::Usual))?,
+            Topology::Graph(_) => {
+                let message = "a graph has no place for them: say them as flows with a path";
                 return Err(Problem { place: "cross_flows".to_owned(), message: message.to_owned() });
             }
         });
@@ -359,6 +381,10 @@ impl Setup {
         times
     }
 }
+
+/// What the experiment's own flows are called where there are cross flows, and what those are called.
+const OWN: &str = "own";
+const CROSS: &str = "cross";
 
 const NO_DEADLINE: &str = "a flow needs some time: write `50 ms`, for example";
 

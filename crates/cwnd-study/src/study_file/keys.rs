@@ -280,7 +280,8 @@ pub static FIGURE: Section = Section {
 };
 
 /// What a trace can show.
-pub static SHOWN: &[&str] = &["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue"];
+pub static SHOWN: &[&str] =
+    &["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue", "mean_cwnd", "jain"];
 
 /// `[[tables]]`.
 pub static TABLE: Section = Section {
