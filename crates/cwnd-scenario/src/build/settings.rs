@@ -285,6 +285,20 @@ const COMMON: &[Setting] = &[
         measure: milliseconds,
     },
     Setting {
+        key: "rtts",
+        title: "Base RTTs",
+        about: "Base round-trip times of the flows one after the other, from the first again after the last. The bottleneck's \
+                delay must be less than half of the least, and a flow's own links have the rest.",
+        default: "all have that of the topology",
+        example: "80 ms, 20 ms",
+        kind: SettingKind::Text("times in quotes"),
+        set: |e, text| {
+            let times: Result<_, _> = text.split(',').map(|time| time.trim().parse().map_err(unit)).collect();
+            times.map(|times| e.setup.rtts = times)
+        },
+        measure: nothing,
+    },
+    Setting {
         key: "buffer",
         title: "Buffer",
         about: "What the queue before the bottleneck holds: packets, BDPs, packets a flow, bytes or `unlimited`.",

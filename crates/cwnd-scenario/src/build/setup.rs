@@ -22,6 +22,9 @@ pub struct Setup {
     pub rate: Rate,
     /// Delay of the bottleneck; 100 ms one way.
     pub delay: LineDelay,
+    /// Base round-trip times of the flows one after the other, from the first again after the last; the topology's. Reverse
+    /// and cross flows are not counted.
+    pub rtts: Vec<Time>,
     /// What the bottleneck's queue holds; 1 BDP.
     pub buffer: Buffer,
     /// Packet error rate of the bottleneck, forward; 0. It cannot stand beside a loss of `forward`.
@@ -81,6 +84,7 @@ impl Default for Setup {
             topology: Topology::Dumbbell,
             rate: Rate(1_000_000_000),
             delay: LineDelay::OneWay(Time::from_millis(100)),
+            rtts: Vec::new(),
             buffer: Buffer::Packets(vec![BufferTerm::Bdp(Decimal::new(1, 0))]),
             per: Probability::ZERO,
             ecn_threshold: None,
@@ -126,12 +130,12 @@ impl Setup {
             .enumerate()
             .flat_map(|(g, group)| std::iter::repeat_n(g, group.count as usize))
             .collect();
-        let end = |group: &FlowGroup| Endpoints {
-            rtt: group.rtt,
-            reverse: group.reverse,
-            place: group.place.clone(),
-        };
-        let ends = owners.iter().map(|g| end(&groups[*g]));
+        let mut rtts = self.rtts.iter().cycle();
+        let ends = owners.iter().map(|owner| {
+            let group = &groups[*owner];
+            let in_turn = if group.reverse || *owner >= own { None } else { rtts.next().copied() };
+            Endpoints { rtt: group.rtt.or(in_turn), reverse: group.reverse, place: group.place.clone() }
+        });
         // The short flows' two hosts come last.
         let ends = ends.chain(self.short_flows.iter().map(|_| Endpoints::default())).collect();
         let times = self.times(groups, own, &owners, &mut problems);

@@ -328,6 +328,19 @@ fn cross_flows_come_after_the_experiments_own() {
 }
 
 #[test]
+fn flows_take_base_rtts_in_turn() {
+    let settings = [("rtts", "80 ms, 20 ms"), ("delay", "5 ms"), ("flows", "3"), ("cross-flows", "newreno")];
+    let scenario = said(&settings).unwrap();
+    let rtts: Vec<Time> = (0..4).map(|flow| scenario.base_rtt(flow)).collect();
+    // The cross flow has the topology's: 2 x (1 + 5 + 1) ms.
+    assert_eq!(rtts, [80, 20, 80, 14].map(Time::from_millis));
+    assert!(said(&[("rtts", "80 ms, 8 ms"), ("delay", "5 ms"), ("flows", "2")]).unwrap_err().contains("rtt"));
+    let setting = crate::build::settings::find("rtts").unwrap();
+    let refused = (setting.set)(&mut crate::build::Experiment::default(), "80 ms, 20").unwrap_err();
+    assert!(refused.contains("unit"), "{refused}");
+}
+
+#[test]
 fn a_group_has_a_name_that_metrics_give_to_nothing_else() {
     let named = |flows: &[&str]| {
         let groups: Vec<FlowGroup> = flows.iter().map(|flow| flow.parse().unwrap()).collect();
