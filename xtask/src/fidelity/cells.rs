@@ -43,15 +43,15 @@ impl fmt::Display for Pair {
 const CUBIC: Pair = Pair { module: "cubic", algorithm: "cubic-2008" };
 const COMPOUND: Pair = Pair { module: "compound", algorithm: "compound-ns2" };
 
-/// P2's variants that are modules of ns-2.35's.
+/// P2's variants that are modules of ns-2.35's, and our algorithms with the settings of those modules.
 pub static PAIRS: [Pair; 9] = [
     Pair { module: "reno", algorithm: "newreno" },
     Pair { module: "bic", algorithm: "bic" },
     CUBIC,
     Pair { module: "highspeed", algorithm: "highspeed" },
-    Pair { module: "htcp", algorithm: "htcp" },
+    Pair { module: "htcp", algorithm: "htcp:rtt_scaling=true" },
     Pair { module: "illinois", algorithm: "illinois" },
-    Pair { module: "scalable", algorithm: "scalable" },
+    Pair { module: "scalable", algorithm: "scalable:ai_cnt=50" },
     Pair { module: "yeah", algorithm: "yeah" },
     COMPOUND,
 ];
