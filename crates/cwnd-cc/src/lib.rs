@@ -13,6 +13,7 @@ extern crate alloc;
 mod parameters;
 pub mod algorithms;
 mod event;
+pub mod models;
 pub mod parts;
 mod registry;
 #[cfg(test)]

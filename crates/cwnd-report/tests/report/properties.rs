@@ -61,7 +61,9 @@ fn state() -> impl Strategy<Value = RunState> {
 fn kinds(a: &str, b: &str, series: Option<&str>) -> Vec<FigureKind> {
     let (x, y, value) = (a.to_owned(), b.to_owned(), "jain_index".to_owned());
     let series = series.map(str::to_owned);
-    let show = ["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue", "unknown"].map(str::to_owned);
+    let show =
+        ["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue", "mean_cwnd", "jain", "unknown"]
+            .map(str::to_owned);
     vec![
         FigureKind::Line { x: x.clone(), y: "throughput_bps".into(), series: series.clone() },
         FigureKind::Bars { x: x.clone(), y: "jain_index".into(), series: series.clone() },
@@ -107,6 +109,8 @@ fn results() -> impl Strategy<Value = Results> {
             columns: Some("three".into()),
             metrics: vec!["throughput_bps".into(), "jain_index".into(), "nothing".into()],
             select: Selection::default(),
+            printed: Vec::new(),
+            scale: BTreeMap::new(),
         };
         let study = Study {
             name: "study".into(),
@@ -124,6 +128,9 @@ fn results() -> impl Strategy<Value = Results> {
             figures,
             tables: vec![table.clone(), Table { columns: None, rows: Vec::new(), ..table }],
             claims: Vec::new(),
+            derived: Vec::new(),
+            quick: None,
+            reduced: None,
             traces: Vec::new(),
         };
         Results { study, runs, provenance: Provenance::default() }

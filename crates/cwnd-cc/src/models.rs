@@ -1,0 +1,164 @@
+//! The papers' models: what their model figures show, as functions of numbers.
+//!
+//! A file for each paper, with its equations, units and ranges. [`all`] lists the figures that are drawn from them and
+//! not from runs; a study asks for one with `kind = "model"`, `model = "elastic-figure-5"`.
+//!
+//! Windows are in packets, times in seconds, rates in bits a second, unless a function says otherwise. Nothing is
+//! fitted to a printed figure: what a paper leaves open is chosen as in the algorithm's own file, and said.
+
+pub mod agile_sd;
+pub mod cltcp;
+pub mod elastic;
+pub mod epoch;
+pub mod invs;
+mod path;
+
+pub use path::Path;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A figure that is drawn from a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// Name, as a study writes it: `elastic-figure-5`.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub title: &'static str,
+    /// Paper and figure.
+    pub source: &'static str,
+    /// How it is to be read: what was chosen where the paper says nothing or contradicts itself.
+    pub reading: &'static str,
+    /// What is drawn to the right, in every panel.
+    pub x: Quantity,
+    /// Computes what is drawn.
+    pub panels: fn() -> Vec<Panel>,
+}
+
+/// What an axis measures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// Its name: `RTT`.
+    pub name: &'static str,
+    /// Its unit; empty if it has none.
+    pub unit: &'static str,
+    /// Whether equal ratios are equally long, and not equal differences.
+    pub logarithmic: bool,
+    /// Where the axis begins, if not with the data.
+    pub from: Option<f64>,
+    /// Where the axis ends, if not with the data.
+    pub to: Option<f64>,
+}
+
+/// Lines over one vertical axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// What sets it apart from the others; empty if it is the only one.
+    pub title: &'static str,
+    /// What is drawn upwards.
+    pub y: Quantity,
+    /// The lines, in the order of the legend. Lines with one label are one thing in several panels.
+    pub lines: Vec<Line>,
+}
+
+/// A line through points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What it is of.
+    pub label: String,
+    /// Its points, in the order in which they are joined.
+    pub points: Vec<(f64, f64)>,
+    /// How it is drawn.
+    pub kind: LineKind,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineKind {
+    /// What the figure is about.
+    Curve,
+    /// A limit or a reference that curves are seen against.
+    Guide,
+    /// A way through the plane, with arrows; its points are not sorted.
+    Way,
+}
+
+impl Quantity {
+    /// A quantity in proportion.
+    pub const fn linear(name: &'static str, unit: &'static str) -> Quantity {
+        Quantity { name, unit, logarithmic: false, from: None, to: None }
+    }
+
+    /// A quantity by its logarithm.
+    pub const fn log(name: &'static str, unit: &'static str) -> Quantity {
+        Quantity { logarithmic: true, ..Quantity::linear(name, unit) }
+    }
+
+    /// The same with fixed ends.
+    pub const fn within(self, from: f64, to: f64) -> Quantity {
+        Quantity { from: Some(from), to: Some(to), ..self }
+    }
+
+    /// The same with a fixed beginning.
+    pub const fn from(self, from: f64) -> Quantity {
+        Quantity { from: Some(from), ..self }
+    }
+}
+
+impl Line {
+    /// What a figure is about.
+    pub fn curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
+        Line { label: label.into(), points, kind: LineKind::Curve }
+    }
+
+    /// A reference.
+    pub fn guide(label: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
+        Line { label: label.into(), points, kind: LineKind::Guide }
+    }
+
+    /// A way through the plane.
+    pub fn way(label: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
+        Line { label: label.into(), points, kind: LineKind::Way }
+    }
+}
+
+/// Every model figure, in the order of the papers.
+pub fn all() -> &'static [Model] {
+    MODELS
+}
+
+/// The model figure of that name.
+pub fn find(name: &str) -> Option<&'static Model> {
+    MODELS.iter().find(|model| model.name == name)
+}
+
+static MODELS: &[Model] = &[
+    elastic::FIGURE_2,
+    elastic::FIGURE_5,
+    elastic::FIGURE_5_WINDOWS,
+    agile_sd::FIGURE_4,
+    agile_sd::FIGURE_5,
+    agile_sd::FIGURE_6,
+    cltcp::FIGURE_1,
+    cltcp::THROUGHPUT,
+    invs::FIGURE_1,
+    invs::FIGURE_3,
+];
+
+/// So many values from `from` to `to`, both included, at equal distances.
+pub(crate) fn steps(from: f64, to: f64, count: usize) -> impl Iterator<Item = f64> {
+    (0..count).map(move |i| from + (to - from) * i as f64 / (count - 1) as f64)
+}
+
+/// So many values from `from` to `to`, both included and positive, at equal ratios.
+pub(crate) fn ratios(from: f64, to: f64, count: usize) -> impl Iterator<Item = f64> {
+    // The ends are exact, so that no axis shows 399.99999.
+    (0..count).map(move |i| match i {
+        0 => from,
+        i if i + 1 == count => to,
+        i => from * libm::pow(to / from, i as f64 / (count - 1) as f64),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+use super::*;
+use crate::testing::assert_near;
+
+#[test]
+fn the_papers_example() {
+    // 20 (1/4 + 1/3 + 1/2 + 1) = 41.6667 ms against 4 x 20 = 80 ms: 47.9 % less, "around 48 %".
+    let agile = epoch_time(20.0, &[4.0, 3.0, 2.0, 1.0]);
+    assert_near(agile, 41.666_667, 1e-6);
+    assert_near(epoch_time(20.0, &[1.0; 4]), 80.0, 1e-12);
+    assert_near(1.0 - agile / 80.0, 0.479_167, 1e-6);
+}
+
+#[test]
+fn equation_1_gives_the_example_other_factors() {
+    let epoch = Epoch { loss: 12.0, degraded: 9.0, lambda_max: 4.0 };
+    let lambdas = [9.0, 10.0, 11.0, 12.0].map(|w| lambda(&epoch, w));
+    // gap_total 3; gaps 3, 2, 1 and (at least) 1.
+    assert_near(lambdas[0], 4.0, 1e-12);
+    assert_near(lambdas[1], 8.0 / 3.0, 1e-12);
+    assert_near(lambdas[2], 4.0 / 3.0, 1e-12);
+    assert_near(lambdas[3], 4.0 / 3.0, 1e-12);
+    // 20 (0.25 + 0.375 + 0.75 + 0.75)
+    assert_near(epoch_time(20.0, &lambdas), 42.5, 1e-9);
+    assert_near(epoch_time(20.0, &lambdas[..3]), 27.5, 1e-9);
+}
+
+#[test]
+fn a_factor_of_one_is_newreno() {
+    let epoch = Epoch { loss: 1_500.0, degraded: 1_425.0, lambda_max: 1.0 };
+    assert_eq!(epoch.round_trips(), 75.0);
+    assert_near(epoch.window(40.0), 1_465.0, 1e-12);
+    for w in [1_425.0, 1_450.0, 1_500.0, 1_600.0] {
+        assert_eq!(lambda(&epoch, w), 1.0);
+    }
+    // But not under the degraded window, as printed: 500/75.
+    assert_near(lambda(&epoch, 1_000.0), 6.666_667, 1e-6);
+}
+
+#[test]
+fn an_epoch_in_real_numbers() {
+    let epoch = papers(3.0);
+    // G = 75: 25 ln 3 = 27.4653 round trips to a gap of 25, then 25 more: 52.4653, 70 % of 75.
+    assert_near(epoch.round_trips(), 52.465_31, 1e-5);
+    assert_near(epoch.window(27.465_31), 1_475.0, 1e-4);
+    // A round trip is the first of 25 e-folds: 1,500 - 75 e^(-1/25) = 1,427.94.
+    assert_near(epoch.window(1.0), 1_427.940_79, 1e-4);
+    assert_eq!(epoch.window(60.0), 1_500.0);
+}
+
+/// The window packet by packet, by the equations as printed, against the real-valued model.
+#[test]
+fn the_model_is_the_algorithm_in_small_steps() {
+    for lambda_max in LAMBDA_MAXIMA {
+        let epoch = papers(lambda_max);
+        let (mut window, mut round_trips) = (epoch.degraded, 0.0);
+        while window < epoch.loss - 1.0 {
+            round_trips += 1.0 / window;
+            window += lambda(&epoch, window) / window;
+            let model = epoch.window(round_trips);
+            assert!((window - model).abs() < 0.05, "{lambda_max}: {window} {model}");
+        }
+    }
+}
