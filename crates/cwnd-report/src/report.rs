@@ -11,7 +11,7 @@ mod digest;
 mod facts;
 mod figures;
 mod findings;
-mod html;
+pub(crate) mod html;
 mod page;
 mod provenance;
 mod samples;
