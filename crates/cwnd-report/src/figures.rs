@@ -8,6 +8,7 @@ mod frame;
 mod heat_map;
 mod line;
 mod missing;
+pub mod model;
 pub(crate) mod points;
 mod trace;
 pub mod traces;
