@@ -2,6 +2,7 @@
 
 use crate::number::{si_prefix, thousands};
 use cwnd_scenario::metrics::{self, Better};
+use cwnd_study::{Formula, Study};
 
 /// The ratios of a part to its whole, which are shown in per cent. The other metrics without a unit are indices and
 /// counts.
@@ -81,6 +82,30 @@ impl Measure {
         }
     }
 
+    /// The metric of this name, which the study may have derived.
+    pub fn of_study(study: &Study, name: &str) -> Measure {
+        let Some(derived) = study.derived(name) else { return Measure::of(name) };
+        let of = Measure::of(&derived.metric);
+        let opposite = match of.better {
+            Better::More => Better::Less,
+            Better::Less => Better::More,
+            Better::Neither => Better::Neither,
+        };
+        let (better, unit) = match derived.formula {
+            Formula::Loss => (opposite, Unit::Share),
+            Formula::Gain => (of.better, Unit::Share),
+            Formula::Ratio => (of.better, Unit::Plain(String::new())),
+            Formula::Difference => (of.better, of.unit),
+        };
+        let formula = format!(
+            "{}, of {}; the reference is {}, with the same seed",
+            derived.formula.written(),
+            small(&of.title),
+            derived.reference
+        );
+        Measure { title: derived.title.clone(), formula: Some(formula), better, unit }
+    }
+
     /// A quantity in a unit without prefixes.
     pub fn plain(title: &str, unit: &str) -> Measure {
         Measure {
@@ -111,6 +136,30 @@ impl Measure {
 }
 
 impl Measure {
+    /// The unit in which a value is multiplied by `factor`, as a publication prints it: Mbit/s for 1e-6, % for 100. None
+    /// if it has no name.
+    pub fn multiplied(&self, factor: f64) -> Option<Shown> {
+        let unit = match &self.unit {
+            _ if factor == 1.0 => self.own_unit().to_owned(),
+            Unit::Share if factor == 100.0 => "%".to_owned(),
+            Unit::Si(unit) => {
+                let (scale, prefix) = si_prefix(1.0 / factor);
+                let is_prefix = (scale * factor - 1.0).abs() < 1e-9;
+                is_prefix.then(|| format!("{prefix}{unit}"))?
+            }
+            Unit::Share | Unit::Plain(_) => return None,
+        };
+        Some(Shown { factor, unit })
+    }
+
+    /// The unit of its values as they are.
+    fn own_unit(&self) -> &str {
+        match &self.unit {
+            Unit::Share => "",
+            Unit::Si(unit) | Unit::Plain(unit) => unit,
+        }
+    }
+
     /// Its title at the beginning of a label. A name that is written small (`cwnd`) stays so.
     pub fn heading(&self) -> String {
         match self.title.as_str() {

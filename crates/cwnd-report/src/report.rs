@@ -7,6 +7,8 @@
 //!
 //! Study texts are not trusted: every text is escaped.
 
+mod claim_unit;
+mod claims;
 mod digest;
 mod facts;
 mod figures;

@@ -24,7 +24,7 @@ impl Looks {
                 FigureKind::Line { series, .. }
                 | FigureKind::Bars { series, .. }
                 | FigureKind::Trace { series, .. } => series.as_deref(),
-                FigureKind::HeatMap { .. } => None,
+                FigureKind::HeatMap { .. } | FigureKind::Model { .. } => None,
             };
             let axis = series.and_then(|name| study.axis(name));
             for point in axis.iter().flat_map(|axis| &study.axes[*axis].points) {

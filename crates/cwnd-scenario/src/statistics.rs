@@ -46,6 +46,27 @@ impl Summary {
             ci95: error.map(|error| error * student_t(0.95, freedom)),
         })
     }
+
+    /// The mean / its standard error. If all values are the same it is infinite, or none if they are nothing; none of a
+    /// single value.
+    pub fn t(&self) -> Option<f64> {
+        match self.standard_error {
+            Some(0.0) if self.mean == 0.0 => None,
+            error => error.map(|error| self.mean / error),
+        }
+    }
+
+    /// Two-sided p-value of the t-test: how probable a mean as far from 0 would be if the true one were 0. If all values
+    /// are the same it is 0, or 1 if they are nothing; none of a single value.
+    pub fn p(&self) -> Option<f64> {
+        let freedom = u32::try_from(self.count - 1).unwrap_or(u32::MAX);
+        self.standard_error.map(|_| self.t().map_or(1.0, |t| two_sided_p(t, freedom)))
+    }
+
+    /// The ends of the 95 % interval; none of a single value.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.ci95.map(|half| (self.mean - half, self.mean + half))
+    }
 }
 
 /// The t for which a variable of Student's distribution lies between -t and t with probability `within` (0.95

@@ -71,6 +71,7 @@ fn once(directory: &Path, flows: u32, runs: u32, jobs: usize) -> Result<Measured
     store.keep_study(&KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),
+        scale: cwnd_study::RunScale::Paper,
         repeats: study.repeats,
         keys: plan.keys.clone(),
         provenance: Provenance::default(),

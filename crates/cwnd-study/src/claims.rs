@@ -1,8 +1,10 @@
-//! Whether what is claimed was measured.
+//! Whether what is claimed was measured: the verdicts. Their rules, and why they are as they are, stand in
+//! `docs/claims.md`.
 
+mod judge;
 mod measure;
 
-use crate::{Claim, Expectation, Results};
+use crate::{Claim, ClaimTest, Results};
 use cwnd_scenario::statistics::Summary;
 use measure::measure;
 pub(crate) use measure::pairs;
@@ -16,28 +18,45 @@ pub struct Verdict {
     pub measured: Option<Summary>,
     /// How it stands to what was expected.
     pub judgement: Judgement,
+    /// By what it is so: what the rule found, in a line.
+    pub ground: String,
     /// What a reader should know of the measurement: between which cells, or what was missing.
     pub note: Option<String>,
 }
 
-/// How a measurement stands to an expectation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a measurement stands to what is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Judgement {
-    /// The whole 95 % interval lies inside. (A single repeat, or repeats without spread, are their own interval.)
+    /// It is as claimed.
     Reproduced,
-    /// The whole 95 % interval lies outside, on one side.
+    /// A gain is there, but not as large as stated.
+    DirectionOnly,
+    /// It is not as claimed.
     NotReproduced,
-    /// The interval crosses an end of what is expected, or nothing was measured.
-    Unclear,
+    /// It cannot be checked, and the claim says why.
+    NotTestable,
+    /// No run has measured it yet, or none at this scale.
+    NotMeasured,
 }
 
 impl Judgement {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Judgement; 5] = [
+        Judgement::Reproduced,
+        Judgement::DirectionOnly,
+        Judgement::NotReproduced,
+        Judgement::NotTestable,
+        Judgement::NotMeasured,
+    ];
+
     /// In words, as reports write it.
     pub fn name(self) -> &'static str {
         match self {
             Judgement::Reproduced => "reproduced",
+            Judgement::DirectionOnly => "in direction only",
             Judgement::NotReproduced => "not reproduced",
-            Judgement::Unclear => "unclear",
+            Judgement::NotTestable => "not testable",
+            Judgement::NotMeasured => "not measured",
         }
     }
 }
@@ -45,35 +64,34 @@ impl Judgement {
 /// A verdict on every claim of the study, in order.
 ///
 /// A measure is taken for each repeat by itself, from the runs of that seed alone, so that what is compared is paired
-/// by seed; the mean over repeats and its 95 % interval (Student's t) are held against the expectation.
+/// by seed; the mean over repeats and its 95 % interval (Student's t) are held against what is claimed.
 pub fn evaluate(results: &Results) -> Vec<Verdict> {
     let claims = results.study.claims.iter().enumerate();
     claims.map(|(index, claim)| verdict(results, index, claim)).collect()
 }
 
-fn verdict(results: &Results, index: usize, claim: &Claim) -> Verdict {
-    let measured = measure(results, &claim.kind);
-    Verdict {
-        claim: index,
-        judgement: measured.summary.map_or(Judgement::Unclear, |summary| judge(&summary, &claim.expect)),
-        measured: measured.summary,
-        note: measured.note,
-    }
+/// Why a verdict is as it is, in a line: what somebody has found out, where the claim is not reproduced, or else what
+/// the rule found.
+pub fn why<'a>(claim: &'a Claim, verdict: &'a Verdict) -> &'a str {
+    let is_open = matches!(verdict.judgement, Judgement::DirectionOnly | Judgement::NotReproduced);
+    claim.because.as_deref().filter(|_| is_open).unwrap_or(&verdict.ground)
 }
 
-/// The 95 % interval of a summary against an expectation.
-pub fn judge(measured: &Summary, expect: &Expectation) -> Judgement {
-    let half = measured.ci95.unwrap_or(0.0);
-    let (low, high) = (measured.mean - half, measured.mean + half);
-    let (least, most) =
-        (expect.at_least.unwrap_or(f64::NEG_INFINITY), expect.at_most.unwrap_or(f64::INFINITY));
-    if low >= least && high <= most {
-        Judgement::Reproduced
-    } else if high < least || low > most {
-        Judgement::NotReproduced
-    } else {
-        Judgement::Unclear
-    }
+fn verdict(results: &Results, index: usize, claim: &Claim) -> Verdict {
+    let (kind, expect) = match &claim.test {
+        ClaimTest::Measured { kind, expect } => (kind, expect),
+        ClaimTest::NotTestable(why) => {
+            let (judgement, ground) = (Judgement::NotTestable, why.clone());
+            return Verdict { claim: index, measured: None, judgement, ground, note: None };
+        }
+    };
+    let measured = measure(results, kind, expect);
+    let (judgement, ground) = match &measured.summary {
+        Some(summary) => judge::judge(summary, expect, &measured.gain),
+        None => (Judgement::NotMeasured, measured.note.clone().unwrap_or_default()),
+    };
+    let note = measured.note.filter(|_| measured.summary.is_some());
+    Verdict { claim: index, measured: measured.summary, judgement, ground, note }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub mod output_file;
 mod parquet;
 mod results;
 pub mod runner;
+mod scale;
 pub mod store;
 mod study;
 mod study_file;
@@ -31,13 +32,14 @@ mod traced_run;
 
 pub use key::RunKey;
 pub use results::{Provenance, Results, RunResult, RunState};
+pub use scale::{Quick, Reduced, RunScale};
 pub use store::{KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState};
 pub use study::{
-    Axis, Cell, Claim, ClaimKind, Expectation, Figure, FigureKind, Point, Scale, Selection, Study, Table,
-    TracePlan,
+    Axis, Cell, Claim, ClaimKind, ClaimTest, Derived, Expectation, Figure, FigureKind, Formula, Point,
+    Printed, Range, Scale, Selection, Study, Table, TracePlan,
 };
 pub use study_file::{
-    CheckAlgorithm, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Place, StudyError, keys, schema,
+    CheckName, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Named, Place, StudyError, keys, schema,
 };
 pub use traced_run::TracedRun;
 

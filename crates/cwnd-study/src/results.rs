@@ -123,7 +123,31 @@ impl Results {
             runs.push(RunResult { cell, repeat, seed: scenario.seed, state, trace });
             rows.push(row);
         }
-        Ok((Results { study, runs, provenance: kept.provenance }, rows))
+        let mut results = Results { study, runs, provenance: kept.provenance };
+        results.derive();
+        Ok((results, rows))
+    }
+
+    /// Gives every run the metrics that are derived from it and its reference, the run of the same seed in the cell that
+    /// differs in the derived metric's axis alone. A run whose reference is missing has none.
+    pub fn derive(&mut self) {
+        let study = &self.study;
+        let repeats = study.repeats as usize;
+        let mut found: Vec<(usize, String, f64)> = Vec::new();
+        for derived in &study.derived {
+            let references = study.references(derived);
+            for (index, run) in self.runs.iter().enumerate() {
+                let reference = references[run.cell].map(|cell| &self.runs[cell * repeats + index % repeats]);
+                let both = run.metric(&derived.metric).zip(reference.and_then(|r| r.metric(&derived.metric)));
+                let value = both.and_then(|(this, reference)| derived.formula.value(this, reference));
+                found.extend(value.map(|value| (index, derived.name.clone(), value)));
+            }
+        }
+        for (index, name, value) in found {
+            if let RunState::Done(metrics) = &mut self.runs[index].state {
+                metrics.insert(name, value);
+            }
+        }
     }
 
     /// The values of a metric in a cell, one for each repeat that has it, in the order of the seeds.
@@ -172,6 +196,7 @@ fn kept_study(directory: &Path, kept: &KeptStudy) -> Result<Study, StoreError> {
         Study::parse_with(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(()), &read).map_err(
             |error| StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}")),
         )?;
+    study = study.at_scale(kept.scale);
     study.repeats = kept.repeats;
     Ok(study)
 }

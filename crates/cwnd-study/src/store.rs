@@ -32,7 +32,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub(crate) use sampled::of as sampled_metrics;
 pub use traces::StoredTrace;
 
-use crate::{Provenance, RunKey, output_file};
+use crate::{Provenance, RunKey, RunScale, output_file};
 use cwnd_scenario::{Outcome, Scenario};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
@@ -57,6 +57,8 @@ pub struct KeptStudy {
     pub name: String,
     /// The study file's text.
     pub text: String,
+    /// How much of it is run.
+    pub scale: RunScale,
     /// Repeats of each cell, which may be others than the file says.
     pub repeats: u32,
     /// The keys of its runs: cell by cell, repeats in order.
@@ -163,12 +165,20 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn study(&self) -> Result<Option<KeptStudy>, StoreError> {
-        let sql = "SELECT name, text, repeats, keys, version, source_commit, command, engine FROM study";
+        // A store that an earlier version has made knows no scale, and all its studies are whole.
+        let scale = match database::has_scale(&self.connection).map_err(|error| self.failed(&error))? {
+            true => "scale",
+            false => "'paper'",
+        };
+        let sql = format!(
+            "SELECT name, text, repeats, keys, version, source_commit, command, engine, {scale} FROM study"
+        );
         let read = |row: &Row<'_>| {
             let keys: Vec<u8> = row.get(3)?;
             Ok(KeptStudy {
                 name: row.get(0)?,
                 text: row.get(1)?,
+                scale: RunScale::find(&row.get::<_, String>(8)?).unwrap_or_default(),
                 repeats: row.get(2)?,
                 keys: keys.chunks_exact(32).filter_map(|key| Some(RunKey(key.try_into().ok()?))).collect(),
                 provenance: Provenance {
@@ -179,7 +189,7 @@ impl Store {
                 },
             })
         };
-        self.connection.query_row(sql, [], read).optional().map_err(|error| self.failed(&error))
+        self.connection.query_row(&sql, [], read).optional().map_err(|error| self.failed(&error))
     }
 
     /// Keeps the study that is about to be run, instead of what was there.
@@ -187,7 +197,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be written.
     pub fn keep_study(&mut self, study: &KeptStudy) -> Result<(), StoreError> {
-        let KeptStudy { name, text, repeats, keys, provenance } = study;
+        let KeptStudy { name, text, scale, repeats, keys, provenance } = study;
         if self.study()?.as_ref() == Some(study) {
             return Ok(());
         }
@@ -195,9 +205,9 @@ impl Store {
         let keys: Vec<u8> = keys.iter().flat_map(|key| key.0).collect();
         let Provenance { version, commit, command, engine } = provenance;
         let sql = "INSERT OR REPLACE INTO study (id, name, text, repeats, keys, version, source_commit, command, \
-                   engine) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+                   engine, scale) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         self.connection
-            .execute(sql, params![name, text, repeats, keys, version, commit, command, engine])
+            .execute(sql, params![name, text, repeats, keys, version, commit, command, engine, scale.name()])
             .map_err(|error| self.failed(&error))?;
         Ok(())
     }

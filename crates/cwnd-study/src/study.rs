@@ -1,5 +1,6 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
+use crate::{Quick, Reduced};
 use cwnd_scenario::{DeliveryTrace, Scenario, Time};
 use std::collections::BTreeMap;
 
@@ -36,6 +37,12 @@ pub struct Study {
     pub tables: Vec<Table>,
     /// What is claimed, by a paper or by the study.
     pub claims: Vec<Claim>,
+    /// Metrics between cells, which figures, tables and claims name like any other.
+    pub derived: Vec<Derived>,
+    /// What is run of it at the quick scale, if that is less than all.
+    pub quick: Option<Quick>,
+    /// The whole study, if this is a part of it ([`Study::at_scale`](crate::Study::at_scale)).
+    pub reduced: Option<Reduced>,
     /// The delivery traces that it names, called by their paths as the file has them.
     pub traces: Vec<DeliveryTrace>,
 }
@@ -145,6 +152,11 @@ pub enum FigureKind {
         /// Metric.
         value: String,
     },
+    /// The curves of a model, which no run has a part in.
+    Model {
+        /// Its name.
+        model: String,
+    },
     /// Samples over time: for each panel what is named in `show`, a line for each point of `series` (and each flow).
     Trace {
         /// `cwnd`, `ssthresh`, `rtt`, `in_flight`, `throughput` (from delivered bytes), or `queue`.
@@ -169,6 +181,90 @@ pub struct Table {
     pub metrics: Vec<String>,
     /// Which cells it tells of.
     pub select: Selection,
+    /// What the publication prints.
+    pub printed: Vec<Printed>,
+    /// For metrics that are printed in another unit than their own: what ours are multiplied by (`1e-6` for Mbit/s).
+    pub scale: BTreeMap<String, f64>,
+}
+
+impl Table {
+    /// What a metric is multiplied by to be in the unit in which the publication prints it.
+    pub fn scale_of(&self, metric: &str) -> f64 {
+        self.scale.get(metric).copied().unwrap_or(1.0)
+    }
+}
+
+/// A number that a publication prints in a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Printed {
+    /// Where it stands: for each axis that makes rows or columns its label.
+    pub at: BTreeMap<String, String>,
+    /// The metric.
+    pub metric: String,
+    /// The number, in the publication's unit.
+    pub value: f64,
+}
+
+/// A metric between cells: what one has in proportion to another, which differs from it in one axis alone. It is taken
+/// seed by seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// By which figures, tables and claims call it.
+    pub name: String,
+    /// With which it is shown.
+    pub title: String,
+    /// The metric of the two runs.
+    pub metric: String,
+    /// The axis in which they differ.
+    pub axis: String,
+    /// The label of the one that the other is held against.
+    pub reference: String,
+    /// How it is made of the two.
+    pub formula: Formula,
+}
+
+/// How a metric is made of a run and its reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formula {
+    /// (reference - this) / reference.
+    Loss,
+    /// (this - reference) / reference.
+    Gain,
+    /// this / reference.
+    Ratio,
+    /// this - reference.
+    Difference,
+}
+
+impl Formula {
+    /// All of them, by the word of study files.
+    pub const ALL: [(&'static str, Formula); 4] = [
+        ("loss", Formula::Loss),
+        ("gain", Formula::Gain),
+        ("ratio", Formula::Ratio),
+        ("difference", Formula::Difference),
+    ];
+
+    /// The value of a run beside its reference; none if that is not finite.
+    pub fn value(self, this: f64, reference: f64) -> Option<f64> {
+        let value = match self {
+            Formula::Loss => (reference - this) / reference,
+            Formula::Gain => (this - reference) / reference,
+            Formula::Ratio => this / reference,
+            Formula::Difference => this - reference,
+        };
+        Some(value).filter(|value| value.is_finite())
+    }
+
+    /// Written out, with the words `this` and `reference`.
+    pub fn written(self) -> &'static str {
+        match self {
+            Formula::Loss => "(reference - this) / reference",
+            Formula::Gain => "(this - reference) / reference",
+            Formula::Ratio => "this / reference",
+            Formula::Difference => "this - reference",
+        }
+    }
 }
 
 /// Something that is claimed, and checked.
@@ -180,12 +276,50 @@ pub struct Claim {
     pub source: Option<String>,
     /// The publication's figure, as it prints it, if it gives one.
     pub stated: Option<String>,
-    /// How it is measured.
-    pub kind: ClaimKind,
-    /// When it counts as reproduced.
-    pub expect: Expectation,
-    /// Why it is as it is, if somebody has found out.
+    /// How it is checked.
+    pub test: ClaimTest,
+    /// Why it is not reproduced, if somebody has found out.
     pub because: Option<String>,
+}
+
+/// How a claim is checked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClaimTest {
+    /// It cannot be, for this reason.
+    NotTestable(String),
+    /// By a measure, and what it is held against.
+    Measured {
+        /// How it is measured.
+        kind: ClaimKind,
+        /// When it counts as reproduced.
+        expect: Expectation,
+    },
+}
+
+impl Claim {
+    /// How it is measured, if it can be.
+    pub fn kind(&self) -> Option<&ClaimKind> {
+        match &self.test {
+            ClaimTest::NotTestable(_) => None,
+            ClaimTest::Measured { kind, .. } => Some(kind),
+        }
+    }
+}
+
+/// What a measure is held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expectation {
+    /// A range that it must lie in.
+    Within(Range),
+    /// A gain or a difference that is stated (a fraction, or in the metric's unit), over 0.
+    Gain(f64),
+    /// A number that is printed.
+    Printed {
+        /// The number.
+        value: f64,
+        /// What the measure is multiplied by to be in the number's unit.
+        scale: f64,
+    },
 }
 
 /// How a claim is measured. A selection leaves open what is averaged (or maximised) over.
@@ -242,11 +376,33 @@ pub enum ClaimKind {
 
 /// A range in which a measure must lie; its ends belong to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Expectation {
+pub struct Range {
     /// Least, if any.
     pub at_least: Option<f64>,
     /// Most, if any.
     pub at_most: Option<f64>,
+}
+
+impl ClaimKind {
+    /// The metric.
+    pub fn metric(&self) -> &str {
+        match self {
+            ClaimKind::Mean { metric, .. }
+            | ClaimKind::Extreme { metric, .. }
+            | ClaimKind::Gain { metric, .. }
+            | ClaimKind::Wins { metric, .. } => metric,
+        }
+    }
+
+    /// The cells that it speaks of.
+    pub fn select(&self) -> &Selection {
+        match self {
+            ClaimKind::Mean { select, .. }
+            | ClaimKind::Extreme { select, .. }
+            | ClaimKind::Gain { select, .. }
+            | ClaimKind::Wins { select, .. } => select,
+        }
+    }
 }
 
 impl Study {
@@ -261,27 +417,43 @@ impl Study {
         labels.map(|(axis, point)| axis.points[*point].label.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Every metric that the study asks for, each once: those shown first, and those of figures, tables and claims.
+    /// Every metric of a run that the study asks for, each once: those shown first, those of figures, tables and claims,
+    /// and those that others are derived from.
     pub fn metrics_asked(&self) -> Vec<&str> {
         let figures = self.figures.iter().filter_map(|figure| match &figure.kind {
             FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => Some(y),
             FigureKind::HeatMap { value, .. } => Some(value),
-            FigureKind::Trace { .. } => None,
+            FigureKind::Trace { .. } | FigureKind::Model { .. } => None,
         });
-        let claims = self.claims.iter().map(|claim| match &claim.kind {
-            ClaimKind::Mean { metric, .. }
-            | ClaimKind::Extreme { metric, .. }
-            | ClaimKind::Gain { metric, .. }
-            | ClaimKind::Wins { metric, .. } => metric,
-        });
+        let claims = self.claims.iter().filter_map(|claim| claim.kind().map(ClaimKind::metric));
         let tables = self.tables.iter().flat_map(|table| &table.metrics);
         let mut asked: Vec<&str> = Vec::new();
-        for metric in self.metrics.iter().chain(figures).chain(tables).chain(claims) {
-            if !asked.contains(&metric.as_str()) {
+        let named = self.metrics.iter().chain(figures).chain(tables).map(String::as_str).chain(claims);
+        for metric in named.map(|name| self.derived(name).map_or(name, |derived| derived.metric.as_str())) {
+            if !asked.contains(&metric) {
                 asked.push(metric);
             }
         }
         asked
+    }
+
+    /// The metric between cells of this name.
+    pub fn derived(&self, name: &str) -> Option<&Derived> {
+        self.derived.iter().find(|derived| derived.name == name)
+    }
+
+    /// For each cell the one that a derived metric holds it against, if there is one.
+    pub fn references(&self, derived: &Derived) -> Vec<Option<usize>> {
+        let Some(axis) = self.axis(&derived.axis) else { return vec![None; self.cells.len()] };
+        let point = self.axes[axis].points.iter().position(|point| point.label == derived.reference);
+        let at: BTreeMap<&[usize], usize> =
+            self.cells.iter().enumerate().map(|(i, cell)| (cell.coordinates.as_slice(), i)).collect();
+        let of = |cell: &Cell| {
+            let mut coordinates = cell.coordinates.clone();
+            coordinates[axis] = point?;
+            at.get(coordinates.as_slice()).copied()
+        };
+        self.cells.iter().map(of).collect()
     }
 
     /// What a repeat (from 0) of a cell runs: the cell's scenario with the repeat's seed, sampled if its trace is

@@ -4,10 +4,13 @@ mod assignment;
 mod axes;
 mod cells;
 mod claim;
+mod derived;
 mod diagnostic;
 mod inputs;
 pub mod keys;
 mod network;
+mod printed;
+mod quick;
 mod reader;
 mod schema;
 mod scope;
@@ -36,9 +39,18 @@ use std::{
 };
 use toml::de::DeTable;
 
-/// Says whether there is such an algorithm with these parameters, or what is wrong and what would be right. Studies know
-/// no algorithms themselves.
-pub type CheckAlgorithm<'a> = &'a dyn Fn(&AlgorithmSpec) -> Result<(), String>;
+/// Says whether there is something of this name, or what is wrong and what would be right. Studies know no algorithms
+/// and no models themselves.
+pub type CheckName<'a> = &'a dyn Fn(Named<'_>) -> Result<(), String>;
+
+/// Something that a study file calls by its name.
+#[derive(Clone, Copy, Debug)]
+pub enum Named<'a> {
+    /// An algorithm with its parameters.
+    Algorithm(&'a AlgorithmSpec),
+    /// A model that a figure draws.
+    Model(&'a str),
+}
 
 /// The most repeats of a cell.
 pub const MAX_REPEATS: u64 = 100_000;
@@ -56,7 +68,7 @@ impl Study {
     ///
     /// # Errors
     /// The file cannot be read, or everything that is wrong with it.
-    pub fn load(path: &Path, check: CheckAlgorithm<'_>) -> Result<Study, StudyError> {
+    pub fn load(path: &Path, check: CheckName<'_>) -> Result<Study, StudyError> {
         let shown = path.display().to_string();
         let cannot = |why: String| StudyError::whole(format!("cannot read the study `{shown}`: {why}"));
         let mut bytes = Vec::new();
@@ -74,12 +86,7 @@ impl Study {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub fn parse(
-        name: &str,
-        file_name: &str,
-        text: &str,
-        check: CheckAlgorithm<'_>,
-    ) -> Result<Study, StudyError> {
+    pub fn parse(name: &str, file_name: &str, text: &str, check: CheckName<'_>) -> Result<Study, StudyError> {
         let folder = Path::new(file_name).parent().unwrap_or(Path::new(""));
         let read = |path: &str| {
             let path = folder.join(path);
@@ -99,7 +106,7 @@ impl Study {
         name: &str,
         file_name: &str,
         text: &str,
-        check: CheckAlgorithm<'_>,
+        check: CheckName<'_>,
         read_file: &dyn Fn(&str) -> Result<String, String>,
     ) -> Result<Study, StudyError> {
         let inputs = Inputs::new(read_file);
@@ -128,7 +135,7 @@ fn read(
     file: &Fields<'_>,
     name: &str,
     text: &str,
-    check: CheckAlgorithm<'_>,
+    check: CheckName<'_>,
     inputs: &Inputs<'_>,
 ) -> Option<Study> {
     let sink = file.sink;
@@ -163,15 +170,20 @@ fn read(
         figures: Vec::new(),
         tables: Vec::new(),
         claims: Vec::new(),
+        derived: Vec::new(),
+        quick: None,
+        reduced: None,
         traces: inputs.traces(),
     };
     let cells_are_right = !study.cells.is_empty();
     let (axes, cells) = (axes_are_right, cells_are_right);
+    study.derived = derived::derived(file, &Scope { study: &study, axes, cells });
+    study.quick = quick::quick(file, &Scope { study: &study, axes, cells });
     let metrics = asked(run.as_ref(), &Scope { study: &study, axes, cells });
     let trace = trace(file, &Scope { study: &study, axes, cells });
     (study.metrics, study.trace) = (metrics, trace);
     let scope = Scope { study: &study, axes, cells };
-    let figures = show::figures(file, &scope);
+    let figures = show::figures(file, &scope, check);
     let tables = show::tables(file, &scope);
     let claims = claim::claims(file, &scope);
     (study.figures, study.tables, study.claims) = (figures, tables, claims);

@@ -2,6 +2,7 @@
 
 use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters};
 use cwnd_scenario::{AlgorithmSpec, nearest};
+use cwnd_study::Named;
 
 /// What some are called elsewhere.
 const OTHER_NAMES: [(&str, &str); 7] = [
@@ -27,11 +28,22 @@ pub fn find(name: &str) -> Result<&'static AlgorithmInfo, String> {
     })
 }
 
+/// Whether there is what a study names.
+///
+/// # Errors
+/// A message that says what is wrong and what would be right.
+pub fn check(named: Named<'_>) -> Result<(), String> {
+    match named {
+        Named::Algorithm(spec) => algorithm(spec),
+        Named::Model(name) => Err(format!("there is no model `{name}`")),
+    }
+}
+
 /// Whether there is such an algorithm, and it takes these parameters.
 ///
 /// # Errors
 /// A message that says what is wrong and what would be right.
-pub fn check(spec: &AlgorithmSpec) -> Result<(), String> {
+pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
     let algorithm = find(&spec.name)?;
     let values = spec.parameters.iter();
     let parameters: Parameters =
@@ -58,14 +70,14 @@ mod tests {
 
     #[track_caller]
     fn refused(text: &str) -> String {
-        check(&text.parse().expect(text)).expect_err(text)
+        algorithm(&text.parse().expect(text)).expect_err(text)
     }
 
     #[test]
     fn every_algorithm_is_found_with_its_defaults() {
-        for algorithm in cwnd_cc::all() {
-            let spec = AlgorithmSpec { name: algorithm.name.to_owned(), ..AlgorithmSpec::default() };
-            assert_eq!(check(&spec), Ok(()));
+        for known in cwnd_cc::all() {
+            let spec = AlgorithmSpec { name: known.name.to_owned(), ..AlgorithmSpec::default() };
+            assert_eq!(algorithm(&spec), Ok(()));
         }
     }
 

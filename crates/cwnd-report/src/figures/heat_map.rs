@@ -14,7 +14,7 @@ use cwnd_study::{Axis, Figure, Results};
 pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: &str) -> Drawn {
     let chosen = Chosen::new(results, &figure.select);
     let study = &results.study;
-    let measure = Measure::of(value);
+    let measure = Measure::of_study(study, value);
     let Some(x_axis) = study.axis(x) else { return without_axis(figure, x) };
     let Some(y_axis) = study.axis(y) else { return without_axis(figure, y) };
     let (across, mut up) = (chosen.points(x_axis), chosen.points(y_axis));

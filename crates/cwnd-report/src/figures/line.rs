@@ -26,7 +26,7 @@ pub(super) fn draw(
 ) -> Drawn {
     let chosen = Chosen::new(results, &figure.select);
     let study = &results.study;
-    let measure = Measure::of(y);
+    let measure = Measure::of_study(study, y);
     let panes = Panes::new(&chosen, figure, false);
     let Some(x_axis) = study.axis(x) else { return super::without_axis(figure, x) };
     let series = Series::new(&chosen, looks, series);

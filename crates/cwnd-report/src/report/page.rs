@@ -103,7 +103,7 @@ impl<'a> Page<'a> {
 
 /// What else changes in the dark.
 const NIGHT: &str = "--paper:#16181b;--sheet:#1d2024;--ink:#e6e5e1;--soft:#a9abad;--rule:#34383d;--accent:#7fb8e6;\
-                     --good:#4cc79a;--bad:#f58b3c;--open:#b9bbbd;--warm:#2b2618;color-scheme:dark;";
+                     --good:#4cc79a;--half:#d9b44a;--bad:#f58b3c;--open:#b9bbbd;--warm:#2b2618;color-scheme:dark;";
 
 /// How much of the study there is, and what made it.
 fn status(results: &Results) -> String {

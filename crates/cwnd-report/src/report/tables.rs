@@ -142,7 +142,7 @@ fn columns(
                 }
             };
             let values: Vec<Value> = rows.iter().map(value).collect();
-            let measure = Measure::of(metric);
+            let measure = Measure::of_study(&chosen.results.study, metric);
             let shown = measure.shown(0.0);
             columns.push(Column { group, metric: metric.clone(), measure, shown, values });
         }
@@ -154,7 +154,7 @@ fn columns(
             Value::Mean(estimate) => Some(estimate.mean),
             Value::Nothing | Value::Missing => None,
         });
-        let shown = Shown::of(&Measure::of(metric), means);
+        let shown = Shown::of(&Measure::of_study(&chosen.results.study, metric), means);
         columns.iter_mut().filter(|c| c.metric == *metric).for_each(|column| column.shown = shown.clone());
     }
     columns
@@ -241,9 +241,9 @@ fn compared(study: &Study, row_axes: &[usize], group_axis: Option<usize>) -> Opt
         FigureKind::Line { series, .. }
         | FigureKind::Bars { series, .. }
         | FigureKind::Trace { series, .. } => series.as_deref(),
-        FigureKind::HeatMap { .. } => None,
+        FigureKind::HeatMap { .. } | FigureKind::Model { .. } => None,
     });
-    let claims = study.claims.iter().filter_map(|claim| match &claim.kind {
+    let claims = study.claims.iter().filter_map(|claim| match claim.kind()? {
         ClaimKind::Gain { axis, .. } | ClaimKind::Wins { axis, .. } => Some(axis.as_str()),
         ClaimKind::Mean { .. } | ClaimKind::Extreme { .. } => None,
     });

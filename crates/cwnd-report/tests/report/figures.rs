@@ -43,6 +43,9 @@ fn small() -> Results {
         figures: Vec::new(),
         tables: Vec::new(),
         claims: Vec::new(),
+        derived: Vec::new(),
+        quick: None,
+        reduced: None,
         traces: Vec::new(),
     };
     let provenance = Provenance {

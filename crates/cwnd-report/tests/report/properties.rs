@@ -107,6 +107,8 @@ fn results() -> impl Strategy<Value = Results> {
             columns: Some("three".into()),
             metrics: vec!["throughput_bps".into(), "jain_index".into(), "nothing".into()],
             select: Selection::default(),
+            printed: Vec::new(),
+            scale: BTreeMap::new(),
         };
         let study = Study {
             name: "study".into(),
@@ -124,6 +126,9 @@ fn results() -> impl Strategy<Value = Results> {
             figures,
             tables: vec![table.clone(), Table { columns: None, rows: Vec::new(), ..table }],
             claims: Vec::new(),
+            derived: Vec::new(),
+            quick: None,
+            reduced: None,
             traces: Vec::new(),
         };
         Results { study, runs, provenance: Provenance::default() }

@@ -5,8 +5,8 @@ use cwnd_report::figures::traces::Traces;
 use cwnd_scenario::build::Setup;
 use cwnd_scenario::{FlowGroup, Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
-    Axis, Cell, Claim, ClaimKind, Expectation, Figure, FigureKind, Point, Provenance, Results, RunResult,
-    RunState, Scale, Selection, Study, Table, TracePlan,
+    Axis, Cell, Claim, ClaimKind, ClaimTest, Expectation, Figure, FigureKind, Point, Provenance, Range,
+    Results, RunResult, RunState, Scale, Selection, Study, Table, TracePlan,
 };
 use std::collections::BTreeMap;
 
@@ -124,6 +124,9 @@ fn study() -> Study {
         figures: figures(),
         tables: tables(),
         claims: claims(),
+        derived: Vec::new(),
+        quick: None,
+        reduced: None,
         traces: Vec::new(),
     }
 }
@@ -198,6 +201,8 @@ fn tables() -> Vec<Table> {
                 ("per", &["0"]),
                 ("buffer", &["5", "50", "500"]),
             ]),
+            printed: Vec::new(),
+            scale: BTreeMap::new(),
         },
         Table {
             name: "throughput".into(),
@@ -206,6 +211,8 @@ fn tables() -> Vec<Table> {
             columns: Some("variant".into()),
             metrics: vec!["throughput_bps".into(), "loss_ratio".into()],
             select: select(&[("per", &["1e-5"])]),
+            printed: Vec::new(),
+            scale: BTreeMap::new(),
         },
     ]
 }
@@ -220,22 +227,24 @@ fn claims() -> Vec<Claim> {
         greatest,
         absolute: false,
     };
-    let at_least = |least| Expectation { at_least: Some(least), at_most: None };
+    let at_least = |least| Expectation::Within(Range { at_least: Some(least), at_most: None });
+    let test = |kind, expect| ClaimTest::Measured { kind, expect };
     vec![
         Claim {
             text: "A single Agile-SD flow has up to 55 % more throughput than its rivals.".into(),
             source: Some("section 5.2".into()),
             stated: Some("up to 55 %".into()),
-            kind: gain("single", true),
-            expect: at_least(0.5),
+            test: test(gain("single", true), Expectation::Gain(0.55)),
             because: None,
         },
         Claim {
             text: "In the sequential scenario Agile-SD is on average at least 10 % better.".into(),
             source: Some("section 5.3".into()),
             stated: Some("10–40 %".into()),
-            kind: gain("sequential", false),
-            expect: Expectation { at_least: Some(0.4), at_most: Some(0.9) },
+            test: test(
+                gain("sequential", false),
+                Expectation::Within(Range { at_least: Some(0.4), at_most: Some(0.9) }),
+            ),
             because: Some(
                 "The paper does not say when its flows stop; ours stop in the order of their starts.".into(),
             ),
@@ -244,27 +253,31 @@ fn claims() -> Vec<Claim> {
             text: "The loss ratio stays below 0.5 %.".into(),
             source: None,
             stated: Some("below 0.5 %".into()),
-            kind: ClaimKind::Extreme {
-                metric: "loss_ratio".into(),
-                select: Selection::default(),
-                greatest: true,
-            },
-            expect: Expectation { at_least: None, at_most: Some(0.005) },
+            test: test(
+                ClaimKind::Extreme {
+                    metric: "loss_ratio".into(),
+                    select: Selection::default(),
+                    greatest: true,
+                },
+                Expectation::Within(Range { at_least: None, at_most: Some(0.005) }),
+            ),
             because: Some("The ratio carries no unit in the paper; read as per cent.".into()),
         },
         Claim {
             text: "Four Agile-SD flows use 92 % of the path with small buffers.".into(),
             source: Some("section 5.3".into()),
             stated: Some("about 92 %".into()),
-            kind: ClaimKind::Mean {
-                metric: "utilisation".into(),
-                select: select(&[
-                    ("variant", &["agile-sd"]),
-                    ("scenario", &["sequential"]),
-                    ("buffer", &["5"]),
-                ]),
-            },
-            expect: at_least(0.7),
+            test: test(
+                ClaimKind::Mean {
+                    metric: "utilisation".into(),
+                    select: select(&[
+                        ("variant", &["agile-sd"]),
+                        ("scenario", &["sequential"]),
+                        ("buffer", &["5"]),
+                    ]),
+                },
+                at_least(0.7),
+            ),
             because: None,
         },
     ]

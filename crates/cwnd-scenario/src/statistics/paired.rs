@@ -1,6 +1,6 @@
 //! What pairs of measurements tell: whether, and how much, the second differ from the first.
 
-use super::{Summary, student_t};
+use super::Summary;
 use serde::Serialize;
 
 /// Measurements in pairs (two algorithms with the same seed, one scenario before and after a change).
@@ -29,21 +29,14 @@ impl Paired {
     pub fn of(pairs: &[(f64, f64)]) -> Option<Paired> {
         let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
         let summary = Summary::of(&differences)?;
-        let freedom = u32::try_from(summary.count - 1).unwrap_or(u32::MAX);
-        let mean = summary.mean;
-        let t = match summary.standard_error {
-            Some(0.0) if mean == 0.0 => None,
-            Some(error) => Some(mean / error),
-            None => None,
-        };
         Some(Paired {
             count: summary.count,
-            mean_difference: mean,
+            mean_difference: summary.mean,
             standard_deviation: summary.standard_deviation,
             standard_error: summary.standard_error,
-            ci95: summary.standard_error.map(|error| error * student_t(0.95, freedom)),
-            t,
-            p: summary.standard_error.map(|_| t.map_or(1.0, |t| two_sided_p(t, freedom))),
+            ci95: summary.ci95,
+            t: summary.t(),
+            p: summary.p(),
         })
     }
 }
@@ -134,6 +127,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::student_t;
 
     #[track_caller]
     fn close(value: f64, expected: f64, relative: f64) {

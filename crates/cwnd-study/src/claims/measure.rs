@@ -1,15 +1,56 @@
 //! From runs to the figure that a claim speaks of.
 
-use crate::{ClaimKind, Results, Selection, Study};
-use cwnd_scenario::{metrics::relative_gain, statistics::Summary};
+use super::judge::ENOUGH;
+use crate::{ClaimKind, Expectation, Results, Selection, Study};
+use cwnd_scenario::{
+    metrics::relative_gain,
+    statistics::{Summary, holm},
+};
 
 /// A measure over the repeats, and what to know of it.
 pub(super) struct Measured {
     pub summary: Option<Summary>,
     pub note: Option<String>,
+    /// For a stated gain: whether it is over 0.
+    pub gain: OverZero,
 }
 
-pub(super) fn measure(results: &Results, kind: &ClaimKind) -> Measured {
+/// Whether a gain is over 0 by more than chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct OverZero {
+    pub is_over: bool,
+    /// Two-sided p-value, corrected if several were tested; none without an interval.
+    pub p: Option<f64>,
+    /// How many were tested.
+    pub tested: usize,
+}
+
+pub(super) fn measure(results: &Results, kind: &ClaimKind, expect: &Expectation) -> Measured {
+    let mut measured = whatever_scale(results, kind, expect);
+    let (here, whole) = (places(&results.study, kind), places(results.study.whole(), kind));
+    if here < whole {
+        let scale = results.study.scale();
+        let part = match measured.summary {
+            Some(_) => format!("at the {scale} scale, over {here} of {whole} places"),
+            None => format!("the {scale} scale has {here} of the {whole} places that it is measured over"),
+        };
+        let said = measured.note.filter(|_| measured.summary.is_some());
+        measured.note = Some(said.map_or(part.clone(), |note| format!("{note}; {part}")));
+    }
+    measured
+}
+
+/// How many cells, or pairs of cells, a measure is taken over.
+fn places(study: &Study, kind: &ClaimKind) -> usize {
+    match kind {
+        ClaimKind::Mean { select, .. } | ClaimKind::Extreme { select, .. } => study.select(select).count(),
+        ClaimKind::Gain { axis, of, over, select, .. } | ClaimKind::Wins { axis, of, over, select, .. } => {
+            pairs(study, axis, of, over, select).len()
+        }
+    }
+}
+
+fn whatever_scale(results: &Results, kind: &ClaimKind, expect: &Expectation) -> Measured {
     let study = &results.study;
     let one = |metric: &str, cell: usize, repeat: usize| results.runs_of(cell)[repeat].metric(metric);
     match kind {
@@ -21,7 +62,9 @@ pub(super) fn measure(results: &Results, kind: &ClaimKind) -> Measured {
             let cells: Vec<usize> = study.select(select).collect();
             let value = |place: usize, repeat| one(metric, cells[place], repeat);
             let name = |place: usize| format!("in `{}`", study.cell_label(cells[place]));
-            extreme(results, cells.len(), *greatest, value, name)
+            let summaries = Summaries::new(results, cells.len(), value);
+            let best = summaries.best(*greatest, |_| true);
+            summaries.measured(best, OverZero::default(), name)
         }
         ClaimKind::Gain { metric, axis, of, over, select, greatest, absolute } => {
             let pairs = pairs(study, axis, of, over, select);
@@ -36,7 +79,7 @@ pub(super) fn measure(results: &Results, kind: &ClaimKind) -> Measured {
                 let (a, b) = pairs[place];
                 format!("`{}` against `{}`", study.cell_label(a), study.cell_label(b))
             };
-            extreme(results, pairs.len(), true, value, name)
+            Summaries::new(results, pairs.len(), value).greatest_gain(expect, name)
         }
         ClaimKind::Wins { metric, axis, of, over, select } => {
             let pairs = pairs(study, axis, of, over, select);
@@ -67,41 +110,91 @@ fn averaged(results: &Results, places: usize, value: impl Fn(usize, usize) -> Op
         .collect();
     let note =
         (means.len() < repeats).then(|| format!("{} of {repeats} repeats have all of it", means.len()));
-    Measured { summary: Summary::of(&means), note }
+    let Some(summary) = Summary::of(&means) else { return nothing("no run has measured it") };
+    let (p, is_over) = (summary.p(), is_over(&summary, summary.p()));
+    Measured { summary: Some(summary), note, gain: OverZero { is_over, p, tested: 1 } }
 }
 
-/// The place with the greatest (or least) mean over the repeats. A place without any value is passed over.
-fn extreme(
-    results: &Results,
+/// Over 0, and by more than chance where there is an interval to say so: then its lower end is over 0.
+fn is_over(summary: &Summary, p: Option<f64>) -> bool {
+    summary.mean > 0.0 && p.is_none_or(|p| p < 0.05)
+}
+
+/// For each place what the repeats tell of it.
+struct Summaries {
+    /// Places without any value are left out.
+    of: Vec<(usize, Summary)>,
     places: usize,
-    greatest: bool,
-    value: impl Fn(usize, usize) -> Option<f64>,
-    name: impl Fn(usize) -> String,
-) -> Measured {
-    let repeats = results.study.repeats as usize;
-    let mut best: Option<(usize, Summary)> = None;
-    let mut missing = 0;
-    for place in 0..places {
-        let values: Vec<f64> = (0..repeats).filter_map(|repeat| value(place, repeat)).collect();
-        missing += repeats - values.len();
-        let Some(summary) = Summary::of(&values) else { continue };
-        let better = best.is_none_or(|(_, best)| match greatest {
-            true => summary.mean > best.mean,
-            false => summary.mean < best.mean,
-        });
-        if better {
-            best = Some((place, summary));
+    missing: usize,
+}
+
+impl Summaries {
+    fn new(results: &Results, places: usize, value: impl Fn(usize, usize) -> Option<f64>) -> Summaries {
+        let repeats = results.study.repeats as usize;
+        let (mut of, mut missing) = (Vec::new(), 0);
+        for place in 0..places {
+            let values: Vec<f64> = (0..repeats).filter_map(|repeat| value(place, repeat)).collect();
+            missing += repeats - values.len();
+            of.extend(Summary::of(&values).map(|summary| (place, summary)));
         }
+        Summaries { of, places, missing }
     }
-    let Some((place, summary)) = best else {
-        return nothing(if places == 0 { "no cells belong to it" } else { "no run has measured it" });
-    };
-    let gaps = if missing > 0 { format!("; {missing} values are missing") } else { String::new() };
-    Measured { summary: Some(summary), note: Some(name(place) + &gaps) }
+
+    /// The index of the greatest (or least) mean of some; of equals the first.
+    fn best(&self, greatest: bool, keep: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut best: Option<usize> = None;
+        for i in (0..self.of.len()).filter(|i| keep(*i)) {
+            let mean = |i: usize| self.of[i].1.mean;
+            let is_better = best.is_none_or(|best| match greatest {
+                true => mean(i) > mean(best),
+                false => mean(i) < mean(best),
+            });
+            if is_better {
+                best = Some(i);
+            }
+        }
+        best
+    }
+
+    /// The greatest gain. Of a gain that is stated as the most that there is, it is the greatest of those that are surely
+    /// over 0, if any is: each of many pairs has its chance to be large by accident.
+    fn greatest_gain(&self, expect: &Expectation, name: impl Fn(usize) -> String) -> Measured {
+        let greatest = self.best(true, |_| true);
+        let Expectation::Gain(stated) = expect else {
+            return self.measured(greatest, OverZero::default(), name);
+        };
+        let has_intervals = self.of.iter().any(|(_, summary)| summary.ci95.is_some());
+        // A pair with a single value, where others have more, shows nothing.
+        let p: Vec<f64> = self.of.iter().map(|(_, summary)| summary.p().unwrap_or(1.0)).collect();
+        let corrected = has_intervals.then(|| holm(&p));
+        let p_of = |i: usize| corrected.as_ref().map(|corrected| corrected[i]);
+        let sure = |i: usize| is_over(&self.of[i].1, p_of(i));
+        let chosen = self.best(true, sure).or(greatest);
+        let gain = chosen.map(|i| OverZero { is_over: sure(i), p: p_of(i), tested: self.of.len() });
+        let mut measured = self.measured(chosen, gain.unwrap_or_default(), name);
+        let passed_over = greatest.filter(|i| Some(*i) != chosen && self.of[*i].1.mean >= ENOUGH * stated);
+        if let (Some(_), Some(note)) = (passed_over, &mut measured.note) {
+            *note += "; a greater one is not surely over 0";
+        }
+        measured
+    }
+
+    fn measured(&self, chosen: Option<usize>, gain: OverZero, name: impl Fn(usize) -> String) -> Measured {
+        let Some((place, summary)) = chosen.map(|i| self.of[i]) else {
+            return nothing(if self.places == 0 {
+                "no cells belong to it"
+            } else {
+                "no run has measured it"
+            });
+        };
+        let gaps =
+            if self.missing > 0 { format!("; {} values are missing", self.missing) } else { String::new() };
+        Measured { summary: Some(summary), note: Some(name(place) + &gaps), gain }
+    }
 }
 
 fn nothing(why: &str) -> Measured {
-    Measured { summary: None, note: Some(why.to_owned()) }
+    Measured { summary: None, note: Some(why.to_owned()), gain: OverZero::default() }
 }
 
 /// All pairs of selected cells (a, b) that differ in one axis alone, where a has the label `of` and b one of `over`.

@@ -1,7 +1,10 @@
 //! Verdicts worked out by hand.
 
 use super::*;
-use crate::{Axis, Cell, ClaimKind, Point, Provenance, RunResult, RunState, Scale, Selection, Study};
+use crate::{
+    Axis, Cell, ClaimKind, Expectation, Point, Provenance, Range, RunResult, RunState, Scale, Selection,
+    Study,
+};
 use cwnd_scenario::{AlgorithmSpec, FlowGroup, build::Setup};
 use std::collections::BTreeMap;
 
@@ -34,18 +37,24 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         figures: Vec::new(),
         tables: Vec::new(),
         claims,
+        derived: Vec::new(),
+        quick: None,
+        reduced: None,
         traces: Vec::new(),
     }
 }
 
 /// One row of values a cell, one value a repeat.
 fn evaluated(values: [&[f64]; 4], kind: ClaimKind, least: Option<f64>, most: Option<f64>) -> Verdict {
+    held(values, kind, Expectation::Within(Range { at_least: least, at_most: most }))
+}
+
+fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
     let claim = Claim {
         text: String::new(),
         source: None,
         stated: None,
-        kind,
-        expect: Expectation { at_least: least, at_most: most },
+        test: ClaimTest::Measured { kind, expect },
         because: None,
     };
     let run = |cell, repeat: usize, value: f64| RunResult {
@@ -108,10 +117,15 @@ fn a_mean_over_cells_and_its_interval() {
     close(&verdict, 16.5, 1.242_07);
     assert_eq!((verdict.judgement, verdict.note), (Judgement::Reproduced, None));
     // 15.258 to 17.742.
-    assert_eq!(evaluated(VALUES, kind.clone(), Some(15.5), None).judgement, Judgement::Unclear);
+    assert_eq!(evaluated(VALUES, kind.clone(), Some(15.5), None).judgement, Judgement::Reproduced);
     assert_eq!(evaluated(VALUES, kind.clone(), Some(17.8), None).judgement, Judgement::NotReproduced);
     assert_eq!(evaluated(VALUES, kind.clone(), None, Some(15.2)).judgement, Judgement::NotReproduced);
-    assert_eq!(evaluated(VALUES, kind, Some(15.2), Some(17.7)).judgement, Judgement::Unclear);
+    let close = evaluated(VALUES, kind.clone(), Some(15.2), Some(17.7));
+    let ground = "within what is expected, though the interval crosses an end of it";
+    assert_eq!((close.judgement, close.ground.as_str()), (Judgement::Reproduced, ground));
+    let under = evaluated(VALUES, kind, Some(17.0), None);
+    let ground = "under what is expected, though the interval crosses an end of it";
+    assert_eq!((under.judgement, under.ground.as_str()), (Judgement::NotReproduced, ground));
 }
 
 #[test]
@@ -132,7 +146,7 @@ fn gains_are_paired_by_seed() {
     let verdict = evaluated(VALUES, gain(false, false), Some(0.0), None);
     // Mean 0.325, standard deviation sqrt((0.275^2 + 0.05^2 + 0.225^2) / 2) = 0.253722, / sqrt(3) x 4.302653.
     close(&verdict, 0.325, 0.630_28);
-    assert_eq!(verdict.judgement, Judgement::Unclear);
+    assert_eq!(verdict.judgement, Judgement::Reproduced);
     // The greatest pair is buffer 10 with mean 0.35.
     let verdict = evaluated(VALUES, gain(true, false), Some(0.0), None);
     assert!((verdict.measured.unwrap().mean - 0.35).abs() < 1e-12);
@@ -168,15 +182,11 @@ fn what_is_missing_is_said() {
     assert_eq!(verdict.measured.unwrap().count, 2);
     assert_eq!(verdict.note.as_deref(), Some("2 of 3 repeats have all of it"));
     let verdict = evaluated(gaps, mean("b"), Some(0.0), None);
-    assert_eq!((verdict.measured, verdict.judgement), (None, Judgement::Unclear));
-    assert_eq!(verdict.note.as_deref(), Some("0 of 3 repeats have all of it"));
+    let told = |verdict: &Verdict| (verdict.judgement, verdict.ground.clone(), verdict.note.clone());
+    let not_measured = |ground: &str| (Judgement::NotMeasured, ground.to_owned(), None);
+    assert_eq!(told(&verdict), not_measured("no run has measured it"));
     let verdict = evaluated(gaps, mean("none"), Some(0.0), None);
-    assert_eq!(
-        (verdict.note.as_deref(), verdict.judgement),
-        (Some("no cells belong to it"), Judgement::Unclear)
-    );
-    let verdict = evaluated(gaps, gain(true, false), Some(0.0), None);
-    assert_eq!(verdict.note.as_deref(), Some("no run has measured it"));
+    assert_eq!((verdict.measured, told(&verdict)), (None, not_measured("no cells belong to it")));
     // One run has no interval: it is its own.
     let single: [&[f64]; 4] = [&[2.0], &[3.0], &[0.0], &[4.0]];
     let verdict = evaluated(single, mean("a"), Some(2.5), Some(2.5));

@@ -26,6 +26,7 @@ fn store() -> (TempDir, Store, Study) {
     let kept = KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),
+        scale: study.scale(),
         repeats: study.repeats,
         keys: plan.keys,
         provenance: Provenance::default(),

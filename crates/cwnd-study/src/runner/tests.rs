@@ -52,6 +52,7 @@ fn kept(study: &Study, plan: &Plan) -> KeptStudy {
     KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),
+        scale: study.scale(),
         repeats: study.repeats,
         keys: plan.keys.clone(),
         provenance: Provenance { command: "cwnd run toy.toml".to_owned(), ..Provenance::default() },

@@ -11,8 +11,9 @@ use std::{
 /// `cwnd` in ASCII: tells our databases from others'.
 const APPLICATION_ID: i32 = 0x6377_6e64;
 
-/// Version of the tables. A store of a later one is refused, an earlier one would be brought up to date.
-const USER_VERSION: i32 = 1;
+/// Version of the tables. A store of a later one is refused, an earlier one is brought up to date when it is next
+/// written to: 2 added the study's scale.
+const USER_VERSION: i32 = 2;
 
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -42,9 +43,19 @@ const TABLES: &str = "
         version TEXT NOT NULL,
         source_commit TEXT,
         command TEXT NOT NULL,
-        engine TEXT NOT NULL
+        engine TEXT NOT NULL,
+        scale TEXT NOT NULL
     ) STRICT;
 ";
+
+/// What brings the tables of version 1 up to date.
+const FROM_1: &str = "ALTER TABLE study ADD COLUMN scale TEXT NOT NULL DEFAULT 'paper'";
+
+/// Whether a store's study has a scale.
+pub(super) fn has_scale(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM pragma_table_info('study') WHERE name = 'scale'";
+    connection.query_row(sql, [], |row| row.get(0))
+}
 
 /// Opens the database for writing, and makes it if there is none.
 pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
@@ -71,10 +82,20 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     // A process that is killed loses nothing; a power cut may lose the last transactions, never the rest.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
     check(&connection, path)?;
+    update(&mut connection).map_err(failed)?;
     // Whether a transaction gets through is found out before the first run and not after it.
     let version = format!("BEGIN IMMEDIATE; PRAGMA user_version = {USER_VERSION}; COMMIT");
     connection.execute_batch(&version).map_err(failed)?;
     Ok(connection)
+}
+
+/// Brings the tables of an earlier version up to date.
+fn update(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    if !has_scale(&transaction)? {
+        transaction.execute_batch(FROM_1)?;
+    }
+    transaction.commit()
 }
 
 /// Opens a database that is there, for reading.
@@ -137,7 +158,7 @@ fn recognise(view: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
     let version = pragma("user_version").map_err(failed)?;
     let foreign = |reason: String| Err(StoreError::new(path, StoreErrorKind::Foreign, reason));
     match (application, version) {
-        (APPLICATION_ID, USER_VERSION) => Ok(true),
+        (APPLICATION_ID, 1..=USER_VERSION) => Ok(true),
         (APPLICATION_ID, _) => foreign(format!(
             "it was made by another version of cwnd (its format is {version}, this version's is {USER_VERSION}); use \
              that version, or choose another directory"

@@ -137,6 +137,7 @@ fn the_study_is_kept() {
     let mut study = KeptStudy {
         name: "a/b".to_owned(),
         text: "title = \"β\"".to_owned(),
+        scale: RunScale::Paper,
         repeats: 3,
         keys: vec![fixture.key, RunKey([7; 32])],
         provenance: Provenance { commit: Some("abc".to_owned()), ..Provenance::default() },
@@ -164,6 +165,7 @@ fn files_that_a_study_names_are_kept_with_it() {
         .keep_study(&KeptStudy {
             name: "a".to_owned(),
             text: text.to_owned(),
+            scale: RunScale::Paper,
             repeats: 1,
             keys: vec![fixture.key],
             provenance: Provenance::default(),

@@ -2,7 +2,7 @@
 
 use super::diagnostic::{Sink, Span};
 use super::reader::{At, Fields, did_you_mean, scalar};
-use super::{CheckAlgorithm, keys::AXIS};
+use super::{CheckName, Named, keys::AXIS};
 use cwnd_scenario::{
     AlgorithmSpec,
     build::{
@@ -62,7 +62,7 @@ pub(super) fn assignment(
     setting: &'static Setting,
     value: &Spanned<DeValue<'_>>,
     sink: &Sink<'_>,
-    check: CheckAlgorithm<'_>,
+    check: CheckName<'_>,
 ) -> Option<Assignment> {
     let values = match (setting.kind, value.get_ref()) {
         (SettingKind::Algorithm, DeValue::Table(table)) => vec![algorithm(table, &value.span(), sink)?],
@@ -105,7 +105,7 @@ fn steps(setting: &Setting, steps: &[At<String>], span: Span, sink: &Sink<'_>) -
     Some(At { value: joined, span })
 }
 
-fn try_value(setting: &'static Setting, value: &At<String>, sink: &Sink<'_>, check: CheckAlgorithm<'_>) {
+fn try_value(setting: &'static Setting, value: &At<String>, sink: &Sink<'_>, check: CheckName<'_>) {
     let mut scratch = Experiment::default();
     if let Err(message) = (setting.set)(&mut scratch, &value.value) {
         let help = format!("write it as in `{} = {}`", setting.key, written(setting));
@@ -120,7 +120,7 @@ fn try_value(setting: &'static Setting, value: &At<String>, sink: &Sink<'_>, che
     let groups = groups.map(|group| &group.algorithm).chain(short);
     let specs: Vec<&AlgorithmSpec> = scratch.algorithm.iter().chain(&scratch.beside).chain(groups).collect();
     for spec in specs {
-        if let Err(message) = check(spec) {
+        if let Err(message) = check(Named::Algorithm(spec)) {
             sink.error(&value.span, message);
         }
     }
@@ -180,7 +180,7 @@ pub(super) fn written(setting: &Setting) -> String {
 }
 
 /// All settings of a table: `[scenario]`, or a point of an axis (without its `label`).
-pub(super) fn assignments(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Vec<Assignment> {
+pub(super) fn assignments(fields: &Fields<'_>, check: CheckName<'_>) -> Vec<Assignment> {
     let mut found: Vec<Assignment> = Vec::new();
     for (key, value) in fields.entries() {
         if key.value == "label" && fields.section.header == AXIS.header {

@@ -1,6 +1,6 @@
 //! `[[axes]]`: what differs between cells.
 
-use super::CheckAlgorithm;
+use super::CheckName;
 use super::assignment::{Assignment, assignment, assignments, conflicts, setting};
 use super::diagnostic::{Sink, Span};
 use super::keys::{AXIS, Section, Settings};
@@ -23,7 +23,7 @@ pub(super) struct Drawn {
 static POINT: Section = Section { header: AXIS.header, about: "", keys: &[], settings: Settings::All };
 
 /// All axes, if all are right.
-pub(super) fn axes(file: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<Drawn>> {
+pub(super) fn axes(file: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Drawn>> {
     let before = file.sink.count();
     let tables = file.tables("axes", &AXIS);
     let mut drawn: Vec<Drawn> = tables.iter().filter_map(|table| axis(table, check)).collect();
@@ -52,7 +52,7 @@ pub(super) fn axes(file: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<D
     (file.sink.count() == before).then(|| std::mem::take(&mut drawn))
 }
 
-fn axis(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Drawn> {
+fn axis(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Drawn> {
     let sink = fields.sink;
     let name = fields.text("name");
     let forms = ["values", "points", "zip"].map(|form| fields.get(form).is_some());
@@ -113,7 +113,7 @@ struct Draft {
 }
 
 /// `key` or `keys` with `values`.
-fn by_values(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<Draft>> {
+fn by_values(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
     let sink = fields.sink;
     let keys = match (fields.get("key"), fields.get("keys")) {
         (Some(_), Some(_)) => {
@@ -152,7 +152,7 @@ fn by_values(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<Draft
 }
 
 /// `points`: tables of settings.
-fn by_points(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<Draft>> {
+fn by_points(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
     let before = fields.sink.count();
     list(fields, "points")?;
     let mut points = Vec::new();
@@ -165,7 +165,7 @@ fn by_points(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<Draft
 }
 
 /// `zip`: lists of settings, side by side.
-fn by_zip(fields: &Fields<'_>, check: CheckAlgorithm<'_>) -> Option<Vec<Draft>> {
+fn by_zip(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
     let sink = fields.sink;
     let before = sink.count();
     let value = fields.get("zip")?;

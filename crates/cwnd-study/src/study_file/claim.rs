@@ -1,9 +1,9 @@
 //! `[[claims]]`.
 
 use super::keys::{CLAIM, MEASURES};
-use super::reader::{At, Fields};
+use super::reader::Fields;
 use super::scope::Scope;
-use crate::{Claim, ClaimKind, Expectation, Selection, claims};
+use crate::{Claim, ClaimKind, ClaimTest, Expectation, Range, Selection, claims};
 
 pub(super) fn claims(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Claim> {
     file.tables("claims", &CLAIM).into_iter().filter_map(|fields| claim(&fields, scope)).collect()
@@ -13,16 +13,104 @@ fn claim(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<Claim> {
     let text = fields.text("text");
     let optional = |key: &str| fields.text(key).map(|text| text.value);
     let (source, stated, because) = (optional("source"), optional("stated"), optional("because"));
-    let expect = fields.text("expect").and_then(|text| {
-        let range = range(&text.value);
-        if let Err(message) = &range {
-            let help = "write `>= 0.95`, `<= 3` or `0.4 to 0.7`; the ends belong to it";
-            fields.sink.error_with(&text.span, format!("`expect`: {message}"), help);
-        }
-        range.ok()
-    });
+    let test = match fields.get("not-testable") {
+        Some(_) => untestable(fields),
+        None => tested(fields, scope),
+    };
+    Some(Claim { text: text?.value, source, stated, test: test?, because })
+}
+
+/// What cannot be checked says why, and nothing of how it would be.
+fn untestable(fields: &Fields<'_>) -> Option<ClaimTest> {
+    let why = fields.text("not-testable");
+    let before = fields.sink.count();
+    for key in TESTS.into_iter().filter(|key| fields.get(key).is_some()) {
+        let message = format!("what is `not-testable` has no `{key}`");
+        fields.sink.error(&fields.span_of(key), message);
+    }
+    why.filter(|_| fields.sink.count() == before).map(|why| ClaimTest::NotTestable(why.value))
+}
+
+/// The keys of a claim that is checked.
+const TESTS: [&str; 10] =
+    ["measure", "metric", "axis", "of", "over", "where", "expect", "gain", "printed", "scale"];
+
+fn tested(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<ClaimTest> {
+    for key in ["measure", "metric"].into_iter().filter(|key| fields.get(key).is_none()) {
+        let help = "or say why it cannot be checked: `not-testable = \"why\"`";
+        fields.sink.error_with(&fields.span, format!("{} needs `{key}`", CLAIM.header), help);
+    }
+    let expect = expectation(fields);
     let kind = kind(fields, scope);
-    Some(Claim { text: text?.value, source, stated, kind: kind?, expect: expect?, because })
+    Some(ClaimTest::Measured { kind: kind?, expect: expect? })
+}
+
+/// What it is held against: one of three.
+fn expectation(fields: &Fields<'_>) -> Option<Expectation> {
+    let sink = fields.sink;
+    let given: Vec<&str> =
+        ["expect", "gain", "printed"].into_iter().filter(|key| fields.get(key).is_some()).collect();
+    if fields.get("scale").is_some() && !given.contains(&"printed") {
+        sink.error(&fields.span_of("scale"), "`scale` goes with `printed`");
+    }
+    match given[..] {
+        ["expect"] => fields.text("expect").and_then(|text| {
+            let range = range(&text.value);
+            if let Err(message) = &range {
+                let help = "write `>= 0.95`, `<= 3` or `0.4 to 0.7`; the ends belong to it";
+                sink.error_with(&text.span, format!("`expect`: {message}"), help);
+            }
+            range.ok().map(Expectation::Within)
+        }),
+        ["gain"] => {
+            goes_with(fields, "gain", &["gain", "difference", "greatest-gain", "greatest-difference"]);
+            let gain = fields.number("gain")?;
+            if gain.value <= 0.0 {
+                let help = "0.55 for 55 %; turn `of` and `over` round for a loss";
+                sink.error_with(&gain.span, "a stated gain is over 0", help);
+                return None;
+            }
+            Some(Expectation::Gain(gain.value))
+        }
+        ["printed"] => {
+            goes_with(fields, "printed", &["mean", "greatest", "least"]);
+            let value = fields.number("printed").map(|number| number.value);
+            let scale = match fields.get("scale") {
+                None => 1.0,
+                Some(_) => fields.number("scale")?.value,
+            };
+            if scale <= 0.0 {
+                let help = "1e-6 for Mbit/s, 100 for per cent";
+                sink.error_with(&fields.span_of("scale"), "ours is multiplied by a number over 0", help);
+                return None;
+            }
+            value.map(|value| Expectation::Printed { value, scale })
+        }
+        [] => {
+            let help = "`expect` a range, a stated `gain`, or a `printed` number";
+            sink.error_with(&fields.span, "the claim is held against nothing", help);
+            None
+        }
+        _ => {
+            let message =
+                format!("a claim is held against one thing: `{}` are {}", given.join("` and `"), given.len());
+            sink.error(&fields.span_of(given[1]), message);
+            None
+        }
+    }
+}
+
+/// An error if the claim's measure is none of these.
+fn goes_with(fields: &Fields<'_>, key: &str, measures: &[&str]) {
+    let measure = fields.get("measure").and_then(|_| fields.text("measure"));
+    let wrong = measure
+        .filter(|measure| MEASURES.contains(&measure.value.as_str()))
+        .filter(|measure| !measures.contains(&measure.value.as_str()));
+    if let Some(measure) = wrong {
+        let message = format!("`{key}` does not go with the measure `{}`", measure.value);
+        let help = format!("it goes with {}; a range goes with all: `expect`", measures.join(", "));
+        fields.sink.error_with(&fields.span_of(key), message, help);
+    }
 }
 
 fn kind(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<ClaimKind> {
@@ -50,7 +138,7 @@ fn kind(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<ClaimKind> {
         return None;
     }
     let axis = scope.axis(fields, "axis")?;
-    let of = one(fields, "of").and_then(|text| scope.label(fields, &axis, &text))?;
+    let of = fields.one_text("of").and_then(|text| scope.label(fields, &axis, &text))?;
     let over = fields.texts("over")?;
     let over: Option<Vec<String>> = over.iter().map(|text| scope.label(fields, &axis, text)).collect();
     let (over, metric, select) = (over?, metric?, select?);
@@ -84,34 +172,23 @@ fn gain(
     ClaimKind::Gain { metric, axis, of, over, select, greatest, absolute: measure.ends_with("difference") }
 }
 
-fn one(fields: &Fields<'_>, key: &str) -> Option<At<String>> {
-    let texts = fields.texts(key)?;
-    match <[At<String>; 1]>::try_from(texts) {
-        Ok([text]) => Some(text),
-        Err(_) => {
-            fields.sink.error(&fields.span_of(key), format!("`{key}` is one label"));
-            None
-        }
-    }
-}
-
-fn range(text: &str) -> Result<Expectation, String> {
+fn range(text: &str) -> Result<Range, String> {
     let number = |text: &str| {
         let parsed = text.trim().replace('_', "").parse::<f64>().ok().filter(|number| number.is_finite());
         parsed.ok_or_else(|| format!("`{}` is not a number", text.trim()))
     };
     if let Some(rest) = text.strip_prefix(">=") {
-        return Ok(Expectation { at_least: Some(number(rest)?), at_most: None });
+        return Ok(Range { at_least: Some(number(rest)?), at_most: None });
     }
     if let Some(rest) = text.strip_prefix("<=") {
-        return Ok(Expectation { at_least: None, at_most: Some(number(rest)?) });
+        return Ok(Range { at_least: None, at_most: Some(number(rest)?) });
     }
     let Some((low, high)) = text.split_once(" to ") else { return Err(format!("`{text}` is not a range")) };
     let (low, high) = (number(low)?, number(high)?);
     if low > high {
         return Err(format!("the range begins at {low}, above its end at {high}"));
     }
-    Ok(Expectation { at_least: Some(low), at_most: Some(high) })
+    Ok(Range { at_least: Some(low), at_most: Some(high) })
 }
 
 #[cfg(test)]
@@ -120,7 +197,7 @@ mod tests {
 
     #[test]
     fn ranges_have_ends() {
-        let both = |low, high| Ok(Expectation { at_least: low, at_most: high });
+        let both = |low, high| Ok(Range { at_least: low, at_most: high });
         assert_eq!(range(">= 0.95"), both(Some(0.95), None));
         assert_eq!(range("<=3"), both(None, Some(3.0)));
         assert_eq!(range("-0.1 to 1e-3"), both(Some(-0.1), Some(1e-3)));

@@ -77,7 +77,11 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// Some of these words.
     Words(&'static [&'static str]),
-    /// The name of a metric.
+    /// A number.
+    Number,
+    /// The name of a metric of a run.
+    RunMetric,
+    /// The name of a metric, of a run or derived.
     Metric,
     /// Names of metrics.
     Metrics,
@@ -97,6 +101,10 @@ pub enum Kind {
     Points,
     /// For each setting named a list of values, all equally long.
     Zip,
+    /// A list of tables: labels of axes, and numbers by metric.
+    Printed,
+    /// Numbers by metric.
+    Factors,
     /// A range: `">= 0.95"`, `"<= 3"`, `"0.4 to 0.7"`.
     Range,
     /// The table of this name, once (`[run]`).
@@ -134,6 +142,7 @@ pub static FILE: Section = Section {
         key("scenario", Kind::Table(&SCENARIO), "What all cells have in common."),
         key("network", Kind::Table(&NETWORK), "A network drawn link by link, instead of a `topology`."),
         key("run", Kind::Table(&RUN), "How often each cell is run, and what is measured."),
+        key("quick", Kind::Table(&QUICK), "What `--scale quick` runs of it."),
         key("trace", Kind::Table(&TRACE), "What is recorded over time."),
         key(
             "axes",
@@ -141,6 +150,7 @@ pub static FILE: Section = Section {
             "What differs between cells. All axes together make a grid, in which the last varies fastest.",
         ),
         key("skip", Kind::Tables(&SKIP), "Combinations that are left out."),
+        key("derived", Kind::Tables(&DERIVED), "Metrics between cells, to be named like any other."),
         key("figures", Kind::Tables(&FIGURE), "Figures, in the report's order."),
         key("tables", Kind::Tables(&TABLE), "Tables, in the report's order."),
         key("claims", Kind::Tables(&CLAIM), "What is claimed, by a publication or by the study."),
@@ -219,6 +229,21 @@ pub static RUN: Section = Section {
     ],
 };
 
+/// `[quick]`.
+pub static QUICK: Section = Section {
+    header: "[quick]",
+    about: "What `--scale quick` runs of it: some repeats, and of some axes some points. All else stays as it is.",
+    settings: Settings::None,
+    keys: &[
+        key(
+            "repeats",
+            Kind::Count { positive: true },
+            "How many times each cell is run; as often as [run] says.",
+        ),
+        key("axes", Kind::Selection, "For each axis named the labels that are kept; of the others all are."),
+    ],
+};
+
 /// `[trace]`.
 pub static TRACE: Section = Section {
     header: "[trace]",
@@ -259,6 +284,30 @@ pub static SKIP: Section = Section {
     keys: &[],
 };
 
+/// `[[derived]]`.
+pub static DERIVED: Section = Section {
+    header: "[[derived]]",
+    about: "A metric between cells that differ in one axis alone, taken seed by seed; figures, tables and claims name it \
+            like any other.",
+    settings: Settings::None,
+    keys: &[
+        required("name", Kind::Text, "By which it is called: letters, digits and `_`."),
+        required("title", Kind::Text, "With which it is shown."),
+        required("metric", Kind::RunMetric, "The metric of the two runs."),
+        required("axis", Kind::Axis, "Axis in which the two differ."),
+        required("reference", Kind::Label, "Label of the cell that the others are held against."),
+        required(
+            "formula",
+            Kind::Word(FORMULAS),
+            "`loss` (reference - this) / reference, `gain` (this - reference) / reference, `ratio` this / reference, or \
+             `difference` this - reference.",
+        ),
+    ],
+};
+
+/// How a metric can be derived.
+pub static FORMULAS: &[&str] = &["loss", "gain", "ratio", "difference"];
+
 /// `[[figures]]`.
 pub static FIGURE: Section = Section {
     header: "[[figures]]",
@@ -268,16 +317,20 @@ pub static FIGURE: Section = Section {
         required("name", Kind::Text, "File name without extension: letters, digits, `-` and `_`."),
         required("title", Kind::Text, "One line."),
         key("caption", Kind::Text, "What a reader must know."),
-        required("kind", Kind::Word(&["line", "bars", "heat-map", "trace"]), "What is drawn."),
-        key("x", Kind::Axis, "Axis drawn to the right (not with `trace`)."),
+        required("kind", Kind::Word(FIGURES), "What is drawn."),
+        key("x", Kind::Axis, "Axis drawn to the right (not with `trace` and `model`)."),
         key("y", Kind::Text, "Metric drawn upwards; with `heat-map` the axis drawn upwards."),
         key("series", Kind::Axis, "Axis of which each point is a line or bar."),
         key("value", Kind::Metric, "Metric of a `heat-map`."),
         key("show", Kind::Words(SHOWN), "What a `trace` shows, each in a panel of its own."),
+        key("model", Kind::Text, "Name of the `model` whose curves are drawn; no run has a part in it."),
         key("panels", Kind::Axes, "Axes whose points each have a panel of their own: rows, then columns."),
         key("where", Kind::Selection, "Which cells are drawn; all."),
     ],
 };
+
+/// What a figure can be.
+pub static FIGURES: &[&str] = &["line", "bars", "heat-map", "trace", "model"];
 
 /// What a trace can show.
 pub static SHOWN: &[&str] = &["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue"];
@@ -294,6 +347,17 @@ pub static TABLE: Section = Section {
         key("columns", Kind::Axis, "Axis whose points make columns."),
         required("metrics", Kind::Metrics, "Metrics."),
         key("where", Kind::Selection, "Which cells it tells of; all."),
+        key(
+            "printed",
+            Kind::Printed,
+            "What the publication prints: for each place the labels of rows and columns, and metrics by name.",
+        ),
+        key(
+            "scale",
+            Kind::Factors,
+            "For metrics that are printed in another unit: what ours are multiplied by (`{ throughput_bps = 1e-6 }` \
+             for Mbit/s).",
+        ),
     ],
 };
 
@@ -310,18 +374,30 @@ pub static CLAIM: Section = Section {
         required("text", Kind::Text, "What is claimed, in words."),
         key("source", Kind::Text, "Where: `section 5.2`."),
         key("stated", Kind::Text, "The publication's figure, as it prints it."),
-        key("because", Kind::Text, "Why it is as it is, if somebody has found out."),
-        required(
+        key("because", Kind::Text, "Why it is not reproduced, if somebody has found out."),
+        key("not-testable", Kind::Text, "Why it cannot be checked, instead of all that follows."),
+        key(
             "measure",
             Kind::Word(MEASURES),
             "`mean`, `greatest` or `least` of a metric over the cells; `gain` (a - b) / b, `difference` a - b or `wins` \
              (the share of pairs in which a is above b) of cells that differ in one axis.",
         ),
-        required("metric", Kind::Metric, "The metric."),
+        key("metric", Kind::Metric, "The metric."),
         key("axis", Kind::Axis, "Axis in which the cells of a pair differ."),
         key("of", Kind::Label, "Label of a."),
         key("over", Kind::Texts, "Labels of b."),
         key("where", Kind::Selection, "Which cells; all."),
-        required("expect", Kind::Range, "When it counts as reproduced: `>= 0.95`, `<= 3`, `0.4 to 0.7`."),
+        key("expect", Kind::Range, "A range that it must lie in: `>= 0.95`, `<= 3`, `0.4 to 0.7`."),
+        key(
+            "gain",
+            Kind::Number,
+            "Or the gain that is stated, of a `gain` or `difference`: 0.55 for 55 %. What that takes is in docs/claims.md.",
+        ),
+        key("printed", Kind::Number, "Or the number that is printed, of a `mean`, `greatest` or `least`."),
+        key(
+            "scale",
+            Kind::Number,
+            "What ours is multiplied by to be in the unit of `printed`: 1e-6 for Mbit/s; 1.",
+        ),
     ],
 };

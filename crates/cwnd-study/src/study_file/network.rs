@@ -1,6 +1,6 @@
 //! `[network]`: a network drawn link by link.
 
-use super::CheckAlgorithm;
+use super::CheckName;
 use super::assignment::{Assignment, assignments, conflicts};
 use super::diagnostic::Span;
 use super::inputs::Inputs;
@@ -47,11 +47,7 @@ impl DrawnNetwork {
 }
 
 /// The network, if one is drawn and nothing is wrong with it.
-pub(super) fn network(
-    file: &Fields<'_>,
-    check: CheckAlgorithm<'_>,
-    inputs: &Inputs<'_>,
-) -> Option<DrawnNetwork> {
+pub(super) fn network(file: &Fields<'_>, check: CheckName<'_>, inputs: &Inputs<'_>) -> Option<DrawnNetwork> {
     let sink = file.sink;
     let before = sink.count();
     let fields = file.table("network", &NETWORK)?;
@@ -99,7 +95,7 @@ type LinkSpans = (Span, Vec<(&'static str, Span)>);
 fn link(
     fields: &Fields<'_>,
     nodes: &[String],
-    check: CheckAlgorithm<'_>,
+    check: CheckName<'_>,
     inputs: &Inputs<'_>,
 ) -> Option<(GraphLink, LinkSpans)> {
     let sink = fields.sink;

@@ -91,6 +91,27 @@ impl<'a> Fields<'a> {
         texts.or_else(|| self.wrong_kind(key, value, "a text, or a list of texts"))
     }
 
+    /// One text, not a list. Numbers and switches are taken as they are written.
+    pub fn one_text(&self, key: &str) -> Option<At<String>> {
+        let texts = self.texts(key)?;
+        match <[At<String>; 1]>::try_from(texts) {
+            Ok([text]) => Some(text),
+            Err(_) => {
+                self.sink.error(&self.span_of(key), format!("`{key}` is one label"));
+                None
+            }
+        }
+    }
+
+    /// A number.
+    pub fn number(&self, key: &str) -> Option<At<f64>> {
+        let value = self.get(key)?;
+        match number(value) {
+            Some(number) => Some(number),
+            None => self.wrong_kind(key, value, "a number"),
+        }
+    }
+
     /// A whole number from `least` on.
     pub fn count(&self, key: &str, least: u64) -> Option<At<u64>> {
         let value = self.get(key)?;
@@ -216,6 +237,16 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// A number that is finite.
+pub(super) fn number(value: &Spanned<DeValue<'_>>) -> Option<At<f64>> {
+    let written = match value.get_ref() {
+        DeValue::Float(_) | DeValue::Integer(_) => scalar(value)?,
+        _ => return None,
+    };
+    let number = written.value.replace('_', "").parse::<f64>().ok().filter(|number| number.is_finite())?;
+    Some(At { value: number, span: written.span })
+}
+
 /// A scalar as the text that a person would write for it.
 pub(super) fn scalar(value: &Spanned<DeValue<'_>>) -> Option<At<String>> {
     let text = match value.get_ref() {
@@ -248,8 +279,8 @@ pub(super) fn counted(count: usize, what: &str) -> String {
 
 /// The section that has a key which stands in the wrong one.
 fn elsewhere(key: &str, here: &Section) -> Option<&'static str> {
-    use super::keys::{FILE, RUN, SCENARIO, TRACE};
-    let plain = [&FILE, &SCENARIO, &RUN, &TRACE].iter().any(|section| section.header == here.header);
+    use super::keys::{FILE, QUICK, RUN, SCENARIO, TRACE};
+    let plain = [&FILE, &SCENARIO, &RUN, &QUICK, &TRACE].iter().any(|section| section.header == here.header);
     let has =
         |section: &Section| section.settings.has(key) || section.keys.iter().any(|known| known.name == key);
     let other =

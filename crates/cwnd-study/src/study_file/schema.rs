@@ -2,7 +2,7 @@
 //! axis which is named is there, that units are right) the parser says.
 
 use super::assignment::written;
-use super::keys::{AXIS, FILE, Key, Kind, Section, Settings};
+use super::keys::{AXIS, CLAIM, FILE, Key, Kind, Section, Settings};
 use cwnd_scenario::{
     build::settings::{CONFLICTS, SETTINGS, Setting, SettingKind},
     kinds::{self, Family},
@@ -25,16 +25,39 @@ pub fn schema(algorithms: &[&str]) -> Value {
             "labels": {
                 "anyOf": [{ "$ref": "#/$defs/label" }, { "type": "array", "items": { "$ref": "#/$defs/label" }, "minItems": 1 }],
             },
-            "metric": {
+            "run-metric": {
                 "anyOf": [
                     { "enum": of_run },
                     { "type": "string", "pattern": format!("^.+\\.({})$", names.join("|")) },
                 ],
             },
+            "metric": {
+                "anyOf": [{ "$ref": "#/$defs/run-metric" }, { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]*$" }],
+            },
         },
+        // Names of derived metrics are known only where there are some.
+        "if": { "not": { "required": ["derived"] } },
+        "then": of_runs_alone(&FILE),
     });
     merge(&mut schema, more);
     schema
+}
+
+/// For a file that derives no metrics: every metric is a run's.
+fn of_runs_alone(section: &Section) -> Value {
+    let metric = json!({ "$ref": "#/$defs/run-metric" });
+    let mut properties = Map::new();
+    for key in section.keys {
+        let strict = match key.kind {
+            Kind::Metric => metric.clone(),
+            Kind::Metrics => several(metric.clone()),
+            Kind::Table(inner) => of_runs_alone(inner),
+            Kind::Tables(inner) => json!({ "items": of_runs_alone(inner) }),
+            _ => continue,
+        };
+        properties.insert(key.name.to_owned(), strict);
+    }
+    json!({ "properties": properties })
 }
 
 fn section(section: &Section) -> Value {
@@ -56,6 +79,9 @@ fn section(section: &Section) -> Value {
     }
     if section.header == AXIS.header {
         merge(&mut schema, axis());
+    }
+    if section.header == CLAIM.header {
+        merge(&mut schema, claim());
     }
     // A table whose keys are not listed has the names of axes for keys.
     if section.keys.is_empty() && section.settings == Settings::None {
@@ -99,6 +125,19 @@ fn axis() -> Value {
     })
 }
 
+/// A claim says why it cannot be checked, or how it is and what it is held against.
+fn claim() -> Value {
+    let held = ["expect", "gain", "printed"];
+    let against = held.iter().map(|key| {
+        let others = held.iter().filter(|other| *other != key);
+        let others: Vec<Value> = others.map(|other| json!({ "required": [other] })).collect();
+        json!({ "required": ["measure", "metric", key], "not": { "anyOf": others } })
+    });
+    let tested = ["measure", "metric", "expect", "gain", "printed"].map(|key| json!({ "required": [key] }));
+    let untestable = json!({ "required": ["not-testable"], "not": { "anyOf": tested } });
+    json!({ "oneOf": against.chain([untestable]).collect::<Vec<_>>() })
+}
+
 fn described(key: &Key) -> Value {
     let mut schema = of_kind(key.kind);
     merge(&mut schema, json!({ "description": key.about }));
@@ -120,6 +159,8 @@ fn of_kind(kind: Kind) -> Value {
         Kind::Time => json!({ "type": "string", "examples": ["100 ms", "1 s"] }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Words(words) => several(json!({ "enum": words })),
+        Kind::Number => json!({ "type": "number" }),
+        Kind::RunMetric => json!({ "$ref": "#/$defs/run-metric" }),
         Kind::Metric => metric,
         Kind::Metrics => several(metric),
         Kind::Axis => json!({ "type": "string" }),
@@ -150,6 +191,14 @@ fn of_kind(kind: Kind) -> Value {
             "type": "string",
             "pattern": "^\\s*(>=|<=)?\\s*[-+0-9._eE]+(\\s+to\\s+[-+0-9._eE]+)?\\s*$",
             "examples": [">= 0.95", "<= 3", "0.4 to 0.7"],
+        }),
+        Kind::Printed => json!({
+            "type": "array",
+            "items": { "type": "object", "additionalProperties": { "$ref": "#/$defs/label" }, "minProperties": 1 },
+        }),
+        Kind::Factors => json!({
+            "type": "object",
+            "additionalProperties": { "type": "number", "exclusiveMinimum": 0 },
         }),
         Kind::Table(inner) => section(inner),
         Kind::Tables(inner) => json!({ "type": "array", "items": section(inner), "minItems": 1 }),

@@ -62,10 +62,15 @@ impl<'a> Scope<'a> {
     }
 
     fn is_metric(&self, fields: &Fields<'_>, name: &At<String>) -> bool {
+        if self.study.derived(&name.value).is_some() {
+            return true;
+        }
         let (of, own) = metrics::split(&name.value);
         let Some(metric) = metrics::all().find(|metric| metric.name == own) else {
             let names = metrics::all().filter(|metric| !metric.is_of(MetricScope::Comparison));
-            let help = did_you_mean(own, names.map(|metric| metric.name)) + "; `cwnd metrics` lists all";
+            let derived = self.study.derived.iter().map(|derived| derived.name.as_str());
+            let names = derived.chain(names.map(|metric| metric.name));
+            let help = did_you_mean(own, names) + "; `cwnd metrics` lists all";
             fields.sink.error_with(&name.span, format!("there is no metric `{own}`"), help);
             return false;
         };
@@ -74,7 +79,9 @@ impl<'a> Scope<'a> {
                 [MetricScope::Queue] => {
                     format!("it is a queue's: write `bottleneck.{own}`, by the link's name")
                 }
-                [MetricScope::Comparison] => "it compares two results: say it as a claim".to_owned(),
+                [MetricScope::Comparison] => {
+                    "it compares two results: say it as a claim, or make it with [[derived]]".to_owned()
+                }
                 _ => format!("write `{own}`"),
             };
             fields.sink.error_with(&name.span, format!("no run has a metric `{}`", name.value), help);
@@ -111,15 +118,20 @@ impl<'a> Scope<'a> {
 
     /// The cells of a selection, which must be some.
     pub fn select(&self, fields: &Fields<'_>) -> Option<Selection> {
-        if !self.axes {
-            return Some(Selection::default());
-        }
-        let selection = selection::selection(fields, "where", &self.labels())?;
+        let selection = self.selection(fields, "where")?;
         if self.cells && self.study.select(&selection).next().is_none() {
             fields.sink.error(&fields.span_of("where"), "no cell belongs to it: the study skips them all");
             return None;
         }
         Some(selection)
+    }
+
+    /// A selection under a key, whatever cells belong to it.
+    pub fn selection(&self, fields: &Fields<'_>, key: &str) -> Option<Selection> {
+        match self.axes {
+            true => selection::selection(fields, key, &self.labels()),
+            false => Some(Selection::default()),
+        }
     }
 
     /// Whether every axis that is not laid out has one label alone in the selection: what is drawn would otherwise be

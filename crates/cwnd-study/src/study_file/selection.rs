@@ -68,3 +68,17 @@ pub(super) fn table(fields: &Fields<'_>, labels: &Labels<'_>) -> Option<Selectio
     }
     (fields.sink.count() == before).then_some(Selection(selection))
 }
+
+/// The same, with the labels of each axis in the axis's order.
+pub(super) fn in_order(selection: Selection, axes: &[Axis]) -> Selection {
+    let place = |axis: &str, label: &str| {
+        let axis = axes.iter().find(|known| known.name == axis);
+        axis.and_then(|axis| axis.points.iter().position(|point| point.label == label))
+    };
+    let sorted = |(axis, mut labels): (String, Vec<String>)| {
+        labels.sort_by_key(|label| place(&axis, label));
+        labels.dedup();
+        (axis, labels)
+    };
+    Selection(selection.0.into_iter().map(sorted).collect())
+}

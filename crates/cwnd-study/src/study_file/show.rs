@@ -1,14 +1,16 @@
 //! `[[figures]]` and `[[tables]]`.
 
-use super::keys::{FIGURE, SHOWN, TABLE};
+use super::keys::{FIGURE, FIGURES, SHOWN, TABLE};
+use super::printed;
 use super::reader::Fields;
 use super::scope::{Scope, file_name};
+use super::{CheckName, Named};
 use crate::{Figure, FigureKind, Selection, Table};
 
-pub(super) fn figures(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Figure> {
+pub(super) fn figures(file: &Fields<'_>, scope: &Scope<'_>, check: CheckName<'_>) -> Vec<Figure> {
     let mut names = Vec::new();
     let read = |fields: Fields<'_>| {
-        let figure = figure(&fields, scope, &names);
+        let figure = figure(&fields, scope, &names, check);
         names.extend(fields.text("name").map(|name| name.value));
         figure
     };
@@ -16,22 +18,23 @@ pub(super) fn figures(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Figure> {
 }
 
 /// Which of the keys that depend on the kind go with it.
-const PARTS: [(&str, &[&str], &[&str]); 4] = [
-    ("line", &["x", "y"], &["series"]),
-    ("bars", &["x", "y"], &["series"]),
-    ("heat-map", &["x", "y", "value"], &[]),
-    ("trace", &["show"], &["series"]),
+const PARTS: [(&str, &[&str], &[&str]); 5] = [
+    ("line", &["x", "y"], &["series", "panels", "where"]),
+    ("bars", &["x", "y"], &["series", "panels", "where"]),
+    ("heat-map", &["x", "y", "value"], &["panels", "where"]),
+    ("trace", &["show"], &["series", "panels", "where"]),
+    ("model", &["model"], &[]),
 ];
 
-fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Figure> {
+fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String], check: CheckName<'_>) -> Option<Figure> {
     let sink = fields.sink;
     let name = file_name(fields, taken);
     let title = fields.text("title");
     let caption = fields.text("caption");
-    let kind = fields.word("kind", &["line", "bars", "heat-map", "trace"])?.value;
+    let kind = fields.word("kind", FIGURES)?.value;
     let before = sink.count();
     let (_, needed, allowed) = PARTS.iter().find(|(name, ..)| *name == kind)?;
-    for key in ["x", "y", "series", "value", "show"] {
+    for key in ["x", "y", "series", "value", "show", "model", "panels", "where"] {
         let known = needed.contains(&key) || allowed.contains(&key);
         if fields.get(key).is_some() && !known {
             sink.error(&fields.span_of(key), format!("a figure of the kind `{kind}` has no `{key}`"));
@@ -40,6 +43,12 @@ fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Fi
     for key in needed.iter().filter(|key| fields.get(key).is_none()) {
         let message = format!("a figure of the kind `{kind}` needs `{key}`");
         sink.error(&fields.span_of("kind"), message);
+    }
+    if kind == "model" {
+        let kind = FigureKind::Model { model: model(fields, check)? };
+        let (panels, select) = (Vec::new(), Selection::default());
+        let caption = caption.map(|caption| caption.value);
+        return Some(Figure { name: name?, title: title?.value, caption, kind, panels, select });
     }
     let panels = match fields.get("panels") {
         Some(_) => scope.axes(fields, "panels")?,
@@ -73,6 +82,7 @@ fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Fi
         }
         FigureKind::HeatMap { x, y, .. } => laid_out.extend([("x", x), ("y", y)]),
         FigureKind::Trace { series, .. } => laid_out.extend(series.iter().map(|axis| ("series", axis))),
+        FigureKind::Model { .. } => {}
     }
     laid_out.extend(panels.iter().map(|axis| ("panels", axis)));
     let ways = match &kind {
@@ -93,6 +103,16 @@ fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Fi
         panels,
         select,
     })
+}
+
+/// The model that a figure draws, of which there must be one.
+fn model(fields: &Fields<'_>, check: CheckName<'_>) -> Option<String> {
+    let name = fields.text("model")?;
+    if let Err(message) = check(Named::Model(&name.value)) {
+        fields.sink.error(&name.span, message);
+        return None;
+    }
+    Some(name.value)
 }
 
 fn shown(fields: &Fields<'_>) -> Option<Vec<String>> {
@@ -160,5 +180,9 @@ fn table(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Tab
     if !fits {
         return None;
     }
-    Some(Table { name: name?, title: title?.value, rows, columns, metrics: metrics?, select })
+    let metrics = metrics?;
+    let places = printed::Places { scope, axes: &axes, metrics: &metrics, select: &select };
+    let (printed, scale) = (printed::printed(fields, &places), printed::factors(fields, &metrics));
+    let (name, title) = (name?, title?.value);
+    Some(Table { name, title, printed: printed?, scale: scale?, metrics, select, rows, columns })
 }

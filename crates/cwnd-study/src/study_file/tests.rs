@@ -8,7 +8,12 @@ mod schema;
 use super::*;
 
 /// Knows a few algorithms, and one parameter.
-fn check(spec: &AlgorithmSpec) -> Result<(), String> {
+fn check(named: Named<'_>) -> Result<(), String> {
+    let spec = match named {
+        Named::Algorithm(spec) => spec,
+        Named::Model("epoch") => return Ok(()),
+        Named::Model(name) => return Err(format!("there is no model `{name}`")),
+    };
     let known = ["agile-sd", "cubic", "cubic-2008", "elastic", "compound-ns2", "compound", "newreno"];
     if !known.contains(&spec.name.as_str()) {
         return Err(format!("there is no algorithm `{}`", spec.name));

@@ -141,6 +141,7 @@ fn kept(flags: &Flags, study: &Study, plan: &Plan) -> KeptStudy {
     KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),
+        scale: study.scale(),
         repeats: study.repeats,
         keys: plan.keys.clone(),
         provenance: Provenance {

@@ -196,7 +196,7 @@ fn selections_know_labels_and_numbers() {
         expect = ">= 1"
         "#,
     );
-    let ClaimKind::Wins { of, over, .. } = &study.claims[0].kind else { panic!("another kind") };
+    let Some(ClaimKind::Wins { of, over, .. }) = study.claims[0].kind() else { panic!("another kind") };
     assert_eq!((of.as_str(), over.as_slice()), ("0", ["1e-5".to_owned(), "0.01 %".to_owned()].as_slice()));
 }
 

@@ -287,13 +287,13 @@ impl<T: FromStr<Err = NotationError>> Said<T> {
 
 fn algorithm(text: &str) -> Result<Said<AlgorithmSpec>, String> {
     let said = Said::<AlgorithmSpec>::parse(text)?;
-    catalogue::check(&said.value).map(|()| said)
+    catalogue::algorithm(&said.value).map(|()| said)
 }
 
 fn mix(text: &str) -> Result<Said<Mix>, String> {
     let said = Said::<Mix>::parse(text)?;
     for (i, group) in said.value.0.iter().enumerate() {
-        catalogue::check(&group.algorithm).map_err(|error| format!("item {}: {error}", i + 1))?;
+        catalogue::algorithm(&group.algorithm).map_err(|error| format!("item {}: {error}", i + 1))?;
     }
     Ok(said)
 }
@@ -303,12 +303,12 @@ fn flow(text: &str) -> Result<Said<FlowGroup>, String> {
         return Err("--flow describes a flow, such as `cubic; start=21 s`; --flows says how many".to_owned());
     }
     let said = Said::<FlowGroup>::parse(text)?;
-    catalogue::check(&said.value.algorithm).map(|()| said)
+    catalogue::algorithm(&said.value.algorithm).map(|()| said)
 }
 
 fn short_flows(text: &str) -> Result<Said<ShortFlows>, String> {
     let said = Said::<ShortFlows>::parse(text)?;
-    catalogue::check(&said.value.algorithm).map(|()| said)
+    catalogue::algorithm(&said.value.algorithm).map(|()| said)
 }
 
 const TOO_LARGE: &str = "it is far too large";

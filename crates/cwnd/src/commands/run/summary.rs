@@ -3,7 +3,7 @@
 use super::progress::duration;
 use cwnd_report::table::{Align, Table};
 use cwnd_study::{
-    Expectation, Results,
+    ClaimTest, Expectation, Results,
     claims::{self, Verdict},
     runner::{Plan, Ran},
 };
@@ -77,27 +77,40 @@ fn verdicts(results: &Results) -> Table {
     .indent(2);
     for verdict in claims::evaluate(results) {
         let claim = &results.study.claims[verdict.claim];
-        let cells = [shortened(&claim.text), range(&claim.expect), measured(&verdict)];
-        table.row(cells.into_iter().chain([verdict.judgement.name().to_owned()]));
+        let expected = match &claim.test {
+            ClaimTest::NotTestable(_) => "\u{2013}".to_owned(),
+            ClaimTest::Measured { expect, .. } => expected(expect),
+        };
+        let measured = measured(&verdict, &claim.test);
+        table.row([shortened(&claim.text), expected, measured, verdict.judgement.name().to_owned()]);
     }
     table
 }
 
-fn range(expect: &Expectation) -> String {
-    match (expect.at_least, expect.at_most) {
-        (Some(least), Some(most)) => format!("{} to {}", number(least), number(most)),
-        (Some(least), None) => format!("≥ {}", number(least)),
-        (None, Some(most)) => format!("≤ {}", number(most)),
-        (None, None) => String::new(),
+fn expected(expect: &Expectation) -> String {
+    match expect {
+        Expectation::Within(range) => match (range.at_least, range.at_most) {
+            (Some(least), Some(most)) => format!("{} to {}", number(least), number(most)),
+            (Some(least), None) => format!("≥ {}", number(least)),
+            (None, Some(most)) => format!("≤ {}", number(most)),
+            (None, None) => String::new(),
+        },
+        Expectation::Gain(gain) => format!("gain {}", number(*gain)),
+        Expectation::Printed { value, .. } => format!("printed {}", number(*value)),
     }
 }
 
-fn measured(verdict: &Verdict) -> String {
+/// In the unit of what it is held against.
+fn measured(verdict: &Verdict, test: &ClaimTest) -> String {
+    let scale = match test {
+        ClaimTest::Measured { expect: Expectation::Printed { scale, .. }, .. } => *scale,
+        _ => 1.0,
+    };
     match verdict.measured {
         None => "–".to_owned(),
         Some(summary) => match summary.ci95 {
-            Some(half) => format!("{} ± {}", number(summary.mean), number(half)),
-            None => number(summary.mean),
+            Some(half) => format!("{} ± {}", number(summary.mean * scale), number(half * scale)),
+            None => number(summary.mean * scale),
         },
     }
 }

@@ -106,7 +106,7 @@ impl TypedValueParser for Parser {
                 Some(CrossFlows::Mix(mix)) => mix.0.as_slice(),
                 _ => &[],
             };
-            cross.iter().try_for_each(|group| catalogue::check(&group.algorithm))?;
+            cross.iter().try_for_each(|group| catalogue::algorithm(&group.algorithm))?;
             Ok(text.to_owned())
         };
         check.parse_ref(command, arg, value)

@@ -1,0 +1,99 @@
+//! The rules of the verdicts.
+
+use super::Judgement;
+use super::measure::OverZero;
+use crate::{Expectation, Range};
+use cwnd_scenario::statistics::Summary;
+
+/// A stated gain is reproduced from this part of it on.
+pub(super) const ENOUGH: f64 = 0.8;
+/// A printed number is reproduced within this part of it.
+const NEAR: f64 = 0.05;
+
+/// What a measurement is held to be, and by what.
+pub(super) fn judge(measured: &Summary, expect: &Expectation, over: &OverZero) -> (Judgement, String) {
+    let (judgement, ground) = match expect {
+        Expectation::Within(range) => within(measured, range),
+        Expectation::Gain(stated) => gain(measured, *stated, over),
+        Expectation::Printed { value, scale } => printed(measured, *value, *scale),
+    };
+    match measured.ci95 {
+        Some(_) => (judgement, ground),
+        None => (judgement, format!("{ground}; one run and no interval: the value alone decides")),
+    }
+}
+
+/// The mean lies in the range, or it does not.
+fn within(measured: &Summary, range: &Range) -> (Judgement, String) {
+    let (least, most) = (range.at_least.unwrap_or(f64::NEG_INFINITY), range.at_most.unwrap_or(f64::INFINITY));
+    let has = |value: f64| value >= least && value <= most;
+    let is_clear =
+        measured.interval().is_none_or(|(low, high)| (has(low) && has(high)) || high < least || low > most);
+    let (judgement, place) = match has(measured.mean) {
+        true => (Judgement::Reproduced, "within what is expected"),
+        false if measured.mean < least => (Judgement::NotReproduced, "under what is expected"),
+        false => (Judgement::NotReproduced, "over what is expected"),
+    };
+    let close = if is_clear { "" } else { ", though the interval crosses an end of it" };
+    (judgement, format!("{place}{close}"))
+}
+
+/// Enough of the stated gain and surely over 0; surely over 0 alone; or neither.
+fn gain(measured: &Summary, stated: f64, over: &OverZero) -> (Judgement, String) {
+    let share = measured.mean / stated;
+    let judgement = match (over.is_over, share >= ENOUGH) {
+        (true, true) => Judgement::Reproduced,
+        (true, false) => Judgement::DirectionOnly,
+        (false, _) => Judgement::NotReproduced,
+    };
+    let size = match share {
+        share if share >= 2.0 => format!("{share:.1} times what is stated"),
+        share if share >= 0.0 => format!("{:.0} % of what is stated", share * 100.0),
+        _ => "the other way round".to_owned(),
+    };
+    let sure = match (over.p, over.tested) {
+        (None, _) => String::new(),
+        (Some(p), 1) => format!(", {} (p {})", sureness(over.is_over), probability(p)),
+        (Some(p), tested) => {
+            format!(", {} (Holm over {tested} pairs, p {})", sureness(over.is_over), probability(p))
+        }
+    };
+    (judgement, format!("{size}{sure}"))
+}
+
+fn sureness(is_over: bool) -> &'static str {
+    if is_over { "and surely over 0" } else { "but not surely over 0" }
+}
+
+fn probability(p: f64) -> String {
+    match p {
+        p if p < 0.0001 => "< 0.0001".to_owned(),
+        p if p < 0.01 => format!("= {p:.4}"),
+        p => format!("= {p:.2}"),
+    }
+}
+
+/// Near to the number, or with it inside the interval.
+fn printed(measured: &Summary, value: f64, scale: f64) -> (Judgement, String) {
+    let ours = measured.mean * scale;
+    // A hair of rounding must not tell 5 % from 5 %.
+    let is_near = (ours - value).abs() <= NEAR * value.abs() * (1.0 + 1e-12);
+    let is_inside =
+        measured.interval().is_some_and(|(low, high)| low * scale <= value && value <= high * scale);
+    let judgement = if is_near || is_inside { Judgement::Reproduced } else { Judgement::NotReproduced };
+    let off = (ours - value) / value.abs();
+    let distance = match off {
+        _ if ours == value => "as printed".to_owned(),
+        off if !off.is_finite() => "not the 0 that is printed".to_owned(),
+        off if off.abs() >= 1.0 => format!("{:.1} times what is printed", ours / value),
+        off => {
+            format!("{:.1} % {} what is printed", off.abs() * 100.0, if off > 0.0 { "over" } else { "under" })
+        }
+    };
+    let interval = match (is_near, is_inside) {
+        (false, true) => ", which lies inside the interval",
+        (false, false) if measured.ci95.is_some() => ", which lies outside the interval",
+        _ => "",
+    };
+    (judgement, format!("{distance}{interval}"))
+}
