@@ -73,14 +73,22 @@ fn probability(p: f64) -> String {
     }
 }
 
+/// Whether a mean with half of its 95 % interval agrees with a number that is printed, in the number's unit: it is within
+/// 5 % of it, or has it inside the interval.
+pub fn agrees_with_printed(mean: f64, half: Option<f64>, printed: f64) -> bool {
+    is_near(mean, printed) || half.is_some_and(|half| (mean - printed).abs() <= half)
+}
+
+fn is_near(ours: f64, printed: f64) -> bool {
+    // A hair of rounding must not tell 5 % from 5 %.
+    (ours - printed).abs() <= NEAR * printed.abs() * (1.0 + 1e-12)
+}
+
 /// Near to the number, or with it inside the interval.
 fn printed(measured: &Summary, value: f64, scale: f64) -> (Judgement, String) {
     let ours = measured.mean * scale;
-    // A hair of rounding must not tell 5 % from 5 %.
-    let is_near = (ours - value).abs() <= NEAR * value.abs() * (1.0 + 1e-12);
-    let is_inside =
-        measured.interval().is_some_and(|(low, high)| low * scale <= value && value <= high * scale);
-    let judgement = if is_near || is_inside { Judgement::Reproduced } else { Judgement::NotReproduced };
+    let is_reproduced = agrees_with_printed(ours, measured.ci95.map(|half| half * scale), value);
+    let judgement = if is_reproduced { Judgement::Reproduced } else { Judgement::NotReproduced };
     let off = (ours - value) / value.abs();
     let distance = match off {
         _ if ours == value => "as printed".to_owned(),
@@ -90,7 +98,7 @@ fn printed(measured: &Summary, value: f64, scale: f64) -> (Judgement, String) {
             format!("{:.1} % {} what is printed", off.abs() * 100.0, if off > 0.0 { "over" } else { "under" })
         }
     };
-    let interval = match (is_near, is_inside) {
+    let interval = match (is_near(ours, value), is_reproduced) {
         (false, true) => ", which lies inside the interval",
         (false, false) if measured.ci95.is_some() => ", which lies outside the interval",
         _ => "",
