@@ -51,18 +51,14 @@ fn gain(measured: &Summary, stated: f64, over: &OverZero) -> (Judgement, String)
         share if share >= 0.0 => format!("{:.0} % of what is stated", share * 100.0),
         _ => "the other way round".to_owned(),
     };
-    let sure = match (over.p, over.tested) {
-        (None, _) => String::new(),
-        (Some(p), 1) => format!(", {} (p {})", sureness(over.is_over), probability(p)),
-        (Some(p), tested) => {
-            format!(", {} (Holm over {tested} pairs, p {})", sureness(over.is_over), probability(p))
-        }
+    let sure = match over.is_over {
+        _ if over.p.is_none() || share < 0.0 => "",
+        true => ", and surely over 0",
+        false => ", but not surely over 0",
     };
-    (judgement, format!("{size}{sure}"))
-}
-
-fn sureness(is_over: bool) -> &'static str {
-    if is_over { "and surely over 0" } else { "but not surely over 0" }
+    let several = if over.tested > 1 { format!("Holm over {} pairs, ", over.tested) } else { String::new() };
+    let test = over.p.map(|p| format!(" ({several}p {})", probability(p))).unwrap_or_default();
+    (judgement, format!("{size}{sure}{test}"))
 }
 
 fn probability(p: f64) -> String {
