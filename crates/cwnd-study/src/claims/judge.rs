@@ -19,7 +19,7 @@ pub(super) fn judge(measured: &Summary, expect: &Expectation, over: &OverZero) -
     };
     match measured.ci95 {
         Some(_) => (judgement, ground),
-        None => (judgement, format!("{ground}; one run and no interval: the value alone decides")),
+        None => (judgement, format!("{ground}; one run without an interval: its value alone decides")),
     }
 }
 

@@ -264,7 +264,7 @@ fn the_greatest_of_several_gains_is_corrected() {
 fn one_run_decides_by_itself_and_says_so() {
     let single: [&[f64]; 4] = [&[1.3], &[1.1], &[1.0], &[1.0]];
     let verdict = held(single, gain(true, false), Expectation::Gain(0.3));
-    let ground = "100 % of what is stated; one run and no interval: the value alone decides";
+    let ground = "100 % of what is stated; one run without an interval: its value alone decides";
     judged(&verdict, Judgement::Reproduced, ground);
     let verdict = held(single, gain(true, false), Expectation::Gain(0.5));
     assert_eq!(verdict.judgement, Judgement::DirectionOnly);
@@ -297,10 +297,10 @@ fn a_printed_number_is_near_or_inside_the_interval() {
     // Exactly 5 % is near.
     let exact: [&[f64]; 4] = [&[1.05], &[1.05], &[1.0], &[1.0]];
     let verdict = held(exact, of("a"), printed(1.0, 1.0));
-    let ground = "5.0 % over what is printed; one run and no interval: the value alone decides";
+    let ground = "5.0 % over what is printed; one run without an interval: its value alone decides";
     judged(&verdict, Judgement::Reproduced, ground);
     let verdict = held(exact, of("a"), printed(0.0, 1.0));
-    let ground = "not the 0 that is printed; one run and no interval: the value alone decides";
+    let ground = "not the 0 that is printed; one run without an interval: its value alone decides";
     judged(&verdict, Judgement::NotReproduced, ground);
 }
 

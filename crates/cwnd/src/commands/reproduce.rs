@@ -72,3 +72,6 @@ fn chosen(library: Vec<Book>, names: &[String]) -> Result<Vec<Book>, Failure> {
     let is_named = |book: &Book| names.iter().any(|name| is_all(name) || book.is_called(name));
     Ok(library.into_iter().filter(is_named).collect())
 }
+
+#[cfg(test)]
+mod tests;
