@@ -35,8 +35,25 @@ pub fn find(name: &str) -> Result<&'static AlgorithmInfo, String> {
 pub fn check(named: Named<'_>) -> Result<(), String> {
     match named {
         Named::Algorithm(spec) => algorithm(spec),
-        Named::Model(name) => Err(format!("there is no model `{name}`")),
+        Named::Model(name) => model(name),
     }
+}
+
+/// Whether there is a model of this name.
+///
+/// # Errors
+/// A message that says which there are.
+pub fn model(name: &str) -> Result<(), String> {
+    let known: Vec<&str> = cwnd_cc::models::all().iter().map(|model| model.name).collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let meant = nearest(name, known.iter().copied()).map(|meant| format!("; did you mean `{meant}`?"));
+    Err(format!(
+        "there is no model `{name}`{} There are {}",
+        meant.unwrap_or(".".to_owned()),
+        known.join(", ")
+    ))
 }
 
 /// Whether there is such an algorithm, and it takes these parameters.

@@ -105,7 +105,8 @@ pub const FIGURE_5: Model = Model {
     source: "Elastic-TCP, figure 5 and the example of section II",
     reading: "One flow over 1 Gbit/s with packets of 1,000 bytes, from the window that a loss leaves to the next loss. Without \
               a buffer: the worked example, NewReno's 62 ms at 1 ms and 625 s at 100 ms. With a quarter of the BDP: as \
-              the simulations have it at 6,400 packets. The printed figure's own axes are not in the public text.",
+              the simulations have it at 6,400 packets; C-TCP holds its queue at 30 packets then until its loss window \
+              has caught up, so that its epoch is NewReno's. The printed figure's own axes are not in the public text.",
     x: Quantity::log("base RTT", "ms").within(1.0, 400.0),
     panels: figure_5,
 };
@@ -119,7 +120,7 @@ fn figure_5() -> Vec<Panel> {
             };
             Line::curve(*label, ratios(1.0, 400.0, 120).map(epoch).collect())
         };
-        let y = Quantity::log("epoch", "s").within(0.001, 10_000.0);
+        let y = Quantity::log("epoch", "s").within(0.001, 20_000.0);
         Panel { title, y, lines: VARIANTS.iter().map(line).collect() }
     };
     vec![panel("No buffer", 0.0), panel("Buffer of a quarter of the BDP", 0.25)]
@@ -131,7 +132,8 @@ pub const FIGURE_5_WINDOWS: Model = Model {
     title: "Windows over one epoch",
     source: "Elastic-TCP, figure 5, read as windows over time",
     reading: "One flow over 1 Gbit/s, a base RTT of 204 ms (a pipe of 25,500 packets of 1,000 bytes) and 6,400 packets of \
-              buffer, from a loss to the next one. NewReno's epoch goes on far to the right.",
+              buffer, from a loss to the next one. The epochs of NewReno and C-TCP go on far to the right, for 57 minutes: C-TCP \
+              keeps the pipe just full in that time, NewReno fills it in the last 25.",
     x: Quantity::linear("time since the loss", "s").within(0.0, 60.0),
     panels: figure_5_windows,
 };
@@ -139,16 +141,23 @@ pub const FIGURE_5_WINDOWS: Model = Model {
 fn figure_5_windows() -> Vec<Panel> {
     let path = Path { buffer: 6_400.0, ..example(0.204) };
     let end = 60.0;
-    let line = |(label, growth): &(&str, Growth)| {
-        let mut points = growth.windows(&path, 400);
-        points.retain(|(t, _)| *t <= end);
-        Line::curve(*label, points)
-    };
+    let line = |(label, growth): &(&str, Growth)| Line::curve(*label, until(growth.windows(&path, 400), end));
     let mut lines: Vec<Line> = VARIANTS.iter().map(line).collect();
     let level = |label: &str, w: f64| Line::guide(label, steps(0.0, end, 2).map(|t| (t, w)).collect());
     lines.push(level("BDP", path.bdp()));
     lines.push(level("BDP and buffer", path.window_max()));
     vec![Panel { title: "", y: Quantity::linear("cwnd", "packets").within(10_000.0, 35_000.0), lines }]
+}
+
+/// The points up to a time, with one on the line at that time if it goes on.
+fn until(points: Vec<(f64, f64)>, end: f64) -> Vec<(f64, f64)> {
+    let within = points.partition_point(|(t, _)| *t <= end);
+    let mut kept = points[..within].to_vec();
+    if let (Some(before), Some(after)) = (kept.last().copied(), points.get(within)) {
+        let share = (end - before.0) / (after.0 - before.0);
+        kept.push((end, before.1 + share * (after.1 - before.1)));
+    }
+    kept
 }
 
 #[cfg(test)]
