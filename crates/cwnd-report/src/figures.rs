@@ -34,12 +34,6 @@ fn without_axis(figure: &Figure, axis: &str) -> Drawn {
     Drawn { grid: Grid::new(&figure.title, 1), notes, samples: None }
 }
 
-/// What stands in the place of a figure of a model that there is not.
-fn without_model(figure: &Figure, model: &str) -> Drawn {
-    let notes = vec![format!("It cannot be drawn: there is no model `{model}`.")];
-    Drawn { grid: Grid::new(&figure.title, 1), notes, samples: None }
-}
-
 /// What is drawn over time: for each block its panels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
@@ -82,7 +76,7 @@ pub fn draw(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) 
         FigureKind::Line { x, y, series } => line::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::Bars { x, y, series } => bars::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::HeatMap { x, y, value } => heat_map::draw(results, figure, x, y, value),
-        FigureKind::Model { model } => without_model(figure, model),
+        FigureKind::Model { model } => model::draw(&figure.title, model),
         FigureKind::Trace { show, series } => {
             trace::draw(results, figure, looks, traces, show, series.as_deref())
         }
