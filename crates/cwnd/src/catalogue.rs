@@ -1,4 +1,4 @@
-//! Algorithms by name: whether a name and its parameters exist, and what was probably meant.
+//! Algorithms and models by name: whether a name and its parameters exist, and what was probably meant.
 
 use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters};
 use cwnd_scenario::{AlgorithmSpec, nearest};
@@ -96,6 +96,19 @@ mod tests {
             let spec = AlgorithmSpec { name: known.name.to_owned(), ..AlgorithmSpec::default() };
             assert_eq!(algorithm(&spec), Ok(()));
         }
+    }
+
+    #[test]
+    fn models_are_found_by_name() {
+        for known in models::all() {
+            assert_eq!(check(Named::Model(known.name)), Ok(()));
+        }
+        let message = check(Named::Model("elastic-figure-3")).unwrap_err();
+        assert!(
+            message.starts_with("there is no model `elastic-figure-3`; did you mean `elastic-figure-"),
+            "{message}"
+        );
+        assert!(message.contains("invs-figure-1"), "{message}");
     }
 
     #[test]
