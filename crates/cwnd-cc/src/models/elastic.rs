@@ -149,6 +149,35 @@ fn figure_5_windows() -> Vec<Panel> {
     vec![Panel { title: "", y: Quantity::linear("cwnd", "packets").within(10_000.0, 35_000.0), lines }]
 }
 
+/// The path on which the model is held against runs: 100 Mbit/s, 100 ms, packets of 1,000 bytes with ns-2's 50 of headers.
+pub fn held_against(buffer: f64) -> Path {
+    Path { rate_bps: 1e8, rtt: 0.1, packet_bytes: 1_050.0, buffer }
+}
+
+/// Cycles against the buffer, on the path of the study that runs them.
+pub const CYCLES: Model = Model {
+    name: "elastic-cycles",
+    title: "Epoch time against buffer",
+    source: "Elastic-TCP, figure 5, on a path that can be simulated for many epochs",
+    reading: "One flow over 100 Mbit/s and 100 ms, a pipe of 1,190 packets: the epoch of the model, a packet more, and two round \
+              trips at a full buffer to notice the loss and to mend it. C-TCP's line breaks where the buffer holds more \
+              than its 30 packets of queue.",
+    x: Quantity::log("buffer", "packets").within(20.0, 1_200.0),
+    panels: cycles,
+};
+
+fn cycles() -> Vec<Panel> {
+    let line = |(label, growth): &(&str, Growth)| {
+        let cycle = |buffer: f64| (buffer, growth.cycle(&held_against(buffer)));
+        Line::curve(*label, ratios(20.0, 1_200.0, 160).map(cycle).collect())
+    };
+    vec![Panel {
+        title: "",
+        y: Quantity::log("epoch", "s").within(0.5, 200.0),
+        lines: VARIANTS.iter().map(line).collect(),
+    }]
+}
+
 /// The points up to a time, with one on the line at that time if it goes on.
 fn until(points: Vec<(f64, f64)>, end: f64) -> Vec<(f64, f64)> {
     let within = points.partition_point(|(t, _)| *t <= end);
