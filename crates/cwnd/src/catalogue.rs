@@ -1,6 +1,6 @@
 //! Algorithms and models by name: whether a name and its parameters exist, and what was probably meant.
 
-use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters};
+use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters, models};
 use cwnd_scenario::{AlgorithmSpec, nearest};
 use cwnd_study::Named;
 
@@ -39,21 +39,17 @@ pub fn check(named: Named<'_>) -> Result<(), String> {
     }
 }
 
-/// Whether there is a model of this name.
+/// Whether there is such a model.
 ///
 /// # Errors
 /// A message that says which there are.
 pub fn model(name: &str) -> Result<(), String> {
-    let known: Vec<&str> = cwnd_cc::models::all().iter().map(|model| model.name).collect();
-    if known.contains(&name) {
+    let names = || models::all().iter().map(|model| model.name);
+    if models::find(name).is_some() {
         return Ok(());
     }
-    let meant = nearest(name, known.iter().copied()).map(|meant| format!("; did you mean `{meant}`?"));
-    Err(format!(
-        "there is no model `{name}`{} There are {}",
-        meant.unwrap_or(".".to_owned()),
-        known.join(", ")
-    ))
+    let hint = nearest(name, names()).map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    Err(format!("there is no model `{name}`{hint} (there are {})", names().collect::<Vec<_>>().join(", ")))
 }
 
 /// Whether there is such an algorithm, and it takes these parameters.
