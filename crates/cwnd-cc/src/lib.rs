@@ -12,6 +12,7 @@ extern crate alloc;
 #[macro_use]
 mod parameters;
 pub mod algorithms;
+pub mod code_lines;
 mod event;
 pub mod models;
 pub mod parts;

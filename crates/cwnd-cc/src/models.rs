@@ -136,6 +136,7 @@ static MODELS: &[Model] = &[
     elastic::FIGURE_2,
     elastic::FIGURE_5,
     elastic::FIGURE_5_WINDOWS,
+    elastic::CYCLES,
     agile_sd::FIGURE_4,
     agile_sd::FIGURE_5,
     agile_sd::FIGURE_6,

@@ -8,6 +8,7 @@ mod frame;
 mod heat_map;
 mod line;
 mod missing;
+pub mod model;
 pub(crate) mod points;
 mod trace;
 pub mod traces;
@@ -30,12 +31,6 @@ pub struct Drawn {
 /// What stands in the place of a figure whose axis the study does not have.
 fn without_axis(figure: &Figure, axis: &str) -> Drawn {
     let notes = vec![format!("It cannot be drawn: the study has no axis `{axis}`.")];
-    Drawn { grid: Grid::new(&figure.title, 1), notes, samples: None }
-}
-
-/// What stands in the place of a figure of a model that there is not.
-fn without_model(figure: &Figure, model: &str) -> Drawn {
-    let notes = vec![format!("It cannot be drawn: there is no model `{model}`.")];
     Drawn { grid: Grid::new(&figure.title, 1), notes, samples: None }
 }
 
@@ -81,7 +76,7 @@ pub fn draw(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) 
         FigureKind::Line { x, y, series } => line::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::Bars { x, y, series } => bars::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::HeatMap { x, y, value } => heat_map::draw(results, figure, x, y, value),
-        FigureKind::Model { model } => without_model(figure, model),
+        FigureKind::Model { model } => model::draw(&figure.title, model),
         FigureKind::Trace { show, series } => {
             trace::draw(results, figure, looks, traces, show, series.as_deref())
         }

@@ -3,11 +3,13 @@
 //! - [`plot`]: line figures as self-contained SVG, and the figure of windows and queues over time;
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
+//! - [`descriptive`]: tables of what algorithms are, from the registry;
 //! - [`table`]: aligned columns of text;
 //! - [`topology`]: the picture of a network;
 //! - [`number`]: numbers as people read them, with SI prefixes or thousands separators.
 #![forbid(unsafe_code)]
 
+pub mod descriptive;
 mod estimate;
 pub mod figures;
 mod made_by;

@@ -1,7 +1,7 @@
 //! Figures as SVG, made for papers.
 //!
 //! A [`Figure`] is a column of [`Panel`]s; a panel has two [`Axis`] and draws its [`Mark`]s between them.
-//! [`Line`], [`Band`], [`ErrorBars`], [`Bars`] and [`Cells`] (a heat map) are marks; another kind of drawing is
+//! [`Line`], [`Way`], [`Band`], [`ErrorBars`], [`Bars`] and [`Cells`] (a heat map) are marks; another kind of drawing is
 //! another file that implements [`Mark`]. A [`Grid`] lays panels side by side: small multiples with common axes.
 //!
 //! The SVG needs nothing but itself: no fonts, scripts, styles or identifiers, so that several figures can
@@ -35,6 +35,7 @@ pub(crate) mod text;
 mod tick_labels;
 mod ticks;
 mod trace;
+mod way;
 
 use std::path::Path;
 
@@ -51,6 +52,7 @@ pub use key::{Key, Swatch};
 pub use line::{Line, Markers};
 pub(crate) use ticks::scientific as exponent;
 pub use trace::{cwnd_and_queue, cwnd_and_queue_figure};
+pub use way::Way;
 
 use cwnd_study::output_file::{self, OutputFileError};
 

@@ -31,7 +31,7 @@ use serde::Serialize;
 
 /// Counts up whenever a metric that is made from samples is defined anew (another formula, or a new one), so that stored
 /// values are told apart. Metrics that are made from counts are computed anew whenever they are read.
-pub const SAMPLED_VERSION: u32 = 3;
+pub const SAMPLED_VERSION: u32 = 5;
 
 /// The metrics of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]

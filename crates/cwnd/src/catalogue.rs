@@ -1,6 +1,6 @@
-//! Algorithms by name: whether a name and its parameters exist, and what was probably meant.
+//! Algorithms and models by name: whether a name and its parameters exist, and what was probably meant.
 
-use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters};
+use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters, models};
 use cwnd_scenario::{AlgorithmSpec, nearest};
 use cwnd_study::Named;
 
@@ -35,8 +35,21 @@ pub fn find(name: &str) -> Result<&'static AlgorithmInfo, String> {
 pub fn check(named: Named<'_>) -> Result<(), String> {
     match named {
         Named::Algorithm(spec) => algorithm(spec),
-        Named::Model(name) => Err(format!("there is no model `{name}`")),
+        Named::Model(name) => model(name),
     }
+}
+
+/// Whether there is such a model.
+///
+/// # Errors
+/// A message that says which there are.
+pub fn model(name: &str) -> Result<(), String> {
+    let names = || models::all().iter().map(|model| model.name);
+    if models::find(name).is_some() {
+        return Ok(());
+    }
+    let hint = nearest(name, names()).map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    Err(format!("there is no model `{name}`{hint} (there are {})", names().collect::<Vec<_>>().join(", ")))
 }
 
 /// Whether there is such an algorithm, and it takes these parameters.
@@ -79,6 +92,19 @@ mod tests {
             let spec = AlgorithmSpec { name: known.name.to_owned(), ..AlgorithmSpec::default() };
             assert_eq!(algorithm(&spec), Ok(()));
         }
+    }
+
+    #[test]
+    fn models_are_found_by_name() {
+        for known in models::all() {
+            assert_eq!(check(Named::Model(known.name)), Ok(()));
+        }
+        let message = check(Named::Model("elastic-figure-3")).unwrap_err();
+        assert!(
+            message.starts_with("there is no model `elastic-figure-3`; did you mean `elastic-figure-"),
+            "{message}"
+        );
+        assert!(message.contains("invs-figure-1"), "{message}");
     }
 
     #[test]

@@ -105,7 +105,8 @@ pub const FIGURE_5: Model = Model {
     source: "Elastic-TCP, figure 5 and the example of section II",
     reading: "One flow over 1 Gbit/s with packets of 1,000 bytes, from the window that a loss leaves to the next loss. Without \
               a buffer: the worked example, NewReno's 62 ms at 1 ms and 625 s at 100 ms. With a quarter of the BDP: as \
-              the simulations have it at 6,400 packets. The printed figure's own axes are not in the public text.",
+              the simulations have it at 6,400 packets; C-TCP holds its queue at 30 packets then until its loss window \
+              has caught up, so that its epoch is NewReno's. The printed figure's own axes are not in the public text.",
     x: Quantity::log("base RTT", "ms").within(1.0, 400.0),
     panels: figure_5,
 };
@@ -119,7 +120,7 @@ fn figure_5() -> Vec<Panel> {
             };
             Line::curve(*label, ratios(1.0, 400.0, 120).map(epoch).collect())
         };
-        let y = Quantity::log("epoch", "s").within(0.001, 10_000.0);
+        let y = Quantity::log("epoch", "s").within(0.001, 20_000.0);
         Panel { title, y, lines: VARIANTS.iter().map(line).collect() }
     };
     vec![panel("No buffer", 0.0), panel("Buffer of a quarter of the BDP", 0.25)]
@@ -131,7 +132,8 @@ pub const FIGURE_5_WINDOWS: Model = Model {
     title: "Windows over one epoch",
     source: "Elastic-TCP, figure 5, read as windows over time",
     reading: "One flow over 1 Gbit/s, a base RTT of 204 ms (a pipe of 25,500 packets of 1,000 bytes) and 6,400 packets of \
-              buffer, from a loss to the next one. NewReno's epoch goes on far to the right.",
+              buffer, from a loss to the next one. The epochs of NewReno and C-TCP go on far to the right, for 57 minutes: C-TCP \
+              keeps the pipe just full in that time, NewReno fills it in the last 25.",
     x: Quantity::linear("time since the loss", "s").within(0.0, 60.0),
     panels: figure_5_windows,
 };
@@ -139,16 +141,52 @@ pub const FIGURE_5_WINDOWS: Model = Model {
 fn figure_5_windows() -> Vec<Panel> {
     let path = Path { buffer: 6_400.0, ..example(0.204) };
     let end = 60.0;
-    let line = |(label, growth): &(&str, Growth)| {
-        let mut points = growth.windows(&path, 400);
-        points.retain(|(t, _)| *t <= end);
-        Line::curve(*label, points)
-    };
+    let line = |(label, growth): &(&str, Growth)| Line::curve(*label, until(growth.windows(&path, 400), end));
     let mut lines: Vec<Line> = VARIANTS.iter().map(line).collect();
     let level = |label: &str, w: f64| Line::guide(label, steps(0.0, end, 2).map(|t| (t, w)).collect());
     lines.push(level("BDP", path.bdp()));
     lines.push(level("BDP and buffer", path.window_max()));
     vec![Panel { title: "", y: Quantity::linear("cwnd", "packets").within(10_000.0, 35_000.0), lines }]
+}
+
+/// The path on which the model is held against runs: 100 Mbit/s, 100 ms, packets of 1,000 bytes with ns-2's 50 of headers.
+pub fn held_against(buffer: f64) -> Path {
+    Path { rate_bps: 1e8, rtt: 0.1, packet_bytes: 1_050.0, buffer }
+}
+
+/// Cycles against the buffer, on the path of the study that runs them.
+pub const CYCLES: Model = Model {
+    name: "elastic-cycles",
+    title: "Epoch time against buffer",
+    source: "Elastic-TCP, figure 5, on a path that can be simulated for many epochs",
+    reading: "One flow over 100 Mbit/s and 100 ms, a pipe of 1,190 packets: the epoch of the model, a packet more, and two round \
+              trips at a full buffer to notice the loss and to mend it. C-TCP's line breaks where the buffer holds more \
+              than its 30 packets of queue.",
+    x: Quantity::log("buffer", "packets").within(20.0, 1_200.0),
+    panels: cycles,
+};
+
+fn cycles() -> Vec<Panel> {
+    let line = |(label, growth): &(&str, Growth)| {
+        let cycle = |buffer: f64| (buffer, growth.cycle(&held_against(buffer)));
+        Line::curve(*label, ratios(20.0, 1_200.0, 160).map(cycle).collect())
+    };
+    vec![Panel {
+        title: "",
+        y: Quantity::log("epoch", "s").within(0.5, 200.0),
+        lines: VARIANTS.iter().map(line).collect(),
+    }]
+}
+
+/// The points up to a time, with one on the line at that time if it goes on.
+fn until(points: Vec<(f64, f64)>, end: f64) -> Vec<(f64, f64)> {
+    let within = points.partition_point(|(t, _)| *t <= end);
+    let mut kept = points[..within].to_vec();
+    if let (Some(before), Some(after)) = (kept.last().copied(), points.get(within)) {
+        let share = (end - before.0) / (after.0 - before.0);
+        kept.push((end, before.1 + share * (after.1 - before.1)));
+    }
+    kept
 }
 
 #[cfg(test)]

@@ -10,7 +10,10 @@
 //!
 //! NewReno has g = 1, Elastic-TCP g = sqrt(RTTmax/RTT W), Compound TCP alpha W^k while the queue is short. CUBIC goes by
 //! the clock. The Elastic-TCP paper's own equations 3 to 6 are on a page that is lost from its public text; this follows
-//! from its algorithm 1. Recovery, which takes about a round trip more, is not in the models.
+//! from its algorithm 1.
+//!
+//! A real sender's epoch is longer by what [`Growth::cycle`] adds: the window must pass Wmax by a whole packet before one is
+//! dropped, the loss is noticed a round trip after that, and recovery takes another, both with a full buffer.
 
 use super::Path;
 use crate::parts::highspeed_response::LOW_WINDOW;
@@ -65,6 +68,28 @@ impl Growth {
                 self.climb(path, start, stay.window) + stay.time + stay.then(path, top)
             }
         }
+    }
+
+    /// From the answer to one loss to the answer to the next, s: the epoch, the time to pass Wmax by one packet, and two
+    /// round trips at a full buffer, in which the loss is noticed and mended.
+    ///
+    /// What remains to a simulation: the window at the loss is that of a round trip after the overflow, so that an epoch
+    /// begins a little over beta Wmax. Growth of many packets a round trip comes in bursts, which a buffer of few packets
+    /// drops before the pipe is full; see the study `elastic/models`.
+    pub fn cycle(&self, path: &Path) -> f64 {
+        let (top, rtt) = (path.window_max(), path.rtt_max());
+        let passing = match *self {
+            Growth::NewReno => rtt,
+            Growth::Elastic { .. } => rtt / libm::sqrt(top),
+            // The cubic is flat at Wmax: it is a packet over it cbrt(1/C) later. Reno's line is straight.
+            Growth::Cubic { c, beta } if cubic_k(c, beta, top) < friendly(beta, path, top) => {
+                libm::cbrt(1.0 / c)
+            }
+            Growth::Cubic { beta, .. } => rtt / friendly_slope(beta),
+            Growth::Compound if Stay::new(path).window < top => rtt,
+            Growth::Compound => rtt / (ALPHA * libm::pow(top, K)).max(1.0),
+        };
+        self.epoch(path) + passing + 2.0 * rtt
     }
 
     /// The window over one epoch: time in s and packets, from the loss on.

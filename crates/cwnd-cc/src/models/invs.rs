@@ -160,8 +160,9 @@ pub const FIGURE_3: Model = Model {
     source: "Invs, figure 3",
     reading: "Flow 1 holds most of a path of 667 packets (100 Mbit/s, 80 ms, 1,500 bytes) and as many of buffer when flow 2's \
               slow start makes it overflow. Both lose at the same moments, keep beta = 0.8 and grow with k = 21.7 until \
-              the next loss.",
-    x: Quantity::linear("cwnd of flow 1", "packets").within(0.0, 1_200.0),
+              the next loss. Every second epoch leads back to where it began: both flows passed their saturation points, \
+              which are put to the windows at the loss.",
+    x: Quantity::linear("cwnd of flow 1", "packets").within(0.0, 1_180.0),
     panels: figure_3,
 };
 
@@ -171,11 +172,11 @@ fn figure_3() -> Vec<Panel> {
     let pair = Pair { room, k, beta: BETA };
     // Flow 1 is under its saturation point, flow 2 in slow start has none.
     let at = (0.85 * room, 0.15 * room);
-    let corners = pair.epochs(at, (at.0 + 2.0, 0.0), 24);
-    let end = 0.9 * room;
+    let corners = pair.epochs(at, (at.0 + 2.0, 0.0), 20);
+    let end = 0.88 * room;
     vec![Panel {
         title: "",
-        y: Quantity::linear("cwnd of flow 2", "packets").within(0.0, 1_200.0),
+        y: Quantity::linear("cwnd of flow 2", "packets").within(0.0, 1_180.0),
         lines: vec![
             Line::way("windows at losses and after them", corners),
             Line::guide("equal shares", vec![(0.0, 0.0), (end, end)]),

@@ -1,7 +1,7 @@
 //! The functions behind the metrics that are made from samples over time.
 
 use super::view::{Flows, View, jain_index, mean_of, transmission};
-use crate::{Rate, Time, Trace, statistics::percentile};
+use crate::{Rate, SampleState, Time, Trace, statistics::percentile};
 
 /// A window counts as at its maximum from the first sample that is within this part of the greatest one.
 const AT_MAXIMUM: f64 = 0.95;
@@ -26,6 +26,26 @@ pub(super) fn time_to_cwnd_max_s(view: &View<'_>, flows: Flows<'_>) -> Option<f6
         let enough = AT_MAXIMUM * greatest_window(view, flow)?;
         let first = view.samples.as_ref()?[flow].iter().find(|sample| sample.cwnd >= enough)?;
         Some(super::view::between(view.flow(flow).start, times[first.time_index]))
+    })
+}
+
+pub(super) fn epoch_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let times = &view.outcome.trace.as_ref()?.times;
+    let samples = view.samples.as_ref()?;
+    mean_of(flows, |flow| {
+        // An episode that is under way when the counting begins has no beginning.
+        let mut was_reducing = true;
+        let mut begins = Vec::new();
+        for sample in &samples[flow] {
+            let is_reducing = !matches!(sample.state, SampleState::Open | SampleState::Disorder);
+            if is_reducing && !was_reducing {
+                begins.push(times[sample.time_index]);
+            }
+            was_reducing = is_reducing;
+        }
+        let (first, last) = (begins.first()?, begins.last()?);
+        let epochs = begins.len() - 1;
+        (epochs > 0).then(|| super::view::between(*first, *last) / epochs as f64)
     })
 }
 

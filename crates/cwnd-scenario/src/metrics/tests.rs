@@ -349,6 +349,43 @@ fn samples_by_hand() {
 }
 
 #[test]
+fn epochs_are_from_one_reduction_to_the_next() {
+    use SampleState::{Cwr, Disorder, Loss, Open, Recovery};
+    let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
+    let setup = Setup { duration: Time::from_secs(20), ..Setup::default() };
+    let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).unwrap();
+    let epoch = |states: &[SampleState]| {
+        let mut trace = Trace { queues: Vec::new(), ..Trace::default() };
+        for (time_index, state) in states.iter().enumerate() {
+            trace.times.push(Time::from_secs(time_index as u64));
+            trace.queue_lengths.push(Vec::new());
+            let sample = Sample {
+                time_index,
+                flow: 0,
+                cwnd: 10.0,
+                ssthresh: 5.0,
+                rtt: None,
+                delivered_bytes: 0,
+                in_flight: 10,
+                state: *state,
+            };
+            trace.samples.push(sample);
+        }
+        let flow = FlowOutcome::default();
+        let outcome =
+            Outcome { end: Time::from_secs(20), flows: vec![flow], trace: Some(trace), ..outcome() };
+        value(&scenario, &outcome, "epoch_time_s")
+    };
+    // Reductions begin at 2, 5 and 9 s: (9 - 2)/2. The one that is under way at first does not count.
+    assert_eq!(
+        epoch(&[Recovery, Open, Recovery, Recovery, Open, Cwr, Open, Disorder, Open, Loss, Loss, Open]),
+        Some(3.5)
+    );
+    assert_eq!(epoch(&[Open, Recovery, Open, Open]), None);
+    assert_eq!(epoch(&[Open, Disorder]), None);
+}
+
+#[test]
 fn shares_are_even_from_when_they_stay_so() {
     // Two flows: the second has nothing for 4 s, and then as much as the first, until 20 s.
     let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };

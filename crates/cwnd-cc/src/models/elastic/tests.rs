@@ -17,6 +17,13 @@ fn the_worked_example() {
 }
 
 #[test]
+fn a_line_is_cut_where_the_axis_ends() {
+    let line = vec![(0.0, 1.0), (2.0, 3.0), (6.0, 5.0)];
+    assert_eq!(until(line.clone(), 4.0), [(0.0, 1.0), (2.0, 3.0), (4.0, 4.0)]);
+    assert_eq!(until(line.clone(), 9.0), line);
+}
+
+#[test]
 fn the_ratio_is_the_used_share_of_a_full_pipe_and_buffer() {
     let path = Path { buffer: 6_400.0, ..example(0.204) };
     let ratio = |w: f64| utilisation_ratio(path.rtt_at(w), path.rtt_max());

@@ -53,6 +53,17 @@ fn compound_is_fast_without_a_buffer_and_newreno_with_one() {
 }
 
 #[test]
+fn a_cycle_is_an_epoch_and_what_a_sender_adds() {
+    // RTTmax = 0.2552 s: one packet more takes NewReno a round trip, and two are for noticing and mending.
+    assert_near(Growth::NewReno.cycle(&path(6_400.0)), 3_417.64 + 3.0 * 0.2552, 1e-8);
+    // cbrt(1/0.4) = 1.357209 s for CUBIC.
+    assert_near(CUBIC_2008.cycle(&path(6_400.0)), 25.172_145 + 1.357_209 + 0.5104, 1e-5);
+    let elastic = ELASTIC.cycle(&path(6_400.0)) - ELASTIC.epoch(&path(6_400.0));
+    // 0.2552/178.60571 = 0.0014289
+    assert_near(elastic, 0.511_829, 1e-5);
+}
+
+#[test]
 fn windows_go_from_the_loss_to_the_next_one() {
     for growth in [Growth::NewReno, ELASTIC, CUBIC_2008, Growth::Compound] {
         for path in [path(0.0), path(20.0), path(6_400.0), path(40_000.0), Path { rtt: 1e-3, ..path(10.0) }] {

@@ -53,5 +53,7 @@ fn two_flows_converge() {
     assert!(corners[2].1 > 200.0 && corners[2].0 < 1_133.0);
     let share = |(a, b): (f64, f64)| a / (a + b);
     let losses: Vec<f64> = corners.iter().step_by(2).map(|c| share(*c)).collect();
-    assert!((losses[30] - 0.5).abs() < 0.05, "{losses:?}");
+    assert!((losses[20] - 0.5).abs() < 0.02, "{losses:?}");
+    // Every second epoch changes next to nothing.
+    assert!((losses[1] - losses[2]).abs() < 0.003 && losses[2] - losses[3] > 0.04, "{losses:?}");
 }

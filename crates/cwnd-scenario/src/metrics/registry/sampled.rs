@@ -28,6 +28,17 @@ pub(super) static SAMPLED: &[Metric] = &[
         measure: Measure::Sampled(samples::time_to_cwnd_max_s),
     },
     Metric {
+        name: "epoch_time_s",
+        title: "Epoch time",
+        unit: "s",
+        better: Better::Neither,
+        scopes: EACH,
+        formula: "mean over flows of the time from the first sample in which a window is being reduced to the last such beginning / (their number - 1)",
+        about: "From one congestion episode to the next: recoveries, reductions after marks, timeouts. Samples must be closer than a round trip, or beginnings are missed. Not there with fewer than two.",
+        source: "Elastic-TCP, figure 5",
+        measure: Measure::Sampled(samples::epoch_time_s),
+    },
+    Metric {
         name: "rtt_p50_s",
         title: "RTT, median",
         unit: "s",
