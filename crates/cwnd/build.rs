@@ -1,8 +1,14 @@
-//! Tells the program which commit it is built from, if that is known: results say what made them.
+//! Tells the program which commit it is built from, if that is known: results say what made them. And puts the studies of
+//! papers into it, so that it can run them wherever it is.
 
-use std::process::Command;
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 fn main() {
+    studies();
     // Whatever changes the sources or the commit changes what is told.
     println!("cargo:rerun-if-changed=../../crates");
     println!("cargo:rerun-if-env-changed=CWND_COMMIT");
@@ -18,6 +24,37 @@ fn main() {
     {
         println!("cargo:rustc-env=CWND_COMMIT={commit}");
     }
+}
+
+/// Writes the list of all files in folders of `studies/` that are papers': their paths there, and their texts.
+fn studies() {
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo says it")).join("../../studies");
+    println!("cargo:rerun-if-changed={}", root.display());
+    let mut files: Vec<PathBuf> = entries(&root)
+        .into_iter()
+        .filter(|folder| folder.join("paper.toml").is_file())
+        .flat_map(|folder| entries(&folder))
+        .filter(|file| file.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    // Whatever order the disk has them in.
+    files.sort();
+    let line = |file: &PathBuf| {
+        let name = file.strip_prefix(&root).expect("it is in there").to_string_lossy().replace('\\', "/");
+        let path = file.canonicalize().expect("it is there");
+        println!("cargo:rerun-if-changed={}", path.display());
+        format!("    ({name:?}, include_str!({:?})),\n", path.to_string_lossy())
+    };
+    let lines: String = files.iter().map(line).collect();
+    let text = format!(
+        "/// The files of all papers: path under `studies/`, and text.\npub static FILES: &[(&str, &str)] = &[\n{lines}];\n"
+    );
+    let out = Path::new(&env::var("OUT_DIR").expect("cargo says it")).join("studies.rs");
+    fs::write(out, text).expect("the list of studies can be written");
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 /// What git prints, if there is a repository and git.

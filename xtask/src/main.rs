@@ -8,6 +8,7 @@ mod fuzz;
 mod json;
 mod mutants;
 mod options;
+mod papers;
 mod statistics;
 mod table;
 mod test;
@@ -56,6 +57,12 @@ const CHORES: &[Chore] = &[
         options: fidelity::OPTIONS,
         summary: "ns-2.35 and `--stack ns2` side by side",
         run: fidelity::run,
+    },
+    Chore {
+        name: "papers",
+        options: papers::OPTIONS,
+        summary: "a sample of every paper's studies, and whether each verdict is still the one that is recorded",
+        run: papers::run,
     },
     Chore {
         name: "traces",

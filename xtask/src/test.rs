@@ -60,6 +60,7 @@ fn steps() -> Vec<Step> {
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
+        step("a sample of the papers", "xtask papers", None),
         step("seeded faults", "test --package cwnd-sim --features faults --test faults", faults()),
         documentation,
     ]

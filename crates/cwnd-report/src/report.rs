@@ -1,4 +1,4 @@
-//! A study's results as one HTML page.
+//! A study's results as one HTML page, and a paper's: all of its studies.
 //!
 //! The page needs nothing but itself: no request of any kind, which its content security policy forbids as well; only
 //! the script and the style whose hashes it names are let in. Everything is there without JavaScript; with it, tables
@@ -15,6 +15,7 @@ mod figures;
 mod findings;
 pub(crate) mod html;
 mod page;
+mod paper;
 mod provenance;
 mod samples;
 mod tables;
@@ -23,6 +24,7 @@ mod theme;
 use crate::figures::traces::Traces;
 use crate::series::Looks;
 use cwnd_study::Results;
+pub use paper::{PaperResults, PaperStudy, index, paper};
 
 /// The page. Samples are read from the files that the results name; one that cannot be read is told in its figure.
 pub fn html(results: &Results) -> String {
@@ -33,7 +35,7 @@ pub fn html(results: &Results) -> String {
 pub fn html_with(results: &Results, traces: &Traces) -> String {
     let study = &results.study;
     let looks = Looks::new(study);
-    let mut page = page::Page::new(results);
+    let mut page = page::Page::new(page::Head::of_study(results));
     page.section("question", "What was asked", &findings::question(study));
     page.section("findings", "What was found", &findings::section(results));
     if !study.figures.is_empty() {

@@ -6,6 +6,7 @@ mod measure;
 
 use crate::{Claim, ClaimTest, Results};
 use cwnd_scenario::statistics::Summary;
+pub use judge::agrees_with_printed;
 use measure::measure;
 pub(crate) use measure::pairs;
 

@@ -18,6 +18,7 @@ pub mod diff;
 pub mod export;
 mod key;
 pub mod output_file;
+mod paper;
 mod parquet;
 mod results;
 pub mod runner;
@@ -31,6 +32,7 @@ pub mod trace_file;
 mod traced_run;
 
 pub use key::RunKey;
+pub use paper::{By, Paper, Part};
 pub use results::{Provenance, Results, RunResult, RunState};
 pub use scale::{Quick, Reduced, RunScale};
 pub use store::{KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState};

@@ -9,6 +9,7 @@ mod diagnostic;
 mod inputs;
 pub mod keys;
 mod network;
+mod paper;
 mod printed;
 mod quick;
 mod reader;

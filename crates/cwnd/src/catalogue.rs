@@ -39,8 +39,11 @@ pub fn check(named: Named<'_>) -> Result<(), String> {
     }
 }
 
-/// Whether there is such a model.
-fn model(name: &str) -> Result<(), String> {
+/// Whether there is a model of this name.
+///
+/// # Errors
+/// A message that says which there are.
+pub fn model(name: &str) -> Result<(), String> {
     let names = || models::all().iter().map(|model| model.name);
     if models::find(name).is_some() {
         return Ok(());

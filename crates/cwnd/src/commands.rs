@@ -8,6 +8,7 @@ mod export;
 mod metrics;
 mod networks;
 mod report;
+mod reproduce;
 mod run;
 mod schema;
 
@@ -22,6 +23,7 @@ pub enum Command {
     Run(run::Flags),
     Export(export::Flags),
     Report(report::Flags),
+    Reproduce(reproduce::Flags),
     Diff(diff::Flags),
     Algorithms(algorithms::Flags),
     Metrics(metrics::Flags),
@@ -38,6 +40,7 @@ impl Command {
             Command::Run(flags) => run::run(flags),
             Command::Export(flags) => export::run(&flags),
             Command::Report(flags) => report::run(&flags),
+            Command::Reproduce(flags) => reproduce::run(&flags),
             Command::Diff(flags) => diff::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
             Command::Metrics(flags) => metrics::run(&flags),

@@ -123,7 +123,9 @@ pub fn row(told: &Told<'_>, from: &str) -> String {
     });
     format!(
         "<tr class=\"{class}\"><td>{badge}</td><td><p class=\"claim\">{text}{source}{from}</p>\
-         <p class=\"why\">{why}</p>{notes}</td><td class=\"stated\">{stated}</td><td class=\"ours\">{ours}</td></tr>\n",
+         <p class=\"why{by_rule}\">{why}</p>{notes}</td><td class=\"stated\">{stated}</td><td class=\"ours\">{ours}</td></tr>\n",
+        by_rule =
+            if ground.is_empty() && verdict.judgement != Judgement::NotTestable { " by-rule" } else { "" },
         class = class(verdict.judgement),
         badge = badge(verdict.judgement),
         text = inline(&claim.text),

@@ -11,9 +11,25 @@ const SCRIPT: &str = include_str!("../../assets/report.js");
 const PLOT_STYLE: &str = include_str!("../../assets/uPlot.min.css");
 const PLOT_SCRIPT: &str = include_str!("../../assets/uPlot.iife.min.js");
 
+/// What stands at the head of a page.
+pub struct Head {
+    /// What the page is about, such as `Study`.
+    pub kind: &'static str,
+    /// Its short name, such as `agile-sd/throughput`.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What made it: version and engine.
+    pub generator: String,
+    /// What stands below the title, as HTML.
+    pub below: String,
+    /// Whether anything on the page can be zoomed.
+    pub zooms: bool,
+}
+
 /// A page that is being made.
-pub struct Page<'a> {
-    results: &'a Results,
+pub struct Page {
+    head: Head,
     contents: String,
     body: String,
 }
@@ -28,9 +44,30 @@ pub struct Entry {
     pub title: String,
 }
 
-impl<'a> Page<'a> {
-    pub fn new(results: &'a Results) -> Page<'a> {
-        Page { results, contents: String::new(), body: String::new() }
+impl Head {
+    /// The head of a study's page.
+    pub fn of_study(results: &Results) -> Head {
+        let study = &results.study;
+        let title = if study.title.is_empty() { &study.name } else { &study.title };
+        Head {
+            kind: "Study",
+            name: study.name.clone(),
+            title: title.clone(),
+            generator: made_by::version(results),
+            below: status(results),
+            zooms: zooms(results),
+        }
+    }
+}
+
+/// Whether any figure of a study shows something over time, which can be zoomed.
+pub fn zooms(results: &Results) -> bool {
+    results.study.figures.iter().any(|figure| matches!(figure.kind, FigureKind::Trace { .. }))
+}
+
+impl Page {
+    pub fn new(head: Head) -> Page {
+        Page { head, contents: String::new(), body: String::new() }
     }
 
     /// Adds a section. The body is HTML.
@@ -61,8 +98,7 @@ impl<'a> Page<'a> {
 
     /// The whole page.
     pub fn finish(self) -> String {
-        let study = &self.results.study;
-        let zooms = study.figures.iter().any(|figure| matches!(figure.kind, FigureKind::Trace { .. }));
+        let Head { kind, name, title, generator, below, zooms } = self.head;
         let dark = theme::dark();
         let style = format!(
             "{}:root{{{}}}\n@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}{NIGHT}}}}}\n\
@@ -77,7 +113,6 @@ impl<'a> Page<'a> {
             csp_hash(&style),
             csp_hash(&script)
         );
-        let title = if study.title.is_empty() { &study.name } else { &study.title };
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
@@ -85,17 +120,16 @@ impl<'a> Page<'a> {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta name=\"generator\" content=\"{generator}\">\n<link rel=\"icon\" href=\"data:,\">\n\
              <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
-             <a class=\"skip\" href=\"#question\">Skip to the report</a>\n\
+             <a class=\"skip\" href=\"#top\">Skip to the report</a>\n\
              <nav aria-label=\"Contents\"><div class=\"inner\">\n<p class=\"top\"><a href=\"#top\">{name}</a></p>\n\
              <ol>\n{contents}</ol>\n</div></nav>\n\
-             <main id=\"top\">\n<header>\n<p class=\"eyebrow\">Study <span>{name}</span></p>\n<h1>{heading}</h1>\n{status}</header>\n\
+             <main id=\"top\">\n<header>\n<p class=\"eyebrow\">{kind} <span>{name}</span></p>\n<h1>{heading}</h1>\n{below}</header>\n\
              {body}</main>\n<script>{script}</script>\n</body>\n</html>\n",
-            generator = escape(&made_by::version(self.results)),
-            title = escape(title),
-            name = escape(&study.name),
-            heading = inline(title),
+            generator = escape(&generator),
+            name = escape(&name),
+            heading = inline(&title),
+            title = escape(&title),
             contents = self.contents,
-            status = status(self.results),
             body = self.body,
         )
     }
@@ -120,8 +154,17 @@ fn status(results: &Results) -> String {
         0 | 1 => "1 run each".to_owned(),
         n => format!("{n} repeats each ({})", made_by::seeds(study)),
     };
-    let mut out = format!(
-        "<p class=\"status\">{cells}, {repeats}: {}. {}</p>\n",
+    let part = match &study.reduced {
+        None => String::new(),
+        Some(reduced) => format!(
+            " A part of the study, at the {} scale: of {} scenarios with {} repeats each.",
+            reduced.scale,
+            reduced.whole.cells.len(),
+            reduced.whole.repeats
+        ),
+    };
+    let out = format!(
+        "<p class=\"status\">{cells}, {repeats}: {}.{part} {}</p>\n",
         if all == 1 {
             "1 run".to_owned()
         } else {
@@ -129,6 +172,12 @@ fn status(results: &Results) -> String {
         },
         escape(&format!("{}.", made_by::version(results)))
     );
+    out + &incomplete(results, done, failed)
+}
+
+/// What is missing of the runs of a study, if anything is.
+fn incomplete(results: &Results, done: usize, failed: usize) -> String {
+    let (mut out, all) = (String::new(), results.runs.len());
     if done < all {
         let missing = all - done - failed;
         let runs = |n: usize| if n == 1 { "run".to_owned() } else { "runs".to_owned() };

@@ -7,14 +7,23 @@ use crate::figures::points::{Chosen, Tally};
 use crate::made_by;
 use crate::measure::{Measure, Shown, capital, decimals, half_text, number, small};
 use cwnd_scenario::metrics::Better;
+use cwnd_study::claims;
 use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
 use std::collections::BTreeMap;
 
 /// The section's body and its entries in the contents.
 pub fn section(results: &Results) -> (String, Vec<Entry>) {
     let tables = results.study.tables.iter().enumerate();
-    tables.map(|(i, table)| (html(results, table, i + 1), entry(table, i + 1))).unzip()
+    let one = |(i, table): (usize, &Table)| {
+        let label = format!("Table {}", i + 1);
+        (html(results, table, &label, i + 1), entry(table, i + 1))
+    };
+    tables.map(one).unzip()
 }
+
+/// How printed numbers are to be read.
+const PRINTED: &str =
+    "Printed: what the paper prints, with a ✓ where it lies inside our interval or ours within 5 % of it.";
 
 fn entry(table: &Table, number: usize) -> Entry {
     Entry { id: format!("table-{number}"), number: format!("Table {number}"), title: table.title.clone() }
@@ -29,6 +38,8 @@ struct Column {
     shown: Shown,
     /// One for each row.
     values: Vec<Value>,
+    /// What the publication prints beside them, in the unit shown; none if it prints nothing in the column.
+    printed: Option<Vec<Option<f64>>>,
 }
 
 /// A value of a table.
@@ -41,7 +52,8 @@ enum Value {
     Mean(Estimate),
 }
 
-fn html(results: &Results, table: &Table, index: usize) -> String {
+/// A table under a label, with a number that no other of the page has.
+pub fn html(results: &Results, table: &Table, label: &str, index: usize) -> String {
     let study = &results.study;
     let chosen = Chosen::new(results, &table.select);
     let row_axes: Vec<usize> = table.rows.iter().filter_map(|name| study.axis(name)).collect();
@@ -68,6 +80,7 @@ fn html(results: &Results, table: &Table, index: usize) -> String {
         }
         for (c, column) in columns.iter().enumerate() {
             cells += &cell(column, r, best[c][r]);
+            cells += &printed_cell(column, r);
         }
         let class = if r > 0 && above.is_some_and(|above| row.len() > 1 && above[0] != row[0]) {
             " class=\"part\""
@@ -86,16 +99,20 @@ fn html(results: &Results, table: &Table, index: usize) -> String {
             None => "Bold: the best mean of its column.".into(),
         });
     }
+    if columns.iter().any(|column| column.printed.is_some()) {
+        notes.push(PRINTED.to_owned());
+    }
     notes.extend(formulas(&columns));
     let notes: String = notes.iter().map(|note| format!(" {}", escape(note))).collect();
     let stop = if table.title.ends_with(['.', '!', '?']) { "" } else { "." };
     // Longer than a page of paper, or wider.
     let long = if rows.len() > 40 { " long" } else { "" };
     let wide = if columns.len() > 6 { " wide" } else { "" };
+    let label = escape(label);
     format!(
-        "<figure class=\"table{long}{wide}\" id=\"table-{index}\">\n<figcaption><p><b>Table {index}.</b> \
+        "<figure class=\"table{long}{wide}\" id=\"table-{index}\">\n<figcaption><p><b>{label}.</b> \
          <span class=\"title\">{}{stop}</span>{notes}</p></figcaption>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table {index}\">\n<table>\n<thead>\n{heads}</thead>\n<tbody>\n{body}</tbody>\n</table></div>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\n<table>\n<thead>\n{heads}</thead>\n<tbody>\n{body}</tbody>\n</table></div>\n\
          <p class=\"made\">{}</p>\n</figure>\n",
         inline(&table.title),
         escape(&made_by::line(results)),
@@ -144,7 +161,8 @@ fn columns(
             let values: Vec<Value> = rows.iter().map(value).collect();
             let measure = Measure::of_study(&chosen.results.study, metric);
             let shown = measure.shown(0.0);
-            columns.push(Column { group, metric: metric.clone(), measure, shown, values });
+            let printed = printed(&chosen.results.study, table, rows, group, metric);
+            columns.push(Column { group, metric: metric.clone(), measure, shown, values, printed });
         }
     }
     // A metric has one unit in the whole table.
@@ -154,10 +172,40 @@ fn columns(
             Value::Mean(estimate) => Some(estimate.mean),
             Value::Nothing | Value::Missing => None,
         });
-        let shown = Shown::of(&Measure::of_study(&chosen.results.study, metric), means);
+        let measure = Measure::of_study(&chosen.results.study, metric);
+        let is_printed = same().any(|column| column.printed.is_some());
+        let as_printed = is_printed.then(|| measure.multiplied(table.scale_of(metric))).flatten();
+        let factor = |unit: String| Shown { factor: table.scale_of(metric), unit };
+        let shown = match is_printed {
+            true => as_printed.unwrap_or_else(|| factor(String::new())),
+            false => Shown::of(&measure, means),
+        };
         columns.iter_mut().filter(|c| c.metric == *metric).for_each(|column| column.shown = shown.clone());
     }
     columns
+}
+
+/// What the publication prints in a column, row by row.
+fn printed(
+    study: &Study,
+    table: &Table,
+    rows: &[Row],
+    group: Option<(usize, usize)>,
+    metric: &str,
+) -> Option<Vec<Option<f64>>> {
+    let label = |(axis, point): &(usize, usize)| {
+        let axis = &study.axes[*axis];
+        (axis.name.as_str(), axis.points[*point].label.as_str())
+    };
+    let at = |row: &Row| {
+        let place: Vec<(usize, usize)> = row.iter().copied().chain(group).collect();
+        let is_here = |axis: &str, wanted: &str| place.iter().any(|p| label(p) == (axis, wanted));
+        let of_place = table.printed.iter().filter(|printed| printed.metric == metric);
+        let mut of_place = of_place.filter(|printed| printed.at.iter().all(|(a, l)| is_here(a, l)));
+        of_place.next().map(|printed| printed.value)
+    };
+    let values: Vec<Option<f64>> = rows.iter().map(at).collect();
+    values.iter().any(Option::is_some).then_some(values)
 }
 
 /// One row of headings, or two where columns are grouped and have several metrics each.
@@ -165,6 +213,7 @@ fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, colum
     let axes = &results.study.axes;
     let groups: Vec<Option<(usize, usize)>> = columns.iter().map(|column| column.group).collect();
     let metrics = groups.iter().take_while(|group| **group == groups[0]).count();
+    let width = |columns: &[Column]| columns.len() + columns.iter().filter(|c| c.printed.is_some()).count();
     let is_double = group_axis.is_some() && metrics > 0;
     let span = if is_double { " rowspan=\"2\"" } else { "" };
     let row_head = |axis: &usize| {
@@ -174,8 +223,12 @@ fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, colum
     let row_heads: String = row_axes.iter().map(row_head).collect();
     let metric_head = |column: &Column| {
         let unit = Some(column.shown.unit.as_str()).filter(|unit| !unit.is_empty());
+        let printed = match column.printed {
+            Some(_) => "<th scope=\"col\" class=\"number printed\" data-sort>printed</th>",
+            None => "",
+        };
         format!(
-            "<th scope=\"col\" class=\"number\" data-sort>{}{}</th>",
+            "<th scope=\"col\" class=\"number\" data-sort>{}{}</th>{printed}",
             escape(&column.measure.heading()),
             unit_of(unit)
         )
@@ -184,11 +237,12 @@ fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, colum
     if !is_double {
         return format!("<tr>{row_heads}{metric_heads}</tr>\n");
     }
-    let group_head = |group: &Option<(usize, usize)>| {
-        let label = group.map_or("", |(axis, point)| axes[axis].points[point].label.as_str());
-        format!("<th scope=\"colgroup\" class=\"group\" colspan=\"{metrics}\">{}</th>", escape(label))
+    let group_head = |columns: &[Column]| {
+        let label = columns[0].group.map_or("", |(axis, point)| axes[axis].points[point].label.as_str());
+        let span = width(columns);
+        format!("<th scope=\"colgroup\" class=\"group\" colspan=\"{span}\">{}</th>", escape(label))
     };
-    let group_heads: String = groups.iter().step_by(metrics).map(group_head).collect();
+    let group_heads: String = columns.chunks(metrics).map(group_head).collect();
     format!("<tr>{row_heads}{group_heads}</tr>\n<tr>{metric_heads}</tr>\n")
 }
 
@@ -219,6 +273,24 @@ fn cell(column: &Column, row: usize, is_best: bool) -> String {
         "<td class=\"number{best}\" data-v=\"{}\"><span class=\"mean\">{}</span>{spread}</td>",
         estimate.mean,
         number(mean, digits)
+    )
+}
+
+/// What the publication prints, marked where ours agrees with it.
+fn printed_cell(column: &Column, row: usize) -> String {
+    let Some(printed) = &column.printed else { return String::new() };
+    let Some(value) = printed[row] else { return "<td class=\"number printed\"></td>".into() };
+    let agrees = match column.values[row] {
+        Value::Mean(ours) => {
+            let ours = ours.times(column.shown.factor);
+            claims::agrees_with_printed(ours.mean, ours.half, value)
+        }
+        Value::Nothing | Value::Missing => false,
+    };
+    let (class, sign) = if agrees { (" agrees", " \u{2713}") } else { ("", "") };
+    format!(
+        "<td class=\"number printed{class}\" data-v=\"{value}\">{}{sign}</td>",
+        escape(&value.to_string())
     )
 }
 

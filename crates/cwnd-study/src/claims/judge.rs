@@ -19,7 +19,7 @@ pub(super) fn judge(measured: &Summary, expect: &Expectation, over: &OverZero) -
     };
     match measured.ci95 {
         Some(_) => (judgement, ground),
-        None => (judgement, format!("{ground}; one run and no interval: the value alone decides")),
+        None => (judgement, format!("{ground}; one run without an interval: its value alone decides")),
     }
 }
 
@@ -51,18 +51,14 @@ fn gain(measured: &Summary, stated: f64, over: &OverZero) -> (Judgement, String)
         share if share >= 0.0 => format!("{:.0} % of what is stated", share * 100.0),
         _ => "the other way round".to_owned(),
     };
-    let sure = match (over.p, over.tested) {
-        (None, _) => String::new(),
-        (Some(p), 1) => format!(", {} (p {})", sureness(over.is_over), probability(p)),
-        (Some(p), tested) => {
-            format!(", {} (Holm over {tested} pairs, p {})", sureness(over.is_over), probability(p))
-        }
+    let sure = match over.is_over {
+        _ if over.p.is_none() || share < 0.0 => "",
+        true => ", and surely over 0",
+        false => ", but not surely over 0",
     };
-    (judgement, format!("{size}{sure}"))
-}
-
-fn sureness(is_over: bool) -> &'static str {
-    if is_over { "and surely over 0" } else { "but not surely over 0" }
+    let several = if over.tested > 1 { format!("Holm over {} pairs, ", over.tested) } else { String::new() };
+    let test = over.p.map(|p| format!(" ({several}p {})", probability(p))).unwrap_or_default();
+    (judgement, format!("{size}{sure}{test}"))
 }
 
 fn probability(p: f64) -> String {
@@ -73,14 +69,22 @@ fn probability(p: f64) -> String {
     }
 }
 
+/// Whether a mean with half of its 95 % interval agrees with a number that is printed, in the number's unit: it is within
+/// 5 % of it, or has it inside the interval.
+pub fn agrees_with_printed(mean: f64, half: Option<f64>, printed: f64) -> bool {
+    is_near(mean, printed) || half.is_some_and(|half| (mean - printed).abs() <= half)
+}
+
+fn is_near(ours: f64, printed: f64) -> bool {
+    // A hair of rounding must not tell 5 % from 5 %.
+    (ours - printed).abs() <= NEAR * printed.abs() * (1.0 + 1e-12)
+}
+
 /// Near to the number, or with it inside the interval.
 fn printed(measured: &Summary, value: f64, scale: f64) -> (Judgement, String) {
     let ours = measured.mean * scale;
-    // A hair of rounding must not tell 5 % from 5 %.
-    let is_near = (ours - value).abs() <= NEAR * value.abs() * (1.0 + 1e-12);
-    let is_inside =
-        measured.interval().is_some_and(|(low, high)| low * scale <= value && value <= high * scale);
-    let judgement = if is_near || is_inside { Judgement::Reproduced } else { Judgement::NotReproduced };
+    let is_reproduced = agrees_with_printed(ours, measured.ci95.map(|half| half * scale), value);
+    let judgement = if is_reproduced { Judgement::Reproduced } else { Judgement::NotReproduced };
     let off = (ours - value) / value.abs();
     let distance = match off {
         _ if ours == value => "as printed".to_owned(),
@@ -90,7 +94,7 @@ fn printed(measured: &Summary, value: f64, scale: f64) -> (Judgement, String) {
             format!("{:.1} % {} what is printed", off.abs() * 100.0, if off > 0.0 { "over" } else { "under" })
         }
     };
-    let interval = match (is_near, is_inside) {
+    let interval = match (is_near(ours, value), is_reproduced) {
         (false, true) => ", which lies inside the interval",
         (false, false) if measured.ci95.is_some() => ", which lies outside the interval",
         _ => "",

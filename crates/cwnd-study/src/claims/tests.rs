@@ -195,3 +195,202 @@ fn what_is_missing_is_said() {
     let verdict = evaluated(single, gain(true, false), None, Some(0.0));
     assert_eq!(verdict.note.as_deref(), Some("`a, 10` against `b, 10`; 1 values are missing"));
 }
+
+/// Ten per cent more, in every repeat; and one cell with nothing but noise.
+const GAINS: [&[f64]; 4] = [&[1.10, 1.12, 1.11], &[1.9, 0.6, 1.7], &[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0]];
+
+#[track_caller]
+fn judged(verdict: &Verdict, judgement: Judgement, ground: &str) {
+    assert_eq!((verdict.judgement, verdict.ground.as_str()), (judgement, ground));
+}
+
+/// The worked examples of `docs/claims.md`.
+#[test]
+fn a_stated_gain_takes_most_of_it_and_an_interval_over_0() {
+    let only_5 = |select: Selection| match gain(false, false) {
+        ClaimKind::Gain { metric, axis, of, over, greatest, absolute, .. } => {
+            ClaimKind::Gain { metric, axis, of, over, select, greatest, absolute }
+        }
+        _ => unreachable!(),
+    };
+    let steady = only_5(only("buffer", "5"));
+    // Gains 0.10, 0.12, 0.11: mean 0.11, standard error 0.01 / sqrt(3), t = 19.05, and p = 1 - t / sqrt(t^2 + 2) = 0.00274.
+    let verdict = held(GAINS, steady.clone(), Expectation::Gain(0.13));
+    close(&verdict, 0.11, 0.024_84);
+    judged(&verdict, Judgement::Reproduced, "85 % of what is stated, and surely over 0 (p = 0.0027)");
+    let verdict = held(GAINS, steady.clone(), Expectation::Gain(0.55));
+    judged(&verdict, Judgement::DirectionOnly, "20 % of what is stated, and surely over 0 (p = 0.0027)");
+    let verdict = held(GAINS, steady, Expectation::Gain(0.05));
+    judged(&verdict, Judgement::Reproduced, "2.2 times what is stated, and surely over 0 (p = 0.0027)");
+    // Gains 0.9, -0.4, 0.7: mean 0.4, standard error 0.4041, t = 0.99.
+    let noisy = only_5(only("buffer", "10"));
+    let verdict = held(GAINS, noisy, Expectation::Gain(0.4));
+    judged(&verdict, Judgement::NotReproduced, "100 % of what is stated, but not surely over 0 (p = 0.43)");
+    let down = [GAINS[2], GAINS[3], GAINS[0], GAINS[1]];
+    let verdict = held(down, only_5(only("buffer", "5")), Expectation::Gain(0.1));
+    let ground = "the other way round (p = 0.0022)";
+    judged(&verdict, Judgement::NotReproduced, ground);
+}
+
+#[test]
+fn the_greatest_of_several_gains_is_corrected() {
+    // Buffer 10 has the greatest mean, 0.4, but by accident; buffer 5 is surely over 0: 2 x 0.00274.
+    let verdict = held(GAINS, gain(true, false), Expectation::Gain(0.13));
+    judged(
+        &verdict,
+        Judgement::Reproduced,
+        "85 % of what is stated, and surely over 0 (Holm over 2 pairs, p = 0.0055)",
+    );
+    let note = "`a, 5` against `b, 5`; a greater one is not surely over 0";
+    assert_eq!(verdict.note.as_deref(), Some(note));
+    let verdict = held(GAINS, gain(true, false), Expectation::Gain(0.4));
+    assert_eq!((verdict.judgement, verdict.note.as_deref()), (Judgement::DirectionOnly, Some(note)));
+    // Gains 0.1, 0.12, 0.17: mean 0.13, standard error 0.0208, t = 6.24, p = 0.0248; twice that is just under 0.05.
+    let weak: [&[f64]; 4] = [&[1.1, 1.12, 1.17], &[1.1, 1.12, 1.17], &[1.0; 3], &[1.0; 3]];
+    let alone = held(weak, gain(false, false), Expectation::Gain(0.13));
+    judged(&alone, Judgement::Reproduced, "100 % of what is stated, and surely over 0 (p = 0.02)");
+    let verdict = held(weak, gain(true, false), Expectation::Gain(0.13));
+    let ground = "100 % of what is stated, and surely over 0 (Holm over 2 pairs, p = 0.05)";
+    judged(&verdict, Judgement::Reproduced, ground);
+    // Gains 0.09, 0.12, 0.18: mean 0.13, standard error 0.0265, t = 4.91, p = 0.039; twice that is not.
+    let weaker: [&[f64]; 4] = [&[1.09, 1.12, 1.18], &[1.09, 1.12, 1.18], &[1.0; 3], &[1.0; 3]];
+    let alone = held(weaker, gain(false, false), Expectation::Gain(0.13));
+    assert_eq!(alone.judgement, Judgement::Reproduced, "{alone:?}");
+    let verdict = held(weaker, gain(true, false), Expectation::Gain(0.13));
+    assert_eq!(verdict.judgement, Judgement::NotReproduced, "{verdict:?}");
+}
+
+#[test]
+fn one_run_decides_by_itself_and_says_so() {
+    let single: [&[f64]; 4] = [&[1.3], &[1.1], &[1.0], &[1.0]];
+    let verdict = held(single, gain(true, false), Expectation::Gain(0.3));
+    let ground = "100 % of what is stated; one run without an interval: its value alone decides";
+    judged(&verdict, Judgement::Reproduced, ground);
+    let verdict = held(single, gain(true, false), Expectation::Gain(0.5));
+    assert_eq!(verdict.judgement, Judgement::DirectionOnly);
+    // Repeats without any chance in them are all equal, and have an interval of no width.
+    let equal: [&[f64]; 4] = [&[1.5; 3], &[1.25; 3], &[1.0; 3], &[1.0; 3]];
+    let verdict = held(equal, gain(true, false), Expectation::Gain(0.5));
+    let ground = "100 % of what is stated, and surely over 0 (Holm over 2 pairs, p < 0.0001)";
+    judged(&verdict, Judgement::Reproduced, ground);
+}
+
+#[test]
+fn a_printed_number_is_near_or_inside_the_interval() {
+    let of = |label| ClaimKind::Mean { metric: x(), select: only("variant", label) };
+    let printed = |value, scale| Expectation::Printed { value, scale };
+    // Means by seed 16, 16.5, 17: 16.5 ± 1.242.
+    let verdict = held(VALUES, of("a"), printed(16.0, 1.0));
+    judged(&verdict, Judgement::Reproduced, "3.1 % over what is printed");
+    let verdict = held(VALUES, of("a"), printed(15.5, 1.0));
+    judged(&verdict, Judgement::Reproduced, "6.5 % over what is printed, which lies inside the interval");
+    let verdict = held(VALUES, of("a"), printed(18.0, 1.0));
+    judged(
+        &verdict,
+        Judgement::NotReproduced,
+        "8.3 % under what is printed, which lies outside the interval",
+    );
+    let verdict = held(VALUES, of("a"), printed(1.65, 0.1));
+    assert_eq!(verdict.judgement, Judgement::Reproduced);
+    let verdict = held(VALUES, of("a"), printed(4.0, 1.0));
+    judged(&verdict, Judgement::NotReproduced, "4.1 times what is printed, which lies outside the interval");
+    // Exactly 5 % is near.
+    let exact: [&[f64]; 4] = [&[1.05], &[1.05], &[1.0], &[1.0]];
+    let verdict = held(exact, of("a"), printed(1.0, 1.0));
+    let ground = "5.0 % over what is printed; one run without an interval: its value alone decides";
+    judged(&verdict, Judgement::Reproduced, ground);
+    let verdict = held(exact, of("a"), printed(0.0, 1.0));
+    let ground = "not the 0 that is printed; one run without an interval: its value alone decides";
+    judged(&verdict, Judgement::NotReproduced, ground);
+}
+
+#[test]
+fn what_somebody_has_found_out_is_why_where_it_is_not_reproduced() {
+    let claim = |because: Option<&str>| Claim {
+        text: String::new(),
+        source: None,
+        stated: None,
+        test: ClaimTest::NotTestable("its figure is lost".to_owned()),
+        because: because.map(str::to_owned),
+    };
+    let verdict =
+        |judgement| Verdict { claim: 0, measured: None, judgement, ground: "by rule".to_owned(), note: None };
+    let known = claim(Some("SACK is off"));
+    assert_eq!(why(&known, &verdict(Judgement::NotReproduced)), "SACK is off");
+    assert_eq!(why(&known, &verdict(Judgement::DirectionOnly)), "SACK is off");
+    assert_eq!(why(&known, &verdict(Judgement::Reproduced)), "by rule");
+    assert_eq!(why(&claim(None), &verdict(Judgement::NotReproduced)), "by rule");
+    let mut results =
+        Results { study: study(1, vec![known]), runs: Vec::new(), provenance: Provenance::default() };
+    let verdict = evaluate(&results).remove(0);
+    judged(&verdict, Judgement::NotTestable, "its figure is lost");
+    results.study.claims.clear();
+    assert!(evaluate(&results).is_empty());
+}
+
+#[test]
+fn a_part_of_a_study_says_that_it_is_one() {
+    let mut whole = study(1, Vec::new());
+    whole.quick = Some(crate::Quick { repeats: None, axes: only("buffer", "10") });
+    whole.claims = [Selection::default(), only("buffer", "5")]
+        .map(|select| Claim {
+            text: String::new(),
+            source: None,
+            stated: None,
+            test: ClaimTest::Measured {
+                kind: ClaimKind::Mean { metric: x(), select },
+                expect: Expectation::Within(Range { at_least: Some(1.0), at_most: None }),
+            },
+            because: None,
+        })
+        .into();
+    let part = whole.at_scale(crate::RunScale::Quick);
+    let run = |cell| RunResult {
+        cell,
+        repeat: 0,
+        seed: 1,
+        state: RunState::Done(BTreeMap::from([(x(), 2.0)])),
+        trace: None,
+    };
+    let runs = (0..part.cells.len()).map(run).collect();
+    let verdicts = evaluate(&Results { study: part, runs, provenance: Provenance::default() });
+    assert_eq!(verdicts[0].note.as_deref(), Some("at the quick scale, over 2 of 4 places"));
+    let ground = "the quick scale has 0 of the 2 places that it is measured over";
+    judged(&verdicts[1], Judgement::NotMeasured, ground);
+}
+
+#[test]
+fn derived_metrics_are_paired_by_seed() {
+    let mut study = study(2, Vec::new());
+    let derived = |name: &str, formula| crate::Derived {
+        name: name.to_owned(),
+        title: String::new(),
+        metric: x(),
+        axis: "variant".to_owned(),
+        reference: "b".to_owned(),
+        formula,
+    };
+    study.derived = crate::Formula::ALL.map(|(name, formula)| derived(name, formula)).into();
+    // a, 5: 30 and 10; a, 10: none; b, 5: 40 and 20; b, 10: 0.
+    let values = [[30.0, 10.0], [f64::NAN, 1.0], [40.0, 20.0], [0.0, 0.0]];
+    let run = |(cell, repeat): (usize, usize)| RunResult {
+        cell,
+        repeat: repeat as u32,
+        seed: 1,
+        state: match values[cell][repeat] {
+            value if value.is_nan() => RunState::Missing,
+            value => RunState::Done(BTreeMap::from([(x(), value)])),
+        },
+        trace: None,
+    };
+    let runs = (0..4).flat_map(|cell| [(cell, 0), (cell, 1)]).map(run).collect();
+    let mut results = Results { study, runs, provenance: Provenance::default() };
+    results.derive();
+    assert_eq!(results.values(0, "loss"), [0.25, 0.5]);
+    assert_eq!(results.values(0, "gain"), [-0.25, -0.5]);
+    assert_eq!(results.values(0, "ratio"), [0.75, 0.5]);
+    assert_eq!(results.values(0, "difference"), [-10.0, -10.0]);
+    // Beside nothing there is only a difference; the reference has none to itself.
+    assert_eq!((results.values(1, "ratio"), results.values(1, "difference")), (vec![], vec![1.0]));
+    assert_eq!((results.values(2, "loss"), results.values(2, "ratio")), (vec![0.0, 0.0], vec![1.0, 1.0]));
+}

@@ -150,6 +150,35 @@ fn the_study_is_kept() {
     assert_eq!(fs::read_to_string(fixture.directory.path().join("study.toml")).unwrap(), study.text);
 }
 
+/// A store of version 1, whose studies had no scale, is read, and brought up to date when it is written to.
+#[test]
+fn a_store_of_an_earlier_version_is_brought_up_to_date() {
+    let fixture = fixture();
+    let study = KeptStudy {
+        name: "a".to_owned(),
+        text: String::new(),
+        scale: RunScale::Paper,
+        repeats: 1,
+        keys: vec![fixture.key],
+        provenance: Provenance::default(),
+    };
+    fixture.store().keep_study(&study).unwrap();
+    let path = fixture.directory.path().join(DATABASE);
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch("ALTER TABLE study DROP COLUMN scale; PRAGMA user_version = 1").unwrap();
+    drop(connection);
+    assert_eq!(Store::open(fixture.directory.path()).unwrap().study().unwrap().as_ref(), Some(&study));
+    let mut store = fixture.store();
+    assert_eq!(store.study().unwrap().as_ref(), Some(&study));
+    let quick = KeptStudy { scale: RunScale::Quick, ..study };
+    store.keep_study(&quick).unwrap();
+    assert_eq!(store.study().unwrap(), Some(quick));
+    let version = |connection: &Connection| {
+        connection.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0)).unwrap()
+    };
+    assert_eq!(version(&Connection::open(&path).unwrap()), 2);
+}
+
 #[test]
 fn files_that_a_study_names_are_kept_with_it() {
     let (fixture, elsewhere) = (fixture(), tempfile::tempdir().unwrap());
@@ -199,13 +228,13 @@ fn another_version_is_refused() {
     let fixture = fixture();
     drop(fixture.store());
     let connection = Connection::open(fixture.directory.path().join(DATABASE)).unwrap();
-    connection.pragma_update(None, "user_version", 2).unwrap();
+    connection.pragma_update(None, "user_version", 3).unwrap();
     drop(connection);
     let (kind, reason) = fixture.error();
     assert_eq!(kind, StoreErrorKind::Foreign);
     assert_eq!(
         reason,
-        "it was made by another version of cwnd (its format is 2, this version's is 1); use that version, or choose \
+        "it was made by another version of cwnd (its format is 3, this version's is 2); use that version, or choose \
          another directory"
     );
 }

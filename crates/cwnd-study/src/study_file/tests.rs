@@ -2,6 +2,7 @@
 
 mod broken;
 mod networks;
+mod papers;
 mod right;
 mod schema;
 

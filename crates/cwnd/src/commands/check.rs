@@ -1,5 +1,6 @@
 //! `cwnd check`: what a study would run and cost, before anything runs.
 
+use super::run::Scale;
 use crate::{catalogue, failure::Failure, output};
 use clap::Args;
 use cwnd_report::{
@@ -24,6 +25,10 @@ pub struct Flags {
     /// The study file.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
+
+    /// How much of it would be run.
+    #[arg(long, value_name = "SCALE", value_enum, default_value_t = Scale::Paper)]
+    scale: Scale,
 
     /// Draw the network of a cell, as `.svg`: nodes, links with what they do, and the courses of flows.
     #[arg(long, value_name = "FILE")]
@@ -51,7 +56,7 @@ const MOST: usize = 20;
 /// Do what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let study = Study::load(&flags.study, &catalogue::check);
-    let study = study.map_err(|error| Failure::bad_input(error.to_string()))?;
+    let study = study.map_err(|error| Failure::bad_input(error.to_string()))?.at_scale(flags.scale.into());
     if let Some(path) = &flags.topology {
         plot::check_writable(path).map_err(|error| Failure::bad_input(format!("--topology: {error}")))?;
     }
@@ -95,12 +100,14 @@ fn draw(study: &Study, cell: usize, path: &Path) -> Result<(), Failure> {
 
 /// What all runs of a study cost.
 #[derive(Default)]
-struct StudyCost {
-    runs: u64,
+pub struct StudyCost {
+    /// How many there are.
+    pub runs: u64,
     sampled: u64,
     traced: u64,
     packets: f64,
-    cpu_s: f64,
+    /// CPU seconds of all.
+    pub cpu_s: f64,
     /// CPU seconds of the longest run.
     longest_s: f64,
     /// Bytes of the largest run.
@@ -113,7 +120,7 @@ struct StudyCost {
 ///
 /// # Errors
 /// What the engine does not take, cell by cell.
-fn cost(engine: &impl Engine, study: &Study) -> Result<StudyCost, Failure> {
+pub fn cost(engine: &impl Engine, study: &Study) -> Result<StudyCost, Failure> {
     let mut total = StudyCost::default();
     let mut problems: Vec<Problem> = Vec::new();
     for cell in 0..study.cells.len() {
@@ -215,7 +222,8 @@ fn count(number: f64) -> String {
     }
 }
 
-fn duration(seconds: f64) -> String {
+/// A time as people say it.
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => format!("{:.0} ms", (s * 1e3).ceil()),
         s if s < 120.0 => format!("{:.0} s", s.ceil()),

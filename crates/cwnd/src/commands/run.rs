@@ -1,27 +1,22 @@
 //! `cwnd run`: do the runs of a study that are not stored yet.
 
+mod complete;
 mod progress;
+mod scale;
 mod summary;
 
+pub use complete::Prepared;
+pub use progress::duration;
+pub use scale::Scale;
 pub use summary::number;
 
 use super::report;
 use crate::{catalogue, failure::Failure, output};
 use clap::Args;
-use cwnd_scenario::Problem;
-use cwnd_sim::Simulator;
-use cwnd_study::{
-    KeptStudy, MAX_REPEATS, Provenance, Results, Store, Study,
-    runner::{self, Limits, Plan, RunError},
-};
+use cwnd_study::{MAX_REPEATS, RunScale, Study};
 use progress::Shown;
 use std::{
     path::{Path, PathBuf},
-    process,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
     thread,
 };
 
@@ -53,6 +48,10 @@ pub struct Flags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
     jobs: Option<u16>,
 
+    /// How much of the study is run: all of it, or what its `[quick]` leaves, or a sample of that.
+    #[arg(long, value_name = "SCALE", value_enum, default_value_t = Scale::Paper)]
+    scale: Scale,
+
     /// Repeats of each cell, instead of what the file says.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEATS as i64),
           allow_hyphen_values = true)]
@@ -67,51 +66,35 @@ pub struct Flags {
     quiet: bool,
 }
 
-/// The most memory that runs may need together, bytes.
-const MOST_MEMORY: f64 = 8e9;
-
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
     let study = study(&flags)?;
-    let refused = |error: &RunError| refused(&study, error);
-    // Before anything is written.
-    runner::check(&Simulator, &study, MOST_MEMORY).map_err(|error| refused(&error))?;
-
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
-    let mut store = Store::create(&directory).map_err(|error| Failure::store(&error))?;
-    if let Some(other) =
-        store.study().map_err(|error| Failure::store(&error))?.filter(|s| s.name != study.name)
-    {
-        return Err(Failure::bad_input(format!(
-            "`{}` has the results of another study, `{}`; choose another directory with --out",
-            directory.display(),
-            other.name
-        )));
-    }
-    let plan = runner::plan(&Simulator, &study, &store).map_err(|error| refused(&error))?;
-    store.keep_inputs(&study).map_err(|error| Failure::store(&error))?;
-    store.keep_study(&kept(&flags, &study, &plan)).map_err(|error| Failure::store(&error))?;
-
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let jobs = flags.jobs.map_or(cores, usize::from).min(plan.missing().max(1));
-    let mut shown = Shown::new(&study, &plan, jobs, flags.quiet);
-    let limits = Limits { jobs, memory: MOST_MEMORY };
-    let ran = runner::run(&Arc::new(Simulator), &plan, &mut store, limits, &mut shown, stop()?);
+    let mut prepared = Prepared::new(study, directory, command(&flags))?;
+    let jobs = jobs(flags.jobs).min(prepared.plan.missing().max(1));
+    let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, flags.quiet);
+    let ran = prepared.run(jobs, &mut shown);
     shown.clear();
-    let ran = ran.map_err(|error| refused(&error))?;
+    let ran = ran?;
     if ran.stopped {
-        return Err(Failure::stopped(format!(
-            "stopped: {} of {} runs are stored in {}; the same command goes on from there",
-            plan.present + ran.done + ran.by_others - ran.failures.len(),
-            plan.present + plan.missing(),
-            directory.display()
-        )));
+        return Err(prepared.stopped(&ran));
     }
 
-    let results = Results::of(study, &store).map_err(|error| Failure::store(&error))?;
-    let page = if flags.no_report { None } else { Some(report::page(&results, &directory)?) };
-    output::print(&summary::text(&results, &plan, &ran, jobs, &directory, page.as_deref()))?;
-    match ran.failures.len() {
+    let results = prepared.results()?;
+    let Prepared { plan, directory, .. } = &prepared;
+    let page = if flags.no_report { None } else { Some(report::page(&results, directory)?) };
+    output::print(&summary::text(&results, plan, &ran, jobs, directory, page.as_deref()))?;
+    failed(ran.failures.len())
+}
+
+/// How many runs at once: one a core, unless it is said.
+pub fn jobs(said: Option<u16>) -> usize {
+    said.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+/// Failed runs are a failure of the whole, at its end.
+pub fn failed(runs: usize) -> Result<(), Failure> {
+    match runs {
         0 => Ok(()),
         failed => Err(Failure::broken(format!("{failed} runs failed; they are tried again next time"))),
     }
@@ -120,7 +103,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
 /// The study as it is to be run.
 fn study(flags: &Flags) -> Result<Study, Failure> {
     let mut study = Study::load(&flags.study, &catalogue::check)
-        .map_err(|error| Failure::bad_input(error.to_string()))?;
+        .map_err(|error| Failure::bad_input(error.to_string()))?
+        .at_scale(flags.scale.into());
     study.repeats = flags.repeats.unwrap_or(study.repeats);
     if study.seed.checked_add(u64::from(study.repeats) - 1).is_none() {
         return Err(Failure::bad_input(format!(
@@ -134,58 +118,9 @@ fn study(flags: &Flags) -> Result<Study, Failure> {
 /// The command that makes the same results: what tells where and how fast is left out.
 fn command(flags: &Flags) -> String {
     let repeats = flags.repeats.map_or(String::new(), |repeats| format!(" --repeats {repeats}"));
-    format!("cwnd run {}{repeats}", output::quoted(&flags.study.to_string_lossy()))
-}
-
-fn kept(flags: &Flags, study: &Study, plan: &Plan) -> KeptStudy {
-    KeptStudy {
-        name: study.name.clone(),
-        text: study.text.clone(),
-        scale: study.scale(),
-        repeats: study.repeats,
-        keys: plan.keys.clone(),
-        provenance: Provenance {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: option_env!("CWND_COMMIT").map(str::to_owned),
-            command: command(flags),
-            engine: "sim".to_owned(),
-        },
-    }
-}
-
-/// What the engine or the store did not take.
-fn refused(study: &Study, error: &RunError) -> Failure {
-    let cell = |cell: usize| match study.axes.is_empty() {
-        true => study.name.clone(),
-        false => format!("{}: {}", study.name, study.cell_label(cell)),
+    let scale = match flags.scale {
+        Scale::Paper => String::new(),
+        scale => format!(" --scale {}", RunScale::from(scale)),
     };
-    match error {
-        RunError::Refused { cell: place, problems } => {
-            let problems: Vec<Problem> = problems
-                .iter()
-                .map(|p| Problem { place: format!("{}: {}", cell(*place), p.place), ..p.clone() })
-                .collect();
-            Failure::problems(&problems)
-        }
-        RunError::TooLarge { cell: place, memory } => Failure::bad_input(format!(
-            "{}: a run may need about {:.1} GB of memory, and {:.0} GB are the most: take fewer flows, a lower rate or \
-             delay, smaller buffers, or a longer time between samples",
-            cell(*place),
-            memory / 1e9,
-            MOST_MEMORY / 1e9
-        )),
-        RunError::Store(error) => Failure::store(error),
-    }
-}
-
-/// True once the user wants to stop; who wants it twice is out at once.
-fn stop() -> Result<&'static AtomicBool, Failure> {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            process::exit(130);
-        }
-    })
-    .map_err(|error| Failure::broken(format!("Ctrl-C cannot be caught: {error}")))?;
-    Ok(&STOP)
+    format!("cwnd run {}{scale}{repeats}", output::quoted(&flags.study.to_string_lossy()))
 }

@@ -4,6 +4,7 @@ mod algorithms;
 mod bad_input;
 mod compare;
 mod report;
+mod reproduce;
 mod studies;
 
 use std::process::{Command, Output};

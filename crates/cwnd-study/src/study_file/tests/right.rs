@@ -1,7 +1,7 @@
 //! What files mean.
 
 use super::*;
-use crate::{ClaimKind, Scale};
+use crate::{ClaimKind, Paper, Scale};
 use cwnd_scenario::{Counting, Ecn, Loss, QueueLimit, Rate, Time};
 
 #[track_caller]
@@ -210,6 +210,17 @@ fn the_studies_of_the_repository_are_right() {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
+            } else if path.ends_with("paper.toml") {
+                let text = std::fs::read_to_string(&path).expect("a paper");
+                let folder = path.parent().and_then(Path::file_name).expect("a folder").to_string_lossy();
+                let paper =
+                    Paper::parse(&folder, "paper.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+                for study in paper.studies() {
+                    assert!(
+                        path.with_file_name(format!("{study}.toml")).is_file(),
+                        "{folder} has no {study}"
+                    );
+                }
             } else if path.extension().is_some_and(|extension| extension == "toml") {
                 // Which algorithms there are is not known here.
                 let study = Study::load(&path, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"));

@@ -61,6 +61,8 @@ fn it_takes_every_form_that_the_parser_takes() {
         "[scenario]\nalgorithm = \"cubic\"\nqueue = \"red:min=20,max=60\"\nloss = 1e-3\nreverse-loss = \"nth:5\"\nschedule = [\"1 s: down\", \"2 s: up\"]\njitter = \"uniform:5 ms\"",
         "[scenario]\nalgorithm = \"cubic\"\ntopology = \"satellite\"\ncross-flows = 4\nsatellite-loss = \"0.1 %\"\nschedule = \"1 s: down; 2 s: up\"\npolicer = \"5 Mbit/s, 10 KB\"",
         "[scenario]\nalgorithm = \"cubic\"\n[network]\nnodes = [\"a\", \"b\"]\npaths = \"a -> b\"\n[[network.links]]\nfrom = \"a\"\nto = \"b\"\nboth-ways = true\nbuffer = 5\nqueue = \"codel\"",
+        "[scenario]\nalgorithm = \"cubic\"\n[quick]\nrepeats = 1\naxes = { buffer = 5 }\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]\n[[derived]]\nname = \"more\"\ntitle = \"More\"\nmetric = \"goodput_bps\"\naxis = \"buffer\"\nreference = 5\nformula = \"ratio\"\n[[claims]]\ntext = \"a\"\nmeasure = \"mean\"\nmetric = \"more\"\nprinted = 1.5\nscale = 100\n[[claims]]\ntext = \"b\"\nnot-testable = \"lost\"\n[[claims]]\ntext = \"c\"\nmeasure = \"gain\"\nmetric = \"more\"\naxis = \"buffer\"\nof = 10\nover = 5\ngain = 0.4",
+        "[scenario]\nalgorithm = \"cubic\"\n[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"model\"\nmodel = \"epoch\"\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]\n[[tables]]\nname = \"a\"\ntitle = \"A\"\nrows = \"buffer\"\nmetrics = \"goodput_bps\"\nprinted = [{ buffer = 5, goodput_bps = 3 }]\nscale = { goodput_bps = 1e-6 }",
     ];
     for form in forms {
         parse(form).unwrap_or_else(|error| panic!("{error}"));
@@ -97,6 +99,18 @@ fn it_refuses_what_it_can_see() {
         format!(
             "{HEAD}{scenario}[[claims]]\ntext = \"a\"\nmeasure = \"mean\"\nmetric = \"goodput_bps\"\nexpect = \"much\""
         ),
+        format!("{HEAD}{scenario}[quick]\nrepeats = 0"),
+        format!(
+            "{HEAD}{scenario}[[derived]]\nname = \"a\"\ntitle = \"A\"\nmetric = \"a\"\naxis = \"b\"\nreference = 5\nformula = \"ratio\""
+        ),
+        format!(
+            "{HEAD}{scenario}[[claims]]\ntext = \"a\"\nmeasure = \"mean\"\nmetric = \"more\"\nexpect = \">= 1\""
+        ),
+        format!("{HEAD}{scenario}[[claims]]\ntext = \"a\"\nmeasure = \"mean\"\nmetric = \"goodput_bps\""),
+        format!(
+            "{HEAD}{scenario}[[claims]]\ntext = \"a\"\nmeasure = \"mean\"\nmetric = \"goodput_bps\"\nprinted = 1\nexpect = \">= 1\""
+        ),
+        format!("{HEAD}{scenario}[[claims]]\ntext = \"a\"\nnot-testable = \"lost\"\nexpect = \">= 1\""),
     ];
     for text in wrong {
         assert!(!problems(&text).is_empty(), "{text}");

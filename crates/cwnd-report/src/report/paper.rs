@@ -1,0 +1,349 @@
+//! A paper's results as one page: the verdicts on all that it claims, then its figures and tables in its own order.
+
+use super::claims::{self, Told};
+use super::html::{definitions, escape, inline, paragraphs};
+use super::page::{self, Head, Page};
+use super::{facts, figures, provenance, tables};
+use crate::descriptive;
+use crate::figures::{model, traces::Traces};
+use crate::made_by;
+use crate::number::thousands;
+use crate::series::Looks;
+use cwnd_study::claims::Judgement;
+use cwnd_study::{By, Paper, Part, Results, RunScale, RunState};
+
+/// A paper with what the studies of it gave.
+pub struct PaperResults {
+    /// The paper.
+    pub paper: Paper,
+    /// How much of each study was run.
+    pub scale: RunScale,
+    /// The command that makes the page again.
+    pub command: String,
+    /// The studies, in the paper's order.
+    pub studies: Vec<PaperStudy>,
+}
+
+/// A study of a paper.
+pub struct PaperStudy {
+    /// Its file in the paper's folder, without extension.
+    pub name: String,
+    /// What it gave.
+    pub results: Results,
+    /// Its samples.
+    pub traces: Traces,
+}
+
+impl PaperResults {
+    /// The verdicts on all claims, study by study.
+    pub fn judgements(&self) -> Vec<Judgement> {
+        let told = self.studies.iter().flat_map(|study| Told::of(&study.results));
+        told.map(|told| told.verdict.judgement).collect()
+    }
+
+    fn study(&self, name: &str) -> Option<&PaperStudy> {
+        self.studies.iter().find(|study| study.name == name)
+    }
+}
+
+/// The page of a paper.
+pub fn paper(paper: &PaperResults) -> String {
+    let mut page = Page::new(head(paper));
+    page.section("verdicts", "What the paper states, and what came of it", &verdicts(paper));
+    let (body, entries) = Parts::new(paper).section();
+    page.section_with("figures", "Its figures and tables, made again", &body, entries);
+    page.section("readings", "How the paper was read", &readings(paper));
+    page.section("provenance", "How it was made", &made(paper));
+    page.finish()
+}
+
+fn head(of: &PaperResults) -> Head {
+    let Paper { key, title, authors, published, year, .. } = &of.paper;
+    let runs = || of.studies.iter().flat_map(|study| &study.results.runs);
+    let done = runs().filter(|run| matches!(run.state, RunState::Done(_))).count();
+    let all = runs().count();
+    let scale = match of.scale {
+        RunScale::Paper => "the paper's own grids and repeats",
+        RunScale::Quick => "the quick scale: fewer repeats and points than the paper's",
+        RunScale::Sample => "a sample: one run of a few points, which carries few of the claims",
+    };
+    let studies = match of.studies.len() {
+        1 => "1 study".to_owned(),
+        count => format!("{count} studies"),
+    };
+    let version = of.studies.first().map(|study| made_by::version(&study.results)).unwrap_or_default();
+    let mut below = format!(
+        "<p class=\"reference\">{}. <cite>{}</cite>, {year}.</p>\n<p class=\"tally\">{}</p>\n\
+         <p class=\"status\">{studies} at {scale}: {} runs. {}.</p>\n",
+        inline(authors.trim_end_matches('.')),
+        inline(published),
+        claims::tally(&of.judgements()),
+        thousands(all as f64, 0),
+        escape(&version),
+    );
+    if done < all {
+        below += &format!(
+            "<div class=\"incomplete\" role=\"note\"><p><strong>This report is not complete.</strong> {} of {} runs are missing \
+             or failed.</p></div>\n",
+            thousands((all - done) as f64, 0),
+            thousands(all as f64, 0)
+        );
+    }
+    Head {
+        kind: "Paper",
+        name: format!("{key} {}", of.paper.name),
+        title: title.clone(),
+        generator: version,
+        below,
+        zooms: of.studies.iter().any(|study| page::zooms(&study.results)),
+    }
+}
+
+/// All claims in one table, under the studies that check them.
+fn verdicts(of: &PaperResults) -> String {
+    let mut rows = String::new();
+    for study in &of.studies {
+        let told = Told::of(&study.results);
+        if told.is_empty() {
+            continue;
+        }
+        let source = study.results.study.source.as_deref().map(after_comma).unwrap_or_default();
+        let source = if source.is_empty() { String::new() } else { format!(" ({})", inline(source)) };
+        rows += &format!(
+            "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"4\">{}{source}</th></tr>\n",
+            inline(&study.results.study.title)
+        );
+        rows.extend(told.iter().map(|told| claims::row(told, "")));
+    }
+    if rows.is_empty() {
+        return "<p>No study of it claims anything.</p>\n".into();
+    }
+    let rule = "A stated gain is reproduced when ours reaches 80 % of it and is surely over 0 (95 %, paired by seed; \
+                Holm-corrected where the greatest of several is meant), in direction only when it is but surely over 0; a \
+                printed number when ours lies within 5 % of it or our interval has it; a range when ours lies in it.";
+    format!("<p class=\"of-study\">{rule}</p>\n{}", claims::table(&rows))
+}
+
+/// `figure 11 a to i` of `Agile-SD (…), figure 11 a to i`: the paper is named above.
+fn after_comma(source: &str) -> &str {
+    source.rsplit_once("), ").map_or("", |(_, rest)| rest)
+}
+
+/// The parts of a paper, made again.
+struct Parts<'a> {
+    of: &'a PaperResults,
+    /// Figures and tables are numbered through the page.
+    figures: usize,
+    tables: usize,
+    /// The figures and tables that a part has shown: the study's name and the figure's or table's.
+    shown: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(of: &'a PaperResults) -> Parts<'a> {
+        Parts { of, figures: 0, tables: 0, shown: Vec::new() }
+    }
+
+    fn section(mut self) -> (String, Vec<page::Entry>) {
+        let (mut body, mut entries) = (String::new(), Vec::new());
+        for (i, part) in self.of.paper.parts.iter().enumerate() {
+            let inner = self.part(part);
+            let id = format!("part-{}", i + 1);
+            body +=
+                &format!("<div class=\"part\" id=\"{id}\">\n<h3>{}</h3>\n{inner}</div>\n", inline(&part.of));
+            entries.push(page::Entry { id, number: part.of.clone(), title: String::new() });
+        }
+        for (i, study) in self.of.studies.iter().enumerate() {
+            let inner = self.rest(study);
+            if !inner.is_empty() {
+                let id = format!("more-{}", i + 1);
+                let title = &study.results.study.title;
+                let heading = format!("Also: {}", inline(title));
+                body += &format!("<div class=\"part\" id=\"{id}\">\n<h3>{heading}</h3>\n{inner}</div>\n");
+                entries.push(page::Entry { id, number: "Also:".to_owned(), title: title.clone() });
+            }
+        }
+        (body, entries)
+    }
+
+    fn part(&mut self, part: &'a Part) -> String {
+        match &part.by {
+            By::Study { study, figures, tables } => match self.of.study(study) {
+                Some(study) => self.of_study(study, figures, tables),
+                None => nothing(&format!("The study `{study}` has not been run.")),
+            },
+            By::Models(names) => names.iter().map(|name| self.model(name)).collect(),
+            By::Table(name) => {
+                self.tables += 1;
+                let (id, label) = (format!("table-{}", self.tables), format!("Table {}", self.tables));
+                let table = descriptive::find(name);
+                table.map_or_else(
+                    || nothing(&format!("There is no table `{name}`.")),
+                    |table| table.to_html(&id, &label),
+                )
+            }
+            By::Nothing(why) => nothing(why),
+        }
+    }
+
+    fn model(&mut self, name: &str) -> String {
+        self.figures += 1;
+        let title = cwnd_cc::models::find(name).map_or(name, |model| model.title);
+        let label = format!("Figure {}", self.figures);
+        let drawn = model::draw(title, name);
+        figures::with_caption(
+            drawn,
+            &label,
+            self.figures,
+            title,
+            None,
+            "from a model; no run has a part in it",
+        )
+    }
+
+    /// Some figures and tables of a study.
+    fn of_study(&mut self, study: &'a PaperStudy, figures: &'a [String], tables: &'a [String]) -> String {
+        let mut out = String::new();
+        let of = &study.results.study;
+        for figure in of.figures.iter().filter(|figure| figures.contains(&figure.name)) {
+            out += &self.figure(study, figure);
+        }
+        for table in of.tables.iter().filter(|table| tables.contains(&table.name)) {
+            out += &self.table(study, table);
+        }
+        out
+    }
+
+    /// What no part has shown of a study.
+    fn rest(&mut self, study: &'a PaperStudy) -> String {
+        let mut out = String::new();
+        let of = &study.results.study;
+        for figure in &of.figures {
+            if !self.shown.contains(&(study.name.as_str(), figure.name.as_str())) {
+                out += &self.figure(study, figure);
+            }
+        }
+        for table in &of.tables {
+            if !self.shown.contains(&(study.name.as_str(), table.name.as_str())) {
+                out += &self.table(study, table);
+            }
+        }
+        out
+    }
+
+    fn figure(&mut self, study: &'a PaperStudy, figure: &'a cwnd_study::Figure) -> String {
+        self.figures += 1;
+        self.shown.push((&study.name, &figure.name));
+        let (looks, label) = (Looks::new(&study.results.study), format!("Figure {}", self.figures));
+        figures::one(&study.results, &looks, &study.traces, &label, self.figures, figure)
+    }
+
+    fn table(&mut self, study: &'a PaperStudy, table: &'a cwnd_study::Table) -> String {
+        self.tables += 1;
+        self.shown.push((&study.name, &table.name));
+        tables::html(&study.results, table, &format!("Table {}", self.tables), self.tables)
+    }
+}
+
+fn nothing(why: &str) -> String {
+    let stop = if why.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("<p class=\"nothing-here\">{}{stop}</p>\n", inline(why))
+}
+
+/// The questions, the readings and the scenarios of the studies.
+fn readings(of: &PaperResults) -> String {
+    let one = |study: &PaperStudy| {
+        let study = &study.results.study;
+        let source =
+            study.source.as_deref().map(|source| format!("<p class=\"of-study\">{}</p>\n", inline(source)));
+        format!(
+            "<h3>{}</h3>\n{}{}{}<details><summary>The scenario</summary>\n{}</details>\n",
+            inline(&study.title),
+            source.unwrap_or_default(),
+            paragraphs(&study.question),
+            paragraphs(&study.notes.join("\n\n")),
+            facts::section(study)
+        )
+    };
+    of.studies.iter().map(one).collect()
+}
+
+/// The command, and what made each study.
+fn made(of: &PaperResults) -> String {
+    let command = format!(
+        "<p>The same studies, seeds and version give the same page, on any machine:</p>\n\
+         <pre class=\"command\"><code>{}</code></pre>\n",
+        escape(&of.command)
+    );
+    let one = |study: &PaperStudy| {
+        let results = &study.results;
+        let runs = thousands(results.runs.len() as f64, 0);
+        let rows = [("Runs".to_owned(), format!("{runs}, {}", escape(&made_by::seeds(&results.study))))];
+        format!(
+            "<h3>{}</h3>\n{}{}",
+            inline(&results.study.title),
+            definitions("facts", &rows),
+            provenance::section(results)
+        )
+    };
+    command + &of.studies.iter().map(one).collect::<String>()
+}
+
+/// The page over several papers: the verdicts on each, and the way to its own page. `link` gives the address of a paper's
+/// page.
+pub fn index(
+    papers: &[PaperResults],
+    scale: RunScale,
+    command: &str,
+    link: impl Fn(&Paper) -> String,
+) -> String {
+    let all: Vec<Judgement> = papers.iter().flat_map(PaperResults::judgements).collect();
+    let version = papers.iter().flat_map(|of| &of.studies).next();
+    let version = version.map(|study| made_by::version(&study.results)).unwrap_or_default();
+    let below = format!(
+        "<p class=\"tally\">{}</p>\n<p class=\"status\">At the {scale} scale. {}.</p>\n",
+        claims::tally(&all),
+        escape(&version)
+    );
+    let title = match papers.len() {
+        1 => "One paper, run again".to_owned(),
+        count => format!("{count} papers, run again"),
+    };
+    let head =
+        Head { kind: "Papers", name: "reproduce".to_owned(), title, generator: version, below, zooms: false };
+    let mut page = Page::new(head);
+    page.section("papers", "The papers", &table_of_papers(papers, link));
+    let command = format!("<pre class=\"command\"><code>{}</code></pre>\n", escape(command));
+    page.section("provenance", "How it was made", &command);
+    page.finish()
+}
+
+fn table_of_papers(papers: &[PaperResults], link: impl Fn(&Paper) -> String) -> String {
+    let head = |judgement: Judgement| {
+        let class = claims::class(judgement);
+        format!("<th scope=\"col\" class=\"count {class}\">{}</th>", judgement.name())
+    };
+    let heads: String = Judgement::ALL.into_iter().map(head).collect();
+    let row = |of: &PaperResults| {
+        let judgements = of.judgements();
+        let count = |judgement: Judgement| {
+            let count = judgements.iter().filter(|one| **one == judgement).count();
+            let class = if count > 0 { claims::class(judgement) } else { "open" };
+            format!("<td class=\"count {class}\">{count}</td>")
+        };
+        let Paper { key, title, authors, year, .. } = &of.paper;
+        format!(
+            "<tr><td>{}</td><td><a class=\"title\" href=\"{}\">{}</a><br>{}, {year}</td>{}</tr>\n",
+            escape(key),
+            escape(&link(&of.paper)),
+            inline(title),
+            inline(authors),
+            Judgement::ALL.into_iter().map(count).collect::<String>()
+        )
+    };
+    format!(
+        "<div class=\"scroll\"><table class=\"papers\">\n<thead><tr><th scope=\"col\"></th><th scope=\"col\">Paper</th>{heads}</tr></thead>\n\
+         <tbody>\n{}</tbody>\n</table></div>\n",
+        papers.iter().map(row).collect::<String>()
+    )
+}

@@ -1,0 +1,88 @@
+//! What there is to be run again, what it costs, and what has been run.
+
+use super::library::{Book, short};
+use super::pages::Places;
+use crate::commands::check;
+use crate::{failure::Failure, output};
+use cwnd_report::table::{Align, Table};
+use cwnd_sim::Simulator;
+use cwnd_study::{RunScale, Store, Study, runner};
+use std::path::Path;
+
+/// The scales that the list tells of.
+const SCALES: [RunScale; 2] = [RunScale::Quick, RunScale::Paper];
+
+/// What a study costs at a scale, and what a store has of it.
+struct Cost {
+    runs: u64,
+    cpu_s: f64,
+    present: usize,
+}
+
+/// Prints the list.
+pub fn print(library: &[Book], out: &Path) -> Result<(), Failure> {
+    let mut text = String::from("\n");
+    let mut sums = [0.0; SCALES.len()];
+    for book in library {
+        let paper = &book.paper;
+        text += &output::wrapped(
+            &format!("{} {}: {} ({}, {})", paper.key, paper.name, paper.title, paper.authors, paper.year),
+            2,
+        );
+        let mut table = Table::new([
+            ("study", Align::Left),
+            ("what of the paper", Align::Left),
+            ("quick: runs", Align::Right),
+            ("CPU", Align::Right),
+            ("done", Align::Right),
+            ("paper: runs", Align::Right),
+            ("CPU", Align::Right),
+            ("done", Align::Right),
+        ])
+        .indent(4);
+        for study in &book.studies {
+            let mut row = vec![short(study).to_owned(), covers(study)];
+            for (i, scale) in SCALES.into_iter().enumerate() {
+                let cost = cost(&study.at_scale(scale), out)?;
+                sums[i] += cost.cpu_s;
+                row.extend([cost.runs.to_string(), check::duration(cost.cpu_s), done(&cost)]);
+            }
+            table.row(row);
+        }
+        text += &format!("\n{table}\n");
+    }
+    let [quick, whole] = sums.map(check::duration);
+    text += &format!(
+        "  All of them: about {quick} of CPU at the quick scale, {whole} at the paper's.\n  `cwnd reproduce NAME` runs one, \
+         `cwnd reproduce all` all.\n\n"
+    );
+    output::print(&text)
+}
+
+/// What of the paper a study covers, as its source says after the paper's name; or its title.
+fn covers(study: &Study) -> String {
+    const WIDEST: usize = 44;
+    let source = study.source.as_deref().and_then(|source| source.rsplit_once("), ")).map(|(_, rest)| rest);
+    let text = source.unwrap_or(&study.title);
+    match text.chars().count() {
+        0..=WIDEST => text.to_owned(),
+        _ => text.chars().take(WIDEST - 1).chain(['…']).collect(),
+    }
+}
+
+fn cost(study: &Study, out: &Path) -> Result<Cost, Failure> {
+    let cost = check::cost(&Simulator, study)?;
+    let directory = Places::new(out, study.scale()).runs(&study.name);
+    // What cannot be read has not been run as far as anybody can tell.
+    let plan = Store::open(&directory).ok().and_then(|store| runner::plan(&Simulator, study, &store).ok());
+    Ok(Cost { runs: cost.runs, cpu_s: cost.cpu_s, present: plan.map_or(0, |plan| plan.present) })
+}
+
+/// How much of it has been run. Cells that ask the same share a run, so that all can be there with fewer.
+fn done(cost: &Cost) -> String {
+    match cost.present as u64 {
+        0 => "–".to_owned(),
+        present if present >= cost.runs => "all".to_owned(),
+        present => format!("{:.0} %", (100.0 * present as f64 / cost.runs as f64).min(99.0)),
+    }
+}

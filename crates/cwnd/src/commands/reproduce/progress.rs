@@ -1,0 +1,110 @@
+//! How far all studies together have come, on standard error.
+
+use crate::commands::run::{Prepared, duration};
+use cwnd_study::runner::{Progress, Status};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::{
+    io::{self, IsTerminal},
+    time::{Duration, Instant},
+};
+
+/// Between two lines, where nobody looks at a bar.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// One display for all studies.
+pub struct Shared {
+    shown: Shown,
+    jobs: usize,
+    /// Missing runs of all studies, and of those that are done.
+    total: usize,
+    before: usize,
+    /// CPU seconds expected of the studies that come later.
+    later_s: f64,
+    /// The study that is run.
+    name: String,
+}
+
+enum Shown {
+    Quiet,
+    Bar(ProgressBar),
+    Lines(Instant),
+}
+
+impl Shared {
+    /// Says what is about to be done.
+    pub fn new(studies: &[Prepared], jobs: usize, quiet: bool) -> Shared {
+        let total = studies.iter().map(|study| study.plan.missing()).sum();
+        let present: usize = studies.iter().map(|study| study.plan.present).sum();
+        let cpu_s: f64 = studies.iter().map(|study| study.plan.cpu_s()).sum();
+        let shown = match (quiet || total == 0, io::stderr().is_terminal()) {
+            (true, _) => Shown::Quiet,
+            (false, false) => Shown::Lines(Instant::now()),
+            (false, true) => {
+                let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
+                if let Ok(style) = ProgressStyle::with_template("  {bar:30} {pos} of {len} runs done, {msg}")
+                {
+                    bar.set_style(style);
+                }
+                Shown::Bar(bar)
+            }
+        };
+        if !matches!(shown, Shown::Quiet) {
+            let stored = if present > 0 { format!("; {present} are stored already") } else { String::new() };
+            let expected = Duration::try_from_secs_f64(cpu_s / jobs as f64).unwrap_or(Duration::MAX);
+            eprintln!(
+                "{} studies: {total} runs to do on {jobs} threads, about {} at most{stored}",
+                studies.len(),
+                duration(expected)
+            );
+        }
+        Shared { shown, jobs, total, before: 0, later_s: cpu_s, name: String::new() }
+    }
+
+    /// A study begins.
+    pub fn begin(&mut self, study: &Prepared) {
+        self.name.clone_from(&study.study.name);
+        self.later_s -= study.plan.cpu_s();
+        if !matches!(self.shown, Shown::Quiet) {
+            study.plan.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        }
+    }
+
+    /// A study is done.
+    pub fn end(&mut self, study: &Prepared) {
+        self.before += study.plan.missing();
+    }
+
+    /// Leaves nothing of the bar.
+    pub fn clear(&self) {
+        if let Shown::Bar(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn rest(&self, status: &Status) -> String {
+        let failed = if status.failed > 0 { format!(", {} failed", status.failed) } else { String::new() };
+        let later = Duration::try_from_secs_f64(self.later_s.max(0.0) / self.jobs as f64);
+        let left = status.left.map(|left| left.saturating_add(later.unwrap_or(Duration::MAX)));
+        let left = left.map(|left| format!(", about {} left in all", duration(left)));
+        format!("{}{failed}{}", self.name, left.unwrap_or_default())
+    }
+}
+
+impl Progress for Shared {
+    fn update(&mut self, status: &Status) {
+        let (done, rest) = (self.before + status.stored, self.rest(status));
+        match &mut self.shown {
+            Shown::Quiet => {}
+            Shown::Bar(bar) => {
+                bar.set_position(done as u64);
+                bar.set_message(rest);
+            }
+            Shown::Lines(last) => {
+                if last.elapsed() >= PAUSE {
+                    *last = Instant::now();
+                    eprintln!("  {done} of {} runs done, {rest}", self.total);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A study in its directory: what is left of it is found out, run and stored.
+
+use crate::failure::Failure;
+use cwnd_scenario::Problem;
+use cwnd_sim::Simulator;
+use cwnd_study::{
+    KeptStudy, Provenance, Results, Store, Study,
+    runner::{self, Limits, Plan, Progress, Ran, RunError},
+};
+use std::{
+    path::PathBuf,
+    process,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// The most memory that runs may need together, bytes.
+const MOST_MEMORY: f64 = 8e9;
+
+/// A study that is ready to be run.
+pub struct Prepared {
+    /// The study.
+    pub study: Study,
+    /// Where its results are.
+    pub directory: PathBuf,
+    /// What is left of it.
+    pub plan: Plan,
+    store: Store,
+}
+
+impl Prepared {
+    /// Opens the store of a study and finds out what it has not yet. `command` is what makes the same results.
+    ///
+    /// # Errors
+    /// If the engine does not take the study, or the directory is not for it.
+    pub fn new(study: Study, directory: PathBuf, command: String) -> Result<Prepared, Failure> {
+        // Before anything is written.
+        runner::check(&Simulator, &study, MOST_MEMORY).map_err(|error| refused(&study, &error))?;
+        let failed = |error| Failure::store(&error);
+        let mut store = Store::create(&directory).map_err(failed)?;
+        if let Some(other) = store.study().map_err(failed)?.filter(|kept| kept.name != study.name) {
+            return Err(Failure::bad_input(format!(
+                "`{}` has the results of another study, `{}`; choose another directory with --out",
+                directory.display(),
+                other.name
+            )));
+        }
+        let plan = runner::plan(&Simulator, &study, &store).map_err(|error| refused(&study, &error))?;
+        store.keep_inputs(&study).map_err(failed)?;
+        store.keep_study(&kept(&study, &plan, command)).map_err(failed)?;
+        Ok(Prepared { study, directory, plan, store })
+    }
+
+    /// Runs what is left. Who is interrupted keeps what is stored.
+    ///
+    /// # Errors
+    /// If the store cannot be written, or the user has stopped it.
+    pub fn run(&mut self, jobs: usize, progress: &mut dyn Progress) -> Result<Ran, Failure> {
+        let limits = Limits { jobs, memory: MOST_MEMORY };
+        let ran = runner::run(&Arc::new(Simulator), &self.plan, &mut self.store, limits, progress, stop()?);
+        ran.map_err(|error| refused(&self.study, &error))
+    }
+
+    /// What it says when the user has stopped it.
+    pub fn stopped(&self, ran: &Ran) -> Failure {
+        Failure::stopped(format!(
+            "stopped: {} of {} runs are stored in {}; the same command goes on from there",
+            self.plan.present + ran.done + ran.by_others - ran.failures.len(),
+            self.plan.present + self.plan.missing(),
+            self.directory.display()
+        ))
+    }
+
+    /// What the runs gave.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn results(&self) -> Result<Results, Failure> {
+        Results::of(self.study.clone(), &self.store).map_err(|error| Failure::store(&error))
+    }
+}
+
+fn kept(study: &Study, plan: &Plan, command: String) -> KeptStudy {
+    KeptStudy {
+        name: study.name.clone(),
+        text: study.text.clone(),
+        scale: study.scale(),
+        repeats: study.repeats,
+        keys: plan.keys.clone(),
+        provenance: Provenance {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("CWND_COMMIT").map(str::to_owned),
+            command,
+            engine: "sim".to_owned(),
+        },
+    }
+}
+
+/// What the engine or the store did not take.
+fn refused(study: &Study, error: &RunError) -> Failure {
+    let cell = |cell: usize| match study.axes.is_empty() {
+        true => study.name.clone(),
+        false => format!("{}: {}", study.name, study.cell_label(cell)),
+    };
+    match error {
+        RunError::Refused { cell: place, problems } => {
+            let problems: Vec<Problem> = problems
+                .iter()
+                .map(|p| Problem { place: format!("{}: {}", cell(*place), p.place), ..p.clone() })
+                .collect();
+            Failure::problems(&problems)
+        }
+        RunError::TooLarge { cell: place, memory } => Failure::bad_input(format!(
+            "{}: a run may need about {:.1} GB of memory, and {:.0} GB are the most: take fewer flows, a lower rate or \
+             delay, smaller buffers, or a longer time between samples",
+            cell(*place),
+            memory / 1e9,
+            MOST_MEMORY / 1e9
+        )),
+        RunError::Store(error) => Failure::store(error),
+    }
+}
+
+/// True once the user wants to stop; who wants it twice is out at once.
+fn stop() -> Result<&'static AtomicBool, Failure> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    static CAUGHT: OnceLock<Result<(), String>> = OnceLock::new();
+    let catch = || {
+        let handler = || {
+            if STOP.swap(true, Ordering::Relaxed) {
+                process::exit(130);
+            }
+        };
+        ctrlc::set_handler(handler).map_err(|error| error.to_string())
+    };
+    match CAUGHT.get_or_init(catch) {
+        Ok(()) => Ok(&STOP),
+        Err(why) => Err(Failure::broken(format!("Ctrl-C cannot be caught: {why}"))),
+    }
+}
