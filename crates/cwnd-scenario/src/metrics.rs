@@ -23,7 +23,7 @@ mod view;
 pub use comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
 pub use document::markdown;
 pub use registry::{Better, Measure, Metric, Scope, all};
-pub use values::{MAX_FLOWS, find, has, split, values};
+pub use values::{MAX_FLOWS, find, has, is_reserved, split, values};
 pub use view::{View, jain_index};
 
 use crate::{LinkOutcome, Outcome, Scenario, Time};
@@ -31,7 +31,7 @@ use serde::Serialize;
 
 /// Counts up whenever a metric that is made from samples is defined anew (another formula, or a new one), so that stored
 /// values are told apart. Metrics that are made from counts are computed anew whenever they are read.
-pub const SAMPLED_VERSION: u32 = 4;
+pub const SAMPLED_VERSION: u32 = 5;
 
 /// The metrics of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -29,6 +29,8 @@ pub struct FlowGroup {
     pub reverse: bool,
     /// Where they run, if not where the topology puts them by itself.
     pub place: Place,
+    /// A name under which metrics speak of them, together with other groups of the same name.
+    pub name: Option<String>,
 }
 
 /// Where a flow runs.
@@ -88,6 +90,7 @@ impl FlowGroup {
             deadline: None,
             reverse: false,
             place: Place::Usual,
+            name: None,
         }
     }
 }
@@ -166,8 +169,10 @@ impl FromStr for FlowGroup {
     }
 }
 
-const KEYS: [&str; 11] =
-    ["count", "start", "stop", "rtt", "bytes", "traffic", "deadline", "side", "hop", "path", "reverse"];
+const KEYS: [&str; 12] = [
+    "count", "start", "stop", "rtt", "bytes", "traffic", "deadline", "side", "hop", "path", "group",
+    "reverse",
+];
 
 impl FlowGroup {
     fn set(&mut self, key: Piece<'_>, value: Option<Piece<'_>>) -> Result<(), NotationError> {
@@ -193,6 +198,11 @@ impl FlowGroup {
             "side" => self.place = wanted("wired")?.side()?,
             "hop" => self.place = wanted("2")?.hop()?,
             "path" => self.place = Place::Path(wanted("a -> b")?.nodes()?),
+            "group" => {
+                let name = wanted("background")?;
+                name.check_word("a group's name")?;
+                self.name = Some(name.text().to_owned());
+            }
             "reverse" => match value {
                 None => self.reverse = true,
                 Some(value) => return Err(value.error("`reverse` stands alone, without a value")),
@@ -203,8 +213,8 @@ impl FlowGroup {
                     nearest(unknown, KEYS).map(|k| format!(" (did you mean `{k}`?)")).unwrap_or_default();
                 return Err(key.error(format!(
                     "a flow has no `{unknown}`{hint}: it takes {} and {}",
-                    KEYS[..10].join(", "),
-                    KEYS[10]
+                    KEYS[..11].join(", "),
+                    KEYS[11]
                 )));
             }
         }
@@ -238,6 +248,9 @@ impl fmt::Display for FlowGroup {
             Place::Side(side) => write!(f, "; side={side}")?,
             Place::Hop(hop) => write!(f, "; hop={hop}")?,
             Place::Path(nodes) => write!(f, "; path={}", nodes.join(" -> "))?,
+        }
+        if let Some(name) = &self.name {
+            write!(f, "; group={name}")?;
         }
         if self.reverse { f.write_str("; reverse") } else { Ok(()) }
     }

@@ -82,6 +82,9 @@ pub struct FlowSpec {
     pub traffic: Traffic,
     /// How long after its start its last byte should have arrived, if that matters to it; D2TCP is told.
     pub deadline: Option<Time>,
+    /// The name of the group that it belongs to, if it belongs to one: metrics of a group are those of its flows together.
+    /// Nothing else depends on it.
+    pub group: Option<String>,
     /// It is one of many short ones that come and go: what speaks of flows one by one leaves it out.
     pub short: bool,
     /// It runs against the direction of the others.

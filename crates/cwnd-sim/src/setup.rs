@@ -94,9 +94,11 @@ pub fn endpoints(
             sack_sizes: (stack.sack_block_base, stack.sack_block_each),
             sack_blocks: match (stack.sack, stack.timestamps) {
                 (false, _) => 0,
-                (true, true) => 3,
-                (true, false) => 4,
+                (true, false) if stack.profile == StackProfile::Linux => 4,
+                (true, _) => 3,
             },
+            // ns-2's sink remembers no more ranges than it tells of.
+            sack_memory: if stack.profile == StackProfile::Ns2 { 3 } else { 8 },
             delayed_ack: match stack.delayed_ack {
                 DelayedAck::Off => None,
                 DelayedAck::After(time) => Some(time.0),

@@ -159,7 +159,8 @@ pub enum FigureKind {
     },
     /// Samples over time: for each panel what is named in `show`, a line for each point of `series` (and each flow).
     Trace {
-        /// `cwnd`, `ssthresh`, `rtt`, `in_flight`, `throughput` (from delivered bytes), or `queue`.
+        /// `cwnd`, `ssthresh`, `rtt`, `in_flight`, `throughput` (from delivered bytes), `queue`, `mean_cwnd` (over flows), or `jain` (Jain's index of
+        /// what flows had acknowledged in 10 s).
         show: Vec<String>,
         /// Axis of which each point is a line, if any.
         series: Option<String>,

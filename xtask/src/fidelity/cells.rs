@@ -1,10 +1,10 @@
-//! What is compared: settings of the papers, and what each simulator answers.
+//! What is compared: P2's cells and single flows of P0 and P1, and what each simulator answers.
 
 use std::fmt;
 
 /// A network and how long it is watched. Everything not said here is the same everywhere: 1 Gbit/s, access
 /// links of 1 ms, packets of 1,000 B of payload, SACK, timestamps, an ACK a packet.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Setting {
     pub flows: u32,
     /// Delay of the bottleneck, one way, milliseconds.
@@ -24,9 +24,11 @@ pub const ACCESS_DELAY_MS: u32 = 1;
 /// Bytes of payload, and on the wire with 50 of headers.
 pub const PAYLOAD: f64 = 1000.0;
 pub const WIRE: f64 = 1050.0;
+/// How long a packet is in transmission, nanoseconds.
+const PACKET_NS: u64 = 8_400;
 
 /// The same algorithm as a module of ns-2.35's and as one of ours.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Pair {
     pub module: &'static str,
     pub algorithm: &'static str,
@@ -38,12 +40,111 @@ impl fmt::Display for Pair {
     }
 }
 
-/// Four flows of P2's table 3.
-pub struct Cell {
-    pub setting: Setting,
-    pub pair: Pair,
-    /// Whether it is run with random starts as well.
-    pub also_random: bool,
+const CUBIC: Pair = Pair { module: "cubic", algorithm: "cubic-2008" };
+const COMPOUND: Pair = Pair { module: "compound", algorithm: "compound-ns2" };
+
+/// P2's variants that are modules of ns-2.35's, and our algorithms with the settings of those modules.
+pub static PAIRS: [Pair; 9] = [
+    Pair { module: "reno", algorithm: "newreno" },
+    Pair { module: "bic", algorithm: "bic" },
+    CUBIC,
+    Pair { module: "highspeed", algorithm: "highspeed" },
+    Pair { module: "htcp", algorithm: "htcp:rtt_scaling=true" },
+    Pair { module: "illinois", algorithm: "illinois" },
+    Pair { module: "scalable", algorithm: "scalable:ai_cnt=50" },
+    Pair { module: "yeah", algorithm: "yeah" },
+    COMPOUND,
+];
+
+/// The buffers of P2's table 3, packets.
+pub const BUFFERS: [u32; 6] = [100, 250, 500, 1000, 2500, 5000];
+
+/// P2's network with a buffer: four flows, RTT 204 ms.
+pub const fn four_flows(buffer: u32) -> Setting {
+    Setting { flows: 4, delay_ms: 100, buffer, access_buffer: 25, duration: 150, sample: 0.0 }
+}
+
+/// When four flows start.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Starts {
+    /// All at 0: who wins a tie at the queue wins it every time.
+    Together,
+    /// Within the time that the bottleneck takes for a packet of each: nothing hangs on ties, but the flows'
+    /// packets still alternate, so that the bottleneck's queue fills in slow start.
+    Packet,
+    /// Within one base round-trip time: each flow's slow start comes alone, and fills the sender's own queue.
+    RoundTrip,
+}
+
+impl Starts {
+    pub const ALL: [Starts; 3] = [Starts::Together, Starts::Packet, Starts::RoundTrip];
+
+    /// As the rows call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Starts::Together => "together",
+            Starts::Packet => "packet",
+            Starts::RoundTrip => "round-trip",
+        }
+    }
+
+    /// When each flow starts, nanoseconds: drawn uniformly from the seed, the same for both simulators.
+    pub fn times_ns(self, setting: &Setting, seed: u64) -> Vec<u64> {
+        let within = match self {
+            Starts::Together => 1,
+            Starts::Packet => u64::from(setting.flows) * PACKET_NS,
+            Starts::RoundTrip => u64::from(2 * (setting.delay_ms + 2 * ACCESS_DELAY_MS)) * 1_000_000,
+        };
+        let mut state = seed;
+        (0..setting.flows).map(|_| splitmix64(&mut state) % within).collect()
+    }
+}
+
+/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+fn splitmix64(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// What a simulator answers: counts at the end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Packets sent, retransmissions among them.
+    pub sent: u64,
+    pub retransmitted: u64,
+    /// Dropped by the bottleneck's queue, and by the senders' own.
+    pub dropped: u64,
+    pub dropped_at_senders: u64,
+    pub timeouts: u64,
+    /// Reductions of the window, of all flows.
+    pub cuts: u64,
+    /// Segments received in order, a flow.
+    pub received: Vec<u64>,
+    /// Windows of the first flow, at 1, 2, … sampling times.
+    pub windows: Vec<f64>,
+}
+
+impl Run {
+    /// What is received in order, headers counted, Mbit/s.
+    pub fn throughput_mbps(&self, setting: &Setting) -> f64 {
+        let packets: u64 = self.received.iter().sum();
+        packets as f64 * WIRE * 8.0 / f64::from(setting.duration) / 1e6
+    }
+
+    /// Jain's index of the flows: (sum x)^2 / (n sum x^2).
+    pub fn jain_index(&self) -> f64 {
+        let shares = || self.received.iter().map(|&packets| packets as f64);
+        let squares: f64 = shares().map(|share| share * share).sum();
+        shares().sum::<f64>().powi(2) / (self.received.len() as f64 * squares)
+    }
+
+    /// By all queues.
+    pub fn drops(&self) -> f64 {
+        (self.dropped + self.dropped_at_senders) as f64
+    }
 }
 
 /// One flow of a figure, by several algorithms.
@@ -57,64 +158,9 @@ pub struct Single {
     pub pairs: &'static [Pair],
 }
 
-/// What is drawn at random.
-#[derive(Clone, Copy)]
-pub enum Chance {
-    /// Nothing.
-    None,
-    /// When each flow starts, within one base round-trip time.
-    Starts { seed: u64 },
-    /// That, and how late a packet is sent, up to the time that it takes on the wire.
-    Sending { seed: u64 },
-}
-
-impl Chance {
-    /// The seed, the greatest delay of a start and that of a sending, in seconds.
-    pub fn bounds(self, setting: &Setting) -> (u64, f64, f64) {
-        let rtt = f64::from(2 * (setting.delay_ms + 2 * ACCESS_DELAY_MS)) / 1e3;
-        match self {
-            Chance::None => (1, 0.0, 0.0),
-            Chance::Starts { seed } => (seed, rtt, 0.0),
-            Chance::Sending { seed } => (seed, rtt, 8.4e-6),
-        }
-    }
-}
-
-/// What a simulator answers.
-#[derive(Debug, PartialEq)]
-pub struct Run {
-    /// Of data in order, headers counted.
-    pub throughput_mbps: f64,
-    /// Jain's index of the flows.
-    pub jain: f64,
-    /// Retransmissions of all packets sent.
-    pub resent: f64,
-    /// Reductions of the window, of all flows.
-    pub cuts: u64,
-    /// Windows of the first flow, at 1, 2, … sampling times.
-    pub windows: Vec<f64>,
-}
-
-const NEWRENO: Pair = Pair { module: "reno", algorithm: "newreno" };
-const CUBIC: Pair = Pair { module: "cubic", algorithm: "cubic-2008" };
-const COMPOUND: Pair = Pair { module: "compound", algorithm: "compound-ns2" };
-
-const fn four_flows(buffer: u32) -> Setting {
-    Setting { flows: 4, delay_ms: 100, buffer, access_buffer: 25, duration: 150, sample: 0.0 }
-}
-
 const fn one_flow(delay_ms: u32, buffer: u32) -> Setting {
     Setting { flows: 1, delay_ms, buffer, access_buffer: buffer, duration: 100, sample: 0.1 }
 }
-
-/// P2's cells. ns-2 takes 10 to 30 s of CPU for a run of CUBIC, so that it is here once.
-pub static CELLS: [Cell; 5] = [
-    Cell { setting: four_flows(100), pair: CUBIC, also_random: true },
-    Cell { setting: four_flows(100), pair: NEWRENO, also_random: true },
-    Cell { setting: four_flows(500), pair: NEWRENO, also_random: false },
-    Cell { setting: four_flows(100), pair: COMPOUND, also_random: true },
-    Cell { setting: four_flows(500), pair: COMPOUND, also_random: false },
-];
 
 /// P0's and P1's figures of single flows.
 pub static SINGLES: [Single; 2] = [
@@ -133,3 +179,33 @@ pub static SINGLES: [Single; 2] = [
         pairs: &[CUBIC, COMPOUND],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_starts() {
+        // The generator's published test values for the seed 1234567.
+        let mut state = 1_234_567;
+        assert_eq!(splitmix64(&mut state), 6_457_827_717_110_365_317);
+        assert_eq!(splitmix64(&mut state), 3_203_168_211_198_807_973);
+        let setting = four_flows(100);
+        assert_eq!(Starts::Together.times_ns(&setting, 7), [0; 4]);
+        for (starts, within) in [(Starts::Packet, 33_600), (Starts::RoundTrip, 204_000_000)] {
+            let times = starts.times_ns(&setting, 7);
+            assert!(times.iter().all(|&time| time < within), "{times:?}");
+            assert!(times.iter().max() > Some(&(within / 2)), "{times:?}");
+            assert_ne!(times, starts.times_ns(&setting, 8));
+        }
+    }
+
+    #[test]
+    fn counts_headers_and_shares() {
+        let run = Run { received: vec![300, 100], dropped: 2, dropped_at_senders: 3, ..Run::default() };
+        // 400 packets of 8,400 bit in 150 s; 400^2 / (2 (300^2 + 100^2)).
+        assert!((run.throughput_mbps(&four_flows(100)) - 0.0224).abs() < 1e-9);
+        assert!((run.jain_index() - 0.8).abs() < 1e-9);
+        assert_eq!(run.drops(), 5.0);
+    }
+}

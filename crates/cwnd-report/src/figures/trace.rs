@@ -49,7 +49,8 @@ pub(super) fn draw(
     let quantities: Vec<Quantity> = show.iter().map(|name| Quantity::new(name, queue.as_deref())).collect();
     let is_one = series.0.iter().all(|one| one.at.is_none());
     let most = if is_one { MOST_FLOWS } else { MOST_OF_SERIES };
-    let averaged = runs.iter().flatten().flatten().any(|run| run.flows.count() > most);
+    let each_flow = quantities.iter().any(|quantity| !quantity.is_of_all());
+    let averaged = each_flow && runs.iter().flatten().flatten().any(|run| run.flows.count() > most);
 
     // For every pane, quantity and series what is drawn.
     let lines = |quantity: &Quantity, runs: &[Option<Run<'_>>]| -> Vec<Drawing> {
@@ -184,6 +185,11 @@ fn drawings(
         let stroke = Stroke::solid(look.map_or(INK, Look::colour), 1.1);
         let label = if is_one { "queue".to_owned() } else { one.label.clone() };
         let points = quantity.queue_points(run.flows.trace);
+        return vec![Drawing { label, stroke, look: one.look, points, band: Vec::new() }];
+    }
+    if let Some(points) = quantity.of_all(&run.flows) {
+        let label = if is_one { quantity.measure.title.clone() } else { one.label.clone() };
+        let stroke = Stroke::solid(one.look.colour(), 1.3);
         return vec![Drawing { label, stroke, look: one.look, points, band: Vec::new() }];
     }
     let count = run.flows.count();

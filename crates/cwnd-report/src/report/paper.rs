@@ -63,9 +63,9 @@ fn head(of: &PaperResults) -> Head {
     let done = runs().filter(|run| matches!(run.state, RunState::Done(_))).count();
     let all = runs().count();
     let scale = match of.scale {
-        RunScale::Paper => "the paper's own grids and repeats",
-        RunScale::Quick => "the quick scale: fewer repeats and points than the paper's",
-        RunScale::Sample => "a sample: one run of a few points, which carries few of the claims",
+        RunScale::Paper => "the paper's scale (its own grids and repeats)",
+        RunScale::Quick => "the quick scale (fewer repeats and points than the paper's)",
+        RunScale::Sample => "the sample scale (one run of a few points, which carries few of the claims)",
     };
     let studies = match of.studies.len() {
         1 => "1 study".to_owned(),
@@ -74,7 +74,7 @@ fn head(of: &PaperResults) -> Head {
     let version = of.studies.first().map(|study| made_by::version(&study.results)).unwrap_or_default();
     let mut below = format!(
         "<p class=\"reference\">{}. <cite>{}</cite>, {year}.</p>\n<p class=\"tally\">{}</p>\n\
-         <p class=\"status\">{studies} at {scale}: {} runs. {}.</p>\n",
+         <p class=\"status\">{studies}, {} runs, at {scale}. {}.</p>\n",
         inline(authors.trim_end_matches('.')),
         inline(published),
         claims::tally(&of.judgements()),
@@ -175,7 +175,7 @@ impl<'a> Parts<'a> {
             By::Models(names) => names.iter().map(|name| self.model(name)).collect(),
             By::Table(name) => {
                 self.tables += 1;
-                let (id, label) = (format!("table-{}", self.tables), format!("Table {}", self.tables));
+                let (id, label) = (format!("table-{}", self.tables), numbered_table(self.tables));
                 let table = descriptive::find(name);
                 table.map_or_else(
                     || nothing(&format!("There is no table `{name}`.")),
@@ -189,7 +189,7 @@ impl<'a> Parts<'a> {
     fn model(&mut self, name: &str) -> String {
         self.figures += 1;
         let title = cwnd_cc::models::find(name).map_or(name, |model| model.title);
-        let label = format!("Figure {}", self.figures);
+        let label = numbered_figure(self.figures);
         let drawn = model::draw(title, name);
         figures::with_caption(
             drawn,
@@ -234,15 +234,24 @@ impl<'a> Parts<'a> {
     fn figure(&mut self, study: &'a PaperStudy, figure: &'a cwnd_study::Figure) -> String {
         self.figures += 1;
         self.shown.push((&study.name, &figure.name));
-        let (looks, label) = (Looks::new(&study.results.study), format!("Figure {}", self.figures));
+        let (looks, label) = (Looks::new(&study.results.study), numbered_figure(self.figures));
         figures::one(&study.results, &looks, &study.traces, &label, self.figures, figure)
     }
 
     fn table(&mut self, study: &'a PaperStudy, table: &'a cwnd_study::Table) -> String {
         self.tables += 1;
         self.shown.push((&study.name, &table.name));
-        tables::html(&study.results, table, &format!("Table {}", self.tables), self.tables)
+        tables::html(&study.results, table, &numbered_table(self.tables), self.tables)
     }
+}
+
+/// The page's own numbers must not be taken for the paper's.
+fn numbered_figure(number: usize) -> String {
+    format!("Redrawn {number}")
+}
+
+fn numbered_table(number: usize) -> String {
+    format!("Measured {number}")
 }
 
 fn nothing(why: &str) -> String {

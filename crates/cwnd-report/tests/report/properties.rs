@@ -9,6 +9,7 @@ use cwnd_study::{
     Axis, Figure, FigureKind, Point, Provenance, Results, RunResult, RunState, Scale, Selection, Study, Table,
 };
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 static SCENARIO: LazyLock<Scenario> = LazyLock::new(|| scenario(2));
@@ -61,7 +62,9 @@ fn state() -> impl Strategy<Value = RunState> {
 fn kinds(a: &str, b: &str, series: Option<&str>) -> Vec<FigureKind> {
     let (x, y, value) = (a.to_owned(), b.to_owned(), "jain_index".to_owned());
     let series = series.map(str::to_owned);
-    let show = ["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue", "unknown"].map(str::to_owned);
+    let show =
+        ["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue", "mean_cwnd", "jain", "unknown"]
+            .map(str::to_owned);
     vec![
         FigureKind::Line { x: x.clone(), y: "throughput_bps".into(), series: series.clone() },
         FigureKind::Bars { x: x.clone(), y: "jain_index".into(), series: series.clone() },

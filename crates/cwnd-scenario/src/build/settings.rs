@@ -136,7 +136,7 @@ const COMMON: &[Setting] = &[
     Setting {
         key: "flow",
         title: "Flows",
-        about: "Flows one by one, with what sets each apart: count, start, stop, rtt, bytes, traffic, deadline, reverse.",
+        about: "Flows one by one, with what sets each apart: count, start, stop, rtt, bytes, traffic, deadline, group, reverse.",
         default: "no such list",
         example: "cubic; start=21 s; rtt=320 ms",
         kind: SettingKind::Flows,
@@ -283,6 +283,20 @@ const COMMON: &[Setting] = &[
         kind: SettingKind::Quantity,
         set: |e, text| text.parse().map(|time| e.setup.delay = LineDelay::BaseRtt(time)).map_err(unit),
         measure: milliseconds,
+    },
+    Setting {
+        key: "rtts",
+        title: "Base RTTs",
+        about: "Base round-trip times of the flows one after the other, from the first again after the last. The bottleneck's \
+                delay must be less than half of the least, and a flow's own links have the rest.",
+        default: "all have that of the topology",
+        example: "80 ms, 20 ms",
+        kind: SettingKind::Text("times in quotes"),
+        set: |e, text| {
+            let times: Result<_, _> = text.split(',').map(|time| time.trim().parse().map_err(unit)).collect();
+            times.map(|times| e.setup.rtts = times)
+        },
+        measure: nothing,
     },
     Setting {
         key: "buffer",

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Arrivals, Buffer, BufferTerm, ByteSize, Decimal, DeliveryTrace, Discipline, EcnThreshold, FlowGroup,
     FlowSpec, Place, Probability, Problem, QueueLimit, Rate, Scenario, Schedule, ShortFlows, Side, Stack,
-    StackProfile, Time, Traffic,
+    StackProfile, Time, Traffic, metrics,
 };
 
 /// All options of an experiment but its flows and its seed. The defaults are those of [`Setup::default`].
@@ -22,6 +22,9 @@ pub struct Setup {
     pub rate: Rate,
     /// Delay of the bottleneck; 100 ms one way.
     pub delay: LineDelay,
+    /// Base round-trip times of the flows one after the other, from the first again after the last; the topology's. Reverse
+    /// and cross flows are not counted.
+    pub rtts: Vec<Time>,
     /// What the bottleneck's queue holds; 1 BDP.
     pub buffer: Buffer,
     /// Packet error rate of the bottleneck, forward; 0. It cannot stand beside a loss of `forward`.
@@ -44,7 +47,8 @@ pub struct Setup {
     pub hops: Option<u32>,
     /// The satellite's link.
     pub satellite: SatelliteChoice,
-    /// Flows beside those of the experiment: on each hop of a parking lot, on the wires of a satellite network; none.
+    /// Flows beside those of the experiment: on each hop of a parking lot, on the wires of a satellite network, else on the
+    /// bottleneck; none.
     pub cross_flows: Option<CrossFlows>,
     /// The stack; ns2.
     pub stack: StackChoice,
@@ -80,6 +84,7 @@ impl Default for Setup {
             topology: Topology::Dumbbell,
             rate: Rate(1_000_000_000),
             delay: LineDelay::OneWay(Time::from_millis(100)),
+            rtts: Vec::new(),
             buffer: Buffer::Packets(vec![BufferTerm::Bdp(Decimal::new(1, 0))]),
             per: Probability::ZERO,
             ecn_threshold: None,
@@ -125,12 +130,12 @@ impl Setup {
             .enumerate()
             .flat_map(|(g, group)| std::iter::repeat_n(g, group.count as usize))
             .collect();
-        let end = |group: &FlowGroup| Endpoints {
-            rtt: group.rtt,
-            reverse: group.reverse,
-            place: group.place.clone(),
-        };
-        let ends = owners.iter().map(|g| end(&groups[*g]));
+        let mut rtts = self.rtts.iter().cycle();
+        let ends = owners.iter().map(|owner| {
+            let group = &groups[*owner];
+            let in_turn = if group.reverse || *owner >= own { None } else { rtts.next().copied() };
+            Endpoints { rtt: group.rtt.or(in_turn), reverse: group.reverse, place: group.place.clone() }
+        });
         // The short flows' two hosts come last.
         let ends = ends.chain(self.short_flows.iter().map(|_| Endpoints::default())).collect();
         let times = self.times(groups, own, &owners, &mut problems);
@@ -162,10 +167,12 @@ impl Setup {
                 bytes: group.bytes.or(self.bytes.filter(|_| usual)).map(|size| size.0),
                 traffic: group.traffic.unwrap_or(if usual { self.traffic } else { Traffic::Bulk }),
                 deadline: group.deadline.or(self.deadline.filter(|_| usual)),
+                group: self.name(group, *owner < own).map(str::to_owned),
                 short: false,
                 reverse: group.reverse,
             }
         };
+        self.check_names(groups, own)?;
         let mut scenario = Scenario {
             flows: owners.iter().zip(times).zip(built.routes).map(flow).collect(),
             arrivals,
@@ -187,6 +194,25 @@ impl Setup {
             return Err(vec![Problem { place: "short_flows".to_owned(), message }]);
         }
         Ok(scenario)
+    }
+
+    /// The name of a group of flows: its own, or which side of an experiment with cross flows it is.
+    fn name<'a>(&self, group: &'a FlowGroup, own: bool) -> Option<&'a str> {
+        let usual = self.cross_flows.is_some().then_some(if own { OWN } else { CROSS });
+        group.name.as_deref().or(usual)
+    }
+
+    /// A name that metrics give to something else would be ambiguous.
+    fn check_names(&self, groups: &[FlowGroup], own: usize) -> Result<(), Vec<Problem>> {
+        let named = |(index, group): (usize, &FlowGroup)| {
+            let name = self.name(group, index < own)?;
+            let taken =
+                metrics::is_reserved(name) || groups.iter().any(|other| other.algorithm.to_string() == name);
+            let message = format!("metrics call something else `{name}`: take another name");
+            taken.then(|| Problem { place: format!("flows[{index}].group"), message })
+        };
+        let problems: Vec<Problem> = groups.iter().enumerate().filter_map(named).collect();
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
     /// Of what the short flows are drawn, once the network is there.
@@ -234,9 +260,9 @@ impl Setup {
         all.extend(match self.topology {
             Topology::ParkingLot => at(&mut (1..=self.hops()).map(Place::Hop))?,
             Topology::Satellite => at(&mut std::iter::once(Place::Side(Side::Wired)))?,
-            _ => {
-                let message =
-                    "a parking lot and a satellite network have a place for them: say them as flows";
+            Topology::Dumbbell | Topology::Path | Topology::Incast => at(&mut std::iter::once(Place::Usual))?,
+            Topology::Graph(_) => {
+                let message = "a graph has no place for them: say them as flows with a path";
                 return Err(Problem { place: "cross_flows".to_owned(), message: message.to_owned() });
             }
         });
@@ -359,6 +385,10 @@ impl Setup {
         times
     }
 }
+
+/// What the experiment's own flows are called where there are cross flows, and what those are called.
+const OWN: &str = "own";
+const CROSS: &str = "cross";
 
 const NO_DEADLINE: &str = "a flow needs some time: write `50 ms`, for example";
 

@@ -126,9 +126,15 @@ static TOPOLOGIES: [TopologyInfo; 6] = [
         "Two routers joined by the bottleneck; each flow has a sender and a receiver of its own, with access links of \
          their own on both sides.",
         "",
-        &["access-rate", "access-delay", "access-buffer", "access-queue"],
+        &["cross-flows", "access-rate", "access-delay", "access-buffer", "access-queue"],
     ),
-    ("path", "Path", "Two hosts joined by the bottleneck, whose queue is the sending host's own.", "", &[]),
+    (
+        "path",
+        "Path",
+        "Two hosts joined by the bottleneck, whose queue is the sending host's own.",
+        "",
+        &["cross-flows"],
+    ),
     (
         "parking-lot",
         "Parking lot",
@@ -163,7 +169,7 @@ static TOPOLOGIES: [TopologyInfo; 6] = [
         "Each flow has a host of its own that sends through a switch to the one receiver: the switch's port is the \
          bottleneck.",
         "A. Phanishayee et al., Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems, FAST 2008",
-        &["access-rate", "access-delay", "access-buffer", "access-queue"],
+        &["cross-flows", "access-rate", "access-delay", "access-buffer", "access-queue"],
     ),
     (
         "graph",

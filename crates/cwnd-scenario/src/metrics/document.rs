@@ -8,9 +8,11 @@ pub fn markdown() -> String {
     let mut text = String::from(INTRODUCTION);
     type Belongs = fn(&Metric) -> bool;
     let sections: [(&str, Belongs); 4] = [
-        ("Of flows and messages, from counts", |m| !m.needs_samples() && m.is_of(Scope::Run)),
+        ("Of flows and messages, from counts", |m| {
+            !m.needs_samples() && (m.is_of(Scope::Run) || m.is_of(Scope::Flow))
+        }),
         ("Of flows, from samples over time", |m| m.needs_samples()),
-        ("Of queues", |m| m.is_of(Scope::Queue)),
+        ("Of links and their queues", |m| m.is_of(Scope::Queue)),
         ("Of two results", |m| m.is_of(Scope::Comparison)),
     ];
     for (title, belongs) in sections {
@@ -37,8 +39,11 @@ windows, completion times) leaves them out where there are others. What cannot b
 | `throughput_bps` | all forward flows |
 | `flow2.throughput_bps` | the second flow, forward or reverse, in runs of up to 64 flows |
 | `elastic.throughput_bps` | the forward flows of an algorithm, where several share |
+| `background.throughput_bps` | the forward flows of a group of this name (`flow = [\"cubic; count=4; group=background\"]`); with `cross-flows` there are `own` and `cross` |
 | `short.slowdown_p99` | short flows that started in the counted time; `short-small`: under 100 KB, `short-large`: over 1 MB |
-| `bottleneck.mean_packets` | a queue, by its link: the bottleneck, and with up to four flows the senders' own |
+| `bottleneck.mean_packets` | a link and its queue, by the link's name: the bottleneck, links that several forward flows share, and with up to four flows the senders' own |
+
+Of a part of a run from somewhere in it, metrics are those of a run with that warm-up and that duration.
 
 Metrics that are made from samples are there if the run is sampled. A study that asks for one samples by itself, every
 100 ms unless `[trace]` says otherwise. Percentiles are interpolated between the two nearest values, as NumPy does.
@@ -52,9 +57,14 @@ fn entry(metric: &Metric) -> String {
         Better::Neither => "",
     };
     let of = match metric.scopes {
-        scopes if scopes.contains(&Scope::Short) => " Also of one flow, of an algorithm, and of short flows.",
-        scopes if scopes.contains(&Scope::Flow) => " Also of one flow, and of an algorithm.",
-        scopes if scopes.contains(&Scope::Algorithm) => " Also of an algorithm.",
+        scopes if scopes.contains(&Scope::Short) => {
+            " Also of one flow, of an algorithm or a group, and of short flows."
+        }
+        scopes if scopes.contains(&Scope::Flow) && !scopes.contains(&Scope::Run) => {
+            " Of one flow, and of an algorithm or a group."
+        }
+        scopes if scopes.contains(&Scope::Flow) => " Also of one flow, and of an algorithm or a group.",
+        scopes if scopes.contains(&Scope::Algorithm) => " Also of an algorithm or a group.",
         _ => "",
     };
     let mut text =

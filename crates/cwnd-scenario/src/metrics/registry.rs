@@ -6,7 +6,6 @@ mod others;
 mod sampled;
 
 use super::view::View;
-use crate::LinkOutcome;
 
 /// A metric.
 pub struct Metric {
@@ -48,12 +47,12 @@ pub enum Scope {
     Run,
     /// Of one flow: `flow2.throughput_bps`.
     Flow,
-    /// Of the forward flows of an algorithm, where several share: `elastic.throughput_bps`.
+    /// Of the forward flows of an algorithm, where several share, or of a named group: `elastic.throughput_bps`.
     Algorithm,
     /// Of the short flows (`short.slowdown_p99`), of those of less than 100 KB (`short-small.slowdown_p99`), and of those of
     /// more than 1 MB (`short-large.slowdown_p99`).
     Short,
-    /// Of a link's queue: `bottleneck.mean_packets`.
+    /// Of a link and its queue: `bottleneck.mean_packets`.
     Queue,
     /// Of two results; no run has it by itself.
     Comparison,
@@ -69,8 +68,8 @@ pub enum Measure {
     Counted(OfFlows),
     /// From samples of flows and queues over time: the run must be sampled.
     Sampled(OfFlows),
-    /// From the counts of a link, and how long they took in seconds.
-    Queue(fn(&LinkOutcome, f64) -> f64),
+    /// From the counts of a link (an index) or of the flows that cross it.
+    Queue(fn(&View<'_>, usize) -> Option<f64>),
     /// From two values.
     Comparison(fn(f64, f64) -> Option<f64>),
 }
@@ -79,6 +78,7 @@ const EVERY: &[Scope] = &[Scope::Run, Scope::Flow, Scope::Algorithm, Scope::Shor
 const EACH: &[Scope] = &[Scope::Run, Scope::Flow, Scope::Algorithm];
 const SHARED: &[Scope] = &[Scope::Run, Scope::Algorithm];
 const RUN: &[Scope] = &[Scope::Run];
+const PART: &[Scope] = &[Scope::Flow, Scope::Algorithm];
 
 impl Metric {
     /// Whether a run must be sampled for it.

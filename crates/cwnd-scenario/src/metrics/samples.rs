@@ -11,8 +11,10 @@ const FULL: f64 = 0.95;
 const SECOND: Time = Time::from_secs(1);
 /// Jain's index from which shares are even.
 const EVEN: f64 = 0.9;
-/// The window of time over which that is looked at.
-const FIVE_SECONDS: Time = Time::from_secs(5);
+/// The window of time over which that is looked at, in seconds.
+const FIVE_SECONDS: usize = 5;
+/// The one of which Jain's index is averaged, in seconds.
+const TEN_SECONDS: usize = 10;
 
 pub(super) fn cwnd_max(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
     mean_of(flows, |flow| greatest_window(view, flow))
@@ -83,6 +85,19 @@ pub(super) fn queue_delay_percentile(view: &View<'_>, flows: Flows<'_>, percent:
 }
 
 pub(super) fn convergence_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let (acknowledged, enough) = full_seconds(view, flows)?;
+    let first = acknowledged.windows(0, 1).find(|window| acknowledged.total(*window) > enough)?;
+    Some((first + 1) as f64)
+}
+
+pub(super) fn converged(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let (acknowledged, enough) = full_seconds(view, flows)?;
+    let is_full = acknowledged.windows(0, 1).any(|window| acknowledged.total(window) > enough);
+    Some(f64::from(u8::from(is_full)))
+}
+
+/// What flows had acknowledged, and over how much of it in a second the bottleneck counts as full.
+fn full_seconds(view: &View<'_>, flows: Flows<'_>) -> Option<(Acknowledged, f64)> {
     let network = &view.scenario.network;
     let rate = network.links.get(network.bottleneck)?.rate;
     if rate == Rate::UNLIMITED || rate.0 == 0 {
@@ -91,68 +106,87 @@ pub(super) fn convergence_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f6
     let stack = &view.scenario.stack;
     // Samples count payload; the link carries headers too.
     let wire = f64::from(stack.full_packet()) / f64::from(stack.payload.max(1));
-    let acknowledged = Acknowledged::of(view, flows, SECOND)?;
-    let enough = FULL * rate.0 as f64 / 8.0 / wire;
-    let window = acknowledged.windows(1).find(|window| acknowledged.total(*window) > enough)?;
-    Some((window + 1) as f64)
+    Some((Acknowledged::of(view, flows)?, FULL * rate.0 as f64 / 8.0 / wire))
+}
+
+pub(super) fn fairness_first_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    even_windows(view, flows)?.iter().position(|even| *even).map(|first| first as f64)
 }
 
 pub(super) fn fairness_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
-    let acknowledged = Acknowledged::of(view, flows, SECOND)?;
-    let seconds = (FIVE_SECONDS.0 / SECOND.0) as usize;
-    // What flows that have stopped leave to the others is no matter of fairness.
+    let even = even_windows(view, flows)?;
+    // From the end backwards, as long as all windows are even.
+    let first = even.len() - even.iter().rev().take_while(|even| **even).count();
+    (first < even.len()).then_some(first as f64)
+}
+
+/// For each window of 5 s that begins at 0 s, 1 s, 2 s, … and ends before the first flow does, whether shares in it are
+/// even. What flows that have stopped leave to the others is no matter of fairness.
+fn even_windows(view: &View<'_>, flows: Flows<'_>) -> Option<Vec<bool>> {
+    let acknowledged = Acknowledged::of(view, flows)?;
     let ends = flows.iter().map(|flow| {
         let flow = view.flow(*flow);
         flow.stop.unwrap_or(Time(u64::MAX)).min(flow.completed.unwrap_or(Time(u64::MAX)))
     });
     let end = ends.min()?;
-    let even = |window: usize| jain_index(&acknowledged.shares(window, seconds)) >= EVEN;
-    let last =
-        acknowledged.windows(seconds).rfind(|window| ((window + seconds) as u64) * SECOND.0 <= end.0)?;
-    let begins = acknowledged.windows(seconds).filter(|window| *window <= last);
-    // From the end backwards, as long as all windows are even.
-    let first = begins.rev().take_while(|window| even(*window)).last()?;
-    Some(first as f64)
+    let windows = acknowledged.windows(0, FIVE_SECONDS);
+    let whole = windows.take_while(|window| (window + FIVE_SECONDS) as u64 * SECOND.0 <= end.0);
+    Some(whole.map(|window| jain_index(&acknowledged.shares(window, FIVE_SECONDS)) >= EVEN).collect())
 }
 
-/// What each flow had acknowledged at 0 s, 1 s, 2 s, … of the run.
-struct Acknowledged {
-    /// The first of these times that counts.
-    first: usize,
-    /// For each flow and time, payload bytes.
-    bytes: Vec<Vec<u64>>,
+pub(super) fn jain_10s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let indices = jain_every_10s(view, flows)?;
+    super::view::mean(indices.iter().sum(), indices.len() as u64)
 }
+
+pub(super) fn jain_10s_least(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    jain_every_10s(view, flows)?.into_iter().min_by(f64::total_cmp)
+}
+
+/// One after the other from the first whole second of the counted time on.
+fn jain_every_10s(view: &View<'_>, flows: Flows<'_>) -> Option<Vec<f64>> {
+    let acknowledged = Acknowledged::of(view, flows)?;
+    let begin = view.outcome.begin.0.div_ceil(SECOND.0) as usize;
+    let windows = acknowledged.windows(begin, TEN_SECONDS).step_by(TEN_SECONDS);
+    Some(windows.map(|window| jain_index(&acknowledged.shares(window, TEN_SECONDS))).collect())
+}
+
+/// What each flow had acknowledged at 0 s, 1 s, 2 s, … of the whole run, a warm-up included: for each flow and time,
+/// payload bytes.
+struct Acknowledged(Vec<Vec<u64>>);
 
 impl Acknowledged {
     /// None if there are no samples at these times.
-    fn of(view: &View<'_>, flows: Flows<'_>, every: Time) -> Option<Acknowledged> {
+    fn of(view: &View<'_>, flows: Flows<'_>) -> Option<Acknowledged> {
         let trace: &Trace = view.outcome.trace.as_ref()?;
-        let count = (view.outcome.end.0 / every.0) as usize + 1;
-        let mut places = vec![None; count];
-        for (index, time) in trace.times.iter().enumerate().filter(|(_, time)| time.0 % every.0 == 0) {
-            if let Some(place) = places.get_mut((time.0 / every.0) as usize) {
-                *place = Some(index);
+        let count = (view.outcome.end.0 / SECOND.0) as usize + 1;
+        // For each sample time the second that it is.
+        let second = |time: &Time| {
+            Some((time.0 / SECOND.0) as usize).filter(|s| time.0.is_multiple_of(SECOND.0) && *s < count)
+        };
+        let seconds: Vec<Option<usize>> = trace.times.iter().map(second).collect();
+        let mut sampled = vec![false; count];
+        seconds.iter().flatten().for_each(|second| sampled[*second] = true);
+        if sampled.contains(&false) {
+            return None;
+        }
+        let mut row = vec![None; view.all().len()];
+        flows.iter().enumerate().for_each(|(place, flow)| row[*flow] = Some(place));
+        let mut bytes = vec![vec![0; count]; flows.len()];
+        for sample in &trace.samples {
+            let place = row.get(sample.flow).copied().flatten();
+            let second = seconds.get(sample.time_index).copied().flatten();
+            if let (Some(place), Some(second)) = (place, second) {
+                bytes[place][second] = sample.delivered_bytes;
             }
         }
-        let places: Vec<usize> = places.into_iter().collect::<Option<_>>()?;
-        let samples = view.samples.as_ref()?;
-        let of_flow = |flow: &usize| {
-            let mut bytes = vec![0; count];
-            for sample in &samples[*flow] {
-                if let Ok(place) = places.binary_search(&sample.time_index) {
-                    bytes[place] = sample.delivered_bytes;
-                }
-            }
-            bytes
-        };
-        let first = view.outcome.begin.0.div_ceil(every.0) as usize;
-        Some(Acknowledged { first, bytes: flows.iter().map(of_flow).collect() })
+        Some(Acknowledged(bytes))
     }
 
-    /// Where windows of so many steps begin.
-    fn windows(&self, steps: usize) -> std::ops::Range<usize> {
-        let times = self.bytes.first().map_or(0, Vec::len);
-        self.first..times.saturating_sub(steps).max(self.first)
+    /// Where windows of so many seconds begin, from a second on.
+    fn windows(&self, from: usize, seconds: usize) -> std::ops::Range<usize> {
+        let times = self.0.first().map_or(0, Vec::len);
+        from..times.saturating_sub(seconds).max(from)
     }
 
     fn total(&self, window: usize) -> f64 {
@@ -160,8 +194,8 @@ impl Acknowledged {
     }
 
     /// What each flow had acknowledged within a window.
-    fn shares(&self, window: usize, steps: usize) -> Vec<f64> {
-        let share = |bytes: &Vec<u64>| bytes[window + steps].saturating_sub(bytes[window]) as f64;
-        self.bytes.iter().map(share).collect()
+    fn shares(&self, window: usize, seconds: usize) -> Vec<f64> {
+        let share = |bytes: &Vec<u64>| bytes[window + seconds].saturating_sub(bytes[window]) as f64;
+        self.0.iter().map(share).collect()
     }
 }

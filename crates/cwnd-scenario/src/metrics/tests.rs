@@ -251,6 +251,59 @@ fn algorithms_that_share_have_values_of_their_own() {
 }
 
 #[test]
+fn groups_have_values_of_their_own() {
+    let mut scenario = scenario();
+    for (flow, name) in [(0, "tested"), (1, "tested"), (2, "background"), (3, "against")] {
+        scenario.flows[flow].group = Some(name.to_owned());
+    }
+    let get = |name: &str| value(&scenario, &outcome(), name);
+    assert_eq!(get("tested.throughput_bps"), Some(20e6));
+    assert_eq!((get("tested.throughput_mean_bps"), get("throughput_mean_bps")), (Some(10e6), Some(20e6)));
+    assert_eq!((get("background.utilisation"), get("tested.jain_index")), (Some(0.4), Some(1.0)));
+    close(get("tested.throughput_share"), 1.0 / 3.0);
+    close(get("flow3.throughput_share"), 2.0 / 3.0);
+    // 10 Mbit/s a flow and 40; the reverse flow's group has no part in it.
+    assert_eq!(get("group_ratio"), Some(0.25));
+    assert_eq!(get("against.throughput_bps"), None);
+    assert!(has(&scenario, "background.jain_10s") && !has(&scenario, "against.jain_index"));
+    assert!(values(&scenario, &outcome()).keys().all(|name| has(&scenario, name)));
+    // Of one group, and of three, there is no ratio.
+    scenario.flows[2].group = None;
+    assert_eq!(value(&scenario, &outcome(), "group_ratio"), None);
+    scenario.flows[1].group = Some("third".to_owned());
+    scenario.flows[2].group = Some("background".to_owned());
+    assert_eq!(value(&scenario, &outcome(), "group_ratio"), None);
+}
+
+#[test]
+fn links_that_flows_share_have_values() {
+    let setup = Setup {
+        topology: Topology::Satellite,
+        rate: Rate(100_000_000),
+        delay: LineDelay::OneWay(Time::from_millis(20)),
+        cross_flows: Some("newreno*4".parse().unwrap()),
+        duration: Time::from_secs(10),
+        ..Setup::default()
+    };
+    let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
+    let mut scenario = setup.scenario(&[FlowGroup::new(cubic, 2)], 1).unwrap();
+    let links = scenario.network.links.iter();
+    let links = links.map(|link| LinkOutcome { name: link.name.clone(), ..LinkOutcome::default() }).collect();
+    // Two flows of 1 Mbit/s over a satellite of 10, four of 20 on wires.
+    let flow = |bytes| FlowOutcome { wire_bytes_received: bytes, ..FlowOutcome::default() };
+    let flows = [vec![flow(1_250_000); 2], vec![flow(25_000_000); 4]].concat();
+    let outcome = Outcome { end: Time::from_secs(10), flows, links, ..Outcome::default() };
+    let get = |scenario: &Scenario, name: &str| value(scenario, &outcome, name);
+    close(get(&scenario, "satellite.link_utilisation"), 0.2);
+    close(get(&scenario, "bottleneck.link_utilisation"), 0.82);
+    close(get(&scenario, "wired.link_utilisation"), 0.08);
+    assert_eq!(get(&scenario, "group_ratio"), Some(0.05));
+    assert!(has(&scenario, "wired.link_utilisation") && !has(&scenario, "satellite-return.link_utilisation"));
+    scenario.network.links[0].rate = Rate::UNLIMITED;
+    assert_eq!(get(&scenario, "bottleneck.link_utilisation"), None);
+}
+
+#[test]
 fn transfers_are_held_against_the_least_possible_time() {
     let mut scenario = scenario();
     let mut outcome = outcome();
@@ -284,8 +337,13 @@ fn samples_by_hand() {
     // 5 MB of payload a second are 42 Mbit/s on the wire: over 0.95 x 44 Mbit/s, from 2 s to 3 s at first.
     scenario.network.links[0].rate = Rate(44_000_000);
     assert_eq!(get(&scenario, "convergence_time_s"), Some(3.0));
+    assert_eq!(get(&scenario, "converged"), Some(1.0));
+    // A warm-up changes nothing in that.
+    let late = Outcome { begin: Time::from_secs(5), ..outcome.clone() };
+    assert_eq!(value(&scenario, &late, "convergence_time_s"), Some(3.0));
     scenario.network.links[0].rate = Rate(45_000_000);
     assert_eq!(get(&scenario, "convergence_time_s"), None);
+    assert_eq!(get(&scenario, "converged"), Some(0.0));
     // 1, 3 and 1 MB/s: (5^2)/(3 x 11) = 0.76, never even. Flow 3 ends at 4.5 s, so no 5 s are looked at at all.
     assert_eq!(get(&scenario, "fairness_time_s"), None);
 }
@@ -356,9 +414,16 @@ fn shares_are_even_from_when_they_stay_so() {
         Outcome { end, flows: vec![FlowOutcome::default(); 2], trace: Some(trace), ..Outcome::default() };
     // From 2 s to 7 s the flows have 5 and 3: 64 / 68 = 0.94; from 1 s to 6 s 5 and 2: 49 / 58 = 0.84.
     assert_eq!(value(&scenario, &outcome, "fairness_time_s"), Some(2.0));
-    // With a warm-up of 10 s it is even from there on.
-    let late = Outcome { begin: Time::from_secs(10), ..outcome.clone() };
-    assert_eq!(value(&scenario, &late, "fairness_time_s"), Some(10.0));
+    assert_eq!(value(&scenario, &outcome, "fairness_first_s"), Some(2.0));
+    // 10 and 6, then 10 and 10: 256 / 272 and 1.
+    close(value(&scenario, &outcome, "jain_10s"), (256.0 / 272.0 + 1.0) / 2.0);
+    close(value(&scenario, &outcome, "jain_10s_least"), 256.0 / 272.0);
+    // These are times of the whole run, and indices are of the counted time: from 5 s to 15 s 10 and 10, and no more.
+    let late = Outcome { begin: Time::from_secs(5), ..outcome.clone() };
+    assert_eq!(value(&scenario, &late, "fairness_time_s"), Some(2.0));
+    close(value(&scenario, &late, "jain_10s"), 1.0);
+    let short = Outcome { begin: Time::from_secs(11), ..outcome.clone() };
+    assert_eq!(value(&scenario, &short, "jain_10s"), None);
 }
 
 #[test]

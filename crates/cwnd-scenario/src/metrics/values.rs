@@ -5,8 +5,9 @@
 //! | `throughput_bps` | all forward flows; what speaks of flows one by one (Jain's index, windows) is of those that are not short |
 //! | `flow2.throughput_bps` | the second flow of the scenario, forward or reverse; in runs of up to [`MAX_FLOWS`] flows |
 //! | `elastic.throughput_bps` | the forward flows of an algorithm (named with its parameters), where several algorithms share |
+//! | `background.throughput_bps` | the forward flows of a group that has this name; with cross flows there are `own` and `cross` |
 //! | `short.slowdown_p99` | the short flows that started while it was counted; `short-small` are those of less than 100 KB, `short-large` those of more than 1 MB |
-//! | `bottleneck.mean_packets` | a link's queue, by the link's name: the bottleneck, and with up to four flows the links that forward flows' data enters first |
+//! | `bottleneck.mean_packets` | a link and its queue, by the link's name: the bottleneck, links that several forward flows share, and with up to four flows those that forward flows' data enters first |
 
 use super::registry::{Measure, Metric, Scope, all};
 use super::view::View;
@@ -17,8 +18,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const MAX_FLOWS: usize = 64;
 /// Runs of more algorithms have no values of algorithms.
 const MAX_ALGORITHMS: usize = 16;
-/// Runs of more flows have values of the bottleneck's queue alone.
+/// Runs of more flows have no values of the links that each flow's data enters first.
 const MAX_FLOWS_WITH_QUEUES: usize = 4;
+/// So many of the links that several flows share have values, the first ones.
+const MAX_SHARED_LINKS: usize = 16;
 
 /// What a name is of, and the metric's own name: `flow2.throughput_bps` is `throughput_bps` of `flow2`.
 pub fn split(name: &str) -> (Option<&str>, &str) {
@@ -51,7 +54,10 @@ pub fn has(scenario: &Scenario, name: &str) -> bool {
         None if metric.is_of(Scope::Queue) => {
             queues(scenario).iter().any(|link| scenario.network.links[*link].name == of)
         }
-        None => algorithms(scenario).is_some_and(|algorithms| algorithms.contains_key(of)),
+        None => {
+            algorithms(scenario).is_some_and(|algorithms| algorithms.contains_key(of))
+                || groups(scenario).contains_key(of)
+        }
     }
 }
 
@@ -65,9 +71,9 @@ pub fn values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
             of_flows(&view, &[flow], Scope::Flow, &format!("flow{}.", flow + 1), &mut values);
         }
     }
-    for (algorithm, flows) in algorithms(scenario).into_iter().flatten() {
+    for (name, flows) in algorithms(scenario).into_iter().flatten().chain(groups(scenario)) {
         let flows: Vec<usize> = flows.into_iter().filter(|flow| view.all().contains(flow)).collect();
-        of_flows(&view, &flows, Scope::Algorithm, &format!("{algorithm}."), &mut values);
+        of_flows(&view, &flows, Scope::Algorithm, &format!("{name}."), &mut values);
     }
     let short = view.short();
     for (class, belongs) in SHORT_CLASSES.iter().filter(|_| !short.is_empty()) {
@@ -77,10 +83,12 @@ pub fn values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
             of_flows(&view, &flows, Scope::Short, &format!("{class}."), &mut values);
         }
     }
-    for link in queues(scenario).into_iter().filter_map(|link| outcome.links.get(link)) {
+    for link in queues(scenario).into_iter().filter(|link| *link < outcome.links.len()) {
+        let name = &outcome.links[link].name;
         for metric in all() {
-            if let Measure::Queue(measure) = metric.measure {
-                values.insert(format!("{}.{}", link.name, metric.name), measure(link, view.seconds()));
+            let Measure::Queue(measure) = metric.measure else { continue };
+            if let Some(value) = measure(&view, link).filter(|value| value.is_finite()) {
+                values.insert(format!("{name}.{}", metric.name), value);
             }
         }
     }
@@ -97,6 +105,11 @@ const SHORT_CLASSES: [(&str, Belongs); 3] = [
     ("short-large", |bytes| bytes > 1_000_000),
 ];
 
+/// Whether names of metrics give this to something else than a group of flows: `flow2`, `short`.
+pub fn is_reserved(name: &str) -> bool {
+    flow_number(name).is_some() || short_class(name).is_some()
+}
+
 fn short_class(of: &str) -> Option<Belongs> {
     SHORT_CLASSES.iter().find(|(class, _)| *class == of).map(|(_, belongs)| *belongs)
 }
@@ -111,12 +124,42 @@ fn algorithms(scenario: &Scenario) -> Option<BTreeMap<String, Vec<usize>>> {
     Some(algorithms).filter(|algorithms| (2..=MAX_ALGORITHMS).contains(&algorithms.len()))
 }
 
-/// The links whose queues have values.
+/// The forward flows of each named group that are not short.
+fn groups(scenario: &Scenario) -> BTreeMap<String, Vec<usize>> {
+    let mut groups = BTreeMap::<String, Vec<usize>>::new();
+    for (name, flows) in in_order(scenario) {
+        groups.insert(name.to_owned(), flows);
+    }
+    groups
+}
+
+/// The same, in the order of their first flows.
+pub(super) fn in_order(scenario: &Scenario) -> Vec<(&str, Vec<usize>)> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    let forward = scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.reverse && !flow.short);
+    for (index, name) in forward.filter_map(|(index, flow)| Some((index, flow.group.as_deref()?))) {
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, flows)) => flows.push(index),
+            None => groups.push((name, vec![index])),
+        }
+    }
+    groups
+}
+
+/// The links that have values.
 fn queues(scenario: &Scenario) -> BTreeSet<usize> {
-    let mut links = BTreeSet::from([scenario.network.bottleneck]);
+    let forward = || scenario.flows.iter().filter(|flow| !flow.reverse && !flow.short);
+    let mut crossing = vec![0usize; scenario.network.links.len()];
+    for link in forward().flat_map(|flow| &flow.route) {
+        if let Some(count) = crossing.get_mut(*link) {
+            *count += 1;
+        }
+    }
+    let shared = (0..crossing.len()).filter(|link| crossing[*link] > 1);
+    let mut links: BTreeSet<usize> = shared.take(MAX_SHARED_LINKS).collect();
+    links.insert(scenario.network.bottleneck);
     if scenario.lasting_flows() <= MAX_FLOWS_WITH_QUEUES {
-        let forward = scenario.flows.iter().filter(|flow| !flow.reverse && !flow.short);
-        links.extend(forward.filter_map(|flow| flow.route.first()));
+        links.extend(forward().filter_map(|flow| flow.route.first()));
     }
     links.retain(|link| *link < scenario.network.links.len());
     links

@@ -1,7 +1,7 @@
 //! The functions behind the metrics that are made from counts. Each takes some flows of a run: one, those of an
 //! algorithm, or all forward ones.
 
-use crate::{FlowOutcome, Outcome, Rate, Sample, Scenario, Time};
+use crate::{FlowOutcome, LinkOutcome, Outcome, Rate, Sample, Scenario, Time};
 
 /// A run, as the metrics look at it.
 pub struct View<'a> {
@@ -62,6 +62,10 @@ impl<'a> View<'a> {
         &self.outcome.flows[flow]
     }
 
+    pub(super) fn link(&self, link: usize) -> &'a LinkOutcome {
+        &self.outcome.links[link]
+    }
+
     /// How long the counting lasted, seconds.
     pub(super) fn seconds(&self) -> f64 {
         between(self.outcome.begin, self.outcome.end)
@@ -104,15 +108,46 @@ pub(super) fn goodput_bps(view: &View<'_>, flows: Flows<'_>) -> f64 {
 }
 
 pub(super) fn utilisation(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
-    let network = &view.scenario.network;
-    let rate = network.links.get(network.bottleneck).map(|link| link.rate);
+    utilisation_of(view, view.scenario.network.bottleneck, flows)
+}
+
+pub(super) fn link_utilisation(view: &View<'_>, link: usize) -> Option<f64> {
+    utilisation_of(view, link, &view.forward())
+}
+
+/// What these flows have of a link's rate; none if it has no rate.
+fn utilisation_of(view: &View<'_>, link: usize, flows: Flows<'_>) -> Option<f64> {
+    let rate = view.scenario.network.links.get(link).map(|link| link.rate);
     let rate = rate.filter(|rate| *rate != Rate::UNLIMITED && rate.0 > 0)?;
-    let crossing: Vec<usize> = flows
-        .iter()
-        .copied()
-        .filter(|flow| view.scenario.flows[*flow].route.contains(&network.bottleneck))
-        .collect();
+    let crosses = |flow: &usize| view.scenario.flows[*flow].route.contains(&link);
+    let crossing: Vec<usize> = flows.iter().copied().filter(crosses).collect();
     Some(throughput_bps(view, &crossing) / rate.0 as f64)
+}
+
+/// Packets waiting, averaged over the counted time.
+pub(super) fn mean_queue(view: &View<'_>, link: usize) -> f64 {
+    let seconds = view.seconds();
+    if seconds > 0.0 { view.link(link).waiting_integral / seconds } else { 0.0 }
+}
+
+/// Mean throughput of a flow, short ones left out.
+pub(super) fn throughput_mean_bps(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let flows = &view.lasting(flows);
+    mean(throughput_bps(view, flows), flows.len() as u64)
+}
+
+/// What these flows have of the throughput of all forward ones; none if those have none.
+pub(super) fn throughput_share(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let share = throughput_bps(view, flows) / throughput_bps(view, &view.forward());
+    Some(share).filter(|share| share.is_finite())
+}
+
+/// Of two named groups the first one's mean throughput of a flow over the second one's.
+pub(super) fn group_ratio(view: &View<'_>, _: Flows<'_>) -> Option<f64> {
+    let groups = super::values::in_order(view.scenario);
+    let [(_, first), (_, second)] = groups.as_slice() else { return None };
+    let ratio = throughput_mean_bps(view, first)? / throughput_mean_bps(view, second)?;
+    Some(ratio).filter(|ratio| ratio.is_finite())
 }
 
 pub(super) fn loss_ratio(view: &View<'_>, flows: Flows<'_>) -> f64 {

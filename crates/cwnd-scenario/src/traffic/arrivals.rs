@@ -80,6 +80,7 @@ mod tests {
             bytes: None,
             traffic: Traffic::Bulk,
             deadline: None,
+            group: None,
             short: true,
             reverse: false,
         };

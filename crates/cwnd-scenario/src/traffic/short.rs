@@ -62,6 +62,7 @@ impl ShortFlows {
             bytes: None,
             traffic: Traffic::Bulk,
             deadline: self.deadline,
+            group: None,
             short: true,
             reverse: false,
         };

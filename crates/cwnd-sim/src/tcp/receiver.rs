@@ -18,6 +18,9 @@ pub struct ReceiverConfig {
     pub sack_sizes: (u32, u32),
     /// Most SACK blocks in an ACK; zero without SACK.
     pub sack_blocks: u32,
+    /// How many ranges it remembers for them, eight at most: one that another has crowded out is held, but not told of
+    /// until a segment joins it.
+    pub sack_memory: u32,
     /// How long the first of two packets may wait for its ACK; none acknowledges every packet at once.
     pub delayed_ack: Option<u64>,
     /// How congestion marks are echoed.
@@ -274,7 +277,7 @@ impl Receiver {
 
     /// Report a held segment's range first.
     fn list(&mut self, segment: u64) {
-        let range = self.blocks.add(segment);
+        let range = self.blocks.add(segment, self.config.sack_memory);
         // Ranges that fell off the list are still held: where one joins, its extent is read from the bits.
         let (mut from, mut to) = range;
         while from > self.next + 1 && self.holds(from - 1) {
@@ -317,7 +320,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn add(&mut self, segment: u64) -> (u64, u64) {
+    fn add(&mut self, segment: u64, most: u32) -> (u64, u64) {
         let mut joined = (segment, segment + 1);
         let mut kept = [(0, 0); 8];
         let mut len = 1;
@@ -326,7 +329,7 @@ impl Blocks {
                 joined.0 = range.0;
             } else if range.0 == joined.1 {
                 joined.1 = range.1;
-            } else if len < kept.len() {
+            } else if len < kept.len().min(most as usize) {
                 kept[len] = range;
                 len += 1;
             }

@@ -17,6 +17,20 @@ const DUP_THRESH: u32 = 3;
 /// ns-2.35's TCP-Linux: segments that may be sent beyond what is in flight when recovery ends.
 const NS2_BURST: u32 = 3;
 
+/// ns-2.35's TCP-Linux: so far below the highest SACKed segment one that is not SACKed is lost (forward acknowledgement
+/// with a margin of three); and so many retransmissions later than one the acknowledged must be for that to be lost.
+const NS2_DISTANCE: u64 = 4;
+
+/// A retransmission of which nothing is known yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retransmission {
+    pub segment: u64,
+    /// The next new segment when it was sent.
+    pub next: u64,
+    /// Its number among the retransmissions.
+    pub number: u64,
+}
+
 /// What is left of `from..to` when its ends are cut off where a known range covers them.
 fn without(mut from: u64, mut to: u64, known: &[(u64, u64); 4]) -> (u64, u64) {
     for &(start, end) in known {
@@ -75,29 +89,45 @@ impl Sender {
         if !self.config.timestamps {
             rtt = self.records.as_ref().and_then(|records| records.round_trip(now));
         }
+        let ns2 = self.config.recovery == Recovery::Ns2;
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
             // RFC 6298 section 5: the doubled timeout stands until there is a sample.
             self.rtt.backoff = 0;
             self.latest_rtt = rtt;
         } else {
+            if ns2 && self.config.timestamps {
+                // It takes the echo of every ACK, also of one that acknowledges nothing new.
+                self.rtt.estimate(now - packet.sent);
+                self.rtt.set_timeout();
+            }
             self.silent_acks += 1;
             self.latest_rtt = self.ack.rtt.map_or(self.latest_rtt, |latest| latest.0);
         }
         self.ack.rtt = None;
-        if advanced > 0 {
+        // ns-2 starts the timer anew on every ACK.
+        if advanced > 0 || ns2 {
             self.rto_at = if self.una == self.next { NEVER } else { now + self.rtt.timeout() };
         }
         self.counts.delivered += u64::from(delivered);
 
-        let force = self.change_state(now, advanced, marked > 0);
-        if advanced + delivered + marked + self.newly_lost > 0 {
-            self.tell_algorithm(now, delivered, advanced, self.newly_lost, marked, rtt, prior_in_flight);
-        }
-        match self.config.recovery {
-            _ if self.needs.owns_recovery || !matches!(self.state, State::Recovery | State::Cwr) => {}
-            Recovery::Ns2 => self.halve_gradually(delivered),
-            Recovery::Prr => self.reduce_proportionally(delivered, force),
+        let tells = advanced + delivered + marked + self.newly_lost > 0;
+        let force = if ns2 {
+            // The algorithm hears of an ACK in the state that it found, so that the one that ends a recovery does
+            // not yet let the window grow.
+            if tells {
+                self.tell_algorithm(now, delivered, advanced, self.newly_lost, marked, rtt, prior_in_flight);
+            }
+            self.change_state(now, advanced, marked > 0)
+        } else {
+            let force = self.change_state(now, advanced, marked > 0);
+            if tells {
+                self.tell_algorithm(now, delivered, advanced, self.newly_lost, marked, rtt, prior_in_flight);
+            }
+            force
+        };
+        if !ns2 && !self.needs.owns_recovery && matches!(self.state, State::Recovery | State::Cwr) {
+            self.reduce_proportionally(delivered, force);
         }
         let hold_new_data = duplicate && self.state == State::Disorder && !self.config.limited_transmit;
         if !hold_new_data {
@@ -129,7 +159,10 @@ impl Sender {
         self.dup_acks = 0;
         self.limited_transmits = 0;
         self.timeouts_in_row = 0;
-        while self.retransmissions.front().is_some_and(|&(segment, _)| segment < to) {
+        while let Some(&Retransmission { segment, number, .. }) = self.retransmissions.front()
+            && segment < to
+        {
+            self.latest_copy = self.latest_copy.max(number + 1);
             self.retransmissions.pop_front();
         }
         advanced - known
@@ -152,7 +185,14 @@ impl Sender {
             if let Some(records) = &mut self.records {
                 (from..to).filter(|&s| !self.board.is_sacked(s)).for_each(|s| records.on_delivered(now, s));
             }
-            total += self.board.sack(from, to);
+            let Sender { board, retransmissions, latest_copy, .. } = self;
+            total += board.sack(from, to, |segment| {
+                // Copies are SACKed in about the order in which they were sent, so that it is one of the first.
+                if let Some(at) = retransmissions.iter().position(|copy| copy.segment == segment) {
+                    *latest_copy = (*latest_copy).max(retransmissions[at].number + 1);
+                    retransmissions.remove(at);
+                }
+            });
         }
         self.said = said;
         total
@@ -177,20 +217,24 @@ impl Sender {
         if !self.config.sack {
             return 0;
         }
+        let ns2 = self.config.recovery == Recovery::Ns2;
         let Sender { board, records, algorithm, window, needs, .. } = self;
-        let lost = board.mark_lost_by_sacks(self.una, |segment| {
+        let tell = |segment| {
             if let Some(records) = records {
                 let packet = records.on_lost(now, segment);
                 if needs.lost_packets {
                     algorithm.on_packet_lost(window, &packet);
                 }
             }
-        });
-        // Three segments that were sent after a retransmission have arrived, and it has not.
+        };
+        let lost = if ns2 {
+            board.mark_lost_by_distance(NS2_DISTANCE, self.una, tell)
+        } else {
+            board.mark_lost_by_sacks(self.una, tell)
+        };
         let mut copies = 0;
-        let third = self.board.third_highest_sacked();
-        while let Some(&(segment, next)) = self.retransmissions.front()
-            && third >= next
+        while let Some(&Retransmission { segment, next, number }) = self.retransmissions.front()
+            && self.is_copy_lost(next, number)
         {
             self.retransmissions.pop_front();
             if segment >= self.una && self.board.lose_retransmission(segment) {
@@ -199,6 +243,17 @@ impl Sender {
             }
         }
         lost + copies
+    }
+
+    /// Whether a retransmission of that number, before the new segment `next`, is lost: three segments that were sent
+    /// after it have arrived, and it has not. In ns-2 one is enough, or a retransmission that was sent a few later.
+    fn is_copy_lost(&self, next: u64, number: u64) -> bool {
+        match self.config.recovery {
+            Recovery::Ns2 => {
+                self.board.highest_sacked() >= next || number + NS2_DISTANCE + 1 < self.latest_copy
+            }
+            Recovery::Prr => self.board.third_highest_sacked() >= next,
+        }
     }
 
     /// How many of the delivered segments carry an echoed mark.
@@ -250,6 +305,14 @@ impl Sender {
                 true
             }
             State::Recovery => false,
+            State::Loss if self.config.recovery == Recovery::Ns2 => {
+                if self.una >= self.recover {
+                    self.leave(now, State::Open);
+                } else if self.config.sack && self.newly_lost > 0 {
+                    return self.enter_recovery(now);
+                }
+                false
+            }
             State::Loss => {
                 if self.una >= self.recover {
                     self.state = State::Open;
@@ -310,14 +373,21 @@ impl Sender {
         } else {
             self.begin(now, CongestionKind::Loss, State::Recovery);
         }
-        true
+        // ns-2 sends the first lost segment since more was in flight before.
+        !(self.config.sack && self.config.recovery == Recovery::Ns2)
     }
 
     /// A congestion episode begins.
     fn begin(&mut self, now: u64, kind: CongestionKind, state: State) {
         let congestion = self.congestion(now, kind);
+        let before = self.window.cwnd as u32;
         self.window.recovery_cwnd = None;
         self.algorithm.on_congestion(&mut self.window, &congestion);
+        if self.config.recovery == Recovery::Ns2 && !self.needs.owns_recovery {
+            // The window is reduced at once; what is in flight above it falls gradually (`transmit_holding`).
+            self.hold = before;
+            self.window.set_cwnd(self.window.recovery_cwnd.unwrap_or(self.window.ssthresh));
+        }
         self.counts.congestion_events += 1;
         self.state = state;
         self.recover = self.next;
@@ -325,7 +395,6 @@ impl Sender {
             self.guard = self.next;
         }
         self.prr = Prr { flight: self.next - self.una, ..Prr::default() };
-        self.halving = 0;
         // RFC 3168 section 6.1.2: whatever the reduction answers.
         self.send_cwr = self.config.ecn == EcnMode::Classic;
     }
@@ -357,30 +426,31 @@ impl Sender {
         if !self.config.sack {
             self.board.forget_unnamed();
         }
+        self.hold = 0;
+        if self.config.recovery == Recovery::Ns2 {
+            self.forget_scoreboard();
+        }
         if !self.needs.owns_recovery {
-            let mut cwnd = self.window.ssthresh;
-            if self.config.recovery == Recovery::Ns2 {
-                cwnd = cwnd.min(f64::from(self.in_flight() + NS2_BURST));
+            match self.config.recovery {
+                Recovery::Prr => self.window.set_cwnd(self.window.ssthresh),
+                Recovery::Ns2 if self.window.cwnd < self.window.ssthresh => {
+                    let most = f64::from(self.in_flight() + NS2_BURST);
+                    self.window.set_cwnd(self.window.ssthresh.min(most));
+                }
+                Recovery::Ns2 => {}
             }
-            self.window.set_cwnd(cwnd);
         }
         self.algorithm.on_recovery_exit(&mut self.window, Nanos(now));
     }
 
-    /// Rate halving, as Linux had it before proportional rate reduction, and ns-2.35's TCP-Linux has it: one
-    /// segment less for every second ACK that tells something, down to what the algorithm wants to hold, and
-    /// never more than one over what is in flight.
-    fn halve_gradually(&mut self, delivered: u32) {
-        if delivered == 0 {
-            return;
+    /// ns-2.35's TCP-Linux forgets what was SACKed when a recovery ends. What is missing beyond is lost again
+    /// when the next SACKs come, and with it what was SACKed and is not in the three blocks of those.
+    fn forget_scoreboard(&mut self) {
+        if self.config.sack {
+            self.board.clear(self.una, self.next);
+            self.said = [(0, 0); 4];
+            self.retransmissions.clear();
         }
-        self.halving += 1;
-        let least = self.window.recovery_cwnd.unwrap_or(self.window.ssthresh);
-        let mut cwnd = self.window.cwnd;
-        if self.halving.is_multiple_of(2) && cwnd > least {
-            cwnd -= 1.0;
-        }
-        self.window.set_cwnd(cwnd.min(f64::from(self.in_flight() + 1)));
     }
 
     /// RFC 6937 section 3: spread the reduction over the ACKs of one round trip.
@@ -418,6 +488,7 @@ impl Sender {
         self.recover = self.next;
         self.guard = self.next;
         self.window.set_cwnd(self.window.restart_cwnd.min(self.window.cwnd));
+        self.hold = 0;
         self.dup_acks = 0;
         self.retransmissions.clear();
         if !self.config.sack {

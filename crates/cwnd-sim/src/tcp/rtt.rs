@@ -1,5 +1,9 @@
 //! Round-trip time estimation and the retransmission timeout (RFC 6298, with Linux's floor).
 
+/// ns-2.35's TCP-Linux counts milliseconds in integers, and four times the variation does not decay below three of
+/// them, ns.
+const NS2_LEAST_VARIATION: i64 = 3_000_000;
+
 /// Smoothed round-trip time and its variation, in integers as Jacobson wrote them.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
@@ -8,6 +12,8 @@ pub struct RttEstimator {
     /// Four times the variation, ns.
     rttvar4: i64,
     min_rto: i64,
+    /// Least four times the variation, ns: `min_rto`, or ns-2's.
+    least_variation: i64,
     max_rto: u64,
     /// The timeout without backoff, ns.
     rto: u64,
@@ -24,6 +30,7 @@ impl RttEstimator {
             srtt8: 0,
             rttvar4: 0,
             min_rto: min_rto as i64,
+            least_variation: min_rto as i64,
             max_rto,
             rto: initial_rto,
             backoff: 0,
@@ -31,6 +38,11 @@ impl RttEstimator {
             min: u64::MAX,
             max: 0,
         }
+    }
+
+    /// The same with the floor under the whole timeout, as RFC 6298 and ns-2.35 have it, not under the variation.
+    pub fn with_floor_under_sum(self) -> Self {
+        RttEstimator { least_variation: NS2_LEAST_VARIATION, ..self }
     }
 
     /// RFC 6298 section 2: the first sample R gives SRTT = R, RTTVAR = R/2; each later one
@@ -55,6 +67,14 @@ impl RttEstimator {
         if rtt > self.max {
             self.max = rtt;
         }
+        self.estimate(rtt);
+        least
+    }
+
+    /// A sample that counts for the timeout and the smoothed round-trip time alone: what an ACK echoes that
+    /// acknowledges nothing new was sent a while before what caused it.
+    #[inline(always)]
+    pub fn estimate(&mut self, rtt: u64) {
         let rtt = rtt as i64;
         if self.srtt8 == 0 {
             self.srtt8 = rtt << 3;
@@ -64,14 +84,13 @@ impl RttEstimator {
             self.srtt8 += error;
             self.rttvar4 += error.abs() - (self.rttvar4 >> 2);
         }
-        least
     }
 
     /// The timeout that follows from the samples.
     #[inline(always)]
     pub fn set_timeout(&mut self) {
-        let rto = ((self.srtt8 >> 3) + self.rttvar4.max(self.min_rto)) as u64;
-        self.rto = rto.min(self.max_rto);
+        let rto = (self.srtt8 >> 3) + self.rttvar4.max(self.least_variation);
+        self.rto = (rto.max(self.min_rto) as u64).min(self.max_rto);
     }
 
     /// No sample makes the timeout shorter than this.
@@ -133,6 +152,24 @@ mod tests {
         let mut rtt = RttEstimator::new(1000 * MS, 200 * MS, 60_000 * MS);
         (0..50).for_each(|_| rtt.sample(12 * MS));
         assert_eq!(rtt.timeout(), 212 * MS);
+    }
+
+    #[test]
+    fn the_floor_is_under_the_sum_in_ns_2() {
+        let mut rtt = RttEstimator::new(1000 * MS, 200 * MS, 60_000 * MS).with_floor_under_sum();
+        // The first sample: 100 + 200; when the variation is gone, what is left of it is 3 ms.
+        rtt.sample(100 * MS);
+        assert_eq!(rtt.timeout(), 300 * MS);
+        (0..99).for_each(|_| rtt.sample(100 * MS));
+        assert_eq!(rtt.timeout(), 200 * MS);
+        (0..200).for_each(|_| rtt.sample(250 * MS));
+        // SRTT is within an eighth of a nanosecond's step of 250 ms.
+        assert_eq!(rtt.timeout().div_ceil(MS), 253);
+        // What is only estimated is in no extreme and no sum.
+        let before = (rtt.min, rtt.max, rtt.sum);
+        rtt.estimate(900 * MS);
+        assert_eq!((rtt.min, rtt.max, rtt.sum), before);
+        assert!(rtt.srtt() > 300 * MS);
     }
 
     #[test]

@@ -102,8 +102,9 @@ impl Scoreboard {
         sacked
     }
 
-    /// A SACK block covers `from..to`. Returns how many segments it SACKs for the first time.
-    pub fn sack(&mut self, from: u64, to: u64) -> u32 {
+    /// A SACK block covers `from..to`. Returns how many segments it SACKs for the first time, and tells of each of
+    /// them that had been retransmitted.
+    pub fn sack(&mut self, from: u64, to: u64, mut each: impl FnMut(u64)) -> u32 {
         let mut segment = from;
         let mut total = 0;
         while segment < to {
@@ -114,10 +115,15 @@ impl Scoreboard {
             if new != 0 {
                 total += new.count_ones();
                 self.lost -= (word.lost & new).count_ones();
-                self.retransmitted -= (word.retransmitted & new).count_ones();
+                let mut copies = word.retransmitted & new;
+                self.retransmitted -= copies.count_ones();
                 word.sacked |= new;
                 word.lost &= !new;
                 word.retransmitted &= !new;
+                while copies != 0 {
+                    each((segment & !63) + u64::from(copies.trailing_zeros()));
+                    copies &= copies - 1;
+                }
                 while new != 0 {
                     let highest = (segment & !63) + u64::from(63 - new.leading_zeros());
                     if !self.raise_top(highest) {
@@ -149,10 +155,24 @@ impl Scoreboard {
         self.top[2]
     }
 
+    /// The highest segment SACKed; zero if none is.
+    pub fn highest_sacked(&self) -> u64 {
+        self.top[0]
+    }
+
     /// RFC 6675 IsLost: mark every segment lost that is not SACKed and has three SACKed above it.
     /// Tells of each that is newly lost, and returns how many.
     pub fn mark_lost_by_sacks(&mut self, una: u64, each: impl FnMut(u64)) -> u32 {
-        let to = self.top[2];
+        self.mark_lost_below(self.top[2], una, each)
+    }
+
+    /// Forward acknowledgement: mark every segment lost that is not SACKed and lies `distance` or more below the
+    /// highest that is. Tells of each that is newly lost, and returns how many.
+    pub fn mark_lost_by_distance(&mut self, distance: u64, una: u64, each: impl FnMut(u64)) -> u32 {
+        self.mark_lost_below((self.top[0] + 1).saturating_sub(distance), una, each)
+    }
+
+    fn mark_lost_below(&mut self, to: u64, una: u64, each: impl FnMut(u64)) -> u32 {
         let lost = self.mark_lost(self.lost_below.max(una), to, each);
         self.lost_below = self.lost_below.max(to);
         lost
@@ -237,6 +257,23 @@ impl Scoreboard {
         true
     }
 
+    /// Forget everything that is known of the outstanding segments `una..next`.
+    pub fn clear(&mut self, una: u64, next: u64) {
+        let mut segment = una;
+        while segment < next {
+            let (_, end) = part(segment, next);
+            let i = self.index(segment);
+            self.words[i] = Word::default();
+            segment = end;
+        }
+        self.sacked = 0;
+        self.lost = 0;
+        self.retransmitted = 0;
+        self.top = [0; 3];
+        self.lost_below = una;
+        self.next_retransmit = una;
+    }
+
     /// Without SACK: forget all that duplicate ACKs have counted.
     pub fn forget_unnamed(&mut self) {
         self.sacked = 0;
@@ -257,19 +294,19 @@ mod tests {
         let mut board = Scoreboard::default();
         board.cover(10, 40);
         // 10 and 13 are missing: after 11 and 12 nothing is lost; 14 makes three above 10, two above 13.
-        assert_eq!(board.sack(11, 13), 2);
+        assert_eq!(board.sack(11, 13, |_| ()), 2);
         assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 0);
-        assert_eq!(board.sack(14, 15), 1);
+        assert_eq!(board.sack(14, 15, |_| ()), 1);
         assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 1);
         assert_eq!((board.sacked, board.lost, board.retransmitted), (3, 1, 0));
-        assert_eq!(board.sack(15, 17), 2);
+        assert_eq!(board.sack(15, 17, |_| ()), 2);
         // 14, 15 and 16 lie above 13.
         assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 1);
         assert_eq!(board.take_retransmit(10), 10);
         assert_eq!(board.take_retransmit(10), 13);
         assert_eq!((board.lost, board.retransmitted), (2, 2));
         // Of the same range, only 13 was not SACKed before; its retransmission is in flight no more.
-        assert_eq!(board.sack(11, 17), 1);
+        assert_eq!(board.sack(11, 17, |_| ()), 1);
         assert_eq!((board.sacked, board.lost, board.retransmitted), (6, 1, 1));
     }
 
@@ -277,7 +314,7 @@ mod tests {
     fn acknowledging_clears_every_count() {
         let mut board = Scoreboard::default();
         board.cover(0, 200);
-        board.sack(100, 150);
+        board.sack(100, 150, |_| ());
         board.mark_lost_by_sacks(0, |_| ());
         assert_eq!(board.lost, 100);
         (0..60).for_each(|i| assert_eq!(board.take_retransmit(0), i));
@@ -291,7 +328,7 @@ mod tests {
     fn a_timeout_loses_everything_again() {
         let mut board = Scoreboard::default();
         board.cover(5, 20);
-        board.sack(10, 13);
+        board.sack(10, 13, |_| ());
         board.mark_lost_by_sacks(5, |_| ());
         board.take_retransmit(5);
         assert_eq!(board.mark_all_lost(5, 20, |_| ()), 7);
@@ -304,12 +341,55 @@ mod tests {
     }
 
     #[test]
+    fn by_distance_one_far_sack_is_enough() {
+        let mut board = Scoreboard::default();
+        board.cover(10, 40);
+        // 14 is SACKed: 10 lies four below, 11 to 13 do not.
+        board.sack(14, 15, |_| ());
+        assert_eq!(board.mark_lost_by_distance(4, 10, |_| ()), 1);
+        assert_eq!(board.take_retransmit(10), 10);
+        // 17: 11, 12 and 13 as well; 15 and 16 not.
+        board.sack(17, 18, |_| ());
+        let mut lost = Vec::new();
+        assert_eq!(board.mark_lost_by_distance(4, 10, |segment| lost.push(segment)), 3);
+        assert_eq!((lost, board.highest_sacked()), (vec![11, 12, 13], 17));
+    }
+
+    #[test]
+    fn tells_of_copies_that_are_sacked() {
+        let mut board = Scoreboard::default();
+        board.cover(60, 140);
+        board.sack(130, 131, |_| ());
+        board.mark_lost(60, 130, |_| ());
+        (0..5).for_each(|_| drop(board.take_retransmit(60)));
+        let mut copies = Vec::new();
+        assert_eq!(board.sack(62, 70, |segment| copies.push(segment)), 8);
+        assert_eq!((copies, board.retransmitted), (vec![62, 63, 64], 2));
+    }
+
+    #[test]
+    fn forgets_everything() {
+        let mut board = Scoreboard::default();
+        board.cover(10, 200);
+        board.sack(150, 160, |_| ());
+        board.mark_lost_by_sacks(10, |_| ());
+        board.take_retransmit(10);
+        board.clear(10, 200);
+        assert!(board.is_clean());
+        assert_eq!((board.retransmitted, board.highest_sacked(), board.is_sacked(155)), (0, 0, false));
+        // What it is told again counts again.
+        assert_eq!(board.sack(100, 104, |_| ()), 4);
+        assert_eq!(board.mark_lost_by_distance(4, 90, |_| ()), 10);
+        assert_eq!(board.take_retransmit(90), 90);
+    }
+
+    #[test]
     fn grows_without_forgetting() {
         let mut board = Scoreboard::default();
         board.cover(1000, 1100);
-        board.sack(1050, 1100);
+        board.sack(1050, 1100, |_| ());
         board.cover(1000, 9000);
-        board.sack(8000, 8064);
+        board.sack(8000, 8064, |_| ());
         assert_eq!(board.acknowledge(1000, 9000), 114);
         assert!(board.is_clean());
     }

@@ -3,7 +3,7 @@
 //! What an ACK does when anything is lost, SACKed or marked is in `recovery.rs`, how packets leave in `transmit.rs`.
 
 use super::rate::RateEstimator;
-use super::recovery::Prr;
+use super::recovery::{Prr, Retransmission};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Application, NEVER, expand};
@@ -152,9 +152,11 @@ pub struct Sender {
     /// `recovery.rs` says what these are.
     pub(super) recover: u64,
     pub(super) prr: Prr,
-    pub(super) retransmissions: VecDeque<(u64, u64)>,
+    pub(super) retransmissions: VecDeque<Retransmission>,
+    pub(super) copies: u64,
+    pub(super) latest_copy: u64,
     pub(super) send_cwr: bool,
-    pub(super) halving: u32,
+    pub(super) hold: u32,
     /// New segments sent on duplicate ACKs since the last new one; `newly_lost` since the last ACK.
     pub(super) limited_transmits: u32,
     pub(super) newly_lost: u32,
@@ -206,7 +208,12 @@ impl Sender {
             deadline: NEVER,
             rto_at: NEVER,
             other_at: NEVER,
-            rtt: RttEstimator::new(config.rto.0, config.rto.1, config.rto.2),
+            rtt: match config.recovery {
+                Recovery::Ns2 => {
+                    RttEstimator::new(config.rto.0, config.rto.1, config.rto.2).with_floor_under_sum()
+                }
+                Recovery::Prr => RttEstimator::new(config.rto.0, config.rto.1, config.rto.2),
+            },
             board: Scoreboard::default(),
             data_end: config.segments,
             round_end: 0,
@@ -225,7 +232,9 @@ impl Sender {
             prr: Prr::default(),
             retransmissions: VecDeque::new(),
             send_cwr: false,
-            halving: 0,
+            copies: 0,
+            latest_copy: 0,
+            hold: 0,
             limited_transmits: 0,
             newly_lost: 0,
             guard: 0,

@@ -1,5 +1,6 @@
 //! How packets leave a sender: what the window lets go, pacing, send overhead, and what each carries.
 
+use super::recovery::Retransmission;
 use super::{NEVER, Sender};
 use crate::packet::{CWR, ECT, ECT1, Emit, Packet};
 use cwnd_cc::{EcnMode, State};
@@ -13,6 +14,9 @@ impl Sender {
         }
         let window = self.window.cwnd as u32;
         let mut in_flight = self.in_flight();
+        if self.hold > 0 {
+            return self.transmit_holding(now, window, in_flight, force, out);
+        }
         if force {
             self.send_one(now, in_flight, out);
             in_flight += 1;
@@ -25,6 +29,37 @@ impl Sender {
         }
         self.note_use(in_flight, window);
         self.note_lack(in_flight, window);
+    }
+
+    /// Rate halving, as ns-2.35's TCP-Linux has it: the window has been reduced, but as long as more is in flight, what
+    /// is held there falls by one segment only for every two that leave.
+    #[cold]
+    #[inline(never)]
+    fn transmit_holding(
+        &mut self,
+        now: u64,
+        window: u32,
+        mut in_flight: u32,
+        force: bool,
+        out: &mut impl Emit,
+    ) {
+        self.hold = self.hold.min(in_flight + 1);
+        let mut force = force;
+        while force || in_flight < window.max(self.hold) {
+            if !self.send_one(now, in_flight, out) {
+                break;
+            }
+            force = false;
+            in_flight += 1;
+            self.let_go(in_flight);
+        }
+        self.note_use(in_flight, window);
+        self.note_lack(in_flight, window);
+    }
+
+    /// A segment has left, with which so many are in flight: one less is held from now on.
+    fn let_go(&mut self, in_flight: u32) {
+        self.hold = self.hold.min((in_flight - 1).max(1));
     }
 
     /// If the window would let more go than the application has, delivery-rate samples say little from now on until what
@@ -56,8 +91,9 @@ impl Sender {
     pub(super) fn transmit_gated(&mut self, now: u64, force: bool, out: &mut impl Emit) {
         self.forced |= force;
         let mut in_turn = false;
+        self.hold = self.hold.min(self.in_flight() + 1);
         loop {
-            let window = self.window.cwnd as u32;
+            let window = (self.window.cwnd as u32).max(self.hold);
             let in_flight = self.in_flight();
             self.note_use(in_flight, window);
             if !self.has_segment() || (in_flight >= window && !self.forced) {
@@ -76,6 +112,7 @@ impl Sender {
             self.forced = false;
             self.release_at = NEVER;
             self.send_one(now, in_flight, out);
+            self.let_go(in_flight + 1);
             let rate = self.window.pacing_rate;
             if self.needs.pacing && rate.is_finite() && rate > 0.0 {
                 let interval = f64::from(self.window.mss()) / rate * 1e9;
@@ -139,7 +176,8 @@ impl Sender {
             self.rto_at = now + self.rtt.timeout();
         }
         if self.config.detect_lost_retransmissions {
-            self.retransmissions.push_back((segment, self.next));
+            self.retransmissions.push_back(Retransmission { segment, next: self.next, number: self.copies });
+            self.copies += 1;
         }
         let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, true) };
         out.emit(now, self.packet(now, segment, flags));

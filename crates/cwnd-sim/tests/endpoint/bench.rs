@@ -189,6 +189,7 @@ pub fn receiver_config() -> ReceiverConfig {
         ack_size: BARE_ACK,
         sack_sizes: (4, 8),
         sack_blocks: 3,
+        sack_memory: 8,
         delayed_ack: None,
         ecn: EcnMode::Off,
     }

@@ -90,6 +90,7 @@ pub fn scenario(seed: u64) -> Scenario {
                 bytes: (finite && !dice.one_in(4)).then(|| bytes(&mut dice, &stack)),
                 traffic: Traffic::Bulk,
                 deadline: None,
+                group: None,
                 short: false,
                 reverse: false,
             }

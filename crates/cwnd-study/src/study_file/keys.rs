@@ -333,7 +333,8 @@ pub static FIGURE: Section = Section {
 pub static FIGURES: &[&str] = &["line", "bars", "heat-map", "trace", "model"];
 
 /// What a trace can show.
-pub static SHOWN: &[&str] = &["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue"];
+pub static SHOWN: &[&str] =
+    &["cwnd", "ssthresh", "rtt", "in_flight", "throughput", "queue", "mean_cwnd", "jain"];
 
 /// `[[tables]]`.
 pub static TABLE: Section = Section {

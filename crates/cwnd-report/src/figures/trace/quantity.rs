@@ -1,12 +1,14 @@
 //! What is sampled: from a trace to lines.
 
 use crate::measure::Measure;
-use cwnd_scenario::{Sample, Scenario, Time, Trace};
+use cwnd_scenario::{Sample, Scenario, Time, Trace, metrics::jain_index};
 use cwnd_study::Results;
 use std::collections::BTreeMap;
 
 /// Throughput is measured over so many parts of the run, or over the time between samples if that is longer.
 const PARTS: f64 = 200.0;
+/// Jain's index is that of so much time.
+const JAIN_WINDOW: Time = Time::from_secs(10);
 
 /// Something that is sampled.
 pub(super) struct Quantity {
@@ -20,6 +22,10 @@ enum Kind {
     Rtt,
     InFlight,
     Throughput,
+    /// The mean over flows.
+    MeanCwnd,
+    /// Jain's index of what flows had acknowledged in 10 s.
+    Jain,
     /// Of this link; none if no run has any.
     Queue(Option<String>),
 }
@@ -33,6 +39,8 @@ impl Quantity {
             "rtt" => (Measure::si("RTT", "s"), Kind::Rtt),
             "in_flight" => (packets("in flight"), Kind::InFlight),
             "throughput" => (Measure::si("throughput", "bit/s"), Kind::Throughput),
+            "mean_cwnd" => (packets("mean cwnd"), Kind::MeanCwnd),
+            "jain" => (Measure::plain("Jain's index", ""), Kind::Jain),
             "queue" => (packets("queue"), Kind::Queue(queue.map(str::to_owned))),
             _ => (packets("cwnd"), Kind::Cwnd),
         };
@@ -41,6 +49,20 @@ impl Quantity {
 
     pub fn is_queue(&self) -> bool {
         matches!(self.kind, Kind::Queue(_))
+    }
+
+    /// Whether it is one line of a run, whatever its flows.
+    pub fn is_of_all(&self) -> bool {
+        matches!(self.kind, Kind::MeanCwnd | Kind::Jain | Kind::Queue(_))
+    }
+
+    /// That line, if it is made of the samples of flows.
+    pub fn of_all(&self, flows: &Flows<'_>) -> Option<Vec<(f64, f64)>> {
+        match self.kind {
+            Kind::MeanCwnd => Some(flows.mean(self).0),
+            Kind::Jain => Some(flows.jain()),
+            _ => None,
+        }
     }
 
     /// The length of the queue over time; nothing if the run has no such queue.
@@ -55,7 +77,7 @@ impl Quantity {
     fn value(&self, trace: &Trace, upto: &[&Sample], window: f64) -> f64 {
         let Some(sample) = upto.last() else { return f64::NAN };
         match self.kind {
-            Kind::Cwnd => sample.cwnd,
+            Kind::Cwnd | Kind::MeanCwnd => sample.cwnd,
             Kind::Ssthresh if sample.ssthresh.is_finite() => sample.ssthresh,
             Kind::Rtt => sample.rtt.map_or(f64::NAN, Time::as_secs_f64),
             Kind::InFlight => sample.in_flight as f64,
@@ -68,7 +90,7 @@ impl Quantity {
                     bytes as f64 * 8.0 / (end - at(before))
                 })
             }
-            Kind::Ssthresh | Kind::Queue(_) => f64::NAN,
+            Kind::Ssthresh | Kind::Jain | Kind::Queue(_) => f64::NAN,
         }
     }
 }
@@ -125,6 +147,29 @@ impl<'a> Flows<'a> {
         rows.unzip()
     }
 
+    /// Jain's index of what flows had acknowledged, for each 10 s from the first sample on, at their end.
+    fn jain(&self) -> Vec<(f64, f64)> {
+        let times = &self.trace.times;
+        let delivered = |flow: &[&Sample], index: usize| {
+            let upto = flow.partition_point(|sample| sample.time_index <= index);
+            upto.checked_sub(1).map_or(0, |last| flow[last].delivered_bytes)
+        };
+        let Some(mut begin) = times.first().map(|_| 0) else { return Vec::new() };
+        let mut points = Vec::new();
+        for (end, time) in times.iter().enumerate() {
+            if time.0.saturating_sub(times[begin].0) >= JAIN_WINDOW.0 {
+                let share =
+                    |flow: &Vec<&Sample>| delivered(flow, end).saturating_sub(delivered(flow, begin)) as f64;
+                points.push((
+                    time.as_secs_f64(),
+                    jain_index(&self.flows.values().map(share).collect::<Vec<_>>()),
+                ));
+                begin = end;
+            }
+        }
+        points
+    }
+
     fn points(&self, quantity: &Quantity, samples: &[&Sample]) -> Vec<(f64, f64)> {
         let window = window(self.trace);
         let mut points = Vec::with_capacity(samples.len());
@@ -156,7 +201,8 @@ pub(super) fn window_note<'a>(show: &[String], traces: impl Iterator<Item = &'a 
     let throughput = show.iter().any(|name| name == "throughput");
     let window =
         if throughput { format!("; throughput over {} s", round(window(first))) } else { String::new() };
-    Some(format!("Sampled every {} s{window}.", Time(most).as_secs_f64()))
+    let jain = if show.iter().any(|name| name == "jain") { "; Jain's index over 10 s" } else { "" };
+    Some(format!("Sampled every {} s{window}{jain}.", Time(most).as_secs_f64()))
 }
 
 fn round(seconds: f64) -> f64 {

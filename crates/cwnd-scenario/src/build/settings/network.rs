@@ -198,8 +198,9 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "cross-flows",
         title: "Cross flows",
-        about: "Endless flows on each hop of a parking lot, or on the wires of a satellite network: a number of the same \
-                algorithm, or a mix.",
+        about: "Endless flows beside the experiment's own: on each hop of a parking lot, on the wires of a satellite network, \
+                else on the bottleneck. A number of the same algorithm, or a mix. Metrics call the two groups `own` and \
+                `cross`.",
         default: "no others",
         example: "newreno*4,cubic*10",
         kind: SettingKind::Text("a number of flows, or a mix in quotes"),

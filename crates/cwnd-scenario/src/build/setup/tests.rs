@@ -321,12 +321,52 @@ fn cross_flows_come_after_the_experiments_own() {
     assert_eq!(names, ["cubic", "newreno", "newreno", "elastic"]);
     assert_eq!(hybrid.network.links[hybrid.flows[1].route[0]].name, "wired");
     assert_eq!(hybrid.network.links[hybrid.flows[0].route[0]].name, "satellite");
+    let beside = said(&[("cross-flows", "newreno*2,elastic"), ("flows", "3")]).unwrap();
+    let groups: Vec<&str> = beside.flows.iter().filter_map(|flow| flow.group.as_deref()).collect();
+    assert_eq!(groups, ["own", "own", "own", "cross", "cross", "cross"]);
+    assert!(beside.flows.iter().all(|flow| flow.route[1] == 0));
+}
+
+#[test]
+fn flows_take_base_rtts_in_turn() {
+    let settings = [("rtts", "80 ms, 20 ms"), ("delay", "5 ms"), ("flows", "3"), ("cross-flows", "newreno")];
+    let scenario = said(&settings).unwrap();
+    let rtts: Vec<Time> = (0..4).map(|flow| scenario.base_rtt(flow)).collect();
+    // The cross flow has the topology's: 2 x (1 + 5 + 1) ms.
+    assert_eq!(rtts, [80, 20, 80, 14].map(Time::from_millis));
+    assert!(said(&[("rtts", "80 ms, 8 ms"), ("delay", "5 ms"), ("flows", "2")]).unwrap_err().contains("rtt"));
+    let setting = crate::build::settings::find("rtts").unwrap();
+    let refused = (setting.set)(&mut crate::build::Experiment::default(), "80 ms, 20").unwrap_err();
+    assert!(refused.contains("unit"), "{refused}");
+}
+
+#[test]
+fn a_group_has_a_name_that_metrics_give_to_nothing_else() {
+    let named = |flows: &[&str]| {
+        let groups: Vec<FlowGroup> = flows.iter().map(|flow| flow.parse().unwrap()).collect();
+        Setup::default().scenario(&groups, 1)
+    };
+    let scenario = named(&["cubic; group=tested", "newreno; count=2; group=background", "elastic"]).unwrap();
+    let groups: Vec<Option<&str>> = scenario.flows.iter().map(|flow| flow.group.as_deref()).collect();
+    assert_eq!(groups, [Some("tested"), Some("background"), Some("background"), None]);
+    for name in ["newreno", "flow2", "short-small"] {
+        let problems = named(&[&format!("cubic; group={name}"), "newreno"]).unwrap_err();
+        assert_eq!(problems[0].place, "flows[0].group");
+        assert!(problems[0].message.contains(&format!("`{name}`")), "{problems:?}");
+    }
+    // An algorithm that is not among them is no hindrance.
+    assert!(named(&["cubic; group=vegas"]).is_ok());
 }
 
 #[test]
 fn what_contradicts_names_its_setting() {
     let refused = |settings: &[(&str, &str)]| said(settings).unwrap_err();
-    assert!(refused(&[("cross-flows", "2")]).starts_with("cross_flows: a parking lot and a satellite"));
+    let graph = Setup {
+        topology: Topology::Graph(crate::build::Graph::default().into()),
+        cross_flows: Some("2".parse().unwrap()),
+        ..Setup::default()
+    };
+    assert!(graph.scenario(&[cubic(1)], 1).unwrap_err()[0].message.starts_with("a graph has no place"));
     assert!(refused(&[("hops", "2")]).starts_with("hops: only a parking lot has hops"));
     assert!(refused(&[("satellite-rate", "1 Mbit/s")]).starts_with("satellite_rate: there is no satellite"));
     assert!(

@@ -1,6 +1,6 @@
 //! Metrics that are made from counts.
 
-use super::{Better, EACH, EVERY, Measure, Metric, RUN, SHARED};
+use super::{Better, EACH, EVERY, Measure, Metric, PART, RUN, SHARED};
 use crate::metrics::view::{self, View};
 
 pub(super) static COUNTED: &[Metric] = &[
@@ -25,6 +25,28 @@ pub(super) static COUNTED: &[Metric] = &[
         about: "The same over the time in which there were flows: to their stop, their completion or the end.",
         source: "",
         measure: Measure::Counted(|v, f| Some(view::throughput_active_bps(v, f))),
+    },
+    Metric {
+        name: "throughput_mean_bps",
+        title: "Mean throughput of a flow",
+        unit: "bit/s",
+        better: Better::More,
+        scopes: SHARED,
+        formula: "throughput of the flows / their number",
+        about: "Over the whole counted time, whenever flows began. Without short flows.",
+        source: "",
+        measure: Measure::Counted(view::throughput_mean_bps),
+    },
+    Metric {
+        name: "throughput_share",
+        title: "Share of the throughput",
+        unit: "",
+        better: Better::Neither,
+        scopes: PART,
+        formula: "throughput of the flows / throughput of all forward flows",
+        about: "From 0 to 1. Of what was carried; of what could have been, utilisation is the share. Not there if nothing was.",
+        source: "",
+        measure: Measure::Counted(view::throughput_share),
     },
     Metric {
         name: "goodput_bps",
@@ -55,8 +77,8 @@ pub(super) static COUNTED: &[Metric] = &[
         better: Better::More,
         scopes: SHARED,
         formula: "throughput of the flows that cross the bottleneck / its rate",
-        about: "From 0 to 1. Not there if the bottleneck has no rate.",
-        source: "",
+        about: "From 0 to 1. Not there if the bottleneck has no rate. It is also called normalised throughput.",
+        source: "CLTCP, figure 3 (normalised throughput)",
         measure: Measure::Counted(view::utilisation),
     },
     Metric {
@@ -234,6 +256,17 @@ pub(super) static COUNTED: &[Metric] = &[
         about: "From 1 up. Not there if a flow had none.",
         source: "Invs, figure 11",
         measure: Measure::Counted(view::throughput_ratio),
+    },
+    Metric {
+        name: "group_ratio",
+        title: "Throughput of one group over the other's",
+        unit: "",
+        better: Better::Neither,
+        scopes: RUN,
+        formula: "mean throughput of a flow of the first named group / of the second",
+        about: "Groups are in the order of their first flows; with cross flows it is `own` over `cross`. Not there unless there are two, or if the second had no throughput.",
+        source: "Invs, figure 10 a",
+        measure: Measure::Counted(view::group_ratio),
     },
     Metric {
         name: "cwnd_mean",

@@ -1,9 +1,21 @@
-//! Metrics of queues, and measures that compare two results.
+//! Metrics of links and their queues, and measures that compare two results.
 
 use super::{Better, Measure, Metric, Scope};
 use crate::metrics::comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
+use crate::metrics::view;
 
 pub(super) static QUEUES: &[Metric] = &[
+    Metric {
+        name: "link_utilisation",
+        title: "Utilisation of the link",
+        unit: "",
+        better: Better::More,
+        scopes: &[Scope::Queue],
+        formula: "throughput of the forward flows that cross the link / its rate",
+        about: "From 0 to 1; what the link carried and a later queue dropped does not count. Not there if it has no rate.",
+        source: "Invs, figure 10",
+        measure: Measure::Queue(view::link_utilisation),
+    },
     Metric {
         name: "mean_packets",
         title: "Mean queue",
@@ -13,9 +25,7 @@ pub(super) static QUEUES: &[Metric] = &[
         formula: "packets waiting, integrated over time / counted time",
         about: "Without the packet in transmission.",
         source: "",
-        measure: Measure::Queue(
-            |link, seconds| if seconds > 0.0 { link.waiting_integral / seconds } else { 0.0 },
-        ),
+        measure: Measure::Queue(|view, link| Some(view::mean_queue(view, link))),
     },
     Metric {
         name: "max_packets",
@@ -26,7 +36,7 @@ pub(super) static QUEUES: &[Metric] = &[
         formula: "most packets that ever waited",
         about: "Of the whole run, a warm-up included.",
         source: "",
-        measure: Measure::Queue(|link, _| link.max_waiting as f64),
+        measure: Measure::Queue(|view, link| Some(view.link(link).max_waiting as f64)),
     },
     Metric {
         name: "arrived",
@@ -37,7 +47,7 @@ pub(super) static QUEUES: &[Metric] = &[
         formula: "data packets and ACKs that came to the queue",
         about: "",
         source: "",
-        measure: Measure::Queue(|link, _| link.arrived as f64),
+        measure: Measure::Queue(|view, link| Some(view.link(link).arrived as f64)),
     },
     Metric {
         name: "dropped",
@@ -48,7 +58,7 @@ pub(super) static QUEUES: &[Metric] = &[
         formula: "data packets and ACKs that did not fit",
         about: "",
         source: "",
-        measure: Measure::Queue(|link, _| link.dropped as f64),
+        measure: Measure::Queue(|view, link| Some(view.link(link).dropped as f64)),
     },
     Metric {
         name: "marked",
@@ -59,7 +69,7 @@ pub(super) static QUEUES: &[Metric] = &[
         formula: "packets marked",
         about: "",
         source: "",
-        measure: Measure::Queue(|link, _| link.marked as f64),
+        measure: Measure::Queue(|view, link| Some(view.link(link).marked as f64)),
     },
     Metric {
         name: "lost_to_errors",
@@ -70,7 +80,7 @@ pub(super) static QUEUES: &[Metric] = &[
         formula: "packets lost on the line after the queue",
         about: "",
         source: "",
-        measure: Measure::Queue(|link, _| link.lost as f64),
+        measure: Measure::Queue(|view, link| Some(view.link(link).lost as f64)),
     },
 ];
 

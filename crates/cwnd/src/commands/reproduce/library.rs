@@ -142,6 +142,6 @@ mod tests {
         wrong(study("cwnd"), "`Figure 1`: the study `cwnd` does not show `nothing`");
         wrong(By::Table("nothing".to_owned()), "`Figure 1`: there is no table `nothing`");
         book.paper.parts[0].by = By::Models(vec!["zzz".to_owned()]);
-        assert!(check(book).is_err_and(|why| why.starts_with("there is no model `zzz`. There are ")));
+        assert!(check(book).is_err_and(|why| why.starts_with("there is no model `zzz`")));
     }
 }
