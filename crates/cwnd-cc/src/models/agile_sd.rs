@@ -27,7 +27,7 @@
 //! - *lambda_max = 1* is said to be exactly NewReno. It is from cwnd_degraded up; under it (after a timeout) equation 1
 //!   gives more than lambda_max.
 
-use super::{Line, Model, Panel, Quantity, steps};
+use super::{Line, Model, Panel, Path, Quantity, steps};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -89,6 +89,18 @@ impl Epoch {
         };
         self.loss - gap
     }
+}
+
+/// From the answer to one loss to the answer to the next on a path whose pipe is full even after a loss, s: the epoch with
+/// round trips of W/rate, a packet past the brim, and two round trips at a full buffer to notice the loss and to mend it.
+pub fn cycle(path: &Path, lambda_max: f64) -> f64 {
+    let top = path.window_max();
+    let epoch = Epoch { loss: top, degraded: BETA * top, lambda_max };
+    let (gap, last) = (epoch.gap(), epoch.last());
+    // The integrals of (top - g)/lambda(g) over the gap g, down to where lambda is 1 and from there.
+    let fast = last * (top * libm::log(lambda_max) - (gap - last));
+    let slow = last * (top - 0.5 * last);
+    (fast + slow) / path.packet_rate() + 3.0 * path.rtt_max()
 }
 
 /// An epoch on the paper's path: 1 Gbit/s and 12 ms, a maximum window of 1,500 packets.

@@ -47,6 +47,17 @@ fn an_epoch_in_real_numbers() {
     assert_eq!(epoch.window(60.0), 1_500.0);
 }
 
+#[test]
+fn a_cycle_on_a_full_pipe() {
+    // 1,428.571 packets of 1,050 bytes in 12 ms, with 250 of buffer 1,678.571: G = 83.9286, RTTmax = 14.1 ms.
+    let path = Path { rate_bps: 1e9, rtt: 0.012, packet_bytes: 1_050.0, buffer: 250.0 };
+    // lambda_max 1: 83.9286 (1,678.571 - 41.9643)/119,047.6 = 1.153807 s, and 42.3 ms.
+    assert_near(cycle(&path, 1.0), 1.196_107, 1e-5);
+    // lambda_max 3: last 27.9762; 27.9762 (1,678.571 ln 3 - 55.9524) = 50,025.1; 27.9762 (1,678.571 - 13.9881) = 46,568.7;
+    // together 96,593.8/119,047.6 = 0.811388 s, and 42.3 ms.
+    assert_near(cycle(&path, 3.0), 0.853_688, 2e-5);
+}
+
 /// The window packet by packet, by the equations as printed, against the real-valued model.
 #[test]
 fn the_model_is_the_algorithm_in_small_steps() {

@@ -1,0 +1,55 @@
+//! The studies of the models: the numbers that their claims hold runs against are the models' own.
+
+use cwnd_cc::models::{Path, agile_sd, cltcp, elastic};
+use cwnd_study::{Claim, ClaimKind, ClaimTest, Expectation, Study};
+
+/// A study's claims on a mean that are held against a number: the labels of the cells by axis, and the number.
+fn numbers(study: &str) -> Vec<(impl Fn(&str) -> String, f64)> {
+    let path = format!("{}/../../studies/{study}.toml", env!("CARGO_MANIFEST_DIR"));
+    let study = Study::load(path.as_ref(), &|_| Ok(())).unwrap();
+    let one = |claim: Claim| match claim.test {
+        ClaimTest::Measured { kind: ClaimKind::Mean { select, .. }, expect } => match expect {
+            Expectation::Printed { value, .. } => Some((move |axis: &str| select.0[axis][0].clone(), value)),
+            Expectation::Within(_) | Expectation::Gain(_) => None,
+        },
+        _ => None,
+    };
+    study.claims.into_iter().filter_map(one).collect()
+}
+
+#[track_caller]
+fn assert_close(written: f64, model: f64) {
+    // Four digits are written.
+    assert!((written / model - 1.0).abs() < 6e-4, "{written} is written, the model has {model}");
+}
+
+#[test]
+fn epochs_of_elastic_and_its_rivals() {
+    let claims = numbers("elastic/models");
+    assert!(claims.len() >= 12);
+    for (label, written) in claims {
+        let (variant, buffer) = (label("variant"), label("buffer"));
+        let (_, growth) = elastic::VARIANTS.iter().find(|(name, _)| *name == variant).expect(&variant);
+        assert_close(written, growth.cycle(&elastic::held_against(buffer.parse().unwrap())));
+    }
+}
+
+#[test]
+fn epochs_of_agile_sd() {
+    let claims = numbers("agile-sd/models");
+    assert_eq!(claims.len(), 4);
+    let path = Path { rate_bps: 1e9, rtt: 0.012, packet_bytes: 1_050.0, buffer: 250.0 };
+    for (label, written) in claims {
+        assert_close(written, agile_sd::cycle(&path, label("lambda").parse().unwrap()));
+    }
+}
+
+#[test]
+fn throughput_of_cltcp() {
+    let claims = numbers("cltcp/models");
+    assert_eq!(claims.len(), 12);
+    for (label, written) in claims {
+        let (n, loss) = (label("n").parse().unwrap(), label("per").parse().unwrap());
+        assert_close(written, cltcp::throughput(n, 0.08, loss));
+    }
+}
