@@ -50,7 +50,7 @@ pub static PAIRS: [Pair; 9] = [
     CUBIC,
     Pair { module: "highspeed", algorithm: "highspeed" },
     Pair { module: "htcp", algorithm: "htcp:rtt_scaling=true" },
-    Pair { module: "illinois", algorithm: "illinois" },
+    Pair { module: "illinois", algorithm: "illinois:keep_beta=true" },
     Pair { module: "scalable", algorithm: "scalable:ai_cnt=50" },
     Pair { module: "yeah", algorithm: "yeah" },
     COMPOUND,

@@ -23,6 +23,7 @@
 //! | `n_period` | 0 s | 0 to 10 | not given; 0 is each window of data, TCP-FIT has 0.5 |
 //! | `n_max` | 1000000 | 1 to 1000000 | the paper has no limit |
 //! | `ecn_cut` | off | | equation 4 cuts "for each loss" |
+//! | `n_in_recovery` | off | | not given; see below |
 //!
 //! Readings, where the paper is silent:
 //! - N is updated with alpha, at the end of each window of data, and no more often than `n_period`.
@@ -32,7 +33,8 @@
 //! - A mark alone does not cut the window. Were it to, then beside four Reno flows that keep the queue above K
 //!   CLTCP would be halved at every window and starve, while the paper's figure 4(a) shows it near Reno's
 //!   share. `ecn_cut` makes a mark a loss, as the core of ns-2's sender has it.
-//! - N stands still in slow start and in recovery; alpha is kept up to date in all states.
+//! - N stands still in slow start and in recovery; alpha is kept up to date in all states. With random losses of some
+//!   percent a large window is nearly always in recovery, and N hardly moves: `n_in_recovery` renews it there too.
 //! - While nothing was ever marked N grows by one each period without limit. `n_max` can end that.
 //! - Where ECN was not negotiated nothing could ever be marked: N stays 1, which is Reno.
 //! - A timeout takes N back to 1 and keeps alpha; the threshold is that of a loss.
@@ -80,6 +82,8 @@ parameters! {
         n_period: number(0.0, 0.0..=10.0), "s", "the paper says periodically; TCP-FIT has 0.5";
         /// The greatest N.
         n_max: number(1e6, 1.0..=1e6), "flows", "the paper has no limit";
+        /// Renew N in recovery too.
+        n_in_recovery: switch(false), "", "the paper says nothing of it";
         /// Answer a mark as a loss.
         ecn_cut: switch(false), "", "paper, equation 4: for each loss";
     }
@@ -152,9 +156,14 @@ impl CongestionControl for Cltcp {
 impl Cltcp {
     /// A window of data has ended, and with it perhaps a period of N.
     fn update_flows(&mut self, window: &Window, ack: &Ack) {
-        let steady = matches!(ack.state, State::Open | State::Disorder) && !window.in_slow_start();
+        let moves = match ack.state {
+            State::Open | State::Disorder => !window.in_slow_start(),
+            // The window is at its threshold then, which some stacks count to slow start.
+            State::Recovery => self.parameters.n_in_recovery,
+            State::Cwr | State::Loss => false,
+        };
         let due = ack.now.since(self.updated).as_secs_f64() >= self.parameters.n_period;
-        if !(self.marking && steady && due) {
+        if !(self.marking && moves && due) {
             return;
         }
         self.updated = ack.now;

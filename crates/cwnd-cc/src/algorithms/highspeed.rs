@@ -33,8 +33,8 @@ use crate::parts::{
     slow_start::{SlowStart, SlowStartKind},
 };
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Init, Nanos, ParameterSet, Signal,
-    Window, build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, ParameterSet,
+    Signal, Window, build,
 };
 
 /// What the registry says of it.
@@ -68,12 +68,17 @@ parameters! {
     }
 }
 
+/// What is given up at windows up to 38 segments.
+const FIRST_DECREASE: f64 = 0.5;
+
 /// HighSpeed TCP.
 #[derive(Clone, Debug)]
 pub struct HighSpeed {
     parameters: HighSpeedParameters,
     slow_start: SlowStart,
     response: HighSpeedResponse,
+    /// There was congestion avoidance.
+    avoided: bool,
 }
 
 impl Configurable for HighSpeed {
@@ -81,7 +86,7 @@ impl Configurable for HighSpeed {
 
     fn new(parameters: HighSpeedParameters) -> Self {
         let slow_start = slow_start(&parameters, Nanos::ZERO);
-        HighSpeed { parameters, slow_start, response: HighSpeedResponse::default() }
+        HighSpeed { parameters, slow_start, response: HighSpeedResponse::default(), avoided: false }
     }
 }
 
@@ -106,6 +111,7 @@ impl CongestionControl for HighSpeed {
         if acked == 0 || !ack.may_grow() {
             return;
         }
+        self.avoided = true;
         window.increase_weighted(acked, self.response.increase(window), window.cwnd);
     }
 
@@ -114,7 +120,10 @@ impl CongestionControl for HighSpeed {
         if congestion.is_repeated_timeout() {
             return;
         }
-        reno::give_up(window, self.response.decrease(window));
+        // The modules of Linux look up their row of the table in congestion avoidance alone, and begin with the first,
+        // which gives up a half.
+        let begun = self.avoided || window.arithmetic() == Arithmetic::Real;
+        reno::give_up(window, if begun { self.response.decrease(window) } else { FIRST_DECREASE });
         reno::hold_half_in_recovery(window);
     }
 }

@@ -148,7 +148,8 @@ impl CongestionControl for HTcp {
         let alpha = self.alpha(window, ack);
         match window.arithmetic() {
             Arithmetic::Real => window.increase_weighted(acked, alpha, cwnd),
-            _ => window.increase(acked, cwnd / alpha),
+            // A step takes as many as make alpha times their number at least the window.
+            _ => window.increase(acked, libm::ceil(cwnd / alpha)),
         }
     }
 
@@ -183,7 +184,8 @@ impl HTcp {
     #[inline]
     fn alpha(&self, window: &Window, ack: &Ack) -> f64 {
         let past = ack.now.secs_since(self.epoch.since) - self.parameters.delta_l;
-        let mut f = if past > 0.0 { 1.0 + 10.0 * past + 0.25 * past * past } else { 1.0 };
+        let f = if past > 0.0 { 1.0 + 10.0 * past + 0.25 * past * past } else { 1.0 };
+        let mut f = window.whole(f);
         if self.parameters.rtt_scaling && ack.min_rtt != Nanos::MAX {
             f = (f * (ack.min_rtt.as_secs_f64() * (1.0 / RTT_REF)).clamp(0.1, 2.0)).max(1.0);
         }

@@ -89,6 +89,8 @@ parameters! {
         eta3: number(0.8, 0.5..=1.0), "1", "paper, Linux";
         /// Round trips at little delay before the increase is the greatest again.
         theta: number(5.0, 1.0..=100.0), "round trips", "paper, Linux";
+        /// Keep beta of the window at a loss instead of giving it up.
+        keep_beta: switch(false), "", "the module of Linux 2.6.22, by mistake, and so in ns-2.35";
         /// Windows under this are Reno's.
         w_thresh: number(15.0, 1.0..=1000.0), "segments", "Linux, ns-2.35; 10 in the paper";
     }
@@ -160,7 +162,11 @@ impl CongestionControl for Illinois {
         if congestion.is_repeated_timeout() {
             return;
         }
-        reno::give_up(window, self.beta);
+        if self.parameters.keep_beta {
+            window.reduce_to(window.cwnd * self.beta);
+        } else {
+            reno::give_up(window, self.beta);
+        }
         reno::hold_half_in_recovery(window);
         if congestion.kind == CongestionKind::Timeout {
             self.alpha = 1.0;

@@ -18,10 +18,12 @@
 //! - *Equality* is never met by real numbers: the window would stall before Wsp. Within a packet of Wsp it grows by one
 //!   a round trip, as in the algorithm.
 //! - *Equations 7 to 9*, which the paper derives from equation 1, have the gap shrink by beta (k - beta)/k a round trip;
-//!   equation 1 says (k - beta)/k at most. The figures follow equation 1.
+//!   equation 1 says (k - beta)/k at most. The figures follow equation 1, and so does the steady state in [`steady`].
 //! - *Section 3.2.1* lets flow 1 (with the larger window) grow to a higher window before point B "so that" flow 2 gains.
 //!   It is flow 2 that goes higher: its saturation point is its window at the loss, flow 1's was lowered. The "formula
 //!   (6)" that does this is equation 5.
+
+pub mod steady;
 
 use super::{Line, Model, Panel, Quantity, steps};
 use alloc::format;
