@@ -81,7 +81,8 @@ impl ClaimUnit {
                 (None, None) => "anything".into(),
             },
             Expectation::Gain(gain) => format!("{}{unit}", end(*gain)),
-            Expectation::Printed { value, scale } => format!("{}{unit}", end(value / scale)),
+            // To the digit, as the publication has it.
+            Expectation::Printed { value, .. } => format!("{value}{unit}"),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::claim_unit::ClaimUnit;
 use super::html::{escape, inline};
 use cwnd_study::claims::{self, Judgement, Verdict};
-use cwnd_study::{Claim, ClaimTest, Results, Study};
+use cwnd_study::{Claim, ClaimTest, Expectation, Results, Study};
 
 /// A claim with what came of it.
 pub struct Told<'a> {
@@ -40,6 +40,16 @@ impl<'a> Told<'a> {
     /// What is measured, in words; none if it cannot be.
     pub fn what(&self) -> Option<String> {
         self.unit().map(|unit| unit.what)
+    }
+
+    /// The range that ours must lie in, where it is held against one: what the publication's words were read as.
+    pub fn range(&self) -> Option<String> {
+        match &self.claim.test {
+            ClaimTest::Measured { expect: expect @ Expectation::Within(_), .. } => {
+                self.unit().map(|unit| unit.expectation(expect))
+            }
+            ClaimTest::Measured { .. } | ClaimTest::NotTestable(_) => None,
+        }
     }
 
     fn unit(&self) -> Option<ClaimUnit> {
@@ -119,10 +129,13 @@ pub fn row(told: &Told<'_>, from: &str) -> String {
     };
     let ours = told.ours().map_or("<span class=\"none\">\u{2013}</span>".to_owned(), |ours| {
         let what = escape(&told.what().unwrap_or_default());
-        format!("<strong>{}</strong><span class=\"what\">{what}</span>", escape(&ours))
+        let range =
+            told.range().map(|range| format!(" <span class=\"what\">expected: {}</span>", escape(&range)));
+        let range = range.unwrap_or_default();
+        format!("<strong>{}</strong> <span class=\"what\">{what}</span>{range}", escape(&ours))
     });
     format!(
-        "<tr class=\"{class}\"><td>{badge}</td><td><p class=\"claim\">{text}{source}{from}</p>\
+        "<tr class=\"{class}\"><td>{badge}</td><td><p class=\"claim\">{text}{source}{from}</p> \
          <p class=\"why{by_rule}\">{why}</p>{notes}</td><td class=\"stated\">{stated}</td><td class=\"ours\">{ours}</td></tr>\n",
         by_rule =
             if ground.is_empty() && verdict.judgement != Judgement::NotTestable { " by-rule" } else { "" },

@@ -63,9 +63,9 @@ fn head(of: &PaperResults) -> Head {
     let done = runs().filter(|run| matches!(run.state, RunState::Done(_))).count();
     let all = runs().count();
     let scale = match of.scale {
-        RunScale::Paper => "the paper's own grids and repeats",
-        RunScale::Quick => "the quick scale: fewer repeats and points than the paper's",
-        RunScale::Sample => "a sample: one run of a few points, which carries few of the claims",
+        RunScale::Paper => "the paper's scale (its own grids and repeats)",
+        RunScale::Quick => "the quick scale (fewer repeats and points than the paper's)",
+        RunScale::Sample => "the sample scale (one run of a few points, which carries few of the claims)",
     };
     let studies = match of.studies.len() {
         1 => "1 study".to_owned(),
@@ -74,7 +74,7 @@ fn head(of: &PaperResults) -> Head {
     let version = of.studies.first().map(|study| made_by::version(&study.results)).unwrap_or_default();
     let mut below = format!(
         "<p class=\"reference\">{}. <cite>{}</cite>, {year}.</p>\n<p class=\"tally\">{}</p>\n\
-         <p class=\"status\">{studies} at {scale}: {} runs. {}.</p>\n",
+         <p class=\"status\">{studies}, {} runs, at {scale}. {}.</p>\n",
         inline(authors.trim_end_matches('.')),
         inline(published),
         claims::tally(&of.judgements()),

@@ -3,5 +3,6 @@
 mod figures;
 mod outline;
 mod page;
+mod paper;
 mod properties;
 mod synthetic;

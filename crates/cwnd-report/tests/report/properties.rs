@@ -9,6 +9,7 @@ use cwnd_study::{
     Axis, Figure, FigureKind, Point, Provenance, Results, RunResult, RunState, Scale, Selection, Study, Table,
 };
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 static SCENARIO: LazyLock<Scenario> = LazyLock::new(|| scenario(2));

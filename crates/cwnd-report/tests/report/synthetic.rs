@@ -5,8 +5,8 @@ use cwnd_report::figures::traces::Traces;
 use cwnd_scenario::build::Setup;
 use cwnd_scenario::{FlowGroup, Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
-    Axis, Cell, Claim, ClaimKind, ClaimTest, Expectation, Figure, FigureKind, Point, Provenance, Range,
-    Results, RunResult, RunState, Scale, Selection, Study, Table, TracePlan,
+    Axis, Cell, Claim, ClaimKind, ClaimTest, Expectation, Figure, FigureKind, Point, Printed, Provenance,
+    Range, Results, RunResult, RunState, Scale, Selection, Study, Table, TracePlan,
 };
 use std::collections::BTreeMap;
 
@@ -211,10 +211,19 @@ fn tables() -> Vec<Table> {
             columns: Some("variant".into()),
             metrics: vec!["throughput_bps".into(), "loss_ratio".into()],
             select: select(&[("per", &["1e-5"])]),
-            printed: Vec::new(),
-            scale: BTreeMap::new(),
+            printed: [("agile-sd", "5", 779.0), ("agile-sd", "500", 99.5), ("cubic-2008", "50", 700.25)]
+                .map(printed)
+                .into(),
+            scale: BTreeMap::from([("throughput_bps".into(), 1e-6)]),
         },
     ]
+}
+
+/// A number that the paper prints: in the single scenario, in Mbit/s.
+fn printed((variant, buffer, value): (&str, &str, f64)) -> Printed {
+    let at = [("variant", variant), ("scenario", "single"), ("buffer", buffer)];
+    let at = at.map(|(axis, label)| (axis.to_owned(), label.to_owned())).into();
+    Printed { at, metric: "throughput_bps".into(), value }
 }
 
 fn claims() -> Vec<Claim> {
@@ -278,6 +287,31 @@ fn claims() -> Vec<Claim> {
                 },
                 at_least(0.7),
             ),
+            because: None,
+        },
+        Claim {
+            text: "One flow of CUBIC with 50 packets of buffer has 700.25 Mbit/s.".into(),
+            source: None,
+            stated: None,
+            test: test(
+                ClaimKind::Mean {
+                    metric: "throughput_bps".into(),
+                    select: select(&[
+                        ("variant", &["cubic-2008"]),
+                        ("scenario", &["single"]),
+                        ("buffer", &["50"]),
+                        ("per", &["0"]),
+                    ]),
+                },
+                Expectation::Printed { value: 700.25, scale: 1e-6 },
+            ),
+            because: None,
+        },
+        Claim {
+            text: "It is good for the testbed.".into(),
+            source: Some("section 6".into()),
+            stated: Some("good".into()),
+            test: ClaimTest::NotTestable("there is no testbed here".into()),
             because: None,
         },
     ]
