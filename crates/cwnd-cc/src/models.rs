@@ -144,6 +144,7 @@ static MODELS: &[Model] = &[
     cltcp::THROUGHPUT,
     invs::FIGURE_1,
     invs::FIGURE_3,
+    invs::steady::STEADY_STATE,
 ];
 
 /// So many values from `from` to `to`, both included, at equal distances.

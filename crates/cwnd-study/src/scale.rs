@@ -1,7 +1,10 @@
 //! How much of a study is run: all of it, or a part that takes minutes.
 
 use crate::{Cell, Selection, Study};
-use std::fmt;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 /// How much of a study is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +15,7 @@ pub enum RunScale {
     /// What the file's `[quick]` leaves of it; all if it has none.
     Quick,
     /// What a machine checks at every change: of the quick scale one repeat, and of every axis that is a quantity the
-    /// first and the last value.
+    /// first and the last value that there is with all else equal.
     Sample,
 }
 
@@ -78,35 +81,60 @@ impl Study {
         if scale == RunScale::Paper {
             return whole.clone();
         }
-        let kept: Vec<Vec<usize>> = (0..whole.axes.len()).map(|axis| whole.kept(axis, scale)).collect();
-        let of_quick = whole.quick.as_ref().and_then(|quick| quick.repeats).unwrap_or(whole.repeats);
+        let quick = whole.quick.clone().unwrap_or_default();
+        let mut cells: Vec<usize> = whole.select(&quick.axes).collect();
+        if scale == RunScale::Sample {
+            cells = whole.at_the_ends(&cells);
+        }
+        let kept: Vec<Vec<usize>> = (0..whole.axes.len()).map(|axis| whole.points_of(&cells, axis)).collect();
         let mut study = whole.clone();
-        study.repeats = if scale == RunScale::Sample { 1 } else { of_quick };
+        study.repeats = if scale == RunScale::Sample { 1 } else { quick.repeats.unwrap_or(whole.repeats) };
         for (axis, kept) in study.axes.iter_mut().zip(&kept) {
             axis.points = kept.iter().map(|point| axis.points[*point].clone()).collect();
         }
-        study.cells = whole.cells.iter().filter_map(|cell| cell.among(&kept)).collect();
+        study.cells = cells.iter().filter_map(|cell| whole.cells[*cell].among(&kept)).collect();
         study.reduced = Some(Reduced { scale, whole: Box::new(whole.clone()) });
         study
     }
 
-    /// The points of an axis that are left.
-    fn kept(&self, axis: usize, scale: RunScale) -> Vec<usize> {
-        let axis = &self.axes[axis];
-        let named = self.quick.as_ref().and_then(|quick| quick.axes.0.get(&axis.name));
-        let is_named = |point: &usize| named.is_none_or(|labels| labels.contains(&axis.points[*point].label));
-        let kept: Vec<usize> = (0..axis.points.len()).filter(is_named).collect();
-        let is_quantity = axis.points.iter().all(|point| point.value.is_some());
-        if scale != RunScale::Sample || !is_quantity {
-            return kept;
+    /// Of some cells those that stand at an end of every axis that is a quantity: no cell before them, or none behind
+    /// them, differs in that axis alone. Of a full grid these are its corners; of a grid in which one axis varies at a
+    /// time, the ends of its arms. A derived metric's reference is kept, since without it there are no values.
+    fn at_the_ends(&self, cells: &[usize]) -> Vec<usize> {
+        let mut kept = cells.to_vec();
+        for axis in (0..self.axes.len()).filter(|axis| self.is_quantity(*axis)) {
+            let mut ends: BTreeMap<Vec<usize>, (usize, usize)> = BTreeMap::new();
+            let others = |cell: usize| {
+                let mut others = self.cells[cell].coordinates.clone();
+                (others.remove(axis), others)
+            };
+            for (point, others) in cells.iter().map(|cell| others(*cell)) {
+                let (first, last) = ends.entry(others).or_insert((point, point));
+                (*first, *last) = (point.min(*first), point.max(*last));
+            }
+            kept.retain(|cell| {
+                let (point, others) = others(*cell);
+                let is_end = ends.get(&others).is_some_and(|(first, last)| point == *first || point == *last);
+                is_end || self.is_reference(axis, point)
+            });
         }
-        // Without its reference a derived metric has no values.
-        let is_reference = |point: usize| {
-            let label = &axis.points[point].label;
-            self.derived.iter().any(|derived| derived.axis == axis.name && derived.reference == *label)
-        };
-        let is_end = |point: usize| kept.first() == Some(&point) || kept.last() == Some(&point);
-        kept.iter().copied().filter(|point| is_end(*point) || is_reference(*point)).collect()
+        kept
+    }
+
+    fn is_quantity(&self, axis: usize) -> bool {
+        self.axes[axis].points.iter().all(|point| point.value.is_some())
+    }
+
+    fn is_reference(&self, axis: usize, point: usize) -> bool {
+        let axis = &self.axes[axis];
+        let label = &axis.points[point].label;
+        self.derived.iter().any(|derived| derived.axis == axis.name && derived.reference == *label)
+    }
+
+    /// The points of an axis that any of some cells has, in the axis's order.
+    fn points_of(&self, cells: &[usize], axis: usize) -> Vec<usize> {
+        let points: BTreeSet<usize> = cells.iter().map(|cell| self.cells[*cell].coordinates[axis]).collect();
+        points.into_iter().collect()
     }
 }
 

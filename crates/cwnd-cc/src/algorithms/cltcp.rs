@@ -157,13 +157,13 @@ impl Cltcp {
     /// A window of data has ended, and with it perhaps a period of N.
     fn update_flows(&mut self, window: &Window, ack: &Ack) {
         let moves = match ack.state {
-            State::Open | State::Disorder => true,
+            State::Open | State::Disorder => !window.in_slow_start(),
+            // The window is at its threshold then, which some stacks count to slow start.
             State::Recovery => self.parameters.n_in_recovery,
             State::Cwr | State::Loss => false,
         };
-        let steady = moves && !window.in_slow_start();
         let due = ack.now.since(self.updated).as_secs_f64() >= self.parameters.n_period;
-        if !(self.marking && steady && due) {
+        if !(self.marking && moves && due) {
             return;
         }
         self.updated = ack.now;

@@ -105,7 +105,8 @@ fn n_may_be_renewed_in_recovery() {
     let mut cltcp =
         Cltcp { flows: 3.0, ..cltcp(CltcpParameters { n_in_recovery: true, ..Default::default() }) };
     let recovering = Ack { acked: 100, marked: 0, state: State::Recovery, round_start: true, ..ack(0) };
-    let mut window = window(100.0, Arithmetic::Real);
+    // At its threshold, where a loss leaves it.
+    let mut window = window_with(100.0, 100.0, Arithmetic::Real);
     cltcp.on_ack(&mut window, &recovering);
     assert_eq!((cltcp.flows, window.cwnd), (4.0, 100.0));
     // After a timeout it still waits.

@@ -57,6 +57,67 @@
 //! 1,500 bytes (C = 1,291, k = 21.9) it is six packets, the epochs have 219 and 88 round trips, and the mean window is
 //! 1,183; where the assumption held it would be 1,244.
 
+use super::{BETA, increase_factor};
+use crate::models::{Line, Model, Panel, Quantity, ratios};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The steady state against the rate of a path, as printed and as corrected.
+pub const STEADY_STATE: Model = Model {
+    name: "invs-steady-state",
+    title: "The steady state of one flow, as printed and corrected",
+    source: "Invs, equations 7 to 14, against its equations 1 and 5",
+    reading: "Round trips from one loss to the next, and the mean window over round trips as a part of what path and buffer hold. \
+              RTT 80 ms, a buffer of one bandwidth-delay product, packets of 1,500 bytes, beta = 0.8, c = 1. A saturation \
+              point is lowered and raised in turn; the middle line is what the paper's own assumption, that an epoch ends \
+              where the last one did, would have been.",
+    x: Quantity::log("rate", "Mbit/s").within(20.0, 1_000.0),
+    panels: steady_state,
+};
+
+fn steady_state() -> Vec<Panel> {
+    const RTT: f64 = 0.08;
+    let at = |rate: f64| {
+        let bits = rate * 1e6 * RTT;
+        Cycle { room: 2.0 * bits / (8.0 * 1_500.0), k: increase_factor(1.0, RTT, bits), beta: BETA }
+    };
+    let curve = |label: &str, of: &dyn Fn(Cycle) -> f64| {
+        Line::curve(label, ratios(20.0, 1_000.0, 120).map(|rate| (rate, of(at(rate)))).collect())
+    };
+    let assumed = |cycle: Cycle| Steady { saturation: cycle.room, k: cycle.k, beta: cycle.beta };
+    let lengths = vec![
+        curve("lowered saturation point", &|cycle| cycle.round_trips().0),
+        curve("one kind of epoch", &|cycle| assumed(cycle).round_trips()),
+        curve("raised saturation point", &|cycle| cycle.round_trips().1),
+        curve("as printed, equation 8", &|cycle| printed(cycle).0),
+    ];
+    let windows = vec![
+        curve("both kinds in turn", &|cycle| cycle.mean_window() / cycle.room),
+        curve("one kind of epoch", &|cycle| assumed(cycle).mean_window() / cycle.room),
+        curve("as printed, equation 8", &|cycle| printed(cycle).1 / cycle.room),
+    ];
+    vec![
+        Panel {
+            title: "Length of an epoch",
+            y: Quantity::linear("round trips", "").from(0.0),
+            lines: lengths,
+        },
+        Panel {
+            title: "Mean window",
+            y: Quantity::linear("part of the room", "").within(0.0, 1.0),
+            lines: windows,
+        },
+    ]
+}
+
+/// Round trips (equation 8) and mean window (equations 8 and 9) as the paper prints them, where an epoch ends at the room.
+fn printed(Cycle { room, k, beta }: Cycle) -> (f64, f64) {
+    let gap = (1.0 - beta) * room;
+    let round_trips = libm::log(gap) / libm::log(k / (beta * (k - beta)));
+    let packets = room * (round_trips - k * (gap - 1.0) / ((k - k * beta + beta * beta) * gap));
+    (round_trips, packets / round_trips)
+}
+
 /// A flow alone on a path that it saturates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
@@ -319,8 +380,10 @@ mod tests {
     fn the_papers_equation_7_is_six_times_too_fast() {
         let steady = Steady { saturation: 1_333.0, k: 21.7, beta: 0.8 };
         // Equation 8: ln(0.2 x 1,333)/ln(21.7/(0.8 x 20.9)) = 5.58575/0.26071.
-        let printed = libm::log(0.2 * 1_333.0) / libm::log(21.7 / (0.8 * 20.9));
-        assert_near(printed, 21.43, 0.01);
+        let (round_trips, window) = printed(Cycle { room: 1_333.0, k: 21.7, beta: 0.8 });
+        assert_near(round_trips, 21.43, 0.01);
+        // Equation 9: 1,333 (21.43 - 21.7 x 265.6/(4.98 x 266.6)) = 1,333 x 17.09, over 21.43.
+        assert_near(window, 1_063.0, 1.0);
         assert_near(steady.round_trips(), 127.037, 0.001);
     }
 

@@ -127,6 +127,15 @@ fn the_quick_scale_leaves_some_points_and_the_sample_their_ends() {
 }
 
 #[test]
+fn a_sample_of_a_cross_has_the_ends_of_its_arms() {
+    let text = "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10, 20, 30]\n\
+                [[axes]]\nname = \"rate\"\nkey = \"rate\"\nvalues = [\"1 Mbit/s\", \"2 Mbit/s\", \"3 Mbit/s\"]\n\
+                [[skip]]\nbuffer = [5, 20, 30]\nrate = [\"1 Mbit/s\", \"3 Mbit/s\"]\n";
+    let sample = parse(text).unwrap_or_else(|error| panic!("{error}")).at_scale(RunScale::Sample);
+    assert_eq!(cells(&sample), ["5, 2 Mbit/s", "10, 1 Mbit/s", "10, 3 Mbit/s", "30, 2 Mbit/s"]);
+}
+
+#[test]
 fn a_run_is_the_same_at_every_scale() {
     let plain = study("");
     let whole = study(
