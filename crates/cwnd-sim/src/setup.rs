@@ -32,7 +32,7 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
 
 /// Wire bytes of the smallest packet there can be.
 pub fn smallest_packet(scenario: &Scenario) -> u32 {
-    scenario.stack.ack_size.min(scenario.stack.data_overhead + 1)
+    scenario.stack.ack_size.min(scenario.stack.data_overhead + 1).min(NS2_SYN)
 }
 
 /// Segments of a transfer, and the payload of its last one.
