@@ -1,7 +1,7 @@
 //! Recovery as ns-2.35's TCP-Linux has it: forward acknowledgement, rate halving beside a window that is reduced at
 //! once, and a scoreboard that is forgotten at the end.
 
-use crate::bench::{Bench, FULL, MS, sender_config, window};
+use crate::bench::{Bench, MS, sender_config, window};
 use crate::fake::Fake;
 use cwnd_cc::State;
 use cwnd_scenario::Recovery;
@@ -168,17 +168,4 @@ fn a_timeouts_slow_start_jumps_to_ssthresh_when_all_is_repaired() {
     assert_eq!(bench.windows(), (1.0, 5.0));
     assert_eq!(bench.ack(1200 * MS, 10), [10, 11, 12]);
     assert_eq!((bench.windows(), bench.sender.state()), ((3.0, 5.0), State::Open));
-}
-
-#[test]
-fn the_first_segment_weighs_as_a_syn() {
-    let config = SenderConfig { first_packet_size: 40, ..config(3.0) };
-    let mut bench = Bench::idle(config, Fake::fixed());
-    bench.sender_timer(0);
-    let sizes: Vec<u16> = bench.packets().iter().map(|(_, packet)| packet.size).collect();
-    assert_eq!(sizes, [40, FULL as u16, FULL as u16]);
-    // So does its copy.
-    bench.sender_timer(bench.sender.deadline());
-    let again = bench.packets();
-    assert_eq!((again[0].1.seq, again[0].1.size), (0, 40));
 }
