@@ -41,10 +41,6 @@ pub fn segments(bytes: u64, payload: u32) -> (u64, u32) {
     (segments, (bytes - (segments - 1) * u64::from(payload)) as u32)
 }
 
-/// Wire bytes of ns-2's first segment: its agent has no handshake, but sends headers alone, without options, and counts
-/// them as a segment.
-const NS2_SYN: u32 = 40;
-
 /// Sender and receiver of each flow, and the engine's clock at the scenario's time zero.
 pub fn endpoints(
     scenario: &Scenario,
@@ -63,11 +59,6 @@ pub fn endpoints(
         let sender = SenderConfig {
             channel: 2 * i as u32,
             packet_size: stack.full_packet(),
-            first_packet_size: match segments {
-                1 => last_payload + stack.data_overhead,
-                _ if stack.profile == StackProfile::Ns2 && !stack.handshake => NS2_SYN,
-                _ => stack.full_packet(),
-            },
             last_packet_size: last_payload + stack.data_overhead,
             segments,
             ack_size: stack.ack_size,

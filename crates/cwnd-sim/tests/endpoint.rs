@@ -18,6 +18,8 @@ mod fake;
 mod lifetime;
 #[path = "endpoint/newreno.rs"]
 mod newreno;
+#[path = "endpoint/ns2.rs"]
+mod ns2;
 #[path = "endpoint/pacing.rs"]
 mod pacing;
 #[path = "endpoint/rate_samples.rs"]

@@ -94,6 +94,8 @@ pub struct HTcp {
     parameters: HTcpParameters,
     epoch: Epoch,
     before: Epoch,
+    /// Alpha as the integer arithmetics hold it.
+    held_alpha: f64,
     throughput: Throughput,
 }
 
@@ -107,14 +109,17 @@ struct Epoch {
     rtt_max: Nanos,
     /// B(k-1); 0 if there is none.
     last_peak: f64,
+    /// The throughput was steady at that event.
+    steady: bool,
 }
 
 impl Configurable for HTcp {
     type Parameters = HTcpParameters;
 
     fn new(parameters: HTcpParameters) -> Self {
-        let epoch = Epoch { since: Nanos::ZERO, beta: BETA.0, rtt_max: Nanos::ZERO, last_peak: 0.0 };
-        HTcp { parameters, epoch, before: epoch, throughput: Throughput::default() }
+        let epoch =
+            Epoch { since: Nanos::ZERO, beta: BETA.0, rtt_max: Nanos::ZERO, last_peak: 0.0, steady: false };
+        HTcp { parameters, epoch, before: epoch, held_alpha: 1.0, throughput: Throughput::default() }
     }
 }
 
@@ -145,11 +150,15 @@ impl CongestionControl for HTcp {
             }
         }
         let cwnd = window.cwnd;
-        let alpha = self.alpha(window, ack);
-        match window.arithmetic() {
-            Arithmetic::Real => window.increase_weighted(acked, alpha, cwnd),
-            // A step takes as many as make alpha times their number at least the window.
-            _ => window.increase(acked, libm::ceil(cwnd / alpha)),
+        if window.arithmetic() == Arithmetic::Real {
+            let alpha = self.alpha(window, ack.now, ack.min_rtt);
+            return window.increase_weighted(acked, alpha, cwnd);
+        }
+        // The module renews alpha only when the window has made a step, and a step takes as many segments as make
+        // alpha times their number at least the window.
+        window.increase(acked, libm::ceil(cwnd / self.held_alpha));
+        if window.cwnd != cwnd {
+            self.held_alpha = self.alpha(window, ack.now, ack.min_rtt);
         }
     }
 
@@ -159,7 +168,8 @@ impl CongestionControl for HTcp {
         }
         self.before = self.epoch;
         let peak = self.throughput.peak;
-        self.epoch.beta = self.backoff(peak, congestion.min_rtt);
+        self.epoch.beta = self.backoff(peak, congestion.min_rtt, window.arithmetic());
+        self.held_alpha = self.alpha(window, congestion.now, congestion.min_rtt);
         self.epoch.last_peak = peak;
         self.epoch.since = congestion.now;
         if self.epoch.rtt_max > congestion.min_rtt {
@@ -182,21 +192,24 @@ impl CongestionControl for HTcp {
 impl HTcp {
     /// Segments a round trip.
     #[inline]
-    fn alpha(&self, window: &Window, ack: &Ack) -> f64 {
-        let past = ack.now.secs_since(self.epoch.since) - self.parameters.delta_l;
+    fn alpha(&self, window: &Window, now: Nanos, min_rtt: Nanos) -> f64 {
+        let past = now.secs_since(self.epoch.since) - self.parameters.delta_l;
         let f = if past > 0.0 { 1.0 + 10.0 * past + 0.25 * past * past } else { 1.0 };
         let mut f = window.whole(f);
-        if self.parameters.rtt_scaling && ack.min_rtt != Nanos::MAX {
-            f = (f * (ack.min_rtt.as_secs_f64() * (1.0 / RTT_REF)).clamp(0.1, 2.0)).max(1.0);
+        if self.parameters.rtt_scaling && min_rtt != Nanos::MAX {
+            f = (f * (min_rtt.as_secs_f64() * (1.0 / RTT_REF)).clamp(0.1, 2.0)).max(1.0);
         }
         2.0 * (1.0 - self.epoch.beta) * window.whole(f)
     }
 
     /// The fraction of the window to keep.
-    fn backoff(&self, peak: f64, min_rtt: Nanos) -> f64 {
+    fn backoff(&mut self, peak: f64, min_rtt: Nanos, arithmetic: Arithmetic) -> f64 {
         let (least, most) = BETA;
         let last = self.epoch.last_peak;
-        let steady = last > 0.0 && (peak - last).abs() <= 0.2 * last;
+        let mut steady = last > 0.0 && (peak - last).abs() <= 0.2 * last;
+        // The module waits for a second steady event.
+        let was_steady = core::mem::replace(&mut self.epoch.steady, steady);
+        steady &= was_steady || arithmetic == Arithmetic::Real;
         if !self.parameters.adaptive_backoff || !steady || self.epoch.rtt_max.0 == 0 {
             return least;
         }

@@ -27,8 +27,6 @@ pub struct SenderConfig {
     pub channel: u32,
     /// Wire bytes of a full data packet.
     pub packet_size: u32,
-    /// Wire bytes of the first data packet: ns-2's is a SYN without data that counts as a segment.
-    pub first_packet_size: u32,
     /// Wire bytes of the last data packet of a transfer.
     pub last_packet_size: u32,
     /// Segments to send; `u64::MAX` for a bulk flow.

@@ -158,7 +158,7 @@ impl Sender {
             self.rto_at = now + self.rtt.timeout();
         }
         let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, false) };
-        out.emit(now, self.any_packet(now, segment, flags));
+        out.emit(now, self.packet(now, segment, flags));
         if self.state != State::Open {
             self.prr.out += 1;
         }
@@ -180,7 +180,7 @@ impl Sender {
             self.copies += 1;
         }
         let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, true) };
-        out.emit(now, self.any_packet(now, segment, flags));
+        out.emit(now, self.packet(now, segment, flags));
     }
 
     /// Keep a record of the segment, and find its ECN flags.
@@ -198,14 +198,6 @@ impl Sender {
         }
     }
 
-    /// A packet that may be the first.
-    #[inline(always)]
-    fn any_packet(&self, now: u64, segment: u64, flags: u16) -> Packet {
-        let packet = self.packet(now, segment, flags);
-        if segment == 0 { Packet { size: self.config.first_packet_size as u16, ..packet } } else { packet }
-    }
-
-    /// A packet that is not the first.
     #[inline(always)]
     pub(super) fn packet(&self, now: u64, segment: u64, flags: u16) -> Packet {
         let last = segment + 1 == self.config.segments;

@@ -1,5 +1,4 @@
-//! How the window falls during recovery: proportional rate reduction (RFC 6937) and the rate halving of the
-//! `ns2` profile.
+//! How the window falls during recovery: proportional rate reduction (RFC 6937).
 
 use crate::bench::{Bench, MS, sender_config, window};
 use crate::fake::Fake;
@@ -165,90 +164,4 @@ fn an_echo_reduces_proportionally_too() {
         (1..=10).map(|k| bench.flagged((100 + u64::from(k)) * MS, k, &[], ECE).len()).collect();
     assert_eq!(bench.sender.state(), State::Cwr);
     assert_eq!(counts, [1, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
-}
-
-#[test]
-fn rate_halving_takes_one_segment_for_every_second_ack() {
-    // RFC 6937 section 4 shows it beside its own table (rate halving, window 20, ssthresh 10, one loss). From
-    // the third SACK on: a window of at most in flight + 1, and one less at every second ACK:
-    //  ACK  in flight  cwnd               sends
-    //    3     18      min(20, 19) = 19   the lost segment -> 19
-    //    4     18      19 - 1 = 18        -
-    //    5     17      18                 one -> 18
-    //    6     17      18 - 1 = 17        -
-    //    7     16      17                 one -> 17
-    //    and so on: cwnd 16 at 8, 15 at 10, 14 at 12, 13 at 14, 12 at 16, 11 at 18
-    //   19     10      11                 one -> 11
-    //   20     10      11 - 1 = 10        -
-    //   21      9      10 = ssthresh      one -> 10
-    let mut bench = Bench::started(config(20.0, Recovery::Ns2), Fake::fixed());
-    let table = one_loss(&mut bench, 21);
-    let counts: Vec<usize> = table.iter().map(|(sent, _)| sent.len()).collect();
-    assert_eq!(counts, [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
-    let pipes: Vec<u32> = table.iter().map(|(_, pipe)| *pipe).collect();
-    assert_eq!(pipes, [20, 20, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10]);
-    assert_eq!(table[2].0, [0]);
-    assert_eq!(bench.windows(), (10.0, 10.0));
-    // The end: all of 0..22 is acknowledged. New since: 22 at ACK 5 and one at each of 7, 9, ..., 21, nine
-    // segments; min(ssthresh 10, 9 + 3) = 10 lets one go.
-    assert_eq!(bench.ack(300 * MS, 22), [31]);
-    assert_eq!(bench.windows(), (10.0, 10.0));
-}
-
-#[test]
-fn rate_halving_goes_down_to_the_window_to_hold() {
-    // recovery_cwnd 8 under ssthresh 10: the halving goes on below ssthresh. 19 at ACK 3, one less at each of
-    // ACKs 4, 6, ..., 22 (9) and 24 (8); at ACK 26 it would be 7: it stays 8.
-    let fake = Fake { ssthresh: Some(10.0), recovery_cwnd: Some(8.0), ..Fake::fixed() };
-    let mut bench = Bench::started(config(20.0, Recovery::Ns2), fake);
-    one_loss(&mut bench, 23);
-    assert_eq!(bench.windows(), (9.0, 10.0));
-    let mut windows = Vec::new();
-    for to in 25..=29 {
-        bench.sack((100 + u64::from(to)) * MS, 0, &[(1, to)]);
-        windows.push(bench.windows().0);
-    }
-    assert_eq!(windows, [8.0, 8.0, 8.0, 8.0, 8.0]);
-}
-
-#[test]
-fn rate_halving_never_opens_over_what_is_in_flight_and_one() {
-    // Heavy loss: window 20, segments 0..15 lost. SACKs of 15 and 16 send 20 and 21; at that of 17 in flight
-    // = 22 - 3 - 15 = 4, so the window is 5 at once: the first lost segment goes, and the pipe is 5. At each
-    // further SACK in flight falls to 4, the window is min(5 or less, 4 + 1); every second ACK takes one:
-    // but ssthresh is 10, which is more than the window: nothing is taken below it. So one goes for one.
-    let mut bench = Bench::started(config(20.0, Recovery::Ns2), Fake::fixed());
-    let sent: Vec<Vec<u32>> =
-        (16..=22).map(|to| bench.sack((100 + u64::from(to)) * MS, 0, &[(15, to)])).collect();
-    let expected: [&[u32]; 7] = [&[20], &[21], &[0], &[1], &[2], &[3], &[4]];
-    assert_eq!(sent, expected);
-    assert_eq!((bench.sender.in_flight(), bench.windows()), (5, (5.0, 10.0)));
-}
-
-#[test]
-fn rate_halving_ends_with_a_small_burst_at_most() {
-    // At the end cwnd = min(ssthresh, in flight + 3). Ten outstanding, 0 lost, ssthresh 5, and a receive
-    // window of 10 that keeps new segments back: nothing is in flight when the copy is acknowledged, so
-    // min(5, 0 + 3) = 3 segments go.
-    let config = SenderConfig { receive_window: 10, ..config(10.0, Recovery::Ns2) };
-    let mut bench = Bench::started(config, Fake::fixed());
-    let sent: Vec<u32> =
-        (2..=10).flat_map(|to| bench.sack((100 + u64::from(to)) * MS, 0, &[(1, to)])).collect();
-    assert_eq!(sent, [0]);
-    assert_eq!(bench.ack(200 * MS, 10), [10, 11, 12]);
-    assert_eq!(bench.windows(), (3.0, 5.0));
-}
-
-#[test]
-fn rate_halving_does_not_count_acks_that_tell_nothing() {
-    // A duplicate that names nothing new is no ACK of the halving: after SACK 3 (cwnd 19) two of those
-    // change nothing; the next SACK takes one.
-    let mut bench = Bench::started(config(20.0, Recovery::Ns2), Fake::fixed());
-    one_loss(&mut bench, 3);
-    assert_eq!(bench.windows().0, 19.0);
-    bench.sack(110 * MS, 0, &[(1, 4)]);
-    bench.sack(111 * MS, 0, &[(1, 4)]);
-    assert_eq!(bench.windows().0, 19.0);
-    bench.sack(112 * MS, 0, &[(1, 5)]);
-    assert_eq!(bench.windows().0, 18.0);
 }

@@ -134,3 +134,18 @@ fn a_copy_of_a_segment_that_is_not_listed_any_more_puts_its_block_first() {
     let seen = reports(receiver_config(), &segments);
     assert_eq!(seen.last().unwrap()[0], (2, 3));
 }
+
+#[test]
+fn a_range_that_is_crowded_out_is_told_of_again_when_it_is_remembered() {
+    // 0 is missing; 2, 4, 6, 8 come. 7 joins 6 and 8: of the ranges so far, one that remembers three knows (4, 5) only.
+    for (sack_memory, expected) in [(3, &[(6, 9), (4, 5)][..]), (8, &[(6, 9), (4, 5), (2, 3)])] {
+        let mut far = Far::new(ReceiverConfig { sack_memory, ..receiver_config() });
+        let mut told = Vec::new();
+        for (at, seq) in [2, 4, 6, 8, 7].into_iter().enumerate() {
+            told = far.data(100 + at as u64, seq).remove(0).blocks;
+        }
+        assert_eq!(told, expected);
+        // What was crowded out is held all the same: 3 joins 2 and 4.
+        assert_eq!(far.data(200, 3).remove(0).blocks[0], (2, 5));
+    }
+}

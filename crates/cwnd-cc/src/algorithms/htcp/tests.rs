@@ -165,10 +165,23 @@ fn time_counts_from_the_end_of_recovery() {
 
 #[test]
 fn integers_take_whole_factors() {
-    // 2 s: 11.25 is 11, so W = 110 takes a step after 10 ACKs, in Linux 2.6 after 11.
-    for (arithmetic, acks) in [(Arithmetic::Linux, 10), (Arithmetic::Linux26, 11)] {
-        let mut window = window(110.0, arithmetic);
-        assert_eq!(acks_for_a_segment(&mut htcp(), &mut window, &ack(2000)), acks);
+    // 2 s: 11.25 is 11, so W = 109 takes a step after 10 ACKs (9 make 99), in Linux 2.6 after 11. It is so from the
+    // second step on: alpha is renewed at steps, and the first, from 108, takes 108 or one more.
+    for (arithmetic, acks) in [(Arithmetic::Linux, [108, 10]), (Arithmetic::Linux26, [109, 11])] {
+        let mut window = window(108.0, arithmetic);
+        let mut htcp = htcp();
+        let taken = acks.map(|_| acks_for_a_segment(&mut htcp, &mut window, &ack(2000)));
+        assert_eq!(taken, acks);
+    }
+}
+
+#[test]
+fn integers_wait_for_a_second_steady_event() {
+    // 100/125 = 0.8 where the throughput is steady; the module gives up a half the first time that it is.
+    for (arithmetic, expected) in [(Arithmetic::Real, [0.8, 0.8]), (Arithmetic::Linux26, [0.5, 0.8])] {
+        let mut htcp = measured(125, 1000.0, 1000.0);
+        let betas = expected.map(|_| htcp.backoff(1000.0, ms(100), arithmetic));
+        assert_eq!(betas, expected);
     }
 }
 
