@@ -49,7 +49,10 @@ pub fn print(library: &[Book], out: &Path) -> Result<(), Failure> {
             }
             table.row(row);
         }
-        text += &format!("\n{table}\n");
+        text += &match book.studies.is_empty() {
+            true => "\n    no studies yet\n\n".to_owned(),
+            false => format!("\n{table}\n"),
+        };
     }
     let [quick, whole] = sums.map(check::duration);
     text += &format!(
