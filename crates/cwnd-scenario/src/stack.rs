@@ -14,9 +14,10 @@ pub enum StackProfile {
 /// How losses are repaired, and how the window moves meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// Rate halving: the window falls by one segment for every second ACK, down to the algorithm's answer;
-    /// when recovery ends it is `ssthresh`, but no more than what is in flight and a small burst (ns-2.35's
-    /// TCP-Linux).
+    /// ns-2.35's TCP-Linux: forward acknowledgement; the window is reduced at once, and what is in flight falls by one
+    /// segment for every two that leave; at the end a window below `ssthresh` is raised to it, but to no more than what is
+    /// in flight and a small burst, and the scoreboard is forgotten. Every ACK starts the timer anew, and the floor of the
+    /// timeout is under the whole of it.
     Ns2,
     /// Proportional rate reduction (RFC 6937) down to `ssthresh`.
     Prr,

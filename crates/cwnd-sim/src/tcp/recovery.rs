@@ -1,7 +1,7 @@
 //! Loss recovery: duplicate ACKs, SACK blocks, ECN echoes and timeouts.
 //!
 //! With SACK, RFC 6675: a segment is lost when three above it are SACKed, and what is in flight is
-//! counted as its `pipe`. Without, RFC 6582 (NewReno), told in the same terms: every duplicate ACK says
+//! counted as its `pipe`; or, as ns-2.35's TCP-Linux, forward acknowledgement. Without, RFC 6582 (NewReno), told in the same terms: every duplicate ACK says
 //! that one segment has left the network, not which, so it counts like a SACK without a name; that is the
 //! window inflation of the RFC seen from the other side.
 

@@ -153,9 +153,11 @@ pub struct Sender {
     pub(super) recover: u64,
     pub(super) prr: Prr,
     pub(super) retransmissions: VecDeque<Retransmission>,
+    /// How many retransmissions there were, and one more than the number of the latest that is acknowledged.
     pub(super) copies: u64,
     pub(super) latest_copy: u64,
     pub(super) send_cwr: bool,
+    /// ns-2's rate halving: so many may be in flight though the window is less; zero outside recovery.
     pub(super) hold: u32,
     /// New segments sent on duplicate ACKs since the last new one; `newly_lost` since the last ACK.
     pub(super) limited_transmits: u32,
