@@ -129,8 +129,9 @@ pub fn row(told: &Told<'_>, from: &str) -> String {
     };
     let ours = told.ours().map_or("<span class=\"none\">\u{2013}</span>".to_owned(), |ours| {
         let what = escape(&told.what().unwrap_or_default());
-        let range =
-            told.range().map(|range| format!(" <span class=\"what\">expected: {}</span>", escape(&range)));
+        // Where nothing else is stated the range stands there already.
+        let range = told.range().filter(|_| claim.stated.is_some());
+        let range = range.map(|range| format!(" <span class=\"what\">expected: {}</span>", escape(&range)));
         let range = range.unwrap_or_default();
         format!("<strong>{}</strong> <span class=\"what\">{what}</span>{range}", escape(&ours))
     });

@@ -332,7 +332,9 @@ fn table_of_papers(papers: &[PaperResults], link: impl Fn(&Paper) -> String) -> 
         let class = claims::class(judgement);
         format!("<th scope=\"col\" class=\"count {class}\">{}</th>", judgement.name())
     };
-    let heads: String = Judgement::ALL.into_iter().map(head).collect();
+    let all: Vec<Judgement> = papers.iter().flat_map(PaperResults::judgements).collect();
+    let given: Vec<Judgement> = Judgement::ALL.into_iter().filter(|one| all.contains(one)).collect();
+    let heads: String = given.iter().copied().map(head).collect();
     let row = |of: &PaperResults| {
         let judgements = of.judgements();
         let count = |judgement: Judgement| {
@@ -347,7 +349,7 @@ fn table_of_papers(papers: &[PaperResults], link: impl Fn(&Paper) -> String) -> 
             escape(&link(&of.paper)),
             inline(title),
             inline(authors),
-            Judgement::ALL.into_iter().map(count).collect::<String>()
+            given.iter().copied().map(count).collect::<String>()
         )
     };
     format!(
