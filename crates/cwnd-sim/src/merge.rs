@@ -1,6 +1,6 @@
 //! Merging sorted inputs.
 
-/// Keys of inputs, smallest first. A few are kept sorted, many in a 4-ary heap.
+/// (time, input) pairs, smallest first; the input's number breaks ties. A few are kept sorted, many in a 4-ary heap.
 #[derive(Clone, Debug, Default)]
 pub struct Merge {
     /// A heap, and sorted unless there are or were many.
@@ -11,20 +11,18 @@ pub struct Merge {
 /// So many are few.
 const FEW: usize = 8;
 
-/// The first packet of an input.
+/// A time and the input whose first packet has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// When.
     pub at: u64,
-    /// When a packet came from there before. Of simultaneous ones the input goes first that has been quiet longest.
-    pub before: u64,
-    /// Which input; the first of equals goes first.
+    /// Which input.
     pub input: u32,
 }
 
 impl Key {
     /// After everything.
-    pub const NEVER: Key = Key { at: u64::MAX, before: u64::MAX, input: u32::MAX };
+    pub const NEVER: Key = Key { at: u64::MAX, input: u32::MAX };
 }
 
 impl Merge {
@@ -145,19 +143,19 @@ mod tests {
         let mut next = vec![0usize; inputs.len()];
         let mut merge = Merge::default();
         for (i, times) in inputs.iter().enumerate() {
-            merge.push(Key { at: times[0], before: 0, input: i as u32 });
+            merge.push(Key { at: times[0], input: i as u32 });
         }
         let mut merged = Vec::new();
         while let Some((first, second)) = merge.first_two() {
             let i = first.input as usize;
-            while next[i] < 50 && (Key { at: inputs[i][next[i]], before: 0, input: first.input }) < second {
+            while next[i] < 50 && (Key { at: inputs[i][next[i]], input: first.input }) < second {
                 merged.push((inputs[i][next[i]], i));
                 next[i] += 1;
             }
             if next[i] == 50 {
                 merge.pop_first();
             } else {
-                merge.replace_first(Key { at: inputs[i][next[i]], before: 0, input: first.input });
+                merge.replace_first(Key { at: inputs[i][next[i]], input: first.input });
             }
         }
         merged

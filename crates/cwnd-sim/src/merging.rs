@@ -35,7 +35,7 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
     for (input, &ring) in inputs.iter().enumerate() {
         let at = net.rings[ring as usize].next_at();
         if at < limit {
-            merge.push(key(net, at, input as u32, ring));
+            merge.push(Key { at, input: input as u32 });
         }
     }
     if merge.is_empty() {
@@ -54,8 +54,7 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
     while let Some((first, second)) = merge.first_two() {
         let ring = inputs[first.input as usize];
         // Stay with this input until the runner-up comes first.
-        let until = second.at.max(first.at + 1).min(limit);
-        let mut came = first.at;
+        let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
         let next = loop {
             let input = &rings[ring as usize];
             let at = input.next_at();
@@ -70,11 +69,11 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
             {
                 let both = [ring as usize, echo.answers() as usize];
                 let [input, answers] = rings.get_disjoint_mut(both).expect("nobody answers himself");
-                let crossing = Crossing { link: &mut state, echo, channel, out, until, came: &mut came };
+                let crossing = Crossing { link: &mut state, echo, channel, out, until };
                 let (crossed, odd) = crossing.run(input, answers, net);
                 packets += crossed;
                 if let Some([way, sent, sequence, rest]) = odd {
-                    echo.end(&mut net.links, &mut net.came, hosts);
+                    echo.end(&mut net.links, hosts);
                     rings[out as usize].push_words(way, sent, sequence, rest);
                     net.note_arrival(out, way);
                     continue;
@@ -84,7 +83,6 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
                 }
             }
             let [_, sent, sequence, mut rest] = rings[ring as usize].pop_words();
-            came = at;
             let channel = (sequence >> 32) as u32;
             let out = state.ring_of(channel);
             let way;
@@ -141,15 +139,14 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
                         rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
                         continue;
                     }
-                    echo.end(&mut net.links, &mut net.came, hosts);
+                    echo.end(&mut net.links, hosts);
                 }
             }
             rings[out as usize].push_words(way, sent, sequence, rest);
             net.note_arrival(out, way);
         };
-        net.came[ring as usize] = came;
         if next < limit {
-            merge.replace_first(key(net, next, first.input, ring));
+            merge.replace_first(Key { at: next, input: first.input });
         } else {
             merge.pop_first();
         }
@@ -158,7 +155,7 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
     for ring in active {
         let echo = &mut echoes[ring as usize];
         if echo.is_active() {
-            echo.end(&mut net.links, &mut net.came, hosts);
+            echo.end(&mut net.links, hosts);
         }
         let answers = echo.answers();
         net.note_arrival(answers, net.rings[answers as usize].next_at());
@@ -167,13 +164,6 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
     state.bare += bare;
     net.links[link as usize] = state;
     packets
-}
-
-/// The key of an input whose next packet comes at `at`.
-#[inline(always)]
-pub fn key(net: &Net, at: u64, input: u32, ring: u32) -> Key {
-    let before = if fault::is(Fault::QuietForgotten) { 0 } else { net.came[ring as usize] };
-    Key { at, before, input }
 }
 
 /// Full packets of one channel that cross the link, are answered at once, and come back as ACKs.
@@ -185,8 +175,6 @@ struct Crossing<'a> {
     out: u32,
     /// They come before this.
     until: u64,
-    /// When the last one came.
-    came: &'a mut u64,
 }
 
 impl Crossing<'_> {
@@ -194,7 +182,7 @@ impl Crossing<'_> {
     /// as it comes out, if it is not answered at once after all.
     #[inline(always)]
     fn run(self, input: &mut Ring, answers: &mut Ring, net: &mut Net) -> (u64, Option<[u64; 4]>) {
-        let Crossing { link, echo, channel, out, until, came } = self;
+        let Crossing { link, echo, channel, out, until } = self;
         let (full, time) = link.full_packet();
         let what = Packed::new(full, out);
         let lossy = link.loses();
@@ -204,7 +192,6 @@ impl Crossing<'_> {
                 break;
             }
             input.skip();
-            *came = at;
             packets += 1;
             let Some((departure, _)) = link.offer_packed(at, time, what, 0) else {
                 net.bury_words([at, sent, sequence, rest]);

@@ -11,8 +11,6 @@ pub struct Net {
     pub links: Vec<Link>,
     /// Rings: each is read by one stage, and written by one.
     pub rings: Vec<Ring>,
-    /// For each ring into a merging link, when a packet last came out of it.
-    pub came: Vec<u64>,
     /// For each ring, the link whose line ends in it, if there is one.
     pub line_of: Vec<Option<u32>>,
     /// The SACK blocks of the ACKs on their way.

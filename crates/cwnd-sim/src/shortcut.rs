@@ -213,7 +213,6 @@ impl Echo {
         if let Some((link, ring)) = self.through {
             while net.rings[self.output.1 as usize].next_at() < stop {
                 let [at, sent, sequence, rest] = net.rings[self.output.1 as usize].pop_words();
-                net.came[self.output.1 as usize] = at;
                 let link = &mut net.links[link as usize];
                 link.arrived += 1;
                 link.bare += 1;
@@ -266,7 +265,7 @@ impl Echo {
 
     /// Stand for the host no longer: give it and its links what has happened.
     #[inline(never)]
-    pub fn end(&mut self, links: &mut [Link], came: &mut [u64], hosts: &mut [Host]) {
+    pub fn end(&mut self, links: &mut [Link], hosts: &mut [Host]) {
         self.active = false;
         let packets = u64::from(self.expected.wrapping_sub(self.first_expected));
         if packets == 0 {
@@ -287,7 +286,6 @@ impl Echo {
                 link.pass_transparent(before, ack, ring);
             }
             link.pass_transparent(last, ack, ring);
-            came[self.output.1 as usize] = last;
             link.arrived += packets;
             link.bare += packets;
         }

@@ -141,7 +141,6 @@ impl Simulation {
             .collect();
         let stages = graph.waits.len();
         net.owner = graph.owners(net.rings.len(), &hosts);
-        net.came = vec![0; net.rings.len()];
         net.wake = vec![0; hosts.len() + 1];
         net.wake[hosts.len()] = u64::MAX;
         let echoes = shortcut::find(scenario, &graph, &mut net, &hosts);

@@ -131,8 +131,6 @@ pub struct Wires {
     smallest_packet: u32,
     /// For each node, then each link: its place among simultaneous events.
     places: Vec<usize>,
-    /// For each link and what feeds it, the latest time at which something came from there, and the time before that.
-    came: BTreeMap<(LinkId, Source), [u64; 2]>,
     /// For each channel, what became of its packets, and of those of the handshake.
     pub fates: Vec<[Fate; 2]>,
 }
@@ -192,7 +190,6 @@ impl Wires {
             nodes: scenario.network.nodes.len(),
             smallest_packet: setup::smallest_packet(scenario),
             places: Vec::new(),
-            came: BTreeMap::new(),
         };
         wires.places = wires.find_places()?;
         Some(wires)
@@ -245,46 +242,8 @@ impl Wires {
         }
     }
 
-    /// The next event. Of simultaneous arrivals at a link, the one from where nothing has come for the longest time.
     pub fn pop(&mut self) -> Option<Event> {
-        let Reverse((at, rank, scheduled, event)) = self.events.pop()?;
-        let Some((link, _)) = self.way_into_link(event) else { return Some(event) };
-        let mut together = vec![(rank, scheduled, event)];
-        while let Some(Reverse((next, rank, ..))) = self.events.peek()
-            && (*next, rank.place, rank.timer) == (at, together[0].0.place, together[0].0.timer)
-        {
-            let Some(Reverse((_, rank, scheduled, event))) = self.events.pop() else { break };
-            together.push((rank, scheduled, event));
-        }
-        let before = |source: Source| match self.came.get(&(link, source)) {
-            Some(&[latest, before]) => {
-                if latest == at {
-                    before
-                } else {
-                    latest
-                }
-            }
-            None => 0,
-        };
-        together.sort_by_key(|&(rank, scheduled, _)| (before(rank.source), rank, scheduled));
-        let (first, _, event) = together.remove(0);
-        let [latest, _] = *self.came.entry((link, first.source)).or_default();
-        if latest < at {
-            self.came.insert((link, first.source), [at, latest]);
-        }
-        self.events.extend(
-            together.into_iter().map(|(rank, scheduled, event)| Reverse((at, rank, scheduled, event))),
-        );
-        Some(event)
-    }
-
-    /// The link that a packet comes to, and what it comes from, if it comes to one.
-    fn way_into_link(&self, event: Event) -> Option<(LinkId, Source)> {
-        let Event::Arrives { packet } = event else { return None };
-        let Traveller { packet, leg, on, .. } = self.travellers[&packet];
-        let (route, _) = &self.routes[packet.channel as usize];
-        let source = on.map_or(Source::Host(self.hosts[packet.channel as usize]), Source::Link);
-        route.get(leg).map(|&link| (link, source))
+        self.events.pop().map(|Reverse((.., event))| event)
     }
 
     fn rank(&self, event: Event) -> Rank {
