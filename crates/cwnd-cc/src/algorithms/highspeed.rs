@@ -53,7 +53,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (highspeed), ns-2.35, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: HighSpeedParameters::PARAMETERS,
     build: build::<HighSpeed>,
 };

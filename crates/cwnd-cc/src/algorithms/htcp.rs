@@ -64,7 +64,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (htcp), FreeBSD (cc_htcp), ns-2.35, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: HTcpParameters::PARAMETERS,
     build: build::<HTcp>,
 };

@@ -63,7 +63,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Scalable TCP, Reno, Vegas",
     implemented_in: "Linux (yeah), ns-2, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: YeahParameters::PARAMETERS,
     build: build::<Yeah>,
 };
