@@ -13,6 +13,8 @@ pub enum Fault {
     LeavesTooEarly,
     /// Of two inputs with a packet at the same time the second comes first.
     TiesTurned,
+    /// Of simultaneous arrivals at a link the first input comes first, whoever had a turn last.
+    QuietForgotten,
     /// A stage handles what is a microsecond beyond its frontier.
     PastTheFrontier,
     /// A timer that moves earlier is noticed only at its old time.
@@ -42,11 +44,12 @@ pub enum Fault {
 }
 
 /// All of them.
-pub const ALL: [Fault; 17] = [
+pub const ALL: [Fault; 18] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
     Fault::TiesTurned,
+    Fault::QuietForgotten,
     Fault::PastTheFrontier,
     Fault::TimerNoticedLate,
     Fault::EchoOutOfOrder,

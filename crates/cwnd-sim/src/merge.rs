@@ -1,28 +1,67 @@
 //! Merging sorted inputs.
 
-/// (time, input) pairs, smallest first; the input's number breaks ties. A few are kept sorted, many in a 4-ary heap.
-#[derive(Clone, Debug, Default)]
+use crate::fault::{self, Fault};
+
+/// Keys of inputs, smallest first. A few are kept sorted in a ring, many in a 4-ary heap.
+#[derive(Clone, Debug)]
 pub struct Merge {
-    /// A heap, and sorted unless there are or were many.
+    /// While there are few: so many, sorted, the first of them at `head`, the others behind it and around.
+    few: [Key; FEW],
+    head: usize,
+    len: usize,
+    /// All of them, once there were more.
     heap: Vec<Key>,
     many: bool,
 }
 
-/// So many are few.
+/// So many are few: a power of two.
 const FEW: usize = 8;
 
-/// A time and the input whose first packet has it.
+/// When an input last had its turn: a time, and how many had theirs at the same time before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Turn {
+    /// When.
+    pub at: u64,
+    /// So many went before it then.
+    pub place: u32,
+}
+
+impl Turn {
+    /// The turn of an input after this one of another's, the last packet of which came at `at`.
+    #[inline(always)]
+    pub fn next(self, at: u64) -> Turn {
+        Turn { at, place: if at == self.at { self.place + 1 } else { 0 } }
+    }
+}
+
+/// The first packet of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// When.
     pub at: u64,
-    /// Which input.
+    /// When the input last had its turn. Of simultaneous ones that goes first for which it is longest ago.
+    pub turn: Turn,
+    /// Which input; the first goes first of those that have had none yet.
     pub input: u32,
 }
 
 impl Key {
+    /// The next packet of an input comes at `at`, and it last had its turn then.
+    #[inline(always)]
+    pub fn new(at: u64, turn: Turn, input: u32) -> Key {
+        let turn = if fault::is(Fault::QuietForgotten) { Turn::default() } else { turn };
+        Key { at, turn, input }
+    }
+
     /// After everything.
-    pub const NEVER: Key = Key { at: u64::MAX, input: u32::MAX };
+    pub const NEVER: Key =
+        Key { at: u64::MAX, turn: Turn { at: u64::MAX, place: u32::MAX }, input: u32::MAX };
+}
+
+impl Default for Merge {
+    fn default() -> Self {
+        Merge { few: [Key::NEVER; FEW], head: 0, len: 0, heap: Vec::new(), many: false }
+    }
 }
 
 impl Merge {
@@ -30,24 +69,38 @@ impl Merge {
     #[inline]
     pub fn clear(&mut self) {
         self.heap.clear();
+        self.len = 0;
         self.many = false;
     }
 
     /// Whether there is no input.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len == 0 && self.heap.is_empty()
     }
 
     /// Add an input.
     #[inline]
     pub fn push(&mut self, key: Key) {
+        if self.many {
+            self.push_on_heap(key);
+        } else if self.len == FEW {
+            self.many = true;
+            // What is sorted is a heap, too.
+            self.heap.extend((0..FEW).map(|i| self.few[(self.head + i) % FEW]));
+            self.len = 0;
+            self.push_on_heap(key);
+        } else {
+            self.len += 1;
+            self.insert(key);
+        }
+    }
+
+    fn push_on_heap(&mut self, key: Key) {
         let mut i = self.heap.len();
         self.heap.push(key);
-        // What is sorted is a heap, too.
-        self.many |= i >= FEW;
         while i > 0 {
-            let parent = if self.many { (i - 1) / 4 } else { i - 1 };
+            let parent = (i - 1) / 4;
             if self.heap[parent] <= key {
                 break;
             }
@@ -58,42 +111,56 @@ impl Merge {
     }
 
     /// The first input and the runner-up: the first may be read until it comes after the runner-up.
-    #[inline]
+    #[inline(always)]
     pub fn first_two(&self) -> Option<(Key, Key)> {
-        let first = *self.heap.first()?;
         if !self.many {
-            return Some((first, self.heap.get(1).copied().unwrap_or(Key::NEVER)));
+            if self.len == 0 {
+                return None;
+            }
+            let second = if self.len > 1 { self.few[(self.head + 1) % FEW] } else { Key::NEVER };
+            return Some((self.few[self.head % FEW], second));
         }
+        let first = *self.heap.first()?;
         let rest = &self.heap[1..self.heap.len().min(5)];
         Some((first, rest.iter().copied().min().unwrap_or(Key::NEVER)))
     }
 
     /// The first input has come to another time.
-    #[inline]
+    #[inline(always)]
     pub fn replace_first(&mut self, key: Key) {
         if self.many {
             return self.sift_down(key);
         }
-        let mut place = 0;
-        while let Some(&next) = self.heap.get(place + 1)
-            && next < key
-        {
-            self.heap[place] = next;
-            place += 1;
-        }
-        self.heap[place] = key;
+        self.head += 1;
+        self.insert(key);
     }
 
     /// The first input has ended.
     #[inline]
     pub fn pop_first(&mut self) {
         if !self.many {
-            self.heap.remove(0);
+            self.head += 1;
+            self.len -= 1;
         } else if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
             self.sift_down(last);
         }
+    }
+
+    /// Put a key among the few, whose last place is free.
+    #[inline(always)]
+    fn insert(&mut self, key: Key) {
+        let mut place = self.head + self.len - 1;
+        // Inputs that take turns come round to the end, so begin there.
+        while place > self.head
+            && let before = self.few[(place - 1) % FEW]
+            && key < before
+        {
+            self.few[place % FEW] = before;
+            place -= 1;
+        }
+        self.few[place % FEW] = key;
     }
 
     #[inline(never)]
@@ -143,19 +210,25 @@ mod tests {
         let mut next = vec![0usize; inputs.len()];
         let mut merge = Merge::default();
         for (i, times) in inputs.iter().enumerate() {
-            merge.push(Key { at: times[0], input: i as u32 });
+            merge.push(Key { at: times[0], turn: Turn::default(), input: i as u32 });
         }
         let mut merged = Vec::new();
         while let Some((first, second)) = merge.first_two() {
             let i = first.input as usize;
-            while next[i] < 50 && (Key { at: inputs[i][next[i]], input: first.input }) < second {
+            while next[i] < 50
+                && (Key { at: inputs[i][next[i]], turn: Turn::default(), input: first.input }) < second
+            {
                 merged.push((inputs[i][next[i]], i));
                 next[i] += 1;
             }
             if next[i] == 50 {
                 merge.pop_first();
             } else {
-                merge.replace_first(Key { at: inputs[i][next[i]], input: first.input });
+                merge.replace_first(Key {
+                    at: inputs[i][next[i]],
+                    turn: Turn::default(),
+                    input: first.input,
+                });
             }
         }
         merged

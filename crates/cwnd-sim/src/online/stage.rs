@@ -4,7 +4,7 @@ use super::{NEVER, Online, Service, Words};
 use crate::fault::{self, Fault};
 use crate::host::Host;
 use crate::link::Link;
-use crate::merge::{Key, Merge};
+use crate::merge::{self, Key, Merge};
 use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
@@ -93,7 +93,7 @@ impl<'a> Outside<'a> {
             }
         }
         if echo.is_active() {
-            echo.end(&mut self.net.links, self.hosts);
+            echo.end(&mut self.net.links, &mut self.net.turns, self.hosts);
         }
         self.rings[out as usize].push_words(at, sent, sequence, rest);
         self.net.note_arrival(out, at);
@@ -126,7 +126,7 @@ impl<'a> Outside<'a> {
         for ring in self.active {
             let echo = &mut self.echoes[ring as usize];
             if echo.is_active() {
-                echo.end(&mut self.net.links, self.hosts);
+                echo.end(&mut self.net.links, &mut self.net.turns, self.hosts);
             }
             let answers = echo.answers();
             self.net.note_arrival(answers, self.net.rings[answers as usize].next_at());
@@ -159,7 +159,7 @@ pub fn run(
     for (input, &ring) in turn.inputs.iter().enumerate() {
         let at = net.rings[ring as usize].next_at();
         if at < turn.limit {
-            merge.push(Key { at, input: input as u32 });
+            merge.push(Key::new(at, net.turns[ring as usize], input as u32));
         }
     }
     let Some(mut online) = net.links[turn.link as usize].online.take() else { return 0 };
@@ -184,11 +184,13 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
     fn visit<D: QueueDiscipline<Words>>(self, queue: &mut D, limits: &Limits) -> u64 {
         let Handle { service, outside, merge, turn: &Turn { inputs, limit, stop, .. } } = self;
         let asks_too = u64::from(fault::is(Fault::AsksTooEarly));
-        let (mut left, mut came, mut bare, mut ended) = (0, 0, 0, 0);
+        let (mut left, mut arrived, mut bare, mut ended) = (0, 0, 0, 0);
+        let mut last = merge::Turn::default();
         while let Some((first, second)) = merge.first_two() {
             let ring = inputs[first.input as usize];
             // Stay with this input until the runner-up comes first.
-            let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
+            let until = second.at.max(first.at + 1).min(limit);
+            let mut came = first.at;
             let next = loop {
                 let at = outside.rings[ring as usize].next_at();
                 if at >= until {
@@ -196,6 +198,7 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
                 }
                 left += service.go_on(queue, at, at + asks_too, outside);
                 let [_, sent, sequence, rest] = outside.rings[ring as usize].pop_words();
+                came = at;
                 let words = [sent, sequence, rest];
                 let ordinary = rest >> 32 == outside.ordinary;
                 if !ordinary {
@@ -207,20 +210,22 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
                     }
                     bare += u64::from(flags & BARE);
                 }
-                came += 1;
+                arrived += 1;
                 service.arrive(queue, limits, at, words, ordinary, outside);
             };
+            last = last.next(came);
             if next < limit {
-                merge.replace_first(Key { at: next, input: first.input });
+                merge.replace_first(Key::new(next, last, first.input));
             } else {
+                outside.net.turns[ring as usize] = last;
                 merge.pop_first();
             }
         }
         let leave_by = if limit < stop { limit } else { stop - 1 };
         left += service.go_on(queue, leave_by, limit, outside);
-        outside.state.arrived += came;
+        outside.state.arrived += arrived;
         outside.state.bare += bare;
-        left + came + ended
+        left + arrived + ended
     }
 }
 
