@@ -13,8 +13,8 @@ pub enum Fault {
     LeavesTooEarly,
     /// Of two inputs with a packet at the same time the second comes first.
     TiesTurned,
-    /// Of simultaneous arrivals at a link the first input comes first, whoever had a turn last.
-    QuietForgotten,
+    /// Of simultaneous arrivals at a link the first input comes first, also where turns decide.
+    TurnsForgotten,
     /// A stage handles what is a microsecond beyond its frontier.
     PastTheFrontier,
     /// A timer that moves earlier is noticed only at its old time.
@@ -49,7 +49,7 @@ pub const ALL: [Fault; 18] = [
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
     Fault::TiesTurned,
-    Fault::QuietForgotten,
+    Fault::TurnsForgotten,
     Fault::PastTheFrontier,
     Fault::TimerNoticedLate,
     Fault::EchoOutOfOrder,

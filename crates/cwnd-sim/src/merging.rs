@@ -3,7 +3,7 @@
 use crate::fault::{self, Fault};
 use crate::host::Host;
 use crate::link::{Link, Packed};
-use crate::merge::{Key, Merge, Turn};
+use crate::merge::Merge;
 use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
@@ -35,10 +35,10 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
     for (input, &ring) in inputs.iter().enumerate() {
         let at = net.rings[ring as usize].next_at();
         if at < limit {
-            merge.push(Key::new(at, net.turns[ring as usize], input as u32));
+            merge.push(at, net.turns[ring as usize], input as u32);
         }
     }
-    if merge.is_empty() {
+    if !merge.begin() {
         return 0;
     }
     let mut state = std::mem::replace(&mut net.links[link as usize], Link::placeholder());
@@ -51,11 +51,10 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
     let (full, full_time) = state.full_packet();
     let ordinary = u64::from(full);
     let (mut packets, mut bare) = (0, 0);
-    let mut turn = Turn::default();
-    while let Some((first, second)) = merge.first_two() {
+    while let Some(first) = merge.first() {
         let ring = inputs[first.input as usize];
         // Stay with this input until the runner-up comes first.
-        let until = second.at.max(first.at + 1).min(limit);
+        let until = first.until.min(limit);
         let mut came = first.at;
         let next = loop {
             let input = &rings[ring as usize];
@@ -150,12 +149,10 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
             rings[out as usize].push_words(way, sent, sequence, rest);
             net.note_arrival(out, way);
         };
-        turn = turn.next(came);
         if next < limit {
-            merge.replace_first(Key::new(next, turn, first.input));
+            merge.go_on(came, next);
         } else {
-            net.turns[ring as usize] = turn;
-            merge.pop_first();
+            net.turns[ring as usize] = merge.end(came);
         }
     }
     net.rings = rings;

@@ -156,7 +156,7 @@ impl Simulation {
             quiet: vec![0; stages],
             now: 0,
             origin,
-            merge: Merge::default(),
+            merge: Merge::new(scenario.ties),
             echoes,
             window: 1_000_000,
             smallest_packet,

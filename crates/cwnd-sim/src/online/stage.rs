@@ -4,7 +4,7 @@ use super::{NEVER, Online, Service, Words};
 use crate::fault::{self, Fault};
 use crate::host::Host;
 use crate::link::Link;
-use crate::merge::{self, Key, Merge};
+use crate::merge::Merge;
 use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
@@ -159,9 +159,10 @@ pub fn run(
     for (input, &ring) in turn.inputs.iter().enumerate() {
         let at = net.rings[ring as usize].next_at();
         if at < turn.limit {
-            merge.push(Key::new(at, net.turns[ring as usize], input as u32));
+            merge.push(at, net.turns[ring as usize], input as u32);
         }
     }
+    merge.begin();
     let Some(mut online) = net.links[turn.link as usize].online.take() else { return 0 };
     let mut outside = Outside::new(net, hosts, echoes, turn.link, turn.stop);
     let Online { queue, service } = &mut *online;
@@ -185,11 +186,10 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
         let Handle { service, outside, merge, turn: &Turn { inputs, limit, stop, .. } } = self;
         let asks_too = u64::from(fault::is(Fault::AsksTooEarly));
         let (mut left, mut arrived, mut bare, mut ended) = (0, 0, 0, 0);
-        let mut last = merge::Turn::default();
-        while let Some((first, second)) = merge.first_two() {
+        while let Some(first) = merge.first() {
             let ring = inputs[first.input as usize];
             // Stay with this input until the runner-up comes first.
-            let until = second.at.max(first.at + 1).min(limit);
+            let until = first.until.min(limit);
             let mut came = first.at;
             let next = loop {
                 let at = outside.rings[ring as usize].next_at();
@@ -213,12 +213,10 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
                 arrived += 1;
                 service.arrive(queue, limits, at, words, ordinary, outside);
             };
-            last = last.next(came);
             if next < limit {
-                merge.replace_first(Key::new(next, last, first.input));
+                merge.go_on(came, next);
             } else {
-                outside.net.turns[ring as usize] = last;
-                merge.pop_first();
+                outside.net.turns[ring as usize] = merge.end(came);
             }
         }
         let leave_by = if limit < stop { limit } else { stop - 1 };

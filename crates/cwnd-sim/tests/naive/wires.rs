@@ -1,7 +1,7 @@
 //! All that lies between endpoints: the heap of events, the links, and the packets on their way.
 
 use cwnd_link::{Fifo, Line, LossModel, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict};
-use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Time};
+use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Ties, Time};
 use cwnd_sim::online::{self, about};
 use cwnd_sim::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use cwnd_sim::setup;
@@ -131,6 +131,7 @@ pub struct Wires {
     smallest_packet: u32,
     /// For each node, then each link: its place among simultaneous events.
     places: Vec<usize>,
+    ties: Ties,
     /// For each link and what feeds it, its latest turn and the one before that: when something came from there, and from
     /// how many others something had come at that time before.
     turns: BTreeMap<(LinkId, Source), [(u64, u32); 2]>,
@@ -195,6 +196,7 @@ impl Wires {
             nodes: scenario.network.nodes.len(),
             smallest_packet: setup::smallest_packet(scenario),
             places: Vec::new(),
+            ties: scenario.ties,
             turns: BTreeMap::new(),
             last_turn: BTreeMap::new(),
         };
@@ -249,10 +251,13 @@ impl Wires {
         }
     }
 
-    /// The next event. Of simultaneous arrivals at a link, the one from where it is longest ago that something came.
+    /// The next event. Where turns decide: of simultaneous arrivals at a link, the one from where it is longest ago that
+    /// something came.
     pub fn pop(&mut self) -> Option<Event> {
         let Reverse((at, rank, scheduled, event)) = self.events.pop()?;
-        let Some((link, _)) = self.way_into_link(event) else { return Some(event) };
+        let Some((link, _)) = self.way_into_link(event).filter(|_| self.ties == Ties::ByTurn) else {
+            return Some(event);
+        };
         let mut together = vec![(rank, scheduled, event)];
         while let Some(Reverse((next, rank, ..))) = self.events.peek()
             && (*next, rank.place, rank.timer) == (at, together[0].0.place, together[0].0.timer)
