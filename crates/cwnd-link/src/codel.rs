@@ -73,6 +73,11 @@ impl<P> QueueDiscipline<P> for CoDelQueue<P> {
         self.control.dequeue(&self.codel, self.full_packet, now, &mut self.backlog, dropped)
     }
 
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
+        self.control.pass(&self.codel, now, &mut self.backlog)
+    }
+
     #[inline]
     fn waiting(&self) -> usize {
         self.backlog.len()

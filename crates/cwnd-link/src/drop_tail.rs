@@ -43,7 +43,12 @@ impl<P> QueueDiscipline<P> for DropTail<P> {
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+    fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.dequeue_plainly(now)
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, _now: u64) -> Option<Departure<P>> {
         self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }
 

@@ -182,8 +182,13 @@ impl<P> QueueDiscipline<P> for FqCoDelQueue<P> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.dequeue_plainly(now).or_else(|| self.dequeue_otherwise(now, dropped))
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
         if self.new.is_empty() {
             // Only old queues take turns; most packets have not waited for long.
             while let Some(&number) = self.old.front() {
@@ -201,7 +206,7 @@ impl<P> QueueDiscipline<P> for FqCoDelQueue<P> {
                 return Some(departure);
             }
         }
-        self.dequeue_otherwise(now, dropped)
+        None
     }
 
     #[inline]

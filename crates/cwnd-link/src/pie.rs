@@ -162,6 +162,14 @@ impl<P> QueueDiscipline<P> for PieQueue<P> {
         if self.updates.is_due(now) {
             self.catch_up(now);
         }
+        self.dequeue_plainly(now)
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
+        if self.updates.is_due(now) {
+            return None;
+        }
         self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }
 

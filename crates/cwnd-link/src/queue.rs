@@ -98,6 +98,13 @@ pub trait QueueDiscipline<P> {
     /// See [`Queue::dequeue`].
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>>;
 
+    /// The same where it is plain which packet leaves, and that none is dropped: so it is with most. Else `None`, and
+    /// [`QueueDiscipline::dequeue`] is to be asked; nothing has happened yet that it would not do as well.
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, _now: u64) -> Option<Departure<P>> {
+        None
+    }
+
     /// See [`Queue::waiting`].
     fn waiting(&self) -> usize;
 

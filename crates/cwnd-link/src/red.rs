@@ -175,6 +175,11 @@ impl<P> QueueDiscipline<P> for RedQueue<P> {
 
     #[inline]
     fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.dequeue_plainly(now)
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
         let Held { packet, bytes, mark, .. } = self.backlog.pop()?;
         self.last_left = (now, bytes);
         Some(Departure { packet, bytes, mark })

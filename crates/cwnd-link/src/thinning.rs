@@ -137,7 +137,11 @@ impl<P> QueueDiscipline<P> for Thinning<P> {
         }
     }
 
-    fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+    fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.dequeue_plainly(now)
+    }
+
+    fn dequeue_plainly(&mut self, _now: u64) -> Option<Departure<P>> {
         let first = self.first;
         let &Place { bytes, ack_of, mark, .. } = self.places.get(first as usize)?;
         if let Some(flow) = ack_of
