@@ -3,7 +3,7 @@
 use crate::Codepoint;
 
 /// A packet that waits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Held<P> {
     pub packet: P,
     /// When it came.
@@ -18,17 +18,17 @@ pub(crate) struct Held<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog<P> {
     /// A ring: their number is a power of two, or zero, so that places are found by a mask and not by a comparison.
-    places: Vec<Option<Held<P>>>,
+    places: Vec<Held<P>>,
     /// The numbers, modulo that of the places, of the one that has waited longest and of the next that comes.
-    first: usize,
-    end: usize,
+    first: u32,
+    end: u32,
     bytes: u64,
 }
 
 /// Places at first.
 const INITIAL: usize = 8;
 
-impl<P> Backlog<P> {
+impl<P: Copy> Backlog<P> {
     pub fn new() -> Backlog<P> {
         Backlog { places: Vec::new(), first: 0, end: 0, bytes: 0 }
     }
@@ -36,37 +36,39 @@ impl<P> Backlog<P> {
     #[inline(always)]
     pub fn push(&mut self, held: Held<P>) {
         if self.len() == self.places.len() {
-            self.grow();
+            self.grow(held);
         }
         self.bytes += u64::from(held.bytes);
         let place = self.place(self.end);
-        self.places[place] = Some(held);
+        self.places[place] = held;
         self.end = self.end.wrapping_add(1);
     }
 
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Held<P>> {
-        let place = self.place(self.first);
-        let held = self.places.get_mut(place)?.take()?;
+        // Field by field: so the compiler knows what values they can have.
+        let &Held { packet, arrived, bytes, ecn, mark } = self.head()?;
         self.first = self.first.wrapping_add(1);
-        self.bytes -= u64::from(held.bytes);
-        Some(held)
+        self.bytes -= u64::from(bytes);
+        Some(Held { packet, arrived, bytes, ecn, mark })
     }
 
     /// The one that has waited longest.
     #[inline(always)]
     pub fn head(&self) -> Option<&Held<P>> {
-        self.places.get(self.place(self.first))?.as_ref()
+        if self.first == self.end {
+            return None;
+        }
+        self.places.get(self.place(self.first))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &P> {
-        let (end, begin) = self.places.split_at(self.place(self.first).min(self.places.len()));
-        begin.iter().chain(end).flatten().map(|held| &held.packet)
+        (0..self.len()).map(|n| &self.places[self.place(self.first.wrapping_add(n as u32))].packet)
     }
 
     #[inline]
     pub fn len(&self) -> usize {
-        self.end.wrapping_sub(self.first)
+        self.end.wrapping_sub(self.first) as usize
     }
 
     #[inline]
@@ -75,19 +77,19 @@ impl<P> Backlog<P> {
     }
 
     #[inline(always)]
-    fn place(&self, number: usize) -> usize {
-        number & self.places.len().wrapping_sub(1)
+    fn place(&self, number: u32) -> usize {
+        number as usize & self.places.len().wrapping_sub(1)
     }
 
-    /// Twice as many places, the packets in the first of them.
+    /// Twice as many places, the packets in the first of them; what fills the others does not matter.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) {
+    fn grow(&mut self, any: Held<P>) {
         let first = self.place(self.first);
         self.places.rotate_left(first);
-        (self.first, self.end) = (0, self.places.len());
+        (self.first, self.end) = (0, self.places.len() as u32);
         let places = (2 * self.places.len()).max(INITIAL);
-        self.places.resize_with(places, || None);
+        self.places.resize(places, any);
     }
 }
 
@@ -101,7 +103,8 @@ mod tests {
         let (mut came, mut left) = (0u32, 0u32);
         for round in 0..60 {
             for _ in 0..round {
-                let held = Held { packet: came, arrived: 0, bytes: came, ecn: Codepoint::NotEct, mark: false };
+                let held =
+                    Held { packet: came, arrived: 0, bytes: came, ecn: Codepoint::NotEct, mark: false };
                 backlog.push(held);
                 came += 1;
             }

@@ -35,7 +35,7 @@ pub(crate) struct CoDelQueue<P> {
     backlog: Backlog<P>,
 }
 
-impl<P> CoDelQueue<P> {
+impl<P: Copy> CoDelQueue<P> {
     pub fn new(codel: &CoDel, full_packet: u32) -> CoDelQueue<P> {
         CoDelQueue { codel: *codel, full_packet, control: Control::default(), backlog: Backlog::new() }
     }
@@ -49,7 +49,7 @@ impl<P> CoDelQueue<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for CoDelQueue<P> {
+impl<P: Copy> QueueDiscipline<P> for CoDelQueue<P> {
     #[inline]
     fn enqueue(
         &mut self,
@@ -107,7 +107,7 @@ pub(crate) struct Control {
 impl Control {
     /// The next packet of this queue that is not dropped.
     #[inline]
-    pub fn dequeue<P>(
+    pub fn dequeue<P: Copy>(
         &mut self,
         codel: &CoDel,
         full_packet: u32,
@@ -128,9 +128,14 @@ impl Control {
     /// The packet at the head, if it has not waited for long and packets are not being dropped: most are such packets. Else
     /// nothing has happened yet.
     #[inline(always)]
-    pub fn pass<P>(&mut self, codel: &CoDel, now: u64, backlog: &mut Backlog<P>) -> Option<Departure<P>> {
+    pub fn pass<P: Copy>(
+        &mut self,
+        codel: &CoDel,
+        now: u64,
+        backlog: &mut Backlog<P>,
+    ) -> Option<Departure<P>> {
         let head = backlog.head()?;
-        if self.dropping || now.saturating_sub(head.arrived) >= codel.target.0 {
+        if self.dropping || now - head.arrived >= codel.target.0 {
             return None;
         }
         self.bad_from = None;
@@ -139,7 +144,7 @@ impl Control {
 
     /// Take the packet at the head, and say whether it is one too many that has waited too long.
     #[inline]
-    fn take<P>(
+    fn take<P: Copy>(
         &mut self,
         codel: &CoDel,
         full_packet: u32,
@@ -168,7 +173,7 @@ impl Control {
 
     #[inline(never)]
     #[allow(clippy::too_many_arguments)] // the pieces of one queue, split so that FQ-CoDel can own them
-    fn drop_or_mark<P>(
+    fn drop_or_mark<P: Copy>(
         &mut self,
         codel: &CoDel,
         full_packet: u32,
@@ -222,6 +227,6 @@ fn due(from: u64, codel: &CoDel, count: u32) -> u64 {
 }
 
 #[inline]
-fn depart<P>(held: Held<P>, mark: bool) -> Departure<P> {
+fn depart<P: Copy>(held: Held<P>, mark: bool) -> Departure<P> {
     Departure { packet: held.packet, bytes: held.bytes, mark }
 }

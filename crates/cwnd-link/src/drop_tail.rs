@@ -11,7 +11,7 @@ pub(crate) struct DropTail<P> {
     backlog: Backlog<P>,
 }
 
-impl<P> DropTail<P> {
+impl<P: Copy> DropTail<P> {
     pub fn new() -> DropTail<P> {
         DropTail { backlog: Backlog::new() }
     }
@@ -21,7 +21,7 @@ impl<P> DropTail<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for DropTail<P> {
+impl<P: Copy> QueueDiscipline<P> for DropTail<P> {
     #[inline]
     fn enqueue(
         &mut self,

@@ -60,7 +60,7 @@ struct FlowQueue<P> {
     listed: bool,
 }
 
-impl<P> FqCoDelQueue<P> {
+impl<P: Copy> FqCoDelQueue<P> {
     pub fn new(fq: &FqCoDel, full_packet: u32, mut stream: Stream) -> FqCoDelQueue<P> {
         let empty =
             || FlowQueue { backlog: Backlog::new(), control: Control::default(), credits: 0, listed: false };
@@ -151,7 +151,7 @@ impl<P> FqCoDelQueue<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for FqCoDelQueue<P> {
+impl<P: Copy> QueueDiscipline<P> for FqCoDelQueue<P> {
     #[inline]
     fn enqueue(
         &mut self,

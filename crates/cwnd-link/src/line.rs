@@ -128,7 +128,6 @@ impl Line {
         Crossing { at, lost: false, twice: false }
     }
 
-
     /// What [`Line::cross`] answers as long as the line only delays, by what it does now.
     #[inline]
     pub fn steady(&self) -> SteadyLine {

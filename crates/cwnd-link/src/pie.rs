@@ -53,7 +53,7 @@ pub(crate) struct PieQueue<P> {
     burst: u64,
 }
 
-impl<P> PieQueue<P> {
+impl<P: Copy> PieQueue<P> {
     pub fn new(pie: &Pie, full_packet: u32, stream: Stream) -> PieQueue<P> {
         PieQueue {
             pie: *pie,
@@ -132,7 +132,7 @@ impl<P> PieQueue<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for PieQueue<P> {
+impl<P: Copy> QueueDiscipline<P> for PieQueue<P> {
     #[inline]
     fn enqueue(
         &mut self,

@@ -64,6 +64,8 @@ pub struct Departure<P> {
 /// Whatever the discipline, [`QueueSpec::limit`] holds, and what would exceed it is dropped: the arrival, or, in
 /// FQ-CoDel, packets at the heads of the fattest queues. A packet that finds nothing waiting and the
 /// transmitter idle always fits.
+///
+/// A packet is whatever stands for one and can be copied, such as an index into a pool of buffers.
 #[derive(Clone, Debug)]
 pub struct Queue<P> {
     limits: Limits,
@@ -136,7 +138,7 @@ macro_rules! each {
     };
 }
 
-impl<P> Queue<P> {
+impl<P: Copy> Queue<P> {
     /// An empty queue.
     ///
     /// `thinning` is [`Effects::ack_thinning`](cwnd_scenario::Effects), which drop-tail alone heeds; `rate` the link's

@@ -69,7 +69,7 @@ enum Verdict {
     Drop,
 }
 
-impl<P> RedQueue<P> {
+impl<P: Copy> RedQueue<P> {
     pub fn new(red: &Red, rate: Rate, full_packet: u32, stream: Stream) -> RedQueue<P> {
         let serial = SerialTime::new(rate);
         let mut queue = RedQueue {
@@ -148,7 +148,7 @@ impl<P> RedQueue<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for RedQueue<P> {
+impl<P: Copy> QueueDiscipline<P> for RedQueue<P> {
     #[inline]
     fn enqueue(
         &mut self,

@@ -43,7 +43,7 @@ struct Place<P> {
 /// No place.
 const NONE: u32 = u32::MAX;
 
-impl<P> Thinning<P> {
+impl<P: Copy> Thinning<P> {
     pub fn new(most: u32) -> Thinning<P> {
         Thinning {
             most,
@@ -102,7 +102,7 @@ impl<P> Thinning<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for Thinning<P> {
+impl<P: Copy> QueueDiscipline<P> for Thinning<P> {
     fn enqueue(
         &mut self,
         limits: &Limits,

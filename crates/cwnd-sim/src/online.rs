@@ -191,7 +191,7 @@ pub fn about(packet: &Packet) -> Arrival {
 }
 
 /// The queue of a link.
-pub fn queue<P>(spec: &LinkSpec, full_packet: u32, seed: u64, index: u64) -> Queue<P> {
+pub fn queue<P: Copy>(spec: &LinkSpec, full_packet: u32, seed: u64, index: u64) -> Queue<P> {
     use cwnd_link::{Purpose, Stream};
     let stream = Stream::new(seed, Purpose::Queue, index);
     Queue::new(&spec.queue, spec.effects.ack_thinning, spec.rate, full_packet, stream)

@@ -13,8 +13,8 @@ use std::cmp::Reverse;
 pub(super) struct Pace {
     transmitter: Steady,
     line: SteadyLine,
-    /// When the packet in transmission began, if the transmitter is to be told.
-    began: Option<u64>,
+    /// When the packet in transmission began, if the transmitter is to be told; else [`NEVER`].
+    began: u64,
 }
 
 impl Service {
@@ -22,13 +22,13 @@ impl Service {
     pub(super) fn pace(&self, stop: u64) -> Pace {
         let mut transmitter = self.transmitter.steady();
         transmitter.end_by(stop - 1);
-        Pace { transmitter, line: self.line.steady(), began: None }
+        Pace { transmitter, line: self.line.steady(), began: NEVER }
     }
 
     /// Tell transmitter and line what they were not asked.
     pub(super) fn settle(&mut self, pace: &Pace) {
-        if let Some(began) = pace.began {
-            self.transmitter.began(began, self.sending_bytes);
+        if pace.began != NEVER {
+            self.transmitter.began(pace.began, self.sending_bytes);
         }
         self.line.passed(&pace.line);
     }
@@ -73,8 +73,10 @@ impl Service {
         queue.enqueue(limits, now, words, about, transmitting, &mut self.dropped);
         let after = queue.waiting();
         if after > before {
-            let found = before + usize::from(!idle);
-            self.counts.max_waiting = self.counts.max_waiting.max(found as u64);
+            let found = (before + usize::from(!idle)) as u64;
+            if found > self.counts.max_waiting {
+                self.counts.max_waiting = found;
+            }
         }
         if after == before + 1 {
             self.waited = self.waited.wrapping_sub(u128::from(now));
@@ -133,19 +135,21 @@ impl Service {
             return self.send_otherwise(queue, None, now, pace, to);
         };
         self.waited = self.waited.wrapping_add(u128::from(now));
-        let mut words = next.packet;
+        // Word by word, and put together again where it is out of line: so they stay in registers.
+        let [sent, sequence, mut rest] = next.packet;
         if next.mark {
-            words = self.marked(words);
+            rest |= u64::from(CE) << 48;
+            self.counts.marked += 1;
         }
         let Some(leaves) = pace.transmitter.finish(now, next.bytes) else {
-            return self.send_otherwise(queue, Some((words, next.bytes)), now, pace, to);
+            return self.send_otherwise(queue, Some(([sent, sequence, rest], next.bytes)), now, pace, to);
         };
         self.leaves = leaves;
         self.sending_bytes = next.bytes;
-        pace.began = Some(now);
+        pace.began = now;
         match pace.line.cross(leaves) {
-            Some(at) => to.put(at, words),
-            None => self.cross_otherwise(leaves, words, pace, to),
+            Some(at) => to.put(at, [sent, sequence, rest]),
+            None => self.cross_otherwise(leaves, [sent, sequence, rest], pace, to),
         }
     }
 
@@ -189,7 +193,11 @@ impl Service {
         let next = queue.dequeue(now, &mut self.dropped);
         self.went(before, queue.waiting(), now);
         let next = next?;
-        let words = if next.mark { self.marked(next.packet) } else { next.packet };
+        let mut words = next.packet;
+        if next.mark {
+            words[2] |= u64::from(CE) << 48;
+            self.counts.marked += 1;
+        }
         Some((words, next.bytes))
     }
 
@@ -198,12 +206,6 @@ impl Service {
     fn went(&mut self, before: usize, after: usize, now: u64) {
         let went = (before as u128).wrapping_sub(after as u128);
         self.waited = self.waited.wrapping_add(went.wrapping_mul(u128::from(now)));
-    }
-
-    #[inline]
-    fn marked(&mut self, [sent, sequence, rest]: Words) -> Words {
-        self.counts.marked += 1;
-        [sent, sequence, rest | u64::from(CE) << 48]
     }
 
     /// A packet is on a line that does more than to delay, or something else from now on.

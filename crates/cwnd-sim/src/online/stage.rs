@@ -148,7 +148,7 @@ pub struct Turn<'a> {
     pub stop: u64,
 }
 
-/// Let what happens in a link's turn happen. Answers how many packets came and left.
+/// Let what happens in a link's turn happen. Answers how many packets came, or left if those are more.
 pub fn run(
     net: &mut Net,
     hosts: &mut [Host],
@@ -187,7 +187,8 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
         service.put_on_line(outside);
         let mut pace = service.pace(stop);
         // Whether what leaves as a packet arrives, or at the limit, has left; see `Service::leaves`.
-        let leaves_first = u64::from(service.counting == Counting::WaitingOnly || fault::is(Fault::AsksTooEarly));
+        let leaves_first =
+            u64::from(service.counting == Counting::WaitingOnly || fault::is(Fault::AsksTooEarly));
         let (mut left, mut came, mut bare, mut ended) = (0, 0, 0, 0);
         while let Some((first, second)) = merge.first_two() {
             let ring = inputs[first.input as usize];
@@ -225,7 +226,7 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
         service.settle(&pace);
         outside.state.arrived += came;
         outside.state.bare += bare;
-        left + came + ended
+        came.max(left) + ended
     }
 }
 
