@@ -68,7 +68,13 @@ impl Limits {
     }
 
     /// Whether what waits, maybe beside a packet in transmission, is within the limit.
+    #[inline]
     pub fn holds(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>) -> bool {
+        waiting < self.roomy_below || self.holds_closely(waiting, waiting_bytes, transmitting)
+    }
+
+    #[inline(never)]
+    fn holds_closely(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>) -> bool {
         let counted = if self.transmission_counts { transmitting.unwrap_or(0) } else { 0 };
         waiting <= 1 && transmitting.is_none()
             || self.compared(waiting, transmitting) <= self.drop_at
