@@ -75,7 +75,7 @@ impl<P: Copy> QueueDiscipline<P> for CoDelQueue<P> {
 
     #[inline(always)]
     fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
-        self.control.pass(&self.codel, now, &mut self.backlog)
+        self.control.pass(&self.codel, self.full_packet, now, &mut self.backlog)
     }
 
     #[inline]
@@ -115,31 +115,62 @@ impl Control {
         backlog: &mut Backlog<P>,
         dropped: &mut Vec<P>,
     ) -> Option<Departure<P>> {
-        if let Some(departure) = self.pass(codel, now, backlog) {
+        if let Some(departure) = self.pass(codel, full_packet, now, backlog) {
             return Some(departure);
         }
         let (held, bad) = self.take(codel, full_packet, now, backlog)?;
-        if bad || self.dropping {
-            return self.drop_or_mark(codel, full_packet, now, backlog, dropped, held, bad);
-        }
-        Some(depart(held, false))
+        self.drop_or_mark(codel, full_packet, now, backlog, dropped, held, bad)
     }
 
-    /// The packet at the head, if it has not waited for long and packets are not being dropped: most are such packets. Else
-    /// nothing has happened yet.
+    /// A packet was wanted, and there is none.
+    pub fn rest(&mut self) {
+        self.bad_from = None;
+        self.dropping = false;
+    }
+
+    /// The packet at the head, if it leaves as it is, and none before it is dropped: most do. Else nothing has happened yet.
     #[inline(always)]
     pub fn pass<P: Copy>(
         &mut self,
         codel: &CoDel,
+        full_packet: u32,
         now: u64,
         backlog: &mut Backlog<P>,
     ) -> Option<Departure<P>> {
         let head = backlog.head()?;
-        if self.dropping || now - head.arrived >= codel.target.0 {
+        let waited = now - head.arrived;
+        if !self.dropping && waited < codel.target.0 {
+            self.bad_from = None;
+        } else if !self.lets_pass(codel, full_packet, now, waited, backlog.bytes() - u64::from(head.bytes)) {
             return None;
         }
-        self.bad_from = None;
         backlog.pop().map(|held| depart(held, false))
+    }
+
+    /// Whether a packet that waited so long, before so many bytes, leaves as it is. If not, nothing has changed.
+    #[inline(never)]
+    fn lets_pass(&mut self, codel: &CoDel, full_packet: u32, now: u64, waited: u64, behind: u64) -> bool {
+        if self.is_bad(codel, full_packet, now, waited, behind) {
+            return self.dropping && now < self.drop_next;
+        }
+        self.dropping = false;
+        true
+    }
+
+    /// Whether a packet that waited so long, before so many bytes, is one too many that has waited too long.
+    #[inline]
+    fn is_bad(&mut self, codel: &CoDel, full_packet: u32, now: u64, waited: u64, behind: u64) -> bool {
+        if waited < codel.target.0 || behind <= u64::from(full_packet) {
+            self.bad_from = None;
+            return false;
+        }
+        match self.bad_from {
+            Some(at) => now >= at,
+            None => {
+                self.bad_from = Some(now.saturating_add(codel.interval.0));
+                false
+            }
+        }
     }
 
     /// Take the packet at the head, and say whether it is one too many that has waited too long.
@@ -152,22 +183,10 @@ impl Control {
         backlog: &mut Backlog<P>,
     ) -> Option<(Held<P>, bool)> {
         let Some(held) = backlog.pop() else {
-            self.bad_from = None;
-            self.dropping = false;
+            self.rest();
             return None;
         };
-        let waited = now.saturating_sub(held.arrived);
-        if waited < codel.target.0 || backlog.bytes() <= u64::from(full_packet) {
-            self.bad_from = None;
-            return Some((held, false));
-        }
-        let bad = match self.bad_from {
-            Some(at) => now >= at,
-            None => {
-                self.bad_from = Some(now.saturating_add(codel.interval.0));
-                false
-            }
-        };
+        let bad = self.is_bad(codel, full_packet, now, now - held.arrived, backlog.bytes());
         Some((held, bad))
     }
 

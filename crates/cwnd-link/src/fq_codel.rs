@@ -165,12 +165,20 @@ impl<P: Copy> FqCoDelQueue<P> {
                 queue.credits -= i64::from(departure.bytes);
                 return Some(departure);
             }
-            if self.new.len > 0 {
-                self.make_old(number);
-            } else {
-                queue.listed = false;
-                self.old.pop(&self.flows);
-            }
+            self.rest(number);
+        }
+    }
+
+    /// The queue whose turn it is has run empty.
+    #[inline(never)]
+    fn rest(&mut self, number: u32) {
+        let queue = &mut self.flows[number as usize];
+        queue.control.rest();
+        if self.new.len > 0 {
+            self.make_old(number);
+        } else {
+            queue.listed = false;
+            self.old.pop(&self.flows);
         }
     }
 
@@ -259,13 +267,19 @@ impl<P: Copy> QueueDiscipline<P> for FqCoDelQueue<P> {
 
     #[inline(always)]
     fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
-        let number = self.turn()?;
-        let queue = &mut self.flows[number as usize];
-        let departure = queue.control.pass(&self.codel, now, &mut queue.backlog)?;
-        queue.credits -= i64::from(departure.bytes);
-        self.waiting -= 1;
-        self.waiting_bytes -= u64::from(departure.bytes);
-        Some(departure)
+        loop {
+            let number = self.turn()?;
+            let queue = &mut self.flows[number as usize];
+            if queue.backlog.len() == 0 {
+                self.rest(number);
+                continue;
+            }
+            let departure = queue.control.pass(&self.codel, self.full_packet, now, &mut queue.backlog)?;
+            queue.credits -= i64::from(departure.bytes);
+            self.waiting -= 1;
+            self.waiting_bytes -= u64::from(departure.bytes);
+            return Some(departure);
+        }
     }
 
     #[inline]

@@ -132,6 +132,9 @@ impl Service {
         to: &mut Outside<'_>,
     ) {
         let Some(next) = queue.dequeue_plainly(now) else {
+            if queue.waiting() == 0 {
+                return self.rest(queue, now);
+            }
             return self.send_otherwise(queue, None, now, pace, to);
         };
         self.waited = self.waited.wrapping_add(u128::from(now));
@@ -151,6 +154,14 @@ impl Service {
             Some(at) => to.put(at, [sent, sequence, rest]),
             None => self.cross_otherwise(leaves, [sent, sequence, rest], pace, to),
         }
+    }
+
+    /// The transmitter is free, and nothing waits: the queue is told that it was asked.
+    #[inline(never)]
+    fn rest<D: QueueDiscipline<Words>>(&mut self, queue: &mut D, now: u64) {
+        let none = queue.dequeue(now, &mut self.dropped);
+        debug_assert!(none.is_none(), "nothing waited");
+        self.leaves = NEVER;
     }
 
     /// The transmitter is free, and takes the packets that wait until one takes time, first this one if there is one: it has
