@@ -39,10 +39,12 @@ pub enum Fault {
     PromisesTooMuch,
     /// After a change of rate or delay nothing overtakes what was handed on before.
     NotTakenBack,
+    /// Transmitter and line of a link that keeps its queue are not told what was reckoned for them.
+    NotSettled,
 }
 
 /// All of them.
-pub const ALL: [Fault; 17] = [
+pub const ALL: [Fault; 18] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
@@ -60,6 +62,7 @@ pub const ALL: [Fault; 17] = [
     Fault::AsksTooEarly,
     Fault::PromisesTooMuch,
     Fault::NotTakenBack,
+    Fault::NotSettled,
 ];
 
 #[cfg(feature = "faults")]

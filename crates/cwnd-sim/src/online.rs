@@ -4,9 +4,10 @@
 //! vary, jitter, policers) goes through the state machines of `cwnd-link`, which are asked as time goes on:
 //! an arrival is put into the queue, and the transmitter takes the next packet when the one before it has left.
 //!
-//! Such a link is always a stage of its own. It handles what arrives before its limit, and what leaves at
-//! its limit or before, since transmissions that end come before arrivals of the same time. A packet is handed on when it has
-//! left, so what is known of the future is [`quiet_until`].
+//! Such a link is always a stage of its own. It handles what arrives before its limit, and what leaves before it; what leaves
+//! at the limit too, since transmissions that end come before arrivals of the same time, unless packets in transmission count.
+//! A packet is handed on when its transmission begins, or in the run in which it ends; what is known of the future besides is
+//! [`quiet_until`].
 
 mod service;
 mod stage;

@@ -5,6 +5,7 @@
 
 use super::stage::Outside;
 use super::{NEVER, Service, Words, about, packet, size};
+use crate::fault::{self, Fault};
 use crate::packet::{CE, LOST};
 use cwnd_link::{Arrival, Codepoint, Limits, QueueDiscipline, Steady, SteadyLine};
 use std::cmp::Reverse;
@@ -27,6 +28,9 @@ impl Service {
 
     /// Tell transmitter and line what they were not asked.
     pub(super) fn settle(&mut self, pace: &Pace) {
+        if fault::is(Fault::NotSettled) {
+            return;
+        }
         if pace.began != NEVER {
             self.transmitter.began(pace.began, self.sending_bytes);
         }
