@@ -41,10 +41,12 @@ pub enum Fault {
     PromisesTooMuch,
     /// After a change of rate or delay nothing overtakes what was handed on before.
     NotTakenBack,
+    /// Transmitter and line of a link that keeps its queue are not told what was reckoned for them.
+    NotSettled,
 }
 
 /// All of them.
-pub const ALL: [Fault; 18] = [
+pub const ALL: [Fault; 19] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
@@ -63,6 +65,7 @@ pub const ALL: [Fault; 18] = [
     Fault::AsksTooEarly,
     Fault::PromisesTooMuch,
     Fault::NotTakenBack,
+    Fault::NotSettled,
 ];
 
 #[cfg(feature = "faults")]

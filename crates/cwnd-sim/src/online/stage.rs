@@ -10,6 +10,7 @@ use crate::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
 use crate::shortcut::Echo;
 use cwnd_link::{Limits, QueueDiscipline, QueueVisitor};
+use cwnd_scenario::Counting;
 
 /// What a link needs beside its queue and what serves it.
 pub struct Outside<'a> {
@@ -63,7 +64,7 @@ impl<'a> Outside<'a> {
         {
             self.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
         } else if echo.is_possible() {
-            self.put_before_echo(at, words, out);
+            self.put_before_echo(at, sent, sequence, rest, out);
         } else {
             self.rings[out as usize].push_words(at, sent, sequence, rest);
             self.net.note_arrival(out, at);
@@ -72,7 +73,7 @@ impl<'a> Outside<'a> {
 
     /// Put a packet before a host that an echo may stand for, and does not or cannot any more; see `merging.rs`.
     #[inline(never)]
-    fn put_before_echo(&mut self, at: u64, [sent, sequence, rest]: Words, out: u32) {
+    fn put_before_echo(&mut self, at: u64, sent: u64, sequence: u64, rest: u64, out: u32) {
         let echo = &mut self.echoes[out as usize];
         if !echo.is_active() {
             // While packets wait before the host, only now and then ask whether it has become ordinary.
@@ -147,7 +148,7 @@ pub struct Turn<'a> {
     pub stop: u64,
 }
 
-/// Let what happens in a link's turn happen. Answers how many packets came and left.
+/// Let what happens in a link's turn happen. Answers how many packets came, or left if those are more.
 pub fn run(
     net: &mut Net,
     hosts: &mut [Host],
@@ -184,7 +185,11 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
 
     fn visit<D: QueueDiscipline<Words>>(self, queue: &mut D, limits: &Limits) -> u64 {
         let Handle { service, outside, merge, turn: &Turn { inputs, limit, stop, .. } } = self;
-        let asks_too = u64::from(fault::is(Fault::AsksTooEarly));
+        service.put_on_line(outside);
+        let mut pace = service.pace(stop);
+        // Whether what leaves as a packet arrives, or at the limit, has left; see `Service::leaves`.
+        let leaves_first =
+            u64::from(service.counting == Counting::WaitingOnly || fault::is(Fault::AsksTooEarly));
         let (mut left, mut arrived, mut bare, mut ended) = (0, 0, 0, 0);
         while let Some(first) = merge.first() {
             let ring = inputs[first.input as usize];
@@ -192,13 +197,14 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
             let until = first.until.min(limit);
             let mut came = first.at;
             let next = loop {
-                let at = outside.rings[ring as usize].next_at();
+                let input = &mut outside.rings[ring as usize];
+                let at = input.next_at();
                 if at >= until {
                     break at;
                 }
-                left += service.go_on(queue, at, at + asks_too, outside);
-                let [_, sent, sequence, rest] = outside.rings[ring as usize].pop_words();
+                let [_, sent, sequence, rest] = input.pop_words();
                 came = at;
+                left += service.go_on(queue, &mut pace, at + leaves_first, outside);
                 let words = [sent, sequence, rest];
                 let ordinary = rest >> 32 == outside.ordinary;
                 if !ordinary {
@@ -211,7 +217,7 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
                     bare += u64::from(flags & BARE);
                 }
                 arrived += 1;
-                service.arrive(queue, limits, at, words, ordinary, outside);
+                service.arrive(queue, limits, &mut pace, at, words, ordinary, outside);
             };
             if next < limit {
                 merge.go_on(came, next);
@@ -219,21 +225,22 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
                 outside.net.turns[ring as usize] = merge.end(came);
             }
         }
-        let leave_by = if limit < stop { limit } else { stop - 1 };
-        left += service.go_on(queue, leave_by, limit, outside);
+        left += service.go_on(queue, &mut pace, stop.min(limit + leaves_first), outside);
+        service.settle(&pace);
         outside.state.arrived += arrived;
         outside.state.bare += bare;
-        left + arrived + ended
+        arrived.max(left) + ended
     }
 }
 
 /// A link has handled everything before `done`: a time at which a packet of `smallest` bytes, the smallest there can be,
-/// would have to come to an idle link for the earliest packet that has not been handed on. All that comes out
-/// before that one is handed on.
+/// would have to come to an idle link for the earliest packet that has not been handed on. If the one in transmission has been,
+/// that one does not begin before it has left. All that comes out before that one is handed on.
 pub fn quiet_until(net: &mut Net, link: u32, done: u64, smallest: u32) -> u64 {
     let Some(mut state) = net.links[link as usize].online.take() else { return done };
     let quiet = match state.service.leaves {
         NEVER => done,
+        leaves if state.service.sending.is_none() => leaves.max(done),
         _ if fault::is(Fault::PromisesTooMuch) => done,
         leaves => leaves.saturating_sub(state.service.transmitter.least_time(smallest)),
     };
