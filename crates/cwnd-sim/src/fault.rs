@@ -23,6 +23,8 @@ pub enum Fault {
     EchoOutOfOrder,
     /// ACKs pass every link as if it could not queue.
     AllTransparent,
+    /// Links are transparent also while a short first packet is under way.
+    OpensTooEarly,
     /// A run that stops does what happens at its end.
     PastTheStop,
     /// A change of rate leaves the packet in transmission alone.
@@ -44,7 +46,7 @@ pub enum Fault {
 }
 
 /// All of them.
-pub const ALL: [Fault; 18] = [
+pub const ALL: [Fault; 19] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
@@ -54,6 +56,7 @@ pub const ALL: [Fault; 18] = [
     Fault::TimerNoticedLate,
     Fault::EchoOutOfOrder,
     Fault::AllTransparent,
+    Fault::OpensTooEarly,
     Fault::PastTheStop,
     Fault::OldRateInTransmission,
     Fault::Overtaking,
