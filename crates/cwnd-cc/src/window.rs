@@ -1,5 +1,7 @@
 //! The window that a transport and its algorithm share, and the two arithmetics by which it grows.
 
+use crate::Ack;
+
 /// How fractional growth is kept.
 ///
 /// Linux's window is an integer and grows by counting ACKs, so every algorithm in it truncates; a curve
@@ -63,6 +65,8 @@ pub struct Window {
     mss: u32,
     counter: u32,
     credit: f64,
+    /// Acknowledged segments that have made no step yet (Reno of Linux 2.6).
+    acknowledged: u32,
     arithmetic: Arithmetic,
     slow_start_at_ssthresh: bool,
 }
@@ -83,6 +87,7 @@ impl Window {
             mss: config.mss,
             counter: 0,
             credit: 0.0,
+            acknowledged: 0,
             arithmetic: config.arithmetic,
             slow_start_at_ssthresh: config.slow_start_at_ssthresh,
         }
@@ -123,6 +128,7 @@ impl Window {
         match self.arithmetic {
             Arithmetic::Linux26 => {
                 // One step an ACK, and the window may end one over ssthresh (`<=`).
+                self.acknowledged = 0;
                 self.cwnd = at_most(self.cwnd + 1.0, self.clamp);
                 0
             }
@@ -172,6 +178,23 @@ impl Window {
                     self.counter += 1;
                 }
             }
+        }
+    }
+
+    /// Reno's additive increase: one segment for each window of acknowledged ones.
+    ///
+    /// Linux 2.6, and so ns-2.35, counts the bytes that are acknowledged in congestion avoidance (RFC 3465) where its
+    /// algorithms that end in Reno grow: one step an ACK at most, and what is over stays.
+    #[inline]
+    pub fn increase_as_reno(&mut self, ack: &Ack, acked: u32) {
+        if self.arithmetic != Arithmetic::Linux26 {
+            return self.increase(acked, self.cwnd);
+        }
+        self.acknowledged = self.acknowledged.saturating_add(ack.cumulative);
+        let window = truncate(self.cwnd);
+        if self.acknowledged >= window {
+            self.acknowledged -= window;
+            self.cwnd = at_most(self.cwnd + 1.0, self.clamp);
         }
     }
 
@@ -247,6 +270,7 @@ impl Window {
     pub fn reset_counter(&mut self) {
         self.counter = 0;
         self.credit = 0.0;
+        self.acknowledged = 0;
     }
 
     /// `segments` as the arithmetic keeps them: rounded down where windows are whole.
@@ -295,6 +319,31 @@ mod tests {
         assert_eq!(linux.cwnd, 10.0);
         linux.increase(1, 10.9);
         assert_eq!(linux.cwnd, 11.0);
+    }
+
+    #[test]
+    fn reno_of_linux_26_counts_segments_and_keeps_what_is_over() {
+        // 10 segments: the tenth makes the step. Then 11: 25 at once make one step, and 14 are over, so that the next ACK
+        // makes another. 15 - 12 = 3 are left, to which 9 more are not enough for 13, and 10 are.
+        let mut window = window(10.0, Arithmetic::Linux26);
+        let mut acked = |cumulative| {
+            window.increase_as_reno(&Ack { cumulative, ..Ack::default() }, 1);
+            window.cwnd
+        };
+        assert_eq!([9, 1].map(&mut acked), [10.0, 11.0]);
+        assert_eq!([25, 1, 9, 1].map(&mut acked), [12.0, 13.0, 13.0, 14.0]);
+        // Slow start and a reduction forget it.
+        let mut slow = window_with(4.0, 4.0, Arithmetic::Linux26);
+        slow.acknowledged = 3;
+        slow.slow_start(1);
+        assert_eq!((slow.cwnd, slow.acknowledged), (5.0, 0));
+        slow.acknowledged = 3;
+        slow.reduce_to(2.0);
+        assert_eq!(slow.acknowledged, 0);
+        // Elsewhere it is the plain increase: a real window of 5 grows by 2/5.
+        let mut real = window_with(5.0, 2.0, Arithmetic::Real);
+        real.increase_as_reno(&Ack { cumulative: 9, ..Ack::default() }, 2);
+        assert_eq!(real.cwnd, 5.4);
     }
 
     #[test]

@@ -43,6 +43,9 @@ pub enum Ecn {
     Exact,
 }
 
+/// Bytes of headers in ns-2, without timestamps.
+const NS2_HEADERS: u32 = 40;
+
 /// Every choice of a stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stack {
@@ -52,6 +55,9 @@ pub struct Stack {
     pub payload: u32,
     /// Bytes that a data packet has on the wire beyond its payload.
     pub data_overhead: u32,
+    /// Wire bytes of a flow's first data packet, if it has not as many as the others. In ns-2 the first segment, which
+    /// counts as one, is a SYN.
+    pub first_packet: Option<u32>,
     /// Bytes of an ACK on the wire, without SACK blocks.
     pub ack_size: u32,
     /// Bytes that SACK blocks add to an ACK: `base` if there is any, and `each` for every block.
@@ -100,16 +106,17 @@ impl Stack {
     }
 
     /// ns-2.35's TCP-Linux agent (`Sack1` sink): `payload` bytes a packet and 40 bytes of headers, 50 with
-    /// timestamps; ACKs are headers alone, SACK blocks weigh nothing, as in ns-2.
+    /// timestamps. The first data packet is a SYN and weighs 40; so does an ACK, whether there are timestamps or not, and 8
+    /// more for each SACK block.
     pub fn ns2(payload: u32, timestamps: bool, receive_window: u32) -> Stack {
-        let headers = if timestamps { 50 } else { 40 };
         Stack {
             profile: StackProfile::Ns2,
             payload,
-            data_overhead: headers,
-            ack_size: headers,
+            data_overhead: NS2_HEADERS + if timestamps { 10 } else { 0 },
+            first_packet: Some(NS2_HEADERS),
+            ack_size: NS2_HEADERS,
             sack_block_base: 0,
-            sack_block_each: 0,
+            sack_block_each: 8,
             sack: true,
             timestamps,
             delayed_ack: DelayedAck::Off,
@@ -137,6 +144,7 @@ impl Stack {
             profile: StackProfile::Linux,
             payload: mtu.saturating_sub(headers).max(1),
             data_overhead: headers + 14,
+            first_packet: None,
             ack_size: headers + 14,
             sack_block_base: 4,
             sack_block_each: 8,

@@ -84,6 +84,7 @@ fn check_stack(stack: &Stack, problems: &mut Vec<Problem>) {
         }
     };
     range("payload", u64::from(stack.payload), 1, 65_000);
+    range("first_packet", u64::from(stack.first_packet.unwrap_or(1)), 1, u64::from(LARGEST_PACKET));
     range("ack_size", u64::from(stack.ack_size), 1, 65_000);
     range("initial_window", u64::from(stack.initial_window), 1, 1 << 20);
     range("receive_window", u64::from(stack.receive_window), 1, 1 << 30);

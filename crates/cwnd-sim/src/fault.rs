@@ -23,6 +23,8 @@ pub enum Fault {
     EchoOutOfOrder,
     /// ACKs pass every link as if it could not queue.
     AllTransparent,
+    /// Links are transparent also while a short first packet is under way.
+    OpensTooEarly,
     /// A run that stops does what happens at its end.
     PastTheStop,
     /// A change of rate leaves the packet in transmission alone.
@@ -56,6 +58,7 @@ pub const ALL: [Fault; 19] = [
     Fault::TimerNoticedLate,
     Fault::EchoOutOfOrder,
     Fault::AllTransparent,
+    Fault::OpensTooEarly,
     Fault::PastTheStop,
     Fault::OldRateInTransmission,
     Fault::Overtaking,

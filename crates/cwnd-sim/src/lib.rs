@@ -19,6 +19,7 @@ mod merging;
 pub mod net;
 #[doc(hidden)]
 pub mod online;
+mod opening;
 mod outcome;
 pub mod packet;
 mod ring;

@@ -253,6 +253,11 @@ impl Link {
         Link { departures: Box::default(), ..Link::new(SerialTime::default(), 0, &queue, None) }
     }
 
+    /// When its transmitter is free.
+    pub fn free_at(&self) -> u64 {
+        self.free_at
+    }
+
     /// Whether its line loses packets.
     pub fn loses(&self) -> bool {
         self.loss.is_some()

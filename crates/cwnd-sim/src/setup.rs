@@ -32,7 +32,8 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
 
 /// Wire bytes of the smallest packet there can be.
 pub fn smallest_packet(scenario: &Scenario) -> u32 {
-    scenario.stack.ack_size.min(scenario.stack.data_overhead + 1)
+    let Stack { ack_size, data_overhead, first_packet, .. } = scenario.stack;
+    first_packet.map_or(ack_size, |first| first.min(ack_size)).min(data_overhead + 1)
 }
 
 /// Segments of a transfer, and the payload of its last one.
@@ -59,6 +60,7 @@ pub fn endpoints(
         let sender = SenderConfig {
             channel: 2 * i as u32,
             packet_size: stack.full_packet(),
+            first_packet_size: stack.first_packet.unwrap_or(stack.full_packet()),
             last_packet_size: last_payload + stack.data_overhead,
             segments,
             ack_size: stack.ack_size,

@@ -6,10 +6,11 @@
 //! sent, without the packet ever lying in a ring. If anything is out of the ordinary it does, until the host
 //! has been run over what lies there.
 //!
-//! **Transparent links.** Where all ACKs into a link answer data that left one and the same transmitter,
-//! after the same delay, they come at least one data packet's serialisation apart. If an ACK takes less
-//! than that on it, the link never holds two packets: each comes out after a fixed time, whatever the others
-//! do, and there is nothing to merge.
+//! **Transparent links.** Where all ACKs into a link answer full data packets that left one and the same transmitter,
+//! after the same delay, they come at least one data packet's serialisation apart, less what the longest ACK takes
+//! longer than the shortest to come there. If an ACK takes less than that on it, the link never holds two packets: each
+//! comes out after a fixed time, whatever the others do, and there is nothing to merge. Where flows begin with a shorter
+//! packet, that is so while none is under way (`opening.rs`).
 //!
 //! A change of any link while the simulation runs puts an end to both, since what they rest on may not hold
 //! any more.
@@ -22,8 +23,11 @@ use crate::merge::Turn;
 use crate::net::Net;
 use crate::packet::BARE;
 use cwnd_link::SerialTime;
-use cwnd_scenario::{Effects, LinkId, LinkSpec, Scenario};
+use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// SACK blocks of an ACK at most.
+const MOST_BLOCKS: u32 = 4;
 
 /// A receiver's host as the link before it sees it, and what has happened there since [`Echo::begin`]. What every
 /// packet changes comes first, then what every packet asks: a cache line each.
@@ -61,9 +65,23 @@ pub struct Echo {
     sizes: (u32, u32),
 }
 
-/// Find the shortcuts: for each ring into a host's inlet, the echo that may stand for it. Links found
-/// transparent are told so.
-pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -> Vec<Echo> {
+/// A link that is transparent as long as all data packets are full ones.
+#[derive(Clone, Debug)]
+pub struct Transparent {
+    /// The link.
+    pub link: LinkId,
+    /// The rings into the inlets of the hosts that feed it.
+    rings: Vec<usize>,
+}
+
+/// Find the shortcuts: for each ring into a host's inlet, the echo that may stand for it; and links that are transparent
+/// once they are opened.
+pub fn find(
+    scenario: &Scenario,
+    graph: &Graph,
+    net: &mut Net,
+    hosts: &[Host],
+) -> (Vec<Echo>, Vec<Transparent>) {
     let mut echoes = vec![Echo::default(); net.rings.len()];
     for (i, host) in hosts.iter().enumerate() {
         let (Some(solo), [Endpoint::Receiver(receiver)]) = (host.solo(), &host.endpoints[..]) else {
@@ -90,18 +108,36 @@ pub fn find(scenario: &Scenario, graph: &Graph, net: &mut Net, hosts: &[Host]) -
     let by_output: BTreeMap<u32, usize> =
         possible(&echoes).map(|(ring, echo)| (echo.output.0, ring)).collect();
     let feeders = feeders(scenario);
-    for &link in &graph.links {
-        let rings = is_transparent(scenario, graph, net, &echoes, &by_output, &feeders[link], link);
-        if let Some(rings) = rings {
-            net.links[link].transparent = true;
-            for ring in rings {
-                let echo = &mut echoes[ring];
-                echo.through = Some((link as u32, net.links[link].ring_of(echo.channel)));
-            }
+    let found = graph.links.iter().filter_map(|&link| {
+        let rings = is_transparent(scenario, graph, net, &echoes, &by_output, &feeders[link], link)?;
+        Some(Transparent { link, rings })
+    });
+    let transparent = found.collect();
+    echoes.iter_mut().filter(|echo| echo.possible).for_each(|echo| echo.measure(&net.links));
+    (echoes, transparent)
+}
+
+/// These links are transparent from now on.
+pub fn open(links: &[Transparent], echoes: &mut [Echo], net: &mut Net) {
+    for Transparent { link, rings } in links {
+        net.links[*link].transparent = true;
+        for &ring in rings {
+            let echo = &mut echoes[ring];
+            echo.through = Some((*link as u32, net.links[*link].ring_of(echo.channel)));
+            echo.measure(&net.links);
         }
     }
-    echoes.iter_mut().filter(|echo| echo.possible).for_each(|echo| echo.measure(&net.links));
-    echoes
+}
+
+/// They are not any more.
+pub fn close(links: &[Transparent], echoes: &mut [Echo], net: &mut Net) {
+    for Transparent { link, rings } in links {
+        net.links[*link].transparent = false;
+        for &ring in rings {
+            echoes[ring].through = None;
+            echoes[ring].measure(&net.links);
+        }
+    }
 }
 
 fn possible(echoes: &[Echo]) -> impl Iterator<Item = (usize, &Echo)> {
@@ -121,10 +157,11 @@ fn is_transparent(
 ) -> Option<Vec<usize>> {
     let stack = &scenario.stack;
     let (data, ack) = (stack.full_packet(), stack.ack_size);
+    let blocks = if stack.sack { stack.sack_block_base + MOST_BLOCKS * stack.sack_block_each } else { 0 };
+    let longest = ack + blocks;
     let whole = |bytes: Option<u64>| bytes.is_none_or(|bytes| bytes % u64::from(stack.payload) == 0);
-    let one_size = !stack.handshake
-        && (!stack.sack || (stack.sack_block_base, stack.sack_block_each) == (0, 0))
-        && scenario.flows.iter().all(|flow| whole(flow.bytes));
+    let in_order = stack.first_packet.is_none() || scenario.network.links.iter().all(keeps_order);
+    let one_size = !stack.handshake && in_order && scenario.flows.iter().all(|flow| whole(flow.bytes));
     if !one_size || net.links[link].loses() || net.links[link].online.is_some() {
         return None;
     }
@@ -143,9 +180,10 @@ fn is_transparent(
         }
         // Between two data packets of one transmitter lies the serialisation of the second.
         let apart = time(from, data);
+        let between = apart.saturating_sub(time(output, longest) - time(output, ack));
         let two_fit = [inlet, output, link].iter().all(|&link| net.links[link].idle_grace() == 1);
-        let slowest = time(inlet, data).max(time(output, ack)).max(time(link, ack));
-        if slowest > apart || apart == 0 || !two_fit || time(link, ack) == apart {
+        let slowest = time(inlet, data).max(time(output, longest));
+        if slowest > apart || apart == 0 || !two_fit || time(link, longest) >= between {
             return None;
         }
         let links = &scenario.network.links;
@@ -162,6 +200,13 @@ fn is_transparent(
         }
     }
     Some(rings)
+}
+
+/// Whether a flow's packets come out of a link once, and in the order in which they went in.
+fn keeps_order(link: &LinkSpec) -> bool {
+    let Effects { jitter, duplication, slot: _, policer: _, ack_thinning: _ } = &link.effects;
+    let several_queues = matches!(link.queue.discipline, Discipline::DualPi2(_));
+    jitter.is_none() && *duplication == 0.0 && !several_queues
 }
 
 /// Whether packets come out of a link as far apart as its transmitter, at its rate, lets them go.

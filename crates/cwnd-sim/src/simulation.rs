@@ -14,6 +14,7 @@ use crate::merge::{Merge, Turn};
 use crate::merging;
 use crate::net::{Fate, Net};
 use crate::online;
+use crate::opening::Opening;
 use crate::setup;
 use crate::shortcut::{self, Echo};
 use crate::tcp::Sender;
@@ -72,6 +73,8 @@ pub struct Simulation {
     merge: Merge,
     /// For each ring, the shortcut that may stand for it.
     echoes: Vec<Echo>,
+    /// Shortcuts that only hold while no flow begins.
+    opening: Opening,
     /// How far the hosts go in one round, ns: long enough to keep a stage busy, short enough for the caches.
     window: u64,
     smallest_packet: u32,
@@ -144,7 +147,13 @@ impl Simulation {
         net.turns = vec![Turn::default(); net.rings.len()];
         net.wake = vec![0; hosts.len() + 1];
         net.wake[hosts.len()] = u64::MAX;
-        let echoes = shortcut::find(scenario, &graph, &mut net, &hosts);
+        let (mut echoes, transparent) = shortcut::find(scenario, &graph, &mut net, &hosts);
+        let opening = if scenario.stack.first_packet.is_some() && !fault::is(Fault::OpensTooEarly) {
+            Opening::new(transparent, scenario.flows.len())
+        } else {
+            shortcut::open(&transparent, &mut echoes, &mut net);
+            Opening::new(Vec::new(), 0)
+        };
         Ok(Simulation {
             scenario: scenario.clone(),
             net,
@@ -158,6 +167,7 @@ impl Simulation {
             origin,
             merge: Merge::new(scenario.ties),
             echoes,
+            opening,
             window: 1_000_000,
             smallest_packet,
         })
@@ -175,12 +185,27 @@ impl Simulation {
         if stop <= self.now {
             return;
         }
-        while self.go_round(stop) < stop {}
+        while self.opening.at() < stop {
+            let until = self.opening.at().max(self.now);
+            self.do_all_before(until);
+            self.look_at_opening(until);
+        }
+        self.do_all_before(stop);
         for host in self.hosts.iter().filter(|_| !fault::is(Fault::InletNotSettled)) {
             host.settle(&mut self.net, stop);
         }
         self.net.count_late_losses();
+    }
+
+    fn do_all_before(&mut self, stop: u64) {
+        while stop > self.now && self.go_round(stop) < stop {}
         self.now = stop;
+    }
+
+    fn look_at_opening(&mut self, now: u64) {
+        let (hosts, places) = (&self.hosts, &self.places);
+        let sender = |flow: usize| sender_at(hosts, places[flow][0]);
+        self.opening.look(now, &mut self.net, &mut self.echoes, sender);
     }
 
     /// Let every stage do what it can before `stop`; hosts stay within the window. Returns the least time
@@ -281,11 +306,7 @@ impl Simulation {
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &Sender {
-        let (host, endpoint) = self.places[flow][0];
-        match &self.hosts[host].endpoints[endpoint] {
-            Endpoint::Sender(sender) => sender,
-            Endpoint::Receiver(_) => unreachable!("the first place is the sender's"),
-        }
+        sender_at(&self.hosts, self.places[flow][0])
     }
 
     /// Look at a flow.
@@ -398,6 +419,7 @@ impl Simulation {
     }
 
     fn end_shortcuts(&mut self) {
+        self.opening.end();
         self.echoes.fill(Echo::default());
         self.net.links.iter_mut().for_each(|link| link.transparent = false);
     }
@@ -410,6 +432,13 @@ impl Simulation {
     /// The engine's clock.
     pub(crate) fn clock(&self) -> u64 {
         self.now
+    }
+}
+
+fn sender_at(hosts: &[Host], (host, endpoint): (usize, usize)) -> &Sender {
+    match &hosts[host].endpoints[endpoint] {
+        Endpoint::Sender(sender) => sender,
+        Endpoint::Receiver(_) => unreachable!("the first place is the sender's"),
     }
 }
 

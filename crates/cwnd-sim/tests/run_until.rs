@@ -28,8 +28,11 @@ fn setup() -> Setup {
     }
 }
 
+/// All data packets have 1,050 B, and ACKs 50.
 fn scenario() -> Scenario {
-    setup().scenario(&[group(2)], 1).expect("the setup can be met")
+    let mut scenario = setup().scenario(&[group(2)], 1).expect("the setup can be met");
+    (scenario.stack.first_packet, scenario.stack.ack_size) = (None, 50);
+    scenario
 }
 
 fn begin(scenario: &Scenario) -> Simulation {

@@ -8,7 +8,8 @@ use cwnd_sim::{Simulation, Simulator};
 
 const MS: u64 = 1_000_000;
 
-/// A path of 10 Mbit/s with a round-trip time of 20 ms for 10 s, and nothing random; a packet takes 840 us, an ACK 40.
+/// A path of 10 Mbit/s with a round-trip time of 20 ms for 10 s, and nothing random; a packet takes 840 us, the
+/// first too, and an ACK 40.
 fn setup() -> Setup {
     Setup {
         topology: Topology::Path,
@@ -24,7 +25,11 @@ fn setup() -> Setup {
 
 fn scenario(setup: &Setup, flows: &[&str]) -> Scenario {
     let groups: Vec<FlowGroup> = flows.iter().map(|flow| flow.parse().expect("a flow")).collect();
-    setup.scenario(&groups, 1).unwrap_or_else(|problems| panic!("{problems:?}"))
+    let mut scenario = setup.scenario(&groups, 1).unwrap_or_else(|problems| panic!("{problems:?}"));
+    if scenario.stack.profile == StackProfile::Ns2 {
+        (scenario.stack.first_packet, scenario.stack.ack_size) = (None, 50);
+    }
+    scenario
 }
 
 fn run(scenario: &Scenario) -> Outcome {

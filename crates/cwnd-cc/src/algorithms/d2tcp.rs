@@ -55,7 +55,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "DCTCP",
     implemented_in: "third-party ns-3 ports",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: D2tcpParameters::PARAMETERS,
     build: build::<D2tcp>,
 };

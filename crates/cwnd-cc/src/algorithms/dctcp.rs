@@ -52,7 +52,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux, Windows Server, FreeBSD, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: DctcpParameters::PARAMETERS,
     build: build::<Dctcp>,
 };

@@ -32,16 +32,16 @@
 //!   Recoveries do not count. Before there are two B, beta is 0.5.
 //! - *RTTmax* follows samples outside of recovery, by at most 20 ms a sample so that an outlier does no harm,
 //!   and gives way at each event, to RTTmin + 0.95 (RTTmax - RTTmin) (Linux). RTTmin never ages.
-//! - Linux backs off by 0.5 also at the first steady event after an unsteady one, and where RTTmin is under
-//!   10 ms; the paper knows neither, nor does this.
 //! - *RTT scaling* in Linux is RTTmin/RTTref within 0.1 to 2, and never slower than f = 1. So it is here.
 //! - A timeout is answered as a loss (Linux).
-//! - *Integers*: f is rounded down to a whole number, and growth is a segment for a whole number of
-//!   acknowledged ones, as in Linux.
+//! - *Integers*: `integers.rs` is the module of Linux and ns-2.35, which rounds f down, measures by other rules than
+//!   these, and keeps a half also at the first steady event after an unsteady one, and where RTTmin is under 10 ms.
 
+mod integers;
 #[cfg(test)]
 mod tests;
 
+use self::integers::Module;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, ParameterSet,
     Signal, State, Window, build,
@@ -64,7 +64,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (htcp), FreeBSD (cc_htcp), ns-2.35, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: HTcpParameters::PARAMETERS,
     build: build::<HTcp>,
 };
@@ -94,9 +94,9 @@ pub struct HTcp {
     parameters: HTcpParameters,
     epoch: Epoch,
     before: Epoch,
-    /// Alpha as the integer arithmetics hold it.
-    held_alpha: f64,
     throughput: Throughput,
+    /// What stands for all of these where windows are whole.
+    module: Module,
 }
 
 /// What an undone event restores.
@@ -109,17 +109,15 @@ struct Epoch {
     rtt_max: Nanos,
     /// B(k-1); 0 if there is none.
     last_peak: f64,
-    /// The throughput was steady at that event.
-    steady: bool,
 }
 
 impl Configurable for HTcp {
     type Parameters = HTcpParameters;
 
     fn new(parameters: HTcpParameters) -> Self {
-        let epoch =
-            Epoch { since: Nanos::ZERO, beta: BETA.0, rtt_max: Nanos::ZERO, last_peak: 0.0, steady: false };
-        HTcp { parameters, epoch, before: epoch, held_alpha: 1.0, throughput: Throughput::default() }
+        let epoch = Epoch { since: Nanos::ZERO, beta: BETA.0, rtt_max: Nanos::ZERO, last_peak: 0.0 };
+        let throughput = Throughput::default();
+        HTcp { parameters, epoch, before: epoch, throughput, module: Module::new() }
     }
 }
 
@@ -130,6 +128,9 @@ impl CongestionControl for HTcp {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if window.arithmetic() != Arithmetic::Real {
+            return self.module.on_ack(window, ack, &self.parameters);
+        }
         let calm = matches!(ack.state, State::Open | State::Disorder);
         self.throughput.on_ack(ack, calm);
         if let Some(rtt) = ack.rtt
@@ -149,27 +150,21 @@ impl CongestionControl for HTcp {
                 return;
             }
         }
-        let cwnd = window.cwnd;
-        if window.arithmetic() == Arithmetic::Real {
-            let alpha = self.alpha(window, ack.now, ack.min_rtt);
-            return window.increase_weighted(acked, alpha, cwnd);
-        }
-        // The module renews alpha only when the window has made a step, and a step takes as many segments as make
-        // alpha times their number at least the window.
-        window.increase(acked, libm::ceil(cwnd / self.held_alpha));
-        if window.cwnd != cwnd {
-            self.held_alpha = self.alpha(window, ack.now, ack.min_rtt);
-        }
+        let alpha = self.alpha(ack.now, ack.min_rtt);
+        window.increase_weighted(acked, alpha, window.cwnd);
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         if congestion.is_repeated_timeout() {
             return;
         }
+        if window.arithmetic() != Arithmetic::Real {
+            let ssthresh = self.module.on_congestion(window.cwnd, congestion.now, &self.parameters);
+            return window.reduce_to(ssthresh);
+        }
         self.before = self.epoch;
         let peak = self.throughput.peak;
-        self.epoch.beta = self.backoff(peak, congestion.min_rtt, window.arithmetic());
-        self.held_alpha = self.alpha(window, congestion.now, congestion.min_rtt);
+        self.epoch.beta = self.backoff(peak, congestion.min_rtt);
         self.epoch.last_peak = peak;
         self.epoch.since = congestion.now;
         if self.epoch.rtt_max > congestion.min_rtt {
@@ -182,34 +177,32 @@ impl CongestionControl for HTcp {
 
     fn on_recovery_exit(&mut self, _window: &mut Window, now: Nanos) {
         self.epoch.since = now;
+        self.module.on_recovery_exit(now);
     }
 
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
         self.epoch = self.before;
+        self.module.on_undo();
     }
 }
 
 impl HTcp {
     /// Segments a round trip.
     #[inline]
-    fn alpha(&self, window: &Window, now: Nanos, min_rtt: Nanos) -> f64 {
+    fn alpha(&self, now: Nanos, min_rtt: Nanos) -> f64 {
         let past = now.secs_since(self.epoch.since) - self.parameters.delta_l;
-        let f = if past > 0.0 { 1.0 + 10.0 * past + 0.25 * past * past } else { 1.0 };
-        let mut f = window.whole(f);
+        let mut f = if past > 0.0 { 1.0 + 10.0 * past + 0.25 * past * past } else { 1.0 };
         if self.parameters.rtt_scaling && min_rtt != Nanos::MAX {
             f = (f * (min_rtt.as_secs_f64() * (1.0 / RTT_REF)).clamp(0.1, 2.0)).max(1.0);
         }
-        2.0 * (1.0 - self.epoch.beta) * window.whole(f)
+        2.0 * (1.0 - self.epoch.beta) * f
     }
 
     /// The fraction of the window to keep.
-    fn backoff(&mut self, peak: f64, min_rtt: Nanos, arithmetic: Arithmetic) -> f64 {
+    fn backoff(&self, peak: f64, min_rtt: Nanos) -> f64 {
         let (least, most) = BETA;
         let last = self.epoch.last_peak;
-        let mut steady = last > 0.0 && (peak - last).abs() <= 0.2 * last;
-        // The module waits for a second steady event.
-        let was_steady = core::mem::replace(&mut self.epoch.steady, steady);
-        steady &= was_steady || arithmetic == Arithmetic::Real;
+        let steady = last > 0.0 && (peak - last).abs() <= 0.2 * last;
         if !self.parameters.adaptive_backoff || !steady || self.epoch.rtt_max.0 == 0 {
             return least;
         }

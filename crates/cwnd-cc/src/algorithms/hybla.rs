@@ -62,7 +62,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (hybla), ns-2.35, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: HyblaParameters::PARAMETERS,
     build: build::<Hybla>,
 };

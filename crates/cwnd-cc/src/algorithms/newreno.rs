@@ -17,8 +17,8 @@
 //! - RFC 5681 halves FlightSize, Linux and ns-2 halve cwnd. The papers plot cwnd and ran ns-2, so `cwnd` is
 //!   the default; it makes no difference to a flow that always has data, since the window grows only while
 //!   it is used up.
-//! - Growth counts acknowledged segments, not ACKs (RFC 3465), except in Linux 2.6's arithmetic. In that
-//!   one the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
+//! - Growth counts acknowledged segments, not ACKs (RFC 3465); in Linux 2.6's arithmetic with one step an ACK at most, and
+//!   slow start counts ACKs. In that one the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Reno",
     implemented_in: "Linux (reno), Windows, FreeBSD, Solaris, ns-2, ns-3, most QUIC stacks",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: NewRenoParameters::PARAMETERS,
     build: build::<NewReno>,
 };

@@ -49,7 +49,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (westwood), ns-2, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: WestwoodParameters::PARAMETERS,
     build: build::<Westwood>,
 };

@@ -16,7 +16,7 @@ pub fn increase(window: &mut Window, ack: &Ack) {
             return;
         }
     }
-    window.increase(acked, window.cwnd);
+    window.increase_as_reno(ack, acked);
 }
 
 words! {

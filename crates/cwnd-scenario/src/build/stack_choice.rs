@@ -150,7 +150,11 @@ mod tests {
             let stack = choice.stack(false).unwrap();
             (stack.payload, stack.full_packet(), stack.ack_size)
         };
-        assert_eq!(sizes(ns2()), (1_000, 1_050, 50));
+        // In ns-2 timestamps weigh on data alone, and the first packet of data is a SYN.
+        assert_eq!(sizes(ns2()), (1_000, 1_050, 40));
+        let stack = ns2().stack(false).unwrap();
+        assert_eq!((stack.first_packet, stack.sack_block_base, stack.sack_block_each), (Some(40), 0, 8));
+        assert_eq!(linux().stack(false).unwrap().first_packet, None);
         assert_eq!(sizes(StackChoice { timestamps: Some(false), ..ns2() }), (1_000, 1_040, 40));
         assert_eq!(sizes(linux()), (1_448, 1_514, 66));
         assert_eq!(sizes(StackChoice { mtu: Some(9_000), ..linux() }), (8_948, 9_014, 66));

@@ -76,25 +76,26 @@ fn completion(view: &View<'_>, flow: usize) -> Option<f64> {
 }
 
 fn flow_slowdown(view: &View<'_>, flow: usize) -> Option<f64> {
-    let least = least_time(view, flow, view.scenario.flows[flow].bytes?);
+    let least = least_time(view, flow, view.scenario.flows[flow].bytes?, true);
     Some(completion(view, flow)? / least).filter(|ratio| ratio.is_finite())
 }
 
 /// How long so many bytes of a flow take on an idle path at least, from their first being there to the ACK of the last,
 /// seconds: the first packet comes to the narrowest link, all of them leave that one after the other, and the last one goes
-/// on to the receiver and its ACK back.
-fn least_time(view: &View<'_>, flow: usize, bytes: u64) -> f64 {
+/// on to the receiver and its ACK back. The first packet of a flow (`begins`) may be shorter than others.
+fn least_time(view: &View<'_>, flow: usize, bytes: u64, begins: bool) -> f64 {
     let (spec, stack) = (&view.scenario.flows[flow], &view.scenario.stack);
     let (payload, headers) = (u64::from(stack.payload.max(1)), u64::from(stack.data_overhead));
     let packets = bytes.div_ceil(payload).max(1);
-    let first = bytes.min(payload) + headers;
-    let last = bytes - (packets - 1) * payload + headers;
+    let full = bytes.min(payload) + headers;
+    let first = stack.first_packet.filter(|_| begins).map_or(full, |first| full.min(u64::from(first)));
+    let last = if packets > 1 { bytes - (packets - 1) * payload + headers } else { first };
     let rate = |place: &usize| view.scenario.network.links[spec.route[*place]].rate;
     let narrowest = (0..spec.route.len()).min_by_key(rate).unwrap_or(0);
     let (before, after) = (&spec.route[..narrowest], &spec.route[narrowest + 1..]);
     view.scenario.base_rtt(flow).as_secs_f64()
         + view.on_wire(before, first as f64)
-        + transmission(rate(&narrowest), (bytes + packets * headers) as f64)
+        + transmission(rate(&narrowest), (bytes + packets * headers - (full - first)) as f64)
         + view.on_wire(after, last as f64)
         + view.on_wire(&spec.ack_route, f64::from(stack.ack_size))
 }
@@ -118,7 +119,7 @@ fn message_times(view: &View<'_>, flows: Flows<'_>) -> Vec<f64> {
 
 fn message_slowdowns(view: &View<'_>, flows: Flows<'_>) -> Vec<f64> {
     of_messages(view, flows, |flow, message| {
-        Some(between(message.start, message.end?) / least_time(view, flow, message.bytes))
+        Some(between(message.start, message.end?) / least_time(view, flow, message.bytes, false))
     })
 }
 
@@ -184,13 +185,18 @@ mod tests {
         let outcome = outcome(&scenario);
         let view = &View::new(&scenario, &outcome);
         // 24 ms; 30 packets of 1,050 B at 100 Mbit/s: 2.52 ms; a packet more on either access link at 200 Mbit/s: 2 x 42 us; an
-        // ACK of 50 B: 2 us, 4 us and 2 us.
-        let expected = 0.024 + 2.52e-3 + 84e-6 + 8e-6;
-        assert!((least_time(view, 1, 30_000) - expected).abs() < 1e-12);
+        // ACK of 40 B: 1.6 us, 3.2 us and 1.6 us.
+        let expected = 0.024 + 2.52e-3 + 84e-6 + 6.4e-6;
+        assert!((least_time(view, 1, 30_000, false) - expected).abs() < 1e-12);
         // One byte: a packet of 51 B on three links: 2.04 us, 4.08 us and 2.04 us.
-        assert!((least_time(view, 1, 1) - 0.024 - 8.16e-6 - 8e-6).abs() < 1e-12);
+        assert!((least_time(view, 1, 1, false) - 0.024 - 8.16e-6 - 6.4e-6).abs() < 1e-12);
         // 1,001 B: a full packet on the first link, 1,050 + 51 B on the narrowest, 51 B on the last.
-        assert!((least_time(view, 1, 1_001) - 0.024 - 42e-6 - 88.08e-6 - 2.04e-6 - 8e-6).abs() < 1e-12);
+        let expected = 0.024 + 42e-6 + 88.08e-6 + 2.04e-6 + 6.4e-6;
+        assert!((least_time(view, 1, 1_001, false) - expected).abs() < 1e-12);
+        // Where the flow begins the first packet has 40 B: 1.6 us on the first link, and 3.2 us instead of 84 on the next. One
+        // of a single packet has it alone.
+        assert!((least_time(view, 1, 1_001, true) - expected + 40.4e-6 + 80.8e-6).abs() < 1e-12);
+        assert!((least_time(view, 1, 1, true) - 0.024 - 6.4e-6 - 6.4e-6).abs() < 1e-12);
     }
 
     #[test]
@@ -262,7 +268,7 @@ mod tests {
         );
         // The 95th percentile stands at place 0.95 x 2 = 1.9: 60 + 0.9 x 30 ms.
         assert!((messages.time_p95_s.unwrap() - 0.087).abs() < 1e-12);
-        let least = 0.024 + 2.52e-3 + 84e-6 + 8e-6;
+        let least = 0.024 + 2.52e-3 + 84e-6 + 6.4e-6;
         assert!((messages.slowdown.unwrap() - 0.06 / least).abs() < 1e-9);
     }
 }

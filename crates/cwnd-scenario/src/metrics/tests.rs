@@ -221,8 +221,8 @@ fn values_are_those_of_the_run_its_flows_and_its_queues() {
     // Flow 3 has no samples: the mean is that of the others; the indices are of flows that have them.
     assert_eq!(get("rtt_mean_s"), Some(0.025));
     assert_eq!((get("jain_rtt"), get("flow3.rtt_mean_s")), (Some(1.0), None));
-    // The base RTT is 2 x (1 + 10 + 1) = 24 ms; 1,050 B take 84 us on each of three links, and 50 B 4 us.
-    close(get("queueing_delay_mean_s"), 0.025 - 0.024 - 3.0 * 84e-6 - 3.0 * 4e-6);
+    // The base RTT is 2 x (1 + 10 + 1) = 24 ms; 1,050 B take 84 us on each of three links, and 40 B 3.2 us.
+    close(get("queueing_delay_mean_s"), 0.025 - 0.024 - 3.0 * 84e-6 - 3.0 * 3.2e-6);
     // One algorithm, one base RTT, flows without an end, no samples.
     for name in ["jain_algorithms", "jain_base_rtts", "completion_time_s", "slowdown", "cwnd_max"] {
         assert_eq!(get(name), None, "{name}");
@@ -314,7 +314,8 @@ fn transfers_are_held_against_the_least_possible_time() {
             Some(Time(outcome.flows[flow].start.0 + 1_000_000_000 * (1 + flow as u64)));
     }
     close(value(&scenario, &outcome, "completion_time_s"), 2.0);
-    let least = 0.024 + 3.0 * 84e-6 + 3.0 * 4e-6 + (10_500_000.0 - 1_050.0) * 8.0 / 1e8;
+    // All leave the first link, with 40 B instead of 1,050 in the first packet; the last crosses two more, and its ACK three.
+    let least = 0.024 + 2.0 * 84e-6 + 3.0 * 3.2e-6 + (10_500_000.0 - 1_010.0) * 8.0 / 1e8;
     close(value(&scenario, &outcome, "flow2.slowdown"), 2.0 / least);
     outcome.flows[1].completed = None;
     assert_eq!(value(&scenario, &outcome, "completion_time_s"), None);

@@ -27,6 +27,8 @@ pub struct SenderConfig {
     pub channel: u32,
     /// Wire bytes of a full data packet.
     pub packet_size: u32,
+    /// Wire bytes of the first data packet.
+    pub first_packet_size: u32,
     /// Wire bytes of the last data packet of a transfer.
     pub last_packet_size: u32,
     /// Segments to send; `u64::MAX` for a bulk flow.
@@ -308,6 +310,11 @@ impl Sender {
     /// Segments acknowledged cumulatively.
     pub fn acknowledged(&self) -> u64 {
         self.una
+    }
+
+    /// The next new segment.
+    pub(crate) fn next_segment(&self) -> u64 {
+        self.next
     }
 
     /// The window integrated from the start to `now`: segments x ns.

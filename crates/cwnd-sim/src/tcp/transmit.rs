@@ -1,7 +1,7 @@
 //! How packets leave a sender: what the window lets go, pacing, send overhead, and what each carries.
 
 use super::recovery::Retransmission;
-use super::{NEVER, Sender};
+use super::{NEVER, Sender, SenderConfig};
 use crate::packet::{CWR, ECT, ECT1, Emit, Packet};
 use cwnd_cc::{EcnMode, State};
 
@@ -200,14 +200,19 @@ impl Sender {
 
     #[inline(always)]
     pub(super) fn packet(&self, now: u64, segment: u64, flags: u16) -> Packet {
-        let last = segment + 1 == self.config.segments;
+        let SenderConfig { segments, first_packet_size, last_packet_size, packet_size, .. } = self.config;
+        let size = match segment {
+            0 if first_packet_size != packet_size => first_packet_size,
+            _ if segment + 1 == segments => last_packet_size,
+            _ => packet_size,
+        };
         Packet {
             at: now,
             sent: now,
             seq: segment as u32,
             channel: self.config.channel,
             aux: 0,
-            size: if last { self.config.last_packet_size } else { self.config.packet_size } as u16,
+            size: size as u16,
             flags,
         }
     }

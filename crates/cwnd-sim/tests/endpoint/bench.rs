@@ -42,6 +42,7 @@ pub fn sender_config() -> SenderConfig {
     SenderConfig {
         channel: 0,
         packet_size: FULL,
+        first_packet_size: FULL,
         last_packet_size: FULL,
         segments: u64::MAX,
         ack_size: BARE_ACK,

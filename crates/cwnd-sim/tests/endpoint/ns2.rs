@@ -1,7 +1,7 @@
 //! Recovery as ns-2.35's TCP-Linux has it: forward acknowledgement, rate halving beside a window that is reduced at
 //! once, and a scoreboard that is forgotten at the end.
 
-use crate::bench::{Bench, MS, sender_config, window};
+use crate::bench::{Bench, FULL, MS, sender_config, window};
 use crate::fake::Fake;
 use cwnd_cc::State;
 use cwnd_scenario::Recovery;
@@ -168,4 +168,20 @@ fn a_timeouts_slow_start_jumps_to_ssthresh_when_all_is_repaired() {
     assert_eq!(bench.windows(), (1.0, 5.0));
     assert_eq!(bench.ack(1200 * MS, 10), [10, 11, 12]);
     assert_eq!((bench.windows(), bench.sender.state()), ((3.0, 5.0), State::Open));
+}
+
+#[test]
+fn the_first_segment_weighs_little_and_when_it_goes_again_too() {
+    // Three segments go, the first with 40 bytes; when the timer of 1 s runs out it is the first that goes again. A
+    // transfer of a single segment has that first one only.
+    let sizes = |bench: &mut Bench, at| {
+        bench.sender_timer(at);
+        bench.packets().iter().map(|(_, packet)| (packet.seq, packet.size)).collect::<Vec<_>>()
+    };
+    let short = SenderConfig { first_packet_size: 40, ..config(3.0) };
+    let mut bench = Bench::idle(short.clone(), Fake::fixed());
+    assert_eq!(sizes(&mut bench, 0), [(0, 40), (1, FULL as u16), (2, FULL as u16)]);
+    assert_eq!(sizes(&mut bench, 1000 * MS), [(0, 40)]);
+    let mut single = Bench::idle(SenderConfig { segments: 1, ..short }, Fake::fixed());
+    assert_eq!(sizes(&mut single, 0), [(0, 40)]);
 }

@@ -8,7 +8,7 @@ use cwnd_sim::tcp::SenderConfig;
 
 /// Packets without headers, so that payload and wire bytes are the same 1,000.
 fn without_headers() -> SenderConfig {
-    SenderConfig { packet_size: 1000, last_packet_size: 1000, ..sender_config() }
+    SenderConfig { packet_size: 1000, first_packet_size: 1000, last_packet_size: 1000, ..sender_config() }
 }
 
 /// A fixed window, spaced at so many bytes a second.

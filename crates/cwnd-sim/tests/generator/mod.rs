@@ -7,6 +7,7 @@ mod changes;
 mod dice;
 mod kept;
 mod networks;
+mod openings;
 mod probe;
 mod traffic;
 
@@ -22,6 +23,9 @@ use networks::Shape;
 
 /// The fastest links: the smallest packet takes more than half a nanosecond.
 const MOST_RATE: u64 = 400_000_000_000;
+
+/// One of so many scenarios is one of `openings.rs`.
+const OPENINGS: u64 = 16;
 
 /// What the links of a network have in common.
 pub struct Habits {
@@ -41,6 +45,9 @@ pub struct Habits {
 
 /// The scenario of a seed.
 pub fn scenario(seed: u64) -> Scenario {
+    if seed % OPENINGS == 5 {
+        return openings::scenario(seed);
+    }
     let mut dice = Dice::new(seed);
     let mut stack = stack(&mut dice);
     let habits = habits(&mut dice, &stack);
@@ -64,6 +71,7 @@ pub fn scenario(seed: u64) -> Scenario {
 
     // Drawn apart, so that the other half of all scenarios is what it would be without.
     let mut apart = Dice::new(!seed);
+    sizes(&mut Dice::new(seed ^ 0x5153_5a45), &mut stack);
     if apart.one_in(2) {
         stack.l4s = !apart.one_in(4);
         kept::enrich(&mut apart, &habits, &mut network, busy);
@@ -182,6 +190,17 @@ fn stack(dice: &mut Dice) -> Stack {
         stack.max_rto = Time::from_millis(dice.pick(&[300, 1000, 60_000]));
     }
     stack
+}
+
+/// A first packet as the others, a short one, or one that is hardly shorter; and what SACK blocks weigh.
+fn sizes(dice: &mut Dice, stack: &mut Stack) {
+    if dice.one_in(2) {
+        let full = stack.full_packet();
+        stack.first_packet = dice.pick(&[None, None, Some(40), Some(1), Some(full - 1), Some(full)]);
+    }
+    if dice.one_in(3) {
+        (stack.sack_block_base, stack.sack_block_each) = dice.pick(&[(0, 0), (0, 8), (4, 8)]);
+    }
 }
 
 fn habits(dice: &mut Dice, stack: &Stack) -> Habits {

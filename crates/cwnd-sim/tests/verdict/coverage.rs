@@ -75,6 +75,8 @@ const FEATURES: &[&str] = &[
     "ACKs by a way of their own",
     "flow from a host to itself",
     "start later than the others",
+    "first packets are short, with timeouts",
+    "first packets are short, one later than the others",
     "start jitter",
     "send overhead",
     "ties by turn",
@@ -281,6 +283,11 @@ impl Coverage {
             self.note("duplicates", flow.duplicates > 0);
             self.note("timeouts", flow.timeouts > 0);
             self.note("start later than the others", spec.start > Time::ZERO && flow.packets_sent > 0);
+            let short = scenario.stack.first_packet.is_some_and(|first| first < scenario.stack.full_packet());
+            let again = short && flow.retransmissions > 0;
+            self.note("first packets are short, with timeouts", again && flow.timeouts > 0);
+            let later = spec.start > Time::ZERO && flow.packets_sent > 0;
+            self.note("first packets are short, one later than the others", short && later);
             self.note("stop before the end", spec.stop.is_some() && flow.stop.is_some());
             let never = spec.stop.is_some_and(|stop| stop < flow.start);
             self.note("stop before the start", never && flow.packets_sent == 0);

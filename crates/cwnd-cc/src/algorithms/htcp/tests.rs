@@ -1,6 +1,6 @@
 use super::*;
 use crate::CongestionKind;
-use crate::testing::{ack, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with};
+use crate::testing::{ack, assert_near, congestion, lose, time_out, window, window_with};
 
 fn htcp() -> HTcp {
     HTcp::new(HTcpParameters::default())
@@ -160,28 +160,6 @@ fn time_counts_from_the_end_of_recovery() {
     htcp.on_recovery_exit(&mut window, ms(6000));
     for (at_ms, alpha) in [(7000, 1.0), (8000, 11.25)] {
         assert_near(growth(htcp.clone(), 100.0, at_ms, Nanos::MAX), alpha, 1e-9);
-    }
-}
-
-#[test]
-fn integers_take_whole_factors() {
-    // 2 s: 11.25 is 11, so W = 109 takes a step after 10 ACKs (9 make 99), in Linux 2.6 after 11. It is so from the
-    // second step on: alpha is renewed at steps, and the first, from 108, takes 108 or one more.
-    for (arithmetic, acks) in [(Arithmetic::Linux, [108, 10]), (Arithmetic::Linux26, [109, 11])] {
-        let mut window = window(108.0, arithmetic);
-        let mut htcp = htcp();
-        let taken = acks.map(|_| acks_for_a_segment(&mut htcp, &mut window, &ack(2000)));
-        assert_eq!(taken, acks);
-    }
-}
-
-#[test]
-fn integers_wait_for_a_second_steady_event() {
-    // 100/125 = 0.8 where the throughput is steady; the module gives up a half the first time that it is.
-    for (arithmetic, expected) in [(Arithmetic::Real, [0.8, 0.8]), (Arithmetic::Linux26, [0.5, 0.8])] {
-        let mut htcp = measured(125, 1000.0, 1000.0);
-        let betas = expected.map(|_| htcp.backoff(1000.0, ms(100), arithmetic));
-        assert_eq!(betas, expected);
     }
 }
 

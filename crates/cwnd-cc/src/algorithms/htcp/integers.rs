@@ -1,0 +1,304 @@
+//! H-TCP in integers, as the module of Linux and ns-2.35 has it: milliseconds, and alpha and beta in 128ths.
+//!
+//! What it measures differs from the paper's more than by rounding. RTTmin and RTTmax are of the smoothed round-trip
+//! time, in congestion avoidance alone, and RTTmax rises only later than four RTTmin after an event. A throughput sample
+//! is due when nearly a window (less alpha) has been acknowledged and RTTmin has passed, so that there is none while
+//! alpha exceeds the window.
+
+use super::HTcpParameters;
+use crate::{Ack, Arithmetic, Nanos, State, Window};
+
+const ONE: u64 = 128;
+const HALF: u64 = 64;
+/// The most that is kept, 0.797.
+const MOST_KEPT: u64 = 102;
+/// RTTmin must be over this for beta to leave a half, ms.
+const LEAST_RTT_MS: u64 = 10;
+const MOST_RTT_RISE_MS: u64 = 20;
+/// After an event so many RTTmin, rounded down, are too few to average throughput or to follow RTTmax.
+const FRESH_ROUNDS: u64 = 3;
+/// A threshold from here on counts as not set.
+const NO_SSTHRESH: f64 = 65_535.0;
+
+/// The module's state. Times are in milliseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Module {
+    /// Segments a round trip, in 128ths.
+    alpha: u64,
+    /// The fraction kept at the last event, in 128ths.
+    pub beta: u64,
+    /// 0 before the first sample.
+    rtt_min: u64,
+    epoch: Epoch,
+    before: Epoch,
+    /// The last event was steady, or the first that was.
+    steady: bool,
+    /// Segments acknowledged since `counted_from`.
+    counted: u64,
+    counted_from: u64,
+    /// Segments a second.
+    average: u64,
+    peak: u64,
+}
+
+/// What an undone event restores.
+#[derive(Clone, Copy, Debug, Default)]
+struct Epoch {
+    /// The last event, the end of its recovery, or the first ACK.
+    since: Option<u64>,
+    rtt_max: u64,
+    last_peak: u64,
+}
+
+impl Module {
+    pub fn new() -> Self {
+        Module {
+            alpha: ONE,
+            beta: HALF,
+            rtt_min: 0,
+            epoch: Epoch::default(),
+            before: Epoch::default(),
+            steady: false,
+            counted: 0,
+            counted_from: 0,
+            average: 0,
+            peak: 0,
+        }
+    }
+
+    #[inline]
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &HTcpParameters) {
+        let now = milliseconds(ack.now);
+        let since = *self.epoch.since.get_or_insert(now);
+        if ack.cumulative > 0 {
+            self.measure_throughput(window.cwnd as u64, now, since, ack);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        // Linux has come to take each sample; ns-2 and Linux 2.6 take the smoothed round-trip time, rounded.
+        let rtt = if window.arithmetic() == Arithmetic::Linux { ack.rtt } else { Some(ack.srtt) };
+        if let Some(rtt) = rtt {
+            self.measure_rtt(milliseconds(rtt + Nanos(500_000)).max(1), window, now, since, ack.state);
+        }
+        let cwnd = window.cwnd;
+        window.increase(acked, (cwnd as u64 * ONE).div_ceil(self.alpha) as f64);
+        if window.cwnd != cwnd {
+            // The module renews alpha only when the window has made a step.
+            self.alpha = self.alpha_at(now, parameters);
+        }
+    }
+
+    #[inline]
+    fn measure_throughput(&mut self, cwnd: u64, now: u64, since: u64, ack: &Ack) {
+        if !matches!(ack.state, State::Open | State::Disorder) {
+            self.counted = 0;
+            self.counted_from = now;
+            return;
+        }
+        self.counted += u64::from(ack.cumulative);
+        let Some(enough) = cwnd.checked_sub((self.alpha / ONE).max(1)) else { return };
+        let span = now.saturating_sub(self.counted_from);
+        if self.counted < enough || self.rtt_min == 0 || span < self.rtt_min {
+            return;
+        }
+        let sample = self.counted * 1000 / span;
+        if self.is_fresh(now, since) {
+            self.average = sample;
+            self.peak = sample;
+        } else {
+            self.average = (3 * self.average + sample) / 4;
+            self.peak = self.peak.max(self.average);
+        }
+        self.counted = 0;
+        self.counted_from = now;
+    }
+
+    fn measure_rtt(&mut self, rtt: u64, window: &Window, now: u64, since: u64, state: State) {
+        if self.rtt_min > rtt || self.rtt_min == 0 {
+            self.rtt_min = rtt;
+        }
+        if state != State::Open || window.ssthresh >= NO_SSTHRESH || self.is_fresh(now, since) {
+            return;
+        }
+        let greatest = self.epoch.rtt_max.max(self.rtt_min);
+        let rises = greatest < rtt && rtt <= greatest + MOST_RTT_RISE_MS;
+        self.epoch.rtt_max = if rises { rtt } else { greatest };
+    }
+
+    fn is_fresh(&self, now: u64, since: u64) -> bool {
+        now.saturating_sub(since) / self.rtt_min <= FRESH_ROUNDS
+    }
+
+    /// A congestion event: bring beta and alpha up to date. Answers the threshold, segments.
+    pub fn on_congestion(&mut self, cwnd: f64, now: Nanos, parameters: &HTcpParameters) -> f64 {
+        let now = milliseconds(now);
+        self.before = self.epoch;
+        self.beta = if parameters.adaptive_backoff { self.backoff() } else { HALF };
+        // It still counts from the last event.
+        self.alpha = self.alpha_at(now, parameters);
+        let Epoch { rtt_max, .. } = &mut self.epoch;
+        if self.rtt_min > 0 && *rtt_max > self.rtt_min {
+            *rtt_max = self.rtt_min + (*rtt_max - self.rtt_min) * 95 / 100;
+        }
+        self.epoch.since = Some(now);
+        (cwnd as u64 * self.beta / ONE) as f64
+    }
+
+    pub fn on_recovery_exit(&mut self, now: Nanos) {
+        self.epoch.since = Some(milliseconds(now));
+    }
+
+    pub fn on_undo(&mut self) {
+        self.epoch = self.before;
+    }
+
+    /// The fraction to keep.
+    fn backoff(&mut self) -> u64 {
+        let last = core::mem::replace(&mut self.epoch.last_peak, self.peak);
+        if !(4 * last..=6 * last).contains(&(5 * self.peak)) {
+            self.steady = false;
+            return HALF;
+        }
+        // It waits for a second steady event.
+        let was_steady = core::mem::replace(&mut self.steady, true);
+        if !was_steady || self.rtt_min <= LEAST_RTT_MS || self.epoch.rtt_max == 0 {
+            return HALF;
+        }
+        (self.rtt_min * ONE / self.epoch.rtt_max).clamp(HALF, MOST_KEPT)
+    }
+
+    fn alpha_at(&self, now: u64, parameters: &HTcpParameters) -> u64 {
+        let past = now.saturating_sub(self.epoch.since.unwrap_or(now));
+        let past = past.saturating_sub((parameters.delta_l * 1000.0) as u64);
+        let mut factor = 1 + (10 * past + (past / 2) * (past / 2) / 1000) / 1000;
+        if parameters.rtt_scaling && self.rtt_min > 0 {
+            // Eighths of a tenth of a second over RTTmin, for 0.1 to 2 round trips of one.
+            let scale = (8000 / (10 * self.rtt_min)).clamp(4, 80);
+            factor = (8 * factor / scale).max(1);
+        }
+        2 * factor * (ONE - self.beta)
+    }
+}
+
+#[inline]
+fn milliseconds(time: Nanos) -> u64 {
+    time.0 / 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{acks_for_a_segment, window, window_with};
+
+    const PLAIN: HTcpParameters = HTcpParameters { delta_l: 1.0, adaptive_backoff: true, rtt_scaling: false };
+
+    /// An ACK of so many segments at a round-trip time.
+    fn ack(at_ms: u64, acked: u32, rtt_ms: u64) -> Ack {
+        let rtt = Nanos::from_millis(rtt_ms);
+        Ack { acked, cumulative: acked, rtt: Some(rtt), srtt: rtt, ..crate::testing::ack(at_ms) }
+    }
+
+    /// A window with that and no fraction of a step.
+    fn large(cwnd: f64) -> Window {
+        window(cwnd, Arithmetic::Linux26)
+    }
+
+    #[test]
+    fn factors_are_whole() {
+        // 2 s: 1 + (10000 + 250000/1000)/1000 = 11; alpha 2 * 11 * 64 = 1408/128 = 11. 3 s: 1 + 21 = 22.
+        let module = Module { epoch: Epoch { since: Some(0), ..Epoch::default() }, ..Module::new() };
+        for (at, alpha) in [(1000, 1), (2000, 11), (3000, 22), (11_000, 126)] {
+            assert_eq!(module.alpha_at(at, &PLAIN), alpha * ONE);
+        }
+        // Scaled at 204 ms: 8000/2040 = 3, at least 4, so twice as much. 150 ms: 8000/1500 = 5, so 88/5 = 17. 1 ms:
+        // 800, at most 80, so a tenth: 1.
+        let scaled = HTcpParameters { rtt_scaling: true, ..PLAIN };
+        for (rtt_min, alpha) in [(204, 22), (150, 17), (1, 1)] {
+            assert_eq!(Module { rtt_min, ..module.clone() }.alpha_at(2000, &scaled), alpha * ONE);
+        }
+    }
+
+    #[test]
+    fn a_throughput_sample_takes_a_window_less_alpha_and_the_least_round_trip() {
+        let mut module = Module { rtt_min: 100, ..Module::new() };
+        let mut count = |at, acked| {
+            module.measure_throughput(100, at, 0, &ack(at, acked, 100));
+            (module.counted, module.peak)
+        };
+        // Alpha is one: 99 are enough, but not before 100 ms are over; 105 in 110 ms are 954 a second.
+        assert_eq!(count(50, 98), (98, 0));
+        assert_eq!(count(90, 6), (104, 0));
+        assert_eq!(count(110, 1), (0, 954));
+        // Not enough after a round trip: it waits.
+        assert_eq!(count(300, 98), (98, 954));
+        // 99 in 289 ms: 342, and it is still fresh.
+        assert_eq!(count(399, 1), (0, 342));
+        // At four times RTTmin it is averaged: 200 in 101 ms are 1980, (3 * 342 + 1980)/4 = 751.
+        assert_eq!(count(500, 200), (0, 751));
+        // Alpha of 101 at a window of 100: never.
+        module.alpha = 101 * ONE;
+        module.measure_throughput(100, 900, 0, &ack(900, 1000, 100));
+        assert_eq!((module.counted, module.peak), (1000, 751));
+        // What a recovery acknowledges does not count.
+        module.measure_throughput(100, 950, 0, &Ack { state: State::Recovery, ..ack(950, 1, 100) });
+        assert_eq!((module.counted, module.counted_from), (0, 950));
+    }
+
+    #[test]
+    fn the_greatest_rtt_follows_when_the_event_is_four_round_trips_past() {
+        let mut module = Module::new();
+        let lossy = window_with(100.0, 50.0, Arithmetic::Linux26);
+        let see = |module: &mut Module, at, rtt| {
+            module.measure_rtt(rtt, &lossy, at, 0, State::Open);
+            (module.rtt_min, module.epoch.rtt_max)
+        };
+        assert_eq!(see(&mut module, 399, 100), (100, 0));
+        assert_eq!(see(&mut module, 400, 100), (100, 100));
+        // It follows up to 20 ms at once, and not further.
+        assert_eq!(see(&mut module, 500, 120), (100, 120));
+        assert_eq!(see(&mut module, 600, 141), (100, 120));
+        // Nor before there was a loss.
+        module.epoch.rtt_max = 0;
+        module.measure_rtt(110, &window_with(100.0, 1e5, Arithmetic::Linux26), 700, 0, State::Open);
+        assert_eq!(module.epoch.rtt_max, 0);
+    }
+
+    #[test]
+    fn it_keeps_what_the_queue_did_not_hold_from_the_second_steady_event_on() {
+        // Peaks 1000, 1000, 1200: steady twice. RTTmin 100 of 140: 12800/140 = 91/128; of 110: 116, at most 102. A window
+        // of 1000: 710 and 796. RTTmax gives way: 100 + 40 * 0.95 = 138.
+        for (rtt_max, kept) in [(140, 710.0), (110, 796.0)] {
+            let epoch = Epoch { rtt_max, last_peak: 1000, since: Some(0) };
+            let mut module = Module { rtt_min: 100, epoch, peak: 1000, ..Module::new() };
+            assert_eq!(module.on_congestion(1000.0, Nanos::from_millis(9000), &PLAIN), 500.0);
+            module.epoch.rtt_max = rtt_max;
+            module.peak = 1200;
+            assert_eq!(module.on_congestion(1000.0, Nanos::from_millis(9900), &PLAIN), kept);
+            assert_eq!(module.epoch.rtt_max, 100 + (rtt_max - 100) * 95 / 100);
+            // 1441 is more than a fifth above 1200, so that the next must wait again.
+            module.peak = 1441;
+            assert_eq!(module.on_congestion(1000.0, Nanos::from_millis(9990), &PLAIN), 500.0);
+            assert!(!module.steady);
+        }
+    }
+
+    #[test]
+    fn alpha_is_of_the_old_event_until_the_next_step() {
+        // An event at 3 s: alpha 22, so that 110 take a step after 5 ACKs and the one on which it is taken; then it is
+        // 1, and 111 take 112.
+        let mut module = Module { epoch: Epoch { since: Some(0), ..Epoch::default() }, ..Module::new() };
+        module.on_congestion(220.0, Nanos::from_millis(3000), &PLAIN);
+        let mut htcp = super::super::HTcp { module, ..crate::Configurable::new(PLAIN) };
+        let mut window = large(110.0);
+        let steps = [6, 112].map(|_| acks_for_a_segment(&mut htcp, &mut window, &ack(3100, 1, 100)));
+        assert_eq!(steps, [6, 112]);
+    }
+}
