@@ -48,7 +48,7 @@ pub enum Fault {
 }
 
 /// All of them.
-pub const ALL: [Fault; 19] = [
+pub const ALL: [Fault; 20] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
