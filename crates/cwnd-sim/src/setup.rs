@@ -8,7 +8,9 @@ use crate::online::Online;
 use crate::tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
-use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scenario, Stack, StackProfile};
+use cwnd_scenario::{
+    DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack, StackProfile,
+};
 
 /// The links of a scenario, idle.
 pub fn links(scenario: &Scenario) -> Vec<Link> {
@@ -104,6 +106,7 @@ pub fn endpoints(
                 DelayedAck::After(time) => Some(time.0),
             },
             ecn,
+            linux: stack.recovery == Recovery::Linux,
         };
         endpoints.push([
             Endpoint::Sender(Box::new(Sender::new(sender, algorithm))),
