@@ -12,6 +12,10 @@ use cwnd_scenario::{
     DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack, StackProfile,
 };
 
+/// Linux advertises a window of so many bytes at first. It grows by two segments for each that comes, up to what the
+/// receive buffer allows.
+const FIRST_WINDOW: u32 = 65_535;
+
 /// The links of a scenario, idle.
 pub fn links(scenario: &Scenario) -> Vec<Link> {
     let origin = origin(scenario);
@@ -107,6 +111,7 @@ pub fn endpoints(
             },
             ecn,
             linux: stack.recovery == Recovery::Linux,
+            growing_window: u64::from(stack.receive_window.saturating_sub(FIRST_WINDOW / stack.payload)) / 2,
         };
         endpoints.push([
             Endpoint::Sender(Box::new(Sender::new(sender, algorithm))),

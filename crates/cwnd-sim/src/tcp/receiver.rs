@@ -31,6 +31,8 @@ pub struct ReceiverConfig {
     /// Whether it acknowledges as Linux does: some packets at once when the connection is new, and with SACKs that are
     /// compressed.
     pub linux: bool,
+    /// How many packets let the window grow that it advertises; with `linux` each of them is acknowledged at once.
+    pub growing_window: u64,
 }
 
 /// What a receiver has counted.
@@ -75,7 +77,6 @@ impl Receiver {
     /// A receiver that expects segment 0.
     pub fn new(config: ReceiverConfig) -> Self {
         Receiver {
-            config,
             next: 0,
             held: 0,
             bits: vec![0; 4].into_boxed_slice(),
@@ -84,8 +85,9 @@ impl Receiver {
             unacknowledged: 0,
             deadline: NEVER,
             echoing: false,
-            habits: Habits::default(),
+            habits: Habits::new(config.growing_window),
             counts: ReceiverCounts::default(),
+            config,
         }
     }
 
@@ -187,12 +189,12 @@ impl Receiver {
             if self.unacknowledged == 0 {
                 self.echo = packet.sent;
             }
+            self.habits.on_data_in_order(now);
             self.count(packet);
             let filled_a_hole = self.held > 0;
             self.advance();
             self.unacknowledged += 1;
             if self.config.linux {
-                self.habits.on_data_in_order(now);
                 return self.answer_as_linux(now, mark_changes || (filled_a_hole && self.held == 0), out);
             }
             match self.config.delayed_ack {
@@ -267,6 +269,7 @@ impl Receiver {
     fn count(&mut self, packet: &Packet) {
         self.counts.received += 1;
         self.counts.wire_bytes += u64::from(packet.size);
+        self.habits.on_data();
     }
 
     fn send_ack(&mut self, now: u64, out: &mut impl Emit) {

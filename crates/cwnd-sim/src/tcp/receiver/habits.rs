@@ -34,6 +34,8 @@ pub enum Answer {
 pub struct Habits {
     /// So many ACKs go at once.
     quick: u32,
+    /// The window that is advertised grows with each of so many packets more.
+    growing: u64,
     /// Up to there the last ACK told.
     pub acknowledged_to: u64,
     /// SACKs that went at once, and SACKs that wait, with this segment expected.
@@ -53,6 +55,7 @@ impl Default for Habits {
     fn default() -> Self {
         Habits {
             quick: 0,
+            growing: 0,
             acknowledged_to: 0,
             uncompressed: 0,
             kept: 0,
@@ -66,6 +69,19 @@ impl Default for Habits {
 }
 
 impl Habits {
+    /// Those of a receiver whose window grows with each of so many packets.
+    pub fn new(growing: u64) -> Habits {
+        Habits { growing, ..Habits::default() }
+    }
+
+    /// Data comes that was not there before. While the window that is advertised grows, it is told of at once.
+    pub fn on_data(&mut self) {
+        if self.growing > 0 {
+            self.growing -= 1;
+            self.quick |= 1;
+        }
+    }
+
     pub fn on_syn(&mut self, now: u64) {
         self.syn_at = now;
     }
