@@ -46,7 +46,8 @@ const BUFFER: u32 = 65_215;
 const BURSTS_A_SECOND: f64 = 1024.0;
 const LEAST_BURST: u32 = 2;
 
-/// A burst waits for more of the window only if the last one left within this time, ns.
+/// A burst waits for more of the window only if the last one left within this time, and the next ACK is expected within
+/// it, ns.
 const RECENT: u64 = 1_000_000;
 
 /// ... and only while less than this part of the window is free.
@@ -225,9 +226,10 @@ impl Sender {
             || (!is_last && room >= there)
             || f64::from(room) >= libm::floor(self.window.cwnd / ENOUGH);
         let una = self.una;
-        let head_age = now - self.linux().sent.of(una).at;
+        let srtt = self.rtt.srtt();
         // The ACK of the first outstanding segment is likely to come soon.
-        !enough && head_age >= self.rtt.srtt() / 2
+        let expected = self.linux().sent.of(una).at + srtt;
+        !enough && expected <= now + RECENT.min(srtt / 2)
     }
 
     /// Segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times else.
