@@ -103,6 +103,8 @@ pub struct Bic {
     w_max_before: f64,
     /// Segments an ACK acknowledges, in sixteenths; of the integer arithmetics.
     ack_ratio: u32,
+    /// The state after the ACK before.
+    state: State,
 }
 
 impl Configurable for Bic {
@@ -110,14 +112,24 @@ impl Configurable for Bic {
 
     fn new(parameters: BicParameters) -> Self {
         let per_gap = (1.0 / parameters.divisor, 1.0 / (parameters.divisor - 1.0));
-        Bic { parameters, per_gap, w_max: 0.0, w_max_before: 0.0, ack_ratio: FIRST_ACK_RATIO }
+        Bic {
+            parameters,
+            per_gap,
+            w_max: 0.0,
+            w_max_before: 0.0,
+            ack_ratio: FIRST_ACK_RATIO,
+            state: State::Open,
+        }
     }
 }
 
 impl CongestionControl for Bic {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if ack.cumulative > 0 && ack.state == State::Open {
+        // Linux counts an ACK in the state that it finds: the one that ends a recovery acknowledges hundreds.
+        let before = core::mem::replace(&mut self.state, ack.state);
+        let state = if window.arithmetic() == Arithmetic::Linux { before } else { ack.state };
+        if ack.cumulative > 0 && state == State::Open {
             // ratio = 15/16 ratio + acknowledged, both in sixteenths, rounded as the module does.
             self.ack_ratio = (self.ack_ratio - self.ack_ratio / 16).saturating_add(ack.cumulative);
         }

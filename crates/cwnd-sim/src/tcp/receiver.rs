@@ -4,7 +4,7 @@ mod habits;
 
 use super::sender::SYN_OPTIONS;
 use super::{NEVER, expand};
-use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
 use cwnd_cc::EcnMode;
 use habits::{Answer, Habits};
 
@@ -195,7 +195,9 @@ impl Receiver {
             self.advance();
             self.unacknowledged += 1;
             if self.config.linux {
-                return self.answer_as_linux(now, mark_changes || (filled_a_hole && self.held == 0), out);
+                // An application that has read the last segment of a burst lets the ACK go.
+                let at_once = mark_changes || packet.is(PUSH) || (filled_a_hole && self.held == 0);
+                return self.answer_as_linux(now, at_once, out);
             }
             match self.config.delayed_ack {
                 Some(delay) if !filled_a_hole && !mark_changes && self.unacknowledged < 2 => {

@@ -1,7 +1,7 @@
 //! What leaves, and when: retransmissions, and new data in bursts of several segments.
 
 use super::Repair;
-use crate::packet::Emit;
+use crate::packet::{Emit, PUSH};
 use crate::tcp::sender::Sender;
 use cwnd_cc::{State, Window};
 
@@ -16,6 +16,8 @@ pub struct Use {
     end: u64,
     /// So many new segments may leave.
     burst: u32,
+    /// The burst under way has several.
+    several: bool,
     /// After a timeout, to see whether it was spurious, new data goes before what seems lost (F-RTO).
     prefers_new: bool,
     /// When new data left last.
@@ -28,6 +30,9 @@ impl Use {
         self.limited || (window.in_slow_start() && window.cwnd < 2.0 * self.most_out as f64)
     }
 }
+
+/// In place of flags: the segment was sent before.
+const AGAIN: u16 = u16::MAX;
 
 /// Whether a segment leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +121,7 @@ impl Sender {
         self.linux().undo.first_copy.get_or_insert(now);
         self.linux().rack.copies.push_back((now, segment));
         self.linux().reduction.out += 1;
-        self.emit_segment(now, segment, in_flight, true, out);
+        self.emit_segment(now, segment, in_flight, AGAIN, out);
         if segment == self.una {
             self.on_head_retransmitted(now);
         }
@@ -131,7 +136,7 @@ impl Sender {
     /// A segment that is not known to be lost is sent once more.
     pub(super) fn send_again(&mut self, now: u64, segment: u64, out: &mut impl Emit) {
         let in_flight = self.in_flight();
-        self.emit_segment(now, segment, in_flight, true, out);
+        self.emit_segment(now, segment, in_flight, AGAIN, out);
     }
 
     /// New segments in bursts, as many as the window lets go.
@@ -158,18 +163,23 @@ impl Sender {
         self.next += 1;
         let reduces = matches!(self.state, State::Recovery | State::Cwr);
         let linux = self.linux();
-        linux.usage.burst = linux.usage.burst.saturating_sub(1);
+        let left = linux.usage.burst.saturating_sub(1);
+        let flags = if left == 0 && linux.usage.several { PUSH } else { 0 };
+        linux.usage.burst = left;
         linux.usage.wrote_at = now;
         linux.reduction.out += u64::from(reduces);
-        self.emit_segment(now, segment, in_flight, false, out);
+        self.emit_segment(now, segment, in_flight, flags, out);
     }
 
-    fn emit_segment(&mut self, now: u64, segment: u64, in_flight: u32, again: bool, out: &mut impl Emit) {
+    /// A segment leaves with these flags, or as one sent [`AGAIN`].
+    fn emit_segment(&mut self, now: u64, segment: u64, in_flight: u32, flags: u16, out: &mut impl Emit) {
+        let again = flags == AGAIN;
+        let flags = if again { 0 } else { flags };
         self.count_sent(now);
         self.counts.retransmissions += u64::from(again);
         let una = self.una;
         self.linux().sent.note(now, segment, una, again);
-        let flags = self.prepare(now, segment, in_flight, again);
+        let flags = flags | self.prepare(now, segment, in_flight, again);
         out.emit(now, self.packet(now, segment, flags));
     }
 
@@ -213,6 +223,7 @@ impl Sender {
         // At least two bursts a window.
         let burst = room.min((cwnd / 2).max(1)).min(most).min(there);
         self.linux().usage.burst = burst;
+        self.linux().usage.several = burst > 1;
         Leave::Now
     }
 
