@@ -105,9 +105,9 @@ impl Receiver {
         plain.then(|| (self.config.packet_size, Packet { channel, size, flags: BARE, ..Packet::default() }))
     }
 
-    /// Whether every packet is acknowledged when it comes, so that there is no timer.
+    /// Whether every packet is acknowledged when it comes, so that there is no timer. (SACKs that are compressed wait.)
     pub fn acknowledges_at_once(&self) -> bool {
-        self.config.delayed_ack.is_none()
+        self.config.delayed_ack.is_none() && !self.config.linux
     }
 
     /// The segment expected next, modulo 2^32, if full packets in order would be acknowledged at once,
