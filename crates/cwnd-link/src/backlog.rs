@@ -1,10 +1,9 @@
 //! Packets that wait, first in, first out, with what a discipline must know of each.
 
 use crate::Codepoint;
-use std::collections::VecDeque;
 
 /// A packet that waits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Held<P> {
     pub packet: P,
     /// When it came.
@@ -18,45 +17,108 @@ pub(crate) struct Held<P> {
 /// Packets in order of arrival, and the sum of their bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog<P> {
-    packets: VecDeque<Held<P>>,
+    /// A ring: their number is a power of two, or zero, so that places are found by a mask and not by a comparison.
+    places: Vec<Held<P>>,
+    /// The numbers, modulo that of the places, of the one that has waited longest and of the next that comes.
+    first: u32,
+    end: u32,
     bytes: u64,
 }
 
-impl<P> Backlog<P> {
+/// Places at first.
+const INITIAL: usize = 8;
+
+impl<P: Copy> Backlog<P> {
     pub fn new() -> Backlog<P> {
-        Backlog { packets: VecDeque::new(), bytes: 0 }
+        Backlog { places: Vec::new(), first: 0, end: 0, bytes: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, held: Held<P>) {
+        if self.len() == self.places.len() {
+            self.grow(held);
+        }
         self.bytes += u64::from(held.bytes);
-        self.packets.push_back(held);
+        let place = self.place(self.end);
+        self.places[place] = held;
+        self.end = self.end.wrapping_add(1);
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<Held<P>> {
-        let held = self.packets.pop_front()?;
-        self.bytes -= u64::from(held.bytes);
-        Some(held)
+        // Field by field: so the compiler knows what values they can have.
+        let &Held { packet, arrived, bytes, ecn, mark } = self.head()?;
+        self.first = self.first.wrapping_add(1);
+        self.bytes -= u64::from(bytes);
+        Some(Held { packet, arrived, bytes, ecn, mark })
     }
 
     /// The one that has waited longest.
-    #[inline]
+    #[inline(always)]
     pub fn head(&self) -> Option<&Held<P>> {
-        self.packets.front()
+        if self.first == self.end {
+            return None;
+        }
+        self.places.get(self.place(self.first))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &P> {
-        self.packets.iter().map(|held| &held.packet)
+        (0..self.len()).map(|n| &self.places[self.place(self.first.wrapping_add(n as u32))].packet)
     }
 
     #[inline]
     pub fn len(&self) -> usize {
-        self.packets.len()
+        self.end.wrapping_sub(self.first) as usize
     }
 
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    #[inline(always)]
+    fn place(&self, number: u32) -> usize {
+        number as usize & self.places.len().wrapping_sub(1)
+    }
+
+    /// Twice as many places, the packets in the first of them; what fills the others does not matter.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, any: Held<P>) {
+        let first = self.place(self.first);
+        self.places.rotate_left(first);
+        (self.first, self.end) = (0, self.places.len() as u32);
+        let places = (2 * self.places.len()).max(INITIAL);
+        self.places.resize(places, any);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_order_through_growth_and_wrap() {
+        let mut backlog = Backlog::new();
+        let (mut came, mut left) = (0u32, 0u32);
+        for round in 0..60 {
+            for _ in 0..round {
+                let held =
+                    Held { packet: came, arrived: 0, bytes: came, ecn: Codepoint::NotEct, mark: false };
+                backlog.push(held);
+                came += 1;
+            }
+            assert!(backlog.iter().copied().eq(left..came), "{round}");
+            for _ in 0..round * 2 / 3 {
+                assert_eq!(backlog.head().map(|held| held.packet), Some(left));
+                assert_eq!(backlog.pop().map(|held| held.packet), Some(left));
+                left += 1;
+            }
+            assert_eq!(backlog.len(), (came - left) as usize);
+            assert_eq!(backlog.bytes(), (left..came).map(u64::from).sum());
+        }
+        while backlog.pop().is_some() {}
+        assert_eq!((backlog.len(), backlog.bytes(), backlog.iter().count()), (0, 0, 0));
+        assert!(backlog.head().is_none());
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct CoDelQueue<P> {
     backlog: Backlog<P>,
 }
 
-impl<P> CoDelQueue<P> {
+impl<P: Copy> CoDelQueue<P> {
     pub fn new(codel: &CoDel, full_packet: u32) -> CoDelQueue<P> {
         CoDelQueue { codel: *codel, full_packet, control: Control::default(), backlog: Backlog::new() }
     }
@@ -49,7 +49,7 @@ impl<P> CoDelQueue<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for CoDelQueue<P> {
+impl<P: Copy> QueueDiscipline<P> for CoDelQueue<P> {
     #[inline]
     fn enqueue(
         &mut self,
@@ -71,6 +71,11 @@ impl<P> QueueDiscipline<P> for CoDelQueue<P> {
     #[inline]
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         self.control.dequeue(&self.codel, self.full_packet, now, &mut self.backlog, dropped)
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
+        self.control.pass(&self.codel, self.full_packet, now, &mut self.backlog)
     }
 
     #[inline]
@@ -102,7 +107,7 @@ pub(crate) struct Control {
 impl Control {
     /// The next packet of this queue that is not dropped.
     #[inline]
-    pub fn dequeue<P>(
+    pub fn dequeue<P: Copy>(
         &mut self,
         codel: &CoDel,
         full_packet: u32,
@@ -110,31 +115,67 @@ impl Control {
         backlog: &mut Backlog<P>,
         dropped: &mut Vec<P>,
     ) -> Option<Departure<P>> {
-        if let Some(departure) = self.pass(codel, now, backlog) {
+        if let Some(departure) = self.pass(codel, full_packet, now, backlog) {
             return Some(departure);
         }
         let (held, bad) = self.take(codel, full_packet, now, backlog)?;
-        if bad || self.dropping {
-            return self.drop_or_mark(codel, full_packet, now, backlog, dropped, held, bad);
-        }
-        Some(depart(held, false))
+        self.drop_or_mark(codel, full_packet, now, backlog, dropped, held, bad)
     }
 
-    /// The packet at the head, if it has not waited for long and packets are not being dropped: most are such packets. Else
-    /// nothing has happened yet.
+    /// A packet was wanted, and there is none.
+    pub fn rest(&mut self) {
+        self.bad_from = None;
+        self.dropping = false;
+    }
+
+    /// The packet at the head, if it leaves as it is, and none before it is dropped: most do. Else nothing has happened yet.
     #[inline(always)]
-    pub fn pass<P>(&mut self, codel: &CoDel, now: u64, backlog: &mut Backlog<P>) -> Option<Departure<P>> {
+    pub fn pass<P: Copy>(
+        &mut self,
+        codel: &CoDel,
+        full_packet: u32,
+        now: u64,
+        backlog: &mut Backlog<P>,
+    ) -> Option<Departure<P>> {
         let head = backlog.head()?;
-        if self.dropping || now.saturating_sub(head.arrived) >= codel.target.0 {
+        let waited = now - head.arrived;
+        if !self.dropping && waited < codel.target.0 {
+            self.bad_from = None;
+        } else if !self.lets_pass(codel, full_packet, now, waited, backlog.bytes() - u64::from(head.bytes)) {
             return None;
         }
-        self.bad_from = None;
         backlog.pop().map(|held| depart(held, false))
+    }
+
+    /// Whether a packet that waited so long, before so many bytes, leaves as it is. If not, nothing has changed.
+    #[inline(never)]
+    fn lets_pass(&mut self, codel: &CoDel, full_packet: u32, now: u64, waited: u64, behind: u64) -> bool {
+        if self.is_bad(codel, full_packet, now, waited, behind) {
+            return self.dropping && now < self.drop_next;
+        }
+        self.dropping = false;
+        true
+    }
+
+    /// Whether a packet that waited so long, before so many bytes, is one too many that has waited too long.
+    #[inline]
+    fn is_bad(&mut self, codel: &CoDel, full_packet: u32, now: u64, waited: u64, behind: u64) -> bool {
+        if waited < codel.target.0 || behind <= u64::from(full_packet) {
+            self.bad_from = None;
+            return false;
+        }
+        match self.bad_from {
+            Some(at) => now >= at,
+            None => {
+                self.bad_from = Some(now.saturating_add(codel.interval.0));
+                false
+            }
+        }
     }
 
     /// Take the packet at the head, and say whether it is one too many that has waited too long.
     #[inline]
-    fn take<P>(
+    fn take<P: Copy>(
         &mut self,
         codel: &CoDel,
         full_packet: u32,
@@ -142,28 +183,16 @@ impl Control {
         backlog: &mut Backlog<P>,
     ) -> Option<(Held<P>, bool)> {
         let Some(held) = backlog.pop() else {
-            self.bad_from = None;
-            self.dropping = false;
+            self.rest();
             return None;
         };
-        let waited = now.saturating_sub(held.arrived);
-        if waited < codel.target.0 || backlog.bytes() <= u64::from(full_packet) {
-            self.bad_from = None;
-            return Some((held, false));
-        }
-        let bad = match self.bad_from {
-            Some(at) => now >= at,
-            None => {
-                self.bad_from = Some(now.saturating_add(codel.interval.0));
-                false
-            }
-        };
+        let bad = self.is_bad(codel, full_packet, now, now - held.arrived, backlog.bytes());
         Some((held, bad))
     }
 
     #[inline(never)]
     #[allow(clippy::too_many_arguments)] // the pieces of one queue, split so that FQ-CoDel can own them
-    fn drop_or_mark<P>(
+    fn drop_or_mark<P: Copy>(
         &mut self,
         codel: &CoDel,
         full_packet: u32,
@@ -217,6 +246,6 @@ fn due(from: u64, codel: &CoDel, count: u32) -> u64 {
 }
 
 #[inline]
-fn depart<P>(held: Held<P>, mark: bool) -> Departure<P> {
+fn depart<P: Copy>(held: Held<P>, mark: bool) -> Departure<P> {
     Departure { packet: held.packet, bytes: held.bytes, mark }
 }

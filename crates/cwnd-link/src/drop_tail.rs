@@ -11,7 +11,7 @@ pub(crate) struct DropTail<P> {
     backlog: Backlog<P>,
 }
 
-impl<P> DropTail<P> {
+impl<P: Copy> DropTail<P> {
     pub fn new() -> DropTail<P> {
         DropTail { backlog: Backlog::new() }
     }
@@ -21,7 +21,7 @@ impl<P> DropTail<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for DropTail<P> {
+impl<P: Copy> QueueDiscipline<P> for DropTail<P> {
     #[inline]
     fn enqueue(
         &mut self,
@@ -43,7 +43,12 @@ impl<P> QueueDiscipline<P> for DropTail<P> {
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+    fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.dequeue_plainly(now)
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, _now: u64) -> Option<Departure<P>> {
         self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }
 

@@ -77,6 +77,17 @@ const SHARES: i64 = 1 << 20;
 struct Likelihood(f64);
 
 impl Likelihood {
+    /// Whether none is due after one more of this likelihood, which is added only then.
+    #[inline]
+    fn passes(&mut self, likelihood: f64) -> bool {
+        let sum = self.0 + likelihood;
+        let passes = sum <= 1.0;
+        if passes {
+            self.0 = sum;
+        }
+        passes
+    }
+
     #[inline]
     fn recurs(&mut self, likelihood: f64) -> bool {
         self.0 += likelihood;
@@ -96,11 +107,11 @@ enum Fate {
 }
 
 #[inline]
-fn depart<P>(held: Held<P>, fate: &Fate) -> Departure<P> {
+fn depart<P: Copy>(held: Held<P>, fate: &Fate) -> Departure<P> {
     Departure { packet: held.packet, bytes: held.bytes, mark: matches!(fate, Fate::Mark) }
 }
 
-impl<P> DualPi2Queue<P> {
+impl<P: Copy> DualPi2Queue<P> {
     pub fn new(dual: &DualPi2) -> DualPi2Queue<P> {
         let mut queue = DualPi2Queue {
             dual: *dual,
@@ -217,7 +228,7 @@ impl<P> DualPi2Queue<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for DualPi2Queue<P> {
+impl<P: Copy> QueueDiscipline<P> for DualPi2Queue<P> {
     #[inline]
     fn enqueue(
         &mut self,
@@ -278,6 +289,16 @@ impl<P> QueueDiscipline<P> for DualPi2Queue<P> {
             }
             return Some(depart(held, &fate));
         }
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
+        let classic_alone = self.low_latency.len() == 0 && self.classic.len() > 0;
+        if self.updates.is_due(now) || !classic_alone || !self.classic_hits.passes(self.classic_probability) {
+            return None;
+        }
+        self.owed = 0;
+        self.classic.pop().map(|held| depart(held, &Fate::Pass))
     }
 
     #[inline]

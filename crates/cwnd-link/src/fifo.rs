@@ -30,6 +30,8 @@ pub struct Limits {
     pub transmission_counts: bool,
     /// Mark an arrival that finds at least so many packets in the system.
     pub mark_at: u64,
+    /// Whatever its bytes, an arrival fits that finds fewer waiting.
+    roomy_below: u64,
 }
 
 impl Limits {
@@ -43,16 +45,21 @@ impl Limits {
             QueueLimit::Unlimited => (u64::MAX, u64::MAX),
         };
         let mark_at = spec.ecn_threshold.map_or(u64::MAX, |k| in_system(u64::from(k) + 1));
-        Limits { drop_at, bytes, transmission_counts, mark_at }
+        // One may be in transmission.
+        let roomy_below = if bytes == u64::MAX { drop_at - 1 } else { 0 };
+        Limits { drop_at, bytes, transmission_counts, mark_at, roomy_below }
     }
 
     /// Whether a packet of so many bytes fits that finds so many packets and bytes waiting, and maybe one in
     /// transmission. One that finds neither always does.
     #[inline]
     pub fn admit(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>, bytes: u32) -> bool {
-        // Far below a limit in packets, or nobody here.
-        let roomy = waiting + 1 < self.drop_at && self.bytes == u64::MAX;
-        if roomy || waiting == 0 && transmitting.is_none() {
+        waiting < self.roomy_below || self.admit_closely(waiting, waiting_bytes, transmitting, bytes)
+    }
+
+    #[inline(never)]
+    fn admit_closely(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>, bytes: u32) -> bool {
+        if waiting == 0 && transmitting.is_none() {
             return true;
         }
         let counted = if self.transmission_counts { transmitting.unwrap_or(0) } else { 0 };
@@ -61,7 +68,13 @@ impl Limits {
     }
 
     /// Whether what waits, maybe beside a packet in transmission, is within the limit.
+    #[inline]
     pub fn holds(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>) -> bool {
+        waiting < self.roomy_below || self.holds_closely(waiting, waiting_bytes, transmitting)
+    }
+
+    #[inline(never)]
+    fn holds_closely(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>) -> bool {
         let counted = if self.transmission_counts { transmitting.unwrap_or(0) } else { 0 };
         waiting <= 1 && transmitting.is_none()
             || self.compared(waiting, transmitting) <= self.drop_at

@@ -30,7 +30,6 @@ use crate::codel::Control;
 use crate::{Arrival, Departure, Limits, QueueDiscipline, Stream};
 use cwnd_scenario::mix;
 use cwnd_scenario::{CoDel, FqCoDel};
-use std::collections::VecDeque;
 
 /// Packets that the fattest queue loses at once, at most.
 const BATCH: usize = 64;
@@ -43,10 +42,9 @@ pub(crate) struct FqCoDelQueue<P> {
     /// What flows are hashed with.
     perturbation: u64,
     flows: Vec<FlowQueue<P>>,
-    /// Numbers of queues.
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
-    waiting: usize,
+    new: List,
+    old: List,
+    waiting: u32,
     waiting_bytes: u64,
 }
 
@@ -58,20 +56,74 @@ struct FlowQueue<P> {
     credits: i64,
     /// It stands in a list.
     listed: bool,
+    /// The number of the queue behind it in that list, if it is not the last.
+    next: u32,
 }
 
-impl<P> FqCoDelQueue<P> {
+/// The numbers of queues that take turns. Each knows the next one ([`FlowQueue::next`]), so that the first goes to the end in a
+/// few instructions.
+#[derive(Clone, Copy, Debug, Default)]
+struct List {
+    /// How many there are; else the numbers mean nothing.
+    len: u32,
+    first: u32,
+    last: u32,
+}
+
+impl List {
+    #[inline(always)]
+    fn first(&self) -> Option<u32> {
+        (self.len > 0).then_some(self.first)
+    }
+
+    #[inline(always)]
+    fn push<P>(&mut self, number: u32, flows: &mut [FlowQueue<P>]) {
+        if self.len == 0 {
+            self.first = number;
+        } else {
+            flows[self.last as usize].next = number;
+        }
+        self.last = number;
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    fn pop<P>(&mut self, flows: &[FlowQueue<P>]) {
+        self.first = flows[self.first as usize].next;
+        self.len -= 1;
+    }
+
+    /// The first becomes the last.
+    #[inline(always)]
+    fn rotate<P>(&mut self, flows: &mut [FlowQueue<P>]) {
+        flows[self.last as usize].next = self.first;
+        self.last = self.first;
+        self.first = flows[self.first as usize].next;
+    }
+
+    fn iter<P>(self, flows: &[FlowQueue<P>]) -> impl Iterator<Item = u32> {
+        std::iter::successors(self.first(), |&number| Some(flows[number as usize].next))
+            .take(self.len as usize)
+    }
+}
+
+impl<P: Copy> FqCoDelQueue<P> {
     pub fn new(fq: &FqCoDel, full_packet: u32, mut stream: Stream) -> FqCoDelQueue<P> {
-        let empty =
-            || FlowQueue { backlog: Backlog::new(), control: Control::default(), credits: 0, listed: false };
+        let empty = || FlowQueue {
+            backlog: Backlog::new(),
+            control: Control::default(),
+            credits: 0,
+            listed: false,
+            next: 0,
+        };
         let mut queue = FqCoDelQueue {
             codel: fq.codel,
             quantum: 0,
             full_packet,
             perturbation: stream.next_u64(),
             flows: (0..fq.queues.max(1)).map(|_| empty()).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            new: List::default(),
+            old: List::default(),
             waiting: 0,
             waiting_bytes: 0,
         };
@@ -103,38 +155,64 @@ impl<P> FqCoDelQueue<P> {
     #[inline(never)]
     fn dequeue_otherwise(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let number = *list.front()?;
+            let number = self.turn()?;
             let queue = &mut self.flows[number as usize];
-            if queue.credits <= 0 {
-                queue.credits += self.quantum;
-                list.pop_front();
-                self.old.push_back(number);
-                continue;
-            }
             let (packets, bytes) = (queue.backlog.len(), queue.backlog.bytes());
             let next = queue.control.dequeue(&self.codel, self.full_packet, now, &mut queue.backlog, dropped);
-            self.waiting -= packets - queue.backlog.len();
+            self.waiting -= (packets - queue.backlog.len()) as u32;
             self.waiting_bytes -= bytes - queue.backlog.bytes();
             if let Some(departure) = next {
                 queue.credits -= i64::from(departure.bytes);
                 return Some(departure);
             }
-            list.pop_front();
+            self.rest(number);
+        }
+    }
+
+    /// The queue whose turn it is has run empty.
+    #[inline(never)]
+    fn rest(&mut self, number: u32) {
+        let queue = &mut self.flows[number as usize];
+        queue.control.rest();
+        if self.new.len > 0 {
+            self.make_old(number);
+        } else {
+            queue.listed = false;
+            self.old.pop(&self.flows);
+        }
+    }
+
+    /// The number of the queue whose turn it is: the first of the new ones, else of the old, that has credits. Those before it
+    /// get credits, and go to the end.
+    #[inline(always)]
+    fn turn(&mut self) -> Option<u32> {
+        loop {
+            let is_new = self.new.len > 0;
+            let number = if is_new { self.new.first } else { self.old.first()? };
+            let queue = &mut self.flows[number as usize];
+            if queue.credits > 0 {
+                return Some(number);
+            }
+            queue.credits += self.quantum;
             if is_new {
-                self.old.push_back(number);
+                self.make_old(number);
             } else {
-                queue.listed = false;
+                self.old.rotate(&mut self.flows);
             }
         }
+    }
+
+    /// The first of the new queues becomes the last of the old ones.
+    fn make_old(&mut self, number: u32) {
+        self.new.pop(&self.flows);
+        self.old.push(number, &mut self.flows);
     }
 
     /// Drop from the heads of the fattest queues until what waits is within the limit.
     #[inline(never)]
     fn shorten(&mut self, limits: &Limits, transmitting: Option<u32>, dropped: &mut Vec<P>) {
         loop {
-            let fattest = self.new.iter().chain(&self.old).copied();
+            let fattest = self.new.iter(&self.flows).chain(self.old.iter(&self.flows));
             let fattest = fattest.max_by_key(|&n| (self.flows[n as usize].backlog.bytes(), u32::MAX - n));
             let Some(fattest) = fattest else { return };
             let backlog = &mut self.flows[fattest as usize].backlog;
@@ -144,14 +222,14 @@ impl<P> FqCoDelQueue<P> {
                 self.waiting_bytes -= u64::from(held.bytes);
                 dropped.push(held.packet);
             }
-            if batch == 0 || limits.holds(self.waiting as u64, self.waiting_bytes, transmitting) {
+            if batch == 0 || limits.holds(u64::from(self.waiting), self.waiting_bytes, transmitting) {
                 return;
             }
         }
     }
 }
 
-impl<P> QueueDiscipline<P> for FqCoDelQueue<P> {
+impl<P: Copy> QueueDiscipline<P> for FqCoDelQueue<P> {
     #[inline]
     fn enqueue(
         &mut self,
@@ -175,38 +253,38 @@ impl<P> QueueDiscipline<P> for FqCoDelQueue<P> {
         if !queue.listed {
             queue.listed = true;
             queue.credits = self.quantum;
-            self.new.push_back(number);
+            self.new.push(number, &mut self.flows);
         }
-        if !limits.holds(self.waiting as u64, self.waiting_bytes, transmitting) {
+        if !limits.holds(u64::from(self.waiting), self.waiting_bytes, transmitting) {
             self.shorten(limits, transmitting, dropped);
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
-        if self.new.is_empty() {
-            // Only old queues take turns; most packets have not waited for long.
-            while let Some(&number) = self.old.front() {
-                let queue = &mut self.flows[number as usize];
-                if queue.credits <= 0 {
-                    queue.credits += self.quantum;
-                    self.old.pop_front();
-                    self.old.push_back(number);
-                    continue;
-                }
-                let Some(departure) = queue.control.pass(&self.codel, now, &mut queue.backlog) else { break };
-                queue.credits -= i64::from(departure.bytes);
-                self.waiting -= 1;
-                self.waiting_bytes -= u64::from(departure.bytes);
-                return Some(departure);
+        self.dequeue_plainly(now).or_else(|| self.dequeue_otherwise(now, dropped))
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
+        loop {
+            let number = self.turn()?;
+            let queue = &mut self.flows[number as usize];
+            if queue.backlog.len() == 0 {
+                self.rest(number);
+                continue;
             }
+            let departure = queue.control.pass(&self.codel, self.full_packet, now, &mut queue.backlog)?;
+            queue.credits -= i64::from(departure.bytes);
+            self.waiting -= 1;
+            self.waiting_bytes -= u64::from(departure.bytes);
+            return Some(departure);
         }
-        self.dequeue_otherwise(now, dropped)
     }
 
     #[inline]
     fn waiting(&self) -> usize {
-        self.waiting
+        self.waiting as usize
     }
 
     #[inline]

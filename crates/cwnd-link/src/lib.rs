@@ -36,9 +36,9 @@ mod transmitter;
 
 pub use cwnd_scenario::{Purpose, Stream};
 pub use fifo::{Fifo, Limits, Verdict};
-pub use line::{Crossing, Line};
+pub use line::{Crossing, Line, SteadyLine};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
 pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue, QueueDiscipline, QueueVisitor};
 pub use serial::SerialTime;
-pub use transmitter::Transmitter;
+pub use transmitter::{Steady, Transmitter};

@@ -48,6 +48,32 @@ pub struct Line {
     own_delay: u64,
 }
 
+/// What a [`Line`] does while it only delays, for whoever sends many packets over it: less to look at, and nothing to write
+/// down but at the end ([`Line::passed`]).
+#[derive(Clone, Copy, Debug)]
+pub struct SteadyLine {
+    delay: u64,
+    /// A packet that departs then or later may meet something else.
+    ends: u64,
+    last_out: u64,
+    /// Packets that have crossed.
+    crossed: u64,
+}
+
+impl SteadyLine {
+    /// When a packet comes out that has left the transmitter at `departure`, if that is known. If it does not answer,
+    /// [`Line::cross`] is to be asked, after [`Line::passed`].
+    #[inline(always)]
+    pub fn cross(&mut self, departure: u64) -> Option<u64> {
+        if departure >= self.ends {
+            return None;
+        }
+        self.crossed += 1;
+        self.last_out = self.last_out.max(departure + self.delay);
+        Some(self.last_out)
+    }
+}
+
 /// What few lines have.
 #[derive(Clone, Debug)]
 struct Effects {
@@ -93,23 +119,26 @@ impl Line {
     /// A packet has left the transmitter at `departure`, which is never earlier than the last one.
     #[inline(always)]
     pub fn cross(&mut self, departure: u64) -> Crossing {
-        match self.cross_plainly(departure) {
-            Some(at) => Crossing { at, lost: false, twice: false },
-            None => self.cross_otherwise(departure),
-        }
-    }
-
-    /// The same where the line only delays and goes on as it did: when the packet comes out. Else nothing has happened
-    /// yet, and [`Line::cross`] is to be asked.
-    #[inline(always)]
-    pub fn cross_plainly(&mut self, departure: u64) -> Option<u64> {
         if !self.plain || departure >= self.next_step {
-            return None;
+            return self.cross_otherwise(departure);
         }
         self.loss.skip(1);
         let at = (departure + self.delay).max(self.last_out);
         self.last_out = at;
-        Some(at)
+        Crossing { at, lost: false, twice: false }
+    }
+
+    /// What [`Line::cross`] answers as long as the line only delays, by what it does now.
+    #[inline]
+    pub fn steady(&self) -> SteadyLine {
+        let ends = if self.plain { self.next_step } else { 0 };
+        SteadyLine { delay: self.delay, ends, last_out: self.last_out, crossed: 0 }
+    }
+
+    /// Packets have crossed it, and [`SteadyLine::cross`] was asked about them.
+    pub fn passed(&mut self, steady: &SteadyLine) {
+        self.loss.skip(steady.crossed);
+        self.last_out = steady.last_out;
     }
 
     #[inline(never)]

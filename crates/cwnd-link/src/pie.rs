@@ -53,7 +53,7 @@ pub(crate) struct PieQueue<P> {
     burst: u64,
 }
 
-impl<P> PieQueue<P> {
+impl<P: Copy> PieQueue<P> {
     pub fn new(pie: &Pie, full_packet: u32, stream: Stream) -> PieQueue<P> {
         PieQueue {
             pie: *pie,
@@ -132,7 +132,7 @@ impl<P> PieQueue<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for PieQueue<P> {
+impl<P: Copy> QueueDiscipline<P> for PieQueue<P> {
     #[inline]
     fn enqueue(
         &mut self,
@@ -161,6 +161,14 @@ impl<P> QueueDiscipline<P> for PieQueue<P> {
     fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
         if self.updates.is_due(now) {
             self.catch_up(now);
+        }
+        self.dequeue_plainly(now)
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
+        if self.updates.is_due(now) {
+            return None;
         }
         self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }

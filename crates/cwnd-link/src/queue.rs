@@ -64,6 +64,8 @@ pub struct Departure<P> {
 /// Whatever the discipline, [`QueueSpec::limit`] holds, and what would exceed it is dropped: the arrival, or, in
 /// FQ-CoDel, packets at the heads of the fattest queues. A packet that finds nothing waiting and the
 /// transmitter idle always fits.
+///
+/// A packet is whatever stands for one and can be copied, such as an index into a pool of buffers.
 #[derive(Clone, Debug)]
 pub struct Queue<P> {
     limits: Limits,
@@ -98,6 +100,13 @@ pub trait QueueDiscipline<P> {
     /// See [`Queue::dequeue`].
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>>;
 
+    /// The same where it is plain which packet leaves, and that none is dropped: so it is with most. Else `None`, and
+    /// [`QueueDiscipline::dequeue`] is to be asked; nothing has happened yet that it would not do as well.
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, _now: u64) -> Option<Departure<P>> {
+        None
+    }
+
     /// See [`Queue::waiting`].
     fn waiting(&self) -> usize;
 
@@ -129,7 +138,7 @@ macro_rules! each {
     };
 }
 
-impl<P> Queue<P> {
+impl<P: Copy> Queue<P> {
     /// An empty queue.
     ///
     /// `thinning` is [`Effects::ack_thinning`](cwnd_scenario::Effects), which drop-tail alone heeds; `rate` the link's

@@ -69,7 +69,7 @@ enum Verdict {
     Drop,
 }
 
-impl<P> RedQueue<P> {
+impl<P: Copy> RedQueue<P> {
     pub fn new(red: &Red, rate: Rate, full_packet: u32, stream: Stream) -> RedQueue<P> {
         let serial = SerialTime::new(rate);
         let mut queue = RedQueue {
@@ -148,7 +148,7 @@ impl<P> RedQueue<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for RedQueue<P> {
+impl<P: Copy> QueueDiscipline<P> for RedQueue<P> {
     #[inline]
     fn enqueue(
         &mut self,
@@ -175,6 +175,11 @@ impl<P> QueueDiscipline<P> for RedQueue<P> {
 
     #[inline]
     fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.dequeue_plainly(now)
+    }
+
+    #[inline(always)]
+    fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
         let Held { packet, bytes, mark, .. } = self.backlog.pop()?;
         self.last_left = (now, bytes);
         Some(Departure { packet, bytes, mark })

@@ -43,7 +43,7 @@ struct Place<P> {
 /// No place.
 const NONE: u32 = u32::MAX;
 
-impl<P> Thinning<P> {
+impl<P: Copy> Thinning<P> {
     pub fn new(most: u32) -> Thinning<P> {
         Thinning {
             most,
@@ -102,7 +102,7 @@ impl<P> Thinning<P> {
     }
 }
 
-impl<P> QueueDiscipline<P> for Thinning<P> {
+impl<P: Copy> QueueDiscipline<P> for Thinning<P> {
     fn enqueue(
         &mut self,
         limits: &Limits,
@@ -137,7 +137,11 @@ impl<P> QueueDiscipline<P> for Thinning<P> {
         }
     }
 
-    fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+    fn dequeue(&mut self, now: u64, _dropped: &mut Vec<P>) -> Option<Departure<P>> {
+        self.dequeue_plainly(now)
+    }
+
+    fn dequeue_plainly(&mut self, _now: u64) -> Option<Departure<P>> {
         let first = self.first;
         let &Place { bytes, ack_of, mark, .. } = self.places.get(first as usize)?;
         if let Some(flow) = ack_of

@@ -37,6 +37,34 @@ pub struct Transmitter {
     trace: Option<Box<Opportunities>>,
 }
 
+/// What a [`Transmitter`] does while its rate does not change, for whoever serves many packets: less to look at, and nothing
+/// to write down but for the latest of them ([`Transmitter::began`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Steady {
+    serial: SerialTime,
+    /// So many bytes take so long.
+    latest: (u32, u64),
+    until: u64,
+}
+
+impl Steady {
+    /// It is asked about no packet that leaves later than this.
+    pub fn end_by(&mut self, until: u64) {
+        self.until = self.until.min(until);
+    }
+
+    /// When a packet leaves that begins at `now`, if that takes time and is not too late to be known. If it does not answer,
+    /// [`Transmitter::finish`] is to be asked.
+    #[inline(always)]
+    pub fn finish(&mut self, now: u64, bytes: u32) -> Option<u64> {
+        if bytes != self.latest.0 {
+            self.latest = (bytes, self.serial.of(bytes));
+        }
+        let leaves = now.wrapping_add(self.latest.1);
+        (leaves > now && leaves <= self.until).then_some(leaves)
+    }
+}
+
 /// What a packet takes; none where it stands still.
 type Pace = Option<SerialTime>;
 
@@ -104,6 +132,19 @@ impl Transmitter {
             return leaves;
         }
         self.finish_otherwise(now, bytes, waited)
+    }
+
+    /// What [`Transmitter::finish`] answers as long as the rate is what it is.
+    #[inline]
+    pub fn steady(&self) -> Steady {
+        let until = if self.pace.is_some() { self.steady_until } else { 0 };
+        Steady { serial: self.pace.unwrap_or_default(), latest: self.latest, until }
+    }
+
+    /// The latest packet, of so many bytes, began at `now`: [`Steady::finish`] was asked when it leaves.
+    pub fn began(&mut self, now: u64, bytes: u32) {
+        self.began = now;
+        self.left = Left::Bytes(bytes);
     }
 
     #[inline(never)]

@@ -1,6 +1,8 @@
 //! What holds for every discipline, over arrivals and departures that no network would make.
 
-use cwnd_link::{Arrival, Codepoint, Purpose, Queue, Stream};
+use cwnd_link::{
+    Arrival, Codepoint, Departure, Limits, Purpose, Queue, QueueDiscipline, QueueVisitor, Stream,
+};
 use cwnd_scenario::{
     CoDel, Counting, Discipline, DualPi2, FqCoDel, Pie, QueueLimit, QueueSpec, Rate, Red, Time,
 };
@@ -86,6 +88,8 @@ fn codepoint(flow: u32) -> Codepoint {
 struct Harness {
     queue: Queue<u64>,
     spec: QueueSpec,
+    /// Whether the queue is first asked what leaves plainly.
+    plainly: bool,
     now: u64,
     transmitting: Option<u32>,
     /// Flow and bytes of the packets that wait, by number.
@@ -97,12 +101,24 @@ struct Harness {
     dropped: Vec<u64>,
 }
 
+/// Asks a queue what leaves plainly at a time.
+struct Plainly(u64);
+
+impl QueueVisitor<u64> for Plainly {
+    type Answer = Option<Departure<u64>>;
+
+    fn visit<D: QueueDiscipline<u64>>(self, queue: &mut D, _limits: &Limits) -> Self::Answer {
+        queue.dequeue_plainly(self.0)
+    }
+}
+
 impl Harness {
     fn new(spec: &QueueSpec, thinning: Option<u32>) -> Harness {
         let stream = Stream::new(1, Purpose::Queue, 0);
         Harness {
             queue: Queue::new(spec, thinning, Rate(10_000_000), FULL, stream),
             spec: *spec,
+            plainly: false,
             now: 0,
             transmitting: None,
             waiting: BTreeMap::new(),
@@ -118,7 +134,8 @@ impl Harness {
         match event {
             Event::Wait(time) => self.now += time,
             Event::Depart => {
-                let departure = self.queue.dequeue(self.now, &mut self.dropped);
+                let plainly = if self.plainly { self.queue.visit(Plainly(self.now)) } else { None };
+                let departure = plainly.or_else(|| self.queue.dequeue(self.now, &mut self.dropped));
                 self.transmitting = departure.map(|departure| departure.bytes);
                 self.take_out(before);
                 if let Some(departure) = departure {
@@ -209,6 +226,21 @@ proptest! {
             other.apply(event);
             // Looking at a queue changes nothing, and a copy goes on as the original does.
             other.queue = other.queue.clone();
+        }
+        prop_assert_eq!((one.left, one.dropped), (other.left, other.dropped));
+    }
+
+    #[test]
+    fn what_leaves_plainly_would_leave(
+        spec in spec(discipline()),
+        thinning in prop::option::of(2u32..6),
+        events in prop::collection::vec(event(), 1..600),
+    ) {
+        let (mut one, mut other) = (Harness::new(&spec, thinning), Harness::new(&spec, thinning));
+        other.plainly = true;
+        for event in events {
+            one.apply(event);
+            other.apply(event);
         }
         prop_assert_eq!((one.left, one.dropped), (other.left, other.dropped));
     }

@@ -28,7 +28,7 @@ pub use network::{
 pub use notation::{FlowGroup, Mix, NotationError, Place, Side, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream, mix};
-pub use scenario::{AlgorithmSpec, FlowSpec, Scenario};
+pub use scenario::{AlgorithmSpec, FlowSpec, Scenario, Ties};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
 pub use traffic::{ArrivalRate, Arrivals, Distribution, Quantity, ShortFlows, Traffic, Workload};
 pub use units::{

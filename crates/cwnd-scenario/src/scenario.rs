@@ -2,6 +2,8 @@
 
 use crate::{Arrivals, LinkId, Network, Stack, Time, Traffic, build::MAX_FLOWS};
 use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
 
 /// Everything that decides a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +27,43 @@ pub struct Scenario {
     /// A packet leaves its sender up to this long after its trigger (or the packet before it), uniformly
     /// drawn; nothing is drawn when it is zero (ns-2's `overhead_`).
     pub send_overhead: Time,
+    /// Which of simultaneous arrivals at a link comes first.
+    pub ties: Ties,
     /// How often to record a sample of each flow and queue, if at all.
     pub sample: Option<Time>,
+}
+
+/// Which of simultaneous arrivals at a link comes first. What comes from one source (a host, or the link before) at one time
+/// stays together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// By what they come from: hosts by node number, then links by number.
+    #[default]
+    ByNumber,
+    /// What comes from the source that had its turn longest ago; of those that had none yet, by number. ns-2's order of events
+    /// comes to this.
+    ByTurn,
+}
+
+impl FromStr for Ties {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "by-number" => Ok(Ties::ByNumber),
+            "by-turn" => Ok(Ties::ByTurn),
+            _ => Err("there are `by-number` and `by-turn`".to_owned()),
+        }
+    }
+}
+
+impl Display for Ties {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Ties::ByNumber => "by-number",
+            Ties::ByTurn => "by-turn",
+        })
+    }
 }
 
 impl Scenario {

@@ -13,6 +13,8 @@ pub enum Fault {
     LeavesTooEarly,
     /// Of two inputs with a packet at the same time the second comes first.
     TiesTurned,
+    /// Of simultaneous arrivals at a link the first input comes first, also where turns decide.
+    TurnsForgotten,
     /// A stage handles what is a microsecond beyond its frontier.
     PastTheFrontier,
     /// A timer that moves earlier is noticed only at its old time.
@@ -39,14 +41,17 @@ pub enum Fault {
     PromisesTooMuch,
     /// After a change of rate or delay nothing overtakes what was handed on before.
     NotTakenBack,
+    /// Transmitter and line of a link that keeps its queue are not told what was reckoned for them.
+    NotSettled,
 }
 
 /// All of them.
-pub const ALL: [Fault; 17] = [
+pub const ALL: [Fault; 19] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
     Fault::TiesTurned,
+    Fault::TurnsForgotten,
     Fault::PastTheFrontier,
     Fault::TimerNoticedLate,
     Fault::EchoOutOfOrder,
@@ -60,6 +65,7 @@ pub const ALL: [Fault; 17] = [
     Fault::AsksTooEarly,
     Fault::PromisesTooMuch,
     Fault::NotTakenBack,
+    Fault::NotSettled,
 ];
 
 #[cfg(feature = "faults")]

@@ -1,104 +1,223 @@
 //! Merging sorted inputs.
 
-/// (time, input) pairs, smallest first; the input's number breaks ties. A few are kept sorted, many in a 4-ary heap.
-#[derive(Clone, Debug, Default)]
-pub struct Merge {
-    /// A heap, and sorted unless there are or were many.
-    heap: Vec<Key>,
-    many: bool,
-}
+use crate::fault::{self, Fault};
+use cwnd_scenario::Ties;
 
-/// So many are few.
-const FEW: usize = 8;
-
-/// A time and the input whose first packet has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+/// When an input last had its turn: a time, and how many had theirs at the same time before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Turn {
     /// When.
     pub at: u64,
+    /// So many went before it then.
+    pub place: u32,
+}
+
+/// The input that comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct First {
     /// Which input.
     pub input: u32,
+    /// When its first packet comes.
+    pub at: u64,
+    /// Its packets before this may be read; then another input comes first, or may.
+    pub until: u64,
+}
+
+/// Inputs in order of the time of their first packets. Of simultaneous ones the first goes first or, where that is asked
+/// for, the one that had its turn longest ago (and the first of those that have had none yet).
+#[derive(Clone, Debug)]
+pub struct Merge {
+    /// Whether turns decide.
+    by_turn: bool,
+    /// All of them, before they are merged; of many, those that have not ended, in a heap.
+    keys: Vec<Key>,
+    many: bool,
+    /// A number for each of a few, in order, in a ring: those of nobody stand behind the `len` in use.
+    few: [u128; FEW],
+    head: usize,
+    len: usize,
+    /// Which input has which mark in its number.
+    inputs: [u32; FEW],
+    /// The latest turn.
+    last: Turn,
+}
+
+/// So many are few: a power of two.
+const FEW: usize = 8;
+
+/// The first packet of an input: when it comes, the input's last turn, and which it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    at: u64,
+    turn_at: u64,
+    turn_place: u32,
+    input: u32,
 }
 
 impl Key {
-    /// After everything.
-    pub const NEVER: Key = Key { at: u64::MAX, input: u32::MAX };
+    #[inline(always)]
+    fn new(at: u64, turn: Turn, input: u32) -> Key {
+        Key { at, turn_at: turn.at, turn_place: turn.place, input }
+    }
+
+    fn turn(self) -> Turn {
+        Turn { at: self.turn_at, place: self.turn_place }
+    }
+}
+
+/// A key of one of a few as a number: its time, its turn's time (before 2^58 ns, which is 9 years), its place in that,
+/// and its mark.
+#[inline(always)]
+fn number(at: u64, turn: Turn, mark: usize) -> u128 {
+    const BITS: u32 = FEW.ilog2();
+    u128::from(at) << 64 | u128::from((turn.at << BITS | u64::from(turn.place)) << BITS | mark as u64)
+}
+
+#[inline(always)]
+fn mark_of(number: u128) -> usize {
+    number as usize % FEW
 }
 
 impl Merge {
+    /// Nothing to merge yet.
+    pub fn new(ties: Ties) -> Merge {
+        Merge {
+            by_turn: ties == Ties::ByTurn && !fault::is(Fault::TurnsForgotten),
+            keys: Vec::new(),
+            many: false,
+            few: [0; FEW],
+            head: 0,
+            len: 0,
+            inputs: [0; FEW],
+            last: Turn::default(),
+        }
+    }
+
     /// Forget everything.
     #[inline]
     pub fn clear(&mut self) {
-        self.heap.clear();
-        self.many = false;
+        self.keys.clear();
     }
 
-    /// Whether there is no input.
+    /// Add an input, whose first packet comes at `at`, and which last had its turn then. They are added in order.
     #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+    pub fn push(&mut self, at: u64, turn: Turn, input: u32) {
+        self.keys.push(Key::new(at, if self.by_turn { turn } else { Turn::default() }, input));
     }
 
-    /// Add an input.
+    /// Merge what has been added. Answers whether there is anything.
     #[inline]
-    pub fn push(&mut self, key: Key) {
-        let mut i = self.heap.len();
-        self.heap.push(key);
-        // What is sorted is a heap, too.
-        self.many |= i >= FEW;
-        while i > 0 {
-            let parent = if self.many { (i - 1) / 4 } else { i - 1 };
-            if self.heap[parent] <= key {
-                break;
-            }
-            self.heap[i] = self.heap[parent];
-            i = parent;
-        }
-        self.heap[i] = key;
-    }
-
-    /// The first input and the runner-up: the first may be read until it comes after the runner-up.
-    #[inline]
-    pub fn first_two(&self) -> Option<(Key, Key)> {
-        let first = *self.heap.first()?;
-        if !self.many {
-            return Some((first, self.heap.get(1).copied().unwrap_or(Key::NEVER)));
-        }
-        let rest = &self.heap[1..self.heap.len().min(5)];
-        Some((first, rest.iter().copied().min().unwrap_or(Key::NEVER)))
-    }
-
-    /// The first input has come to another time.
-    #[inline]
-    pub fn replace_first(&mut self, key: Key) {
+    pub fn begin(&mut self) -> bool {
+        let count = self.keys.len();
+        self.last = Turn::default();
+        self.many = count > FEW;
         if self.many {
-            return self.sift_down(key);
+            // What is sorted is a heap, too.
+            self.keys.sort_unstable();
+            return true;
         }
-        let mut place = 0;
-        while let Some(&next) = self.heap.get(place + 1)
-            && next < key
-        {
-            self.heap[place] = next;
-            place += 1;
+        (self.head, self.len) = (0, 0);
+        for mark in 0..count {
+            let key = self.keys[mark];
+            self.inputs[mark] = key.input;
+            self.len += 1;
+            // Turns before these inputs were merged matter by their order alone, and places in them may be beyond
+            // what fits into a number.
+            let place = self.keys.iter().filter(|other| other.turn() < key.turn()).count() as u32;
+            self.insert(number(key.at, Turn { at: 0, place }, mark));
         }
-        self.heap[place] = key;
+        count > 0
     }
 
-    /// The first input has ended.
+    /// The input that comes first.
+    #[inline(always)]
+    pub fn first(&self) -> Option<First> {
+        if self.many {
+            return self.first_of_many();
+        }
+        if self.len == 0 {
+            return None;
+        }
+        let first = self.few[self.head % FEW];
+        let at = (first >> 64) as u64;
+        let until = if self.len > 1 {
+            let second = self.few[(self.head + 1) % FEW];
+            let before = mark_of(first) < mark_of(second);
+            self.until(at, (second >> 64) as u64, before)
+        } else {
+            u64::MAX
+        };
+        Some(First { input: self.inputs[mark_of(first)], at, until })
+    }
+
     #[inline]
-    pub fn pop_first(&mut self) {
+    fn first_of_many(&self) -> Option<First> {
+        let Key { at, input, .. } = *self.keys.first()?;
+        let second = self.keys[1..self.keys.len().min(5)].iter().min();
+        let until = second.map_or(u64::MAX, |second| self.until(at, second.at, input < second.input));
+        Some(First { input, at, until })
+    }
+
+    /// Until when an input may be read whose first packet comes at `at`, another's at `second`. `before`: it is the
+    /// first of the two.
+    #[inline(always)]
+    fn until(&self, at: u64, second: u64, before: bool) -> u64 {
+        if self.by_turn { second.max(at + 1) } else { second + u64::from(before) }
+    }
+
+    /// The first input has had its turn up to a packet that came at `had`; its next one comes at `at`.
+    #[inline(always)]
+    pub fn go_on(&mut self, had: u64, at: u64) {
+        let turn = if self.by_turn { self.turn(had) } else { Turn::default() };
+        if self.many {
+            let input = self.keys[0].input;
+            return self.sift_down(Key::new(at, turn, input));
+        }
+        let mark = mark_of(self.few[self.head % FEW]);
+        self.head += 1;
+        self.insert(number(at, turn, mark));
+    }
+
+    /// The first input has had its turn up to a packet that came at `had`, and has ended. Answers what turn it was.
+    #[inline]
+    pub fn end(&mut self, had: u64) -> Turn {
         if !self.many {
-            self.heap.remove(0);
-        } else if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
+            self.head += 1;
+            self.len -= 1;
+        } else if let Some(last) = self.keys.pop()
+            && !self.keys.is_empty()
         {
             self.sift_down(last);
         }
+        self.turn(had)
+    }
+
+    /// The turn of the one that had it up to a packet at `had`.
+    #[inline(always)]
+    fn turn(&mut self, had: u64) -> Turn {
+        let place = if had == self.last.at { self.last.place + 1 } else { 0 };
+        self.last = Turn { at: had, place };
+        self.last
+    }
+
+    /// Put a number among the few, whose last place is free.
+    #[inline(always)]
+    fn insert(&mut self, number: u128) {
+        let mut place = self.head + self.len - 1;
+        // Inputs that take turns come round to the end, so begin there.
+        while place > self.head
+            && let before = self.few[(place - 1) % FEW]
+            && number < before
+        {
+            self.few[place % FEW] = before;
+            place -= 1;
+        }
+        self.few[place % FEW] = number;
     }
 
     #[inline(never)]
     fn sift_down(&mut self, key: Key) {
-        let heap = self.heap.as_mut_slice();
+        let heap = self.keys.as_mut_slice();
         let mut i = 0;
         loop {
             let first_child = 4 * i + 1;
@@ -125,38 +244,84 @@ impl Merge {
 mod tests {
     use super::*;
 
-    /// Few inputs and many, on both sides of the bound between them.
+    const LENGTH: usize = 50;
+
+    /// Few inputs and many, on both sides of the bounds between them; some of them end early.
     #[test]
-    fn merges_as_a_sort_does() {
-        for count in [1, 2, FEW as u64, FEW as u64 + 1, 30] {
-            let times = |i: u64| (0..50).map(move |j| (i * 31 + j * 17 + (i * j) % 7) % 97);
+    fn merges_by_time_then_by_turn() {
+        for count in [1, 2, 5, FEW, FEW + 1, 30] {
+            let times = |i: usize| {
+                (0..LENGTH - i % 3).map(move |j| ((i * 31 + j * 17 + (i * j) % 7) % 37) as u64 + 1)
+            };
             let mut inputs: Vec<Vec<u64>> = (0..count).map(|i| times(i).collect()).collect();
             inputs.iter_mut().for_each(|times| times.sort_unstable());
-            let mut sorted: Vec<(u64, usize)> =
-                inputs.iter().enumerate().flat_map(|(i, v)| v.iter().map(move |&t| (t, i))).collect();
-            sorted.sort_unstable();
-            assert_eq!(merge(&inputs), sorted, "{count} inputs");
+            for ties in [Ties::ByNumber, Ties::ByTurn] {
+                assert_eq!(merge(&inputs, ties), merge_slowly(&inputs, ties), "{count} inputs, {ties:?}");
+            }
         }
     }
 
-    fn merge(inputs: &[Vec<u64>]) -> Vec<(u64, usize)> {
-        let mut next = vec![0usize; inputs.len()];
-        let mut merge = Merge::default();
-        for (i, times) in inputs.iter().enumerate() {
-            merge.push(Key { at: times[0], input: i as u32 });
-        }
+    fn merge(inputs: &[Vec<u64>], ties: Ties) -> Vec<(u64, u32)> {
+        let mut next = vec![0; inputs.len()];
+        let mut merge = Merge::new(ties);
+        inputs.iter().zip(0..).for_each(|(times, i)| merge.push(times[0], Turn::default(), i));
+        assert!(merge.begin());
         let mut merged = Vec::new();
-        while let Some((first, second)) = merge.first_two() {
-            let i = first.input as usize;
-            while next[i] < 50 && (Key { at: inputs[i][next[i]], input: first.input }) < second {
-                merged.push((inputs[i][next[i]], i));
-                next[i] += 1;
+        while let Some(first) = merge.first() {
+            let (times, next) = (&inputs[first.input as usize], &mut next[first.input as usize]);
+            assert_eq!(first.at, times[*next]);
+            while *next < times.len() && times[*next] < first.until {
+                merged.push((times[*next], first.input));
+                *next += 1;
             }
-            if next[i] == 50 {
-                merge.pop_first();
-            } else {
-                merge.replace_first(Key { at: inputs[i][next[i]], input: first.input });
+            let had = times[*next - 1];
+            match times.get(*next) {
+                Some(&at) => merge.go_on(had, at),
+                None => drop(merge.end(had)),
             }
+        }
+        merged
+    }
+
+    #[test]
+    fn few_of_many_keep_the_order_of_their_turns() {
+        let mut merge = Merge::new(Ties::ByTurn);
+        let turns = [(4, 0), (3, 11), (3, 9), (0, 0)];
+        turns.into_iter().zip(0..).for_each(|((at, place), i)| merge.push(5, Turn { at, place }, i));
+        assert!(merge.begin());
+        let order = turns.map(|_| {
+            let first = merge.first().unwrap();
+            assert_eq!((first.at, first.until), (5, if first.input == 0 { u64::MAX } else { 6 }));
+            (first.input, merge.end(5).place)
+        });
+        assert_eq!(order, [(3, 0), (2, 1), (1, 2), (0, 3)]);
+        assert_eq!(merge.first(), None);
+    }
+
+    /// Of all that come next, the earliest; of those, the first or the one whose input was served longest ago.
+    fn merge_slowly(inputs: &[Vec<u64>], ties: Ties) -> Vec<(u64, u32)> {
+        let mut next = vec![0; inputs.len()];
+        // When each was served, as a number of packets; and before it was at the time at which it was last.
+        let mut served: Vec<(u64, usize, usize)> = (0..inputs.len()).map(|i| (0, i, i)).collect();
+        let mut merged = Vec::new();
+        let order = |i: usize, at: u64, served: &[(u64, usize, usize)]| {
+            let (last, latest, before) = served[i];
+            match ties {
+                Ties::ByNumber => (at, i),
+                Ties::ByTurn => (at, if last == at { before } else { latest }),
+            }
+        };
+        while let Some(i) = (0..inputs.len())
+            .filter(|&i| next[i] < inputs[i].len())
+            .min_by_key(|&i| order(i, inputs[i][next[i]], &served))
+        {
+            let at = inputs[i][next[i]];
+            let (last, latest, _) = served[i];
+            if last != at {
+                served[i] = (at, inputs.len() + merged.len(), latest);
+            }
+            merged.push((at, i as u32));
+            next[i] += 1;
         }
         merged
     }

@@ -3,7 +3,7 @@
 use crate::fault::{self, Fault};
 use crate::host::Host;
 use crate::link::{Link, Packed};
-use crate::merge::{Key, Merge};
+use crate::merge::Merge;
 use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
@@ -35,10 +35,10 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
     for (input, &ring) in inputs.iter().enumerate() {
         let at = net.rings[ring as usize].next_at();
         if at < limit {
-            merge.push(Key { at, input: input as u32 });
+            merge.push(at, net.turns[ring as usize], input as u32);
         }
     }
-    if merge.is_empty() {
+    if !merge.begin() {
         return 0;
     }
     let mut state = std::mem::replace(&mut net.links[link as usize], Link::placeholder());
@@ -51,17 +51,20 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
     let (full, full_time) = state.full_packet();
     let ordinary = u64::from(full);
     let (mut packets, mut bare) = (0, 0);
-    while let Some((first, second)) = merge.first_two() {
+    while let Some(first) = merge.first() {
         let ring = inputs[first.input as usize];
         // Stay with this input until the runner-up comes first.
-        let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
+        let until = first.until.min(limit);
+        let mut came = first.at;
         let next = loop {
             let input = &rings[ring as usize];
             let at = input.next_at();
             if at >= until {
                 break at;
             }
-            if let Some(channel) = input.first_channel()
+            // One packet alone is as well off without this.
+            if until - at > full_time
+                && let Some(channel) = input.first_channel()
                 && usual
                 && let out = state.ring_of(channel)
                 && let echo = &mut echoes[out as usize]
@@ -69,11 +72,11 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
             {
                 let both = [ring as usize, echo.answers() as usize];
                 let [input, answers] = rings.get_disjoint_mut(both).expect("nobody answers himself");
-                let crossing = Crossing { link: &mut state, echo, channel, out, until };
+                let crossing = Crossing { link: &mut state, echo, channel, out, until, came: &mut came };
                 let (crossed, odd) = crossing.run(input, answers, net);
                 packets += crossed;
                 if let Some([way, sent, sequence, rest]) = odd {
-                    echo.end(&mut net.links, hosts);
+                    echo.end(&mut net.links, &mut net.turns, hosts);
                     rings[out as usize].push_words(way, sent, sequence, rest);
                     net.note_arrival(out, way);
                     continue;
@@ -83,6 +86,7 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
                 }
             }
             let [_, sent, sequence, mut rest] = rings[ring as usize].pop_words();
+            came = at;
             let channel = (sequence >> 32) as u32;
             let out = state.ring_of(channel);
             let way;
@@ -139,23 +143,23 @@ pub fn run(net: &mut Net, hosts: &mut [Host], echoes: &mut [Echo], merge: &mut M
                         rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
                         continue;
                     }
-                    echo.end(&mut net.links, hosts);
+                    echo.end(&mut net.links, &mut net.turns, hosts);
                 }
             }
             rings[out as usize].push_words(way, sent, sequence, rest);
             net.note_arrival(out, way);
         };
         if next < limit {
-            merge.replace_first(Key { at: next, input: first.input });
+            merge.go_on(came, next);
         } else {
-            merge.pop_first();
+            net.turns[ring as usize] = merge.end(came);
         }
     }
     net.rings = rings;
     for ring in active {
         let echo = &mut echoes[ring as usize];
         if echo.is_active() {
-            echo.end(&mut net.links, hosts);
+            echo.end(&mut net.links, &mut net.turns, hosts);
         }
         let answers = echo.answers();
         net.note_arrival(answers, net.rings[answers as usize].next_at());
@@ -175,6 +179,8 @@ struct Crossing<'a> {
     out: u32,
     /// They come before this.
     until: u64,
+    /// When the last one came.
+    came: &'a mut u64,
 }
 
 impl Crossing<'_> {
@@ -182,7 +188,7 @@ impl Crossing<'_> {
     /// as it comes out, if it is not answered at once after all.
     #[inline(always)]
     fn run(self, input: &mut Ring, answers: &mut Ring, net: &mut Net) -> (u64, Option<[u64; 4]>) {
-        let Crossing { link, echo, channel, out, until } = self;
+        let Crossing { link, echo, channel, out, until, came } = self;
         let (full, time) = link.full_packet();
         let what = Packed::new(full, out);
         let lossy = link.loses();
@@ -192,6 +198,7 @@ impl Crossing<'_> {
                 break;
             }
             input.skip();
+            *came = at;
             packets += 1;
             let Some((departure, _)) = link.offer_packed(at, time, what, 0) else {
                 net.bury_words([at, sent, sequence, rest]);

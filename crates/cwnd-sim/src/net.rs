@@ -1,6 +1,7 @@
 //! What the stages of a simulation share: links, rings of packets, counts.
 
 use crate::link::Link;
+use crate::merge::Turn;
 use crate::packet::{BARE, ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
 use crate::ring::Ring;
 
@@ -11,6 +12,8 @@ pub struct Net {
     pub links: Vec<Link>,
     /// Rings: each is read by one stage, and written by one.
     pub rings: Vec<Ring>,
+    /// For each ring into a merging link, when it last had its turn.
+    pub turns: Vec<Turn>,
     /// For each ring, the link whose line ends in it, if there is one.
     pub line_of: Vec<Option<u32>>,
     /// The SACK blocks of the ACKs on their way.

@@ -4,9 +4,10 @@
 //! vary, jitter, policers) goes through the state machines of `cwnd-link`, which are asked as time goes on:
 //! an arrival is put into the queue, and the transmitter takes the next packet when the one before it has left.
 //!
-//! Such a link is always a stage of its own. It handles what arrives before its limit, and what leaves at
-//! its limit or before, since transmissions that end come before arrivals of the same time. A packet is handed on when it has
-//! left, so what is known of the future is [`quiet_until`].
+//! Such a link is always a stage of its own. It handles what arrives before its limit, and what leaves before it; what leaves
+//! at the limit too, since transmissions that end come before arrivals of the same time, unless packets in transmission count.
+//! A packet is handed on when its transmission begins, or in the run in which it ends; what is known of the future besides is
+//! [`quiet_until`].
 
 mod service;
 mod stage;
@@ -35,21 +36,18 @@ pub struct Online {
 /// What serves the queue, and what has been counted.
 #[derive(Clone, Debug)]
 struct Service {
-    /// When the packet in transmission will have left; [`NEVER`] if there is none.
+    /// When the packet in transmission leaves and the transmitter takes the next one; [`NEVER`] if there is none. Where the
+    /// packet in transmission counts, that comes after all that arrives at that moment, as in ns-2.
     leaves: u64,
-    /// Where the packet in transmission counts: when the last one left, until the transmitter takes the next one. It does so
-    /// after all that arrives at that moment, as in ns-2; [`NEVER`] if it is not about to.
-    asks: u64,
-    /// Wire bytes of the packet that leaves, or that left last.
+    /// Wire bytes of the packet in transmission.
     sending_bytes: u32,
     /// The packet in transmission, unless it is on the line already: one that leaves before the run ends is put there when
     /// its transmission begins.
     sending: Option<Words>,
     counting: Counting,
-    /// How many packets wait: what the queue would say, asked once a change.
-    waiting: usize,
-    /// Up to when waiting has been added up.
-    waited_to: u64,
+    /// When packets ceased to wait, added up, less when they began to: what has been waited but for those that still wait.
+    /// Modulo 2^128, since it may be less than nothing.
+    waited: u128,
     counts: LinkCounts,
     /// What the queue drops, on its way to the grave.
     dropped: Vec<Words>,
@@ -70,12 +68,10 @@ impl Online {
     pub fn new(spec: &LinkSpec, full_packet: u32, origin: u64, seed: u64, index: u64) -> Online {
         let service = Service {
             leaves: NEVER,
-            asks: NEVER,
             sending_bytes: 0,
             sending: None,
             counting: spec.queue.counting,
-            waiting: 0,
-            waited_to: 0,
+            waited: 0,
             counts: LinkCounts::default(),
             dropped: Vec::new(),
             transmitter: Transmitter::new(spec.rate, spec.schedule.as_ref(), origin),
@@ -95,22 +91,22 @@ impl Online {
     /// When something happens here next, if nothing comes.
     pub fn next_event(&self) -> u64 {
         let overtaking = self.service.overtaking.peek().map_or(NEVER, |Reverse((at, ..))| *at);
-        self.service.leaves.min(self.service.asks).min(overtaking)
+        self.service.leaves.min(overtaking)
     }
 
-    /// What it has counted up to `now`; arrivals and losses are counted by others.
+    /// What it has counted; arrivals, losses and waiting times are asked for elsewhere.
     pub fn counts(&self) -> LinkCounts {
         self.service.counts
     }
 
     /// Waiting times added up to `now`, ns.
     pub fn waited(&self, now: u64) -> u128 {
-        self.service.counts.waited + self.service.waiting as u128 * u128::from(now - self.service.waited_to)
+        self.service.waited.wrapping_add(self.waiting() as u128 * u128::from(now))
     }
 
     /// Packets that wait, without the one in transmission.
     pub fn waiting(&self) -> usize {
-        self.service.waiting
+        self.queue.waiting()
     }
 
     /// The packets that are here and have not been handed on.
@@ -196,7 +192,7 @@ pub fn about(packet: &Packet) -> Arrival {
 }
 
 /// The queue of a link.
-pub fn queue<P>(spec: &LinkSpec, full_packet: u32, seed: u64, index: u64) -> Queue<P> {
+pub fn queue<P: Copy>(spec: &LinkSpec, full_packet: u32, seed: u64, index: u64) -> Queue<P> {
     use cwnd_link::{Purpose, Stream};
     let stream = Stream::new(seed, Purpose::Queue, index);
     Queue::new(&spec.queue, spec.effects.ack_thinning, spec.rate, full_packet, stream)

@@ -18,6 +18,7 @@ use crate::fault::{self, Fault};
 use crate::graph::{Feeder, Graph, Runner, feeders};
 use crate::host::{Endpoint, Host};
 use crate::link::{Lane, Link, Packed};
+use crate::merge::Turn;
 use crate::net::Net;
 use crate::packet::BARE;
 use cwnd_link::SerialTime;
@@ -213,6 +214,7 @@ impl Echo {
         if let Some((link, ring)) = self.through {
             while net.rings[self.output.1 as usize].next_at() < stop {
                 let [at, sent, sequence, rest] = net.rings[self.output.1 as usize].pop_words();
+                net.turns[self.output.1 as usize] = Turn { at, place: 0 };
                 let link = &mut net.links[link as usize];
                 link.arrived += 1;
                 link.bare += 1;
@@ -265,7 +267,7 @@ impl Echo {
 
     /// Stand for the host no longer: give it and its links what has happened.
     #[inline(never)]
-    pub fn end(&mut self, links: &mut [Link], hosts: &mut [Host]) {
+    pub fn end(&mut self, links: &mut [Link], turns: &mut [Turn], hosts: &mut [Host]) {
         self.active = false;
         let packets = u64::from(self.expected.wrapping_sub(self.first_expected));
         if packets == 0 {
@@ -286,6 +288,7 @@ impl Echo {
                 link.pass_transparent(before, ack, ring);
             }
             link.pass_transparent(last, ack, ring);
+            turns[self.output.1 as usize] = Turn { at: last, place: 0 };
             link.arrived += packets;
             link.bare += packets;
         }

@@ -10,7 +10,7 @@ use crate::fault::{self, Fault};
 use crate::graph::{self, Graph};
 use crate::host::{Endpoint, Host};
 use crate::link::{Change, Link};
-use crate::merge::Merge;
+use crate::merge::{Merge, Turn};
 use crate::merging;
 use crate::net::{Fate, Net};
 use crate::online;
@@ -141,6 +141,7 @@ impl Simulation {
             .collect();
         let stages = graph.waits.len();
         net.owner = graph.owners(net.rings.len(), &hosts);
+        net.turns = vec![Turn::default(); net.rings.len()];
         net.wake = vec![0; hosts.len() + 1];
         net.wake[hosts.len()] = u64::MAX;
         let echoes = shortcut::find(scenario, &graph, &mut net, &hosts);
@@ -155,7 +156,7 @@ impl Simulation {
             quiet: vec![0; stages],
             now: 0,
             origin,
-            merge: Merge::default(),
+            merge: Merge::new(scenario.ties),
             echoes,
             window: 1_000_000,
             smallest_packet,

@@ -20,6 +20,7 @@ pub fn run(cwnd: &Path, setting: &Setting, algorithm: &str, starts: &[u64]) -> R
     // Nothing is random but the starts, and those are given.
     say("--start-jitter", "0 s".to_owned());
     say("--send-overhead", "0 s".to_owned());
+    say("--ties", "by-turn".to_owned());
     say("--delay", format!("{} ms", setting.delay_ms));
     say("--access-delay", format!("{ACCESS_DELAY_MS} ms"));
     say("--buffer", setting.buffer.to_string());

@@ -60,7 +60,7 @@ fn a_flow_that_left_the_lists_is_new_again() {
     let mut queue = queue(1500);
     arrive(&mut queue, &unlimited(), 'S', 1..=1, 100);
     assert_eq!(leave(&mut queue, 5), "S1");
-    assert!(queue.new.is_empty() && queue.old.is_empty());
+    assert_eq!((queue.new.len, queue.old.len), (0, 0));
     arrive(&mut queue, &unlimited(), 'A', 1..=3, 1000);
     assert_eq!(leave(&mut queue, 2), "A1 A2");
     arrive(&mut queue, &unlimited(), 'S', 2..=2, 100);

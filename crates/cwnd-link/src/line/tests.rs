@@ -22,6 +22,27 @@ fn out(line: &mut Line, departures: &[u64]) -> Vec<f64> {
 }
 
 #[test]
+fn it_is_steady_until_a_step() {
+    // 10 ms, and 4 ms from 20 ms on. What left at 19 ms comes out at 29 ms, and nothing before that.
+    let mut line = stepped(&[(20, 4)], None, 0);
+    let mut steady = line.steady();
+    assert_eq!([5, 19].map(|ms| steady.cross(ms * MS)), [Some(15 * MS), Some(29 * MS)]);
+    assert_eq!(steady.cross(20 * MS), None);
+    line.passed(&steady);
+    assert_eq!(out(&mut line, &[20]), [29.0]);
+    let mut steady = line.steady();
+    assert_eq!([21, 26].map(|ms| steady.cross(ms * MS)), [Some(29 * MS), Some(30 * MS)]);
+    // The packets that passed count: the third is lost.
+    let mut line = Line::new(&link(), 0, 1, 0);
+    let mut steady = line.steady();
+    assert_eq!([1, 2].map(|ms| steady.cross(ms * MS)), [Some(11 * MS), Some(12 * MS)]);
+    line.passed(&steady);
+    line.set_loss(&Loss::Nth(vec![1, 2, 3]));
+    assert!(line.cross(3 * MS).lost);
+    assert_eq!(line.steady().cross(4 * MS), None);
+}
+
+#[test]
 fn a_plain_line_delays() {
     let mut line = Line::new(&link(), 17, 1, 0);
     assert_eq!(line.cross(5), Crossing { at: 10 * MS + 5, lost: false, twice: false });

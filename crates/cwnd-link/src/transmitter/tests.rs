@@ -24,6 +24,26 @@ fn a_constant_rate_takes_its_time() {
 }
 
 #[test]
+fn it_is_steady_until_a_step() {
+    // Two packets leave before the step at 20,000; the third would take from 16,800 to 25,200 ns, so that is not known.
+    let mut transmitter = stepped(&[(20_000, 250 * MBIT)], None, 0);
+    let mut steady = transmitter.steady();
+    assert_eq!([0, 8400, 16_800].map(|now| steady.finish(now, 1050)), [Some(8400), Some(16_800), None]);
+    assert_eq!(steady.finish(16_800, 50), Some(17_200));
+    assert_eq!(steady.finish(19_600, 50), Some(20_000));
+    // Nor is it known beyond what the asker sets himself.
+    steady.end_by(19_999);
+    assert_eq!([19_599, 19_600].map(|now| steady.finish(now, 50)), [Some(19_999), None]);
+    // Told of the second packet, the transmitter knows what is left of it at 10,400: 6,400 ns, which are 64,000 at 100 Mbit/s.
+    // Of these 9,600 pass before the step; the other 54,400 are 21,760 at 250 Mbit/s.
+    transmitter.began(8400, 1050);
+    assert_eq!(transmitter.set_rate(10_400, Rate(100 * MBIT), Some(16_800)), Some(41_760));
+    // Where it stands still and where packets take no time nothing is known.
+    assert_eq!(Transmitter::new(Rate(0), None, 0).steady().finish(5, 1050), None);
+    assert_eq!(Transmitter::new(Rate::UNLIMITED, None, 0).steady().finish(5, 1050), None);
+}
+
+#[test]
 fn a_step_applies_to_the_bits_that_remain() {
     // Begun at 1,000, by 4,000 it has sent 3,000 of its 8,400 ns at 1 Gbit/s; the other 5,400 take four times as long at
     // 250 Mbit/s: 4,000 + 21,600.

@@ -116,6 +116,7 @@ fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
     facts.push(("Duration", scenario.duration.to_string()));
     facts.push(("Start jitter", scenario.start_jitter.to_string()));
     facts.push(("Send overhead", scenario.send_overhead.to_string()));
+    facts.push(("Ties", scenario.ties.to_string()));
     let stack = &scenario.stack;
     let profile = match stack.profile {
         StackProfile::Ns2 => "ns2",

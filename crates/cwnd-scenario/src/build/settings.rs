@@ -493,6 +493,17 @@ const COMMON: &[Setting] = &[
         set: |e, text| put(&mut e.setup.send_overhead, text, unit),
         measure: |text| text.parse().ok().map(|time: Time| (time.0 as f64 / 1e3, "us")),
     },
+    Setting {
+        key: "ties",
+        title: "Ties",
+        about: "Which of simultaneous arrivals at a link comes first: by the number of the host or link it comes from, or from \
+                where it is longest ago that one came, as in ns-2. It matters where nothing is random.",
+        default: "by-number",
+        example: "by-turn",
+        kind: SettingKind::Word(&["by-number", "by-turn"]),
+        set: |e, text| text.parse().map(|ties| e.setup.ties = ties),
+        measure: nothing,
+    },
 ];
 
 fn unit(error: crate::UnitError) -> String {

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Arrivals, Buffer, BufferTerm, ByteSize, Decimal, DeliveryTrace, Discipline, EcnThreshold, FlowGroup,
     FlowSpec, Place, Probability, Problem, QueueLimit, Rate, Scenario, Schedule, ShortFlows, Side, Stack,
-    StackProfile, Time, Traffic, metrics,
+    StackProfile, Ties, Time, Traffic, metrics,
 };
 
 /// All options of an experiment but its flows and its seed. The defaults are those of [`Setup::default`].
@@ -61,6 +61,8 @@ pub struct Setup {
     /// Each packet leaves its sender up to this much later; up to one serialisation time of a full packet at the
     /// bottleneck, which keeps flows from locking in phase.
     pub send_overhead: Option<Time>,
+    /// Which of simultaneous arrivals at a link comes first; by number.
+    pub ties: Ties,
     /// Flow i starts i - 1 times this after the first; 0 s. Reverse and cross flows are not counted, and start at 0.
     pub stagger: Time,
     /// Flow i of n stops n - i times this before the end; flows do not stop. Reverse and cross flows are not counted.
@@ -102,6 +104,7 @@ impl Default for Setup {
             warm_up: Time::ZERO,
             start_jitter: None,
             send_overhead: None,
+            ties: Ties::default(),
             stagger: Time::ZERO,
             stop_stagger: None,
             bytes: None,
@@ -183,6 +186,7 @@ impl Setup {
             seed,
             start_jitter,
             send_overhead,
+            ties: self.ties,
             sample: self.sample,
         };
         scenario.draw_short_flows();

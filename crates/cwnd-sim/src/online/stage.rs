@@ -4,12 +4,13 @@ use super::{NEVER, Online, Service, Words};
 use crate::fault::{self, Fault};
 use crate::host::Host;
 use crate::link::Link;
-use crate::merge::{Key, Merge};
+use crate::merge::Merge;
 use crate::net::Net;
 use crate::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
 use crate::shortcut::Echo;
 use cwnd_link::{Limits, QueueDiscipline, QueueVisitor};
+use cwnd_scenario::Counting;
 
 /// What a link needs beside its queue and what serves it.
 pub struct Outside<'a> {
@@ -63,7 +64,7 @@ impl<'a> Outside<'a> {
         {
             self.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
         } else if echo.is_possible() {
-            self.put_before_echo(at, words, out);
+            self.put_before_echo(at, sent, sequence, rest, out);
         } else {
             self.rings[out as usize].push_words(at, sent, sequence, rest);
             self.net.note_arrival(out, at);
@@ -72,7 +73,7 @@ impl<'a> Outside<'a> {
 
     /// Put a packet before a host that an echo may stand for, and does not or cannot any more; see `merging.rs`.
     #[inline(never)]
-    fn put_before_echo(&mut self, at: u64, [sent, sequence, rest]: Words, out: u32) {
+    fn put_before_echo(&mut self, at: u64, sent: u64, sequence: u64, rest: u64, out: u32) {
         let echo = &mut self.echoes[out as usize];
         if !echo.is_active() {
             // While packets wait before the host, only now and then ask whether it has become ordinary.
@@ -93,7 +94,7 @@ impl<'a> Outside<'a> {
             }
         }
         if echo.is_active() {
-            echo.end(&mut self.net.links, self.hosts);
+            echo.end(&mut self.net.links, &mut self.net.turns, self.hosts);
         }
         self.rings[out as usize].push_words(at, sent, sequence, rest);
         self.net.note_arrival(out, at);
@@ -126,7 +127,7 @@ impl<'a> Outside<'a> {
         for ring in self.active {
             let echo = &mut self.echoes[ring as usize];
             if echo.is_active() {
-                echo.end(&mut self.net.links, self.hosts);
+                echo.end(&mut self.net.links, &mut self.net.turns, self.hosts);
             }
             let answers = echo.answers();
             self.net.note_arrival(answers, self.net.rings[answers as usize].next_at());
@@ -147,7 +148,7 @@ pub struct Turn<'a> {
     pub stop: u64,
 }
 
-/// Let what happens in a link's turn happen. Answers how many packets came and left.
+/// Let what happens in a link's turn happen. Answers how many packets came, or left if those are more.
 pub fn run(
     net: &mut Net,
     hosts: &mut [Host],
@@ -159,9 +160,10 @@ pub fn run(
     for (input, &ring) in turn.inputs.iter().enumerate() {
         let at = net.rings[ring as usize].next_at();
         if at < turn.limit {
-            merge.push(Key { at, input: input as u32 });
+            merge.push(at, net.turns[ring as usize], input as u32);
         }
     }
+    merge.begin();
     let Some(mut online) = net.links[turn.link as usize].online.take() else { return 0 };
     let mut outside = Outside::new(net, hosts, echoes, turn.link, turn.stop);
     let Online { queue, service } = &mut *online;
@@ -183,19 +185,26 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
 
     fn visit<D: QueueDiscipline<Words>>(self, queue: &mut D, limits: &Limits) -> u64 {
         let Handle { service, outside, merge, turn: &Turn { inputs, limit, stop, .. } } = self;
-        let asks_too = u64::from(fault::is(Fault::AsksTooEarly));
-        let (mut left, mut came, mut bare, mut ended) = (0, 0, 0, 0);
-        while let Some((first, second)) = merge.first_two() {
+        service.put_on_line(outside);
+        let mut pace = service.pace(stop);
+        // Whether what leaves as a packet arrives, or at the limit, has left; see `Service::leaves`.
+        let leaves_first =
+            u64::from(service.counting == Counting::WaitingOnly || fault::is(Fault::AsksTooEarly));
+        let (mut left, mut arrived, mut bare, mut ended) = (0, 0, 0, 0);
+        while let Some(first) = merge.first() {
             let ring = inputs[first.input as usize];
             // Stay with this input until the runner-up comes first.
-            let until = second.at.saturating_add(u64::from(first.input < second.input)).min(limit);
+            let until = first.until.min(limit);
+            let mut came = first.at;
             let next = loop {
-                let at = outside.rings[ring as usize].next_at();
+                let input = &mut outside.rings[ring as usize];
+                let at = input.next_at();
                 if at >= until {
                     break at;
                 }
-                left += service.go_on(queue, at, at + asks_too, outside);
-                let [_, sent, sequence, rest] = outside.rings[ring as usize].pop_words();
+                let [_, sent, sequence, rest] = input.pop_words();
+                came = at;
+                left += service.go_on(queue, &mut pace, at + leaves_first, outside);
                 let words = [sent, sequence, rest];
                 let ordinary = rest >> 32 == outside.ordinary;
                 if !ordinary {
@@ -207,30 +216,31 @@ impl QueueVisitor<Words> for Handle<'_, '_> {
                     }
                     bare += u64::from(flags & BARE);
                 }
-                came += 1;
-                service.arrive(queue, limits, at, words, ordinary, outside);
+                arrived += 1;
+                service.arrive(queue, limits, &mut pace, at, words, ordinary, outside);
             };
             if next < limit {
-                merge.replace_first(Key { at: next, input: first.input });
+                merge.go_on(came, next);
             } else {
-                merge.pop_first();
+                outside.net.turns[ring as usize] = merge.end(came);
             }
         }
-        let leave_by = if limit < stop { limit } else { stop - 1 };
-        left += service.go_on(queue, leave_by, limit, outside);
-        outside.state.arrived += came;
+        left += service.go_on(queue, &mut pace, stop.min(limit + leaves_first), outside);
+        service.settle(&pace);
+        outside.state.arrived += arrived;
         outside.state.bare += bare;
-        left + came + ended
+        arrived.max(left) + ended
     }
 }
 
 /// A link has handled everything before `done`: a time at which a packet of `smallest` bytes, the smallest there can be,
-/// would have to come to an idle link for the earliest packet that has not been handed on. All that comes out
-/// before that one is handed on.
+/// would have to come to an idle link for the earliest packet that has not been handed on. If the one in transmission has been,
+/// that one does not begin before it has left. All that comes out before that one is handed on.
 pub fn quiet_until(net: &mut Net, link: u32, done: u64, smallest: u32) -> u64 {
     let Some(mut state) = net.links[link as usize].online.take() else { return done };
     let quiet = match state.service.leaves {
         NEVER => done,
+        leaves if state.service.sending.is_none() => leaves.max(done),
         _ if fault::is(Fault::PromisesTooMuch) => done,
         leaves => leaves.saturating_sub(state.service.transmitter.least_time(smallest)),
     };

@@ -16,7 +16,7 @@ pub use probe::factory;
 
 use cwnd_scenario::{
     AlgorithmSpec, Counting, DelayedAck, Ecn, FlowSpec, LinkSpec, Loss, QueueLimit, QueueSpec, Rate,
-    Recovery, Scenario, Stack, Time, Traffic,
+    Recovery, Scenario, Stack, Ties, Time, Traffic,
 };
 use networks::Shape;
 
@@ -111,6 +111,7 @@ pub fn scenario(seed: u64) -> Scenario {
         seed: dice.below(1 << 32),
         start_jitter: Time(if dice.one_in(2) { dice.pick(&[trip, packet, 1_000_000]) } else { 0 }),
         send_overhead: Time(if dice.one_in(3) { dice.pick(&[packet, 1, 10 * packet]) } else { 0 }),
+        ties: if dice.one_in(2) { Ties::ByTurn } else { Ties::ByNumber },
         sample: None,
     }
 }

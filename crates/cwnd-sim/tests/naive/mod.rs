@@ -13,7 +13,8 @@
 //! 2. Hosts and links, each after all from which something can come to it in no time at all.
 //!    - At a host arrivals come first, by the number of the last link that they crossed; then the timers, in
 //!      the order of the endpoints (by flow, the sender before the receiver).
-//!    - At a link arrivals come by what feeds it: hosts by node number, then links by number.
+//!    - At a link arrivals come by what feeds it: hosts by node number, then links by number. Where turns decide, the
+//!      arrival goes first whose source had its turn longest ago; what comes from one source at one time stays together.
 //! 3. What is the same in all this is first in, first out.
 //!
 //! A packet that a host sends is at the host's link at once, within the event that sends it. If others feed

@@ -1,7 +1,7 @@
 //! All that lies between endpoints: the heap of events, the links, and the packets on their way.
 
 use cwnd_link::{Fifo, Line, LossModel, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict};
-use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Time};
+use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Ties, Time};
 use cwnd_sim::online::{self, about};
 use cwnd_sim::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use cwnd_sim::setup;
@@ -131,6 +131,12 @@ pub struct Wires {
     smallest_packet: u32,
     /// For each node, then each link: its place among simultaneous events.
     places: Vec<usize>,
+    ties: Ties,
+    /// For each link and what feeds it, its latest turn and the one before that: when something came from there, and from
+    /// how many others something had come at that time before.
+    turns: BTreeMap<(LinkId, Source), [(u64, u32); 2]>,
+    /// For each link, the latest turn there.
+    last_turn: BTreeMap<LinkId, (u64, u32)>,
     /// For each channel, what became of its packets, and of those of the handshake.
     pub fates: Vec<[Fate; 2]>,
 }
@@ -190,6 +196,9 @@ impl Wires {
             nodes: scenario.network.nodes.len(),
             smallest_packet: setup::smallest_packet(scenario),
             places: Vec::new(),
+            ties: scenario.ties,
+            turns: BTreeMap::new(),
+            last_turn: BTreeMap::new(),
         };
         wires.places = wires.find_places()?;
         Some(wires)
@@ -242,8 +251,46 @@ impl Wires {
         }
     }
 
+    /// The next event. Where turns decide: of simultaneous arrivals at a link, the one from where it is longest ago that
+    /// something came.
     pub fn pop(&mut self) -> Option<Event> {
-        self.events.pop().map(|Reverse((.., event))| event)
+        let Reverse((at, rank, scheduled, event)) = self.events.pop()?;
+        let Some((link, _)) = self.way_into_link(event).filter(|_| self.ties == Ties::ByTurn) else {
+            return Some(event);
+        };
+        let mut together = vec![(rank, scheduled, event)];
+        while let Some(Reverse((next, rank, ..))) = self.events.peek()
+            && (*next, rank.place, rank.timer) == (at, together[0].0.place, together[0].0.timer)
+        {
+            let Some(Reverse((_, rank, scheduled, event))) = self.events.pop() else { break };
+            together.push((rank, scheduled, event));
+        }
+        let before = |source: Source| match self.turns.get(&(link, source)) {
+            Some(&[latest, before]) if latest.0 == at => before,
+            Some(&[latest, _]) => latest,
+            None => (0, 0),
+        };
+        together.sort_by_key(|&(rank, scheduled, _)| (before(rank.source), rank, scheduled));
+        let (first, _, event) = together.remove(0);
+        let [latest, _] = *self.turns.entry((link, first.source)).or_default();
+        if latest.0 < at {
+            let last = self.last_turn.entry(link).or_default();
+            *last = (at, if last.0 == at { last.1 + 1 } else { 0 });
+            self.turns.insert((link, first.source), [*last, latest]);
+        }
+        self.events.extend(
+            together.into_iter().map(|(rank, scheduled, event)| Reverse((at, rank, scheduled, event))),
+        );
+        Some(event)
+    }
+
+    /// The link that a packet comes to, and what it comes from, if it comes to one.
+    fn way_into_link(&self, event: Event) -> Option<(LinkId, Source)> {
+        let Event::Arrives { packet } = event else { return None };
+        let Traveller { packet, leg, on, .. } = self.travellers[&packet];
+        let (route, _) = &self.routes[packet.channel as usize];
+        let source = on.map_or(Source::Host(self.hosts[packet.channel as usize]), Source::Link);
+        route.get(leg).map(|&link| (link, source))
     }
 
     fn rank(&self, event: Event) -> Rank {

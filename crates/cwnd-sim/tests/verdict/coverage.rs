@@ -3,7 +3,7 @@
 use crate::generator::Action;
 use cwnd_scenario::{
     Counting, DelayedAck, Discipline, Ecn, Effects, FlowOutcome, FlowSpec, LinkId, LinkOutcome, LinkSpec,
-    Loss, Outcome, QueueLimit, Rate, Scenario, Schedule, Time, Traffic,
+    Loss, Outcome, QueueLimit, Rate, Scenario, Schedule, Ties, Time, Traffic,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,6 +77,7 @@ const FEATURES: &[&str] = &[
     "start later than the others",
     "start jitter",
     "send overhead",
+    "ties by turn",
     "stop before the end",
     "stop before the start",
     "transfer completed",
@@ -295,6 +296,7 @@ impl Coverage {
         }
         self.note("start jitter", scenario.start_jitter > Time::ZERO);
         self.note("send overhead", scenario.send_overhead > Time::ZERO);
+        self.note("ties by turn", scenario.ties == Ties::ByTurn);
     }
 
     fn note_traffic(&mut self, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOutcome) {

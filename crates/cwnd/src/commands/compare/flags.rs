@@ -209,6 +209,11 @@ pub struct Flags {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = TIME)]
     pub send_overhead: Option<Time>,
 
+    /// Which of simultaneous arrivals at a link comes first: by number of the host or link that it comes from, or by turn,
+    /// as in ns-2: from where it is longest ago that one came. It matters where nothing is random.
+    #[arg(long, value_name = "ORDER", default_value = "by-number", help_heading = TIME)]
+    pub ties: TiesName,
+
     /// Print one JSON document instead of a table.
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
@@ -269,6 +274,13 @@ pub enum EcnName {
     Auto,
     On,
     Off,
+}
+
+/// Which of simultaneous arrivals comes first.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TiesName {
+    ByNumber,
+    ByTurn,
 }
 
 /// A value with the text that said it.

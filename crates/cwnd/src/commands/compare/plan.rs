@@ -1,9 +1,9 @@
 //! From flags to scenarios: which runs there are, and what each asks.
 
-use super::flags::{EcnName, Flags, StackName, Switch, TopologyName};
+use super::flags::{EcnName, Flags, StackName, Switch, TiesName, TopologyName};
 use crate::failure::Failure;
 use cwnd_scenario::{
-    DeliveryTrace, FlowGroup, Problem, Scenario, StackProfile, Time,
+    DeliveryTrace, FlowGroup, Problem, Scenario, StackProfile, Ties, Time,
     build::{EcnChoice, Experiment, LineDelay, Setup, StackChoice, Topology},
 };
 use std::fs;
@@ -172,6 +172,10 @@ fn setup(flags: &Flags) -> Setup {
         warm_up: flags.warm_up,
         start_jitter: flags.start_jitter,
         send_overhead: flags.send_overhead,
+        ties: match flags.ties {
+            TiesName::ByNumber => Ties::ByNumber,
+            TiesName::ByTurn => Ties::ByTurn,
+        },
         stagger: flags.stagger,
         stop_stagger: flags.stop_stagger,
         bytes: flags.bytes,
