@@ -48,13 +48,14 @@ fn three_sacks_do_not_wait_and_copies_are_lost_like_originals() {
 
 #[test]
 fn a_probe_goes_after_two_round_trips() {
-    // RFC 8985 section 7.2: SRTT 100 ms, so 200 ms and two ticks after the ACK, before the timeout of 100 + 200 ms.
+    // RFC 8985 section 7.2: SRTT 100 ms, so 200 ms and two ticks after the ACK; but not later than the timeout of
+    // 100 + 200 ms counted from when the first outstanding segment left.
     let mut bench = started(10.0, true);
     assert_eq!(bench.ack(100 * MS, 2), [10, 11]);
-    assert_eq!(bench.sender.deadline(), 302 * MS);
+    assert_eq!(bench.sender.deadline(), 300 * MS);
     // New data, beyond the window; the timeout begins then.
     assert_eq!(bench.timer(), [12]);
-    assert_eq!(bench.sender.deadline(), 602 * MS);
+    assert_eq!(bench.sender.deadline(), 600 * MS);
     // Its ACK says that nothing was lost.
     bench.ack(402 * MS, 13);
     assert_eq!((bench.windows().0, bench.notes().congestions.len()), (10.0, 0));
@@ -67,7 +68,7 @@ fn a_timeout_that_an_original_answers_is_undone() {
     bench.timer();
     assert_eq!(bench.timer(), [2]);
     assert_eq!((bench.sender.state(), bench.windows()), (State::Loss, (1.0, 5.0)));
-    // The echo is of 550 ms, the copy left at 602 ms (RFC 3522). Ten are outstanding and none is lost.
+    // The echo is of 550 ms, the copy left at 600 ms (RFC 3522). Ten are outstanding and none is lost.
     assert_eq!(bench.ack(650 * MS, 3), []);
     assert_eq!((bench.sender.state(), bench.windows()), (State::Open, (10.0, f64::INFINITY)));
     assert_eq!((bench.sender.in_flight(), bench.notes().undone), (10, 1));

@@ -171,6 +171,11 @@ impl Sender {
     /// After a timeout the first outstanding segment is lost, and all others that were not sent within the last
     /// round-trip time; retransmissions too (RFC 8985 section 6.3).
     pub(super) fn lose_after_timeout(&mut self, now: u64) {
+        if self.board.is_sacked(self.una) {
+            // RFC 2018 section 8: the receiver has given up what it had SACKed.
+            self.board.clear(self.una, self.next);
+            self.said = [(0, 0); 4];
+        }
         for segment in self.una..self.next {
             if self.board.is_sacked(segment) {
                 continue;
