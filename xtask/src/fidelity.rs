@@ -1,12 +1,14 @@
-//! `cargo xtask fidelity`: ns-2.35 itself and `--stack ns2`, side by side.
+//! `cargo xtask fidelity`: how close the stacks are to what they imitate.
 //!
-//! ns-2.35 runs its TCP-Linux agents over the dumbbell of `xtask/fidelity/dumbbell.tcl`; cwnd runs its own
+//! `--linux`: recordings of Linux 6.1 and `--stack linux` (`linux.rs`). `--ns2`: ns-2.35 itself and `--stack ns2`, side by
+//! side. ns-2.35 runs its TCP-Linux agents over the dumbbell of `xtask/fidelity/dumbbell.tcl`; cwnd runs its own
 //! algorithms over the same network, with flows that start at the same nanoseconds. ns-2 takes hours for
 //! P2's cells, so that what it answers is recorded once (`--record`); a check runs ours, and enough of ns-2 to see that
 //! it still answers the same. Single flows are compared window by window (`--windows`).
 
 mod cells;
 mod check;
+mod linux;
 mod misses;
 mod ns2;
 mod ours;
@@ -19,17 +21,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--ns2] [--record | --windows] [--seeds N]";
+pub const OPTIONS: &str = "[--linux] [--seeds N] | --ns2 [--record | --windows] [--seeds N]";
 
+const LINUX: &str = "--linux";
 const NS2: &str = "--ns2";
 const RECORD: &str = "--record";
 const WINDOWS: &str = "--windows";
 const SEEDS: &str = "--seeds";
 
+/// How many seeds of ours stand against the recordings with random loss.
+const LINUX_SEEDS: usize = 200;
+
 /// Run both, and print what they say. False if a bar is missed that is not known to be.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    // ns-2 is the only reference there is, so that `--ns2` goes without saying.
-    let options = Options::new(arguments, &[SEEDS], &[NS2, RECORD, WINDOWS])?;
+    let options = Options::new(arguments, &[SEEDS], &[LINUX, NS2, RECORD, WINDOWS])?;
+    // The recordings of Linux need nothing installed, so that `--linux` goes without saying.
+    if ![NS2, RECORD, WINDOWS].iter().any(|option| options.has(option)) {
+        return linux::run(options.number(SEEDS, LINUX_SEEDS)?);
+    }
     if options.has(RECORD) {
         return rows::record();
     }

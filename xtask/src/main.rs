@@ -55,7 +55,7 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "fidelity",
         options: fidelity::OPTIONS,
-        summary: "ns-2.35 and `--stack ns2` side by side",
+        summary: "recordings of Linux 6.1 and `--stack linux` side by side; with --ns2, ns-2.35 and `--stack ns2`",
         run: fidelity::run,
     },
     Chore {

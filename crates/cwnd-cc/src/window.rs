@@ -198,6 +198,14 @@ impl Window {
         }
     }
 
+    /// Count acknowledged segments in the counter of [`Window::increase`]. True once it has come to a window, which is
+    /// then forgotten; the ACK that finds it there is not counted itself.
+    pub fn count_window(&mut self, acked: u32) -> bool {
+        let full = self.counter >= truncate(self.cwnd);
+        self.counter = if full { 0 } else { self.counter.saturating_add(acked) };
+        full
+    }
+
     /// Additive increase that keeps its remainder in every arithmetic: `weight` segments for every
     /// `per_segment` acknowledged ones, as in `cwnd += weight / cwnd` an ACK.
     ///

@@ -19,8 +19,12 @@ pub enum Recovery {
     /// in flight and a small burst, and the scoreboard is forgotten. Every ACK starts the timer anew, and the floor of the
     /// timeout is under the whole of it.
     Ns2,
-    /// Proportional rate reduction (RFC 6937) down to `ssthresh`.
+    /// Losses by SACK as RFC 6675 says, and proportional rate reduction (RFC 6937) down to `ssthresh`.
     Prr,
+    /// Linux 6.1: RACK-TLP (RFC 8985) with proportional rate reduction, F-RTO (RFC 5682), reductions that are taken back
+    /// when they prove spurious, data that leaves in bursts, and a receiver that compresses SACKs. Without SACK the same
+    /// as `Prr`.
+    Linux,
 }
 
 /// When the receiver acknowledges data that came in order.
@@ -157,7 +161,7 @@ impl Stack {
             initial_window: 10,
             initial_ssthresh: None,
             receive_window,
-            recovery: Recovery::Prr,
+            recovery: Recovery::Linux,
             limited_transmit: true,
             detect_lost_retransmissions: true,
             min_rto: Time::from_millis(200),

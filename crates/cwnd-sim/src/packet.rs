@@ -40,6 +40,9 @@ pub const ESTABLISHED: u16 = 1 << 8;
 /// With [`ECT`]: the codepoint is ECT(1), not ECT(0) (RFC 9331).
 pub const ECT1: u16 = 1 << 9;
 
+/// The last segment of a burst (TCP's PSH).
+pub const PUSH: u16 = 1 << 10;
+
 impl Packet {
     /// Whether all of `flags` are set.
     #[inline(always)]

@@ -8,7 +8,13 @@ use crate::online::Online;
 use crate::tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
-use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scenario, Stack, StackProfile};
+use cwnd_scenario::{
+    DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack, StackProfile,
+};
+
+/// Linux advertises a window of so many bytes at first. It grows by two segments for each that comes, up to what the
+/// receive buffer allows.
+const FIRST_WINDOW: u32 = 65_535;
 
 /// The links of a scenario, idle.
 pub fn links(scenario: &Scenario) -> Vec<Link> {
@@ -106,6 +112,8 @@ pub fn endpoints(
                 DelayedAck::After(time) => Some(time.0),
             },
             ecn,
+            linux: stack.recovery == Recovery::Linux,
+            growing_window: u64::from(stack.receive_window.saturating_sub(FIRST_WINDOW / stack.payload)) / 2,
         };
         endpoints.push([
             Endpoint::Sender(Box::new(Sender::new(sender, algorithm))),

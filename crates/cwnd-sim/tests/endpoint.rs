@@ -16,6 +16,8 @@ mod ecn;
 mod fake;
 #[path = "endpoint/lifetime.rs"]
 mod lifetime;
+#[path = "endpoint/linux.rs"]
+mod linux;
 #[path = "endpoint/newreno.rs"]
 mod newreno;
 #[path = "endpoint/ns2.rs"]

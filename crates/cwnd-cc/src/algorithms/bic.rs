@@ -32,7 +32,7 @@
 //! - *Max probing* in the paper grows by S_min and then doubles its step; the kernel mirrors the search, as the
 //!   table above does.
 //! - *Integers*: d is rounded down before it is compared, so that the last eight segments under Wmax, not
-//!   four, are gone by S_min; growth is one segment for a whole number of ACKs. In Linux 2.6's arithmetic that
+//!   four, are gone by S_min; growth is one segment for a whole number of ACKs (in today's Linux, of segments). That
 //!   number is divided by the segments that an ACK acknowledges, an average whose fixed point starts at 2 and
 //!   does not come under 31/16: with an ACK for each segment the module grows almost twice as fast.
 //! - The kernel recomputes only every 1/32 s while the window stays the same. Nothing that it computes from
@@ -64,7 +64,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (its default from 2.6.8 to 2.6.18), ns-2.35, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: BicParameters::PARAMETERS,
     build: build::<Bic>,
 };
@@ -101,8 +101,10 @@ pub struct Bic {
     /// Wmax; 0 before the first loss and after a timeout.
     w_max: f64,
     w_max_before: f64,
-    /// Segments an ACK acknowledges, in sixteenths; of Linux 2.6's arithmetic.
+    /// Segments an ACK acknowledges, in sixteenths; of the integer arithmetics.
     ack_ratio: u32,
+    /// The state after the ACK before.
+    state: State,
 }
 
 impl Configurable for Bic {
@@ -110,14 +112,24 @@ impl Configurable for Bic {
 
     fn new(parameters: BicParameters) -> Self {
         let per_gap = (1.0 / parameters.divisor, 1.0 / (parameters.divisor - 1.0));
-        Bic { parameters, per_gap, w_max: 0.0, w_max_before: 0.0, ack_ratio: FIRST_ACK_RATIO }
+        Bic {
+            parameters,
+            per_gap,
+            w_max: 0.0,
+            w_max_before: 0.0,
+            ack_ratio: FIRST_ACK_RATIO,
+            state: State::Open,
+        }
     }
 }
 
 impl CongestionControl for Bic {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if ack.cumulative > 0 && ack.state == State::Open {
+        // Linux counts an ACK in the state that it finds: the one that ends a recovery acknowledges hundreds.
+        let before = core::mem::replace(&mut self.state, ack.state);
+        let state = if window.arithmetic() == Arithmetic::Linux { before } else { ack.state };
+        if ack.cumulative > 0 && state == State::Open {
             // ratio = 15/16 ratio + acknowledged, both in sixteenths, rounded as the module does.
             self.ack_ratio = (self.ack_ratio - self.ack_ratio / 16).saturating_add(ack.cumulative);
         }
@@ -135,8 +147,7 @@ impl CongestionControl for Bic {
         let growth = self.growth(window, cwnd);
         match window.arithmetic() {
             Arithmetic::Real => window.increase_weighted(acked, growth, cwnd),
-            Arithmetic::Linux => window.increase(acked, cwnd / growth),
-            Arithmetic::Linux26 => {
+            Arithmetic::Linux | Arithmetic::Linux26 => {
                 let cnt = (cwnd / growth) as u32;
                 window.increase(acked, f64::from(cnt.saturating_mul(16) / self.ack_ratio));
             }

@@ -53,7 +53,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (highspeed), ns-2.35, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: HighSpeedParameters::PARAMETERS,
     build: build::<HighSpeed>,
 };
@@ -112,7 +112,9 @@ impl CongestionControl for HighSpeed {
             return;
         }
         self.avoided = true;
-        window.increase_weighted(acked, self.response.increase(window), window.cwnd);
+        // The modules of Linux count each ACK once, whatever it acknowledges.
+        let counted = if window.arithmetic() == Arithmetic::Real { acked } else { 1 };
+        window.increase_weighted(counted, self.response.increase(window), window.cwnd);
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {

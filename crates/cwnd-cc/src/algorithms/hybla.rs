@@ -32,10 +32,12 @@
 //!   W a round trip would leave the window unused, and a window that is not used does not grow.
 //! - *Start*: the window is multiplied when the RTT is known, at the handshake or else at the first ACK.
 //!   (Linux puts rho in place of the initial window.)
+//! - In today's Linux's arithmetic (`linux.rs`) all is in integers, an ACK at a time, and nothing is paced, as there.
 //! - After a timeout, until all that was lost is acknowledged, the window grows as Reno's: Linux is Hybla in the
 //!   Open state only.
 //! - In Linux 2.6's arithmetic the window held in recovery is `ssthresh/2`, as that kernel's module has it.
 
+mod linux;
 #[cfg(test)]
 mod tests;
 
@@ -95,6 +97,8 @@ pub struct Hybla {
     rho_squared: f64,
     /// 2^rho - 1.
     step: f64,
+    /// Of today's Linux's arithmetic.
+    whole: linux::Whole,
     /// The initial window is still to be multiplied.
     unscaled: bool,
 }
@@ -104,12 +108,20 @@ impl Configurable for Hybla {
 
     fn new(parameters: HyblaParameters) -> Self {
         let unscaled = parameters.scale_start;
-        Hybla { parameters, rtt: Nanos::MAX, rho: 1.0, rho_squared: 1.0, step: 1.0, unscaled }
+        let whole = linux::Whole::default();
+        Hybla { parameters, rtt: Nanos::MAX, rho: 1.0, rho_squared: 1.0, step: 1.0, whole, unscaled }
     }
 }
 
 impl CongestionControl for Hybla {
     fn init(&mut self, window: &mut Window, init: &Init) {
+        if window.arithmetic() == Arithmetic::Linux {
+            self.whole.renew(init.rtt.unwrap_or(Nanos::ZERO), self.parameters.rtt0);
+            if self.parameters.scale_start {
+                window.set_cwnd(self.whole.start());
+            }
+            return;
+        }
         if let Some(rtt) = init.rtt {
             self.renew(rtt);
             self.scale_start(window);
@@ -119,6 +131,13 @@ impl CongestionControl for Hybla {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if window.arithmetic() == Arithmetic::Linux {
+            self.whole.renew(ack.srtt, self.parameters.rtt0);
+            if ack.may_grow() {
+                self.whole.grow(window, ack, self.parameters.max_exponent);
+            }
+            return;
+        }
         if ack.min_rtt != self.rtt {
             self.renew(ack.min_rtt);
         }
@@ -137,6 +156,7 @@ impl CongestionControl for Hybla {
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         self.unscaled = false;
+        self.whole.forget();
         if congestion.is_repeated_timeout() {
             return;
         }

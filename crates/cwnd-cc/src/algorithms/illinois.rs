@@ -39,13 +39,14 @@
 //!   that its integers do not overflow; nothing can here.
 //! - While dm is nothing, all is below d1: alpha = alpha_max and beta = beta_min.
 
+mod linux;
 #[cfg(test)]
 mod tests;
 
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, ParameterSet, Signal,
-    Window, build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind,
+    ParameterSet, Signal, Window, build,
 };
 
 /// What the registry says of it.
@@ -65,7 +66,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (illinois), ns-2.35, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: IllinoisParameters::PARAMETERS,
     build: build::<Illinois>,
 };
@@ -111,6 +112,8 @@ pub struct Illinois {
     above: bool,
     /// Round trips below d1 since then.
     low_rounds: u32,
+    /// Of today's Linux's arithmetic.
+    whole: linux::Whole,
 }
 
 impl Configurable for Illinois {
@@ -118,7 +121,9 @@ impl Configurable for Illinois {
 
     fn new(parameters: IllinoisParameters) -> Self {
         let alpha = parameters.alpha_max;
+        let whole = linux::Whole::new(&parameters);
         Illinois {
+            whole,
             parameters,
             alpha,
             beta: 0.5,
@@ -134,6 +139,9 @@ impl Configurable for Illinois {
 impl CongestionControl for Illinois {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if window.arithmetic() == Arithmetic::Linux {
+            return self.whole.on_ack(window, ack, &self.parameters);
+        }
         if ack.round_start {
             self.end_round(window.cwnd, ack.min_rtt.0 as f64);
         }
@@ -160,6 +168,13 @@ impl CongestionControl for Illinois {
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         if congestion.is_repeated_timeout() {
+            return;
+        }
+        if window.arithmetic() == Arithmetic::Linux && !self.parameters.keep_beta {
+            window.reduce_to(self.whole.reduced(window.cwnd));
+            if congestion.kind == CongestionKind::Timeout {
+                self.whole.forget();
+            }
             return;
         }
         if self.parameters.keep_beta {

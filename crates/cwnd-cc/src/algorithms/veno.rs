@@ -20,15 +20,20 @@
 //! - Three samples are needed before N means anything (Linux); until then, and after each recovery, it is Reno.
 //! - "Every second round trip" is half a segment a round trip here, in whole arithmetics a segment for `2 W`
 //!   acknowledged ones.
+//! - In today's Linux's arithmetic N is reckoned in halves of a segment from whole microseconds, and is renewed by ACKs
+//!   that let the window grow; a loss looks at the last one. With N at beta or over it, the count of a window is
+//!   forgotten each time and every second count is a step: what was counted in an uncongested part of a round trip
+//!   is lost.
 //! - A timeout sets ssthresh as a loss does (Linux).
 //! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
 
 #[cfg(test)]
 mod tests;
 
+use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal, Window,
-    build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal,
+    State, Window, build,
 };
 
 /// What the registry says of it.
@@ -47,7 +52,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Reno, Vegas",
     implemented_in: "Linux (veno), ns-2, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: VenoParameters::PARAMETERS,
     build: build::<Veno>,
 };
@@ -71,13 +76,16 @@ pub struct Veno {
     base: Nanos,
     rtt: Nanos,
     samples: u32,
+    /// Of today's Linux's arithmetic: twice N, and that the next count of a window is a step.
+    halves: u64,
+    steps_next: bool,
 }
 
 impl Configurable for Veno {
     type Parameters = VenoParameters;
 
     fn new(parameters: VenoParameters) -> Self {
-        Veno { parameters, base: Nanos::MAX, rtt: Nanos::ZERO, samples: 0 }
+        Veno { parameters, base: Nanos::MAX, rtt: Nanos::ZERO, samples: 0, halves: 0, steps_next: false }
     }
 }
 
@@ -91,6 +99,9 @@ impl CongestionControl for Veno {
         }
         if !ack.may_grow() {
             return;
+        }
+        if window.arithmetic() == Arithmetic::Linux {
+            return self.grow_as_linux(window, ack);
         }
         let mut acked = ack.acked;
         if window.in_slow_start() {
@@ -108,20 +119,55 @@ impl CongestionControl for Veno {
         if congestion.is_repeated_timeout() {
             return;
         }
+        if window.arithmetic() == Arithmetic::Linux {
+            let of_the_link = (self.halves as f64) < 2.0 * self.parameters.beta;
+            return window.reduce_to(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
+        }
         let of_the_link = self.samples >= MIN_SAMPLES && !self.is_congested(window.cwnd);
         self.samples = 0;
         window.reduce_to(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
     }
 
-    fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
-        self.samples = 0;
+    fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
+        if window.arithmetic() != Arithmetic::Linux {
+            self.samples = 0;
+        }
     }
 }
 
 impl Veno {
+    /// Slow start and congestion avoidance in today's Linux's integers.
+    fn grow_as_linux(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.state != State::Open || self.samples < MIN_SAMPLES {
+            return reno::increase(window, ack);
+        }
+        let (base, rtt, cwnd) = (microseconds(self.base), microseconds(self.rtt), window.cwnd as u64);
+        self.halves = 2 * cwnd - 2 * cwnd * base / rtt;
+        let mut acked = ack.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        if (self.halves as f64) < 2.0 * self.parameters.beta {
+            window.increase(acked, window.cwnd);
+        } else if window.count_window(acked) {
+            if self.steps_next {
+                window.set_cwnd(window.cwnd + 1.0);
+            }
+            self.steps_next = !self.steps_next;
+        }
+    }
+
     /// N >= beta, which is W (RTT - baseRTT) >= beta RTT.
     #[inline]
     fn is_congested(&self, cwnd: f64) -> bool {
         cwnd * self.rtt.since(self.base).0 as f64 >= self.parameters.beta * self.rtt.0 as f64
     }
+}
+
+/// As Linux counts them: never nothing.
+fn microseconds(time: Nanos) -> u64 {
+    time.0 / 1000 + 1
 }

@@ -1,9 +1,12 @@
 //! The receiving side: what is in order, SACK blocks, delayed ACKs, ECN echo.
 
+mod habits;
+
 use super::sender::SYN_OPTIONS;
 use super::{NEVER, expand};
-use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
 use cwnd_cc::EcnMode;
+use habits::{Answer, Habits};
 
 /// How a receiver behaves.
 #[derive(Clone, Debug)]
@@ -25,6 +28,11 @@ pub struct ReceiverConfig {
     pub delayed_ack: Option<u64>,
     /// How congestion marks are echoed.
     pub ecn: EcnMode,
+    /// Whether it acknowledges as Linux does: some packets at once when the connection is new, and with SACKs that are
+    /// compressed.
+    pub linux: bool,
+    /// How many packets let the window grow that it advertises; with `linux` each of them is acknowledged at once.
+    pub growing_window: u64,
 }
 
 /// What a receiver has counted.
@@ -59,6 +67,8 @@ pub struct Receiver {
     pub deadline: u64,
     /// Classic ECN: echo until CWR. Exact: the mark of the packets not yet acknowledged.
     echoing: bool,
+    /// With [`ReceiverConfig::linux`].
+    habits: Habits,
     /// Counts so far.
     pub counts: ReceiverCounts,
 }
@@ -67,7 +77,6 @@ impl Receiver {
     /// A receiver that expects segment 0.
     pub fn new(config: ReceiverConfig) -> Self {
         Receiver {
-            config,
             next: 0,
             held: 0,
             bits: vec![0; 4].into_boxed_slice(),
@@ -76,7 +85,9 @@ impl Receiver {
             unacknowledged: 0,
             deadline: NEVER,
             echoing: false,
+            habits: Habits::new(config.growing_window),
             counts: ReceiverCounts::default(),
+            config,
         }
     }
 
@@ -94,9 +105,9 @@ impl Receiver {
         plain.then(|| (self.config.packet_size, Packet { channel, size, flags: BARE, ..Packet::default() }))
     }
 
-    /// Whether every packet is acknowledged when it comes, so that there is no timer.
+    /// Whether every packet is acknowledged when it comes, so that there is no timer. (SACKs that are compressed wait.)
     pub fn acknowledges_at_once(&self) -> bool {
-        self.config.delayed_ack.is_none()
+        self.config.delayed_ack.is_none() && !self.config.linux
     }
 
     /// The segment expected next, modulo 2^32, if full packets in order would be acknowledged at once,
@@ -116,6 +127,7 @@ impl Receiver {
     pub(crate) fn took_plain(&mut self, packets: u64, echo: u64) {
         if packets > 0 {
             self.next += packets;
+            self.habits.acknowledged_to = self.next;
             self.counts.received += packets;
             self.counts.wire_bytes += packets * u64::from(self.config.packet_size);
             self.echo = echo;
@@ -130,6 +142,7 @@ impl Receiver {
             self.counts.received += 1;
             self.counts.wire_bytes += u64::from(packet.size);
             self.next += 1;
+            self.habits.acknowledged_to = self.next;
             self.echo = packet.sent;
             let ack = Packet {
                 at: now,
@@ -155,6 +168,9 @@ impl Receiver {
                 let flags = BARE | SYN;
                 let channel = self.config.channel;
                 out.emit(now, Packet { at: now, sent: packet.sent, seq: 0, channel, aux: 0, size, flags });
+                self.habits.on_syn(now);
+            } else {
+                self.habits.on_established(now);
             }
             return;
         }
@@ -173,10 +189,16 @@ impl Receiver {
             if self.unacknowledged == 0 {
                 self.echo = packet.sent;
             }
+            self.habits.on_data_in_order(now);
             self.count(packet);
             let filled_a_hole = self.held > 0;
             self.advance();
             self.unacknowledged += 1;
+            if self.config.linux {
+                // An application that has read the last segment of a burst lets the ACK go.
+                let at_once = mark_changes || packet.is(PUSH) || (filled_a_hole && self.held == 0);
+                return self.answer_as_linux(now, at_once, out);
+            }
             match self.config.delayed_ack {
                 Some(delay) if !filled_a_hole && !mark_changes && self.unacknowledged < 2 => {
                     self.deadline = now + delay;
@@ -185,7 +207,8 @@ impl Receiver {
             }
             return;
         }
-        if segment < self.next || self.holds(segment) {
+        let known = segment < self.next || self.holds(segment);
+        if known {
             self.counts.duplicates += 1;
             if segment > self.next && !self.blocks.bring_forward(segment) {
                 self.list(segment);
@@ -198,7 +221,28 @@ impl Receiver {
             self.count(packet);
             self.hold(segment);
         }
+        if self.config.linux {
+            if segment < self.next {
+                self.habits.hurry();
+            }
+            return self.answer_as_linux(now, mark_changes || segment < self.next, out);
+        }
         self.send_ack(now, out);
+    }
+
+    /// Acknowledge now or later, as Linux does; `at_once` in any case.
+    fn answer_as_linux(&mut self, now: u64, at_once: bool, out: &mut impl Emit) {
+        let waiting = self.next - self.habits.acknowledged_to;
+        let answer = match self.config.delayed_ack {
+            _ if at_once || waiting > 1 || self.habits.is_quick() => Answer::Now,
+            None if self.held == 0 => Answer::Now,
+            Some(delay) if self.held == 0 => Answer::At(now + delay),
+            _ => self.habits.compress(now, self.next),
+        };
+        match answer {
+            Answer::Now => self.send_ack(now, out),
+            Answer::At(time) => self.deadline = self.deadline.min(time),
+        }
     }
 
     /// The delayed ACK's time has come.
@@ -210,6 +254,9 @@ impl Receiver {
     fn note_mark(&mut self, packet: &Packet) -> bool {
         let marked = packet.is(CE);
         self.counts.marked += u64::from(marked);
+        if marked && !self.echoing {
+            self.habits.hurry_a_little();
+        }
         match self.config.ecn {
             EcnMode::Off => false,
             EcnMode::Classic => {
@@ -224,11 +271,13 @@ impl Receiver {
     fn count(&mut self, packet: &Packet) {
         self.counts.received += 1;
         self.counts.wire_bytes += u64::from(packet.size);
+        self.habits.on_data();
     }
 
     fn send_ack(&mut self, now: u64, out: &mut impl Emit) {
         self.unacknowledged = 0;
         self.deadline = NEVER;
+        self.habits.on_ack(self.next);
         let blocks = self.blocks.latest(self.config.sack_blocks);
         let (base, each) = self.config.sack_sizes;
         let extra = if blocks.len > 0 { base + each * blocks.len } else { 0 };

@@ -32,7 +32,7 @@ pub(super) struct Retransmission {
 }
 
 /// What is left of `from..to` when its ends are cut off where a known range covers them.
-fn without(mut from: u64, mut to: u64, known: &[(u64, u64); 4]) -> (u64, u64) {
+pub(super) fn without(mut from: u64, mut to: u64, known: &[(u64, u64); 4]) -> (u64, u64) {
     for &(start, end) in known {
         if start <= from {
             from = from.max(end);
@@ -252,12 +252,12 @@ impl Sender {
             Recovery::Ns2 => {
                 self.board.highest_sacked() >= next || number + NS2_DISTANCE + 1 < self.latest_copy
             }
-            Recovery::Prr => self.board.third_highest_sacked() >= next,
+            Recovery::Prr | Recovery::Linux => self.board.third_highest_sacked() >= next,
         }
     }
 
     /// How many of the delivered segments carry an echoed mark.
-    fn note_marks(&mut self, packet: &Packet, delivered: u32) -> u32 {
+    pub(super) fn note_marks(&mut self, packet: &Packet, delivered: u32) -> u32 {
         if self.config.ecn == EcnMode::Off || !packet.is(ECE) {
             return 0;
         }
@@ -327,7 +327,7 @@ impl Sender {
     }
 
     /// A retransmission is lost.
-    fn tell_lost(&mut self, now: u64, segment: u64) {
+    pub(super) fn tell_lost(&mut self, now: u64, segment: u64) {
         if let Some(records) = &mut self.records {
             let packet = records.on_lost(now, segment);
             if self.needs.lost_packets {
@@ -399,7 +399,7 @@ impl Sender {
         self.send_cwr = self.config.ecn == EcnMode::Classic;
     }
 
-    fn congestion(&self, now: u64, kind: CongestionKind) -> Congestion {
+    pub(super) fn congestion(&self, now: u64, kind: CongestionKind) -> Congestion {
         Congestion {
             now: Nanos(now),
             kind,
@@ -413,7 +413,7 @@ impl Sender {
             min_rtt: Nanos(self.rtt.min),
             timeouts: match (kind, self.config.recovery) {
                 (CongestionKind::Timeout, Recovery::Ns2) => 1,
-                (CongestionKind::Timeout, Recovery::Prr) => self.timeouts_in_row + 1,
+                (CongestionKind::Timeout, Recovery::Prr | Recovery::Linux) => self.timeouts_in_row + 1,
                 _ => 0,
             },
             in_slow_start: self.window.in_slow_start(),
@@ -432,7 +432,7 @@ impl Sender {
         }
         if !self.needs.owns_recovery {
             match self.config.recovery {
-                Recovery::Prr => self.window.set_cwnd(self.window.ssthresh),
+                Recovery::Prr | Recovery::Linux => self.window.set_cwnd(self.window.ssthresh),
                 Recovery::Ns2 if self.window.cwnd < self.window.ssthresh => {
                     let most = f64::from(self.in_flight() + NS2_BURST);
                     self.window.set_cwnd(self.window.ssthresh.min(most));

@@ -86,6 +86,12 @@ impl RttEstimator {
         }
     }
 
+    /// A sample that counts for the least alone.
+    #[inline]
+    pub fn note_least(&mut self, rtt: u64) {
+        self.min = self.min.min(rtt);
+    }
+
     /// The timeout that follows from the samples.
     #[inline(always)]
     pub fn set_timeout(&mut self) {

@@ -279,6 +279,31 @@ impl Scoreboard {
         self.sacked = 0;
     }
 
+    /// What was declared lost is not; what of it was retransmitted is outstanding once more, and no copy of it is known.
+    pub fn unmark_lost(&mut self, una: u64, next: u64) {
+        let mut segment = una;
+        while segment < next {
+            let (mask, end) = part(segment, next);
+            let i = self.index(segment);
+            self.words[i].lost &= !mask;
+            self.words[i].retransmitted &= !mask;
+            segment = end;
+        }
+        self.lost = 0;
+        self.retransmitted = 0;
+        self.lost_below = una;
+    }
+
+    /// Whether a segment is declared lost.
+    pub fn is_lost(&self, segment: u64) -> bool {
+        self.words[self.index(segment)].lost >> (segment & 63) & 1 == 1
+    }
+
+    /// Whether a lost segment's retransmission is in flight.
+    pub fn is_retransmitted(&self, segment: u64) -> bool {
+        self.words[self.index(segment)].retransmitted >> (segment & 63) & 1 == 1
+    }
+
     /// Whether a segment is SACKed.
     pub fn is_sacked(&self, segment: u64) -> bool {
         self.words[self.index(segment)].sacked >> (segment & 63) & 1 == 1

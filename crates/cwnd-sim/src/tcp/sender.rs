@@ -2,6 +2,7 @@
 //!
 //! What an ACK does when anything is lost, SACKed or marked is in `recovery.rs`, how packets leave in `transmit.rs`.
 
+use super::linux::Linux;
 use super::rate::RateEstimator;
 use super::recovery::{Prr, Retransmission};
 use super::rtt::RttEstimator;
@@ -175,6 +176,8 @@ pub struct Sender {
     pub(super) latest_rtt: u64,
     pub(super) said: [(u64, u64); 4],
     pub(super) records: Option<Box<RateEstimator>>,
+    /// With [`Recovery::Linux`] and SACK.
+    pub(super) linux: Option<Box<Linux>>,
     /// A packet that may go leaves at this time.
     pub(super) release_at: u64,
     /// One packet may go whatever the window says.
@@ -200,9 +203,12 @@ pub struct Sender {
 
 impl Sender {
     /// A sender that will start by its own timer.
-    pub fn new(config: SenderConfig, algorithm: Box<dyn CongestionControl>) -> Self {
+    pub fn new(mut config: SenderConfig, algorithm: Box<dyn CongestionControl>) -> Self {
         let needs = algorithm.needs();
-        let tracked = needs.rate_samples || needs.lost_packets || !config.timestamps;
+        let linux = config.recovery == Recovery::Linux && config.sack;
+        // It validates the window in its own way.
+        config.validate_cwnd &= !linux;
+        let tracked = needs.rate_samples || needs.lost_packets || (!config.timestamps && !linux);
         let mut sender = Sender {
             una: 0,
             next: 0,
@@ -216,7 +222,9 @@ impl Sender {
                 Recovery::Ns2 => {
                     RttEstimator::new(config.rto.0, config.rto.1, config.rto.2).with_floor_under_sum()
                 }
-                Recovery::Prr => RttEstimator::new(config.rto.0, config.rto.1, config.rto.2),
+                Recovery::Prr | Recovery::Linux => {
+                    RttEstimator::new(config.rto.0, config.rto.1, config.rto.2)
+                }
             },
             board: Scoreboard::default(),
             data_end: config.segments,
@@ -227,7 +235,7 @@ impl Sender {
             peak: 0,
             peak_before: 0,
             gated: needs.pacing || config.send_overhead > 0,
-            plain: !tracked && config.ecn == EcnMode::Off,
+            plain: !linux && !tracked && config.ecn == EcnMode::Off,
             noted: config.application.is_some(),
             phase: Phase::Waiting,
             needs,
@@ -249,6 +257,7 @@ impl Sender {
             said: [(0, 0); 4],
             ack: Ack { cwnd_limited: true, ..Ack::default() },
             records: tracked.then(Box::default),
+            linux: linux.then(Box::default),
             release_at: NEVER,
             forced: false,
             paced_until: 0,
@@ -389,7 +398,11 @@ impl Sender {
             return;
         }
         self.counts.acks += 1;
-        self.on_ack_in_detail(now, packet, blocks, out);
+        if self.linux.is_some() {
+            self.on_ack_linux(now, packet, blocks, out);
+        } else {
+            self.on_ack_in_detail(now, packet, blocks, out);
+        }
         self.rearm();
         self.note_completion(now);
     }
@@ -488,12 +501,20 @@ impl Sender {
                 self.rtt.backoff += 1;
                 self.send_syn(now, out);
             } else {
-                self.on_timeout(now, out);
+                self.on_retransmission_timer(now, out);
             }
         } else if self.release_at <= now {
             self.transmit(now, false, out);
         }
         self.rearm();
+    }
+
+    fn on_retransmission_timer(&mut self, now: u64, out: &mut impl Emit) {
+        if self.linux.is_some() {
+            self.on_linux_timer(now, out);
+        } else {
+            self.on_timeout(now, out);
+        }
     }
 
     fn send_syn(&mut self, now: u64, out: &mut impl Emit) {

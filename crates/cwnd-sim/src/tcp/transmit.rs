@@ -1,5 +1,6 @@
 //! How packets leave a sender: what the window lets go, pacing, send overhead, and what each carries.
 
+use super::linux::{Leave, Repair};
 use super::recovery::Retransmission;
 use super::{NEVER, Sender, SenderConfig};
 use crate::packet::{CWR, ECT, ECT1, Emit, Packet};
@@ -11,6 +12,9 @@ impl Sender {
     pub(super) fn transmit(&mut self, now: u64, force: bool, out: &mut impl Emit) {
         if self.gated {
             return self.transmit_gated(now, force, out);
+        }
+        if self.linux.is_some() {
+            return self.transmit_linux(now, Repair::Nothing, out);
         }
         let window = self.window.cwnd as u32;
         let mut in_flight = self.in_flight();
@@ -65,7 +69,7 @@ impl Sender {
     /// If the window would let more go than the application has, delivery-rate samples say little from now on until what
     /// is in flight is delivered (draft-ietf-ccwg-bbr section 4.1.2.4).
     #[inline(always)]
-    fn note_lack(&mut self, in_flight: u32, window: u32) {
+    pub(super) fn note_lack(&mut self, in_flight: u32, window: u32) {
         if let Some(records) = &mut self.records {
             let lacks = self.next >= self.data_end && self.board.lost <= self.board.retransmitted;
             if lacks && in_flight < window {
@@ -89,6 +93,9 @@ impl Sender {
     #[cold]
     #[inline(never)]
     pub(super) fn transmit_gated(&mut self, now: u64, force: bool, out: &mut impl Emit) {
+        if self.linux.is_some() {
+            return self.transmit_linux_gated(now, out);
+        }
         self.forced |= force;
         let mut in_turn = false;
         self.hold = self.hold.min(self.in_flight() + 1);
@@ -120,6 +127,47 @@ impl Sender {
                 in_turn = true;
             }
         }
+        self.rearm();
+    }
+
+    /// The same for the sender of `linux.rs`: pacing holds back bursts, not the segments of one.
+    fn transmit_linux_gated(&mut self, now: u64, out: &mut impl Emit) {
+        let (before, had_nothing_out) = (self.next, self.una == self.next);
+        let mut in_turn = false;
+        let leave = loop {
+            let in_flight = self.in_flight();
+            let begins = !self.is_in_burst();
+            let leave = self.may_leave_or_repair(now, in_flight);
+            if leave != Leave::Now {
+                self.release_at = NEVER;
+                break leave;
+            }
+            if self.release_at == NEVER {
+                let overhead = self.config.overhead_stream.below(self.config.send_overhead);
+                self.paced_from =
+                    if in_turn || !begins { self.paced_until } else { now.max(self.paced_until) };
+                let from = if begins { self.paced_from } else { now };
+                self.release_at = now.max(from + overhead);
+            }
+            if self.release_at > now {
+                break leave;
+            }
+            self.release_at = NEVER;
+            self.send_or_repair(now, in_flight, out);
+            let rate = self.window.pacing_rate;
+            if self.needs.pacing && rate.is_finite() && rate > 0.0 {
+                let interval = f64::from(self.window.mss()) / rate * 1e9;
+                self.paced_until = self.paced_from + interval.min(1e12) as u64;
+                in_turn = true;
+            }
+        };
+        let sent = self.next > before;
+        let in_flight = self.in_flight();
+        self.note_linux_use(in_flight, sent, leave == Leave::Later);
+        if sent {
+            self.on_new_data(now, had_nothing_out);
+        }
+        self.note_lack(in_flight, self.window.cwnd as u32);
         self.rearm();
     }
 
@@ -184,7 +232,7 @@ impl Sender {
     }
 
     /// Keep a record of the segment, and find its ECN flags.
-    fn prepare(&mut self, now: u64, segment: u64, in_flight: u32, again: bool) -> u16 {
+    pub(super) fn prepare(&mut self, now: u64, segment: u64, in_flight: u32, again: bool) -> u16 {
         if let Some(records) = &mut self.records {
             records.on_send(now, segment, self.una, in_flight, again);
         }

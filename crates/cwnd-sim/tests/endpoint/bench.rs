@@ -193,6 +193,8 @@ pub fn receiver_config() -> ReceiverConfig {
         sack_memory: 8,
         delayed_ack: None,
         ecn: EcnMode::Off,
+        linux: false,
+        growing_window: 0,
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Notes {
     pub congestions: Vec<Congestion>,
     pub losses: Vec<LostPacket>,
     pub exits: Vec<Nanos>,
+    /// How often a reduction was taken back.
+    pub undone: usize,
     /// When it sends again after it was idle, and for how long it was.
     pub restarts: Vec<(Nanos, Nanos)>,
 }
@@ -102,6 +104,10 @@ impl CongestionControl for Fake {
 
     fn on_recovery_exit(&mut self, _: &mut Window, now: Nanos) {
         self.notes.lock().unwrap().exits.push(now);
+    }
+
+    fn on_undo(&mut self, _: &mut Window, _: Nanos) {
+        self.notes.lock().unwrap().undone += 1;
     }
 
     fn on_idle_restart(&mut self, _: &mut Window, now: Nanos, idle: Nanos) {

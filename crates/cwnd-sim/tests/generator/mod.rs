@@ -17,7 +17,7 @@ pub use probe::factory;
 
 use cwnd_scenario::{
     AlgorithmSpec, Counting, DelayedAck, Ecn, FlowSpec, LinkSpec, Loss, QueueLimit, QueueSpec, Rate,
-    Recovery, Scenario, Stack, StackProfile, Ties, Time, Traffic,
+    Recovery, Scenario, Stack, Ties, Time, Traffic,
 };
 use networks::Shape;
 
@@ -180,7 +180,11 @@ fn stack(dice: &mut Dice) -> Stack {
         stack.initial_ssthresh = dice.pick(&[None, Some(2), Some(8), Some(30)]);
     }
     if dice.one_in(4) {
-        stack.recovery = if stack.profile == StackProfile::Ns2 { Recovery::Prr } else { Recovery::Ns2 };
+        let others = match stack.recovery {
+            Recovery::Ns2 => [Recovery::Prr, Recovery::Linux],
+            Recovery::Prr | Recovery::Linux => [Recovery::Ns2, Recovery::Prr],
+        };
+        stack.recovery = dice.pick(&others);
     }
     stack.limited_transmit = !dice.one_in(3);
     stack.detect_lost_retransmissions = !dice.one_in(4);

@@ -29,7 +29,7 @@ pub fn enrich(dice: &mut Dice, flows: &mut [FlowSpec], stack: &Stack, times: &[u
 
 fn traffic(dice: &mut Dice, stack: &Stack, times: &[u64]) -> Traffic {
     match dice.below(3) {
-        0 => Traffic::OnOff { on: time(dice, times, 1_000), off: time(dice, times, 0) },
+        0 => Traffic::OnOff { on: time(dice, times, 2_000), off: time(dice, times, 0) },
         // A packet in one of the times, more or less.
         1 => {
             let bits = u128::from(stack.payload) * 8_000_000_000;

@@ -99,8 +99,9 @@ fn the_papers_constants_give_the_papers_rule() {
 
 #[test]
 fn integers_round_the_gap_and_the_acks_of_a_step() {
-    // Wmax 1000 from 951: 49/4 = 12, 951/12 = 79 ACKs. From 993: 7/4 = 1, so 0.2: 4965 ACKs.
-    for (cwnd, acks) in [(951.0, 79), (993.0, 4965)] {
+    // Wmax 1000 from 951: 49/4 = 12, 951/12 = 79. From 993: 7/4 = 1, so 0.2: 4965. The first ACK, of one segment, makes
+    // the average 32 - 2 + 1 = 31 sixteenths: 79 x 16/31 = 40 ACKs, and 4965 x 16/31 = 2562.
+    for (cwnd, acks) in [(951.0, 40), (993.0, 2562)] {
         let mut window = window(cwnd, Arithmetic::Linux);
         assert_eq!(acks_for_a_segment(&mut lost_at(1000.0), &mut window, &ack(0)), acks);
     }

@@ -51,25 +51,48 @@ fn slow_start_stops_at_the_threshold_and_hands_over() {
     hybla().on_ack(&mut window, &Ack { acked: 5, ..ack_rtt(0, 100) });
     assert_near(window.cwnd, 130.0 + 48.0 / 130.0, 1e-9);
     // A step that is larger than the room fills it and leaves nothing.
-    let mut window = window_with(125.0, 130.0, Arithmetic::Linux);
-    hybla().on_ack(&mut window, &ack_rtt(0, 100));
-    assert_eq!(window.cwnd, 130.0);
+    for arithmetic in [Arithmetic::Linux, Arithmetic::Linux26] {
+        let mut window = window_with(125.0, 130.0, arithmetic);
+        hybla().on_ack(&mut window, &ack_rtt(0, 100));
+        assert_eq!(window.cwnd, 130.0);
+    }
 }
 
 #[test]
 fn integers_keep_the_fraction_of_a_step() {
     // 60 ms: 4.278 an ACK from 10: 14, 18, 22, 27.
-    for arithmetic in [Arithmetic::Linux, Arithmetic::Linux26] {
-        let mut hybla = hybla();
-        let mut window = window_with(10.0, 1000.0, arithmetic);
-        for expected in [14.0, 18.0, 22.0, 27.0] {
-            hybla.on_ack(&mut window, &ack_rtt(0, 60));
-            assert_eq!(window.cwnd, expected);
-        }
+    let mut other = hybla();
+    let mut start = window_with(10.0, 1000.0, Arithmetic::Linux26);
+    for expected in [14.0, 18.0, 22.0, 27.0] {
+        other.on_ack(&mut start, &ack_rtt(0, 60));
+        assert_eq!(start.cwnd, expected);
     }
     // Congestion avoidance at 100 ms: 16 for each of 160, ten ACKs.
-    let acks = acks_for_a_segment(&mut hybla(), &mut window(160.0, Arithmetic::Linux), &ack_rtt(0, 100));
+    let acks = acks_for_a_segment(&mut hybla(), &mut window(160.0, Arithmetic::Linux26), &ack_rtt(0, 100));
     assert_eq!(acks, 10);
+}
+
+#[test]
+fn todays_linux_reckons_in_eighths_and_128ths() {
+    // 40 ms: rho8 = 320/25 = 12. Slow start: 128 2^(4/8) = 181.02, so 2 x 181 - 128 = 234 = 1 and 106 parts an ACK,
+    // whatever it acknowledges: from 1 (which is 12/8) to 2, 2 + 1 + (212 - 128 = 84), ...
+    let mut hybla = Hybla::new(HyblaParameters::default());
+    let mut window = window_with(10.0, 6.0, Arithmetic::Linux);
+    hybla.init(&mut window, &Init { rtt: Some(Nanos::from_millis(40)), ..Init::default() });
+    assert_eq!(window.cwnd, 1.0);
+    let two = Ack { acked: 2, cumulative: 2, ..ack_rtt(0, 40) };
+    for expected in [2.0, 4.0, 6.0, 6.0] {
+        hybla.on_ack(&mut window, &two);
+        assert_eq!(window.cwnd, expected);
+    }
+    // Congestion avoidance: 2 x 144/W parts an ACK. At 100 segments two, so that 64 ACKs are a segment.
+    let acks = |cwnd: f64| {
+        let mut window = crate::testing::window(cwnd, Arithmetic::Linux);
+        acks_for_a_segment(&mut super::tests::hybla(), &mut window, &ack_rtt(0, 40))
+    };
+    assert_eq!(acks(100.0), 64);
+    // From 289 on none: a segment for 289 ACKs.
+    assert_eq!((acks(288.0), acks(289.0)), (128, 289));
 }
 
 #[test]

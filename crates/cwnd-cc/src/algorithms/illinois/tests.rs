@@ -1,5 +1,7 @@
 use super::*;
-use crate::testing::{ack, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with};
+use crate::testing::{
+    ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with,
+};
 use crate::{Arithmetic, Nanos};
 
 fn illinois() -> Illinois {
@@ -100,14 +102,36 @@ fn without_a_queue_ever_it_is_at_its_fastest() {
 #[test]
 fn integers_count_in_shares_of_a_segment() {
     // alpha 10 at 100: 10 ACKs. A loss at beta 1/8 costs 12 of 100.
-    for arithmetic in [Arithmetic::Linux, Arithmetic::Linux26] {
-        let mut illinois = at_delay(10);
-        let mut window = window(100.0, arithmetic);
-        assert_eq!(acks_for_a_segment(&mut illinois, &mut window, &ack(0)), 10);
-        window.set_cwnd(100.0);
-        lose(&mut illinois, &mut window, 0);
-        assert_eq!(window.cwnd, 88.0);
+    let mut illinois = at_delay(10);
+    let mut whole = window(100.0, Arithmetic::Linux26);
+    assert_eq!(acks_for_a_segment(&mut illinois, &mut whole, &ack(0)), 10);
+    whole.set_cwnd(100.0);
+    lose(&mut illinois, &mut whole, 0);
+    assert_eq!(whole.cwnd, 88.0);
+}
+
+#[test]
+fn todays_linux_counts_in_128ths() {
+    // Samples of 100, 200 and 150 ms: mean 150, so delay 50 of 100 ms. d1 = 1 ms: 1280 x 99/(99 + 49 x 1242/38) in
+    // microseconds: 126,720,000/(99,000 + 1,601,526) = 74 128ths. beta: d2 = 10, d3 = 80 ms:
+    // (8 x 80,000 + 24 x 50,000 - 32 x 10,000)/70,000 = 21 64ths.
+    let mut illinois = illinois();
+    let mut window = window(100.0, Arithmetic::Linux);
+    for rtt_ms in [100, 200] {
+        illinois.on_ack(&mut window, &Ack { cumulative: 0, ..ack_rtt(0, rtt_ms) });
     }
+    illinois.on_ack(&mut window, &Ack { round_start: true, ..ack_rtt(0, 150) });
+    // 100 segments take 173 counted: 173 x 74/128 = 100.02; one was counted.
+    assert_eq!(acks_for_a_segment(&mut illinois, &mut window, &ack(0)), 172);
+    window.set_cwnd(100.0);
+    lose(&mut illinois, &mut window, 0);
+    // 100 x 21/64 = 32.8, rounded down.
+    assert_eq!(window.cwnd, 68.0);
+    // A timeout: alpha 1, beta one half.
+    time_out(&mut illinois, &mut window, 0);
+    window.set_ssthresh(2.0);
+    window.set_cwnd(10.0);
+    assert_eq!(acks_for_a_segment(&mut illinois, &mut window, &ack(0)), 10);
 }
 
 #[test]

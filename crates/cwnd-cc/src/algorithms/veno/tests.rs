@@ -34,7 +34,9 @@ fn growth_is_renos_until_three_segments_are_queued() {
 
 #[test]
 fn whole_windows_take_a_step_in_every_second_round_trip() {
-    assert_eq!(acks_for_a_segment(&mut measured(200), &mut window(10.0, Arithmetic::Linux), &ack(0)), 20);
+    assert_eq!(acks_for_a_segment(&mut measured(200), &mut window(10.0, Arithmetic::Linux26), &ack(0)), 21);
+    // Today's Linux forgets the count of ten that the eleventh ACK finds, and the same again is a step.
+    assert_eq!(acks_for_a_segment(&mut measured(200), &mut window(10.0, Arithmetic::Linux), &ack(0)), 22);
     assert_eq!(acks_for_a_segment(&mut measured(100), &mut window(10.0, Arithmetic::Linux), &ack(0)), 10);
 }
 

@@ -1,0 +1,140 @@
+//! TCP-Illinois as today's Linux reckons it: alpha in 128ths of a segment, beta in 64ths, delays in whole microseconds.
+//!
+//! Two things differ from the paper beside what is rounded away: a step of the window forgets what was counted beyond it,
+//! and round trips at little delay add up to theta also where others lie between them.
+
+use super::IllinoisParameters;
+use crate::{Ack, Nanos, Window};
+
+const ALPHA: f64 = 128.0;
+const BETA: f64 = 64.0;
+
+/// What it keeps.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    alpha: u64,
+    beta: u64,
+    /// Least and greatest round-trip time, and the sum and number of this round trip's, microseconds.
+    base: u64,
+    greatest: u64,
+    sum: u64,
+    samples: u64,
+    above: bool,
+    low_rounds: u32,
+    /// A round trip is over that was not looked at.
+    ended: bool,
+    counted: u64,
+}
+
+impl Whole {
+    pub fn new(parameters: &IllinoisParameters) -> Whole {
+        Whole {
+            alpha: (parameters.alpha_max * ALPHA) as u64,
+            beta: (BETA / 2.0) as u64,
+            base: u64::MAX,
+            greatest: 0,
+            sum: 0,
+            samples: 0,
+            above: false,
+            low_rounds: 0,
+            ended: false,
+            counted: 0,
+        }
+    }
+
+    /// An ACK.
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &IllinoisParameters) {
+        if let Some(Nanos(rtt)) = ack.rtt {
+            let rtt = rtt / 1000;
+            self.base = self.base.min(rtt);
+            self.greatest = self.greatest.max(rtt);
+            self.sum += rtt;
+            self.samples += 1;
+        }
+        self.ended |= ack.round_start;
+        let unlimited = Ack { cwnd_limited: true, ..*ack };
+        if !unlimited.may_grow() {
+            return;
+        }
+        if core::mem::take(&mut self.ended) {
+            self.end_round(window.cwnd, parameters);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        if window.in_slow_start() {
+            window.slow_start(ack.acked);
+            return;
+        }
+        let cwnd = window.cwnd as u64;
+        self.counted += u64::from(ack.cumulative);
+        let grown = self.counted * self.alpha / ALPHA as u64;
+        if grown >= cwnd {
+            window.set_cwnd((cwnd + grown / cwnd) as f64);
+            self.counted = 0;
+        }
+    }
+
+    /// The window after a loss.
+    pub fn reduced(&mut self, cwnd: f64) -> f64 {
+        self.counted = 0;
+        let cwnd = cwnd as u64;
+        (cwnd - cwnd * self.beta / BETA as u64) as f64
+    }
+
+    /// A timeout.
+    pub fn forget(&mut self) {
+        self.alpha = ALPHA as u64;
+        self.beta = (BETA / 2.0) as u64;
+        self.above = false;
+        self.low_rounds = 0;
+        self.sum = 0;
+        self.samples = 0;
+    }
+
+    fn end_round(&mut self, cwnd: f64, parameters: &IllinoisParameters) {
+        if cwnd < parameters.w_thresh {
+            self.alpha = ALPHA as u64;
+            self.beta = (BETA / 2.0) as u64;
+        } else if let Some(mean) = self.sum.checked_div(self.samples) {
+            let (delay, greatest) = (mean - self.base, self.greatest - self.base);
+            self.alpha = self.alpha_at(delay, greatest, parameters);
+            self.beta = beta_at(delay, greatest, parameters);
+        }
+        self.sum = 0;
+        self.samples = 0;
+    }
+
+    fn alpha_at(&mut self, delay: u64, greatest: u64, parameters: &IllinoisParameters) -> u64 {
+        let most = (parameters.alpha_max * ALPHA) as u64;
+        let least = ((parameters.alpha_min * ALPHA) as u64).max(1);
+        let low = (greatest as f64 * parameters.eta1) as u64;
+        if delay <= low {
+            if self.above {
+                self.low_rounds += 1;
+                if f64::from(self.low_rounds) < parameters.theta {
+                    return self.alpha;
+                }
+                self.low_rounds = 0;
+                self.above = false;
+            }
+            return most;
+        }
+        self.above = true;
+        let (delay, greatest) = (delay - low, greatest - low);
+        greatest * most / (greatest + delay * (most - least) / least)
+    }
+}
+
+fn beta_at(delay: u64, greatest: u64, parameters: &IllinoisParameters) -> u64 {
+    let (least, most) = ((parameters.beta_min * BETA) as u64, (parameters.beta_max * BETA) as u64);
+    let low = (greatest as f64 * parameters.eta2) as u64;
+    let high = (greatest as f64 * parameters.eta3) as u64;
+    if delay <= low {
+        least
+    } else if delay >= high || high <= low {
+        most
+    } else {
+        (least * high + (most - least) * delay - most * low) / (high - low)
+    }
+}
