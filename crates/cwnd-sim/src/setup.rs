@@ -10,6 +10,9 @@ use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Scenario, Stack, StackProfile};
 
+/// More segments than are ever sent.
+const UNBOUNDED: u64 = 1 << 62;
+
 /// The links of a scenario, idle.
 pub fn links(scenario: &Scenario) -> Vec<Link> {
     let origin = origin(scenario);
@@ -65,7 +68,11 @@ pub fn endpoints(
             segments,
             ack_size: stack.ack_size,
             window: window(stack),
-            receive_window: u64::from(stack.receive_window),
+            // ns-2 bounds the congestion window by it, and what is outstanding by nothing.
+            receive_window: match stack.profile {
+                StackProfile::Ns2 => UNBOUNDED,
+                StackProfile::Linux => u64::from(stack.receive_window),
+            },
             recovery: stack.recovery,
             sack: stack.sack,
             timestamps: stack.timestamps,
