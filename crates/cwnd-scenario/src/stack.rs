@@ -86,7 +86,8 @@ pub struct Stack {
     pub initial_window: u32,
     /// Initial slow-start threshold, segments; none means infinite.
     pub initial_ssthresh: Option<u32>,
-    /// The receiver's window, segments.
+    /// The receiver's window, segments. In ns-2, and so with its profile, it bounds the congestion window alone: what is
+    /// SACKed does not count.
     pub receive_window: u32,
     /// How losses are repaired.
     pub recovery: Recovery,

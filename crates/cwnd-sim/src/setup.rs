@@ -16,6 +16,9 @@ use cwnd_scenario::{
 /// receive buffer allows.
 const FIRST_WINDOW: u32 = 65_535;
 
+/// More segments than are ever sent.
+const UNBOUNDED: u64 = 1 << 62;
+
 /// The links of a scenario, idle.
 pub fn links(scenario: &Scenario) -> Vec<Link> {
     let origin = origin(scenario);
@@ -71,7 +74,11 @@ pub fn endpoints(
             segments,
             ack_size: stack.ack_size,
             window: window(stack),
-            receive_window: u64::from(stack.receive_window),
+            // ns-2 bounds the congestion window by it, and what is outstanding by nothing.
+            receive_window: match stack.profile {
+                StackProfile::Ns2 => UNBOUNDED,
+                StackProfile::Linux => u64::from(stack.receive_window),
+            },
             recovery: stack.recovery,
             sack: stack.sack,
             timestamps: stack.timestamps,

@@ -4,6 +4,7 @@
 //! packets to an [`Emit`](crate::packet::Emit). It knows nothing of links or engines.
 
 mod application;
+mod copies;
 mod linux;
 mod plain;
 mod rate;

@@ -21,16 +21,6 @@ const NS2_BURST: u32 = 3;
 /// with a margin of three); and so many retransmissions later than one the acknowledged must be for that to be lost.
 const NS2_DISTANCE: u64 = 4;
 
-/// A retransmission of which nothing is known yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Retransmission {
-    pub segment: u64,
-    /// The next new segment when it was sent.
-    pub next: u64,
-    /// Its number among the retransmissions.
-    pub number: u64,
-}
-
 /// What is left of `from..to` when its ends are cut off where a known range covers them.
 pub(super) fn without(mut from: u64, mut to: u64, known: &[(u64, u64); 4]) -> (u64, u64) {
     for &(start, end) in known {
@@ -159,12 +149,7 @@ impl Sender {
         self.dup_acks = 0;
         self.limited_transmits = 0;
         self.timeouts_in_row = 0;
-        while let Some(&Retransmission { segment, number, .. }) = self.retransmissions.front()
-            && segment < to
-        {
-            self.latest_copy = self.latest_copy.max(number + 1);
-            self.retransmissions.pop_front();
-        }
+        self.copies.acknowledge(to);
         advanced - known
     }
 
@@ -185,14 +170,8 @@ impl Sender {
             if let Some(records) = &mut self.records {
                 (from..to).filter(|&s| !self.board.is_sacked(s)).for_each(|s| records.on_delivered(now, s));
             }
-            let Sender { board, retransmissions, latest_copy, .. } = self;
-            total += board.sack(from, to, |segment| {
-                // Copies are SACKed in about the order in which they were sent, so that it is one of the first.
-                if let Some(at) = retransmissions.iter().position(|copy| copy.segment == segment) {
-                    *latest_copy = (*latest_copy).max(retransmissions[at].number + 1);
-                    retransmissions.remove(at);
-                }
-            });
+            let Sender { board, copies, .. } = self;
+            total += board.sack(from, to, |segment| copies.sack(segment));
         }
         self.said = said;
         total
@@ -232,28 +211,26 @@ impl Sender {
         } else {
             board.mark_lost_by_sacks(self.una, tell)
         };
+        let (una, highest, third) =
+            (self.una, self.board.highest_sacked(), self.board.third_highest_sacked());
+        let mut again = Vec::new();
+        // A retransmission is lost when three segments that were sent after it have arrived, and it has not. In ns-2 one is
+        // enough, or a retransmission that was sent a few later.
+        self.copies.take_lost(
+            |copy, latest| match ns2 {
+                true => highest >= copy.next || copy.number + NS2_DISTANCE + 1 < latest,
+                false => third >= copy.next,
+            },
+            |segment| again.push(segment),
+        );
         let mut copies = 0;
-        while let Some(&Retransmission { segment, next, number }) = self.retransmissions.front()
-            && self.is_copy_lost(next, number)
-        {
-            self.retransmissions.pop_front();
-            if segment >= self.una && self.board.lose_retransmission(segment) {
+        for segment in again {
+            if segment >= una && self.board.lose_retransmission(segment) {
                 self.tell_lost(now, segment);
                 copies += 1;
             }
         }
         lost + copies
-    }
-
-    /// Whether a retransmission of that number, before the new segment `next`, is lost: three segments that were sent
-    /// after it have arrived, and it has not. In ns-2 one is enough, or a retransmission that was sent a few later.
-    fn is_copy_lost(&self, next: u64, number: u64) -> bool {
-        match self.config.recovery {
-            Recovery::Ns2 => {
-                self.board.highest_sacked() >= next || number + NS2_DISTANCE + 1 < self.latest_copy
-            }
-            Recovery::Prr | Recovery::Linux => self.board.third_highest_sacked() >= next,
-        }
     }
 
     /// How many of the delivered segments carry an echoed mark.
@@ -449,7 +426,7 @@ impl Sender {
         if self.config.sack {
             self.board.clear(self.una, self.next);
             self.said = [(0, 0); 4];
-            self.retransmissions.clear();
+            self.copies.clear();
         }
     }
 
@@ -490,7 +467,7 @@ impl Sender {
         self.window.set_cwnd(self.window.restart_cwnd.min(self.window.cwnd));
         self.hold = 0;
         self.dup_acks = 0;
-        self.retransmissions.clear();
+        self.copies.clear();
         if !self.config.sack {
             self.board.forget_unnamed();
         }

@@ -2,9 +2,10 @@
 //!
 //! What an ACK does when anything is lost, SACKed or marked is in `recovery.rs`, how packets leave in `transmit.rs`.
 
+use super::copies::Copies;
 use super::linux::Linux;
 use super::rate::RateEstimator;
-use super::recovery::{Prr, Retransmission};
+use super::recovery::Prr;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Application, NEVER, expand};
@@ -12,7 +13,6 @@ use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks}
 use cwnd_cc::{Ack, CongestionControl, EcnMode, FlowHints, Init, Nanos, Needs, State, Window, WindowConfig};
 use cwnd_link::Stream;
 use cwnd_scenario::Recovery;
-use std::collections::VecDeque;
 
 /// Bytes of options that a SYN has beyond those of an ACK.
 pub const SYN_OPTIONS: u16 = 8;
@@ -155,10 +155,7 @@ pub struct Sender {
     /// `recovery.rs` says what these are.
     pub(super) recover: u64,
     pub(super) prr: Prr,
-    pub(super) retransmissions: VecDeque<Retransmission>,
-    /// How many retransmissions there were, and one more than the number of the latest that is acknowledged.
-    pub(super) copies: u64,
-    pub(super) latest_copy: u64,
+    pub(super) copies: Copies,
     pub(super) send_cwr: bool,
     /// ns-2's rate halving: so many may be in flight though the window is less; zero outside recovery.
     pub(super) hold: u32,
@@ -242,10 +239,8 @@ impl Sender {
             recover: 0,
             dup_acks: 0,
             prr: Prr::default(),
-            retransmissions: VecDeque::new(),
+            copies: Copies::default(),
             send_cwr: false,
-            copies: 0,
-            latest_copy: 0,
             hold: 0,
             limited_transmits: 0,
             newly_lost: 0,

@@ -1,7 +1,6 @@
 //! How packets leave a sender: what the window lets go, pacing, send overhead, and what each carries.
 
 use super::linux::{Leave, Repair};
-use super::recovery::Retransmission;
 use super::{NEVER, Sender, SenderConfig};
 use crate::packet::{CWR, ECT, ECT1, Emit, Packet};
 use cwnd_cc::{EcnMode, State};
@@ -224,8 +223,7 @@ impl Sender {
             self.rto_at = now + self.rtt.timeout();
         }
         if self.config.detect_lost_retransmissions {
-            self.retransmissions.push_back(Retransmission { segment, next: self.next, number: self.copies });
-            self.copies += 1;
+            self.copies.push(segment, self.next);
         }
         let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, true) };
         out.emit(now, self.packet(now, segment, flags));
