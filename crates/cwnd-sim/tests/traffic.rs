@@ -172,7 +172,9 @@ fn a_deadline_makes_d2tcp_hurry() {
         rate: Rate(100_000_000),
         delay: LineDelay::OneWay(Time::from_millis(1)),
         ecn_threshold: Some(EcnThreshold::Packets(20)),
-        stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
+        // One ACK a packet: with delayed ones marks fall on the bursts of one flow more than on the other's for seconds.
+        stack: StackChoice { profile: StackProfile::Ns2, ..StackChoice::default() },
+        send_overhead: None,
         ..setup()
     };
     let ends = |urgent: &str, patient: &str| {
