@@ -177,7 +177,8 @@ impl Module {
 
     fn alpha_at(&self, now: u64, parameters: &HTcpParameters) -> u64 {
         let past = now.saturating_sub(self.epoch.since.unwrap_or(now));
-        let past = past.saturating_sub((parameters.delta_l * 1000.0) as u64);
+        // Beyond months the module's words would overflow.
+        let past = past.saturating_sub((parameters.delta_l * 1000.0) as u64).min(1 << 32);
         let mut factor = 1 + (10 * past + (past / 2) * (past / 2) / 1000) / 1000;
         if parameters.rtt_scaling && self.rtt_min > 0 {
             // Eighths of a tenth of a second over RTTmin, for 0.1 to 2 round trips of one.

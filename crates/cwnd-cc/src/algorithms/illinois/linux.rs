@@ -121,8 +121,9 @@ impl Whole {
             return most;
         }
         self.above = true;
-        let (delay, greatest) = (delay - low, greatest - low);
-        greatest * most / (greatest + delay * (most - least) / least)
+        // Delays of hours would not fit into the kernel's words.
+        let [delay, greatest, most, least] = [delay - low, greatest - low, most, least].map(u128::from);
+        (greatest * most / (greatest + delay * (most - least) / least)) as u64
     }
 }
 
@@ -135,6 +136,7 @@ fn beta_at(delay: u64, greatest: u64, parameters: &IllinoisParameters) -> u64 {
     } else if delay >= high || high <= low {
         most
     } else {
-        (least * high + (most - least) * delay - most * low) / (high - low)
+        let [least, most, low, high, delay] = [least, most, low, high, delay].map(u128::from);
+        ((least * high + (most - least) * delay - most * low) / (high - low)) as u64
     }
 }
