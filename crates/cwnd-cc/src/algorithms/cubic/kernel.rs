@@ -46,7 +46,7 @@ impl Epoch {
         let cwnd = window.cwnd;
         let mut k = if w_max > cwnd { libm::cbrt((w_max - cwnd) / c) } else { 0.0 };
         if window.arithmetic() != Arithmetic::Real {
-            // The kernel's own cube root is low by up to 0.2 %.
+            // The kernel's own cube root is off by up to 0.15 %, to either side.
             k = libm::floor(k * 1024.0);
         }
         *self = Epoch {
