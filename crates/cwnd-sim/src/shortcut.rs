@@ -107,13 +107,18 @@ pub fn find(
     }
     let by_output: BTreeMap<u32, usize> =
         possible(&echoes).map(|(ring, echo)| (echo.output.0, ring)).collect();
+    echoes.iter_mut().filter(|echo| echo.possible).for_each(|echo| echo.measure(&net.links));
+    // Opened links rest on nothing overtaking.
+    let links = &scenario.network.links;
+    if scenario.stack.first_packet.is_some() && !links.iter().all(|link| keeps_order(link, hosts)) {
+        return (echoes, Vec::new());
+    }
     let feeders = feeders(scenario);
     let found = graph.links.iter().filter_map(|&link| {
         let rings = is_transparent(scenario, graph, net, &echoes, &by_output, &feeders[link], link)?;
         Some(Transparent { link, rings })
     });
     let transparent = found.collect();
-    echoes.iter_mut().filter(|echo| echo.possible).for_each(|echo| echo.measure(&net.links));
     (echoes, transparent)
 }
 
@@ -160,8 +165,7 @@ fn is_transparent(
     let blocks = if stack.sack { stack.sack_block_base + MOST_BLOCKS * stack.sack_block_each } else { 0 };
     let longest = ack + blocks;
     let whole = |bytes: Option<u64>| bytes.is_none_or(|bytes| bytes % u64::from(stack.payload) == 0);
-    let in_order = stack.first_packet.is_none() || scenario.network.links.iter().all(keeps_order);
-    let one_size = !stack.handshake && in_order && scenario.flows.iter().all(|flow| whole(flow.bytes));
+    let one_size = !stack.handshake && scenario.flows.iter().all(|flow| whole(flow.bytes));
     if !one_size || net.links[link].loses() || net.links[link].online.is_some() {
         return None;
     }
@@ -203,9 +207,12 @@ fn is_transparent(
 }
 
 /// Whether a flow's packets come out of a link once, and in the order in which they went in.
-fn keeps_order(link: &LinkSpec) -> bool {
+fn keeps_order(link: &LinkSpec, hosts: &[Host]) -> bool {
     let Effects { jitter, duplication, slot: _, policer: _, ack_thinning: _ } = &link.effects;
-    let several_queues = matches!(link.queue.discipline, Discipline::DualPi2(_));
+    // It sorts by ECN codepoints, which change on the way; packets without stay together.
+    let uses_ecn = |end: &Endpoint| matches!(end, Endpoint::Sender(sender) if sender.uses_ecn());
+    let several_queues = matches!(link.queue.discipline, Discipline::DualPi2(_))
+        && hosts.iter().flat_map(|host| &host.endpoints).any(uses_ecn);
     jitter.is_none() && *duplication == 0.0 && !several_queues
 }
 
