@@ -66,7 +66,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (illinois), ns-2.35, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: IllinoisParameters::PARAMETERS,
     build: build::<Illinois>,
 };
@@ -112,7 +112,7 @@ pub struct Illinois {
     above: bool,
     /// Round trips below d1 since then.
     low_rounds: u32,
-    /// Of today's Linux's arithmetic.
+    /// Of the integer arithmetics.
     whole: linux::Whole,
 }
 
@@ -139,7 +139,7 @@ impl Configurable for Illinois {
 impl CongestionControl for Illinois {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if window.arithmetic() == Arithmetic::Linux {
+        if window.arithmetic() != Arithmetic::Real {
             return self.whole.on_ack(window, ack, &self.parameters);
         }
         if ack.round_start {
@@ -170,10 +170,11 @@ impl CongestionControl for Illinois {
         if congestion.is_repeated_timeout() {
             return;
         }
-        if window.arithmetic() == Arithmetic::Linux && !self.parameters.keep_beta {
-            window.reduce_to(self.whole.reduced(window.cwnd));
+        if window.arithmetic() != Arithmetic::Real {
+            window.reduce_to(self.whole.reduced(window.cwnd, self.parameters.keep_beta));
+            reno::hold_half_in_recovery(window);
             if congestion.kind == CongestionKind::Timeout {
-                self.whole.forget();
+                self.whole.forget(congestion.flight_size);
             }
             return;
         }

@@ -1,10 +1,12 @@
-//! TCP-Illinois as today's Linux reckons it: alpha in 128ths of a segment, beta in 64ths, delays in whole microseconds.
+//! TCP-Illinois as the module of Linux and ns-2.35 reckons it: alpha in 128ths of a segment, beta in 64ths, delays in whole
+//! microseconds.
 //!
-//! Two things differ from the paper beside what is rounded away: a step of the window forgets what was counted beyond it,
-//! and round trips at little delay add up to theta also where others lie between them.
+//! Three things differ from the paper beside what is rounded away: a step of the window forgets what was counted beyond it,
+//! round trips at little delay add up to theta also where others lie between them, and alpha and beta are renewed only by an
+//! ACK in which the window may grow, which also says when the next round trip ends.
 
 use super::IllinoisParameters;
-use crate::{Ack, Nanos, Window};
+use crate::{Ack, Arithmetic, Nanos, State, Window};
 
 const ALPHA: f64 = 128.0;
 const BETA: f64 = 64.0;
@@ -21,8 +23,9 @@ pub struct Whole {
     samples: u64,
     above: bool,
     low_rounds: u32,
-    /// A round trip is over that was not looked at.
-    ended: bool,
+    /// Segments acknowledged so far, and how many will be when the round trip is over.
+    acknowledged: u64,
+    round_end: u64,
     counted: u64,
 }
 
@@ -37,27 +40,32 @@ impl Whole {
             samples: 0,
             above: false,
             low_rounds: 0,
-            ended: false,
+            acknowledged: 0,
+            round_end: 0,
             counted: 0,
         }
     }
 
     /// An ACK.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &IllinoisParameters) {
-        if let Some(Nanos(rtt)) = ack.rtt {
+        self.acknowledged += u64::from(ack.cumulative);
+        // Linux 2.6 and ns-2 measure by what the cumulative acknowledgement covers outside of recovery, and nothing else.
+        let measures =
+            window.arithmetic() == Arithmetic::Linux || ack.cumulative > 0 && ack.state != State::Recovery;
+        if let Some(Nanos(rtt)) = ack.rtt.filter(|_| measures) {
             let rtt = rtt / 1000;
             self.base = self.base.min(rtt);
             self.greatest = self.greatest.max(rtt);
             self.sum += rtt;
             self.samples += 1;
         }
-        self.ended |= ack.round_start;
         let unlimited = Ack { cwnd_limited: true, ..*ack };
         if !unlimited.may_grow() {
             return;
         }
-        if core::mem::take(&mut self.ended) {
+        if self.acknowledged > self.round_end {
             self.end_round(window.cwnd, parameters);
+            self.round_end = self.acknowledged + u64::from(ack.in_flight);
         }
         if !ack.may_grow() {
             return;
@@ -76,20 +84,22 @@ impl Whole {
     }
 
     /// The window after a loss.
-    pub fn reduced(&mut self, cwnd: f64) -> f64 {
+    pub fn reduced(&mut self, cwnd: f64, keep_beta: bool) -> f64 {
         self.counted = 0;
         let cwnd = cwnd as u64;
-        (cwnd - cwnd * self.beta / BETA as u64) as f64
+        let share = cwnd * self.beta / BETA as u64;
+        (if keep_beta { share } else { cwnd - share }) as f64
     }
 
-    /// A timeout.
-    pub fn forget(&mut self) {
+    /// A timeout, with so many segments outstanding.
+    pub fn forget(&mut self, outstanding: u32) {
         self.alpha = ALPHA as u64;
         self.beta = (BETA / 2.0) as u64;
         self.above = false;
         self.low_rounds = 0;
         self.sum = 0;
         self.samples = 0;
+        self.round_end = self.acknowledged + u64::from(outstanding);
     }
 
     fn end_round(&mut self, cwnd: f64, parameters: &IllinoisParameters) {

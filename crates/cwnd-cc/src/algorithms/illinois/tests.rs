@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::{
     ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with,
 };
-use crate::{Arithmetic, Nanos};
+use crate::{Arithmetic, Nanos, State};
 
 fn illinois() -> Illinois {
     Illinois::new(IllinoisParameters::default())
@@ -100,14 +100,21 @@ fn without_a_queue_ever_it_is_at_its_fastest() {
 }
 
 #[test]
-fn integers_count_in_shares_of_a_segment() {
-    // alpha 10 at 100: 10 ACKs. A loss at beta 1/8 costs 12 of 100.
-    let mut illinois = at_delay(10);
-    let mut whole = window(100.0, Arithmetic::Linux26);
-    assert_eq!(acks_for_a_segment(&mut illinois, &mut whole, &ack(0)), 10);
-    whole.set_cwnd(100.0);
-    lose(&mut illinois, &mut whole, 0);
-    assert_eq!(whole.cwnd, 88.0);
+fn ns_2_measures_outside_of_recovery() {
+    for (keep_beta, left) in [(false, 68.0), (true, 32.0)] {
+        let mut illinois = Illinois::new(IllinoisParameters { keep_beta, ..IllinoisParameters::default() });
+        let mut window = window(100.0, Arithmetic::Linux26);
+        // The first ACK ends a round trip, and the next ends behind two more segments. The second comes in recovery.
+        illinois.on_ack(&mut window, &Ack { in_flight: 2, ..ack_rtt(0, 100) });
+        illinois.on_ack(&mut window, &Ack { state: State::Recovery, ..ack_rtt(0, 1000) });
+        illinois.on_ack(&mut window, &ack_rtt(0, 200));
+        illinois.on_ack(&mut window, &ack_rtt(0, 100));
+        // Mean 150 and greatest 200, as below: 74 128ths, and three of 173 segments were counted.
+        assert_eq!(acks_for_a_segment(&mut illinois, &mut window, &ack(0)), 170);
+        window.set_cwnd(100.0);
+        lose(&mut illinois, &mut window, 0);
+        assert_eq!(window.cwnd, left);
+    }
 }
 
 #[test]
