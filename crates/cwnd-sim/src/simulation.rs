@@ -416,6 +416,11 @@ impl Simulation {
         }
     }
 
+    /// Whether a flow has negotiated ECN, of any kind.
+    pub fn uses_ecn(&self, flow: usize) -> bool {
+        self.sender(flow).uses_ecn()
+    }
+
     /// Packets that wait at a link, without the one in transmission.
     pub fn queue_length(&self, link: LinkId) -> usize {
         self.net.links[link].waiting(self.now)

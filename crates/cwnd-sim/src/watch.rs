@@ -46,7 +46,8 @@ pub struct Sighting<'a> {
 
 /// Who is told of packets.
 pub trait Watcher {
-    /// A packet has passed. They are told of in order of time, and at one time in order of the points.
+    /// A packet has passed. They are told of in order of time. At one time those come first that leave links, since what
+    /// enters one may answer them; and then those of the first point.
     fn sees(&mut self, sighting: &Sighting<'_>);
 }
 
@@ -195,8 +196,10 @@ impl Watch {
     fn tell_until(&mut self, until: u64, origin: u64, to: &mut dyn Watcher) {
         loop {
             let firsts = self.seen.iter().enumerate();
-            let firsts = firsts.filter_map(|(point, seen)| Some((seen.front()?.packet.at, point)));
-            let Some((at, point)) = firsts.min().filter(|(at, _)| *at < until) else { return };
+            let enters = |point: usize| self.points[point].end == End::Enter;
+            let firsts =
+                firsts.filter_map(|(point, seen)| Some((seen.front()?.packet.at, enters(point), point)));
+            let Some((at, _, point)) = firsts.min().filter(|(at, ..)| *at < until) else { return };
             if let Some(Seen { packet, blocks, dropped }) = self.seen[point].pop_front() {
                 let at = at as i64 - origin as i64;
                 to.sees(&Sighting { point, at, packet: &packet, blocks: blocks.as_ref(), dropped });

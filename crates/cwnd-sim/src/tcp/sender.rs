@@ -311,6 +311,11 @@ impl Sender {
         self.rtt.is_known().then(|| self.rtt.srtt())
     }
 
+    /// Whether it has negotiated ECN, of any kind.
+    pub fn uses_ecn(&self) -> bool {
+        self.config.ecn != EcnMode::Off
+    }
+
     /// Segments acknowledged cumulatively.
     pub fn acknowledged(&self) -> u64 {
         self.una

@@ -9,7 +9,7 @@ pub struct Counter {
     pub points: Vec<Point>,
     /// For each point: packets, and how many of them were dropped.
     seen: Vec<(u64, u64)>,
-    last: (i64, usize),
+    last: (i64, bool, usize),
     wrong: Option<String>,
 }
 
@@ -20,7 +20,7 @@ impl Counter {
         let all = (0..links).flat_map(|link| [End::Enter, End::Leave].map(|end| Point { link, end }));
         let (none, share) = (dice.one_in(4), dice.between(1, 4));
         let points: Vec<Point> = all.filter(|_| !none && dice.one_in(share)).collect();
-        Counter { seen: vec![(0, 0); points.len()], points, last: (i64::MIN, 0), wrong: None }
+        Counter { seen: vec![(0, 0); points.len()], points, last: (i64::MIN, false, 0), wrong: None }
     }
 
     /// Whether as many were seen as the links have counted.
@@ -49,9 +49,11 @@ impl Watcher for Counter {
         let seen = &mut self.seen[sighting.point];
         seen.0 += 1;
         seen.1 += u64::from(sighting.dropped);
-        let now = (sighting.at, sighting.point);
+        let enters = self.points[sighting.point].end == End::Enter;
+        let now = (sighting.at, enters, sighting.point);
         if now < self.last {
-            self.wrong.get_or_insert(format!("\n  {now:?} is told of after {:?} (ns, point)", self.last));
+            self.wrong
+                .get_or_insert(format!("\n  {now:?} is told of after {:?} (ns, enters, point)", self.last));
         }
         self.last = now;
     }
