@@ -78,6 +78,8 @@ pub struct Simulation {
     opening: Opening,
     /// What is watched, if anything is.
     watch: Option<Box<Watch>>,
+    /// Whether senders are.
+    senders_watched: bool,
     /// How far the hosts go in one round, ns: long enough to keep a stage busy, short enough for the caches.
     window: u64,
     smallest_packet: u32,
@@ -190,6 +192,7 @@ impl Simulation {
             echoes,
             opening,
             watch,
+            senders_watched: false,
             window: 1_000_000,
             smallest_packet,
         };
@@ -229,6 +232,19 @@ impl Simulation {
         self.net.count_late_losses();
     }
 
+    /// Watch all senders, too: [`Simulation::run_watched`] tells of each moment at which something happens to one. It is for
+    /// a simulation that has not begun, and changes nothing of what happens.
+    pub fn watch_senders(&mut self) {
+        self.senders_watched = true;
+        for host in &mut self.hosts {
+            for endpoint in &mut host.endpoints {
+                if let Endpoint::Sender(sender) = endpoint {
+                    sender.keep_journal();
+                }
+            }
+        }
+    }
+
     /// Tell of the packets that have passed what is watched and wait in a queue that may still drop them. (After this
     /// they are not told of again, whatever happens.)
     pub fn end_watch(&mut self, watcher: &mut dyn Watcher) {
@@ -245,8 +261,25 @@ impl Simulation {
         self.now = stop;
     }
 
-    /// Tell of what is known of packets that have passed what is watched.
+    /// Tell of what has happened to senders before a time that all hosts have come to.
+    fn tell_of_senders(&mut self, watcher: &mut dyn Watcher) {
+        let until = self.done[..self.hosts.len()].iter().copied().min().unwrap_or(0);
+        let mut moments = Vec::new();
+        for (flow, [(host, endpoint), _]) in self.places.iter().enumerate() {
+            let Endpoint::Sender(sender) = &mut self.hosts[*host].endpoints[*endpoint] else { continue };
+            moments.extend(std::iter::from_fn(|| Some((flow, sender.take_moment(until)?))));
+        }
+        moments.sort_by_key(|(flow, moment)| (moment.at, *flow));
+        for (flow, moment) in &moments {
+            watcher.sees_sender(*flow, moment.at as i64 - self.origin as i64, moment);
+        }
+    }
+
+    /// Tell of what is known of senders, and of packets that have passed what is watched.
     fn tell(&mut self, watcher: &mut dyn Watcher) {
+        if self.senders_watched {
+            self.tell_of_senders(watcher);
+        }
         let Some(watch) = &mut self.watch else { return };
         let (graph, done) = (&self.graph, &self.done);
         let is_crossed = |link: LinkId| graph.links.binary_search(&link).is_ok();

@@ -1,4 +1,4 @@
-//! Watching packets as they enter and leave links.
+//! Watching packets as they enter and leave links, and senders.
 //!
 //! A watched point is a stage of its own ([`Tap`]): it stands in the rings before or behind a link, takes no time, and
 //! changes nothing. So the links and hosts know nothing of it, and cost what they cost without. Shortcuts, which pass
@@ -8,6 +8,7 @@ use crate::link::Next;
 use crate::merge::Merge;
 use crate::net::Net;
 use crate::packet::{LOST, Packet, SACK, SackBlocks};
+pub use crate::tcp::{Moment, RoundTrips};
 use cwnd_scenario::LinkId;
 use std::collections::{HashMap, VecDeque};
 
@@ -44,19 +45,25 @@ pub struct Sighting<'a> {
     pub dropped: bool,
 }
 
-/// Who is told of packets.
+/// Who is told.
 pub trait Watcher {
     /// A packet has passed. They are told of in order of time. At one time those come first that leave links, since what
     /// enters one may answer them; and then those of the first point.
-    fn sees(&mut self, sighting: &Sighting<'_>);
+    fn sees(&mut self, sighting: &Sighting<'_>) {
+        let _ = sighting;
+    }
+
+    /// Something has happened to a flow's sender, `at` ns after the scenario's time zero. They are told of in order of time,
+    /// and at one time by flow. (They are not in order with the packets.)
+    fn sees_sender(&mut self, flow: usize, at: i64, moment: &Moment) {
+        let _ = (flow, at, moment);
+    }
 }
 
 /// Nobody is told.
 pub(crate) struct Nobody;
 
-impl Watcher for Nobody {
-    fn sees(&mut self, _: &Sighting<'_>) {}
-}
+impl Watcher for Nobody {}
 
 /// A stage that notes what passes. There is one for each point.
 #[derive(Debug)]
