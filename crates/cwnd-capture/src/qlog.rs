@@ -24,7 +24,7 @@
 use crate::EPOCH_S;
 use cwnd_scenario::{Recovery, Scenario};
 use cwnd_sim::Simulation;
-use cwnd_sim::watch::{Moment, Watcher};
+use cwnd_sim::watch::{Moment, State, Watcher};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -155,7 +155,7 @@ impl<W: Write> Watcher for Qlog<W> {
             if let Some(old) = old {
                 data["old"] = json!(old);
             }
-            if moment.state == cwnd_cc::State::Cwr {
+            if moment.state == State::Cwr {
                 data["trigger"] = json!("ECN");
             }
             self.flows[flow].state = Some(new);
@@ -177,7 +177,6 @@ impl<W: Write> Watcher for Qlog<W> {
 
 /// The state in the words of RFC 9002.
 fn state(moment: &Moment) -> &'static str {
-    use cwnd_cc::State;
     match moment.state {
         State::Cwr | State::Recovery | State::Loss => "recovery",
         State::Open | State::Disorder if moment.app_limited => "application_limited",

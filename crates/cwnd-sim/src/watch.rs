@@ -9,6 +9,7 @@ use crate::merge::Merge;
 use crate::net::Net;
 use crate::packet::{LOST, Packet, SACK, SackBlocks};
 pub use crate::tcp::{Moment, RoundTrips};
+pub use cwnd_cc::State;
 use cwnd_scenario::LinkId;
 use std::collections::{HashMap, VecDeque};
 

@@ -1,13 +1,13 @@
-//! Recordings of single runs for other tools: packet captures.
+//! Recordings of single runs for other tools: packet captures and qlog.
 //!
 //! A recorded run is run once more for its recording, which changes nothing of it.
 
 use crate::failure::Failure;
 use clap::Args;
-use cwnd_capture::{capture, default_points, point};
+use cwnd_capture::{capture, default_points, log, point};
 use cwnd_scenario::{Engine, Scenario};
 use cwnd_sim::{Simulator, watch::Point};
-use cwnd_study::output_file::{self, OutputFileError};
+use cwnd_study::output_file;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -15,6 +15,8 @@ use std::{
 
 /// About the bytes of a captured packet in a file.
 const CAPTURED_BYTES: f64 = 110.0;
+/// About the bytes of what a file says of an ACK at its sender.
+const LOGGED_BYTES: f64 = 250.0;
 
 /// What is recorded.
 #[derive(Args)]
@@ -28,6 +30,10 @@ pub struct RecordingFlags {
     /// come out of its line. May be given again; each is an interface of the file.
     #[arg(long, value_name = "LINK", requires = "pcap", help_heading = HEADING)]
     pub pcap_link: Vec<String>,
+
+    /// Write what happens to the senders (windows, round-trip times, states, losses) as qlog, `.sqlog`, for qvis.
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    pub qlog: Option<PathBuf>,
 }
 
 const HEADING: &str = "Recordings";
@@ -44,13 +50,30 @@ pub struct Recorded<'a> {
 struct Job<'a> {
     scenario: &'a Scenario,
     path: PathBuf,
-    points: Vec<Point>,
+    content: Content,
+}
+
+enum Content {
+    /// The packets at these points.
+    Packets(Vec<Point>),
+    /// What happens to senders.
+    Senders,
+}
+
+impl Content {
+    /// The flag that asks for it, what the file is, and the extensions that it may have.
+    fn kind(&self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Content::Packets(_) => ("--pcap", "a capture", &["pcapng"]),
+            Content::Senders => ("--qlog", "a qlog file", &["sqlog"]),
+        }
+    }
 }
 
 impl RecordingFlags {
     /// Whether anything is.
     pub fn is_asked(&self) -> bool {
-        self.pcap.is_some()
+        self.pcap.is_some() || self.qlog.is_some()
     }
 
     /// Find out before the runs whether they can be recorded. Answers what is worth a note.
@@ -59,18 +82,24 @@ impl RecordingFlags {
     /// What is wrong with a flag.
     pub fn check(&self, runs: &[Recorded<'_>]) -> Result<Vec<String>, Failure> {
         const LARGE: f64 = 1e9;
-        for job in self.jobs(runs)? {
-            let checked = output_file::check_writable(&job.path, "a capture", &["pcapng"]);
-            checked.map_err(|error| Failure::bad_input(format!("--pcap: {error}")))?;
+        for Job { path, content, .. } in self.jobs(runs)? {
+            let (flag, kind, extensions) = content.kind();
+            let checked = output_file::check_writable(&path, kind, extensions);
+            checked.map_err(|error| Failure::bad_input(format!("{flag}: {error}")))?;
         }
+        // Of the packets of a run half are ACKs, and each of those makes an event at its sender.
         let packets =
             runs.iter().filter_map(|run| Simulator.check(run.scenario).ok()).map(|cost| cost.packets);
-        let bytes = packets.sum::<f64>() * CAPTURED_BYTES;
-        let large = self.pcap.is_some() && bytes > LARGE;
-        Ok(large
-            .then(|| format!("--pcap may write up to {:.0} GB; a shorter duration makes less", bytes / 1e9))
-            .into_iter()
-            .collect())
+        let packets = packets.sum::<f64>();
+        let large = [
+            ("--pcap", &self.pcap, packets * CAPTURED_BYTES),
+            ("--qlog", &self.qlog, packets / 2.0 * LOGGED_BYTES),
+        ];
+        let large = large.into_iter().filter(|(_, path, bytes)| path.is_some() && *bytes > LARGE);
+        let note = |(flag, _, bytes): (&str, _, f64)| {
+            format!("{flag} may write up to {:.0} GB; a shorter duration makes less", bytes / 1e9)
+        };
+        Ok(large.map(note).collect())
     }
 
     /// Run them, and write the files. Answers which.
@@ -78,23 +107,33 @@ impl RecordingFlags {
     /// # Errors
     /// If one cannot be written.
     pub fn write(&self, runs: &[Recorded<'_>]) -> Result<Vec<PathBuf>, Failure> {
-        let failed = |error: OutputFileError| Failure::broken(format!("--pcap: {error}"));
         let mut written = Vec::new();
-        for Job { scenario, path, points } in self.jobs(runs)? {
-            let write = |file: &mut _| capture(scenario, &points, file).map(drop);
-            output_file::write_with(&path, write).map_err(failed)?;
+        for Job { scenario, path, content } in self.jobs(runs)? {
+            let flag = content.kind().0;
+            let write = |file: &mut _| match &content {
+                Content::Packets(points) => capture(scenario, points, file).map(drop),
+                Content::Senders => log(scenario, file).map(drop),
+            };
+            let done = output_file::write_with(&path, write);
+            done.map_err(|error| Failure::broken(format!("{flag}: {error}")))?;
             written.push(path);
         }
         Ok(written)
     }
 
     fn jobs<'a>(&self, runs: &[Recorded<'a>]) -> Result<Vec<Job<'a>>, Failure> {
-        let Some(path) = &self.pcap else { return Ok(Vec::new()) };
         let names: Vec<&str> = runs.iter().map(|run| run.name).collect();
-        let jobs = runs.iter().zip(paths(path, &names));
-        let jobs =
-            jobs.map(|(run, path)| Ok(Job { scenario: run.scenario, path, points: self.points(run)? }));
-        jobs.collect()
+        let files = |path: &Option<PathBuf>| {
+            path.as_ref().map_or_else(Vec::new, |path| runs.iter().zip(paths(path, &names)).collect())
+        };
+        let mut jobs = Vec::new();
+        for (run, path) in files(&self.pcap) {
+            jobs.push(Job { scenario: run.scenario, path, content: Content::Packets(self.points(run)?) });
+        }
+        for (run, path) in files(&self.qlog) {
+            jobs.push(Job { scenario: run.scenario, path, content: Content::Senders });
+        }
+        Ok(jobs)
     }
 
     fn points(&self, run: &Recorded<'_>) -> Result<Vec<Point>, Failure> {

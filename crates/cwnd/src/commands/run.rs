@@ -31,6 +31,9 @@ Examples:
   Run a study; what is done already is not done again:
     cwnd run studies/agile-sd/throughput.toml
 
+  The packets of one cell, for Wireshark, and what its senders do, for qvis:
+    cwnd run studies/zoo.toml --recorded-cell 'alone, cubic' --pcap cubic.pcapng --qlog cubic.sqlog
+
   With more repeats, elsewhere, on one core:
     cwnd run studies/elastic/cwnd.toml --repeats 30 --out /tmp/elastic --jobs 1";
 
@@ -150,7 +153,7 @@ fn recorded_cell(flags: &Flags, study: &Study) -> Result<Option<Scenario>, Failu
     let cell = match (&flags.recorded_cell, flags.recording.is_asked()) {
         (None, false) => return Ok(None),
         (Some(_), false) => {
-            return Err(Failure::bad_input("--recorded-cell: of what? Say --pcap as well"));
+            return Err(Failure::bad_input("--recorded-cell: of what? Say --pcap or --qlog as well"));
         }
         (None, true) if labels.len() == 1 => 0,
         (None, true) => {

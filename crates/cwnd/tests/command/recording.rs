@@ -1,4 +1,4 @@
-//! Recordings: the files of `--pcap`, and what is said of wrong use.
+//! Recordings: the files of `--pcap` and `--qlog`, and what is said of wrong use.
 
 use crate::{cwnd, document, printed, text};
 use std::fs;
@@ -32,21 +32,24 @@ fn each_run_of_a_comparison_has_its_capture() {
 #[test]
 fn a_recording_changes_no_result() {
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("run.pcapng");
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (pcap, qlog) = (path("run.pcapng"), path("run.sqlog"));
     let arguments = [&["compare", "cubic", "--stack", "linux", "--json"], &SHORT[..]].concat();
     let mut plain = document(&arguments);
-    let mut recorded = document(&[&arguments[..], &["--pcap", file.to_str().unwrap()]].concat());
+    let mut recorded = document(&[&arguments[..], &["--pcap", &pcap, "--qlog", &qlog]].concat());
+    let log = fs::read_to_string(&qlog).unwrap();
+    assert!(log.starts_with("\u{1e}{") && log.matches("\u{1e}").count() > 500, "{} bytes", log.len());
     for document in [&mut plain, &mut recorded] {
         strip(document);
     }
     assert_eq!(plain, recorded);
 }
 
-/// Take out what tells how long it took.
+/// Take out what tells how it was asked for and how long it took.
 fn strip(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(fields) => {
-            fields.retain(|name, _| !name.starts_with("cpu") && name != "timing");
+            fields.retain(|name, _| !name.starts_with("cpu") && name != "timing" && name != "command");
             fields.values_mut().for_each(strip);
         }
         serde_json::Value::Array(values) => values.iter_mut().for_each(strip),
@@ -70,6 +73,7 @@ fn wrong_use_teaches() {
     assert!(message.contains("`bottleneck:enter` is there twice"), "{message}");
     let message = compare(&["--pcap", &path("x.pcap")]);
     assert!(message.contains("ends in .pcapng; try"), "{message}");
+    assert!(compare(&["--qlog", &path("x.qlog")]).contains("--qlog: cannot write"));
     assert!(compare(&["--pcap-link", "bottleneck"]).contains("--pcap <FILE>"));
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
