@@ -32,7 +32,7 @@ Examples:
     cwnd run studies/agile-sd/throughput.toml
 
   The packets of one cell, for Wireshark, and what its senders do, for qvis:
-    cwnd run studies/zoo.toml --recorded-cell 'alone, cubic' --pcap cubic.pcapng --qlog cubic.sqlog
+    cwnd run studies/zoo.toml --recorded-cell 'cubic, alone, LAN' --pcap cubic.pcapng --qlog cubic.sqlog
 
   With more repeats, elsewhere, on one core:
     cwnd run studies/elastic/cwnd.toml --repeats 30 --out /tmp/elastic --jobs 1";
@@ -96,6 +96,10 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     }
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
     let mut prepared = Prepared::new(study.clone(), directory, command(&flags))?;
+    // First: who wants the recording alone need not wait for the study.
+    for path in flags.recording.write(&recorded)? {
+        output::print(&format!("  wrote {}\n", path.display()))?;
+    }
     let jobs = jobs(flags.jobs).min(prepared.plan.missing().max(1));
     let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, flags.quiet);
     let ran = prepared.run(jobs, &mut shown);
@@ -109,9 +113,6 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let Prepared { plan, directory, .. } = &prepared;
     let page = if flags.no_report { None } else { Some(report::page(&results, directory)?) };
     output::print(&summary::text(&results, plan, &ran, jobs, directory, page.as_deref()))?;
-    for path in flags.recording.write(&recorded)? {
-        output::print(&format!("  wrote {}\n", path.display()))?;
-    }
     failed(ran.failures.len())
 }
 
