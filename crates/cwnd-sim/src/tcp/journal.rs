@@ -70,7 +70,7 @@ impl Sender {
     #[cold]
     #[inline(never)]
     pub(super) fn note_moment(&mut self, now: u64, timer: bool) {
-        let lost = self.board.losses.as_mut().map(std::mem::take);
+        let lost = self.board.losses.as_mut().map(|losses| std::mem::take(&mut **losses));
         if self.established.is_none() {
             return;
         }

@@ -18,7 +18,8 @@ pub struct Scoreboard {
     next_retransmit: u64,
     words: Box<[Word]>,
     /// Segments that were found to be lost, if they are asked for.
-    pub losses: Option<Vec<u64>>,
+    #[allow(clippy::box_collection)] // one word where nobody asks
+    pub losses: Option<Box<Vec<u64>>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
