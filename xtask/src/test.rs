@@ -59,6 +59,7 @@ fn steps() -> Vec<Step> {
         step("tests", "test --workspace --all-targets --no-fail-fast", None),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
+        step("captures in tshark", "test --package cwnd-capture --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("a sample of the papers", "xtask papers", None),
         step("seeded faults", "test --package cwnd-sim --features faults --test faults", faults()),
@@ -77,6 +78,11 @@ fn browser() -> Option<String> {
     let names = ["chromium", "chromium-browser", "google-chrome", "chrome-headless-shell"];
     let is_there = names.iter().any(|name| succeeds(Command::new(name).arg("--version")));
     if is_there { None } else { install("chromium").err() }
+}
+
+/// What keeps captures from being read by tshark, which is installed if that can be done.
+fn tshark() -> Option<String> {
+    if succeeds(Command::new("tshark").arg("--version")) { None } else { install("tshark").err() }
 }
 
 /// What keeps the seeded faults from being tried.

@@ -4,6 +4,7 @@ use crate::host::{Host, Inlet};
 use crate::link::{NOWHERE, Next};
 use crate::net::{Egress, Net};
 use crate::ring::Ring;
+use crate::watch::{End, Point, Tap};
 use cwnd_scenario::{LinkId, NodeId, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +60,9 @@ pub struct Graph {
     pub inlets: Vec<Vec<Inlet>>,
     /// The input rings of each link of `links`, in the order of their feeders.
     pub inputs: Vec<Vec<u32>>,
-    /// For each stage (hosts, then links): what it waits for.
+    /// One for each point that is watched.
+    pub taps: Vec<Tap>,
+    /// For each stage (hosts, then links, then taps): what it waits for.
     pub waits: Vec<Vec<Wait>>,
 }
 
@@ -103,8 +106,26 @@ impl Graph {
         }
     }
 
+    /// The tap at an end of a link, if it is watched.
+    fn tap(&self, points: &[Point], link: LinkId, end: End) -> Option<usize> {
+        points.iter().position(|point| *point == Point { link, end })
+    }
+
+    /// The stage of a tap.
+    pub fn tap_stage(&self, tap: usize) -> usize {
+        self.hosts.len() + self.links.len() + tap
+    }
+
+    /// The stage from which what has crossed a link comes, and the link, if its way is still to come.
+    fn source(&self, link: LinkId, points: &[Point]) -> (usize, Option<LinkId>) {
+        match self.tap(points, link, End::Leave) {
+            Some(tap) => (self.tap_stage(tap), None),
+            None => (self.stage_of(link), Some(link)),
+        }
+    }
+
     /// The stage that runs a link.
-    fn stage_of(&self, link: LinkId) -> usize {
+    pub fn stage_of(&self, link: LinkId) -> usize {
         match self.runners[link] {
             Runner::Output(node) | Runner::Inlet(node) => self.host_stage(node),
             Runner::Itself => {
@@ -115,8 +136,8 @@ impl Graph {
     }
 }
 
-/// Lay out the stages, and put rings and ways into `net` (whose links exist already).
-pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph {
+/// Lay out the stages, and put rings and ways into `net` (whose links exist already). `points` are watched.
+pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &[Point]) -> Graph {
     let network = &scenario.network;
     let channels = channels(scenario);
     let feeders = feeders(scenario);
@@ -133,8 +154,9 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
             let mut all = feeders[link].iter();
             match (all.next(), all.next()) {
                 (None, _) => Runner::Nobody,
-                // What keeps its queue is a stage of its own.
+                // What keeps its queue is a stage of its own, and what is watched.
                 _ if !network.links[link].is_plain() => Runner::Itself,
+                _ if points.iter().any(|point| point.link == link) => Runner::Itself,
                 (Some(&Feeder::Host(node)), None) => Runner::Output(node),
                 (Some(_), None) if !goes_on.contains(&link) => Runner::Inlet(network.links[link].to),
                 _ => Runner::Itself,
@@ -146,7 +168,8 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
     let mut graph = Graph {
         inlets: vec![Vec::new(); hosts.len()],
         inputs: Vec::new(),
-        waits: vec![Vec::new(); hosts.len() + links.len()],
+        taps: points.iter().map(|_| Tap { inputs: Vec::new(), next: Next::One(NOWHERE) }).collect(),
+        waits: vec![Vec::new(); hosts.len() + links.len() + points.len()],
         runners,
         hosts,
         links,
@@ -174,23 +197,41 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
                 ring_into.insert((Feeder::Link(link), None), after);
                 let host = graph.host_stage(node);
                 graph.inlets[host].push(Inlet { ring, link: Some((link as u32, after)) });
-                let wait = wait(graph.stage_of(from), [Some(from), Some(link)]);
+                let (stage, via) = graph.source(from, points);
+                let wait = wait(stage, [via, Some(link)]);
                 graph.waits[host].push(wait);
             }
             Runner::Itself => {
                 let mut inputs = Vec::new();
-                let stage = graph.stage_of(link);
+                let own = graph.stage_of(link);
+                let entrance = graph.tap(points, link, End::Enter);
+                let stage = entrance.map_or(own, |tap| graph.tap_stage(tap));
                 for &feeder in feeders {
                     let (line, wait) = match feeder {
                         Feeder::Host(node) => (None, wait(graph.host_stage(node), [None; 2])),
-                        Feeder::Link(from) => (Some(from), wait(graph.stage_of(from), [Some(from), None])),
+                        Feeder::Link(from) => {
+                            let (stage, via) = graph.source(from, points);
+                            (Some(from), wait(stage, [via, None]))
+                        }
                     };
                     let ring = new_ring(net, line);
                     ring_into.insert((feeder, Some(link)), ring);
                     inputs.push(ring);
                     graph.waits[stage].push(wait);
                 }
+                if let Some(tap) = entrance {
+                    let between = new_ring(net, None);
+                    graph.taps[tap] = Tap { inputs, next: Next::One(between) };
+                    inputs = vec![between];
+                    graph.waits[own].push(wait(stage, [None; 2]));
+                }
                 graph.inputs.push(inputs);
+                if let Some(tap) = graph.tap(points, link, End::Leave) {
+                    let ring = new_ring(net, Some(link));
+                    graph.taps[tap].inputs.push(ring);
+                    let stage = graph.tap_stage(tap);
+                    graph.waits[stage].push(wait(own, [Some(link), None]));
+                }
             }
         }
         // Where a link that is not an inlet's ends in a host, the host has an inlet without a link.
@@ -199,7 +240,8 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
             ring_into.insert((Feeder::Link(link), None), ring);
             let host = graph.host_stage(network.links[link].to);
             graph.inlets[host].push(Inlet { ring, link: None });
-            let wait = wait(graph.stage_of(link), [Some(link), None]);
+            let (stage, via) = graph.source(link, points);
+            let wait = wait(stage, [via, None]);
             graph.waits[host].push(wait);
         }
     }
@@ -224,7 +266,13 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32) -> Graph 
             ways.into_iter().for_each(|(channel, ring)| rings[channel] = ring);
             Next::ByChannel(rings.into())
         };
-        net.links[link].set_next(next);
+        match graph.tap(points, link, End::Leave).map(|tap| &mut graph.taps[tap]) {
+            Some(tap) if first != NOWHERE => {
+                net.links[link].set_next(Next::One(tap.inputs[0]));
+                tap.next = next;
+            }
+            _ => net.links[link].set_next(next),
+        }
     }
     graph.refresh(net, smallest_packet);
     graph

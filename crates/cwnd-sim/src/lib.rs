@@ -29,6 +29,7 @@ mod shortcut;
 mod simulation;
 mod solo;
 pub mod tcp;
+pub mod watch;
 
 pub use engine::{Simulator, VERSION, run_with};
 pub use factory::{Factory, registered};

@@ -27,6 +27,8 @@ pub struct Net {
     pub wake: Vec<u64>,
     /// For each ring, the host (an index into `wake`) that it leads to.
     pub owner: Vec<u32>,
+    /// What is dropped, if that is asked for.
+    pub graves: Option<Vec<Packet>>,
     /// Links whose losses at their end are yet to be counted, one entry a loss.
     pub late_losses: Vec<u32>,
 }
@@ -97,7 +99,11 @@ impl Net {
     #[cold]
     #[inline(never)]
     pub fn bury_words(&mut self, words: [u64; 4]) {
-        bury(&Packet::from_words(words), false, &mut self.sacks, &mut self.fates);
+        let packet = Packet::from_words(words);
+        if let Some(graves) = &mut self.graves {
+            graves.push(packet);
+        }
+        bury(&packet, false, &mut self.sacks, &mut self.fates);
     }
 
     /// A packet, given as words, leaves a link for the ring of its channel.

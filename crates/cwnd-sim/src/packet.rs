@@ -136,6 +136,11 @@ impl SackSlab {
         self.entries[id as usize]
     }
 
+    /// The blocks of an ACK that goes on.
+    pub fn look(&self, id: u32) -> SackBlocks {
+        self.entries[id as usize]
+    }
+
     /// How many are kept.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()

@@ -187,7 +187,10 @@ fn window(stack: &Stack) -> WindowConfig {
 pub fn instant_cycle_problem(scenario: &Scenario, graph: &Graph, cycle: &[usize]) -> Problem {
     let name = |&stage: &usize| match stage.checked_sub(graph.hosts.len()) {
         None => format!("host {}", scenario.network.nodes[graph.hosts[stage]]),
-        Some(link) => format!("link {}", scenario.network.links[graph.links[link]].name),
+        Some(stage) => match stage.checked_sub(graph.links.len()) {
+            None => format!("link {}", scenario.network.links[graph.links[stage]].name),
+            Some(tap) => format!("watched point {tap}"),
+        },
     };
     let names: Vec<String> = cycle.iter().map(name).collect();
     Problem {

@@ -18,6 +18,7 @@ use crate::opening::Opening;
 use crate::setup;
 use crate::shortcut::{self, Echo};
 use crate::tcp::Sender;
+use crate::watch::{End, Nobody, Point, Watch, Watcher};
 use cwnd_cc::State;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{
@@ -75,6 +76,10 @@ pub struct Simulation {
     echoes: Vec<Echo>,
     /// Shortcuts that only hold while no flow begins.
     opening: Opening,
+    /// What is watched, if anything is.
+    watch: Option<Box<Watch>>,
+    /// Whether senders are.
+    senders_watched: bool,
     /// How far the hosts go in one round, ns: long enough to keep a stage busy, short enough for the caches.
     window: u64,
     smallest_packet: u32,
@@ -109,11 +114,28 @@ impl Simulation {
 
     /// Set up a scenario with algorithms from elsewhere.
     pub fn with_factory(scenario: &Scenario, factory: Factory<'_>) -> Result<Self, EngineError> {
+        Simulation::watching(scenario, factory, &[])
+    }
+
+    /// Set up a scenario in which packets are watched at these points (see [`Simulation::run_watched`]). That changes
+    /// nothing of what happens.
+    ///
+    /// # Panics
+    /// If there is no such link, or a point stands there twice.
+    pub fn watching(
+        scenario: &Scenario,
+        factory: Factory<'_>,
+        points: &[Point],
+    ) -> Result<Self, EngineError> {
+        for (i, point) in points.iter().enumerate() {
+            assert!(point.link < scenario.network.links.len(), "there is no link {}", point.link);
+            assert!(!points[..i].contains(point), "{point:?} is watched twice");
+        }
         crate::check::check_with(scenario, factory).map_err(EngineError::Refused)?;
         let links = setup::links(scenario);
         let mut net = Net { links, fates: vec![Fate::default(); 2 * scenario.flows.len()], ..Net::default() };
         let smallest_packet = setup::smallest_packet(scenario);
-        let mut graph = graph::build(scenario, &mut net, smallest_packet);
+        let mut graph = graph::build(scenario, &mut net, smallest_packet, points);
         if let Some(cycle) = graph::instant_cycle(&graph.waits) {
             return Err(EngineError::Refused(vec![setup::instant_cycle_problem(scenario, &graph, &cycle)]));
         }
@@ -154,7 +176,8 @@ impl Simulation {
             shortcut::open(&transparent, &mut echoes, &mut net);
             Opening::new(Vec::new(), 0)
         };
-        Ok(Simulation {
+        let watch = (!points.is_empty()).then(|| Box::new(Watch::new(points)));
+        let mut simulation = Simulation {
             scenario: scenario.clone(),
             net,
             hosts,
@@ -168,9 +191,15 @@ impl Simulation {
             merge: Merge::new(scenario.ties),
             echoes,
             opening,
+            watch,
+            senders_watched: false,
             window: 1_000_000,
             smallest_packet,
-        })
+        };
+        if simulation.watch.is_some() {
+            simulation.end_shortcuts();
+        }
+        Ok(simulation)
     }
 
     /// The time up to which everything has happened.
@@ -181,25 +210,84 @@ impl Simulation {
     /// Do all that happens before `time`, and nothing that happens at it or later. A time that has passed
     /// does nothing.
     pub fn run_until(&mut self, time: Time) {
+        self.run_watched(time, &mut Nobody);
+    }
+
+    /// The same, and tell of the packets that pass what is watched, as soon as their fate is known. What passes in
+    /// [`Simulation::run_until`] nobody hears of.
+    pub fn run_watched(&mut self, time: Time, watcher: &mut dyn Watcher) {
         let stop = time.0.saturating_add(self.origin) + u64::from(fault::is(Fault::PastTheStop));
         if stop <= self.now {
             return;
         }
         while self.opening.at() < stop {
             let until = self.opening.at().max(self.now);
-            self.do_all_before(until);
+            self.do_all_before(until, watcher);
             self.look_at_opening(until);
         }
-        self.do_all_before(stop);
+        self.do_all_before(stop, watcher);
         for host in self.hosts.iter().filter(|_| !fault::is(Fault::InletNotSettled)) {
             host.settle(&mut self.net, stop);
         }
         self.net.count_late_losses();
     }
 
-    fn do_all_before(&mut self, stop: u64) {
-        while stop > self.now && self.go_round(stop) < stop {}
+    /// Watch all senders, too: [`Simulation::run_watched`] tells of each moment at which something happens to one. It is for
+    /// a simulation that has not begun, and changes nothing of what happens.
+    pub fn watch_senders(&mut self) {
+        self.senders_watched = true;
+        for host in &mut self.hosts {
+            for endpoint in &mut host.endpoints {
+                if let Endpoint::Sender(sender) = endpoint {
+                    sender.keep_journal();
+                }
+            }
+        }
+    }
+
+    /// Tell of the packets that have passed what is watched and wait in a queue that may still drop them. (After this
+    /// they are not told of again, whatever happens.)
+    pub fn end_watch(&mut self, watcher: &mut dyn Watcher) {
+        if let Some(watch) = &mut self.watch {
+            watch.tell_rest(self.origin, watcher);
+        }
+    }
+
+    fn do_all_before(&mut self, stop: u64, watcher: &mut dyn Watcher) {
+        while stop > self.now && self.go_round(stop) < stop {
+            self.tell(watcher);
+        }
+        self.tell(watcher);
         self.now = stop;
+    }
+
+    /// Tell of what has happened to senders before a time that all hosts have come to.
+    fn tell_of_senders(&mut self, watcher: &mut dyn Watcher) {
+        let until = self.done[..self.hosts.len()].iter().copied().min().unwrap_or(0);
+        let mut moments = Vec::new();
+        for (flow, [(host, endpoint), _]) in self.places.iter().enumerate() {
+            let Endpoint::Sender(sender) = &mut self.hosts[*host].endpoints[*endpoint] else { continue };
+            moments.extend(std::iter::from_fn(|| Some((flow, sender.take_moment(until)?))));
+        }
+        moments.sort_by_key(|(flow, moment)| (moment.at, *flow));
+        for (flow, moment) in &moments {
+            watcher.sees_sender(*flow, moment.at as i64 - self.origin as i64, moment);
+        }
+    }
+
+    /// Tell of what is known of senders, and of packets that have passed what is watched.
+    fn tell(&mut self, watcher: &mut dyn Watcher) {
+        if self.senders_watched {
+            self.tell_of_senders(watcher);
+        }
+        let Some(watch) = &mut self.watch else { return };
+        let (graph, done) = (&self.graph, &self.done);
+        let is_crossed = |link: LinkId| graph.links.binary_search(&link).is_ok();
+        let handled = |tap: usize, point: &Point| match point.end {
+            End::Enter if is_crossed(point.link) => done[graph.stage_of(point.link)],
+            _ => done[graph.tap_stage(tap)],
+        };
+        watch.tell(handled, &self.net, self.origin, watcher);
     }
 
     fn look_at_opening(&mut self, now: u64) {
@@ -257,21 +345,35 @@ impl Simulation {
         let links = self.graph.inputs.iter().flatten().map(|&ring| self.net.rings[ring as usize].next_at());
         let online = self.graph.links.iter().filter_map(|&link| self.net.links[link].online.as_ref());
         let events = online.map(|online| online.next_event());
+        let taps = self.graph.taps.iter().flat_map(|tap| &tap.inputs);
+        let links = links.chain(taps.map(|&ring| self.net.rings[ring as usize].next_at()));
         let next = hosts.chain(links).chain(events).min().unwrap_or(stop).min(stop);
         for stage in 0..self.done.len() {
             let done = self.done[stage].max(next);
             self.done[stage] = done;
             self.quiet[stage] = match stage.checked_sub(self.hosts.len()) {
-                Some(index) => {
-                    let link = self.graph.links[index];
-                    if self.net.links[link].online.is_some() {
-                        let turn = online::Turn { link: link as u32, inputs: &[], limit: done, stop };
-                        online::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &turn);
-                    }
+                Some(index) if index < self.graph.links.len() => {
+                    self.run_link_without_arrivals(index, done, stop);
                     self.link_quiet_until(index, done)
                 }
-                None => done,
+                _ => done,
             };
+        }
+    }
+
+    /// Nothing comes to a link before `limit`, but something may leave.
+    fn run_link_without_arrivals(&mut self, index: usize, limit: u64, stop: u64) {
+        let link = self.graph.links[index];
+        if self.net.links[link].online.is_none() {
+            return;
+        }
+        if let Some(watch) = &self.watch {
+            watch.before_link(link, &mut self.net);
+        }
+        let turn = online::Turn { link: link as u32, inputs: &[], limit, stop };
+        online::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &turn);
+        if let Some(watch) = &mut self.watch {
+            watch.after_link(link, &mut self.net);
         }
     }
 
@@ -287,6 +389,20 @@ impl Simulation {
     }
 
     fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
+        let Some(watch) = &mut self.watch else { return self.run_link_alone(index, limit, stop) };
+        let Some(&link) = self.graph.links.get(index) else {
+            let point = index - self.graph.links.len();
+            return watch.run_tap(point, &self.graph.taps[point], &mut self.net, &mut self.merge, limit);
+        };
+        watch.before_link(link, &mut self.net);
+        let packets = self.run_link_alone(index, limit, stop);
+        if let Some(watch) = &mut self.watch {
+            watch.after_link(link, &mut self.net);
+        }
+        packets
+    }
+
+    fn run_link_alone(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
         let link = self.graph.links[index] as u32;
         if self.net.links[link as usize].online.is_some() {
             let turn = online::Turn { link, inputs: &self.graph.inputs[index], limit, stop };
@@ -298,10 +414,11 @@ impl Simulation {
 
     /// What a link's stage has to say of itself when everything before `done` has been handled; see `quiet`.
     fn link_quiet_until(&mut self, index: usize, done: u64) -> u64 {
-        let link = self.graph.links[index] as u32;
-        match self.net.links[link as usize].online {
-            Some(_) => online::quiet_until(&mut self.net, link, done, self.smallest_packet),
-            None => done,
+        match self.graph.links.get(index) {
+            Some(&link) if self.net.links[link].online.is_some() => {
+                online::quiet_until(&mut self.net, link as u32, done, self.smallest_packet)
+            }
+            _ => done,
         }
     }
 
@@ -330,6 +447,11 @@ impl Simulation {
             },
             sent: (sender.counts.sent, sender.counts.retransmissions),
         }
+    }
+
+    /// Whether a flow has negotiated ECN, of any kind.
+    pub fn uses_ecn(&self, flow: usize) -> bool {
+        self.sender(flow).uses_ecn()
     }
 
     /// Packets that wait at a link, without the one in transmission.

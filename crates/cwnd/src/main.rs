@@ -6,6 +6,7 @@ mod catalogue;
 mod commands;
 mod failure;
 mod output;
+mod recording;
 mod runner;
 
 use clap::Parser;

@@ -5,6 +5,7 @@
 
 mod application;
 mod copies;
+mod journal;
 mod linux;
 mod plain;
 mod rate;
@@ -16,6 +17,7 @@ mod sender;
 mod transmit;
 
 pub use application::{Application, Message};
+pub use journal::{Moment, RoundTrips};
 pub(crate) use plain::{Leave, PlainRun};
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
 pub use sender::{SYN_OPTIONS, Sender, SenderConfig, SenderCounts};

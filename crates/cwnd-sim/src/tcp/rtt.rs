@@ -121,6 +121,11 @@ impl RttEstimator {
         (self.srtt8 >> 3) as u64
     }
 
+    /// RFC 6298's RTTVAR, ns.
+    pub fn variation(&self) -> u64 {
+        (self.rttvar4 >> 2) as u64
+    }
+
     /// The timeout without backoff, ns.
     #[inline(always)]
     pub fn plain_timeout(&self) -> u64 {

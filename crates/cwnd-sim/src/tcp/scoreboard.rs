@@ -17,6 +17,9 @@ pub struct Scoreboard {
     /// No lost segment below this waits for retransmission.
     next_retransmit: u64,
     words: Box<[Word]>,
+    /// Segments that were found to be lost, if they are asked for.
+    #[allow(clippy::box_collection)] // one word where nobody asks
+    pub losses: Option<Box<Vec<u64>>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +39,7 @@ impl Default for Scoreboard {
             top: [0; 3],
             lost_below: 0,
             next_retransmit: 0,
+            losses: None,
         }
     }
 }
@@ -190,7 +194,11 @@ impl Scoreboard {
             word.lost |= new;
             total += new.count_ones();
             while new != 0 {
-                each((segment & !63) + u64::from(new.trailing_zeros()));
+                let lost = (segment & !63) + u64::from(new.trailing_zeros());
+                each(lost);
+                if let Some(losses) = &mut self.losses {
+                    losses.push(lost);
+                }
                 new &= new - 1;
             }
             segment = end;
@@ -212,7 +220,11 @@ impl Scoreboard {
             let mut copies = self.words[i].retransmitted & mask;
             self.words[i].retransmitted &= !mask;
             while copies != 0 {
-                each((segment & !63) + u64::from(copies.trailing_zeros()));
+                let lost = (segment & !63) + u64::from(copies.trailing_zeros());
+                each(lost);
+                if let Some(losses) = &mut self.losses {
+                    losses.push(lost);
+                }
                 copies &= copies - 1;
             }
             segment = end;
@@ -254,6 +266,9 @@ impl Scoreboard {
         word.retransmitted &= !bit;
         self.retransmitted -= 1;
         self.next_retransmit = self.next_retransmit.min(segment);
+        if let Some(losses) = &mut self.losses {
+            losses.push(segment);
+        }
         true
     }
 

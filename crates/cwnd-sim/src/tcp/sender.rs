@@ -3,6 +3,7 @@
 //! What an ACK does when anything is lost, SACKed or marked is in `recovery.rs`, how packets leave in `transmit.rs`.
 
 use super::copies::Copies;
+use super::journal::Journal;
 use super::linux::Linux;
 use super::rate::RateEstimator;
 use super::recovery::Prr;
@@ -196,6 +197,8 @@ pub struct Sender {
     pub stopped: Option<u64>,
     /// When the connection was established.
     pub established: Option<u64>,
+    /// Its moments, if they are asked for.
+    pub(super) journal: Option<Box<Journal>>,
 }
 
 impl Sender {
@@ -269,6 +272,7 @@ impl Sender {
             completed: None,
             stopped: None,
             established: None,
+            journal: None,
             counts: SenderCounts::default(),
             config,
         };
@@ -309,6 +313,11 @@ impl Sender {
     /// Smoothed round-trip time, ns; none before the first sample.
     pub fn srtt(&self) -> Option<u64> {
         self.rtt.is_known().then(|| self.rtt.srtt())
+    }
+
+    /// Whether it has negotiated ECN, of any kind.
+    pub fn uses_ecn(&self) -> bool {
+        self.config.ecn != EcnMode::Off
     }
 
     /// Segments acknowledged cumulatively.
@@ -394,6 +403,9 @@ impl Sender {
                     self.handshake_samples += 1;
                 }
                 self.establish(now, out);
+                if self.journal.is_some() {
+                    self.note_moment(now, false);
+                }
             }
             return;
         }
@@ -405,6 +417,9 @@ impl Sender {
         }
         self.rearm();
         self.note_completion(now);
+        if self.journal.is_some() {
+            self.note_moment(now, false);
+        }
     }
 
     /// Tell the algorithm what an ACK said, and keep the window's integral and the round trips.
@@ -507,6 +522,9 @@ impl Sender {
             self.transmit(now, false, out);
         }
         self.rearm();
+        if self.journal.is_some() {
+            self.note_moment(now, true);
+        }
     }
 
     fn on_retransmission_timer(&mut self, now: u64, out: &mut impl Emit) {

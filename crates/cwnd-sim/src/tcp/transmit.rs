@@ -230,6 +230,7 @@ impl Sender {
     }
 
     /// Keep a record of the segment, and find its ECN flags.
+    #[inline]
     pub(super) fn prepare(&mut self, now: u64, segment: u64, in_flight: u32, again: bool) -> u16 {
         if let Some(records) = &mut self.records {
             records.on_send(now, segment, self.una, in_flight, again);

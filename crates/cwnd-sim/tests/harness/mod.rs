@@ -1,11 +1,14 @@
 //! What is done with each random scenario: both simulators run it, and every field is compared.
 
+mod watched;
+
 use crate::generator::{self, Action, Dice, factory};
 use crate::naive::Naive;
 use crate::verdict::{Coverage, conserved, same, same_outcome, same_states};
 use cwnd_scenario::{EngineError, Outcome, Scenario, Time};
 use cwnd_sim::{FlowState, Simulation};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use watched::Counter;
 
 /// A scenario ends after so many events, one in [`LONG_ONES`] after ten times as many.
 const EVENTS: u64 = 20_000;
@@ -203,15 +206,23 @@ impl Record {
         let again = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
         let again = self.replay(scenario, again, false, &mut |_, _| {})?;
         same_outcome(&outcome, &again).map_err(|text| format!("\n  a second run differs:{text}"))?;
-        let split = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
+        let mut counter = Counter::draw(scenario, &mut dice);
+        let split = Simulation::watching(scenario, &factory, &counter.points);
+        let split = split.map_err(|error| format!("\n  with watched links: {error}"))?;
         let split = self.replay(scenario, split, false, &mut |engine, to| {
             let from = engine.now().0;
             let mut times: Vec<u64> =
                 (0..dice.below(12)).map(|_| from + dice.below((to.0 - from).max(1))).collect();
             times.sort_unstable();
-            times.into_iter().for_each(|time| engine.run_until(Time(time)));
+            times.into_iter().chain([to.0]).for_each(|time| engine.run_watched(Time(time), &mut counter));
+            if to == self.end {
+                engine.end_watch(&mut counter);
+            }
         })?;
-        same_outcome(&outcome, &split).map_err(|text| format!("\n  a run that is split differs:{text}"))
+        let watched = format!("(watched at {:?})", counter.points);
+        same_outcome(&outcome, &split)
+            .map_err(|text| format!("\n  a run that is split differs {watched}:{text}"))?;
+        counter.check(&split)
     }
 
     /// Let the engine do the same. `before` is called before it goes on to a time.

@@ -9,6 +9,7 @@ pub use flags::Flags;
 use crate::{
     failure::Failure,
     output::{self, comparison, json},
+    recording::Recorded,
     runner::{self, Done, Task},
 };
 use budget::Budget;
@@ -22,9 +23,11 @@ use std::time::Instant;
 pub fn run(flags: Flags) -> Result<(), Failure> {
     let plans = plan::plans(&flags)?;
     check_files(&flags)?;
+    let recorded: Vec<Recorded<'_>> =
+        plans.iter().map(|plan| Recorded { name: &plan.name, scenario: &plan.scenario }).collect();
     let tasks = tasks(&flags, &plans)?;
     let budget = budget::check(&Simulator, &plans, &tasks)?;
-    notes(&flags, &budget);
+    notes(&flags, &budget, flags.recording.check(&recorded)?);
 
     let begin = Instant::now();
     let progress = !flags.quiet;
@@ -37,6 +40,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
 
     // The results are printed even if a file cannot be written after all.
     let written = write_files(&flags, &plans, &tasks, &done);
+    let recordings = flags.recording.write(&recorded);
     let results = runner::by_plan(plans.len(), &tasks, &done);
     output::print(&if flags.json {
         json::document(&plans_named(&plans), &results)
@@ -51,9 +55,12 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         for path in [&flags.trace, &flags.plot].into_iter().flatten().filter(|_| written.is_ok()) {
             text += &format!("  wrote {}\n", path.display());
         }
+        for path in recordings.iter().flatten() {
+            text += &format!("  wrote {}\n", path.display());
+        }
         text + "\n"
     })?;
-    written
+    written.and(recordings.map(drop))
 }
 
 fn plans_named(plans: &[Plan]) -> Vec<&str> {
@@ -88,7 +95,7 @@ fn check_files(flags: &Flags) -> Result<(), Failure> {
 }
 
 /// Say what has no effect, and what will take long.
-fn notes(flags: &Flags, budget: &Budget) {
+fn notes(flags: &Flags, budget: &Budget, more: Vec<String>) {
     const LONG: f64 = 60.0;
     if flags.quiet {
         return;
@@ -101,6 +108,7 @@ fn notes(flags: &Flags, budget: &Budget) {
     if budget.seconds > LONG {
         eprintln!("note: this may take up to {:.0} minutes", (budget.seconds / 60.0).ceil());
     }
+    more.iter().for_each(|note| eprintln!("note: {note}"));
 }
 
 fn write_files(flags: &Flags, plans: &[Plan], tasks: &[Task], done: &[Done]) -> Result<(), Failure> {

@@ -11,8 +11,14 @@ pub use scale::Scale;
 pub use summary::number;
 
 use super::report;
-use crate::{catalogue, failure::Failure, output};
+use crate::{
+    catalogue,
+    failure::Failure,
+    output,
+    recording::{Recorded, RecordingFlags},
+};
 use clap::Args;
+use cwnd_scenario::Scenario;
 use cwnd_study::{MAX_REPEATS, RunScale, Study};
 use progress::Shown;
 use std::{
@@ -24,6 +30,9 @@ const EXAMPLES: &str = "\
 Examples:
   Run a study; what is done already is not done again:
     cwnd run studies/agile-sd/throughput.toml
+
+  The packets of one cell, for Wireshark, and what its senders do, for qvis:
+    cwnd run studies/zoo.toml --recorded-cell 'cubic, alone, LAN' --pcap cubic.pcapng --qlog cubic.sqlog
 
   With more repeats, elsewhere, on one core:
     cwnd run studies/elastic/cwnd.toml --repeats 30 --out /tmp/elastic --jobs 1";
@@ -57,6 +66,14 @@ pub struct Flags {
           allow_hyphen_values = true)]
     repeats: Option<u32>,
 
+    /// What is recorded of a cell's first repeat.
+    #[command(flatten)]
+    recording: RecordingFlags,
+
+    /// The cell of which that is, as reports label it: `cubic, 1 BDP`; needed if there are several.
+    #[arg(long, value_name = "CELL", help_heading = "Recordings")]
+    recorded_cell: Option<String>,
+
     /// Write no report; `cwnd report` does it later.
     #[arg(long)]
     no_report: bool,
@@ -69,8 +86,20 @@ pub struct Flags {
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
     let study = study(&flags)?;
+    let recorded = recorded_cell(&flags, &study)?;
+    let recorded: Vec<Recorded<'_>> =
+        recorded.iter().map(|scenario| Recorded { name: &study.name, scenario }).collect();
+    for note in flags.recording.check(&recorded)? {
+        if !flags.quiet {
+            eprintln!("note: {note}");
+        }
+    }
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
-    let mut prepared = Prepared::new(study, directory, command(&flags))?;
+    let mut prepared = Prepared::new(study.clone(), directory, command(&flags))?;
+    // First: who wants the recording alone need not wait for the study.
+    for path in flags.recording.write(&recorded)? {
+        output::print(&format!("  wrote {}\n", path.display()))?;
+    }
     let jobs = jobs(flags.jobs).min(prepared.plan.missing().max(1));
     let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, flags.quiet);
     let ran = prepared.run(jobs, &mut shown);
@@ -113,6 +142,32 @@ fn study(flags: &Flags) -> Result<Study, Failure> {
         )));
     }
     Ok(study)
+}
+
+/// What is run in the cell that is recorded, if any is.
+fn recorded_cell(flags: &Flags, study: &Study) -> Result<Option<Scenario>, Failure> {
+    const SHOWN: usize = 12;
+    let labels: Vec<String> = (0..study.cells.len()).map(|cell| study.cell_label(cell)).collect();
+    let mut known: Vec<String> = labels.iter().take(SHOWN).map(|label| format!("\n  {label}")).collect();
+    known.extend((labels.len() > SHOWN).then(|| format!("\n  and {} more", labels.len() - SHOWN)));
+    let known = known.concat();
+    let cell = match (&flags.recorded_cell, flags.recording.is_asked()) {
+        (None, false) => return Ok(None),
+        (Some(_), false) => {
+            return Err(Failure::bad_input("--recorded-cell: of what? Say --pcap or --qlog as well"));
+        }
+        (None, true) if labels.len() == 1 => 0,
+        (None, true) => {
+            return Err(Failure::bad_input(format!(
+                "--recorded-cell: the study has {} cells; say of which one a recording is to be made: {known}",
+                labels.len()
+            )));
+        }
+        (Some(said), true) => labels.iter().position(|label| label == said.trim()).ok_or_else(|| {
+            Failure::bad_input(format!("--recorded-cell: there is no cell `{said}`; there are {known}"))
+        })?,
+    };
+    Ok(Some(study.cells[cell].scenario.with_seed(study.seed)))
 }
 
 /// The command that makes the same results: what tells where and how fast is left out.

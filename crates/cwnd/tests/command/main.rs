@@ -3,6 +3,7 @@
 mod algorithms;
 mod bad_input;
 mod compare;
+mod recording;
 mod report;
 mod reproduce;
 mod studies;

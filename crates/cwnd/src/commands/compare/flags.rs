@@ -4,7 +4,7 @@ mod network;
 
 pub use network::NetworkFlags;
 
-use crate::catalogue;
+use crate::{catalogue, recording::RecordingFlags};
 use clap::{Args, ValueEnum};
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, ByteSize, EcnThreshold, FlowGroup, Mix, NotationError, Probability, Rate,
@@ -34,6 +34,9 @@ Examples:
   Flows that differ in start and round-trip time:
     cwnd compare --rate '100 Mbit/s' --rtt '20 ms' --buffer 250 --duration '600 s' \\
       --flow 'cubic; start=1 s; rtt=80 ms' --flow 'cubic; start=21 s; rtt=320 ms'
+
+  The packets of a run for Wireshark:
+    cwnd compare cubic --stack linux --rate '10 Mbit/s' --rtt '40 ms' --duration '10 s' --pcap cubic.pcapng
 
   Short flows, of sizes as in web search, beside a flow of each of two algorithms:
     cwnd compare cubic bbr --stack linux --rate '100 Mbit/s' --rtt '20 ms' --access-rate '1 Gbit/s' \\
@@ -229,6 +232,10 @@ pub struct Flags {
     /// Time between samples for `--trace` and `--plot`.
     #[arg(long, value_name = "TIME", default_value = "100 ms", allow_hyphen_values = true, help_heading = OUTPUT)]
     pub sample: Time,
+
+    /// What is recorded of the first repeat of each run.
+    #[command(flatten)]
+    pub recording: RecordingFlags,
 
     /// Neither progress nor notes on standard error.
     #[arg(long, short, help_heading = OUTPUT)]

@@ -1,0 +1,187 @@
+//! Recordings of single runs for other tools: packet captures and qlog.
+//!
+//! A recorded run is run once more for its recording, which changes nothing of it.
+
+use crate::failure::Failure;
+use clap::Args;
+use cwnd_capture::{capture, default_points, log, point};
+use cwnd_scenario::{Engine, Scenario};
+use cwnd_sim::{Simulator, watch::Point};
+use cwnd_study::output_file;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+/// About the bytes of a captured packet in a file.
+const CAPTURED_BYTES: f64 = 110.0;
+/// About the bytes of what a file says of an ACK at its sender.
+const LOGGED_BYTES: f64 = 250.0;
+
+/// What is recorded.
+#[derive(Args)]
+pub struct RecordingFlags {
+    /// Write the packets at the bottleneck as `.pcapng`, for Wireshark: what enters it, and what comes back over the link
+    /// against it.
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    pub pcap: Option<PathBuf>,
+
+    /// Which packets `--pcap` writes instead: those that come to the queue of this link, or, with `LINK:leave`, those that
+    /// come out of its line. May be given again; each is an interface of the file.
+    #[arg(long, value_name = "LINK", requires = "pcap", help_heading = HEADING)]
+    pub pcap_link: Vec<String>,
+
+    /// Write what happens to the senders (windows, round-trip times, states, losses) as qlog, `.sqlog`, for qvis.
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    pub qlog: Option<PathBuf>,
+}
+
+const HEADING: &str = "Recordings";
+
+/// A run that may be recorded.
+pub struct Recorded<'a> {
+    /// Its name among those that are recorded.
+    pub name: &'a str,
+    /// What is run.
+    pub scenario: &'a Scenario,
+}
+
+/// A file to be written.
+struct Job<'a> {
+    scenario: &'a Scenario,
+    path: PathBuf,
+    content: Content,
+}
+
+enum Content {
+    /// The packets at these points.
+    Packets(Vec<Point>),
+    /// What happens to senders.
+    Senders,
+}
+
+impl Content {
+    /// The flag that asks for it, what the file is, and the extensions that it may have.
+    fn kind(&self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Content::Packets(_) => ("--pcap", "a capture", &["pcapng"]),
+            Content::Senders => ("--qlog", "a qlog file", &["sqlog"]),
+        }
+    }
+}
+
+impl RecordingFlags {
+    /// Whether anything is.
+    pub fn is_asked(&self) -> bool {
+        self.pcap.is_some() || self.qlog.is_some()
+    }
+
+    /// Find out before the runs whether they can be recorded. Answers what is worth a note.
+    ///
+    /// # Errors
+    /// What is wrong with a flag.
+    pub fn check(&self, runs: &[Recorded<'_>]) -> Result<Vec<String>, Failure> {
+        const LARGE: f64 = 1e9;
+        for Job { path, content, .. } in self.jobs(runs)? {
+            let (flag, kind, extensions) = content.kind();
+            let checked = output_file::check_writable(&path, kind, extensions);
+            checked.map_err(|error| Failure::bad_input(format!("{flag}: {error}")))?;
+        }
+        // Of the packets of a run half are ACKs, and each of those makes an event at its sender.
+        let packets =
+            runs.iter().filter_map(|run| Simulator.check(run.scenario).ok()).map(|cost| cost.packets);
+        let packets = packets.sum::<f64>();
+        let large = [
+            ("--pcap", &self.pcap, packets * CAPTURED_BYTES),
+            ("--qlog", &self.qlog, packets / 2.0 * LOGGED_BYTES),
+        ];
+        let large = large.into_iter().filter(|(_, path, bytes)| path.is_some() && *bytes > LARGE);
+        let note = |(flag, _, bytes): (&str, _, f64)| {
+            format!("{flag} may write up to {:.0} GB; a shorter duration makes less", bytes / 1e9)
+        };
+        Ok(large.map(note).collect())
+    }
+
+    /// Run them, and write the files. Answers which.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn write(&self, runs: &[Recorded<'_>]) -> Result<Vec<PathBuf>, Failure> {
+        let mut written = Vec::new();
+        for Job { scenario, path, content } in self.jobs(runs)? {
+            let flag = content.kind().0;
+            let write = |file: &mut _| match &content {
+                Content::Packets(points) => capture(scenario, points, file).map(drop),
+                Content::Senders => log(scenario, file).map(drop),
+            };
+            let done = output_file::write_with(&path, write);
+            done.map_err(|error| Failure::broken(format!("{flag}: {error}")))?;
+            written.push(path);
+        }
+        Ok(written)
+    }
+
+    fn jobs<'a>(&self, runs: &[Recorded<'a>]) -> Result<Vec<Job<'a>>, Failure> {
+        let names: Vec<&str> = runs.iter().map(|run| run.name).collect();
+        let files = |path: &Option<PathBuf>| {
+            path.as_ref().map_or_else(Vec::new, |path| runs.iter().zip(paths(path, &names)).collect())
+        };
+        let mut jobs = Vec::new();
+        for (run, path) in files(&self.pcap) {
+            jobs.push(Job { scenario: run.scenario, path, content: Content::Packets(self.points(run)?) });
+        }
+        for (run, path) in files(&self.qlog) {
+            jobs.push(Job { scenario: run.scenario, path, content: Content::Senders });
+        }
+        Ok(jobs)
+    }
+
+    fn points(&self, run: &Recorded<'_>) -> Result<Vec<Point>, Failure> {
+        let bad = |why: String| Failure::bad_input(format!("--pcap-link: {why}"));
+        let mut points: Vec<Point> = Vec::new();
+        for text in &self.pcap_link {
+            let point = point(&run.scenario.network, text).map_err(bad)?;
+            if points.contains(&point) {
+                return Err(bad(format!("`{text}` is there twice")));
+            }
+            points.push(point);
+        }
+        Ok(if points.is_empty() { default_points(run.scenario) } else { points })
+    }
+}
+
+/// For each of some runs its file: the one that was named, if there is one run alone; else each has its name in it.
+fn paths(path: &Path, names: &[&str]) -> Vec<PathBuf> {
+    if names.len() == 1 {
+        return vec![path.to_owned()];
+    }
+    let mut used = BTreeSet::new();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map_or(String::new(), |text| format!(".{}", text.to_string_lossy()));
+    let plain = |c: char| if c.is_alphanumeric() || "-_.=".contains(c) { c } else { '-' };
+    let unique = |name: &&str| {
+        let name: String = name.chars().map(plain).collect();
+        let more = (2..).map(|n| format!("{name}-{n}"));
+        let free = [name.clone()].into_iter().chain(more).find(|name| used.insert(name.clone()));
+        path.with_file_name(format!("{stem}-{}{extension}", free.unwrap_or(name)))
+    };
+    names.iter().map(unique).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_several_runs_have_their_names() {
+        let of = |names: &[&str]| {
+            let paths = paths(Path::new("a/run.pcapng"), names);
+            paths.iter().map(|path| path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&["cubic"]), ["a/run.pcapng"]);
+        assert_eq!(
+            of(&["cubic", "agile-sd:lambda_max=4*2, x", "cubic"]),
+            ["a/run-cubic.pcapng", "a/run-agile-sd-lambda_max=4-2--x.pcapng", "a/run-cubic-2.pcapng"]
+        );
+    }
+}
