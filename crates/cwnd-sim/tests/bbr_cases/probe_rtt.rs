@@ -21,7 +21,6 @@ pub fn probe_rtt_by_what_was_known_before() -> Found {
     let before = log.iter().rfind(|seen| seen.at < entered.at).expect("ACKs before");
     assert!(before.bbr.phase.is_probe_bw());
     let (old, new) = (before.bbr.min_rtt.expect("known"), entered.bbr.min_rtt.expect("known"));
-    println!("case 10: {old:?} {new:?} cwnd {}", entered.cwnd);
     assert!(new.0 as f64 > 1.2 * old.0 as f64, "the sample that comes then is of a queue: {old:?} {new:?}");
     let held = entered.bbr.probe_rtt_cwnd;
     assert!((held - (0.5 * before.bbr.bw * old.as_secs_f64()).max(4.0)).abs() < 1e-9, "{held}");

@@ -41,3 +41,27 @@ pub fn percent(fraction: f64) -> String {
     let text = format!("{:.1}", 100.0 * fraction.abs());
     format!("{text} %")
 }
+
+/// Between these lines of the document stands the table.
+const BEGIN: &str = "<!-- CWND_RENEW=1 cargo test -p cwnd-sim --test bbr_cases -->\n";
+const END: &str = "<!-- end -->\n";
+
+/// Holds the table in `docs/bbr.md` against what the cases find, or with `CWND_RENEW` writes it anew.
+pub fn check_document(cases: &[Case], found: &dyn Fn(usize) -> &'static Found) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bbr.md");
+    let text = std::fs::read_to_string(path).expect("docs/bbr.md is there");
+    let (before, rest) = text.split_once(BEGIN).expect("the table begins");
+    let (table, after) = rest.split_once(END).expect("the table ends");
+    let row = |case: &Case| {
+        let Found { bbr3, bbr } = found(case.number);
+        format!("| {} | {} | {bbr3} | {} |\n", case.number, case.title, bbr.as_deref().unwrap_or("–"))
+    };
+    let head = "\n| | case | `bbr3` | `bbr` |\n|---|---|---|---|\n";
+    let renewed = format!("{head}{}\n", cases.iter().map(row).collect::<String>());
+    if std::env::var_os("CWND_RENEW").is_some() {
+        std::fs::write(path, format!("{before}{BEGIN}{renewed}{END}{after}")).expect("it can be written");
+        return;
+    }
+    let same = renewed == table;
+    assert!(same, "docs/bbr.md is old: CWND_RENEW=1 cargo test -p cwnd-sim --test bbr_cases\n{renewed}");
+}

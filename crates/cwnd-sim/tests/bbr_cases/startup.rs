@@ -71,7 +71,6 @@ pub fn plateau_ends_startup() -> Found {
     for path in paths() {
         let mut run = path.run::<Bbr>();
         let left = run.until(60.0, "end of Startup", |seen| seen.bbr.mode != Mode::Startup);
-        println!("{left:?}");
         assert!(left.bbr.filled_pipe && left.bbr.full_rounds == 3 && left.bbr.mode == Mode::Drain);
         worst = worst.max(off(left.bbr.bandwidth, path.segments_per_second()).abs());
     }
@@ -217,7 +216,6 @@ pub fn startup_with_aggregation() -> Found {
         .map(|seen| seen.bbr.extra_acked)
         .fold(0.0, f64::max);
     let burst = slot * path.segments_per_second();
-    println!("case 12: {extra} for {burst}, cwnd {} bdp {}", left.cwnd, left.bbr.bdp);
     assert!((0.5..2.0).contains(&(extra / burst)), "{extra} for {burst}");
     assert!(left.cwnd > 2.0 * path.bdp(), "{}", left.cwnd);
     // Packets that leave between the ACKs of one burst count the rest of it as delivered since: a sample spans whole slots
@@ -236,7 +234,6 @@ pub fn startup_with_aggregation() -> Found {
     assert!(quick + 4 >= rates.len(), "{rates:?}");
     let mut run = path.run::<Bbr>();
     let v1 = run.until(20.0, "end of Startup", |seen| seen.bbr.mode != Mode::Startup);
-    println!("case 12: v1 {}", v1.bbr.bandwidth / path.segments_per_second());
     Found::both(
         format!(
             "`max_bw` {} over the link, `extra_acked` {:.2} of a slot's segments, window {:.2} BDP",
