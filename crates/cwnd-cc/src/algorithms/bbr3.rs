@@ -55,6 +55,9 @@
 //! - The table caps the window in Drain by inflight_longterm, the pseudocode (BoundCwndForModel) does not; here
 //!   it is as in the pseudocode.
 //! - Loss in the first round of an episode under an earlier cap: `inflight_shortterm` starts from the window.
+//! - Entering ProbeRTT saves the window as it then is, the "last known good" one; in the order of the pseudocode
+//!   (EnterProbeRTT, then SaveCwnd) an older one would stay if it was greater.
+//! - SaveStateUponLoss comes with NoteLoss and, where no loss was told just before, with the beginning of an episode.
 //! - Spurious recoveries cannot raise the window over what the model allows at the next ACK.
 //! - Congestion marks mean nothing to it: the draft leaves ECN out.
 
