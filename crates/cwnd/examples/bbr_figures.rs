@@ -82,7 +82,7 @@ impl CongestionControl for Watched {
     }
 }
 
-/// A flow over a path of 40 ms that holds 60 packets in its queue, and 100 once it is fast.
+/// A flow over a path of 40 ms that holds 60 packets in its queue.
 fn run() -> Result<Vec<Seen>, Box<dyn Error>> {
     let setup = Setup {
         topology: Topology::Path,

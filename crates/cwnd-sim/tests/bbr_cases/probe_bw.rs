@@ -1,6 +1,6 @@
 //! ProbeBW: cases 5 to 9, 21 and 22.
 
-use crate::report::{Found, off, percent};
+use crate::report::{Found, list, off, percent};
 use crate::run::{FORWARD, PACKET, Path, Run, segments};
 use crate::startup::{is_in, paths, startup_never_ends};
 use crate::watch::{Event, Inside, Seen};
@@ -41,7 +41,7 @@ pub fn plateau_ends_up() -> Found {
         rounds.push(down.bbr.round_count - up.bbr.round_count);
     }
     assert!(rounds.iter().all(|&rounds| rounds == 3), "{rounds:?}");
-    Found::bbr3(format!("out after {rounds:?} rounds without 25 % more, none lost"))
+    Found::bbr3(format!("out after {} rounds without 25 % more, none lost", list(&rounds)))
 }
 
 /// Case 6.

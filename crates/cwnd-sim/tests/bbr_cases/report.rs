@@ -36,10 +36,14 @@ pub fn off(measured: f64, expected: f64) -> f64 {
     (measured - expected) / expected
 }
 
-/// The greatest distance of several, in percent, for the table.
+/// A fraction in percent, rounded up to a tenth, for the table.
 pub fn percent(fraction: f64) -> String {
-    let text = format!("{:.1}", 100.0 * fraction.abs());
-    format!("{text} %")
+    format!("{:.1} %", (1000.0 * fraction.abs()).ceil() / 10.0)
+}
+
+/// Numbers, for the table.
+pub fn list(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Between these lines of the document stands the table.

@@ -1,6 +1,6 @@
 //! Startup and Drain: cases 1, 2, 3, 4, 7 (its half of Startup), 12 and 20.
 
-use crate::report::{Found, off, percent};
+use crate::report::{Found, list, off, percent};
 use crate::run::{FORWARD, PACKET, Path, Run, segments};
 use crate::watch::{Event, Seen, check_extra_acked};
 use cwnd_cc::algorithms::bbr::{self, Bbr, Mode};
@@ -63,9 +63,10 @@ pub fn plateau_ends_startup() -> Found {
         rounds.push(left.bbr.round_count);
     }
     let bbr3 = format!(
-        "`max_bw` within {} of the link on {} paths; Drain in round {rounds:?}",
+        "`max_bw` within {} of the link on {} paths; Drain in round {}",
         percent(worst),
-        rounds.len()
+        rounds.len(),
+        list(&rounds)
     );
     let mut worst: f64 = 0.0;
     for path in paths() {
@@ -111,7 +112,7 @@ pub fn loss_ends_startup_though_the_application_limits() -> Found {
     assert!(left.bbr.inflight_longterm.is_finite() && left.bbr.inflight_longterm >= left.bbr.bdp);
     let rounds = left.bbr.round_count - began.bbr.round_count;
     Found::bbr3(format!(
-        "out {rounds} rounds after the first loss, at {} lost; `full_bw_count` 0",
+        "Drain {rounds} round(s) after the first loss, at {} lost; `full_bw_count` 0",
         percent(rate)
     ))
 }
@@ -135,7 +136,7 @@ pub fn drain_ends_on_inflight() -> Found {
         }
         rounds.push(left.bbr.round_count - drain.bbr.drain_start_round);
     }
-    let bbr3 = format!("`inflight` at most Inflight(1.0) after {rounds:?} rounds, gain 0.5");
+    let bbr3 = format!("`inflight` at most Inflight(1.0) after {} rounds, gain 0.5", list(&rounds));
     let mut run = paths()[1].run::<Bbr>();
     let drain = run.until(60.0, "Drain", is_in_mode(Mode::Drain));
     assert!((drain.bbr.pacing_gain - std::f64::consts::LN_2 / 2.0).abs() < 1e-12);
@@ -181,7 +182,7 @@ pub fn drain_ends_on_time() -> Found {
             .all(|ack| f64::from(ack.in_flight) > out.bbr.inflight_target)
     );
     Found::bbr3(format!(
-        "rate x 0.9: drained after {tenth} rounds; rate x 0.4: never drained, out in round 4"
+        "rate x 0.9: drained after {tenth} round(s); rate x 0.4: never drained, out in round 4"
     ))
 }
 
