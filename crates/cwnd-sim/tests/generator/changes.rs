@@ -44,7 +44,14 @@ impl Action {
 
 /// A change of a scenario in which so many packets wait at each link, and the next event is at `busy`.
 pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Option<LinkId>) -> Action {
-    let link = busy.filter(|_| dice.one_in(3)).unwrap_or_else(|| draw_link(dice, scenario, waiting));
+    let mut link = busy.filter(|_| dice.one_in(3)).unwrap_or_else(|| draw_link(dice, scenario, waiting));
+    let what = dice.below(22);
+    if (6..=10).contains(&what) && dice.one_in(2) {
+        // A shorter delay meets something only where packets may overtake each other.
+        let mut links = scenario.network.links.iter();
+        let overtaken = links.position(|spec| spec.effects.jitter.is_some_and(|jitter| jitter.reorders));
+        link = overtaken.unwrap_or(link);
+    }
     let spec = &scenario.network.links[link];
     let rate = match spec.rate {
         Rate::UNLIMITED => 1_000_000_000,
@@ -52,7 +59,7 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Optio
     };
     let full = scenario.stack.full_packet();
     let packet = SerialTime::new(Rate(rate)).of(full);
-    match dice.below(22) {
+    match what {
         0 => Action::Look,
         1 => Action::Stop(dice.below(scenario.flows.len() as u64) as usize),
         2..=5 => Action::Rate(link, draw_rate(dice, spec, rate)),
