@@ -2,7 +2,8 @@
 //!
 //! The rule: every line of the algorithm's own files that has more than a comment on it, without tests. Documentation is
 //! a comment; the parameter table and the registry's entry are code. The parts that it is composed of are counted beside
-//! it, since others share them; what every algorithm stands on (the window, the events, the registry) is not.
+//! it, since others share them; what every algorithm stands on (the window, the events, the registry) is not, nor what
+//! only shows an algorithm's state to others (`snapshot.rs`).
 
 /// The code of one algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

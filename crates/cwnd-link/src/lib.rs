@@ -36,7 +36,7 @@ mod transmitter;
 
 pub use cwnd_scenario::{Purpose, Stream};
 pub use fifo::{Fifo, Limits, Verdict};
-pub use line::{Crossing, Line, SteadyLine};
+pub use line::{Crossing, FixedOrder, Line, SteadyLine};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
 pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue, QueueDiscipline, QueueVisitor};

@@ -46,6 +46,20 @@ pub struct Line {
     delays: Timeline<u64>,
     place: Place,
     own_delay: u64,
+    /// The scenario's time zero, and what decides the draws.
+    origin: u64,
+    seed: u64,
+    index: u64,
+}
+
+/// Why a line cannot do something else from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedOrder;
+
+impl std::fmt::Display for FixedOrder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("whether packets overtake each other on a line cannot change while it runs")
+    }
 }
 
 /// What a [`Line`] does while it only delays, for whoever sends many packets over it: less to look at, and nothing to write
@@ -80,6 +94,8 @@ struct Effects {
     slots: Option<Slots>,
     jitter: Option<JitterSource>,
     duplication: Chance,
+    /// What a jitter would draw from, while there is none.
+    jitter_stream: Option<Stream>,
 }
 
 impl Line {
@@ -88,12 +104,8 @@ impl Line {
     pub fn new(link: &LinkSpec, origin: u64, seed: u64, index: u64) -> Line {
         let stream = |purpose| Stream::new(seed, purpose, index);
         let spec = &link.effects;
-        let effects =
-            (spec.slot.is_some() || spec.jitter.is_some() || spec.duplication > 0.0).then(|| Effects {
-                slots: spec.slot.and_then(|slot| Slots::new(slot.0, origin)),
-                jitter: spec.jitter.map(|jitter| JitterSource::new(jitter.shape, stream(Purpose::Jitter))),
-                duplication: Chance::new(spec.duplication, stream(Purpose::Duplication)),
-            });
+        let effects = (spec.slot.is_some() || spec.jitter.is_some() || spec.duplication > 0.0)
+            .then(|| Effects::new(spec, origin, stream(Purpose::Jitter), stream(Purpose::Duplication)));
         let steps = match &link.schedule {
             Some(Schedule::Steps(steps)) => Some(steps),
             Some(Schedule::Trace(_)) | None => None,
@@ -111,6 +123,9 @@ impl Line {
             delays,
             place,
             own_delay: link.delay.0,
+            origin,
+            seed,
+            index,
         };
         line.see_whether_plain();
         line
@@ -187,6 +202,29 @@ impl Line {
         self.see_whether_plain();
     }
 
+    /// Have these slots, this jitter and this duplication from the next packet on; the draws go on. Without a jitter packets
+    /// of a line that reorders may still overtake each other where its delay becomes shorter.
+    ///
+    /// # Errors
+    /// The jitter would let packets overtake each other on a line that was made without that, or the other way round.
+    pub fn set_effects(&mut self, spec: &cwnd_scenario::Effects) -> Result<(), FixedOrder> {
+        if spec.jitter.is_some_and(|jitter| jitter.reorders != self.reorders) {
+            return Err(FixedOrder);
+        }
+        let fresh = |purpose| Stream::new(self.seed, purpose, self.index);
+        let (jitter, duplication) = match self.effects.take() {
+            None => (fresh(Purpose::Jitter), fresh(Purpose::Duplication)),
+            Some(effects) => {
+                let unused = effects.jitter_stream;
+                let jitter = effects.jitter.map(JitterSource::into_stream).or(unused);
+                (jitter.unwrap_or_else(|| fresh(Purpose::Jitter)), effects.duplication.into_stream())
+            }
+        };
+        self.effects = Some(Box::new(Effects::new(spec, self.origin, jitter, duplication)));
+        self.see_whether_plain();
+        Ok(())
+    }
+
     fn see_whether_plain(&mut self) {
         self.plain = self.effects.is_none() && !self.reorders && self.loss.never_loses();
     }
@@ -201,6 +239,16 @@ impl Line {
 }
 
 impl Effects {
+    fn new(spec: &cwnd_scenario::Effects, origin: u64, jitter: Stream, duplication: Stream) -> Effects {
+        let mut unused = Some(jitter);
+        Effects {
+            slots: spec.slot.and_then(|slot| Slots::new(slot.0, origin)),
+            jitter: spec.jitter.and_then(|jitter| Some(JitterSource::new(jitter.shape, unused.take()?))),
+            duplication: Chance::new(spec.duplication, duplication),
+            jitter_stream: unused,
+        }
+    }
+
     /// How much later than by the delay alone a packet comes out that departs now.
     fn late(&mut self, departure: u64) -> u64 {
         let held = self.slots.as_mut().map_or(0, |slots| slots.next(departure) - departure);

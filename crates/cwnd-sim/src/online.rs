@@ -19,7 +19,7 @@ use crate::link::LinkCounts;
 use crate::packet::{BARE, CE, CWR, ECE, ECT, ECT1, ESTABLISHED, Packet, SACK, SYN};
 use crate::ring::Ring;
 use cwnd_link::{Arrival, Codepoint, Line, Policer, Queue, Transmitter};
-use cwnd_scenario::{Counting, LinkSpec, QueueSpec};
+use cwnd_scenario::{Counting, Effects, LinkSpec, QueueSpec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -137,6 +137,22 @@ impl Online {
     /// Lose otherwise from the next packet on that leaves.
     pub fn set_loss(&mut self, loss: &cwnd_scenario::Loss) {
         self.service.line.set_loss(loss);
+    }
+
+    /// Do something else to packets from now on: the line's effects, and the policer. A policer that stays goes on with what
+    /// its bucket holds; a new one begins full.
+    ///
+    /// # Errors
+    /// ACK thinning, or whether packets overtake each other, would change.
+    pub fn set_effects(&mut self, old: &Effects, effects: &Effects) -> Result<(), String> {
+        if effects.ack_thinning != old.ack_thinning {
+            return Err("ACK thinning cannot change while it runs".to_owned());
+        }
+        self.service.line.set_effects(effects).map_err(|fixed| fixed.to_string())?;
+        if effects.policer != old.policer {
+            self.service.policer = effects.policer.as_ref().map(Policer::new);
+        }
+        Ok(())
     }
 
     /// Change the queue's limit and parameters; what waits stays.

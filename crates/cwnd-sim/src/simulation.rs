@@ -22,7 +22,8 @@ use crate::watch::{End, Nobody, Point, Watch, Watcher};
 use cwnd_cc::State;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{
-    Discipline, EngineError, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, SampleState, Scenario, Time,
+    Discipline, Effects, EngineError, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, SampleState,
+    Scenario, Time, Traffic,
 };
 
 /// A simulation under way.
@@ -501,11 +502,80 @@ impl Simulation {
         Ok(())
     }
 
+    /// Change what else a link does to packets: slots, jitter, copies and a policer, from the next packet on that comes to
+    /// it or leaves it. What is on its way stays as it was, and nothing overtakes it unless the jitter reorders.
+    ///
+    /// Refused where the scenario's link has no effect at all (give it one that does nothing, as a jitter of
+    /// `Sometimes(0.0, ..)`), and where ACK thinning, or whether packets overtake each other, would change.
+    pub fn set_effects(&mut self, link: LinkId, effects: Effects) -> Result<(), Problem> {
+        let place = format!("links[{link}].effects");
+        let refuse = |message| Err(Problem { place: place.clone(), message });
+        if !(0.0..=1.0).contains(&effects.duplication) {
+            return refuse(format!("duplication is {}; a probability is 0 to 1", effects.duplication));
+        }
+        let old = self.scenario.network.links[link].effects;
+        let Some(online) = &mut self.net.links[link].online else {
+            return Err(made_for_less(link, "any effect"));
+        };
+        if let Err(message) = online.set_effects(&old, &effects) {
+            return refuse(message);
+        }
+        self.end_shortcuts();
+        self.scenario.network.links[link].effects = effects;
+        Ok(())
+    }
+
     /// Let a flow send no new data from now on.
     pub fn stop_flow(&mut self, flow: usize) {
+        self.tell(flow, |sender, now| sender.stop(now));
+    }
+
+    /// Let a flow's application give data in this way from now on, as if it began with it. What it had given and was not
+    /// sent yet is withdrawn, and a message under way never ends. A flow that was stopped, or is complete, stays so.
+    /// Refused if such traffic is impossible.
+    ///
+    /// ```
+    /// # use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time, Traffic, build::Setup};
+    /// # use cwnd_sim::Simulation;
+    /// # let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
+    /// # let setup = Setup { rate: Rate(100_000_000), ..Setup::default() };
+    /// # let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).expect("a network that can be built");
+    /// let mut simulation = Simulation::new(&scenario)?;
+    /// simulation.run_until(Time::from_secs(5));
+    /// simulation.pause_flow(0);
+    /// simulation.run_until(Time::from_secs(10));
+    /// assert_eq!(simulation.flow(0).in_flight, 0);
+    /// simulation.set_traffic(0, cwnd_scenario::Traffic::Live(Rate(1_000_000))).expect("it is possible");
+    /// simulation.run_until(Time::from_secs(15));
+    /// assert!(simulation.flow(0).in_flight > 0);
+    /// # Ok::<(), cwnd_scenario::EngineError>(())
+    /// ```
+    pub fn set_traffic(&mut self, flow: usize, traffic: Traffic) -> Result<(), Problem> {
+        if let Some(message) = traffic.problem() {
+            return Err(Problem { place: format!("flows[{flow}].traffic"), message: message.to_string() });
+        }
+        self.change_traffic(flow, Some(&traffic));
+        self.scenario.flows[flow].traffic = traffic;
+        Ok(())
+    }
+
+    /// Let a flow's application give nothing from now on, until [`Simulation::set_traffic`] lets it go on. What it had
+    /// given and was not sent yet is withdrawn.
+    pub fn pause_flow(&mut self, flow: usize) {
+        self.change_traffic(flow, None);
+    }
+
+    fn change_traffic(&mut self, flow: usize, traffic: Option<&Traffic>) {
+        let stream = Stream::new(self.scenario.seed, Purpose::Traffic, flow as u64);
+        self.tell(flow, |sender, now| sender.set_traffic(now, traffic, stream));
+        // A flow's first packets may come at another time now.
+        self.end_shortcuts();
+    }
+
+    fn tell(&mut self, flow: usize, change: impl FnOnce(&mut Sender, u64)) {
         let (host, endpoint) = self.places[flow][0];
         if let Endpoint::Sender(sender) = &mut self.hosts[host].endpoints[endpoint] {
-            sender.stop(self.now);
+            change(sender, self.now);
         }
         self.hosts[host].touch(endpoint);
         self.net.wake[host] = 0;

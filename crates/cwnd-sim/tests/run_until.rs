@@ -3,8 +3,8 @@
 use cwnd_cc::CongestionControl;
 use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, Counting, Engine, EngineError, FlowGroup, FlowOutcome, FlowSpec, Loss, Outcome,
-    Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time,
+    AlgorithmSpec, Buffer, Counting, Effects, Engine, EngineError, FlowGroup, FlowOutcome, FlowSpec, Jitter,
+    JitterShape, Loss, Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time, Traffic,
 };
 use cwnd_sim::{FlowState, Simulation, Simulator, run_with};
 
@@ -315,6 +315,66 @@ fn a_flow_that_is_stopped_sends_nothing_new() {
     // To stop it again says nothing new.
     simulation.stop_flow(0);
     assert_eq!(simulation.outcome().flows[0].stop, Some(Time::from_secs(2)));
+}
+
+#[test]
+fn a_flow_that_is_paused_goes_on_when_it_is_told() {
+    let scenario = scenario();
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time::from_secs(2));
+    simulation.pause_flow(0);
+    let new = |simulation: &Simulation| {
+        let flow = &simulation.outcome().flows[0];
+        flow.packets_sent - flow.retransmissions
+    };
+    let sent = new(&simulation);
+    simulation.run_until(Time::from_secs(4));
+    assert_eq!((new(&simulation), simulation.flow(0).in_flight), (sent, 0));
+    // 80 kbit/s of payload are a segment every 100 ms, the first at once.
+    simulation.set_traffic(0, Traffic::Live(Rate(80_000))).unwrap();
+    simulation.run_until(Time(4000 * MS + 950 * MS));
+    assert_eq!(new(&simulation), sent + 10);
+    simulation.set_traffic(0, Traffic::Bulk).unwrap();
+    simulation.run_until(Time::from_secs(6));
+    assert!(new(&simulation) > sent + 100);
+    assert_eq!(simulation.outcome().flows[0].stop, None);
+    // One that is stopped stays so.
+    simulation.stop_flow(0);
+    let sent = new(&simulation);
+    simulation.set_traffic(0, Traffic::Bulk).unwrap();
+    simulation.run_until(Time::from_secs(8));
+    assert_eq!(new(&simulation), sent);
+    let text = message(simulation.set_traffic(1, Traffic::Live(Rate(1))));
+    assert!(text.starts_with("flows[1].traffic: a live stream has a rate of"), "{text}");
+}
+
+#[test]
+fn new_effects_hold_for_what_leaves_from_now_on() {
+    let mut scenario = scenario();
+    let late = |probability, reorders| {
+        let shape = JitterShape::Sometimes(probability, Time::from_millis(5));
+        Effects { jitter: Some(Jitter { shape, reorders }), ..Effects::default() }
+    };
+    scenario.network.links[0].effects = late(0.0, true);
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time::from_secs(1));
+    // What leaves goes on at whole multiples of 50 ms, and is there 10 ms later.
+    simulation.set_effects(0, Effects { slot: Some(Time::from_millis(50)), ..late(0.0, true) }).unwrap();
+    let mut delivered = |ns: u64| {
+        simulation.run_until(Time(ns));
+        simulation.outcome().links[0].delivered
+    };
+    let first = delivered(1_060 * MS + 1);
+    assert_eq!(delivered(1_110 * MS), first);
+    assert!(delivered(1_110 * MS + 1) > first);
+    let text = message(simulation.set_effects(1, late(0.1, false)));
+    assert!(text.contains("links[1]: it was made without any effect"), "{text}");
+    let text = message(simulation.set_effects(0, late(0.1, false)));
+    assert!(text.contains("links[0].effects: whether packets overtake each other"), "{text}");
+    let text = message(simulation.set_effects(0, Effects { ack_thinning: Some(2), ..late(0.1, true) }));
+    assert!(text.contains("ACK thinning cannot change"), "{text}");
+    let text = message(simulation.set_effects(0, Effects { duplication: 1.5, ..late(0.1, true) }));
+    assert!(text.contains("a probability is 0 to 1"), "{text}");
 }
 
 #[test]

@@ -47,8 +47,11 @@
 //!   slow start then.
 
 mod control;
+mod snapshot;
 #[cfg(test)]
 mod tests;
+
+pub use snapshot::Snapshot;
 
 use crate::parts::draws::Draws;
 use crate::parts::round_max::RoundMax;
@@ -102,10 +105,14 @@ parameters! {
 
 /// The state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub enum Mode {
+    /// Sends ever faster, to find the bandwidth.
     Startup,
+    /// Sends slowly, until the queue that Startup made is gone.
     Drain,
+    /// Sends at the bandwidth, and around it by turns.
     ProbeBw,
+    /// Keeps little in flight, to measure the round-trip time.
     ProbeRtt,
 }
 

@@ -55,14 +55,20 @@
 //! - The table caps the window in Drain by inflight_longterm, the pseudocode (BoundCwndForModel) does not; here
 //!   it is as in the pseudocode.
 //! - Loss in the first round of an episode under an earlier cap: `inflight_shortterm` starts from the window.
+//! - Entering ProbeRTT saves the window as it then is, the "last known good" one; in the order of the pseudocode
+//!   (EnterProbeRTT, then SaveCwnd) an older one would stay if it was greater.
+//! - SaveStateUponLoss comes with NoteLoss and, where no loss was told just before, with the beginning of an episode.
 //! - Spurious recoveries cannot raise the window over what the model allows at the next ACK.
 //! - Congestion marks mean nothing to it: the draft leaves ECN out.
 
 mod control;
 mod machine;
 mod model;
+mod snapshot;
 #[cfg(test)]
 mod tests;
+
+pub use snapshot::{Snapshot, Undo};
 
 use crate::parts::draws::Draws;
 use crate::parts::round_max::RoundMax;
@@ -118,19 +124,39 @@ parameters! {
 
 /// The state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub enum Phase {
+    /// Sends ever faster, to find the bandwidth.
     Startup,
+    /// Sends slowly, until the queue that Startup made is gone.
     Drain,
+    /// ProbeBW_DOWN: sends a little slower than the bandwidth.
     Down,
+    /// ProbeBW_CRUISE: sends at the bandwidth.
     Cruise,
+    /// ProbeBW_REFILL: fills the pipe before it probes.
     Refill,
+    /// ProbeBW_UP: sends faster, to see whether there is more.
     Up,
+    /// Keeps little in flight, to measure the round-trip time.
     ProbeRtt,
 }
 
 impl Phase {
+    /// The draft's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Startup => "Startup",
+            Phase::Drain => "Drain",
+            Phase::Down => "ProbeBW_DOWN",
+            Phase::Cruise => "ProbeBW_CRUISE",
+            Phase::Refill => "ProbeBW_REFILL",
+            Phase::Up => "ProbeBW_UP",
+            Phase::ProbeRtt => "ProbeRTT",
+        }
+    }
+
     /// IsInAProbeBWState.
-    fn is_probe_bw(self) -> bool {
+    pub fn is_probe_bw(self) -> bool {
         matches!(self, Phase::Down | Phase::Cruise | Phase::Refill | Phase::Up)
     }
 
@@ -148,15 +174,6 @@ enum AckPhase {
     ProbeStarting,
     ProbeFeedback,
     ProbeStopping,
-}
-
-/// What is restored if a recovery proves spurious.
-#[derive(Clone, Copy, Debug, Default)]
-struct Undo {
-    phase: Option<Phase>,
-    bw_shortterm: f64,
-    inflight_shortterm: f64,
-    inflight_longterm: f64,
 }
 
 const MAX_BW_CYCLES: usize = 2;

@@ -26,4 +26,9 @@ impl Chance {
         self.gap -= 1;
         false
     }
+
+    /// What it draws from, for whoever goes on with that.
+    pub fn into_stream(self) -> Stream {
+        self.stream
+    }
 }

@@ -53,6 +53,16 @@ impl JitterSource {
         }
     }
 
+    /// What it draws from, for whoever goes on with that.
+    pub fn into_stream(self) -> Stream {
+        match self {
+            JitterSource::Uniform { stream, .. }
+            | JitterSource::Exponential { stream, .. }
+            | JitterSource::Normal { stream, .. } => stream,
+            JitterSource::Sometimes { chance, .. } => chance.into_stream(),
+        }
+    }
+
     /// The next packet's.
     pub fn draw(&mut self) -> u64 {
         match self {

@@ -161,3 +161,33 @@ fn one_effect_does_not_move_the_draws_of_another() {
     spec.effects.duplication = 0.5;
     assert_eq!(lost(&spec), plain);
 }
+
+#[test]
+fn effects_change_and_their_draws_go_on() {
+    // Slots of 20 ms from the second packet on: that of 11 ms goes on at 20 ms. Without them again nothing overtakes: that
+    // of 12 ms waits for it.
+    let slotted = cwnd_scenario::Effects { slot: Some(Time(20 * MS)), ..Default::default() };
+    let mut line = Line::new(&link(), 0, 1, 0);
+    assert_eq!(out(&mut line, &[10]), [20.0]);
+    line.set_effects(&slotted).unwrap();
+    assert_eq!(out(&mut line, &[11]), [30.0]);
+    line.set_effects(&Default::default()).unwrap();
+    assert_eq!(out(&mut line, &[12, 25]), [30.0, 35.0]);
+    // Half of the draws before a change and half after it are those of a line that never changes.
+    let late = |ms| {
+        let jitter = Jitter { shape: JitterShape::Uniform(Time(ms * MS)), reorders: true };
+        cwnd_scenario::Effects { jitter: Some(jitter), ..Default::default() }
+    };
+    let jittered = LinkSpec { effects: late(7), ..link() };
+    let mut steady = Line::new(&jittered, 0, 1, 0);
+    let mut changed = steady.clone();
+    let expected = out(&mut steady, &[0; 8]);
+    let mut seen = out(&mut changed, &[0; 4]);
+    changed.set_effects(&Default::default()).unwrap();
+    assert_eq!(out(&mut changed, &[0, 5]), [10.0, 15.0]);
+    changed.set_effects(&late(7)).unwrap();
+    seen.extend(out(&mut changed, &[0; 4]));
+    assert_eq!(seen, expected);
+    // Order is made for good.
+    assert_eq!(Line::new(&link(), 0, 1, 0).set_effects(&late(7)), Err(FixedOrder));
+}

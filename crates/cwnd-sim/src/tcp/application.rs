@@ -19,16 +19,21 @@ pub struct Application {
 
 #[derive(Clone, Debug)]
 enum Kind {
+    /// Gives nothing, until it is changed.
+    Silent,
+    /// Gives all that there is; only what was changed into it, since a flow that always has data has no application.
+    Bulk,
     OnOff {
         on: Distribution<Time>,
         off: Distribution<Time>,
         is_on: bool,
     },
-    /// So many segments have been given since then.
+    /// So many segments have been given since then, on top of those before.
     Live {
         rate: Rate,
         given: u64,
         since: u64,
+        before: u64,
     },
     Responses {
         size: Distribution<u64>,
@@ -59,13 +64,22 @@ impl Application {
     /// The application of a flow whose full segments carry so many bytes; none if it always has data. It draws from
     /// `stream`.
     pub fn new(traffic: &Traffic, stream: Stream, payload: u32) -> Option<Box<Application>> {
-        let kind = match *traffic {
-            Traffic::Bulk => return None,
-            Traffic::OnOff { on, off } => Kind::OnOff { on, off, is_on: false },
-            Traffic::Live(rate) => Kind::Live { rate, given: 0, since: 0 },
-            Traffic::Responses { size, think } => Kind::Responses { size, think },
+        if *traffic == Traffic::Bulk {
+            return None;
+        }
+        Some(Box::new(Application::changed(Some(traffic), stream, payload)))
+    }
+
+    /// One that stands where another stood; with no traffic it gives nothing.
+    fn changed(traffic: Option<&Traffic>, stream: Stream, payload: u32) -> Application {
+        let kind = match traffic.copied() {
+            None => Kind::Silent,
+            Some(Traffic::Bulk) => Kind::Bulk,
+            Some(Traffic::OnOff { on, off }) => Kind::OnOff { on, off, is_on: false },
+            Some(Traffic::Live(rate)) => Kind::Live { rate, given: 0, since: 0, before: 0 },
+            Some(Traffic::Responses { size, think }) => Kind::Responses { size, think },
         };
-        Some(Box::new(Application { kind, stream, payload: u64::from(payload), messages: Vec::new() }))
+        Application { kind, stream, payload: u64::from(payload), messages: Vec::new() }
     }
 
     /// Its messages so far.
@@ -73,31 +87,34 @@ impl Application {
         &self.messages
     }
 
-    /// The connection is there.
-    fn begin(&mut self, now: u64, ends: End) -> Turn {
-        if let Kind::Live { since, .. } = &mut self.kind {
-            *since = now;
+    /// It begins, where `given` segments were given before it.
+    fn begin(&mut self, now: u64, given: u64) {
+        if let Kind::Live { since, before, .. } = &mut self.kind {
+            (*since, *before) = (now, given);
         }
-        self.take_turn(now, 0, 0, ends)
     }
 
     /// Its time has come. It has given `given` segments so far, of which `next` have been sent.
     fn take_turn(&mut self, now: u64, given: u64, next: u64, ends: End) -> Turn {
         match &mut self.kind {
+            Kind::Silent => Turn { data_end: given, next: NEVER },
+            Kind::Bulk => Turn { data_end: ends.segments, next: NEVER },
             Kind::OnOff { on, off, is_on } => {
                 *is_on = !*is_on;
                 let (data_end, length) = if *is_on { (ends.segments, on) } else { (next, off) };
                 Turn { data_end, next: now.saturating_add(length.draw(&mut self.stream).0) }
             }
-            Kind::Live { rate, given, since } => {
+            Kind::Live { rate, given, since, before } => {
                 *given += 1;
                 // From the start, so that what is rounded does not add up.
                 let bits = u128::from(*given) * u128::from(self.payload) * 8;
                 let after = (bits * 1_000_000_000 / u128::from(rate.0.max(1))).min(u128::from(NEVER)) as u64;
-                let data_end = (*given).min(ends.segments);
+                let data_end = before.saturating_add(*given).min(ends.segments);
                 let next = if data_end == ends.segments { NEVER } else { since.saturating_add(after) };
                 Turn { data_end, next }
             }
+            // All of the transfer was sent before it began.
+            Kind::Responses { .. } if given == ends.segments => Turn { data_end: given, next: NEVER },
             Kind::Responses { size, .. } => {
                 let segments = size.draw(&mut self.stream).div_ceil(self.payload);
                 let data_end = given.saturating_add(segments).min(ends.segments);
@@ -142,9 +159,32 @@ impl Sender {
     pub(super) fn begin_application(&mut self, now: u64) {
         let end = self.end();
         if let (Some(application), None) = (&mut self.config.application, self.stopped) {
-            let turn = application.begin(now, end);
+            application.begin(now, 0);
+            let turn = application.take_turn(now, 0, 0, end);
             (self.data_end, self.app_at) = (turn.data_end, turn.next);
         }
+    }
+
+    /// From `now` on the application gives data as `traffic` says, or none at all. What it had given and was not sent yet is
+    /// withdrawn, and a message under way never ends. It goes on with the draws of the one before it, or draws from `stream`.
+    /// Nothing changes for a flow that was stopped or is complete.
+    pub fn set_traffic(&mut self, now: u64, traffic: Option<&Traffic>, stream: Stream) {
+        if self.stopped.is_some() || self.completed.is_some() {
+            return;
+        }
+        let payload = self.window.mss();
+        let before = self.config.application.take();
+        let (stream, messages) =
+            before.map_or((stream, Vec::new()), |before| (before.stream, before.messages));
+        let mut application = Application { messages, ..Application::changed(traffic, stream, payload) };
+        if self.established.is_some() {
+            self.data_end = self.data_end.min(self.next);
+            application.begin(now, self.data_end);
+            self.app_at = now;
+        }
+        self.config.application = Some(Box::new(application));
+        self.noted = true;
+        self.rearm();
     }
 
     /// It is the application's turn.

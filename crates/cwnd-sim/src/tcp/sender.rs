@@ -236,7 +236,8 @@ impl Sender {
             peak_before: 0,
             gated: needs.pacing || config.send_overhead > 0,
             plain: !linux && !tracked && config.ecn == EcnMode::Off,
-            noted: config.application.is_some(),
+            // A pause may come from outside as well, and is measured where windows shrink by it.
+            noted: config.application.is_some() || config.restart_after_idle,
             phase: Phase::Waiting,
             needs,
             recover: 0,

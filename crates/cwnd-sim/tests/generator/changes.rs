@@ -2,7 +2,10 @@
 
 use super::{Dice, Habits, MOST_RATE, kept};
 use cwnd_link::SerialTime;
-use cwnd_scenario::{Counting, Discipline, LinkId, LinkSpec, Loss, QueueSpec, Rate, Scenario, Time};
+use cwnd_scenario::{
+    Counting, Discipline, Distribution, Effects, Jitter, JitterShape, LinkId, LinkSpec, Loss, Policer,
+    QueueSpec, Rate, Scenario, Time, Traffic,
+};
 
 /// A change, or only a look.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +20,12 @@ pub enum Action {
     Loss(LinkId, Loss),
     /// A link's queue.
     Queue(LinkId, QueueSpec),
+    /// What else a link does.
+    Effects(LinkId, Effects),
     /// A flow stops.
     Stop(usize),
+    /// A flow's application gives data in another way, or none.
+    Traffic(usize, Option<Traffic>),
 }
 
 impl Action {
@@ -28,15 +35,23 @@ impl Action {
             Action::Rate(link, _)
             | Action::Delay(link, _)
             | Action::Loss(link, _)
-            | Action::Queue(link, _) => Some(*link),
-            Action::Look | Action::Stop(_) => None,
+            | Action::Queue(link, _)
+            | Action::Effects(link, _) => Some(*link),
+            Action::Look | Action::Stop(_) | Action::Traffic(..) => None,
         }
     }
 }
 
 /// A change of a scenario in which so many packets wait at each link, and the next event is at `busy`.
 pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Option<LinkId>) -> Action {
-    let link = busy.filter(|_| dice.one_in(3)).unwrap_or_else(|| draw_link(dice, scenario, waiting));
+    let mut link = busy.filter(|_| dice.one_in(3)).unwrap_or_else(|| draw_link(dice, scenario, waiting));
+    let what = dice.below(22);
+    if (6..=10).contains(&what) && dice.one_in(2) {
+        // A shorter delay meets something only where packets may overtake each other.
+        let mut links = scenario.network.links.iter();
+        let overtaken = links.position(|spec| spec.effects.jitter.is_some_and(|jitter| jitter.reorders));
+        link = overtaken.unwrap_or(link);
+    }
     let spec = &scenario.network.links[link];
     let rate = match spec.rate {
         Rate::UNLIMITED => 1_000_000_000,
@@ -44,7 +59,7 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Optio
     };
     let full = scenario.stack.full_packet();
     let packet = SerialTime::new(Rate(rate)).of(full);
-    match dice.below(18) {
+    match what {
         0 => Action::Look,
         1 => Action::Stop(dice.below(scenario.flows.len() as u64) as usize),
         2..=5 => Action::Rate(link, draw_rate(dice, spec, rate)),
@@ -69,6 +84,11 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Optio
                 _ => Loss::Bernoulli(0.2 * dice.unit()),
             },
         ),
+        15 | 16 => {
+            let flow = dice.below(scenario.flows.len() as u64) as usize;
+            Action::Traffic(flow, draw_traffic(dice, rate, packet))
+        }
+        17 | 18 => draw_effects(dice, scenario, link, packet),
         _ => {
             let habits = Habits {
                 rate,
@@ -91,6 +111,45 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Optio
             Action::Queue(link, queue)
         }
     }
+}
+
+/// What an application does from now on. Short flows never change.
+fn draw_traffic(dice: &mut Dice, rate: u64, packet: u64) -> Option<Traffic> {
+    let time = |dice: &mut Dice| Distribution::Exponential(Time(dice.between(1, 200) * packet.max(1000)));
+    Some(match dice.below(6) {
+        0 | 1 => return None,
+        2 => Traffic::Bulk,
+        3 => Traffic::Live(Rate((rate / dice.between(1, 20)).max(1000))),
+        4 => Traffic::OnOff { on: time(dice), off: time(dice) },
+        _ => Traffic::Responses { size: Distribution::Constant(dice.between(1, 30_000)), think: time(dice) },
+    })
+}
+
+/// What else a link does from now on; mostly one that does more than others already.
+fn draw_effects(dice: &mut Dice, scenario: &Scenario, link: LinkId, packet: u64) -> Action {
+    let links = &scenario.network.links;
+    let kept: Vec<LinkId> = (0..links.len()).filter(|&link| !links[link].is_plain()).collect();
+    let link = if kept.is_empty() || dice.one_in(8) { link } else { dice.pick(&kept) };
+    let mut effects = links[link].effects;
+    match dice.below(5) {
+        0 => effects.slot = (!dice.one_in(3)).then(|| Time(dice.between(1, 40) * packet)),
+        1 => effects.duplication = if dice.one_in(3) { 0.0 } else { 0.2 * dice.unit() },
+        2 => {
+            let burst = u64::from(scenario.stack.full_packet()) * dice.between(1, 20);
+            let rate = links[link].rate.0.min(MOST_RATE) / dice.between(1, 4);
+            effects.policer = (!dice.one_in(3)).then_some(Policer { rate: Rate(rate.max(1000)), burst });
+        }
+        3 => effects.jitter = None,
+        _ => {
+            let reorders = effects.jitter.map_or(dice.one_in(6), |jitter| jitter.reorders);
+            let shape = JitterShape::Uniform(Time(dice.pick(&[1, packet, 20 * packet])));
+            effects.jitter = Some(Jitter { shape, reorders });
+        }
+    }
+    if dice.one_in(20) {
+        effects.ack_thinning = Some(3);
+    }
+    Action::Effects(link, effects)
 }
 
 /// A link that is in use; often the one with the longest queue, or one at the end of a route.

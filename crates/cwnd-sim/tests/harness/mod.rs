@@ -278,8 +278,13 @@ impl Step {
                 true
             }
             Action::Queue(link, queue) => naive.set_queue(link, queue),
+            Action::Effects(link, effects) => naive.set_effects(link, effects),
             Action::Stop(flow) => {
                 naive.stop_flow(flow);
+                true
+            }
+            Action::Traffic(flow, traffic) => {
+                naive.set_traffic(flow, traffic);
                 true
             }
         };
@@ -289,6 +294,7 @@ impl Step {
             Action::Delay(link, delay) if accepted => links[link].delay = delay,
             Action::Loss(link, loss) => links[link].loss = loss,
             Action::Queue(link, queue) if accepted => links[link].queue = queue,
+            Action::Effects(link, effects) if accepted => links[link].effects = effects,
             _ => {}
         }
         Step { at, action, accepted, outcome, flows, queues }
@@ -316,10 +322,16 @@ fn act(engine: &mut Simulation, action: &Action) -> Result<(), String> {
         Action::Delay(link, delay) => engine.set_delay(link, delay),
         Action::Loss(link, loss) => engine.set_loss(link, loss),
         Action::Queue(link, queue) => engine.set_queue(link, queue),
+        Action::Effects(link, effects) => engine.set_effects(link, effects),
         Action::Stop(flow) => {
             engine.stop_flow(flow);
             Ok(())
         }
+        Action::Traffic(flow, None) => {
+            engine.pause_flow(flow);
+            Ok(())
+        }
+        Action::Traffic(flow, Some(traffic)) => engine.set_traffic(flow, traffic),
     };
     result.map_err(|problem| problem.to_string())
 }

@@ -23,7 +23,8 @@
 mod outcome;
 mod wires;
 
-use cwnd_scenario::{EngineError, LinkId, Loss, QueueSpec, Rate, Scenario, Time};
+use cwnd_link::{Purpose, Stream};
+use cwnd_scenario::{Effects, EngineError, LinkId, Loss, QueueSpec, Rate, Scenario, Time, Traffic};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::tcp::NEVER;
 use cwnd_sim::{Factory, setup};
@@ -170,6 +171,25 @@ impl Naive {
             self.scenario.network.links[link].queue = queue;
         }
         accepted
+    }
+
+    /// Change what else a link does. False, and nothing changes, if it cannot do that.
+    pub fn set_effects(&mut self, link: LinkId, effects: Effects) -> bool {
+        let old = self.scenario.network.links[link].effects;
+        let accepted = self.wires.set_effects(link, &old, &effects);
+        if accepted {
+            self.scenario.network.links[link].effects = effects;
+        }
+        accepted
+    }
+
+    /// Let a flow's application give data in another way, or none.
+    pub fn set_traffic(&mut self, flow: usize, traffic: Option<Traffic>) {
+        let stream = Stream::new(self.scenario.seed, Purpose::Traffic, flow as u64);
+        if let Endpoint::Sender(sender) = &mut self.endpoints[2 * flow] {
+            sender.set_traffic(self.now, traffic.as_ref(), stream);
+        }
+        self.set_timer(2 * flow);
     }
 
     /// Let a flow send no new data from now on.

@@ -1,7 +1,9 @@
 //! All that lies between endpoints: the heap of events, the links, and the packets on their way.
 
 use cwnd_link::{Fifo, Line, LossModel, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict};
-use cwnd_scenario::{Counting, Discipline, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Ties, Time};
+use cwnd_scenario::{
+    Counting, Discipline, Effects, LinkId, Loss, NodeId, QueueSpec, Rate, Scenario, Ties, Time,
+};
 use cwnd_sim::online::{self, about};
 use cwnd_sim::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use cwnd_sim::setup;
@@ -576,6 +578,18 @@ impl Wires {
             return kept.line.set_loss(loss);
         }
         self.links[number].loss.set(loss);
+    }
+
+    /// False, and nothing changes, if the link is plain, or thinning or the order of packets would change.
+    pub fn set_effects(&mut self, number: LinkId, old: &Effects, effects: &Effects) -> bool {
+        let Some(kept) = &mut self.links[number].kept else { return false };
+        if effects.ack_thinning != old.ack_thinning || kept.line.set_effects(effects).is_err() {
+            return false;
+        }
+        if effects.policer != old.policer {
+            kept.policer = effects.policer.as_ref().map(Policer::new);
+        }
+        true
     }
 
     /// False, and nothing changes, if it is another discipline.

@@ -111,7 +111,12 @@ const FEATURES: &[&str] = &[
     "change of loss where there was none",
     "change of queue",
     "change of queue with packets waiting",
+    "change of slots",
+    "change of jitter",
+    "change of a policer",
     "stop of a flow from outside",
+    "pause of a flow from outside",
+    "change of traffic",
     "change refused",
     "change at the very time of an event",
     "more than 100,000 events",
@@ -366,7 +371,18 @@ impl Coverage {
                 self.note("change of queue where the discipline stays", discipline != Discipline::DropTail);
                 self.note("change of queue with packets waiting", waiting > 0);
             }
+            Action::Effects(at, effects) => {
+                let old = &link(at).effects;
+                let kept = !link(at).is_plain() && on_link > 0;
+                self.note("change of slots", kept && effects.slot != old.slot);
+                self.note("change of jitter", kept && effects.jitter != old.jitter);
+                self.note("change of a policer", kept && effects.policer != old.policer);
+            }
             Action::Stop(_) => self.note("stop of a flow from outside", true),
+            Action::Traffic(_, traffic) => {
+                self.note("pause of a flow from outside", traffic.is_none());
+                self.note("change of traffic", traffic.is_some());
+            }
         }
     }
 
