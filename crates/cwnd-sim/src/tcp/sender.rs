@@ -326,11 +326,6 @@ impl Sender {
         self.una
     }
 
-    /// Whether its packets say that they may be marked.
-    pub(crate) fn uses_ecn(&self) -> bool {
-        self.config.ecn != EcnMode::Off
-    }
-
     /// The next new segment.
     pub(crate) fn next_segment(&self) -> u64 {
         self.next

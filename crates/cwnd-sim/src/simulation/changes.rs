@@ -1,0 +1,176 @@
+//! What may be changed while a simulation runs: at a time, before what happens at it.
+
+use super::Simulation;
+use crate::graph;
+use crate::host::Endpoint;
+use crate::link::Change;
+use crate::setup;
+use crate::shortcut::Echo;
+use crate::tcp::Sender;
+use cwnd_link::{Purpose, Stream};
+use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
+
+impl Simulation {
+    /// Change a link's rate. It applies to the bits that remain of the packet in transmission, and to all
+    /// that wait. Refused if the network would become one in which something happens in no time.
+    pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), Problem> {
+        let mut spec = self.scenario.network.links[link].clone();
+        spec.rate = rate;
+        self.change(link, spec, Change::Rate(rate))
+    }
+
+    /// Change a link's propagation delay. It applies to packets that leave the transmitter from now on;
+    /// none overtakes one that left before. Refused as for [`Simulation::set_rate`].
+    pub fn set_delay(&mut self, link: LinkId, delay: Time) -> Result<(), Problem> {
+        let mut spec = self.scenario.network.links[link].clone();
+        spec.delay = delay;
+        self.change(link, spec, Change::Delay(delay.0))
+    }
+
+    /// Change what a link loses, from the next packet on that crosses its line.
+    pub fn set_loss(&mut self, link: LinkId, loss: Loss) -> Result<(), Problem> {
+        let mut spec = self.scenario.network.links[link].clone();
+        spec.loss = loss.clone();
+        let stream = Stream::new(self.scenario.seed, Purpose::Loss, link as u64);
+        self.change(link, spec, Change::Loss(loss, stream))
+    }
+
+    /// Change a link's queue: its limit and its parameters. What waits stays, even if it is more than the new limit.
+    /// Another discipline is refused.
+    pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) -> Result<(), Problem> {
+        let state = &mut self.net.links[link];
+        match &mut state.online {
+            Some(online) => online
+                .set_queue(&queue)
+                .map_err(|message| Problem { place: format!("links[{link}].queue"), message })?,
+            None if queue.discipline != Discipline::DropTail => {
+                return Err(made_for_less(link, "another discipline than drop-tail"));
+            }
+            None => state.set_queue(self.now, &queue),
+        }
+        self.end_shortcuts();
+        self.scenario.network.links[link].queue = queue;
+        Ok(())
+    }
+
+    /// Change what else a link does to packets: slots, jitter, copies and a policer, from the next packet on that comes to
+    /// it or leaves it. What is on its way stays as it was, and nothing overtakes it unless the jitter reorders.
+    ///
+    /// Refused where the scenario's link has no effect at all (give it one that does nothing, as a jitter of
+    /// `Sometimes(0.0, ..)`), and where ACK thinning, or whether packets overtake each other, would change.
+    pub fn set_effects(&mut self, link: LinkId, effects: Effects) -> Result<(), Problem> {
+        let place = format!("links[{link}].effects");
+        let refuse = |message| Err(Problem { place: place.clone(), message });
+        if !(0.0..=1.0).contains(&effects.duplication) {
+            return refuse(format!("duplication is {}; a probability is 0 to 1", effects.duplication));
+        }
+        let old = self.scenario.network.links[link].effects;
+        let Some(online) = &mut self.net.links[link].online else {
+            return Err(made_for_less(link, "any effect"));
+        };
+        if let Err(message) = online.set_effects(&old, &effects) {
+            return refuse(message);
+        }
+        self.end_shortcuts();
+        self.scenario.network.links[link].effects = effects;
+        Ok(())
+    }
+
+    /// Let a flow send no new data from now on.
+    pub fn stop_flow(&mut self, flow: usize) {
+        self.change_sender(flow, |sender, now| sender.stop(now));
+    }
+
+    /// Let a flow's application give data in this way from now on, as if it began with it. What it had given and was not
+    /// sent yet is withdrawn, and a message under way never ends. A flow that was stopped, or is complete, stays so.
+    /// Refused if such traffic is impossible.
+    ///
+    /// ```
+    /// # use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time, Traffic, build::Setup};
+    /// # use cwnd_sim::Simulation;
+    /// # let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
+    /// # let setup = Setup { rate: Rate(100_000_000), ..Setup::default() };
+    /// # let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).expect("a network that can be built");
+    /// let mut simulation = Simulation::new(&scenario)?;
+    /// simulation.run_until(Time::from_secs(5));
+    /// simulation.pause_flow(0);
+    /// simulation.run_until(Time::from_secs(10));
+    /// assert_eq!(simulation.flow(0).in_flight, 0);
+    /// simulation.set_traffic(0, cwnd_scenario::Traffic::Live(Rate(1_000_000))).expect("it is possible");
+    /// simulation.run_until(Time::from_secs(15));
+    /// assert!(simulation.flow(0).in_flight > 0);
+    /// # Ok::<(), cwnd_scenario::EngineError>(())
+    /// ```
+    pub fn set_traffic(&mut self, flow: usize, traffic: Traffic) -> Result<(), Problem> {
+        if let Some(message) = traffic.problem() {
+            return Err(Problem { place: format!("flows[{flow}].traffic"), message: message.to_string() });
+        }
+        self.change_traffic(flow, Some(&traffic));
+        self.scenario.flows[flow].traffic = traffic;
+        Ok(())
+    }
+
+    /// Let a flow's application give nothing from now on, until [`Simulation::set_traffic`] lets it go on. What it had
+    /// given and was not sent yet is withdrawn.
+    pub fn pause_flow(&mut self, flow: usize) {
+        self.change_traffic(flow, None);
+    }
+
+    fn change_traffic(&mut self, flow: usize, traffic: Option<&Traffic>) {
+        let stream = Stream::new(self.scenario.seed, Purpose::Traffic, flow as u64);
+        self.change_sender(flow, |sender, now| sender.set_traffic(now, traffic, stream));
+        // A flow's first packets may come at another time now.
+        self.end_shortcuts();
+    }
+
+    fn change_sender(&mut self, flow: usize, change: impl FnOnce(&mut Sender, u64)) {
+        let (host, endpoint) = self.places[flow][0];
+        if let Endpoint::Sender(sender) = &mut self.hosts[host].endpoints[endpoint] {
+            change(sender, self.now);
+        }
+        self.hosts[host].touch(endpoint);
+        self.net.wake[host] = 0;
+    }
+
+    fn change(&mut self, link: LinkId, spec: LinkSpec, change: Change) -> Result<(), Problem> {
+        crate::check::check_link(&spec, &format!("links[{link}]"))?;
+        let old = std::mem::replace(&mut self.scenario.network.links[link], spec);
+        let before = self.net.links[link].clone();
+        if !matches!(change, Change::Loss(..)) {
+            let mut trial = self.net.links[link].clone();
+            trial.set_line(self.now, &change);
+            self.net.links[link] = trial;
+            self.graph.refresh(&self.net, self.smallest_packet);
+            self.net.links[link] = before;
+            if let Some(cycle) = graph::instant_cycle(&self.graph.waits) {
+                let problem = setup::instant_cycle_problem(&self.scenario, &self.graph, &cycle);
+                self.scenario.network.links[link] = old;
+                self.graph.refresh(&self.net, self.smallest_packet);
+                return Err(problem);
+            }
+        }
+        self.end_shortcuts();
+        self.net.links[link].change(self.now, change, &mut self.net.rings);
+        // What a link knew of its next departure may not hold any more.
+        for index in 0..self.graph.links.len() {
+            let stage = self.hosts.len() + index;
+            self.quiet[stage] = self.link_quiet_until(index, self.done[stage]);
+        }
+        // What is on its way may come at another time.
+        self.net.wake[..self.hosts.len()].fill(0);
+        Ok(())
+    }
+
+    pub(super) fn end_shortcuts(&mut self) {
+        self.opening.end();
+        self.echoes.fill(Echo::default());
+        self.net.links.iter_mut().for_each(|link| link.transparent = false);
+    }
+}
+
+fn made_for_less(link: LinkId, what: &str) -> Problem {
+    Problem {
+        place: format!("links[{link}]"),
+        message: format!("it was made without {what}; say that in the scenario, from the beginning"),
+    }
+}
