@@ -13,7 +13,7 @@ mod undo;
 
 use super::sender::Sender;
 use super::{NEVER, expand};
-use crate::packet::{Emit, Packet, SackBlocks};
+use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
 use cwnd_cc::{DupAck, Nanos, State};
 pub(super) use output::Leave;
 use output::Use;
@@ -119,6 +119,9 @@ impl Sender {
         if told.delivered + told.advanced + marked + lost > 0 {
             let usage = self.linux().usage;
             self.ack.cwnd_limited = usage.is_limited(&self.window);
+            // While it grows, every ACK advertises another window.
+            let same_window = self.una > self.config.growing_window;
+            self.ack.predicted = told.advanced > 0 && packet.flags & (SACK | ECE) == 0 && same_window;
             self.tell_algorithm(now, told.delivered, told.advanced, lost, marked, rtt, prior_in_flight);
         }
         if !self.needs.owns_recovery && matches!(self.state, State::Recovery | State::Cwr) {

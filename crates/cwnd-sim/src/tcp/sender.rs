@@ -38,6 +38,8 @@ pub struct SenderConfig {
     pub ack_size: u32,
     /// The receiver's window, segments.
     pub receive_window: u64,
+    /// With [`Recovery::Linux`]: how many segments let the window grow that the receiver advertises.
+    pub growing_window: u64,
     /// Whether the window grows only when it is in use (RFC 7661's question, Linux's answer).
     pub validate_cwnd: bool,
     /// Initial values and arithmetic of the window.
