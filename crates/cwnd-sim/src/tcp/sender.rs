@@ -95,6 +95,8 @@ pub struct SenderCounts {
     pub congestion_events: u64,
     /// Segments that ACKs said are delivered.
     pub delivered: u64,
+    /// Segments that ACKs said have come again (RFC 2883).
+    pub duplicates: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,6 +51,9 @@ const BUFFER: u32 = 65_215;
 const BURSTS_A_SECOND: f64 = 1024.0;
 const LEAST_BURST: u32 = 2;
 
+/// On short paths a burst is longer, by a buffer divided by two for each of these steps of the least round-trip time, ns.
+const SHORT_STEP: u64 = 512_000;
+
 /// A burst waits for more of the window only if the last one left within this time, and the next ACK is expected within
 /// it, ns.
 const RECENT: u64 = 1_000_000;
@@ -118,7 +121,7 @@ impl Sender {
     /// The next lost segment is retransmitted.
     pub(in crate::tcp) fn send_copy(&mut self, now: u64, in_flight: u32, out: &mut impl Emit) {
         let segment = self.board.take_retransmit(self.una);
-        self.linux().undo.first_copy.get_or_insert(now);
+        self.linux().undo.on_copy(now);
         self.linux().rack.copies.push_back((now, segment));
         self.linux().reduction.out += 1;
         self.emit_segment(now, segment, in_flight, AGAIN, out);
@@ -243,7 +246,8 @@ impl Sender {
         !enough && expected <= now + RECENT.min(srtt / 2)
     }
 
-    /// Segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times else.
+    /// Segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times else; more on
+    /// paths of a few milliseconds.
     fn burst_size(&self) -> u32 {
         let window = &self.window;
         let rate = if window.pacing_rate.is_finite() {
@@ -254,7 +258,9 @@ impl Sender {
             let srtt = if self.rtt.is_known() { self.rtt.srtt() } else { 1_000_000 };
             gain * window.cwnd.max((self.next - self.una) as f64) * 1e9 / srtt.max(1) as f64
         };
-        let most = (BUFFER / window.mss()).max(LEAST_BURST);
-        ((rate / BURSTS_A_SECOND) as u32).clamp(LEAST_BURST, most)
+        let steps = if self.rtt.is_known() { self.rtt.min / SHORT_STEP } else { u64::MAX };
+        let short = if steps < 32 { BUFFER >> steps } else { 0 };
+        let bytes = (rate / BURSTS_A_SECOND * f64::from(window.mss())) as u32;
+        (bytes.saturating_add(short).min(BUFFER) / window.mss()).max(LEAST_BURST)
     }
 }
