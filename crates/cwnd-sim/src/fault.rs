@@ -49,8 +49,8 @@ pub enum Fault {
     LongReorderingWindow,
     /// Proportional rate reduction takes shares of one segment more than there were.
     ShareOfMore,
-    /// Of several segments acknowledged the first counts for RACK, not the last.
-    FirstForRack,
+    /// An ACK that goes the short way leaves the retransmission timer alone.
+    ShortWayForgetsTimer,
 }
 
 /// All of them.
@@ -77,7 +77,7 @@ pub const ALL: [Fault; 23] = [
     Fault::NotSettled,
     Fault::LongReorderingWindow,
     Fault::ShareOfMore,
-    Fault::FirstForRack,
+    Fault::ShortWayForgetsTimer,
 ];
 
 #[cfg(feature = "faults")]

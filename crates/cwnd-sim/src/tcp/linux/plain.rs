@@ -44,15 +44,16 @@ impl Sender {
         let linux = self.linux();
         let first = linux.sent.of(una);
         let last = linux.sent.of(cumulative - 1);
-        let latest = if fault::is(Fault::FirstForRack) { (una, first) } else { (cumulative - 1, last) };
-        linux.rack.advance(now, latest.0, latest.1, least);
+        linux.rack.advance(now, cumulative - 1, last, least);
         self.una = cumulative;
         self.dup_acks = 0;
         let told = Delivery { delivered: acked, advanced: acked, ..Delivery::default() };
         let rtt = self.take_round_trip(now - first.at, now - last.at);
         self.counts.delivered += u64::from(acked);
         self.timeouts_in_row = 0;
-        self.set_linux_timer(now);
+        if !fault::is(Fault::ShortWayForgetsTimer) {
+            self.set_linux_timer(now);
+        }
         self.tell_linux_algorithm(now, &told, 0, true, rtt, prior_in_flight);
         self.transmit_linux(now, Repair::Nothing, out);
     }
