@@ -59,7 +59,7 @@ const SHORT_STEP: u64 = 512_000;
 const RECENT: u64 = 1_000_000;
 
 /// ... and only while less than this part of the window is free.
-const ENOUGH: f64 = 3.0;
+const ENOUGH: u32 = 3;
 
 impl Sender {
     /// After an ACK or a timer: repair, and send what the window lets go.
@@ -215,14 +215,14 @@ impl Sender {
             return Leave::Now;
         }
         let room = cwnd - in_flight;
-        let per_buffer = u64::from((BUFFER / self.window.mss()).max(1));
-        let in_buffer = per_buffer - self.next % per_buffer;
-        let there = in_buffer.min(self.data_end - self.next) as u32;
-        let is_last = u64::from(there) == self.data_end - self.next;
         let most = self.burst_size();
-        if there > 1 && self.waits_for_more(now, room, there, is_last, most) {
-            return Leave::Later;
+        if room < most && !self.is_enough(room) && self.expects_more(now) {
+            let there = self.in_buffer();
+            if there > 1 && (room < there || u64::from(there) == self.data_end - self.next) {
+                return Leave::Later;
+            }
         }
+        let there = self.in_buffer();
         // At least two bursts a window.
         let burst = room.min((cwnd / 2).max(1)).min(most).min(there);
         self.linux().usage.burst = burst;
@@ -230,20 +230,27 @@ impl Sender {
         Leave::Now
     }
 
-    fn waits_for_more(&mut self, now: u64, room: u32, there: u32, is_last: bool, most: u32) -> bool {
+    /// Segments of the buffer that is under way.
+    fn in_buffer(&self) -> u32 {
+        let per_buffer = u64::from((BUFFER / self.window.mss()).max(1));
+        (per_buffer - self.next % per_buffer).min(self.data_end - self.next) as u32
+    }
+
+    /// A large part of the window is free.
+    fn is_enough(&self, room: u32) -> bool {
+        room >= self.window.cwnd as u32 / ENOUGH
+    }
+
+    /// Whether it may soon be more: something left just now, and the ACK of the first outstanding segment is due.
+    fn expects_more(&mut self, now: u64) -> bool {
         let recovers = matches!(self.state, State::Recovery | State::Loss);
-        let recently = now <= self.linux().usage.wrote_at + RECENT;
-        if recovers || !recently || self.una == self.next {
+        let (una, next, srtt) = (self.una, self.next, self.rtt.srtt());
+        let linux = self.linux();
+        let recently = now <= linux.usage.wrote_at + RECENT;
+        if recovers || !recently || una == next {
             return false;
         }
-        let enough = room >= most
-            || (!is_last && room >= there)
-            || f64::from(room) >= libm::floor(self.window.cwnd / ENOUGH);
-        let una = self.una;
-        let srtt = self.rtt.srtt();
-        // The ACK of the first outstanding segment is likely to come soon.
-        let expected = self.linux().sent.of(una).at + srtt;
-        !enough && expected <= now + RECENT.min(srtt / 2)
+        linux.sent.of(una).at + srtt <= now + RECENT.min(srtt / 2)
     }
 
     /// Segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times else; more on
@@ -253,7 +260,10 @@ impl Sender {
         let rate = if window.pacing_rate.is_finite() {
             window.pacing_rate / f64::from(window.mss())
         } else {
-            let slow_start = window.cwnd < window.whole(window.ssthresh / 2.0);
+            // Mostly it is plain on which side of half the threshold the window is.
+            let half = window.ssthresh / 2.0;
+            let slow_start =
+                window.cwnd < half && (window.cwnd + 1.0 <= half || window.cwnd < window.whole(half));
             let gain = if slow_start { 2.0 } else { 1.2 };
             let srtt = if self.rtt.is_known() { self.rtt.srtt() } else { 1_000_000 };
             gain * window.cwnd.max((self.next - self.una) as f64) * 1e9 / srtt.max(1) as f64
