@@ -104,6 +104,19 @@ fn duplicates_make_the_reordering_window_longer() {
     assert_eq!(bench.sender.deadline(), (250 + 50 + 2) * MS);
 }
 
+#[test]
+fn a_hole_that_is_filled_late_is_reordering() {
+    // Three SACKs are enough where none was seen: 0 goes again. Then the original is answered (the echo is of 5 ms), four
+    // are acknowledged, and the reduction is undone.
+    let mut bench = Bench::started(config(10.0, true), Fake::fixed());
+    assert_eq!(bench.sack(100 * MS, 0, &[(1, 4)]), [0, 10]);
+    bench.ack(105 * MS, 4);
+    assert_eq!((bench.windows(), bench.notes().undone), ((10.0, f64::INFINITY), 1));
+    // The next three do not hurry: 25 ms and two ticks.
+    bench.sack(110 * MS, 4, &[(5, 8)]);
+    assert_eq!((bench.sender.state(), bench.sender.deadline()), (State::Disorder, 137 * MS));
+}
+
 /// One segment may be outstanding, so that a probe can only send it again: after the ACK of the first, the second goes.
 fn one_at_a_time() -> Bench {
     let mut bench = Bench::started(SenderConfig { receive_window: 1, ..config(10.0, true) }, Fake::fixed());

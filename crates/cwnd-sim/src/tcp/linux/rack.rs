@@ -9,9 +9,6 @@ use std::collections::VecDeque;
 /// Segments SACKed that mean a loss where no reordering was seen, at first (RFC 8985's RACK.dup_thresh).
 const DUP_THRESH: u32 = 3;
 
-/// Linux: the most that the degree of reordering is taken for.
-const MOST_REORDERING: u64 = 300;
-
 /// So many recoveries without a duplicate, and the reordering window is the least again (RFC 8985's
 /// RACK.reo_wnd_persist).
 const PERSISTENCE: u32 = 16;
@@ -28,9 +25,8 @@ pub struct Rack {
     rtt: u64,
     /// Something was delivered since losses were looked for last.
     advanced: bool,
-    /// Reordering has been seen, and of so many segments.
+    /// Reordering has been seen. (Linux also counts of how many segments, which then matters no more.)
     reordering_seen: bool,
-    reordering: u64,
     /// The reordering window is so many quarters of the least round-trip time (RACK.reo_wnd_mult), for so many recoveries
     /// to come.
     steps: u64,
@@ -52,7 +48,6 @@ impl Default for Rack {
             rtt: 0,
             advanced: false,
             reordering_seen: false,
-            reordering: u64::from(DUP_THRESH),
             steps: 1,
             persists: 0,
             round: None,
@@ -78,17 +73,7 @@ impl Rack {
 
     /// `lowest` came after `highest` did, which was sent later.
     pub fn on_reordering(&mut self, lowest: u64, highest: u64) {
-        if lowest < highest {
-            self.reordering = self.reordering.max((highest + 1 - lowest).min(MOST_REORDERING));
-            self.reordering_seen = true;
-        }
-    }
-
-    /// A timeout came where so many segments were SACKed: the degree of reordering was taken for too much.
-    pub fn doubt_reordering(&mut self, sacked: u32) {
-        if sacked >= DUP_THRESH {
-            self.reordering = u64::from(DUP_THRESH);
-        }
+        self.reordering_seen |= lowest < highest;
     }
 
     /// Section 6.2, step 4: what was sent again came twice, so that the window was too short. `una` and `next` are the
@@ -140,9 +125,9 @@ impl Sender {
     /// Section 6.2, step 4: how much reordering is tolerated, ns.
     fn reordering_window(&mut self) -> u64 {
         let in_recovery = matches!(self.state, State::Recovery | State::Loss);
-        let sacked = u64::from(self.board.sacked);
+        let sacked = self.board.sacked;
         let rack = &self.linux().rack;
-        if !rack.reordering_seen && (in_recovery || sacked >= rack.reordering) {
+        if !rack.reordering_seen && (in_recovery || sacked >= DUP_THRESH) {
             return 0;
         }
         let least = if self.rtt.is_known() { self.rtt.min } else { 0 };

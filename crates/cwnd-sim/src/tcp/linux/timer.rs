@@ -188,10 +188,6 @@ impl Sender {
         self.counts.timeouts += 1;
         let fresh = !matches!(self.state, State::Recovery | State::Loss);
         let repeated = self.timeouts_in_row > 0;
-        if fresh {
-            let sacked = self.board.sacked;
-            self.linux().rack.doubt_reordering(sacked);
-        }
         self.lose_after_timeout(now);
         // What an episode has answered is not answered again.
         let answer = matches!(self.state, State::Open | State::Disorder)
