@@ -42,6 +42,9 @@ pub struct Ack {
     pub in_flight: u32,
     /// Segments in flight before this ACK.
     pub prior_in_flight: u32,
+    /// The ACK came as expected: it acknowledges new data, carries no SACK block and no mark, and advertises the
+    /// window that the one before did (Linux then takes its short way).
+    pub predicted: bool,
     /// The state after this ACK.
     pub state: State,
     /// The flow was using its whole window; growth means something only then.

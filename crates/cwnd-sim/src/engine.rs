@@ -3,15 +3,19 @@
 use crate::factory::Factory;
 use crate::simulation::Simulation;
 use cwnd_scenario::{
-    Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Sample, Scenario, Time, Trace,
+    Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Recovery, Sample, Scenario, Time,
+    Trace,
 };
 
 /// The packet-level simulator.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Simulator;
 
-/// Counts up whenever the outcome of any scenario changes, so that stored results are told apart.
+/// Counts up whenever outcomes change, so that stored results are told apart.
 pub const VERSION: u32 = 6;
+
+/// Counts up whenever none change but those of senders that recover as Linux does.
+pub const LINUX_VERSION: u32 = 1;
 
 /// The queues of all links are traced while there are no more than so many; else those of the bottleneck
 /// and of the link against it.
@@ -33,7 +37,11 @@ impl Engine for Simulator {
             .collect();
         algorithms.sort_unstable();
         algorithms.dedup();
-        format!("cwnd-sim v{VERSION}\n{}\n{:?}", algorithms.join("\n"), nameless(scenario))
+        let version = match scenario.stack.recovery {
+            Recovery::Linux => format!("{VERSION}.{LINUX_VERSION}"),
+            Recovery::Prr | Recovery::Ns2 => VERSION.to_string(),
+        };
+        format!("cwnd-sim v{version}\n{}\n{:?}", algorithms.join("\n"), nameless(scenario))
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {

@@ -45,10 +45,16 @@ pub enum Fault {
     NotTakenBack,
     /// Transmitter and line of a link that keeps its queue are not told what was reckoned for them.
     NotSettled,
+    /// Reordering is tolerated a quarter longer (RFC 8985).
+    LongReorderingWindow,
+    /// Proportional rate reduction takes shares of one segment more than there were.
+    ShareOfMore,
+    /// An ACK that goes the short way leaves the retransmission timer alone.
+    ShortWayForgetsTimer,
 }
 
 /// All of them.
-pub const ALL: [Fault; 20] = [
+pub const ALL: [Fault; 23] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
@@ -69,6 +75,9 @@ pub const ALL: [Fault; 20] = [
     Fault::PromisesTooMuch,
     Fault::NotTakenBack,
     Fault::NotSettled,
+    Fault::LongReorderingWindow,
+    Fault::ShareOfMore,
+    Fault::ShortWayForgetsTimer,
 ];
 
 #[cfg(feature = "faults")]
@@ -76,10 +85,10 @@ thread_local! {
     static ACTIVE: std::cell::Cell<Option<Fault>> = const { std::cell::Cell::new(None) };
 }
 
-/// Put a fault into the engine, as far as this thread runs it, or take it out.
+/// Put a fault into the engine, as far as this thread runs it, or take it out. Returns the one before.
 #[cfg(feature = "faults")]
-pub fn set(fault: Option<Fault>) {
-    ACTIVE.set(fault);
+pub fn set(fault: Option<Fault>) -> Option<Fault> {
+    ACTIVE.replace(fault)
 }
 
 /// Whether a fault is there.

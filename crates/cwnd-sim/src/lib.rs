@@ -31,6 +31,6 @@ mod solo;
 pub mod tcp;
 pub mod watch;
 
-pub use engine::{Simulator, VERSION, run_with};
+pub use engine::{LINUX_VERSION, Simulator, VERSION, run_with};
 pub use factory::{Factory, registered};
 pub use simulation::{FlowState, Simulation};

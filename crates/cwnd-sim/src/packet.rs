@@ -96,6 +96,14 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
+    /// These, and before them a block that tells what came again (RFC 2883). There is room for one.
+    pub fn after(mut self, block: (u32, u32)) -> SackBlocks {
+        self.blocks.rotate_right(1);
+        self.blocks[0] = block;
+        self.len += 1;
+        self
+    }
+
     /// Those that count.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {

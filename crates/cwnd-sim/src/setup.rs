@@ -79,6 +79,7 @@ pub fn endpoints(
                 StackProfile::Ns2 => UNBOUNDED,
                 StackProfile::Linux => u64::from(stack.receive_window),
             },
+            growing_window: growing_window(stack),
             recovery: stack.recovery,
             sack: stack.sack,
             timestamps: stack.timestamps,
@@ -120,7 +121,7 @@ pub fn endpoints(
             },
             ecn,
             linux: stack.recovery == Recovery::Linux,
-            growing_window: u64::from(stack.receive_window.saturating_sub(FIRST_WINDOW / stack.payload)) / 2,
+            growing_window: growing_window(stack),
         };
         endpoints.push([
             Endpoint::Sender(Box::new(Sender::new(sender, algorithm))),
@@ -145,6 +146,11 @@ fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
         Ecn::Classic => EcnMode::Classic,
         Ecn::Exact => EcnMode::Exact,
     })
+}
+
+/// How many packets let the window grow that the receiver advertises, by two each.
+fn growing_window(stack: &Stack) -> u64 {
+    u64::from(stack.receive_window.saturating_sub(FIRST_WINDOW / stack.payload)) / 2
 }
 
 /// When a flow that starts at `start`, on the engine's clock, should be complete.

@@ -1,6 +1,6 @@
 //! One measurement: a process that runs one scenario.
 
-use super::rows::{COMMON, Row};
+use super::rows::{COMMON, Row, STACK};
 use crate::command;
 use serde::Deserialize;
 use std::io::{BufReader, Read};
@@ -21,7 +21,8 @@ const SHORT: u32 = 10;
 const LONGER: u32 = 30;
 
 fn add_arguments(command: &mut Command, row: &Row, seconds: u32) {
-    command.args(COMMON).args(row.arguments).args(["--duration", &format!("{seconds} s")]);
+    let stack = if row.arguments.contains(&"--stack") { &[] } else { STACK };
+    command.args(COMMON).args(stack).args(row.arguments).args(["--duration", &format!("{seconds} s")]);
 }
 
 /// What is read of the document that `cwnd compare --json` prints.

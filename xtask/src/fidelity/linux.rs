@@ -39,12 +39,17 @@ pub fn run(seeds: usize) -> Result<bool, String> {
     let flows = lossless::ask(&cwnd, &recordings)?;
     let mut findings = lossless::compare(&flows);
     findings.add(matrix::print(&flows, &recordings));
-    findings.add(lossy::compare(&cwnd, &recordings, seeds)?);
-    findings.add(pairs::compare(&cwnd, &recordings)?);
+    let lossy = lossy::compare(&cwnd, &recordings, seeds)?;
+    let pairs = pairs::compare(&cwnd, &recordings)?;
+    let tables = [lossy.text.clone(), pairs.text.clone()];
+    findings.add(lossy);
+    findings.add(pairs);
     let (judged, known) = judge(&findings.missed)?;
     findings.text += &judged;
     print!("{}", findings.text);
-    let page = page::write(&flows)?;
+    let [lossy, pairs] = tables;
+    let curves = pairs::curves(&cwnd)?;
+    let page = page::write(&page::Contents { flows, recordings, lossy, pairs, curves, judged })?;
     println!("\nBoth curves of each flow: {}", page.display());
     keep(&findings.text)?;
     Ok(known)

@@ -18,20 +18,23 @@
 //! Readings:
 //! - The window is set where the loss is found, as the papers have it. Linux halves for the time of recovery
 //!   and sets `W = ssthresh = BWE RTTmin` at its end, up or down: `set_at = recovery-end`. It then knows what
-//!   came through during the recovery, which is less.
+//!   came through during the recovery, and counts it by its own rules, which see less of it
+//!   (`westwood/counted.rs`).
 //! - *ssthresh may be over W*, so that a loss in the slow start after a timeout does not end it (the papers'
 //!   "if W > ssthresh"). The window itself is never raised.
-//! - RTTmin is the least of the connection; Linux takes it from the smoothed RTT and forgets it at a timeout.
-//! - Before the first estimate, and so in the first 50 ms, it halves as Reno.
+//! - RTTmin is the least of the connection; Linux forgets it at a timeout.
+//! - Before the first estimate, and so in the first 50 ms, it halves as Reno; Linux leaves two segments.
 
+mod counted;
 #[cfg(test)]
 mod tests;
 
 use crate::parts::{bandwidth::BandwidthFilter, reno};
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, DupAck, Init, Nanos,
+    ParameterSet, Signal, Window, build,
 };
+use counted::Counted;
 
 /// What the registry says of it.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -49,7 +52,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (westwood), ns-2, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: WestwoodParameters::PARAMETERS,
     build: build::<Westwood>,
 };
@@ -59,7 +62,7 @@ words! {
     pub enum SetAt {
         /// Where the loss is found.
         Loss = "loss",
-        /// Where recovery ends; until then it is half.
+        /// Where recovery ends; until then it is half. The bandwidth is counted as in Linux.
         RecoveryEnd = "recovery-end",
     }
 }
@@ -76,7 +79,9 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Westwood {
     parameters: WestwoodParameters,
+    /// The bandwidth where the window is set at the loss, and where it is at the end of recovery.
     bandwidth: BandwidthFilter,
+    counted: Counted,
     /// The loss that is being recovered from.
     loss: Option<Loss>,
 }
@@ -84,22 +89,39 @@ pub struct Westwood {
 #[derive(Clone, Copy, Debug)]
 struct Loss {
     cwnd: f64,
-    min_rtt: Nanos,
 }
 
 impl Configurable for Westwood {
     type Parameters = WestwoodParameters;
 
     fn new(parameters: WestwoodParameters) -> Self {
-        Westwood { parameters, bandwidth: BandwidthFilter::default(), loss: None }
+        Westwood {
+            parameters,
+            bandwidth: BandwidthFilter::default(),
+            counted: Counted::default(),
+            loss: None,
+        }
     }
 }
 
 impl CongestionControl for Westwood {
+    fn init(&mut self, _window: &mut Window, init: &Init) {
+        self.counted.begin(init.now);
+    }
+
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        self.bandwidth.on_ack(ack);
+        match self.parameters.set_at {
+            SetAt::Loss => drop(self.bandwidth.on_ack(ack)),
+            SetAt::RecoveryEnd => self.counted.on_ack(ack, window.mss()),
+        }
         reno::increase(window, ack);
+    }
+
+    fn on_dup_ack(&mut self, window: &mut Window, dup: &DupAck) {
+        if self.parameters.set_at == SetAt::RecoveryEnd {
+            self.counted.on_dup_ack(dup.now, window.mss());
+        }
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
@@ -109,30 +131,31 @@ impl CongestionControl for Westwood {
         }
         let Congestion { kind, min_rtt, .. } = *congestion;
         let cwnd = window.cwnd;
-        let needed = self.bandwidth.pipe(min_rtt).unwrap_or(cwnd / 2.0);
+        let needed = match self.parameters.set_at {
+            SetAt::Loss => self.bandwidth.pipe(min_rtt).unwrap_or(cwnd / 2.0),
+            SetAt::RecoveryEnd if kind == CongestionKind::Timeout => self.counted.pipe(window.mss()),
+            SetAt::RecoveryEnd => cwnd / 2.0,
+        };
+        window.reduce_to(needed);
         if kind == CongestionKind::Timeout {
-            return window.reduce_to(needed);
+            return self.counted.forget_least_rtt();
         }
-        self.loss = Some(Loss { cwnd, min_rtt });
-        match self.parameters.set_at {
-            SetAt::Loss => {
-                window.reduce_to(needed);
-                window.recovery_cwnd = Some(window.ssthresh.min(cwnd));
-            }
-            SetAt::RecoveryEnd => window.reduce_to(cwnd / 2.0),
+        self.loss = Some(Loss { cwnd });
+        if self.parameters.set_at == SetAt::Loss {
+            window.recovery_cwnd = Some(window.ssthresh.min(cwnd));
         }
     }
 
-    fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
+    fn on_recovery_exit(&mut self, window: &mut Window, now: Nanos) {
         let Some(loss) = self.loss.take() else { return };
         match self.parameters.set_at {
             SetAt::Loss if window.cwnd > loss.cwnd => window.set_cwnd(loss.cwnd),
             SetAt::Loss => {}
             SetAt::RecoveryEnd => {
-                if let Some(needed) = self.bandwidth.pipe(loss.min_rtt) {
-                    window.set_ssthresh(needed);
-                    window.set_cwnd(window.ssthresh);
-                }
+                // The ACK that ends it may end a span first.
+                self.counted.end_span(now, window.mss());
+                window.set_ssthresh(self.counted.pipe(window.mss()));
+                window.set_cwnd(window.ssthresh);
             }
         }
     }

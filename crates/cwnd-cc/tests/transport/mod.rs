@@ -175,6 +175,7 @@ impl Flow {
             min_rtt: self.min_rtt,
             in_flight: self.in_flight,
             prior_in_flight,
+            predicted: !recovering && !marked && lost == 0,
             state: if recovering { State::Recovery } else { State::Open },
             cwnd_limited: limited,
             app_limited: !limited,

@@ -3,7 +3,9 @@
 //! What follows was put together from the RFCs and from facts about Linux 6.1; the recordings that
 //! `cargo xtask fidelity --linux` holds it against are of that. Without SACK the sender is the one of `recovery.rs`.
 
+mod duplicates;
 mod output;
+mod plain;
 mod rack;
 mod reduction;
 mod sent;
@@ -13,7 +15,7 @@ mod undo;
 
 use super::sender::Sender;
 use super::{NEVER, expand};
-use crate::packet::{Emit, Packet, SackBlocks};
+use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
 use cwnd_cc::{DupAck, Nanos, State};
 pub(super) use output::Leave;
 use output::Use;
@@ -32,6 +34,8 @@ pub(super) struct Linux {
     undo: Undo,
     timer: Timer,
     pub usage: Use,
+    /// No ACK goes the short way.
+    in_detail: bool,
 }
 
 /// What an ACK delivered.
@@ -50,6 +54,9 @@ struct Delivery {
     has_retransmitted: bool,
     /// A segment of before the recovery point that was never retransmitted is delivered.
     has_original: bool,
+    /// What was sent again came twice, and whether that was the probe alone.
+    duplicate: bool,
+    duplicate_of_probe: bool,
     /// The lowest segment delivered that was never retransmitted and lies below one SACKed before.
     reordered: Option<u64>,
 }
@@ -73,22 +80,30 @@ impl Sender {
         blocks: Option<&SackBlocks>,
         out: &mut impl Emit,
     ) {
+        let cumulative = expand(self.una, packet.seq).min(self.next);
+        if self.is_plain_for_linux(packet, cumulative) {
+            return self.on_plain_linux_ack(now, cumulative, out);
+        }
         self.integrate_cwnd(now);
         self.board.cover(self.una, self.next);
         self.ack.now = Nanos(now);
         self.newly_lost = 0;
         let prior_in_flight = self.in_flight();
         let highest = self.board.highest_sacked();
-        let cumulative = expand(self.una, packet.seq).min(self.next);
 
         let mut told = Delivery::default();
         if let Some(blocks) = blocks {
+            self.take_duplicates(cumulative, blocks, &mut told);
             self.take_linux_blocks(now, cumulative, highest, blocks, &mut told);
         }
         if cumulative > self.una {
             self.acknowledge_linux(now, cumulative, highest, &mut told);
         }
         self.note_reordering(&told, highest);
+        if told.duplicate && !told.duplicate_of_probe {
+            let (una, next) = (self.una, self.next);
+            self.linux().rack.on_duplicate(una, next);
+        }
         let rtt = self.sample_round_trip(now, packet, &told);
         let mut set_timer = told.advanced > 0 || self.was_head_sent_since(&told);
         let marked = self.note_marks(packet, told.delivered);
@@ -106,7 +121,8 @@ impl Sender {
         }
         let mut repair = Repair::Nothing;
         let lost_before = self.linux().rack.lost;
-        if told.advanced == 0 || told.sacked > 0 || marked > 0 || self.state != State::Open {
+        let dubious = told.advanced == 0 || told.sacked > 0 || told.duplicate || marked > 0;
+        if dubious || self.state != State::Open {
             let changed = self.change_linux_state(now, packet, &told, marked > 0);
             repair = changed.repair;
             set_timer &= !changed.waits_for_reordering;
@@ -117,14 +133,31 @@ impl Sender {
         self.newly_lost = (self.linux().rack.lost - lost_before) as u32;
         let lost = self.newly_lost;
         if told.delivered + told.advanced + marked + lost > 0 {
-            let usage = self.linux().usage;
-            self.ack.cwnd_limited = usage.is_limited(&self.window);
-            self.tell_algorithm(now, told.delivered, told.advanced, lost, marked, rtt, prior_in_flight);
+            let plain = told.advanced > 0 && packet.flags & (SACK | ECE) == 0;
+            self.tell_linux_algorithm(now, &told, marked, plain, rtt, prior_in_flight);
         }
         if !self.needs.owns_recovery && matches!(self.state, State::Recovery | State::Cwr) {
             self.reduce_linux_window(told.delivered, told.advanced > 0, lost);
         }
         self.transmit_linux(now, repair, out);
+    }
+
+    /// `plain`: the ACK acknowledges and says nothing else.
+    fn tell_linux_algorithm(
+        &mut self,
+        now: u64,
+        told: &Delivery,
+        marked: u32,
+        plain: bool,
+        rtt: Option<u64>,
+        prior_in_flight: u32,
+    ) {
+        let usage = self.linux().usage;
+        self.ack.cwnd_limited = usage.is_limited(&self.window);
+        // While it grows, every ACK advertises another window.
+        self.ack.predicted = plain && self.una > self.config.growing_window;
+        let lost = self.newly_lost;
+        self.tell_algorithm(now, told.delivered, told.advanced, lost, marked, rtt, prior_in_flight);
     }
 
     fn linux(&mut self) -> &mut Linux {
@@ -218,19 +251,21 @@ impl Sender {
             last = first;
         }
         match (first, last) {
-            (Some(first), Some(last)) => {
-                self.rtt.sample(first);
-                self.rtt.note_least(last);
-                self.rtt.backoff = 0;
-                self.latest_rtt = last;
-                Some(last)
-            }
+            (Some(first), Some(last)) => self.take_round_trip(first, last),
             _ => {
                 self.silent_acks += 1;
                 self.latest_rtt = self.ack.rtt.map_or(self.latest_rtt, |latest| latest.0);
                 None
             }
         }
+    }
+
+    fn take_round_trip(&mut self, first: u64, last: u64) -> Option<u64> {
+        self.rtt.sample(first);
+        self.rtt.note_least(last);
+        self.rtt.backoff = 0;
+        self.latest_rtt = last;
+        Some(last)
     }
 
     /// The timer starts anew also where what was SACKed was sent after the first outstanding segment was: that one has

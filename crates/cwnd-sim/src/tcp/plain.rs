@@ -145,6 +145,7 @@ impl Sender {
         self.rtt.backoff = 0;
         let ack = &mut self.ack;
         ack.lost = 0;
+        ack.predicted = true;
         ack.state = State::Open;
         ack.app_limited = self.next >= self.data_end;
         ack.round = self.round;

@@ -69,6 +69,8 @@ pub struct Receiver {
     echoing: bool,
     /// With [`ReceiverConfig::linux`].
     habits: Habits,
+    /// What came again and no ACK has told of (RFC 2883).
+    duplicate: Option<(u64, u64)>,
     /// Counts so far.
     pub counts: ReceiverCounts,
 }
@@ -86,6 +88,7 @@ impl Receiver {
             deadline: NEVER,
             echoing: false,
             habits: Habits::new(config.growing_window),
+            duplicate: None,
             counts: ReceiverCounts::default(),
             config,
         }
@@ -222,6 +225,9 @@ impl Receiver {
             self.hold(segment);
         }
         if self.config.linux {
+            if known && self.config.sack_blocks > 0 {
+                self.note_duplicate(segment);
+            }
             if segment < self.next {
                 self.habits.hurry();
             }
@@ -278,7 +284,12 @@ impl Receiver {
         self.unacknowledged = 0;
         self.deadline = NEVER;
         self.habits.on_ack(self.next);
-        let blocks = self.blocks.latest(self.config.sack_blocks);
+        let blocks = match self.duplicate.take() {
+            Some((from, to)) => {
+                self.blocks.latest(self.config.sack_blocks - 1).after((from as u32, to as u32))
+            }
+            None => self.blocks.latest(self.config.sack_blocks),
+        };
         let (base, each) = self.config.sack_sizes;
         let extra = if blocks.len > 0 { base + each * blocks.len } else { 0 };
         let mut ack = Packet {
@@ -295,6 +306,16 @@ impl Receiver {
             out.emit_sack(now, ack, &blocks);
         } else {
             out.emit(now, ack);
+        }
+    }
+
+    /// A segment came again. The next ACK tells of it, and of its neighbours; of another range it cannot.
+    fn note_duplicate(&mut self, segment: u64) {
+        match &mut self.duplicate {
+            None => self.duplicate = Some((segment, segment + 1)),
+            Some((_, to)) if *to == segment => *to += 1,
+            Some((from, _)) if *from == segment + 1 => *from = segment,
+            Some(_) => {}
         }
     }
 

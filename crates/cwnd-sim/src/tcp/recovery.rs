@@ -7,7 +7,7 @@
 
 use super::sender::Sender;
 use super::{NEVER, expand};
-use crate::packet::{ECE, Emit, Packet, SackBlocks};
+use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
 use cwnd_cc::{Congestion, CongestionKind, DupAck, EcnMode, Nanos, State};
 use cwnd_scenario::Recovery;
 
@@ -73,6 +73,7 @@ impl Sender {
             delivered += self.count_duplicate(now, sacked);
         }
         self.ack.now = Nanos(now);
+        self.ack.predicted = advanced > 0 && packet.flags & (SACK | ECE) == 0;
         self.newly_lost = self.detect_losses(now);
         let marked = self.note_marks(packet, delivered);
 

@@ -39,6 +39,8 @@ pub struct SenderConfig {
     pub ack_size: u32,
     /// The receiver's window, segments.
     pub receive_window: u64,
+    /// With [`Recovery::Linux`]: how many segments let the window grow that the receiver advertises.
+    pub growing_window: u64,
     /// Whether the window grows only when it is in use (RFC 7661's question, Linux's answer).
     pub validate_cwnd: bool,
     /// Initial values and arithmetic of the window.
@@ -94,6 +96,8 @@ pub struct SenderCounts {
     pub congestion_events: u64,
     /// Segments that ACKs said are delivered.
     pub delivered: u64,
+    /// Segments that ACKs said have come again (RFC 2883).
+    pub duplicates: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

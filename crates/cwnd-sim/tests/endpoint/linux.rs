@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Far, MS, only, receiver_config, sender_config, window};
 use crate::fake::Fake;
-use cwnd_cc::State;
+use cwnd_cc::{State, WindowConfig};
 use cwnd_scenario::Recovery;
 use cwnd_sim::packet::PUSH;
 use cwnd_sim::tcp::{ReceiverConfig, SenderConfig};
@@ -110,6 +110,25 @@ fn bursts_wait_for_more_of_the_window() {
     let burst: Vec<(u32, u16)> =
         bench.packets().iter().map(|(_, packet)| (packet.seq, packet.flags)).collect();
     assert_eq!(burst, [(21, 0), (22, 0), (23, PUSH)]);
+}
+
+#[test]
+fn short_paths_have_longer_bursts() {
+    // 1.2 times 20 segments in 3 ms are 7,812 B in 1/1024 s. A least round-trip time of 3 ms has five steps of 0.512 ms:
+    // 65,215 B / 2^5 = 2,037 B more, 9,849 B. So bursts of nine, not of seven.
+    let config = SenderConfig {
+        window: WindowConfig { initial_ssthresh: 2.0, ..window(20.0) },
+        recovery: Recovery::Linux,
+        validate_cwnd: true,
+        ..sender_config()
+    };
+    let mut bench = Bench::started(config, Fake::fixed());
+    bench.packets();
+    let ack =
+        cwnd_sim::packet::Packet { sent: 0, seq: 20, flags: cwnd_sim::packet::BARE, ..Default::default() };
+    bench.hand(3 * MS, ack, &[]);
+    let pushed = bench.packets().into_iter().filter(|(_, packet)| packet.is(PUSH));
+    assert_eq!(pushed.map(|(_, packet)| packet.seq).collect::<Vec<_>>(), [28, 37, 39]);
 }
 
 /// A receiver as Linux's, whose window grows with two packets.

@@ -46,7 +46,12 @@ impl Naive {
     /// Set up a scenario that has been checked. None if things would happen in no time, round in a circle.
     pub fn new(scenario: &Scenario, factory: Factory<'_>) -> Result<Option<Naive>, EngineError> {
         let (endpoints, origin) = setup::endpoints(scenario, factory)?;
-        let endpoints: Vec<Endpoint> = endpoints.into_iter().flatten().collect();
+        let mut endpoints: Vec<Endpoint> = endpoints.into_iter().flatten().collect();
+        for endpoint in &mut endpoints {
+            if let Endpoint::Sender(sender) = endpoint {
+                sender.take_every_ack_in_detail();
+            }
+        }
         let Some(wires) = Wires::new(scenario) else { return Ok(None) };
         let mut naive = Naive { scenario: scenario.clone(), endpoints, wires, now: 0, origin, handled: 0 };
         (0..naive.endpoints.len()).for_each(|endpoint| naive.set_timer(endpoint));
@@ -57,6 +62,10 @@ impl Naive {
     /// many events have been handled since the start: between two times, and not before the scenario's time
     /// zero. Returns whether it came to `time`.
     pub fn run_within(&mut self, time: Time, events: u64) -> bool {
+        without_fault(|| self.run(time, events))
+    }
+
+    fn run(&mut self, time: Time, events: u64) -> bool {
         let stop = time.0.saturating_add(self.origin);
         let mut last = 0;
         while let Some(at) = self.wires.next_at().filter(|&at| at < stop) {
@@ -199,6 +208,16 @@ impl Naive {
         }
         self.set_timer(2 * flow);
     }
+}
+
+/// The endpoints are the engine's own: a fault in them would be on both sides, so here it is out.
+fn without_fault<T>(run: impl FnOnce() -> T) -> T {
+    #[cfg(feature = "faults")]
+    let fault = cwnd_sim::fault::set(None);
+    let done = run();
+    #[cfg(feature = "faults")]
+    cwnd_sim::fault::set(fault);
+    done
 }
 
 fn deadline(endpoint: &Endpoint) -> u64 {

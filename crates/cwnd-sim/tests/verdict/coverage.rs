@@ -3,7 +3,7 @@
 use crate::generator::Action;
 use cwnd_scenario::{
     Counting, DelayedAck, Discipline, Ecn, Effects, FlowOutcome, FlowSpec, LinkId, LinkOutcome, LinkSpec,
-    Loss, Outcome, QueueLimit, Rate, Scenario, Schedule, Ties, Time, Traffic,
+    Loss, Outcome, QueueLimit, Rate, Recovery, Scenario, Schedule, Ties, Time, Traffic,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +34,7 @@ const FEATURES: &[&str] = &[
     "packet of the handshake dropped or lost",
     "retransmissions",
     "duplicates",
+    "duplicates that are told of, to a sender that has sent again",
     "timeouts",
     "rate, unlimited",
     "link that takes no time at all",
@@ -286,6 +287,11 @@ impl Coverage {
         for (spec, flow) in scenario.flows.iter().zip(&outcome.flows) {
             self.note("retransmissions", flow.retransmissions > 0);
             self.note("duplicates", flow.duplicates > 0);
+            let tells = scenario.stack.recovery == Recovery::Linux && scenario.stack.sack;
+            self.note(
+                "duplicates that are told of, to a sender that has sent again",
+                tells && flow.duplicates > 0 && flow.retransmissions > 0,
+            );
             self.note("timeouts", flow.timeouts > 0);
             self.note("start later than the others", spec.start > Time::ZERO && flow.packets_sent > 0);
             let short = scenario.stack.first_packet.is_some_and(|first| first < scenario.stack.full_packet());

@@ -10,13 +10,18 @@ use crate::table::{cells, table};
 /// Recordings nearer to each other than this count as one.
 const ALIKE: f64 = 0.06;
 
+/// The distances of our curve of an algorithm from all recordings, in the order of [`MODULES`].
+pub fn distances(both: &Both, recordings: &Recordings) -> [f64; MODULES.len()] {
+    MODULES.map(|module| recordings.lossless[module].0.distance(&both.ours.curve))
+}
+
 /// Print it; the nearest recording must be an algorithm's own, or one like it.
 pub fn print(flows: &[Both], recordings: &Recordings) -> Findings {
     let recorded = |module: &str| &recordings.lossless[module].0;
     let mut findings = Findings::default();
     let mut rows = Vec::new();
     for both in flows {
-        let distances = MODULES.map(|module| recorded(module).distance(&both.ours.curve));
+        let distances = distances(both, recordings);
         let nearest = (0..MODULES.len()).min_by(|&a, &b| distances[a].total_cmp(&distances[b])).unwrap_or(0);
         let own = is_like(both.case.module, MODULES[nearest], recorded);
         if !own && !both.case.by_means {
@@ -39,7 +44,7 @@ fn is_like<'a>(own: &str, nearest: &str, recorded: impl Fn(&str) -> &'a Curve) -
     own == nearest || recorded(own).distance(recorded(nearest)) < ALIKE
 }
 
-fn short(name: &str) -> String {
+pub fn short(name: &str) -> String {
     name.replace("cubic-nohystart", "nohystart").replace("dctcp-ecn50", "ecn50")
 }
 

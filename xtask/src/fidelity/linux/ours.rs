@@ -68,7 +68,7 @@ pub fn lossless(cwnd: &Path, case: &Case) -> Result<Flow, String> {
     over_path(&mut command, case);
     command.args([case.algorithm, "--start-jitter", "0 s", "--sample", "10 ms", "--trace"]).arg(&trace.0);
     command::output(&mut command)?;
-    trace.flow()
+    trace.flow(None)
 }
 
 /// A single flow with random loss, once for each seed; counted from the fifth second on.
@@ -88,6 +88,21 @@ pub fn pair(cwnd: &Path, cases: [&Case; 2], starts: usize) -> Result<Vec<Vec<Mea
     command.args(["--start-jitter", &format!("{} s", cases::RTT), "--repeats", &starts.to_string()]);
     command.args(["--warm-up", &format!("{} s", cases::PAIR_FROM)]);
     runs(&mut command)
+}
+
+/// The curves of a pair of flows that start exactly when the recorded ones did; times count from each flow's start.
+pub fn pair_curves(cwnd: &Path, cases: [&Case; 2]) -> Result<[Curve; 2], String> {
+    let trace = Trace::new();
+    let mut command = compare(cwnd, cases::PAIR_BUFFER, cases::PAIR_TIME);
+    command.args(["--flow", cases[0].algorithm]);
+    command.args(["--flow", &format!("{}; start={} s", cases[1].algorithm, cases::PAIR_OFFSET)]);
+    command.args(["--start-jitter", "0 s", "--sample", "100 ms", "--trace"]).arg(&trace.0);
+    command::output(&mut command)?;
+    let flow = |number: u32| Ok::<Curve, String>(trace.flow(Some(number))?.curve);
+    let mut second = flow(2)?;
+    second.0.retain(|point| point.time >= cases::PAIR_OFFSET);
+    second.0.iter_mut().for_each(|point| point.time -= cases::PAIR_OFFSET);
+    Ok([flow(1)?, second])
 }
 
 /// The flows of all runs.
@@ -120,10 +135,11 @@ impl Trace {
         Trace(std::env::temp_dir().join(format!("cwnd-fidelity-linux-{}-{number}.csv", std::process::id())))
     }
 
-    fn flow(&self) -> Result<Flow, String> {
+    /// The flow of this number, or the only one.
+    fn flow(&self, number: Option<u32>) -> Result<Flow, String> {
         let text =
             std::fs::read_to_string(&self.0).map_err(|error| format!("{}: {error}", self.0.display()))?;
-        flow(&text).ok_or_else(|| "the trace lacks a column".to_owned())
+        flow(&text, number).ok_or_else(|| "the trace lacks a column".to_owned())
     }
 }
 
@@ -134,17 +150,20 @@ impl Drop for Trace {
     }
 }
 
-fn flow(text: &str) -> Option<Flow> {
+fn flow(text: &str, only: Option<u32>) -> Option<Flow> {
     let mut lines = text.lines();
     let head: Vec<&str> = lines.next()?.split(',').collect();
     let column = |name: &str| head.iter().position(|&known| known == name);
     let (time, cwnd) = (column("time_s")?, column("cwnd")?);
-    let (acked, state) = (column("delivered_bytes")?, column("state")?);
+    let (acked, state, of) = (column("delivered_bytes")?, column("state")?, column("flow")?);
     let mut flow = Flow { curve: Curve(Vec::new()), episodes: 0 };
     let (mut lost, mut in_recovery) = (false, false);
     for line in lines {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |column: usize| fields.get(column)?.parse::<f64>().ok();
+        if only.is_some_and(|only| number(of) != Some(f64::from(only))) {
+            continue;
+        }
         let time = number(time)?;
         let recovers = matches!(*fields.get(state)?, "recovery" | "loss");
         lost |= recovers;
@@ -161,9 +180,11 @@ mod tests {
 
     #[test]
     fn reads_a_trace() {
-        let text = "time_s,cwnd,delivered_bytes,state\n0,10,0,open\n4,20,100,recovery\n\
-                    6,20,200,open\n7,30,300,recovery\n8,30,400,recovery\n9,9,400,loss\n";
-        let flow = flow(text).unwrap();
+        let text = "time_s,flow,cwnd,delivered_bytes,state\n0,1,10,0,open\n4,1,20,100,recovery\n\
+                    6,1,20,200,open\n6,2,10,0,open\n7,1,30,300,recovery\n8,1,30,400,recovery\n9,1,9,400,loss\n";
+        let second = super::flow(text, Some(2)).unwrap();
+        assert_eq!((second.episodes, second.curve.0.len()), (0, 1));
+        let flow = flow(text, Some(1)).unwrap();
         assert_eq!((flow.episodes, flow.curve.0.len()), (1, 6));
         assert_eq!(flow.curve.first_loss(), Some((0.0, 4.0)));
     }

@@ -3,6 +3,7 @@
 
 use super::Findings;
 use super::cases::{self, PAIR_FROM, PAIR_OFFSET, PAIR_TIME, PAIRS};
+use super::curves::Curve;
 use super::ours;
 use super::recordings::Recordings;
 use crate::fidelity::parallel;
@@ -47,6 +48,12 @@ pub fn compare(cwnd: &Path, recordings: &Recordings) -> Result<Findings, String>
         table(&[0], &head, &rows)
     );
     Ok(findings)
+}
+
+/// Ours of each pair, started when the recorded ones were.
+pub fn curves(cwnd: &Path) -> Result<Vec<[Curve; 2]>, String> {
+    let answers = parallel(PAIRS.len(), |at| ours::pair_curves(cwnd, PAIRS[at].map(cases::of)));
+    answers.into_iter().collect()
 }
 
 /// Of sorted numbers, between the nearest two.

@@ -87,17 +87,21 @@ fn without_an_estimate_it_halves() {
 
 #[test]
 fn linux_halves_and_sets_the_window_at_the_end() {
-    // 100: 50 in recovery, then the 60 that the bandwidth needs; from 40 it goes up to 60 too.
-    for cwnd in [100.0, 40.0] {
-        let parameters = WestwoodParameters { set_at: SetAt::RecoveryEnd };
-        let mut westwood = Westwood { parameters, ..measured(60) };
+    // 150 segments in 60 ms are 2,500 a second: 100 in 40 ms. In whole numbers 150 x 1448 B / 60 ms = 3620 B/ms, and 3620 x
+    // 40 / 1448 = 100. From 200 it halves and goes down to that, from 40 up.
+    for cwnd in [200.0, 40.0] {
+        let mut westwood = Westwood::new(WestwoodParameters { set_at: SetAt::RecoveryEnd });
         let mut window = window(cwnd, Arithmetic::Real);
+        westwood.init(&mut window, &Init::default());
+        for (ms, cumulative) in [(1, 150), (60, 1)] {
+            let ack = Ack { cumulative, predicted: true, cwnd_limited: false, ..ack_rtt(ms, 40) };
+            westwood.on_ack(&mut window, &ack);
+        }
         let loss = Congestion { min_rtt: BASE, ..congestion(&window, CongestionKind::Loss, 0) };
         westwood.on_congestion(&mut window, &loss);
         assert_eq!(window.ssthresh, cwnd / 2.0);
-        westwood.on_recovery_exit(&mut window, Nanos::ZERO);
-        assert_near(window.cwnd, 60.0, 1e-9);
-        assert_near(window.ssthresh, 60.0, 1e-9);
+        westwood.on_recovery_exit(&mut window, Nanos::from_millis(61));
+        assert_eq!((window.cwnd, window.ssthresh), (100.0, 100.0));
         // The end of the recovery from a timeout changes nothing.
         westwood
             .on_congestion(&mut window, &Congestion { kind: CongestionKind::Timeout, timeouts: 1, ..loss });

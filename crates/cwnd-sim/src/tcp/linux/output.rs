@@ -51,12 +51,15 @@ const BUFFER: u32 = 65_215;
 const BURSTS_A_SECOND: f64 = 1024.0;
 const LEAST_BURST: u32 = 2;
 
+/// On short paths a burst is longer, by a buffer divided by two for each of these steps of the least round-trip time, ns.
+const SHORT_STEP: u64 = 512_000;
+
 /// A burst waits for more of the window only if the last one left within this time, and the next ACK is expected within
 /// it, ns.
 const RECENT: u64 = 1_000_000;
 
 /// ... and only while less than this part of the window is free.
-const ENOUGH: f64 = 3.0;
+const ENOUGH: u32 = 3;
 
 impl Sender {
     /// After an ACK or a timer: repair, and send what the window lets go.
@@ -118,7 +121,7 @@ impl Sender {
     /// The next lost segment is retransmitted.
     pub(in crate::tcp) fn send_copy(&mut self, now: u64, in_flight: u32, out: &mut impl Emit) {
         let segment = self.board.take_retransmit(self.una);
-        self.linux().undo.first_copy.get_or_insert(now);
+        self.linux().undo.on_copy(now);
         self.linux().rack.copies.push_back((now, segment));
         self.linux().reduction.out += 1;
         self.emit_segment(now, segment, in_flight, AGAIN, out);
@@ -212,14 +215,14 @@ impl Sender {
             return Leave::Now;
         }
         let room = cwnd - in_flight;
-        let per_buffer = u64::from((BUFFER / self.window.mss()).max(1));
-        let in_buffer = per_buffer - self.next % per_buffer;
-        let there = in_buffer.min(self.data_end - self.next) as u32;
-        let is_last = u64::from(there) == self.data_end - self.next;
         let most = self.burst_size();
-        if there > 1 && self.waits_for_more(now, room, there, is_last, most) {
-            return Leave::Later;
+        if room < most && !self.is_enough(room) && self.expects_more(now) {
+            let there = self.in_buffer();
+            if there > 1 && (room < there || u64::from(there) == self.data_end - self.next) {
+                return Leave::Later;
+            }
         }
+        let there = self.in_buffer();
         // At least two bursts a window.
         let burst = room.min((cwnd / 2).max(1)).min(most).min(there);
         self.linux().usage.burst = burst;
@@ -227,34 +230,47 @@ impl Sender {
         Leave::Now
     }
 
-    fn waits_for_more(&mut self, now: u64, room: u32, there: u32, is_last: bool, most: u32) -> bool {
-        let recovers = matches!(self.state, State::Recovery | State::Loss);
-        let recently = now <= self.linux().usage.wrote_at + RECENT;
-        if recovers || !recently || self.una == self.next {
-            return false;
-        }
-        let enough = room >= most
-            || (!is_last && room >= there)
-            || f64::from(room) >= libm::floor(self.window.cwnd / ENOUGH);
-        let una = self.una;
-        let srtt = self.rtt.srtt();
-        // The ACK of the first outstanding segment is likely to come soon.
-        let expected = self.linux().sent.of(una).at + srtt;
-        !enough && expected <= now + RECENT.min(srtt / 2)
+    /// Segments of the buffer that is under way.
+    fn in_buffer(&self) -> u32 {
+        let per_buffer = u64::from((BUFFER / self.window.mss()).max(1));
+        (per_buffer - self.next % per_buffer).min(self.data_end - self.next) as u32
     }
 
-    /// Segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times else.
+    /// A large part of the window is free.
+    fn is_enough(&self, room: u32) -> bool {
+        room >= self.window.cwnd as u32 / ENOUGH
+    }
+
+    /// Whether it may soon be more: something left just now, and the ACK of the first outstanding segment is due.
+    fn expects_more(&mut self, now: u64) -> bool {
+        let recovers = matches!(self.state, State::Recovery | State::Loss);
+        let (una, next, srtt) = (self.una, self.next, self.rtt.srtt());
+        let linux = self.linux();
+        let recently = now <= linux.usage.wrote_at + RECENT;
+        if recovers || !recently || una == next {
+            return false;
+        }
+        linux.sent.of(una).at + srtt <= now + RECENT.min(srtt / 2)
+    }
+
+    /// Segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times else; more on
+    /// paths of a few milliseconds.
     fn burst_size(&self) -> u32 {
         let window = &self.window;
         let rate = if window.pacing_rate.is_finite() {
             window.pacing_rate / f64::from(window.mss())
         } else {
-            let slow_start = window.cwnd < window.whole(window.ssthresh / 2.0);
+            // Mostly it is plain on which side of half the threshold the window is.
+            let half = window.ssthresh / 2.0;
+            let slow_start =
+                window.cwnd < half && (window.cwnd + 1.0 <= half || window.cwnd < window.whole(half));
             let gain = if slow_start { 2.0 } else { 1.2 };
             let srtt = if self.rtt.is_known() { self.rtt.srtt() } else { 1_000_000 };
             gain * window.cwnd.max((self.next - self.una) as f64) * 1e9 / srtt.max(1) as f64
         };
-        let most = (BUFFER / window.mss()).max(LEAST_BURST);
-        ((rate / BURSTS_A_SECOND) as u32).clamp(LEAST_BURST, most)
+        let steps = if self.rtt.is_known() { self.rtt.min / SHORT_STEP } else { u64::MAX };
+        let short = if steps < 32 { BUFFER >> steps } else { 0 };
+        let bytes = (rate / BURSTS_A_SECOND * f64::from(window.mss())) as u32;
+        (bytes.saturating_add(short).min(BUFFER) / window.mss()).max(LEAST_BURST)
     }
 }

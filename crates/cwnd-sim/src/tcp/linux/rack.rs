@@ -1,6 +1,7 @@
 //! RACK (RFC 8985): a segment is lost when one that was sent later enough is delivered.
 
 use super::sent::When;
+use crate::fault::{self, Fault};
 use crate::tcp::sender::Sender;
 use cwnd_cc::State;
 use std::collections::VecDeque;
@@ -8,8 +9,12 @@ use std::collections::VecDeque;
 /// Segments SACKed that mean a loss where no reordering was seen, at first (RFC 8985's RACK.dup_thresh).
 const DUP_THRESH: u32 = 3;
 
-/// Linux: the most that the degree of reordering is taken for.
-const MOST_REORDERING: u64 = 300;
+/// So many recoveries without a duplicate, and the reordering window is the least again (RFC 8985's
+/// RACK.reo_wnd_persist).
+const PERSISTENCE: u32 = 16;
+
+/// The most by which the reordering window is multiplied.
+const MOST_STEPS: u64 = 255;
 
 /// RFC 8985 section 5.2, the state.
 #[derive(Clone, Debug)]
@@ -20,9 +25,14 @@ pub struct Rack {
     rtt: u64,
     /// Something was delivered since losses were looked for last.
     advanced: bool,
-    /// Reordering has been seen, and of so many segments.
+    /// Reordering has been seen. (Linux also counts of how many segments, which then matters no more.)
     reordering_seen: bool,
-    reordering: u64,
+    /// The reordering window is so many quarters of the least round-trip time (RACK.reo_wnd_mult), for so many recoveries
+    /// to come.
+    steps: u64,
+    persists: u32,
+    /// Until this segment is acknowledged, no duplicate makes it longer (RACK.dsack_round).
+    round: Option<u64>,
     /// All segments below that were never retransmitted are delivered or lost.
     scanned: u64,
     /// Retransmissions in the order in which they were sent, with their times.
@@ -38,7 +48,9 @@ impl Default for Rack {
             rtt: 0,
             advanced: false,
             reordering_seen: false,
-            reordering: u64::from(DUP_THRESH),
+            steps: 1,
+            persists: 0,
+            round: None,
             scanned: 0,
             copies: VecDeque::new(),
             lost: 0,
@@ -59,6 +71,37 @@ impl Rack {
         self.sent = self.sent.max((sent.at, segment));
     }
 
+    /// `lowest` came after `highest` did, which was sent later.
+    pub fn on_reordering(&mut self, lowest: u64, highest: u64) {
+        self.reordering_seen |= lowest < highest;
+    }
+
+    /// Section 6.2, step 4: what was sent again came twice, so that the window was too short. `una` and `next` are the
+    /// first outstanding and the next new segment. Linux counts no duplicates before reordering is seen.
+    pub fn on_duplicate(&mut self, una: u64, next: u64) {
+        if self.round.is_some_and(|round| una >= round) {
+            self.round = None;
+        }
+        if self.round.is_none() && self.reordering_seen {
+            self.round = Some(next);
+            self.steps = (self.steps + 1).min(MOST_STEPS);
+            self.persists = PERSISTENCE;
+        }
+    }
+
+    /// A recovery is over that was not undone.
+    pub fn end_recovery(&mut self) {
+        self.persists = self.persists.saturating_sub(1);
+        if self.persists == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// A reduction was undone by duplicates.
+    pub fn keep_window(&mut self) {
+        self.persists = (self.persists + 1).min(PERSISTENCE);
+    }
+
     /// Look for losses anew.
     pub fn examine_again(&mut self) {
         self.advanced = true;
@@ -75,22 +118,22 @@ impl Sender {
     /// Section 6.2, step 3.
     pub(super) fn note_reordering(&mut self, told: &super::Delivery, highest: u64) {
         if let Some(lowest) = told.reordered {
-            let rack = &mut self.linux().rack;
-            rack.reordering = rack.reordering.max((highest + 1 - lowest).min(MOST_REORDERING));
-            rack.reordering_seen = true;
+            self.linux().rack.on_reordering(lowest, highest);
         }
     }
 
     /// Section 6.2, step 4: how much reordering is tolerated, ns.
     fn reordering_window(&mut self) -> u64 {
         let in_recovery = matches!(self.state, State::Recovery | State::Loss);
-        let sacked = u64::from(self.board.sacked);
+        let sacked = self.board.sacked;
         let rack = &self.linux().rack;
-        if !rack.reordering_seen && (in_recovery || sacked >= rack.reordering) {
+        if !rack.reordering_seen && (in_recovery || sacked >= DUP_THRESH) {
             return 0;
         }
         let least = if self.rtt.is_known() { self.rtt.min } else { 0 };
-        (least / 4).min(self.rtt.srtt())
+        let window = least / 4 * self.linux().rack.steps;
+        let window = if fault::is(Fault::LongReorderingWindow) { window + window / 4 } else { window };
+        window.min(self.rtt.srtt())
     }
 
     /// Section 6.2, step 5, after an ACK. Whether the timer waits for reordering now.

@@ -1,5 +1,6 @@
 //! How the window falls in recovery: proportional rate reduction (draft-ietf-tcpm-prr-rfc6937bis).
 
+use crate::fault::{self, Fault};
 use crate::tcp::sender::Sender;
 use cwnd_cc::{CongestionKind, EcnMode, Nanos};
 
@@ -41,7 +42,9 @@ impl Sender {
         reduction.delivered += u64::from(delivered);
         let room = target - f64::from(in_flight);
         let count = if room < 0.0 {
-            let share = libm::ceil(target * reduction.delivered as f64 / reduction.prior_cwnd);
+            let before = reduction.prior_cwnd;
+            let before = if fault::is(Fault::ShareOfMore) { before + 1.0 } else { before };
+            let share = libm::ceil(target * reduction.delivered as f64 / before);
             share - reduction.out as f64
         } else {
             // Slow start back to the target, one more for an ACK that advances and tells of no loss.

@@ -16,11 +16,13 @@ pub struct When {
 #[derive(Clone, Debug)]
 pub struct Sent {
     times: Box<[u64]>,
+    /// From this segment on none was ever retransmitted.
+    pub never_from: u64,
 }
 
 impl Default for Sent {
     fn default() -> Self {
-        Sent { times: vec![0; 64].into_boxed_slice() }
+        Sent { times: vec![0; 64].into_boxed_slice(), never_from: 0 }
     }
 }
 
@@ -30,6 +32,9 @@ impl Sent {
     pub fn note(&mut self, now: u64, segment: u64, una: u64, again: bool) {
         if segment - una >= self.times.len() as u64 {
             self.grow(una, segment);
+        }
+        if again {
+            self.never_from = self.never_from.max(segment + 1);
         }
         let i = self.index(segment);
         self.times[i] = now | if again { AGAIN } else { 0 };

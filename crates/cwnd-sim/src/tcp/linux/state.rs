@@ -40,10 +40,16 @@ impl Sender {
             State::Recovery => {
                 if told.advanced > 0 && self.answers_original(packet) {
                     // A hole was filled by what was late, not by a copy.
+                    let (hole, highest) = (self.una - u64::from(told.advanced), self.board.highest_sacked());
+                    self.linux().rack.on_reordering(hole, highest);
                     if self.board.retransmitted > 0 {
                         return nothing(false);
                     }
                     self.undo_reduction(now, true);
+                    self.keep_open();
+                }
+                if self.were_copies_needless() {
+                    self.undo_needless(now);
                     self.keep_open();
                 }
                 waits = self.detect_linux_losses(now);
@@ -68,6 +74,10 @@ impl Sender {
                 }
             }
             _ => {
+                // Duplicates may be told of when the episode is over.
+                if self.state != State::Cwr && self.were_copies_needless() {
+                    self.undo_needless(now);
+                }
                 waits = self.detect_linux_losses(now);
                 if self.board.lost == 0 {
                     self.try_to_open(now, marked);
@@ -113,20 +123,20 @@ impl Sender {
 
     /// All that was outstanding when the episode began is acknowledged.
     fn end_recovery(&mut self, now: u64, packet: &Packet) {
-        if self.answers_original(packet) {
+        if self.may_undo(packet) {
             self.undo_reduction(now, false);
             self.state = State::Open;
             return;
         }
         self.state = State::Open;
-        self.forget_undo();
+        self.linux().rack.end_recovery();
         self.end_reduction(now);
     }
 
     /// RFC 5682 section 3.1, with SACK: find out whether a timeout was spurious; else retransmit.
     fn go_on_after_timeout(&mut self, now: u64, packet: &Packet, told: &Delivery) -> Repair {
         let recovered = self.una >= self.recover;
-        if told.advanced > 0 && self.answers_original(packet) {
+        if told.advanced > 0 && self.may_undo(packet) {
             self.undo_timeout(now);
             return Repair::Nothing;
         }
@@ -150,11 +160,16 @@ impl Sender {
         }
         if recovered {
             self.state = State::Open;
-            self.forget_undo();
+            self.linux().rack.end_recovery();
             self.algorithm.on_recovery_exit(&mut self.window, cwnd_cc::Nanos(now));
             return Repair::Nothing;
         }
         Repair::Lost
+    }
+
+    fn undo_needless(&mut self, now: u64) {
+        self.linux().rack.keep_window();
+        self.undo_reduction(now, false);
     }
 
     fn undo_timeout(&mut self, now: u64) {

@@ -24,6 +24,16 @@ pub struct Timer {
 }
 
 impl Timer {
+    /// The segment that a probe retransmitted, if one is out.
+    pub fn probed(&self) -> Option<u64> {
+        self.probe.filter(|&(_, again)| again).map(|(end, _)| end - 1)
+    }
+
+    /// Whether a probe is out.
+    pub fn has_probe(&self) -> bool {
+        self.probe.is_some()
+    }
+
     /// A reduction answers for whatever a probe would have found.
     pub fn forget_probe(&mut self) {
         self.probe = None;
@@ -162,10 +172,11 @@ impl Sender {
         if cumulative < end {
             return;
         }
-        if !again || (told.advanced == 0 && told.sacked == 0) {
+        if !again || told.duplicate_of_probe || (told.advanced == 0 && told.sacked == 0) {
             // New data has arrived, or both the original and its copy.
             self.linux().timer.probe = None;
         } else if cumulative > end {
+            self.forget_undo();
             self.begin_reduction(now, CongestionKind::Loss);
             self.end_reduction(now);
             self.state = State::Open;

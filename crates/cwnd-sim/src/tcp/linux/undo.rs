@@ -1,4 +1,5 @@
-//! Taking a reduction back that was made for nothing (RFC 3522 by timestamps, RFC 5682).
+//! Taking a reduction back that was made for nothing (RFC 3522 by timestamps, RFC 5682, RFC 3708 by duplicates that
+//! the receiver tells of).
 
 use crate::packet::Packet;
 use crate::tcp::sender::Sender;
@@ -13,8 +14,27 @@ pub struct Undo {
     prior_ssthresh: f64,
     /// When the first retransmission of the episode was sent, ns.
     pub first_copy: Option<u64>,
+    /// The first outstanding segment when the episode began.
+    begun_at: u64,
+    /// Its retransmissions of which it is not known that they were needless; none before there is one.
+    copies: Option<u32>,
     /// F-RTO is under way (RFC 5682 section 3.1).
     pub frto: bool,
+}
+
+impl Undo {
+    /// A segment is retransmitted.
+    pub fn on_copy(&mut self, now: u64) {
+        self.first_copy.get_or_insert(now);
+        self.copies = Some(self.copies.unwrap_or(0) + 1);
+    }
+
+    /// So many segments below `to`, which were sent again, have come twice.
+    pub fn on_duplicates(&mut self, to: u64, segments: u32) {
+        if self.possible && to > self.begun_at {
+            self.copies = self.copies.map(|copies| copies.saturating_sub(segments));
+        }
+    }
 }
 
 /// Timestamps count milliseconds.
@@ -23,8 +43,11 @@ const TICK: u64 = 1_000_000;
 impl Sender {
     /// From now on a reduction can be taken back.
     pub(super) fn remember_for_undo(&mut self, cwnd: f64, ssthresh: f64) {
+        let (una, copies) = (self.una, self.board.retransmitted);
         let undo = &mut self.linux().undo;
         undo.possible = true;
+        undo.begun_at = una;
+        undo.copies = Some(copies).filter(|&copies| copies > 0);
         undo.prior_cwnd = cwnd;
         undo.prior_ssthresh = ssthresh;
     }
@@ -48,6 +71,17 @@ impl Sender {
         let timestamps = self.config.timestamps;
         let undo = &self.linux().undo;
         timestamps && undo.possible && undo.first_copy.is_some_and(|first| packet.sent / TICK < first / TICK)
+    }
+
+    /// Whether all that the episode retransmitted came twice, or an ACK answers an original.
+    pub(super) fn may_undo(&mut self, packet: &Packet) -> bool {
+        self.were_copies_needless() || self.answers_original(packet)
+    }
+
+    /// Whether the receiver has told that all that the episode retransmitted came twice.
+    pub(super) fn were_copies_needless(&mut self) -> bool {
+        let undo = &self.linux().undo;
+        undo.possible && undo.copies == Some(0)
     }
 
     /// Take the reduction back; `found` also what was declared lost.

@@ -1,0 +1,179 @@
+//! The bandwidth estimate as Linux keeps it: bytes counted by cumulative ACKs, in milliseconds and whole numbers.
+//!
+//! ```text
+//! an ACK that comes as expected    counts what it acknowledges
+//! any other that acknowledges      counts that less what duplicates counted before, but one segment at least
+//! a duplicate ACK                  counts one segment, whatever it SACKs
+//! b     = bytes counted / span     each span longer than max(RTT, 50 ms); the ACK that ends it counts in the next
+//! bw_ns = (7 bw_ns + b)/8;  bw = (7 bw + bw_ns)/8          the first sample fills both
+//! ```
+//!
+//! A SACK that stands for ten segments thus counts one until the hole is filled: what is sampled during a recovery is
+//! less than what came through. RTT is that of the ACK before, in milliseconds, rounded up.
+
+use crate::Ack;
+#[cfg(doc)]
+use crate::DupAck;
+use crate::Nanos;
+
+const MIN_SPAN: u64 = 50;
+
+/// The round-trip time before there is one, ms.
+const NO_RTT: u64 = 20_000;
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// The filters and the sample that is under way.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// When the span began, ms.
+    begun: u64,
+    /// Segments counted in it.
+    segments: u64,
+    /// Segments that duplicates counted and no ACK has acknowledged since.
+    ahead: u64,
+    /// The latest round-trip time, and the least since the last timeout, ms.
+    rtt: u64,
+    least_rtt: Option<u64>,
+    /// bw_ns and bw, bytes a millisecond.
+    estimate: (u64, u64),
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Counted { begun: 0, segments: 0, ahead: 0, rtt: NO_RTT, least_rtt: None, estimate: (0, 0) }
+    }
+}
+
+impl Counted {
+    /// The connection is established.
+    pub fn begin(&mut self, now: Nanos) {
+        self.begun = now.0 / MILLISECOND;
+    }
+
+    /// A duplicate ACK (see [`DupAck`]).
+    pub fn on_dup_ack(&mut self, now: Nanos, mss: u32) {
+        self.end_span(now, mss);
+        self.ahead += 1;
+        self.segments += 1;
+        self.note_rtt();
+    }
+
+    /// An ACK. One that acknowledges nothing was counted as a duplicate.
+    pub fn on_ack(&mut self, ack: &Ack, mss: u32) {
+        if ack.cumulative > 0 {
+            self.end_span(ack.now, mss);
+            self.segments += self.count(u64::from(ack.cumulative), ack.predicted);
+            self.note_rtt();
+        }
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt.0.div_ceil(MILLISECOND);
+        }
+    }
+
+    fn count(&mut self, acked: u64, predicted: bool) -> u64 {
+        if predicted || acked == 1 {
+            return acked;
+        }
+        let known = self.ahead.min(acked);
+        self.ahead -= known;
+        (acked - known).max(1)
+    }
+
+    /// If the span is over, it is a sample.
+    pub fn end_span(&mut self, now: Nanos, mss: u32) {
+        let now = now.0 / MILLISECOND;
+        let span = now - self.begun;
+        if span <= self.rtt.max(MIN_SPAN) {
+            return;
+        }
+        let sample = self.segments * u64::from(mss) / span;
+        let (coarse, fine) = self.estimate;
+        self.estimate = match self.estimate {
+            (0, 0) => (sample, sample),
+            _ => {
+                let coarse = (7 * coarse + sample) / 8;
+                (coarse, (7 * fine + coarse) / 8)
+            }
+        };
+        self.segments = 0;
+        self.begun = now;
+    }
+
+    fn note_rtt(&mut self) {
+        self.least_rtt = Some(self.least_rtt.unwrap_or(self.rtt).min(self.rtt));
+    }
+
+    /// The retransmission timer ran out: the least round-trip time is measured anew.
+    pub fn forget_least_rtt(&mut self) {
+        self.least_rtt = None;
+    }
+
+    /// What the estimated bandwidth has in flight over the least round-trip time, whole segments.
+    pub fn pipe(&self, mss: u32) -> f64 {
+        (self.estimate.1 * self.least_rtt.unwrap_or(self.rtt) / u64::from(mss)) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ack_rtt;
+
+    const MSS: u32 = 1448;
+
+    fn acknowledge(counted: &mut Counted, ms: u64, cumulative: u32, predicted: bool) {
+        counted.on_ack(&Ack { cumulative, predicted, ..ack_rtt(ms, 40) }, MSS);
+    }
+
+    /// Ten segments counted in the first 51 ms, in which a span ends.
+    fn measured() -> Counted {
+        let mut counted = Counted::default();
+        counted.begin(Nanos::ZERO);
+        acknowledge(&mut counted, 10, 10, true);
+        acknowledge(&mut counted, 51, 1, true);
+        counted
+    }
+
+    #[test]
+    fn the_ack_that_ends_a_span_counts_in_the_next() {
+        // 14,480 B in 51 ms are 283 B a millisecond: 11,320 B in 40 ms, seven segments.
+        let counted = measured();
+        assert_eq!((counted.estimate, counted.segments), ((283, 283), 1));
+        assert_eq!(counted.pipe(MSS), 7.0);
+        // 50 ms more are too few. 51: (7 x 283 + 0)/8 = 247, (7 x 283 + 247)/8 = 278.
+        let mut counted = Counted { segments: 0, ..measured() };
+        counted.end_span(Nanos::from_millis(101), MSS);
+        assert_eq!(counted.estimate, (283, 283));
+        counted.end_span(Nanos::from_millis(102), MSS);
+        assert_eq!(counted.estimate, (247, 278));
+    }
+
+    #[test]
+    fn duplicates_count_one_and_are_taken_off_later() {
+        let mut counted = measured();
+        (0..3).for_each(|_| counted.on_dup_ack(Nanos::from_millis(60), MSS));
+        assert_eq!((counted.segments, counted.ahead), (4, 3));
+        // Two are acknowledged of the three that were counted: one counts all the same. Then one of five was counted.
+        acknowledge(&mut counted, 70, 2, false);
+        assert_eq!((counted.segments, counted.ahead), (5, 1));
+        acknowledge(&mut counted, 71, 5, false);
+        assert_eq!((counted.segments, counted.ahead), (9, 0));
+        // What comes as expected takes nothing off.
+        counted.on_dup_ack(Nanos::from_millis(72), MSS);
+        acknowledge(&mut counted, 73, 4, true);
+        assert_eq!((counted.segments, counted.ahead), (14, 1));
+    }
+
+    #[test]
+    fn a_timeout_forgets_the_least_round_trip_time() {
+        let mut counted = measured();
+        counted.forget_least_rtt();
+        counted.on_ack(&Ack { cumulative: 1, ..ack_rtt(60, 80) }, MSS);
+        // The ACK brings 80 ms, but the one before brought 40.
+        assert_eq!((counted.least_rtt, counted.rtt), (Some(40), 80));
+        counted.forget_least_rtt();
+        acknowledge(&mut counted, 61, 1, true);
+        assert_eq!(counted.least_rtt, Some(80));
+    }
+}
