@@ -1,0 +1,191 @@
+//! Which algorithms there are in C, and how their parameters become the kernel's integers.
+
+use crate::native::Operations;
+use cwnd_cc::{ParameterKind, ParameterValue, Parameters};
+
+/// What an object has room for (`parameters` in `bpf/kernel.h`).
+pub const MAX_PARAMETERS: usize = 8;
+
+/// The values of an algorithm's parameters, in the order and the units of its C file.
+pub type Values = [u64; MAX_PARAMETERS];
+
+/// A parameter that the C has too. Its meaning, default and range are those of the Rust algorithm's.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelParameter {
+    /// The name.
+    pub name: &'static str,
+    /// What 1 is in the kernel's integers; 1 for switches.
+    pub scale: u32,
+}
+
+/// An algorithm for the kernel.
+#[derive(Debug)]
+pub struct KernelAlgorithm {
+    /// Its name here, and of its C file (with `_` for `-`).
+    pub name: &'static str,
+    /// The Rust algorithm that it equals.
+    pub twin: &'static str,
+    /// The settings under which it does, where they are not the Rust's defaults.
+    pub fixed: &'static [(&'static str, &'static str)],
+    /// Parameters, in the order of the C file.
+    pub parameters: &'static [KernelParameter],
+    pub(crate) operations: fn() -> &'static Operations,
+    /// The compiled object.
+    #[cfg(feature = "load")]
+    pub(crate) object: &'static [u8],
+}
+
+/// `name = C symbol of the native operations, twin [fixed settings], [parameter * scale]`.
+macro_rules! algorithms {
+    ($($name:literal = $file:ident $symbol:ident, $twin:literal [$($fixed:literal = $setting:literal),*],
+       [$($parameter:literal * $scale:literal),*];)*) => {
+        unsafe extern "C" {
+            $(safe static $symbol: Operations;)*
+        }
+        static ALGORITHMS: &[KernelAlgorithm] = &[$(KernelAlgorithm {
+            name: $name,
+            twin: $twin,
+            fixed: &[$(($fixed, $setting)),*],
+            parameters: &[$(KernelParameter { name: $parameter, scale: $scale }),*],
+            operations: || &$symbol,
+            #[cfg(feature = "load")]
+            object: {
+                // The kernel's loader reads words, so the bytes begin at one.
+                #[repr(C, align(8))]
+                struct Aligned<T: ?Sized>(T);
+                static OBJECT: &Aligned<[u8]> =
+                    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($file), ".bpf.o")));
+                &OBJECT.0
+            },
+        }),*];
+    };
+}
+
+algorithms! {
+    "elastic" = elastic cwnd_native_elastic, "elastic" [],
+        ["beta" * 1024, "rttmax_reset_on_rto" * 1, "sample_in_slow_start" * 1];
+}
+
+/// Every algorithm, in the order of the list.
+pub fn all() -> &'static [KernelAlgorithm] {
+    ALGORITHMS
+}
+
+/// The algorithm of that name (`elastic`, or as the kernel has it, `cwnd_elastic`).
+pub fn find(name: &str) -> Option<&'static KernelAlgorithm> {
+    ALGORITHMS.iter().find(|algorithm| algorithm.name == name || algorithm.kernel_name() == name)
+}
+
+impl KernelAlgorithm {
+    /// Its name in the kernel, at most 15 characters.
+    pub fn kernel_name(&self) -> String {
+        format!("cwnd_{}", self.name.replace('-', "_"))
+    }
+
+    /// The Rust algorithm's entry.
+    pub fn info(&self) -> &'static cwnd_cc::AlgorithmInfo {
+        cwnd_cc::find(self.twin).expect("a test finds every twin")
+    }
+
+    /// The Rust algorithm's settings for these: its defaults, what is fixed, and what is given.
+    ///
+    /// # Errors
+    /// A parameter that the C has not, or a value that is not of its kind.
+    pub fn twin_parameters(&self, given: &[(String, String)]) -> Result<Parameters, String> {
+        let mut parameters = Parameters::new();
+        let fixed = self.fixed.iter().map(|(name, value)| (*name, *value));
+        for (name, value) in fixed.clone() {
+            parameters.insert(name.into(), self.value(name, value)?);
+        }
+        for (name, value) in given {
+            if !self.parameters.iter().any(|parameter| parameter.name == name) {
+                let known: Vec<&str> = self.parameters.iter().map(|parameter| parameter.name).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(format!("{}: no parameter `{name}` in the kernel; there are {known}", self.name));
+            }
+            parameters.insert(name.clone(), self.value(name, value)?);
+        }
+        // The Rust algorithm knows the ranges.
+        (self.info().build)(&parameters).map_err(|error| format!("{}: {error}", self.name))?;
+        Ok(parameters)
+    }
+
+    /// The kernel's integers for these parameters.
+    ///
+    /// # Errors
+    /// Whatever [`KernelAlgorithm::twin_parameters`] refuses.
+    pub fn values(&self, given: &[(String, String)]) -> Result<Values, String> {
+        let parameters = self.twin_parameters(given)?;
+        let mut values = Values::default();
+        for (slot, parameter) in values.iter_mut().zip(self.parameters) {
+            let value = parameters.get(parameter.name).cloned();
+            let value = value.unwrap_or_else(|| default(self.kind(parameter.name).expect("tested")));
+            *slot = match value {
+                ParameterValue::Number(number) => (number * f64::from(parameter.scale)).round() as u64,
+                ParameterValue::Switch(on) => u64::from(on),
+                ParameterValue::Word(word) => unreachable!("{word} has no integer"),
+            };
+        }
+        Ok(values)
+    }
+
+    fn kind(&self, name: &str) -> Option<ParameterKind> {
+        self.info().parameters.iter().find(|parameter| parameter.name == name).map(|parameter| parameter.kind)
+    }
+
+    fn value(&self, name: &str, text: &str) -> Result<ParameterValue, String> {
+        let wrong = |what: &str| Err(format!("{}: {name}: \"{text}\" is not {what}", self.name));
+        match self.kind(name) {
+            Some(ParameterKind::Number { .. }) => {
+                text.parse().map(ParameterValue::Number).or_else(|_| wrong("a number"))
+            }
+            Some(ParameterKind::Switch { .. }) => match text {
+                "on" | "true" | "yes" => Ok(ParameterValue::Switch(true)),
+                "off" | "false" | "no" => Ok(ParameterValue::Switch(false)),
+                _ => wrong("`on` or `off`"),
+            },
+            _ => Ok(ParameterValue::Word(text.into())),
+        }
+    }
+}
+
+fn default(kind: ParameterKind) -> ParameterValue {
+    match kind {
+        ParameterKind::Number { default, .. } => ParameterValue::Number(default),
+        ParameterKind::Switch { default } => ParameterValue::Switch(default),
+        ParameterKind::Word { default, .. } => ParameterValue::Word(default.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_its_twin_and_a_name_that_the_kernel_takes() {
+        for algorithm in all() {
+            assert!(cwnd_cc::find(algorithm.twin).is_some(), "{}", algorithm.name);
+            assert!(algorithm.kernel_name().len() <= 15, "{}", algorithm.kernel_name());
+            assert!(std::ptr::eq(find(&algorithm.kernel_name()).unwrap(), algorithm));
+            assert!(algorithm.twin_parameters(&[]).is_ok());
+        }
+    }
+
+    #[test]
+    fn the_c_has_the_defaults_of_the_rust() {
+        for algorithm in all() {
+            assert_eq!(algorithm.values(&[]), Ok((algorithm.operations)().defaults()), "{}", algorithm.name);
+        }
+    }
+
+    #[test]
+    fn parameters_are_refused_by_name_and_range() {
+        let elastic = find("elastic").unwrap();
+        let given = |name: &str, value: &str| elastic.values(&[(name.into(), value.into())]);
+        assert_eq!(given("beta", "0.75").unwrap()[0], 768);
+        assert!(given("beta", "0.99").unwrap_err().contains("0.95"));
+        assert!(given("beta", "half").unwrap_err().contains("not a number"));
+        assert!(given("wwf", "literal").unwrap_err().contains("beta, rttmax_reset_on_rto"));
+        assert_eq!(given("rttmax_reset_on_rto", "on").unwrap()[1], 1);
+    }
+}
