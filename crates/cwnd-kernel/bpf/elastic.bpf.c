@@ -33,11 +33,12 @@ INIT(tp)
 	ca->rtt_max = 0;
 }
 
-PKTS_ACKED(tp, rtt_us)
+PKTS_ACKED(tp, pkts, rtt_us)
 {
 	struct elastic *ca = private_of(tp);
 	u32 rtt = rtt_us;
 
+	(void)pkts;
 	if (rtt_us < 0 || (in_slow_start(tp) && !SAMPLE_IN_SLOW_START(tp)))
 		return;
 	rtt = greatest(rtt, 1);

@@ -69,6 +69,7 @@ struct tcp_sock {
 	u32 sacked_out; /* of these SACKed */
 	u32 lost_out; /* of these lost */
 	u32 retrans_out; /* of these sent again */
+	u32 prr_out; /* segments sent in this recovery */
 	u32 srtt_us; /* smoothed round-trip time, eighths of a microsecond */
 	u32 delivered; /* segments acknowledged or SACKed since the start */
 	u32 delivered_ce; /* of these those with an echoed mark */

@@ -19,7 +19,7 @@ const char license_text[] SECTION("license") = "Dual MIT/GPL";
 static long (*send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
 
 /* What the loader sets before the object is loaded, in the order of PARAMETERS. */
-#define PARAMETERS(...) const volatile u64 parameters[8] SECTION(".rodata") = {__VA_ARGS__}
+#define PARAMETERS(...) const volatile u64 parameters[8] SECTION(".rodata.parameters") = {__VA_ARGS__}
 #define PARAMETER(tp, index) (parameters[index])
 
 /* The algorithm's own state of a connection. */
@@ -33,6 +33,7 @@ static long (*send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
 #define HOOK_NAME(hook) PASTE(PASTE(ALGORITHM, _), hook)
 
 struct ack_sample {
+	u32 pkts_acked;
 	s32 rtt_us;
 } RELOCATED;
 
@@ -87,15 +88,19 @@ struct rate_sample {
 	}                                                                                                    \
 	static INLINE void on_cwnd_event(struct tcp_sock *tp, u32 event)
 
-/* void pkts_acked(tp, rtt_us): an ACK was taken in, in any state; -1 where it gave no round-trip time. */
-#define PKTS_ACKED(tp, rtt_us)                                                                           \
-	static INLINE void on_pkts_acked(struct tcp_sock *tp, s32 rtt_us);                                   \
+/*
+ * void pkts_acked(tp, pkts, rtt_us): an ACK was taken in, in any state; it acknowledged so many segments
+ * cumulatively; -1 where it gave no round-trip time.
+ */
+#define PKTS_ACKED(tp, pkts, rtt_us)                                                                           \
+	static INLINE void on_pkts_acked(struct tcp_sock *tp, u32 pkts, s32 rtt_us);                                   \
 	SECTION("struct_ops") int HOOK_NAME(pkts_acked)(u64 *ctx)                                            \
 	{                                                                                                    \
-		on_pkts_acked((void *)ctx[0], ((struct ack_sample *)ctx[1])->rtt_us);                            \
+		struct ack_sample *sample = (void *)ctx[1];                                                      \
+		on_pkts_acked((void *)ctx[0], sample->pkts_acked, sample->rtt_us);                               \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_pkts_acked(struct tcp_sock *tp, s32 rtt_us)
+	static INLINE void on_pkts_acked(struct tcp_sock *tp, u32 pkts, s32 rtt_us)
 
 /* u32 undo_cwnd(tp): the last reduction proved wrong; the window to go on with. */
 #define UNDO_CWND(tp)                                                                                    \

@@ -33,7 +33,7 @@ static inline long send_ack(void *tp, u32 rcv_nxt)
 #define CONG_AVOID(tp, acked) static void on_cong_avoid(struct tcp_sock *tp, u32 acked)
 #define SET_STATE(tp, state) static void on_set_state(struct tcp_sock *tp, u8 state)
 #define CWND_EVENT(tp, event) static void on_cwnd_event(struct tcp_sock *tp, u32 event)
-#define PKTS_ACKED(tp, rtt_us) static void on_pkts_acked(struct tcp_sock *tp, s32 rtt_us)
+#define PKTS_ACKED(tp, pkts, rtt_us) static void on_pkts_acked(struct tcp_sock *tp, u32 pkts, s32 rtt_us)
 #define UNDO_CWND(tp) static u32 on_undo_cwnd(struct tcp_sock *tp)
 #define CONG_CONTROL(tp, acked, lost) static void on_cong_control(struct tcp_sock *tp, u32 acked, u32 lost)
 
@@ -42,7 +42,7 @@ struct cwnd_native {
 	void (*cong_avoid)(struct tcp_sock *, u32);
 	void (*set_state)(struct tcp_sock *, u8);
 	void (*cwnd_event)(struct tcp_sock *, u32);
-	void (*pkts_acked)(struct tcp_sock *, s32);
+	void (*pkts_acked)(struct tcp_sock *, u32, s32);
 	void (*cong_control)(struct tcp_sock *, u32, u32);
 	u32 (*undo_cwnd)(struct tcp_sock *);
 	void (*init)(struct tcp_sock *);

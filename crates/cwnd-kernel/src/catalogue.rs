@@ -64,6 +64,15 @@ macro_rules! algorithms {
 algorithms! {
     "elastic" = elastic cwnd_native_elastic, "elastic" [],
         ["beta" * 1024, "rttmax_reset_on_rto" * 1, "sample_in_slow_start" * 1];
+    "agile-sd" = agile_sd cwnd_native_agile_sd, "agile-sd" [],
+        ["lambda_max" * 1000, "lambda_min" * 1000, "beta1" * 1000, "beta2" * 1000, "ssthresh_margin" * 1,
+         "restart_cwnd" * 1];
+    "africa" = africa cwnd_native_africa, "africa" [], ["alpha" * 1000];
+    "tcp-fit" = tcp_fit cwnd_native_tcp_fit, "tcp-fit" [], ["a" * 1000, "period" * 1000];
+    "fusion" = fusion cwnd_native_fusion, "fusion" [], ["d_min" * 1000, "growth_time" * 1000];
+    "scalable" = scalable cwnd_native_scalable, "scalable" [], ["ai_cnt" * 1, "b" * 1024];
+    "highspeed" = highspeed cwnd_native_highspeed, "highspeed" [], [];
+    "newreno" = newreno cwnd_native_newreno, "newreno" [], [];
 }
 
 /// Every algorithm, in the order of the list.

@@ -108,7 +108,7 @@ pub fn load(algorithm: &'static KernelAlgorithm, given: &[(String, String)]) -> 
     let two_arguments = host::cong_control_has_two_arguments();
     let twofold = open.maps().any(|map| map.name().to_string_lossy().ends_with("_two"));
     for mut map in open.maps_mut() {
-        if map.name().to_string_lossy().ends_with(".rodata") {
+        if map.name().to_string_lossy().ends_with(".rodata.parameters") {
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
             let data = map.initial_value_mut().expect("an object's constants have a value");
             data[..bytes.len()].copy_from_slice(&bytes);

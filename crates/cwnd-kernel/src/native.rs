@@ -17,7 +17,7 @@ pub struct Operations {
     cong_avoid: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
     set_state: Option<unsafe extern "C" fn(*mut TcpSock, u8)>,
     cwnd_event: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
-    pkts_acked: Option<unsafe extern "C" fn(*mut TcpSock, i32)>,
+    pkts_acked: Option<unsafe extern "C" fn(*mut TcpSock, u32, i32)>,
     cong_control: Option<unsafe extern "C" fn(*mut TcpSock, u32, u32)>,
     undo_cwnd: unsafe extern "C" fn(*mut TcpSock) -> u32,
     init: Option<unsafe extern "C" fn(*mut TcpSock)>,
@@ -59,6 +59,7 @@ struct TcpSock {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
+    prr_out: u32,
     /// Eighths of a microsecond.
     srtt_us: u32,
     delivered: u32,
@@ -162,11 +163,12 @@ impl CongestionControl for Native {
         socket.srtt_us = eighths(ack.srtt);
         socket.rtt_min[1] = if ack.min_rtt == Nanos::MAX { u32::MAX } else { micros(ack.min_rtt) };
         socket.is_cwnd_limited = u8::from(ack.cwnd_limited);
-        self.enter(ack.state);
         if let Some(hook) = self.operations.pkts_acked {
             let rtt = ack.rtt.map_or(-1, |rtt| micros(rtt).min(i32::MAX as u32) as i32);
-            self.call(|socket| unsafe { hook(socket, rtt) });
+            self.call(|socket| unsafe { hook(socket, ack.cumulative, rtt) });
         }
+        // As in the kernel, an ACK is measured in the state that it finds.
+        self.enter(ack.state);
         if let Some(hook) = self.operations.cong_control {
             let cwnd = self.socket.snd_cwnd;
             self.call(|socket| unsafe { hook(socket, ack.acked, ack.lost) });
@@ -193,7 +195,9 @@ impl CongestionControl for Native {
             self.socket.snd_cwnd_cnt = 0;
         }
         if timeout {
-            self.event(EVENT_LOSS);
+            if !congestion.is_repeated_timeout() {
+                self.event(EVENT_LOSS);
+            }
             self.socket.snd_cwnd = 1;
             self.enter(State::Loss);
             window.restart_cwnd = f64::from(self.socket.snd_cwnd);
@@ -211,7 +215,7 @@ impl CongestionControl for Native {
         if matches!(self.state, State::Cwr | State::Recovery) {
             self.event(EVENT_COMPLETE_CWR);
         }
-        self.enter(State::Open);
+        // The ACK that ends the recovery comes next, and brings the new state.
         self.give(window);
     }
 
