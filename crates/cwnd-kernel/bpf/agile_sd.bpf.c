@@ -15,8 +15,9 @@ PARAMETERS(3000, 1000, 900, 950, 1, 2);
 #define SSTHRESH_MARGIN(tp) PARAMETER(tp, 4)
 #define RESTART_CWND(tp) PARAMETER(tp, 5)
 
-/* Weights are in 1000ths of a segment. */
-#define ONE 1000
+/* Weights are in 2^20ths of a segment, which 1000ths become by this. */
+#define ONE (1 << 20)
+#define FROM_1000THS(x) ((x)*ONE / 1000)
 
 struct agile_sd {
 	u64 credit;
@@ -38,12 +39,12 @@ INIT(tp)
 static INLINE u64 lambda(struct tcp_sock *tp, struct agile_sd *ca)
 {
 	u32 cwnd = tp->snd_cwnd, loss = ca->cwnd_loss;
-	u64 lambda;
+	u64 lambda, least_lambda = FROM_1000THS(LAMBDA_MIN(tp)), most_lambda = FROM_1000THS(LAMBDA_MAX(tp));
 
 	if (cwnd >= loss)
-		return LAMBDA_MIN(tp);
-	lambda = LAMBDA_MAX(tp) * (loss - cwnd) / greatest(loss - ca->cwnd_degraded, 1);
-	return greatest64(least64(lambda, LAMBDA_MAX(tp)), LAMBDA_MIN(tp));
+		return least_lambda;
+	lambda = most_lambda * (loss - cwnd) / greatest(loss - ca->cwnd_degraded, 1);
+	return greatest64(least64(lambda, most_lambda), least_lambda);
 }
 
 CONG_AVOID(tp, acked)

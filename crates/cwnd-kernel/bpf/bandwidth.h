@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Westwood+'s bandwidth estimate: what was delivered in each span longer than the smoothed round-trip time and 50
- * ms, through two filters of 7/8 and 1/8. In 1024ths of a segment a second.
+ * ms, through two filters of 7/8 and 1/8. In 2^16ths of a segment a second.
  */
 #ifndef CWND_BANDWIDTH_H
 #define CWND_BANDWIDTH_H
@@ -36,7 +36,7 @@ static INLINE void measure_bandwidth(struct tcp_sock *tp, struct bandwidth *filt
 	span = now - filter->begun;
 	if (span <= tp->srtt_us >> 3 || span <= LEAST_SPAN_US)
 		return;
-	sample = (u64)(tp->delivered - filter->delivered) * 1024 * 1000000 / span;
+	sample = (u64)(tp->delivered - filter->delivered) * 65536 * 1000000 / span;
 	if (!filter->coarse) {
 		filter->coarse = sample;
 		filter->fine = sample;

@@ -12,8 +12,8 @@ PARAMETERS(512, 0, 1);
 #define RTTMAX_RESET_ON_RTO(tp) PARAMETER(tp, 1)
 #define SAMPLE_IN_SLOW_START(tp) PARAMETER(tp, 2)
 
-/* Weights are in 1024ths of a segment. */
-#define ONE 1024
+/* Weights are in 2^15ths of a segment. */
+#define ONE 32768
 
 struct elastic {
 	u64 credit;
@@ -46,12 +46,14 @@ PKTS_ACKED(tp, pkts, rtt_us)
 	ca->ratio = ((u64)ca->rtt_max << 20) / rtt;
 }
 
-/* WWF = sqrt(ratio W), in 1024ths of a segment: the root of 2^20 times it. */
+/* WWF = sqrt(ratio W), in 2^15ths of a segment: the root of 2^30 times it. */
 static INLINE u64 weight(struct tcp_sock *tp, struct elastic *ca)
 {
-	u64 ratio = ca->ratio ? ca->ratio : 1 << 20;
+	u64 product = (ca->ratio ? ca->ratio : 1 << 20) * tp->snd_cwnd;
 
-	ca->weight = root_near(ratio * tp->snd_cwnd, ca->weight);
+	/* What is greater would not fit: 2^34 segments. */
+	product = least64(product, (1ull << 54) - 1);
+	ca->weight = root_near(product << 10, ca->weight);
 	return ca->weight;
 }
 

@@ -13,10 +13,13 @@ PARAMETERS(4000, 1000);
 #define D_MIN(tp) PARAMETER(tp, 0)
 #define GROWTH_TIME(tp) PARAMETER(tp, 1)
 
+/* `credit`, `growth` and `reno` are in 2^20ths of a segment. */
+#define BITS 20
+
 struct fusion {
-	u64 credit; /* 1024ths of a segment */
-	u64 growth; /* in this round trip, 1024ths of a segment */
-	u64 reno; /* W_reno, 2^16ths of a segment */
+	u64 credit;
+	u64 growth; /* in this round trip */
+	u64 reno; /* W_reno */
 	struct bandwidth bandwidth;
 	struct rounds rounds;
 	u32 last_rtt; /* us */
@@ -52,11 +55,11 @@ static INLINE void end_round(struct tcp_sock *tp, struct fusion *ca)
 
 	ca->growth = 0;
 	if (queueing < D_MIN(tp)) {
-		ca->growth = ca->bandwidth.fine * GROWTH_TIME(tp) / 1000000;
+		ca->growth = (ca->bandwidth.fine * GROWTH_TIME(tp) << (BITS - 16)) / 1000000;
 	} else if (queueing > 3 * D_MIN(tp)) {
-		u64 kept = ((u64)tp->snd_cwnd << 16) / rtt * (rtt - (queueing - D_MIN(tp)));
+		u64 kept = tp->snd_cwnd * (rtt - (queueing - D_MIN(tp))) / rtt;
 
-		lower_window(tp, greatest64(kept, ca->reno) >> 16);
+		lower_window(tp, greatest64(kept, ca->reno >> BITS));
 	}
 }
 
@@ -69,19 +72,19 @@ CONG_AVOID(tp, acked)
 		return;
 	if (in_slow_start(tp)) {
 		acked = slow_start(tp, acked);
-		ca->reno = (u64)tp->snd_cwnd << 16;
+		ca->reno = (u64)tp->snd_cwnd << BITS;
 		if (!acked)
 			return;
 	}
 	if (ca->rounds.ended_samples)
 		end_round(tp, ca);
 	cwnd = tp->snd_cwnd;
-	ca->reno += ((u64)acked << 16) / greatest(cwnd, 1);
+	ca->reno += ((u64)acked << BITS) / greatest(cwnd, 1);
 	if (ca->growth)
-		increase_weighted(tp, &ca->credit, acked, ca->growth, (u64)cwnd * 1024);
-	if (ca->reno >> 16 > tp->snd_cwnd) {
-		ca->reno = least64(ca->reno, (u64)tp->snd_cwnd_clamp << 16);
-		set_window(tp, ca->reno >> 16);
+		increase_weighted(tp, &ca->credit, acked, ca->growth, (u64)cwnd << BITS);
+	if (ca->reno >> BITS > tp->snd_cwnd) {
+		ca->reno = least64(ca->reno, (u64)tp->snd_cwnd_clamp << BITS);
+		set_window(tp, ca->reno >> BITS);
 	}
 }
 
@@ -90,7 +93,7 @@ static INLINE u32 reduce_to(struct fusion *ca, u64 segments)
 	u32 ssthresh = threshold(segments);
 
 	ca->credit = 0;
-	ca->reno = (u64)ssthresh << 16;
+	ca->reno = (u64)ssthresh << BITS;
 	return ssthresh;
 }
 

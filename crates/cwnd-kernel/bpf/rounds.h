@@ -53,12 +53,12 @@ static INLINE bool measure_rounds(struct tcp_sock *tp, struct rounds *rounds, s3
 	return begins;
 }
 
-/* Of a window of so many segments those in queues, in 1024ths. */
+/* Of a window of so many segments those in queues, in 2^20ths. */
 static INLINE u64 queued(u32 cwnd, u32 base, u32 rtt)
 {
 	if (!rtt || base >= rtt)
 		return 0;
-	return (u64)cwnd * 1024 * (rtt - base) / rtt;
+	return ((u64)cwnd * (rtt - base) << 20) / rtt;
 }
 
 static INLINE u64 ended_queued(struct rounds *rounds, u32 cwnd)

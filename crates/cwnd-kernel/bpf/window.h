@@ -129,7 +129,7 @@ static INLINE u64 root_near(u64 x, u64 guess)
 		if (moved <= 1)
 			break;
 	}
-	return root;
+	return root * root > x ? root - 1 : root;
 }
 
 #endif

@@ -67,11 +67,19 @@ algorithms! {
     "agile-sd" = agile_sd cwnd_native_agile_sd, "agile-sd" [],
         ["lambda_max" * 1000, "lambda_min" * 1000, "beta1" * 1000, "beta2" * 1000, "ssthresh_margin" * 1,
          "restart_cwnd" * 1];
+    "cltcp" = cltcp cwnd_native_cltcp, "cltcp" [],
+        ["g" * 65536, "n_period" * 1000, "n_max" * 1, "n_in_recovery" * 1, "ecn_cut" * 1];
+    "invs" = invs cwnd_native_invs, "invs" [],
+        ["c" * 1024, "beta" * 1000, "delta" * 1, "a2" * 65536, "rtt_ref" * 1000, "bdp_ref" * 10,
+         "wsp_on_congestion_only" * 1, "rtt_min_reset" * 1];
+    "compound" = compound cwnd_native_compound, "compound" [],
+        ["alpha" * 1024, "beta" * 1000, "zeta" * 1024, "gamma" * 1024, "w_low" * 1, "tuning_gain" * 1024];
     "africa" = africa cwnd_native_africa, "africa" [], ["alpha" * 1000];
     "tcp-fit" = tcp_fit cwnd_native_tcp_fit, "tcp-fit" [], ["a" * 1000, "period" * 1000];
     "fusion" = fusion cwnd_native_fusion, "fusion" [], ["d_min" * 1000, "growth_time" * 1000];
     "scalable" = scalable cwnd_native_scalable, "scalable" [], ["ai_cnt" * 1, "b" * 1024];
     "highspeed" = highspeed cwnd_native_highspeed, "highspeed" [], [];
+    "dctcp" = dctcp cwnd_native_dctcp, "dctcp" [], ["g" * 65536, "initial_alpha" * 1024];
     "newreno" = newreno cwnd_native_newreno, "newreno" [], [];
 }
 

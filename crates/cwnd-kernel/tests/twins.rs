@@ -103,6 +103,8 @@ struct Transport {
     delivered: u64,
     loss_every: u64,
     before: [f64; 2],
+    /// Marks begin no episode.
+    marks_only: bool,
 }
 
 fn drive(
@@ -127,6 +129,7 @@ fn drive(
         ..Init::default()
     };
     transport.srtt = 20_000;
+    transport.marks_only = rust.needs().marks_only;
     let mut sides = [Side::new(rust, &init), Side::new(c, &init)];
     let (segments, share) = bound(name);
     let (mut worst, mut greatest) = (0.0_f64, 0.0_f64);
@@ -157,16 +160,16 @@ impl Transport {
         if self.dice.one_in(4_000) {
             // Another path, another kind of time.
             self.base = [1_500, 8_000, 20_000, 90_000, 300_000][self.dice.below(5) as usize];
-            self.loss_every = [40, 300, 2_000][self.dice.below(3) as usize];
+            self.loss_every = [40, 1_000, 30_000][self.dice.below(3) as usize];
         }
         let settled = matches!(self.state, State::Open | State::Disorder);
         if settled && cwnd > 2 && (self.dice.one_in(self.loss_every) || cwnd > 20_000) {
             return self.episode(sides, CongestionKind::Loss);
         }
-        if settled && cwnd > 2 && self.dice.one_in(1_500) {
+        if settled && cwnd > 2 && !self.marks_only && self.dice.one_in(4 * self.loss_every) {
             return self.episode(sides, CongestionKind::Ecn);
         }
-        if self.dice.one_in(4_000) {
+        if self.dice.one_in(10 * self.loss_every) {
             return self.episode(sides, CongestionKind::Timeout);
         }
         if self.state == State::Open && self.dice.one_in(3_000) {
