@@ -20,7 +20,7 @@ static long (*send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
 
 /* What the loader sets before the object is loaded, in the order of PARAMETERS. */
 #define PARAMETERS(...) const volatile u64 parameters[8] SECTION(".rodata.parameters") = {__VA_ARGS__}
-#define PARAMETER(tp, index) (parameters[index])
+#define PARAMETER(tp, index) ((void)(tp), parameters[index])
 
 /* The algorithm's own state of a connection. */
 #define PRIVATE(type)                                                                                    \

@@ -79,7 +79,23 @@ algorithms! {
     "fusion" = fusion cwnd_native_fusion, "fusion" [], ["d_min" * 1000, "growth_time" * 1000];
     "scalable" = scalable cwnd_native_scalable, "scalable" [], ["ai_cnt" * 1, "b" * 1024];
     "highspeed" = highspeed cwnd_native_highspeed, "highspeed" [], [];
+    "htcp" = htcp cwnd_native_htcp, "htcp" [],
+        ["delta_l" * 1000, "adaptive_backoff" * 1, "rtt_scaling" * 1];
+    "bic" = bic cwnd_native_bic, "bic" [],
+        ["beta" * 1024, "s_max" * 1000, "s_min" * 1000, "divisor" * 1, "low_window" * 1, "fast_convergence" * 1];
+    "illinois" = illinois cwnd_native_illinois, "illinois" [],
+        ["alpha_max" * 128, "alpha_min" * 128, "beta_min" * 64, "beta_max" * 64, "eta1" * 1000, "eta2" * 1000,
+         "eta3" * 1000, "theta" * 1];
+    "veno" = veno cwnd_native_veno, "veno" [], ["beta" * 1000, "kept" * 1000];
+    "westwood" = westwood cwnd_native_westwood, "westwood" [], [];
+    "yeah" = yeah cwnd_native_yeah, "yeah" [],
+        ["alpha" * 1024, "phi" * 1024, "gamma" * 1024, "epsilon" * 1000, "delta" * 1000, "rho" * 1, "zeta" * 1];
+    "hybla" = hybla cwnd_native_hybla, "hybla" [], ["rtt0" * 1000, "max_exponent" * 1, "scale_start" * 1];
+    "vegas" = vegas cwnd_native_vegas, "vegas" [],
+        ["alpha" * 1000, "beta" * 1000, "gamma" * 1000, "kept" * 1000];
     "dctcp" = dctcp cwnd_native_dctcp, "dctcp" [], ["g" * 65536, "initial_alpha" * 1024];
+    "cubic" = cubic cwnd_native_cubic, "cubic-linux" ["hystart" = "off"],
+        ["c" * 1024, "beta" * 1024, "fast_convergence" * 1, "tcp_friendliness" * 1];
     "newreno" = newreno cwnd_native_newreno, "newreno" [], [];
 }
 

@@ -2,7 +2,8 @@
 //!
 //! What a kernel does around the hooks is done here: the fields of the socket are filled in from the event, the
 //! hooks are called in the kernel's order, and what they changed goes back into the window. One thing differs from
-//! the kernel: an ACK that begins an episode is measured (`pkts_acked`) after the episode has begun, not before.
+//! the kernel: an ACK that begins or ends an episode is measured (`pkts_acked`) after that, as the Rust does, not
+//! before.
 
 use crate::catalogue::{KernelAlgorithm, Values};
 use cwnd_cc::{
@@ -163,12 +164,11 @@ impl CongestionControl for Native {
         socket.srtt_us = eighths(ack.srtt);
         socket.rtt_min[1] = if ack.min_rtt == Nanos::MAX { u32::MAX } else { micros(ack.min_rtt) };
         socket.is_cwnd_limited = u8::from(ack.cwnd_limited);
+        self.enter(ack.state);
         if let Some(hook) = self.operations.pkts_acked {
             let rtt = ack.rtt.map_or(-1, |rtt| micros(rtt).min(i32::MAX as u32) as i32);
             self.call(|socket| unsafe { hook(socket, ack.cumulative, rtt) });
         }
-        // As in the kernel, an ACK is measured in the state that it finds.
-        self.enter(ack.state);
         if let Some(hook) = self.operations.cong_control {
             let cwnd = self.socket.snd_cwnd;
             self.call(|socket| unsafe { hook(socket, ack.acked, ack.lost) });
@@ -199,6 +199,8 @@ impl CongestionControl for Native {
                 self.event(EVENT_LOSS);
             }
             self.socket.snd_cwnd = 1;
+            // The kernel says so at each timeout of a row.
+            self.state = State::Open;
             self.enter(State::Loss);
             window.restart_cwnd = f64::from(self.socket.snd_cwnd);
         } else {
