@@ -14,8 +14,9 @@ PARAMETERS(25000, 6, 1);
 
 #define PARTS 128
 
-/* 2^(i/8), in 128ths. */
-static const u8 powers[8] = {128, 139, 152, 165, 181, 197, 215, 234};
+/* 2^(i/8) in 128ths, i from 0 to 7: 128, 139, 152, 165, 181, 197, 215 and 234, a byte each. */
+#define POWERS 0xead7c5b5a5988b80ull
+#define POWER(eighths) (POWERS >> 8 * ((eighths) & 7) & 255)
 
 struct hybla {
 	u64 rho8; /* eighths */
@@ -71,7 +72,7 @@ CONG_AVOID(tp, acked)
 		return;
 	}
 	if (start) {
-		growth = ((u64)powers[ca->rho8 & 7] << least64(ca->rho8 / 8, MAX_EXPONENT(tp) & 31)) - PARTS;
+		growth = (POWER(ca->rho8) << least64(ca->rho8 / 8, MAX_EXPONENT(tp) & 31)) - PARTS;
 	} else {
 		growth = 2 * ca->rho8 * ca->rho8 / greatest(cwnd, 1);
 		if (growth < PARTS)

@@ -94,11 +94,13 @@ static INLINE u64 log2_ratio(u64 a, u64 b)
 	}
 	log <<= 16;
 	for (int bit = 15; bit >= 0; bit--) {
+		u64 more;
+
 		ratio = ratio * ratio >> 31;
-		if (ratio >> 32) {
-			ratio >>= 1;
-			log += 1ull << bit;
-		}
+		/* Without a branch, of which the verifier would follow both sides each time. */
+		more = ratio >> 32 & 1;
+		ratio >>= more;
+		log += more << bit;
 	}
 	return log;
 }

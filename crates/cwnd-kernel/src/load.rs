@@ -66,7 +66,8 @@ impl std::error::Error for LoadError {}
 #[derive(Debug)]
 pub struct Loaded {
     algorithm: &'static KernelAlgorithm,
-    link: Link,
+    /// None once it is pinned.
+    link: Option<Link>,
     object: Object,
 }
 
@@ -123,7 +124,7 @@ pub fn load(algorithm: &'static KernelAlgorithm, given: &[(String, String)]) -> 
         .find(|map| map.map_type() == MapType::StructOps && map.autocreate())
         .expect("every object has operations");
     let link = operations.attach_struct_ops().map_err(|error| refused("register", error))?;
-    Ok(Loaded { algorithm, link, object })
+    Ok(Loaded { algorithm, link: Some(link), object })
 }
 
 impl Loaded {
@@ -145,8 +146,8 @@ impl Loaded {
         host::mount_bpf_file_system()?;
         let path = pin_of(self.algorithm);
         fs::create_dir_all(PINS).map_err(|error| LoadError::Kernel(format!("{PINS}: {error}")))?;
-        self.link
-            .pin(&path)
+        let mut link = self.link.take().expect("only pinning takes it, and takes the whole");
+        link.pin(&path)
             .map_err(|error| LoadError::Kernel(format!("cannot pin {}: {error}", path.display())))?;
         Ok(path)
     }
@@ -178,6 +179,24 @@ impl Loaded {
     }
 }
 
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if self.link.take().is_some() {
+            wait_until_gone(&self.algorithm.kernel_name());
+        }
+    }
+}
+
+/// The kernel takes an algorithm away a moment after its last link is gone.
+fn wait_until_gone(name: &str) {
+    for _ in 0..500 {
+        if !host::registered().iter().any(|other| other == name) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
 /// The algorithms that are pinned.
 pub fn pinned() -> Vec<&'static KernelAlgorithm> {
     all().iter().filter(|algorithm| pin_of(algorithm).exists()).collect()
@@ -200,6 +219,7 @@ pub fn unload(algorithm: &'static KernelAlgorithm, force: bool) -> Result<(), Lo
     restore_default(&name)?;
     let failed = |error: &dyn fmt::Display| LoadError::Kernel(format!("cannot unload {name}: {error}"));
     fs::remove_file(&path).map_err(|error| failed(&error))?;
+    wait_until_gone(&name);
     // The last one leaves no folder.
     let _ = fs::remove_dir(PINS);
     Ok(())

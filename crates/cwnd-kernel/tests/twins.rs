@@ -20,13 +20,15 @@ const STEPS: usize = 100_000;
 /// loss between the two leaves the windows a segment apart. Reno's halving brings them together again. Fusion and Invs
 /// keep up to all of the window at a loss, so that a second such loss may come before the first is forgotten.
 ///
+/// Beyond Wsp Invs grows exponentially, and with it what the two are apart.
+///
 /// BIC's count `W (B - 1)/(W - Wmax)` is rounded down; where it is whole, a third in floating point that is a little
 /// too large makes it one less in Rust. At counts of 10 to 50 that is 2 to 10 % of the growth, while the window is one
 /// of those at which the division comes out even: a few segments in the hundreds.
 fn bound(name: &str) -> (f64, f64) {
     match name {
-        "fusion" | "invs" => (2.0, 0.01),
-        "bic" => (2.0, 0.02),
+        "fusion" => (2.0, 0.01),
+        "bic" | "invs" => (2.0, 0.02),
         _ => (1.0, 0.01),
     }
 }
