@@ -109,6 +109,17 @@ pub fn find(name: &str) -> Option<&'static KernelAlgorithm> {
     ALGORITHMS.iter().find(|algorithm| algorithm.name == name || algorithm.kernel_name() == name)
 }
 
+/// The algorithm of that name.
+///
+/// # Errors
+/// A message that says which there are.
+pub fn find_or_explain(name: &str) -> Result<&'static KernelAlgorithm, String> {
+    find(name).ok_or_else(|| {
+        let known: Vec<&str> = all().iter().map(|algorithm| algorithm.name).collect();
+        format!("there is no algorithm `{name}` for the kernel: there are {}", known.join(", "))
+    })
+}
+
 impl KernelAlgorithm {
     /// Its name in the kernel, at most 15 characters.
     pub fn kernel_name(&self) -> String {

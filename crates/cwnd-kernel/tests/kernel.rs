@@ -16,13 +16,15 @@ const BYTES: u64 = 200_000_000;
 /// The fraction of the window that a loss or a mark leaves, least and most.
 fn kept(name: &str) -> (f64, f64) {
     match name {
-        "elastic" | "newreno" | "vegas" | "hybla" | "compound" => (0.5, 0.5),
+        "elastic" | "newreno" | "hybla" => (0.5, 0.5),
         "agile-sd" => (0.9, 0.95),
         "scalable" => (0.875, 0.875),
         "cubic" => (0.7, 0.7),
         "bic" => (0.8, 0.8),
         // N = 1 gives a half, and many Renos all but nothing.
         "cltcp" | "tcp-fit" => (0.5, 1.0),
+        // The threshold also follows a window that gives way to delay.
+        "vegas" | "compound" => (0.5, 1.0),
         "fusion" | "veno" | "illinois" | "yeah" | "highspeed" | "africa" | "htcp" | "dctcp" => (0.5, 1.0),
         // To the measured bandwidth-delay product, whatever that is of the window.
         "westwood" | "invs" => (0.01, 1.0),
@@ -96,7 +98,11 @@ fn reductions(transfer: &Transfer) -> Vec<f64> {
     for pair in transfer.samples.windows(2) {
         let [before, after] = pair else { unreachable!("windows of two") };
         if after.ssthresh != before.ssthresh && after.ssthresh < 1_000_000 && before.cwnd >= 20 {
-            kept.push(f64::from(after.ssthresh) / f64::from(before.cwnd));
+            let share = f64::from(after.ssthresh) / f64::from(before.cwnd);
+            // A threshold over the window is one that an undone reduction has restored.
+            if share <= 1.02 {
+                kept.push(share);
+            }
         }
     }
     if kept.len() > 1 {

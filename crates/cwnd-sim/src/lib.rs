@@ -30,6 +30,7 @@ mod simulation;
 mod solo;
 pub mod tcp;
 
+pub use check::check_with;
 pub use engine::{Simulator, VERSION, run_with};
 pub use factory::{Factory, registered};
 pub use simulation::{FlowState, Simulation};

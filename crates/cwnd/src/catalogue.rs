@@ -57,6 +57,9 @@ pub fn model(name: &str) -> Result<(), String> {
 /// # Errors
 /// A message that says what is wrong and what would be right.
 pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
+    if let Some(name) = spec.name.strip_suffix("@kernel") {
+        return of_the_kernel(name, spec);
+    }
     let algorithm = find(&spec.name)?;
     let values = spec.parameters.iter();
     let parameters: Parameters =
@@ -75,6 +78,20 @@ pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
             format!("`{}` does not take {name} = `{value}`: it takes {expected}", spec.name)
         }
     })
+}
+
+/// Whether there is such an algorithm in the kernel's C, and it takes these parameters.
+#[cfg(feature = "kernel")]
+fn of_the_kernel(name: &str, spec: &AlgorithmSpec) -> Result<(), String> {
+    let parameters: Vec<(String, String)> = spec.parameters.clone().into_iter().collect();
+    cwnd_kernel::find_or_explain(name)?.values(&parameters).map(drop)
+}
+
+#[cfg(not(feature = "kernel"))]
+fn of_the_kernel(_: &str, spec: &AlgorithmSpec) -> Result<(), String> {
+    Err(format!(
+        "`{spec}` is an algorithm of the kernel, and this cwnd was built without them: --features kernel"
+    ))
 }
 
 #[cfg(test)]

@@ -181,16 +181,7 @@ fn find(
     {
         return Ok(all());
     }
-    let find = |name: &String| {
-        cwnd_kernel::find(name).ok_or_else(|| {
-            let known: Vec<&str> = cwnd_kernel::all().iter().map(|algorithm| algorithm.name).collect();
-            Failure::bad_input(format!(
-                "no algorithm for the kernel is called \"{name}\"; there are {}",
-                known.join(", ")
-            ))
-        })
-    };
-    names.iter().map(find).collect()
+    names.iter().map(|name| cwnd_kernel::find_or_explain(name).map_err(Failure::bad_input)).collect()
 }
 
 fn failure(error: load::LoadError) -> Failure {
