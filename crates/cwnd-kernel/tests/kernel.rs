@@ -27,7 +27,7 @@ fn kept(name: &str) -> (f64, f64) {
         "vegas" | "compound" => (0.5, 1.0),
         "fusion" | "veno" | "illinois" | "yeah" | "highspeed" | "africa" | "htcp" | "dctcp" => (0.5, 1.0),
         // To the measured bandwidth-delay product, whatever that is of the window.
-        "westwood" | "invs" => (0.01, 1.0),
+        "westwood" | "invs" => (0.0, 1.0),
         other => panic!("what does {other} keep?"),
     }
 }
