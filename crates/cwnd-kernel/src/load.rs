@@ -14,7 +14,7 @@ pub use sockets::{Sockets, sockets};
 
 use crate::{KernelAlgorithm, all};
 use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, PrintLevel, query, set_print};
-use std::{fmt, fs, path::PathBuf, sync::Mutex};
+use std::{collections::BTreeMap, fmt, fs, os::fd::AsFd, path::PathBuf, sync::Mutex};
 
 /// Where the links of algorithms are that outlive the program that loaded them.
 pub const PINS: &str = "/sys/fs/bpf/cwnd";
@@ -154,28 +154,29 @@ impl Loaded {
 
     /// What each of its programs is and has cost.
     pub fn programs(&self) -> Vec<ProgramCost> {
-        let ids: Vec<u32> = self
+        let prefix = format!("{}_", self.algorithm.name.replace('-', "_"));
+        // The kernel keeps 15 characters of a program's name; the object has it whole.
+        let hooks: BTreeMap<u32, String> = self
             .object
             .progs()
             .filter(libbpf_rs::ProgramImpl::autoload)
             .filter_map(|program| {
-                use std::os::fd::AsFd;
-                libbpf_rs::Program::id_from_fd(program.as_fd()).ok()
+                let id = libbpf_rs::Program::id_from_fd(program.as_fd()).ok()?;
+                Some((id, program.name().to_string_lossy().trim_start_matches(&prefix).to_owned()))
             })
             .collect();
-        let prefix = format!("{}_", self.algorithm.name.replace('-', "_"));
-        query::ProgInfoIter::with_query_opts(
-            query::ProgInfoQueryOptions::default().include_xlated_prog_insns(true),
-        )
-        .filter(|program| ids.contains(&program.id))
-        .map(|program| ProgramCost {
-            hook: program.name.to_string_lossy().trim_start_matches(&prefix).to_owned(),
-            instructions: program.xlated_prog_insns.len() / 8,
-            verified: program.verified_insns,
-            calls: program.run_cnt,
-            time_ns: program.run_time_ns,
-        })
-        .collect()
+        let options = query::ProgInfoQueryOptions::default().include_xlated_prog_insns(true);
+        query::ProgInfoIter::with_query_opts(options)
+            .filter_map(|program| {
+                Some(ProgramCost {
+                    hook: hooks.get(&program.id)?.clone(),
+                    instructions: program.xlated_prog_insns.len() / 8,
+                    verified: program.verified_insns,
+                    calls: program.run_cnt,
+                    time_ns: program.run_time_ns,
+                })
+            })
+            .collect()
     }
 }
 

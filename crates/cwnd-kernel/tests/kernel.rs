@@ -9,9 +9,11 @@ mod lab;
 
 use cwnd_kernel::{KernelAlgorithm, load};
 use lab::{Lab, Transfer};
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 const BYTES: u64 = 200_000_000;
+/// Between looks at the window.
+const EVERY: Duration = Duration::from_micros(500);
 
 /// The fraction of the window that a loss or a mark leaves, least and most.
 fn kept(name: &str) -> (f64, f64) {
@@ -64,7 +66,7 @@ fn carry(algorithm: &'static KernelAlgorithm, lab: &Lab, marked: bool) {
     assert!(registered().contains(&name));
     let again = load::load(algorithm, &[]).unwrap_err().to_string();
     assert!(again.contains("is loaded already"), "{again}");
-    let transfer = lab.transfer(&name, BYTES).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let transfer = lab.transfer(&name, BYTES, EVERY).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(transfer.algorithm, name);
     let kept_each = reductions(&transfer);
     let middle = kept_each.get(kept_each.len() / 2).copied();
@@ -131,7 +133,7 @@ fn a_pinned_algorithm_stays_until_it_is_unloaded() {
     }
     // The other test loads it too: wait for it.
     let loaded = (0..600).find_map(|_| {
-        load::load(newreno, &[]).map_err(|_| std::thread::sleep(std::time::Duration::from_millis(100))).ok()
+        load::load(newreno, &[]).map_err(|_| std::thread::sleep(Duration::from_millis(100))).ok()
     });
     let path = loaded.expect("it can be loaded").pin().unwrap();
     assert!(path.exists() && registered().contains(&newreno.kernel_name()));

@@ -85,8 +85,8 @@ impl Lab {
         Ok(lab)
     }
 
-    /// Send so many bytes with that congestion control.
-    pub fn transfer(&self, algorithm: &str, bytes: u64) -> io::Result<Transfer> {
+    /// Send so many bytes with that congestion control, and look at the window so often.
+    pub fn transfer(&self, algorithm: &str, bytes: u64, every: Duration) -> io::Result<Transfer> {
         let listener = within(&self.names[2], || {
             let socket = tcp_socket(algorithm)?;
             let one: libc::c_int = 1;
@@ -141,7 +141,7 @@ impl Lab {
         while !server.is_finished() {
             let info = info(&watched)?;
             samples.push(Sample { cwnd: info.tcpi_snd_cwnd, ssthresh: info.tcpi_snd_ssthresh });
-            thread::sleep(Duration::from_micros(500));
+            thread::sleep(every);
             assert!(begin.elapsed() < Duration::from_secs(120), "{algorithm} does not get it through");
         }
         let last = info(&watched)?;
