@@ -112,6 +112,23 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "kernel"))]
+    fn says_what_the_kernels_algorithms_need() {
+        assert_eq!(
+            refused("elastic@kernel:beta=0.8"),
+            "`elastic@kernel:beta=0.8` is an algorithm of the kernel, and this cwnd was built without them: --features kernel"
+        );
+    }
+
+    #[test]
+    #[cfg(feature = "kernel")]
+    fn the_kernels_algorithms_are_found_with_their_parameters() {
+        assert_eq!(algorithm(&"elastic@kernel:beta=0.8".parse().unwrap()), Ok(()));
+        assert!(refused("elastic@kernel:beta=2").contains("0.95"));
+        assert!(refused("elastix@kernel").contains("there are elastic, agile-sd"));
+    }
+
+    #[test]
     fn models_are_found_by_name() {
         for known in models::all() {
             assert_eq!(check(Named::Model(known.name)), Ok(()));
