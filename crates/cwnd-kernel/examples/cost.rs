@@ -1,6 +1,7 @@
 //! What each algorithm costs in this kernel: nanoseconds an ACK, CPU seconds a GB, instructions. Needs root.
 //!
 //! `cargo run --release -p cwnd-kernel --features load --example cost` prints it all;
+//! `... --example cost -- pairs` the CPU time of two of them beside the kernel's own, by turns;
 //! `... --example cost -- instructions > crates/cwnd-kernel/instructions.txt` what is kept of the instructions.
 
 #[path = "../tests/lab/mod.rs"]
@@ -20,8 +21,10 @@ const REPEATS: usize = 3;
 const BASELINE: &str = "cubic";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    if std::env::args().nth(1).as_deref() == Some("instructions") {
-        return instructions();
+    match std::env::args().nth(1).as_deref() {
+        Some("instructions") => return instructions(),
+        Some("pairs") => return pairs(),
+        _ => {}
     }
     let lab = Lab::new("1gbit", "250k", 0)?;
     let costs: Vec<(&KernelAlgorithm, f64)> = {
@@ -64,6 +67,27 @@ fn cpu_per_gb(lab: &Lab, name: &str) -> Result<f64, Box<dyn Error>> {
         least = least.min(lab.transfer(name, BYTES, EVERY)?.cpu_seconds);
     }
     Ok(least / (BYTES as f64 / 1e9))
+}
+
+/// The same rules in BPF and in the kernel itself, by turns, so that what else the machine does falls on both.
+fn pairs() -> Result<(), Box<dyn Error>> {
+    const TURNS: usize = 8;
+    let lab = Lab::new("1gbit", "250k", 0)?;
+    for (ours, theirs) in [("newreno", "reno"), ("cubic", "cubic")] {
+        let loaded = load::load(cwnd_kernel::find_or_explain(ours)?, &[])?;
+        let names = [loaded.kernel_name(), theirs.to_owned()];
+        let mut seconds = [Vec::new(), Vec::new()];
+        for _ in 0..TURNS {
+            for (name, seconds) in names.iter().zip(&mut seconds) {
+                seconds.push(lab.transfer(name, BYTES, EVERY)?.cpu_seconds / (BYTES as f64 / 1e9));
+            }
+        }
+        for (name, mut seconds) in names.iter().zip(seconds) {
+            seconds.sort_by(f64::total_cmp);
+            println!("{name:14} {:.2} CPU s a GB at least, median {:.2}", seconds[0], seconds[TURNS / 2]);
+        }
+    }
+    Ok(())
 }
 
 fn instructions() -> Result<(), Box<dyn Error>> {
