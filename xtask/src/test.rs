@@ -8,6 +8,7 @@ use crate::json;
 use crate::options::Options;
 use crate::table::{cells, table};
 use serde_json::Value;
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,16 @@ fn steps() -> Vec<Step> {
         step("captures in tshark", "test --package cwnd-capture --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("a sample of the papers", "xtask papers", None),
+        step(
+            "algorithms in this kernel",
+            "test --package cwnd-kernel --features load --test kernel",
+            kernel(),
+        ),
+        step(
+            "lints of the kernel's loader",
+            "clippy --package cwnd --package cwnd-kernel --features cwnd/kernel --all-targets -- -D warnings",
+            clang(),
+        ),
         step("seeded faults", "test --package cwnd-sim --features faults --test faults", faults()),
         documentation,
     ]
@@ -83,6 +94,33 @@ fn browser() -> Option<String> {
 /// What keeps captures from being read by tshark, which is installed if that can be done.
 fn tshark() -> Option<String> {
     if succeeds(Command::new("tshark").arg("--version")) { None } else { install("tshark").err() }
+}
+
+/// What keeps the algorithms from being compiled to BPF. What is needed is installed if that can be done.
+fn clang() -> Option<String> {
+    let is_there = succeeds(Command::new("clang").arg("--version"))
+        && succeeds(Command::new("pkg-config").arg("libelf"));
+    if is_there {
+        None
+    } else {
+        ["clang", "libelf-dev", "zlib1g-dev", "pkg-config"].iter().find_map(|name| install(name).err())
+    }
+}
+
+/// What keeps the algorithms from being loaded into this machine's kernel.
+fn kernel() -> Option<String> {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0);
+    if !root {
+        return Some("only root may load congestion control into the kernel: run it as root".to_owned());
+    }
+    if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return Some("the kernel shows no types (no /sys/kernel/btf/vmlinux)".to_owned());
+    }
+    // For marks; without it that part is left out, and says so.
+    if !succeeds(Command::new("nft").arg("--version")) {
+        let _ = install("nftables");
+    }
+    clang()
 }
 
 /// What keeps the seeded faults from being tried.

@@ -412,7 +412,9 @@ impl<'a> Piece<'a> {
             return Err(self.error(format!("{what} is missing here")));
         }
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-        let Some(at) = self.text().find(|c| !allowed(c)) else { return Ok(()) };
+        // `elastic@kernel` is the algorithm as it is in the kernel.
+        let word = self.text().strip_suffix("@kernel").unwrap_or(self.text());
+        let Some(at) = word.find(|c| !allowed(c)) else { return Ok(()) };
         let stray = Piece { start: self.start + at, ..self };
         let character = stray.text().chars().next().unwrap_or(' ');
         if self.text().contains('=') {

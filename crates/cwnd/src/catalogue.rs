@@ -57,6 +57,9 @@ pub fn model(name: &str) -> Result<(), String> {
 /// # Errors
 /// A message that says what is wrong and what would be right.
 pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
+    if let Some(name) = spec.name.strip_suffix("@kernel") {
+        return of_the_kernel(name, spec);
+    }
     let algorithm = find(&spec.name)?;
     let values = spec.parameters.iter();
     let parameters: Parameters =
@@ -77,6 +80,20 @@ pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
     })
 }
 
+/// Whether there is such an algorithm in the kernel's C, and it takes these parameters.
+#[cfg(feature = "kernel")]
+fn of_the_kernel(name: &str, spec: &AlgorithmSpec) -> Result<(), String> {
+    let parameters: Vec<(String, String)> = spec.parameters.clone().into_iter().collect();
+    cwnd_kernel::find_or_explain(name)?.values(&parameters).map(drop)
+}
+
+#[cfg(not(feature = "kernel"))]
+fn of_the_kernel(_: &str, spec: &AlgorithmSpec) -> Result<(), String> {
+    Err(format!(
+        "`{spec}` is an algorithm of the kernel, and this cwnd was built without them: --features kernel"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +109,23 @@ mod tests {
             let spec = AlgorithmSpec { name: known.name.to_owned(), ..AlgorithmSpec::default() };
             assert_eq!(algorithm(&spec), Ok(()));
         }
+    }
+
+    #[test]
+    #[cfg(not(feature = "kernel"))]
+    fn says_what_the_kernels_algorithms_need() {
+        assert_eq!(
+            refused("elastic@kernel:beta=0.8"),
+            "`elastic@kernel:beta=0.8` is an algorithm of the kernel, and this cwnd was built without them: --features kernel"
+        );
+    }
+
+    #[test]
+    #[cfg(feature = "kernel")]
+    fn the_kernels_algorithms_are_found_with_their_parameters() {
+        assert_eq!(algorithm(&"elastic@kernel:beta=0.8".parse().unwrap()), Ok(()));
+        assert!(refused("elastic@kernel:beta=2").contains("0.95"));
+        assert!(refused("elastix@kernel").contains("there are elastic, agile-sd"));
     }
 
     #[test]

@@ -5,6 +5,8 @@ mod check;
 mod compare;
 mod diff;
 mod export;
+#[cfg(feature = "kernel")]
+mod kernel;
 mod metrics;
 mod networks;
 mod report;
@@ -29,6 +31,8 @@ pub enum Command {
     Metrics(metrics::Flags),
     Networks(networks::Flags),
     Schema(schema::Flags),
+    #[cfg(feature = "kernel")]
+    Kernel(kernel::Flags),
 }
 
 impl Command {
@@ -46,6 +50,8 @@ impl Command {
             Command::Metrics(flags) => metrics::run(&flags),
             Command::Networks(flags) => networks::run(&flags),
             Command::Schema(flags) => schema::run(&flags),
+            #[cfg(feature = "kernel")]
+            Command::Kernel(flags) => kernel::run(flags),
         }
     }
 }

@@ -16,6 +16,7 @@ fn refused<T: FromStr<Err = NotationError> + fmt::Debug>(text: &str) -> String {
 #[test]
 fn reads_algorithms() {
     assert_eq!("cubic-2008".parse(), Ok(spec("cubic-2008", &[])));
+    assert_eq!("cubic@kernel:c=1".parse(), Ok(spec("cubic@kernel", &[("c", "1")])));
     assert_eq!(" agile-sd : lambda_max = 4 ".parse(), Ok(spec("agile-sd", &[("lambda_max", "4")])));
     let two = spec("agile-sd", &[("beta2", "0.9"), ("lambda_max", "4")]);
     assert_eq!("agile-sd:lambda_max=4,beta2=0.9".parse(), Ok(two.clone()));

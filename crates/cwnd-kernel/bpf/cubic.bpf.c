@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * CUBIC as Linux runs it (RFC 8312), without HyStart: with NewReno what the others' cost is held against. K and time
+ * are in 1024ths of a second, the count of segments for one of growth is whole.
+ */
+#define ALGORITHM cubic
+#include "cwnd.h"
+
+/* C and beta in 1024ths; two switches. */
+PARAMETERS(410, 717, 1, 1);
+#define C(tp) PARAMETER(tp, 0)
+#define BETA(tp) PARAMETER(tp, 1)
+#define FAST_CONVERGENCE(tp) PARAMETER(tp, 2)
+#define TCP_FRIENDLINESS(tp) PARAMETER(tp, 3)
+
+#define FIRST_CNT 20
+#define LEAST_CNT 2
+/* While the window stays the same, the count is renewed only after more than this, ms. */
+#define HOLD_MS 31
+/* Samples this soon after the epoch's beginning do not count for RTTmin, us. */
+#define SETTLING_US 1000000
+
+struct cubic {
+	u64 start; /* when the epoch began, us; 0 until the first ACK after a loss */
+	u32 w_max; /* 0 before the first loss and after a timeout */
+	u32 origin; /* the window of the curve's middle */
+	u32 k; /* 1024ths of a second */
+	u32 friendly; /* the Reno-friendly window */
+	u32 acked; /* segments that it has not counted */
+	u32 delay_min; /* us; 0 if not known */
+	u32 cnt;
+	u32 updated_cwnd;
+	u32 updated_ms;
+	u32 last_ack_ms;
+	u8 begun; /* the epoch has just begun */
+};
+PRIVATE(struct cubic)
+
+static INLINE u32 milliseconds(struct tcp_sock *tp) { return tp->tcp_mstamp / 1000; }
+
+static INLINE void forget(struct cubic *ca)
+{
+	ca->start = 0;
+	ca->w_max = 0;
+	ca->delay_min = 0;
+	ca->cnt = 0;
+	ca->updated_cwnd = 0;
+	ca->updated_ms = 0;
+	ca->begun = 0;
+}
+
+INIT(tp)
+{
+	struct cubic *ca = private_of(tp);
+
+	forget(ca);
+	ca->last_ack_ms = milliseconds(tp);
+}
+
+PKTS_ACKED(tp, pkts, rtt_us)
+{
+	struct cubic *ca = private_of(tp);
+
+	(void)pkts;
+	ca->last_ack_ms = milliseconds(tp);
+	if (rtt_us < 0 || (ca->start && tp->tcp_mstamp - ca->start < SETTLING_US))
+		return;
+	if (!ca->delay_min || (u32)rtt_us < ca->delay_min)
+		ca->delay_min = greatest(rtt_us, 1);
+}
+
+/* The cube root, rounded down, of what is under 2^60. */
+static INLINE u32 cube_root(u64 x)
+{
+	u64 root = 0;
+
+	for (int bit = 19; bit >= 0; bit--) {
+		u64 next = root | 1ull << bit;
+
+		if (next * next * next <= x)
+			root = next;
+	}
+	return root;
+}
+
+static INLINE void begin_epoch(struct tcp_sock *tp, struct cubic *ca)
+{
+	u32 cwnd = tp->snd_cwnd;
+
+	ca->start = tp->tcp_mstamp;
+	ca->origin = greatest(ca->w_max, cwnd);
+	/* 1024 cbrt((W_max - W)/C), of a difference under 2^24. */
+	ca->k = ca->w_max > cwnd ? cube_root(((u64)(ca->w_max - cwnd) << 40) / C(tp)) : 0;
+	ca->acked = 0;
+	ca->friendly = cwnd;
+	ca->begun = 1;
+}
+
+/* W(t + RTTmin). */
+static INLINE u64 target(struct tcp_sock *tp, struct cubic *ca, u32 now_ms)
+{
+	u64 elapsed = now_ms - (u32)(ca->start / 1000) + (ca->delay_min + 999) / 1000;
+	u64 t = elapsed * 1024 / 1000, k = ca->k;
+	/* At 128 s the term passes every window. */
+	u64 offset = least64(t < k ? k - t : t - k, 1 << 17);
+	u64 term = (C(tp) * offset * offset * offset) >> 40;
+
+	if (t < k)
+		return term < ca->origin ? ca->origin - term : 0;
+	return ca->origin + term;
+}
+
+static INLINE void keep_up_with_reno(struct tcp_sock *tp, struct cubic *ca, u32 cwnd)
+{
+	/* Segments for each of Reno's, divided by the window: (1 + beta)/(3 (1 - beta)), in eighths. */
+	u64 divisor = 8 * (1024 + BETA(tp)) / 3 / (1024 - BETA(tp));
+	u32 each = greatest64(cwnd * divisor >> 3, 1);
+
+	if (ca->acked > each) {
+		/* A step for each while more than that are left. */
+		u32 steps = (ca->acked - 1) / each;
+
+		ca->acked -= steps * each;
+		ca->friendly += steps;
+	}
+	if (ca->friendly > cwnd)
+		ca->cnt = least(ca->cnt, cwnd / (ca->friendly - cwnd));
+}
+
+static INLINE void renew_count(struct tcp_sock *tp, struct cubic *ca, u32 acked)
+{
+	u32 cwnd = tp->snd_cwnd, now_ms = milliseconds(tp);
+
+	ca->acked += acked;
+	if (ca->updated_cwnd == cwnd && now_ms - ca->updated_ms <= HOLD_MS && !ca->begun)
+		return;
+	if (now_ms != ca->updated_ms || ca->begun) {
+		u64 to = target(tp, ca, now_ms);
+
+		ca->begun = 0;
+		ca->updated_cwnd = cwnd;
+		ca->updated_ms = now_ms;
+		ca->cnt = to > cwnd ? cwnd / (to - cwnd) : 100 * cwnd;
+		if (!ca->w_max)
+			ca->cnt = least(ca->cnt, FIRST_CNT);
+	}
+	if (TCP_FRIENDLINESS(tp))
+		keep_up_with_reno(tp, ca, cwnd);
+	ca->cnt = greatest(ca->cnt, LEAST_CNT);
+}
+
+CONG_AVOID(tp, acked)
+{
+	struct cubic *ca = private_of(tp);
+
+	if (!is_limited(tp))
+		return;
+	if (in_slow_start(tp)) {
+		acked = slow_start(tp, acked);
+		if (!acked)
+			return;
+	}
+	if (!ca->start)
+		begin_epoch(tp, ca);
+	renew_count(tp, ca, acked);
+	increase(tp, acked, ca->cnt);
+}
+
+SSTHRESH(tp)
+{
+	struct cubic *ca = private_of(tp);
+	u64 cwnd = tp->snd_cwnd;
+
+	ca->w_max = cwnd < ca->w_max && FAST_CONVERGENCE(tp) ? cwnd * (1024 + BETA(tp)) / 2048 : cwnd;
+	ca->start = 0;
+	return threshold(cwnd * BETA(tp) / 1024);
+}
+
+CWND_EVENT(tp, event)
+{
+	struct cubic *ca = private_of(tp);
+
+	if (event == EVENT_LOSS)
+		forget(ca);
+	/* Time in which nothing was sent does not count. */
+	if (event == EVENT_TX_START && ca->start) {
+		u64 idle = (u64)(milliseconds(tp) - ca->last_ack_ms) * 1000;
+
+		ca->start = least64(ca->start + idle, tp->tcp_mstamp);
+	}
+}
+
+UNDO_CWND(tp) { return window_before(tp); }
+
+OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
+	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event), .undo_cwnd = HOOK(undo_cwnd), );

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The kernel's structures, with only the fields that are used. In BPF each access is relocated at load to where
+ * the running kernel has the field (CO-RE), so neither order nor offsets here matter. Natively they are what a
+ * transport fills in.
+ */
+#ifndef CWND_FIELDS_H
+#define CWND_FIELDS_H
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+typedef long long s64;
+
+#define true 1
+#define false 0
+typedef _Bool bool;
+
+/* Words for an algorithm's own state: the kernel's icsk_ca_priv. */
+#define PRIVATE_WORDS 13
+
+#ifdef CWND_NATIVE
+#define RELOCATED
+#else
+#define RELOCATED __attribute__((preserve_access_index))
+#endif
+
+struct sock {
+	u32 sk_pacing_status;
+	unsigned long sk_pacing_rate; /* bytes a second */
+} RELOCATED;
+
+struct inet_sock {
+	struct sock sk;
+} RELOCATED;
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	struct {
+		u8 pending; /* which acknowledgements wait to be sent */
+	} icsk_ack;
+	u64 icsk_ca_priv[PRIVATE_WORDS];
+} RELOCATED;
+
+struct minmax_sample {
+	u32 t;
+	u32 v;
+} RELOCATED;
+
+struct minmax {
+	struct minmax_sample s[3];
+} RELOCATED;
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u32 snd_cwnd; /* segments */
+	u32 snd_cwnd_cnt; /* acknowledged segments that have made no step of snd_cwnd yet */
+	u32 snd_cwnd_clamp;
+	u32 snd_ssthresh;
+	u32 prior_cwnd; /* snd_cwnd when the last reduction began */
+	u32 snd_una; /* first sequence number that is not acknowledged */
+	u32 snd_nxt; /* next sequence number to send */
+	u32 rcv_nxt; /* next sequence number to receive */
+	u32 mss_cache; /* bytes */
+	u32 max_packets_out; /* most segments in flight in the last window */
+	u32 packets_out; /* segments sent and not cumulatively acknowledged */
+	u32 sacked_out; /* of these SACKed */
+	u32 lost_out; /* of these lost */
+	u32 retrans_out; /* of these sent again */
+	u32 prr_out; /* segments sent in this recovery */
+	u32 srtt_us; /* smoothed round-trip time, eighths of a microsecond */
+	u32 delivered; /* segments acknowledged or SACKed since the start */
+	u32 delivered_ce; /* of these those with an echoed mark */
+	u64 tcp_mstamp; /* now, microseconds */
+	struct minmax rtt_min; /* least round-trip time, microseconds */
+	u8 ecn_flags;
+	u8 is_cwnd_limited : 1; /* the window was in use */
+#ifdef CWND_NATIVE
+	const u64 *native_parameters;
+#endif
+} RELOCATED;
+
+/* enum tcp_ca_state, the argument of set_state. */
+enum { CA_OPEN = 0, CA_DISORDER = 1, CA_CWR = 2, CA_RECOVERY = 3, CA_LOSS = 4 };
+
+/* enum tcp_ca_event, the argument of cwnd_event. */
+enum { EVENT_TX_START = 0, EVENT_CWND_RESTART = 1, EVENT_COMPLETE_CWR = 2, EVENT_LOSS = 3, EVENT_ECN_NO_CE = 4, EVENT_ECN_IS_CE = 5 };
+
+/* Bits of ecn_flags: ECN was negotiated; echo marks until the sender has answered. */
+enum { ECN_OK = 1, ECN_DEMAND_CWR = 4 };
+
+/* Bits of icsk_ack.pending: a delayed acknowledgement waits for its timer; one is to be sent now. */
+enum { ACK_TIMER = 2, ACK_NOW = 16 };
+
+/* Bits of tcp_congestion_ops.flags: the connection negotiates ECN whatever the host's setting is. */
+enum { NEEDS_ECN = 2 };
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The hooks as BPF programs. The kernel hands a program its arguments as an array of words; `sk` may be read as
+ * the tcp_sock that it is.
+ */
+#ifndef CWND_KERNEL_H
+#define CWND_KERNEL_H
+
+#define INLINE inline __attribute__((always_inline))
+#define SECTION(name) __attribute__((section(name), used))
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define TEXT_(a) #a
+#define TEXT(a) TEXT_(a)
+
+const char license_text[] SECTION("license") = "Dual MIT/GPL";
+
+/* Send an acknowledgement at once, as if `rcv_nxt` were the next sequence number to receive. */
+static long (*send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
+
+/* What the loader sets before the object is loaded, in the order of PARAMETERS. */
+#define PARAMETERS(...) const volatile u64 parameters[8] SECTION(".rodata.parameters") = {__VA_ARGS__}
+#define PARAMETER(tp, index) ((void)(tp), parameters[index])
+
+/* The algorithm's own state of a connection. */
+#define PRIVATE(type)                                                                                    \
+	_Static_assert(sizeof(type) <= PRIVATE_WORDS * sizeof(u64), "more state than icsk_ca_priv holds");   \
+	static INLINE type *private_of(struct tcp_sock *tp)                                                  \
+	{                                                                                                    \
+		return (type *)tp->inet_conn.icsk_ca_priv;                                                       \
+	}
+
+#define HOOK_NAME(hook) PASTE(PASTE(ALGORITHM, _), hook)
+
+struct ack_sample {
+	u32 pkts_acked;
+	s32 rtt_us;
+} RELOCATED;
+
+struct rate_sample {
+	int losses;
+	u32 acked_sacked;
+} RELOCATED;
+
+/* void init(tp): the connection is established. */
+#define INIT(tp)                                                                                         \
+	static INLINE void on_init(struct tcp_sock *tp);                                                     \
+	SECTION("struct_ops") int HOOK_NAME(init)(u64 *ctx)                                                  \
+	{                                                                                                    \
+		on_init((void *)ctx[0]);                                                                         \
+		return 0;                                                                                        \
+	}                                                                                                    \
+	static INLINE void on_init(struct tcp_sock *tp)
+
+/* u32 ssthresh(tp): a congestion episode begins; the new slow-start threshold. */
+#define SSTHRESH(tp)                                                                                     \
+	static INLINE u32 on_ssthresh(struct tcp_sock *tp);                                                  \
+	SECTION("struct_ops") u32 HOOK_NAME(ssthresh)(u64 *ctx) { return on_ssthresh((void *)ctx[0]); }      \
+	static INLINE u32 on_ssthresh(struct tcp_sock *tp)
+
+/* void cong_avoid(tp, acked): segments were delivered, and no reduction is under way. */
+#define CONG_AVOID(tp, acked)                                                                            \
+	static INLINE void on_cong_avoid(struct tcp_sock *tp, u32 acked);                                    \
+	SECTION("struct_ops") int HOOK_NAME(cong_avoid)(u64 *ctx)                                            \
+	{                                                                                                    \
+		on_cong_avoid((void *)ctx[0], ctx[2]);                                                           \
+		return 0;                                                                                        \
+	}                                                                                                    \
+	static INLINE void on_cong_avoid(struct tcp_sock *tp, u32 acked)
+
+/* void set_state(tp, state): the state of recovery changes to one of CA_*. */
+#define SET_STATE(tp, state)                                                                             \
+	static INLINE void on_set_state(struct tcp_sock *tp, u8 state);                                      \
+	SECTION("struct_ops") int HOOK_NAME(set_state)(u64 *ctx)                                             \
+	{                                                                                                    \
+		on_set_state((void *)ctx[0], ctx[1]);                                                            \
+		return 0;                                                                                        \
+	}                                                                                                    \
+	static INLINE void on_set_state(struct tcp_sock *tp, u8 state)
+
+/* void cwnd_event(tp, event): one of EVENT_*. */
+#define CWND_EVENT(tp, event)                                                                            \
+	static INLINE void on_cwnd_event(struct tcp_sock *tp, u32 event);                                    \
+	SECTION("struct_ops") int HOOK_NAME(cwnd_event)(u64 *ctx)                                            \
+	{                                                                                                    \
+		on_cwnd_event((void *)ctx[0], ctx[1]);                                                           \
+		return 0;                                                                                        \
+	}                                                                                                    \
+	static INLINE void on_cwnd_event(struct tcp_sock *tp, u32 event)
+
+/*
+ * void pkts_acked(tp, pkts, rtt_us): an ACK was taken in, in any state; it acknowledged so many segments
+ * cumulatively; -1 where it gave no round-trip time.
+ */
+#define PKTS_ACKED(tp, pkts, rtt_us)                                                                           \
+	static INLINE void on_pkts_acked(struct tcp_sock *tp, u32 pkts, s32 rtt_us);                                   \
+	SECTION("struct_ops") int HOOK_NAME(pkts_acked)(u64 *ctx)                                            \
+	{                                                                                                    \
+		struct ack_sample *sample = (void *)ctx[1];                                                      \
+		on_pkts_acked((void *)ctx[0], sample->pkts_acked, sample->rtt_us);                               \
+		return 0;                                                                                        \
+	}                                                                                                    \
+	static INLINE void on_pkts_acked(struct tcp_sock *tp, u32 pkts, s32 rtt_us)
+
+/* u32 undo_cwnd(tp): the last reduction proved wrong; the window to go on with. */
+#define UNDO_CWND(tp)                                                                                    \
+	static INLINE u32 on_undo_cwnd(struct tcp_sock *tp);                                                 \
+	SECTION("struct_ops") u32 HOOK_NAME(undo_cwnd)(u64 *ctx) { return on_undo_cwnd((void *)ctx[0]); }    \
+	static INLINE u32 on_undo_cwnd(struct tcp_sock *tp)
+
+/*
+ * void cong_control(tp, acked, lost): in place of cong_avoid and of the kernel's own way through a recovery: so
+ * many segments were delivered and found lost, in any state. Linux 6.10 put two arguments before the sample, so
+ * there are two programs, and the loader takes the one that the kernel's types ask for.
+ */
+#define CONG_CONTROL(tp, acked, lost)                                                                    \
+	static INLINE void on_cong_control(struct tcp_sock *tp, u32 acked, u32 lost);                        \
+	SECTION("struct_ops") int HOOK_NAME(cong_control)(u64 *ctx)                                          \
+	{                                                                                                    \
+		struct rate_sample *rs = (void *)ctx[3];                                                         \
+		on_cong_control((void *)ctx[0], rs->acked_sacked, rs->losses);                                   \
+		return 0;                                                                                        \
+	}                                                                                                    \
+	SECTION("struct_ops") int HOOK_NAME(cong_control_two)(u64 *ctx)                                      \
+	{                                                                                                    \
+		struct rate_sample *rs = (void *)ctx[1];                                                         \
+		on_cong_control((void *)ctx[0], rs->acked_sacked, rs->losses);                                   \
+		return 0;                                                                                        \
+	}                                                                                                    \
+	static INLINE void on_cong_control(struct tcp_sock *tp, u32 acked, u32 lost)
+
+typedef void (*hook)(void);
+#define HOOK(name) (hook) HOOK_NAME(name)
+
+struct tcp_congestion_ops {
+	hook ssthresh, cong_avoid, set_state, cwnd_event, pkts_acked, cong_control, undo_cwnd, init;
+	char name[16];
+	u32 flags;
+};
+
+/* A second set of the operations is named so; it is for kernels before 6.10. */
+#define OPERATIONS(...)                                                                                  \
+	SECTION(".struct_ops.link")                                                                          \
+	struct tcp_congestion_ops ALGORITHM = {.name = "cwnd_" TEXT(ALGORITHM), __VA_ARGS__}
+#define OPERATIONS_TWO(...)                                                                              \
+	SECTION(".struct_ops.link")                                                                          \
+	struct tcp_congestion_ops PASTE(ALGORITHM, _two) = {.name = "cwnd_" TEXT(ALGORITHM), __VA_ARGS__}
+
+/* Whether the window was in use: a bit-field, whose place is found at load. */
+static INLINE bool window_was_full(struct tcp_sock *tp)
+{
+	u64 bits = 0;
+	const u8 *byte = (const u8 *)tp + __builtin_preserve_field_info(tp->is_cwnd_limited, 0);
+
+	switch (__builtin_preserve_field_info(tp->is_cwnd_limited, 1)) {
+	case 1:
+		bits = *byte;
+		break;
+	case 2:
+		bits = *(const u16 *)byte;
+		break;
+	case 4:
+		bits = *(const u32 *)byte;
+		break;
+	case 8:
+		bits = *(const u64 *)byte;
+		break;
+	}
+	bits <<= __builtin_preserve_field_info(tp->is_cwnd_limited, 4);
+	return bits >> __builtin_preserve_field_info(tp->is_cwnd_limited, 5);
+}
+
+#endif

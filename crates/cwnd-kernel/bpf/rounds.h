@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * What delay a round trip met: the least sample of each, beside the least of the connection's data, and Vegas's
+ * estimate of what stands in queues, W (1 - baseRTT/RTT).
+ */
+#ifndef CWND_ROUNDS_H
+#define CWND_ROUNDS_H
+
+struct rounds {
+	u32 end; /* where the round trip ends, a sequence number */
+	u32 base; /* least of the connection, us; ~0 before the first sample */
+	u32 rtt; /* least of this round trip, us */
+	u32 samples;
+	/* The round trip that the last ACK ended; no samples if it ended none. */
+	u32 ended_base;
+	u32 ended_rtt;
+	u32 ended_samples;
+};
+
+static INLINE void restart_rounds(struct rounds *rounds)
+{
+	rounds->rtt = ~0u;
+	rounds->samples = 0;
+}
+
+static INLINE void begin_rounds(struct tcp_sock *tp, struct rounds *rounds)
+{
+	rounds->end = tp->snd_una;
+	rounds->base = ~0u;
+	rounds->ended_samples = 0;
+	restart_rounds(rounds);
+}
+
+/* Measure an ACK. True if it begins a round trip. */
+static INLINE bool measure_rounds(struct tcp_sock *tp, struct rounds *rounds, s32 rtt_us)
+{
+	bool begins = round_begins(tp, &rounds->end);
+
+	rounds->ended_samples = 0;
+	if (begins) {
+		rounds->ended_samples = rounds->samples;
+		rounds->ended_rtt = rounds->rtt;
+		rounds->ended_base = rounds->base;
+		restart_rounds(rounds);
+	}
+	if (rtt_us >= 0) {
+		u32 rtt = rtt_us;
+
+		rounds->base = least(rounds->base, rtt);
+		rounds->rtt = least(rounds->rtt, rtt);
+		rounds->samples++;
+	}
+	return begins;
+}
+
+/* Of a window of so many segments those in queues, in 2^20ths. */
+static INLINE u64 queued(u32 cwnd, u32 base, u32 rtt)
+{
+	if (!rtt || base >= rtt)
+		return 0;
+	return ((u64)cwnd * (rtt - base) << 20) / rtt;
+}
+
+static INLINE u64 ended_queued(struct rounds *rounds, u32 cwnd)
+{
+	return queued(cwnd, rounds->ended_base, rounds->ended_rtt);
+}
+
+/* Give up a part of the window without an episode: two segments stay, and slow start does not win it back. */
+static INLINE void lower_window(struct tcp_sock *tp, u64 segments)
+{
+	u32 cwnd = tp->snd_cwnd;
+
+	if (segments < cwnd)
+		set_window(tp, greatest64(segments, least(2, cwnd)));
+	if (in_slow_start(tp))
+		tp->snd_ssthresh = threshold(tp->snd_cwnd);
+}
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * What algorithms share: growth of a window in integers, round trips, roots. Windows are in segments, times in
+ * microseconds.
+ */
+#ifndef CWND_WINDOW_H
+#define CWND_WINDOW_H
+
+static INLINE u32 least(u32 a, u32 b) { return a < b ? a : b; }
+static INLINE u32 greatest(u32 a, u32 b) { return a > b ? a : b; }
+static INLINE u64 least64(u64 a, u64 b) { return a < b ? a : b; }
+static INLINE u64 greatest64(u64 a, u64 b) { return a > b ? a : b; }
+
+/* A slow-start threshold is at least two segments (RFC 5681, equation 4). */
+static INLINE u32 threshold(u64 segments) { return segments < 2 ? 2 : least64(segments, 0x7fffffff); }
+
+static INLINE bool in_slow_start(struct tcp_sock *tp) { return tp->snd_cwnd < tp->snd_ssthresh; }
+
+/* Whether the window is what limits the flow; in slow start half of it in use is enough. */
+static INLINE bool is_limited(struct tcp_sock *tp)
+{
+	if (in_slow_start(tp) && tp->snd_cwnd < 2 * tp->max_packets_out)
+		return true;
+	return window_was_full(tp);
+}
+
+static INLINE void set_window(struct tcp_sock *tp, u64 segments)
+{
+	u64 most = tp->snd_cwnd_clamp;
+
+	if (segments < 1)
+		segments = 1;
+	tp->snd_cwnd = segments < most ? segments : most;
+}
+
+/* One segment for each acknowledged one, up to the threshold. Answers what is left for congestion avoidance. */
+static INLINE u32 slow_start(struct tcp_sock *tp, u32 acked)
+{
+	u32 cwnd = tp->snd_cwnd, room = tp->snd_ssthresh - cwnd;
+
+	if (acked <= room) {
+		set_window(tp, (u64)cwnd + acked);
+		return 0;
+	}
+	set_window(tp, (u64)cwnd + room);
+	return acked - room;
+}
+
+/*
+ * One segment for every `per_segment` acknowledged ones, counted in snd_cwnd_cnt, which keeps the remainder. What
+ * was counted for a larger divisor is worth one segment at most.
+ */
+static INLINE void increase(struct tcp_sock *tp, u32 acked, u32 per_segment)
+{
+	u32 counted = tp->snd_cwnd_cnt, steps = 0;
+
+	if (per_segment < 1)
+		per_segment = 1;
+	if (counted >= per_segment) {
+		counted = 0;
+		steps = 1;
+	}
+	counted += acked;
+	if (counted >= per_segment) {
+		steps += counted / per_segment;
+		counted %= per_segment;
+	}
+	tp->snd_cwnd_cnt = counted;
+	if (steps)
+		set_window(tp, (u64)tp->snd_cwnd + steps);
+}
+
+/*
+ * `weight` segments for every `per_segment` acknowledged ones, both in the same part of a segment. The credit that
+ * makes no step yet stays, in that part too.
+ */
+static INLINE void increase_weighted(struct tcp_sock *tp, u64 *credit, u32 acked, u64 weight, u64 per_segment)
+{
+	u64 sum = *credit + acked * weight;
+
+	if (sum >= per_segment && per_segment) {
+		u64 steps = sum / per_segment;
+
+		sum -= steps * per_segment;
+		set_window(tp, tp->snd_cwnd + steps);
+	}
+	*credit = sum;
+}
+
+/* Reno's way with an ACK. */
+static INLINE void grow_as_reno(struct tcp_sock *tp, u32 acked)
+{
+	if (!is_limited(tp))
+		return;
+	if (in_slow_start(tp)) {
+		acked = slow_start(tp, acked);
+		if (!acked)
+			return;
+	}
+	increase(tp, acked, tp->snd_cwnd);
+}
+
+/* After a reduction that proved wrong: the window of before it. */
+static INLINE u32 window_before(struct tcp_sock *tp) { return greatest(tp->snd_cwnd, tp->prior_cwnd); }
+
+static INLINE bool is_after(u32 a, u32 b) { return (s32)(b - a) < 0; }
+
+/* Whether an ACK begins a round trip: it acknowledges more than had been sent when the last one began. */
+static INLINE bool round_begins(struct tcp_sock *tp, u32 *end)
+{
+	if (!is_after(tp->snd_una, *end))
+		return false;
+	*end = tp->snd_nxt;
+	return true;
+}
+
+/* The root of x, rounded down, by Newton's method; a guess that is near makes it two divisions. */
+static INLINE u64 root_near(u64 x, u64 guess)
+{
+	u64 root = guess ? guess : 1;
+
+	if (!x)
+		return 0;
+	for (int step = 0; step < 40; step++) {
+		u64 next = (root + x / root) / 2;
+		u64 moved = next > root ? next - root : root - next;
+
+		root = next;
+		if (moved <= 1)
+			break;
+	}
+	return root * root > x ? root - 1 : root;
+}
+
+#endif

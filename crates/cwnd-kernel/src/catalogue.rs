@@ -1,0 +1,235 @@
+//! Which algorithms there are in C, and how their parameters become the kernel's integers.
+
+use crate::native::Operations;
+use cwnd_cc::{ParameterKind, ParameterValue, Parameters};
+
+/// What an object has room for (`parameters` in `bpf/kernel.h`).
+pub const MAX_PARAMETERS: usize = 8;
+
+/// The values of an algorithm's parameters, in the order and the units of its C file.
+pub type Values = [u64; MAX_PARAMETERS];
+
+/// A parameter that the C has too. Its meaning, default and range are those of the Rust algorithm's.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelParameter {
+    /// The name.
+    pub name: &'static str,
+    /// What 1 is in the kernel's integers; 1 for switches.
+    pub scale: u32,
+}
+
+/// An algorithm for the kernel.
+#[derive(Debug)]
+pub struct KernelAlgorithm {
+    /// Its name here, and of its C file (with `_` for `-`).
+    pub name: &'static str,
+    /// The Rust algorithm that it equals.
+    pub twin: &'static str,
+    /// The settings under which it does, where they are not the Rust's defaults.
+    pub fixed: &'static [(&'static str, &'static str)],
+    /// Parameters, in the order of the C file.
+    pub parameters: &'static [KernelParameter],
+    pub(crate) operations: fn() -> &'static Operations,
+    /// The compiled object.
+    #[cfg(feature = "load")]
+    pub(crate) object: &'static [u8],
+}
+
+/// `name = C symbol of the native operations, twin [fixed settings], [parameter * scale]`.
+macro_rules! algorithms {
+    ($($name:literal = $file:ident $symbol:ident, $twin:literal [$($fixed:literal = $setting:literal),*],
+       [$($parameter:literal * $scale:literal),*];)*) => {
+        unsafe extern "C" {
+            $(safe static $symbol: Operations;)*
+        }
+        static ALGORITHMS: &[KernelAlgorithm] = &[$(KernelAlgorithm {
+            name: $name,
+            twin: $twin,
+            fixed: &[$(($fixed, $setting)),*],
+            parameters: &[$(KernelParameter { name: $parameter, scale: $scale }),*],
+            operations: || &$symbol,
+            #[cfg(feature = "load")]
+            object: {
+                // The kernel's loader reads words, so the bytes begin at one.
+                #[repr(C, align(8))]
+                struct Aligned<T: ?Sized>(T);
+                static OBJECT: &Aligned<[u8]> =
+                    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($file), ".bpf.o")));
+                &OBJECT.0
+            },
+        }),*];
+    };
+}
+
+algorithms! {
+    "elastic" = elastic cwnd_native_elastic, "elastic" [],
+        ["beta" * 1024, "rttmax_reset_on_rto" * 1, "sample_in_slow_start" * 1];
+    "agile-sd" = agile_sd cwnd_native_agile_sd, "agile-sd" [],
+        ["lambda_max" * 1000, "lambda_min" * 1000, "beta1" * 1000, "beta2" * 1000, "ssthresh_margin" * 1,
+         "restart_cwnd" * 1];
+    "cltcp" = cltcp cwnd_native_cltcp, "cltcp" [],
+        ["g" * 65536, "n_period" * 1000, "n_max" * 1, "n_in_recovery" * 1, "ecn_cut" * 1];
+    "invs" = invs cwnd_native_invs, "invs" [],
+        ["c" * 1024, "beta" * 1000, "delta" * 1, "a2" * 65536, "rtt_ref" * 1000, "bdp_ref" * 10,
+         "wsp_on_congestion_only" * 1, "rtt_min_reset" * 1];
+    "compound" = compound cwnd_native_compound, "compound" [],
+        ["alpha" * 1024, "beta" * 1000, "zeta" * 1024, "gamma" * 1024, "w_low" * 1, "tuning_gain" * 1024];
+    "africa" = africa cwnd_native_africa, "africa" [], ["alpha" * 1000];
+    "tcp-fit" = tcp_fit cwnd_native_tcp_fit, "tcp-fit" [], ["a" * 1000, "period" * 1000];
+    "fusion" = fusion cwnd_native_fusion, "fusion" [], ["d_min" * 1000, "growth_time" * 1000];
+    "scalable" = scalable cwnd_native_scalable, "scalable" [], ["ai_cnt" * 1, "b" * 1024];
+    "highspeed" = highspeed cwnd_native_highspeed, "highspeed" [], [];
+    "htcp" = htcp cwnd_native_htcp, "htcp" [],
+        ["delta_l" * 1000, "adaptive_backoff" * 1, "rtt_scaling" * 1];
+    "bic" = bic cwnd_native_bic, "bic" [],
+        ["beta" * 1024, "s_max" * 1000, "s_min" * 1000, "divisor" * 1, "low_window" * 1, "fast_convergence" * 1];
+    "illinois" = illinois cwnd_native_illinois, "illinois" [],
+        ["alpha_max" * 128, "alpha_min" * 128, "beta_min" * 64, "beta_max" * 64, "eta1" * 1000, "eta2" * 1000,
+         "eta3" * 1000, "theta" * 1];
+    "veno" = veno cwnd_native_veno, "veno" [], ["beta" * 1000, "kept" * 1000];
+    "westwood" = westwood cwnd_native_westwood, "westwood" [], [];
+    "yeah" = yeah cwnd_native_yeah, "yeah" [],
+        ["alpha" * 1024, "phi" * 1024, "gamma" * 1024, "epsilon" * 1000, "delta" * 1000, "rho" * 1, "zeta" * 1];
+    "hybla" = hybla cwnd_native_hybla, "hybla" [], ["rtt0" * 1000, "max_exponent" * 1, "scale_start" * 1];
+    "vegas" = vegas cwnd_native_vegas, "vegas" [],
+        ["alpha" * 1000, "beta" * 1000, "gamma" * 1000, "kept" * 1000];
+    "dctcp" = dctcp cwnd_native_dctcp, "dctcp" [], ["g" * 65536, "initial_alpha" * 1024];
+    "cubic" = cubic cwnd_native_cubic, "cubic-linux" ["hystart" = "off"],
+        ["c" * 1024, "beta" * 1024, "fast_convergence" * 1, "tcp_friendliness" * 1];
+    "newreno" = newreno cwnd_native_newreno, "newreno" [], [];
+}
+
+/// Every algorithm, in the order of the list.
+pub fn all() -> &'static [KernelAlgorithm] {
+    ALGORITHMS
+}
+
+/// The algorithm of that name (`elastic`, or as the kernel has it, `cwnd_elastic`).
+pub fn find(name: &str) -> Option<&'static KernelAlgorithm> {
+    ALGORITHMS.iter().find(|algorithm| algorithm.name == name || algorithm.kernel_name() == name)
+}
+
+/// The algorithm of that name.
+///
+/// # Errors
+/// A message that says which there are.
+pub fn find_or_explain(name: &str) -> Result<&'static KernelAlgorithm, String> {
+    find(name).ok_or_else(|| {
+        let known: Vec<&str> = all().iter().map(|algorithm| algorithm.name).collect();
+        format!("there is no algorithm `{name}` for the kernel: there are {}", known.join(", "))
+    })
+}
+
+impl KernelAlgorithm {
+    /// Its name in the kernel, at most 15 characters.
+    pub fn kernel_name(&self) -> String {
+        format!("cwnd_{}", self.name.replace('-', "_"))
+    }
+
+    /// The Rust algorithm's entry.
+    pub fn info(&self) -> &'static cwnd_cc::AlgorithmInfo {
+        cwnd_cc::find(self.twin).expect("a test finds every twin")
+    }
+
+    /// The Rust algorithm's settings for these: its defaults, what is fixed, and what is given.
+    ///
+    /// # Errors
+    /// A parameter that the C has not, or a value that is not of its kind.
+    pub fn twin_parameters(&self, given: &[(String, String)]) -> Result<Parameters, String> {
+        let mut parameters = Parameters::new();
+        let fixed = self.fixed.iter().map(|(name, value)| (*name, *value));
+        for (name, value) in fixed.clone() {
+            parameters.insert(name.into(), self.value(name, value)?);
+        }
+        for (name, value) in given {
+            if !self.parameters.iter().any(|parameter| parameter.name == name) {
+                let known: Vec<&str> = self.parameters.iter().map(|parameter| parameter.name).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(format!("{}: no parameter `{name}` in the kernel; there are {known}", self.name));
+            }
+            parameters.insert(name.clone(), self.value(name, value)?);
+        }
+        // The Rust algorithm knows the ranges.
+        (self.info().build)(&parameters).map_err(|error| format!("{}: {error}", self.name))?;
+        Ok(parameters)
+    }
+
+    /// The kernel's integers for these parameters.
+    ///
+    /// # Errors
+    /// Whatever [`KernelAlgorithm::twin_parameters`] refuses.
+    pub fn values(&self, given: &[(String, String)]) -> Result<Values, String> {
+        let parameters = self.twin_parameters(given)?;
+        let mut values = Values::default();
+        for (slot, parameter) in values.iter_mut().zip(self.parameters) {
+            let value = parameters.get(parameter.name).cloned();
+            let value = value.unwrap_or_else(|| default(self.kind(parameter.name).expect("tested")));
+            *slot = match value {
+                ParameterValue::Number(number) => (number * f64::from(parameter.scale)).round() as u64,
+                ParameterValue::Switch(on) => u64::from(on),
+                ParameterValue::Word(word) => unreachable!("{word} has no integer"),
+            };
+        }
+        Ok(values)
+    }
+
+    fn kind(&self, name: &str) -> Option<ParameterKind> {
+        self.info().parameters.iter().find(|parameter| parameter.name == name).map(|parameter| parameter.kind)
+    }
+
+    fn value(&self, name: &str, text: &str) -> Result<ParameterValue, String> {
+        let wrong = |what: &str| Err(format!("{}: {name}: \"{text}\" is not {what}", self.name));
+        match self.kind(name) {
+            Some(ParameterKind::Number { .. }) => {
+                text.parse().map(ParameterValue::Number).or_else(|_| wrong("a number"))
+            }
+            Some(ParameterKind::Switch { .. }) => match text {
+                "on" | "true" | "yes" => Ok(ParameterValue::Switch(true)),
+                "off" | "false" | "no" => Ok(ParameterValue::Switch(false)),
+                _ => wrong("`on` or `off`"),
+            },
+            _ => Ok(ParameterValue::Word(text.into())),
+        }
+    }
+}
+
+fn default(kind: ParameterKind) -> ParameterValue {
+    match kind {
+        ParameterKind::Number { default, .. } => ParameterValue::Number(default),
+        ParameterKind::Switch { default } => ParameterValue::Switch(default),
+        ParameterKind::Word { default, .. } => ParameterValue::Word(default.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_its_twin_and_a_name_that_the_kernel_takes() {
+        for algorithm in all() {
+            assert!(cwnd_cc::find(algorithm.twin).is_some(), "{}", algorithm.name);
+            assert!(algorithm.kernel_name().len() <= 15, "{}", algorithm.kernel_name());
+            assert!(std::ptr::eq(find(&algorithm.kernel_name()).unwrap(), algorithm));
+            assert!(algorithm.twin_parameters(&[]).is_ok());
+        }
+    }
+
+    #[test]
+    fn the_c_has_the_defaults_of_the_rust() {
+        for algorithm in all() {
+            assert_eq!(algorithm.values(&[]), Ok((algorithm.operations)().defaults()), "{}", algorithm.name);
+        }
+    }
+
+    #[test]
+    fn parameters_are_refused_by_name_and_range() {
+        let elastic = find("elastic").unwrap();
+        let given = |name: &str, value: &str| elastic.values(&[(name.into(), value.into())]);
+        assert_eq!(given("beta", "0.75").unwrap()[0], 768);
+        assert!(given("beta", "0.99").unwrap_err().contains("0.95"));
+        assert!(given("beta", "half").unwrap_err().contains("not a number"));
+        assert!(given("wwf", "literal").unwrap_err().contains("beta, rttmax_reset_on_rto"));
+        assert_eq!(given("rttmax_reset_on_rto", "on").unwrap()[1], 1);
+    }
+}

@@ -1,0 +1,121 @@
+//! What the host must have.
+
+use super::LoadError;
+use libbpf_rs::btf::{Btf, types};
+use std::{ffi::CString, fs, path::Path};
+
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+const BPF_FILE_SYSTEM: &str = "/sys/fs/bpf";
+/// `statfs` of a BPF file system.
+const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
+/// Links of `struct_ops` came with it.
+const LEAST_KERNEL: (u32, u32) = (6, 4);
+
+/// What keeps this host from loading algorithms, a sentence each; nothing if it can.
+pub fn missing() -> Vec<String> {
+    let mut missing = Vec::new();
+    // SAFETY: it has no arguments and cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        missing.push("root: only root may register congestion control (run it with sudo)".to_owned());
+    }
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    if version(&release).is_none_or(|version| version < LEAST_KERNEL) {
+        missing.push(format!(
+            "a kernel from {}.{} on: this is {}",
+            LEAST_KERNEL.0,
+            LEAST_KERNEL.1,
+            release.trim()
+        ));
+    }
+    if !Path::new(TYPES).exists() {
+        missing.push(format!("the kernel's types, {TYPES}: it was built without CONFIG_DEBUG_INFO_BTF"));
+    } else if !has_struct_ops() {
+        missing.push(
+            "BPF congestion control: the kernel's types have no bpf_struct_ops_tcp_congestion_ops (it was built \
+             without CONFIG_BPF_JIT or CONFIG_BPF_SYSCALL)"
+                .to_owned(),
+        );
+    }
+    let lockdown = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
+    if lockdown.contains("[confidentiality]") {
+        missing.push(
+            "a kernel that is not locked down: /sys/kernel/security/lockdown says confidentiality".to_owned(),
+        );
+    }
+    missing
+}
+
+/// The congestion controls that sockets may take by name.
+pub fn registered() -> Vec<String> {
+    let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether `cong_control` takes the socket and the sample alone, as before Linux 6.10.
+pub fn cong_control_has_two_arguments() -> bool {
+    arguments_of_cong_control() == Some(2)
+}
+
+fn arguments_of_cong_control() -> Option<usize> {
+    let btf = Btf::from_vmlinux().ok()?;
+    let operations: types::Struct<'_> = btf.type_by_name("tcp_congestion_ops")?;
+    let member = operations.iter().find(|member| member.name.is_some_and(|name| name == "cong_control"))?;
+    let pointer: types::Ptr<'_> = btf.type_by_id(member.ty)?;
+    let function: types::FuncProto<'_> = pointer.next_type()?.try_into().ok()?;
+    Some(function.len())
+}
+
+fn has_struct_ops() -> bool {
+    let Ok(btf) = Btf::from_vmlinux() else { return false };
+    btf.type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops").is_some()
+}
+
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.trim().split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Mount the BPF file system where it belongs, if it is not there yet.
+pub fn mount_bpf_file_system() -> Result<(), LoadError> {
+    let path = CString::new(BPF_FILE_SYSTEM).expect("no zero in it");
+    let kind = CString::new("bpf").expect("no zero in it");
+    // SAFETY: the strings end in zero, and the structure is one of plain numbers.
+    let mounted = unsafe {
+        let mut about: libc::statfs = std::mem::zeroed();
+        libc::statfs(path.as_ptr(), &raw mut about) == 0 && about.f_type as i64 == BPF_FS_MAGIC
+    };
+    if mounted {
+        return Ok(());
+    }
+    // SAFETY: as above; no data is given.
+    let done = unsafe { libc::mount(kind.as_ptr(), path.as_ptr(), kind.as_ptr(), 0, std::ptr::null()) };
+    if done == 0 {
+        return Ok(());
+    }
+    let error = std::io::Error::last_os_error();
+    Err(LoadError::Kernel(format!(
+        "no BPF file system at {BPF_FILE_SYSTEM}, and it cannot be mounted: {error}"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_read() {
+        assert_eq!(version("6.18.44-fc-v595\n"), Some((6, 18)));
+        assert_eq!(version("5.4"), Some((5, 4)));
+        assert_eq!(version("unknown"), None);
+        assert!((6, 1) < LEAST_KERNEL && (6, 10) > LEAST_KERNEL);
+    }
+
+    #[test]
+    fn the_form_of_cong_control_is_read_from_the_kernels_types() {
+        if Path::new(TYPES).exists() {
+            let new = version(&fs::read_to_string("/proc/sys/kernel/osrelease").unwrap()) >= Some((6, 10));
+            assert_eq!(arguments_of_cong_control(), Some(if new { 4 } else { 2 }));
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! An algorithm's C, compiled for this machine, as a [`CongestionControl`].
+//!
+//! What a kernel does around the hooks is done here: the fields of the socket are filled in from the event, the
+//! hooks are called in the kernel's order, and what they changed goes back into the window. One thing differs from
+//! the kernel: an ACK that begins or ends an episode is measured (`pkts_acked`) after that, as the Rust does, not
+//! before.
+
+use crate::catalogue::{KernelAlgorithm, Values};
+use cwnd_cc::{
+    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, State, Window,
+};
+
+/// The C's `struct cwnd_native`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Operations {
+    ssthresh: unsafe extern "C" fn(*mut TcpSock) -> u32,
+    cong_avoid: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
+    set_state: Option<unsafe extern "C" fn(*mut TcpSock, u8)>,
+    cwnd_event: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
+    pkts_acked: Option<unsafe extern "C" fn(*mut TcpSock, u32, i32)>,
+    cong_control: Option<unsafe extern "C" fn(*mut TcpSock, u32, u32)>,
+    undo_cwnd: unsafe extern "C" fn(*mut TcpSock) -> u32,
+    init: Option<unsafe extern "C" fn(*mut TcpSock)>,
+    parameters: *const u64,
+    socket_size: u64,
+    flags: u32,
+}
+
+// SAFETY: the C's tables are constant.
+unsafe impl Sync for Operations {}
+
+impl Operations {
+    #[cfg(test)]
+    pub fn defaults(&self) -> Values {
+        // SAFETY: the C has as many words, and they are constant.
+        unsafe { *self.parameters.cast::<Values>() }
+    }
+}
+
+/// The C's `struct tcp_sock` of `bpf/fields.h`.
+#[repr(C)]
+#[derive(Clone, Debug)]
+struct TcpSock {
+    pacing_status: u32,
+    pacing_rate: u64,
+    ack_pending: u8,
+    private: [u64; 13],
+    snd_cwnd: u32,
+    snd_cwnd_cnt: u32,
+    snd_cwnd_clamp: u32,
+    snd_ssthresh: u32,
+    prior_cwnd: u32,
+    snd_una: u32,
+    snd_nxt: u32,
+    rcv_nxt: u32,
+    mss_cache: u32,
+    max_packets_out: u32,
+    packets_out: u32,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+    prr_out: u32,
+    /// Eighths of a microsecond.
+    srtt_us: u32,
+    delivered: u32,
+    delivered_ce: u32,
+    /// Microseconds.
+    tcp_mstamp: u64,
+    /// Three samples of time and value; the first is the least.
+    rtt_min: [u32; 6],
+    ecn_flags: u8,
+    is_cwnd_limited: u8,
+    parameters: *const u64,
+}
+
+/// Tests compare it with the C's.
+const SOCKET_SIZE: usize = size_of::<TcpSock>();
+
+/// `CA_*` of `bpf/fields.h`.
+fn state_number(state: State) -> u8 {
+    match state {
+        State::Open => 0,
+        State::Disorder => 1,
+        State::Cwr => 2,
+        State::Recovery => 3,
+        State::Loss => 4,
+    }
+}
+
+const EVENT_TX_START: u32 = 0;
+const EVENT_COMPLETE_CWR: u32 = 2;
+const EVENT_LOSS: u32 = 3;
+const ECN_OK: u8 = 1;
+/// What the kernel has for a threshold that is not set.
+const NO_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The C of an algorithm with the given parameters (name and value).
+///
+/// # Errors
+/// Parameters that the algorithm has not or that are out of range.
+pub fn native(
+    algorithm: &'static KernelAlgorithm,
+    given: &[(String, String)],
+) -> Result<Box<dyn CongestionControl>, String> {
+    let twin =
+        (algorithm.info().build)(&algorithm.twin_parameters(given)?).map_err(|error| error.to_string())?;
+    let operations = (algorithm.operations)();
+    assert_eq!(operations.socket_size as usize, SOCKET_SIZE, "bpf/fields.h and native.rs differ");
+    Ok(Box::new(Native {
+        operations,
+        values: algorithm.values(given)?,
+        needs: Needs { rate_samples: false, lost_packets: false, owns_recovery: false, ..twin.needs() },
+        socket: TcpSock::new(),
+        acknowledged: 0,
+        delivered: 0,
+        sent: 0,
+        state: State::Open,
+    }))
+}
+
+struct Native {
+    operations: &'static Operations,
+    values: Values,
+    needs: Needs,
+    socket: TcpSock,
+    /// Segments cumulatively acknowledged, delivered, and sent at least, since the start.
+    acknowledged: u64,
+    delivered: u64,
+    sent: u64,
+    state: State,
+}
+
+// SAFETY: the pointer in the socket is set before each call and used during it only.
+unsafe impl Send for Native {}
+
+impl TcpSock {
+    fn new() -> TcpSock {
+        // SAFETY: all fields are numbers or a raw pointer, for which zero is a value.
+        TcpSock { rtt_min: [u32::MAX; 6], ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+impl CongestionControl for Native {
+    fn init(&mut self, window: &mut Window, init: &Init) {
+        self.take(window, init.now);
+        self.socket.ecn_flags = if init.ecn == EcnMode::Off { 0 } else { ECN_OK };
+        self.socket.srtt_us = eighths(init.rtt.unwrap_or(Nanos::ZERO));
+        if let Some(hook) = self.operations.init {
+            self.call(|socket| unsafe { hook(socket) });
+        }
+        self.give(window);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.take(window, ack.now);
+        self.acknowledged += u64::from(ack.cumulative);
+        self.delivered += u64::from(ack.acked);
+        // What was delivered out of order is neither acknowledged nor in flight.
+        self.sent = self.sent.max(self.acknowledged.max(self.delivered) + u64::from(ack.in_flight));
+        let socket = &mut self.socket;
+        socket.snd_una = (self.acknowledged as u32).wrapping_mul(socket.mss_cache);
+        socket.snd_nxt = (self.sent as u32).wrapping_mul(socket.mss_cache);
+        socket.packets_out = (self.sent - self.acknowledged) as u32;
+        socket.delivered = socket.delivered.wrapping_add(ack.acked);
+        socket.delivered_ce = socket.delivered_ce.wrapping_add(ack.marked.min(ack.acked));
+        socket.lost_out = ack.lost;
+        socket.srtt_us = eighths(ack.srtt);
+        socket.rtt_min[1] = if ack.min_rtt == Nanos::MAX { u32::MAX } else { micros(ack.min_rtt) };
+        socket.is_cwnd_limited = u8::from(ack.cwnd_limited);
+        self.enter(ack.state);
+        if let Some(hook) = self.operations.pkts_acked {
+            let rtt = ack.rtt.map_or(-1, |rtt| micros(rtt).min(i32::MAX as u32) as i32);
+            self.call(|socket| unsafe { hook(socket, ack.cumulative, rtt) });
+        }
+        if let Some(hook) = self.operations.cong_control {
+            let cwnd = self.socket.snd_cwnd;
+            self.call(|socket| unsafe { hook(socket, ack.acked, ack.lost) });
+            if !ack.may_grow() {
+                // The way through a recovery is the transport's here.
+                self.socket.snd_cwnd = cwnd;
+            }
+        } else if ack.may_grow() {
+            let hook = self.operations.cong_avoid.expect("one of cong_avoid and cong_control is there");
+            self.call(|socket| unsafe { hook(socket, ack.acked) });
+        }
+        self.give(window);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.take(window, congestion.now);
+        let timeout = congestion.kind == CongestionKind::Timeout;
+        self.socket.lost_out =
+            if congestion.kind == CongestionKind::Ecn { 0 } else { congestion.lost.max(1) };
+        if !congestion.is_repeated_timeout() {
+            self.socket.prior_cwnd = self.socket.snd_cwnd;
+            let hook = self.operations.ssthresh;
+            self.socket.snd_ssthresh = self.call(|socket| unsafe { hook(socket) });
+            self.socket.snd_cwnd_cnt = 0;
+        }
+        if timeout {
+            if !congestion.is_repeated_timeout() {
+                self.event(EVENT_LOSS);
+            }
+            self.socket.snd_cwnd = 1;
+            // The kernel says so at each timeout of a row.
+            self.state = State::Open;
+            self.enter(State::Loss);
+            window.restart_cwnd = f64::from(self.socket.snd_cwnd);
+        } else {
+            let ecn = congestion.kind == CongestionKind::Ecn;
+            self.enter(if ecn { State::Cwr } else { State::Recovery });
+        }
+        if !congestion.is_repeated_timeout() {
+            window.reduce_to(f64::from(self.socket.snd_ssthresh));
+        }
+    }
+
+    fn on_recovery_exit(&mut self, window: &mut Window, now: Nanos) {
+        self.take(window, now);
+        if matches!(self.state, State::Cwr | State::Recovery) {
+            self.event(EVENT_COMPLETE_CWR);
+        }
+        // The ACK that ends the recovery comes next, and brings the new state.
+        self.give(window);
+    }
+
+    fn on_undo(&mut self, window: &mut Window, now: Nanos) {
+        self.take(window, now);
+        let hook = self.operations.undo_cwnd;
+        self.socket.snd_cwnd = self.call(|socket| unsafe { hook(socket) });
+        self.enter(State::Open);
+        self.give(window);
+    }
+
+    fn on_idle_restart(&mut self, window: &mut Window, now: Nanos, _idle: Nanos) {
+        self.take(window, now);
+        self.event(EVENT_TX_START);
+        self.give(window);
+    }
+
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+}
+
+impl Native {
+    /// Put into the socket what the transport knows.
+    fn take(&mut self, window: &Window, now: Nanos) {
+        let socket = &mut self.socket;
+        socket.snd_cwnd = segments(window.cwnd);
+        socket.snd_ssthresh = segments(window.ssthresh);
+        socket.snd_cwnd_clamp = segments(window.clamp());
+        socket.mss_cache = window.mss();
+        // A kernel's clock has run for a while when a connection begins.
+        socket.tcp_mstamp = now.0 / 1000 + 1_000_000;
+    }
+
+    /// Put into the window what a hook has changed.
+    fn give(&self, window: &mut Window) {
+        if segments(window.cwnd) != self.socket.snd_cwnd {
+            window.set_cwnd(f64::from(self.socket.snd_cwnd));
+        }
+        if segments(window.ssthresh) != self.socket.snd_ssthresh {
+            window.set_ssthresh(f64::from(self.socket.snd_ssthresh));
+        }
+    }
+
+    fn enter(&mut self, state: State) {
+        if state != self.state {
+            self.state = state;
+            if let Some(hook) = self.operations.set_state {
+                self.call(|socket| unsafe { hook(socket, state_number(state)) });
+            }
+        }
+    }
+
+    fn event(&mut self, event: u32) {
+        if let Some(hook) = self.operations.cwnd_event {
+            self.call(|socket| unsafe { hook(socket, event) });
+        }
+    }
+
+    fn call<T>(&mut self, hook: impl FnOnce(*mut TcpSock) -> T) -> T {
+        self.socket.parameters = self.values.as_ptr();
+        hook(&mut self.socket)
+    }
+}
+
+fn segments(window: f64) -> u32 {
+    if window < f64::from(NO_SSTHRESH) { window as u32 } else { NO_SSTHRESH }
+}
+
+fn micros(time: Nanos) -> u32 {
+    (time.0 / 1000).min(u64::from(u32::MAX)) as u32
+}
+
+fn eighths(time: Nanos) -> u32 {
+    (time.0.saturating_mul(8) / 1000).min(u64::from(u32::MAX)) as u32
+}

@@ -1,0 +1,271 @@
+//! Three network namespaces in a row, a bottleneck in the middle, and transfers from one end to the other.
+#![allow(dead_code)]
+
+use std::{
+    ffi::c_void,
+    fs::File,
+    io::{self, Read, Write},
+    mem,
+    net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream},
+    os::fd::{AsRawFd, FromRawFd},
+    process::Command,
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 251, 2, 1);
+
+/// sender - router - receiver. Gone when it is dropped.
+pub struct Lab {
+    names: [String; 3],
+}
+
+/// The window at an instant of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub cwnd: u32,
+    pub ssthresh: u32,
+}
+
+/// What came of a transfer.
+#[derive(Debug)]
+pub struct Transfer {
+    /// What the kernel says carried it.
+    pub algorithm: String,
+    pub samples: Vec<Sample>,
+    pub retransmissions: u32,
+    /// Segments with an echoed mark.
+    pub delivered_ce: u32,
+    pub seconds: f64,
+    /// Of this process, both ends, user and system.
+    pub cpu_seconds: f64,
+}
+
+impl Lab {
+    /// `rate` and `limit` as tc has them; of `marks` in 1000 packets the router marks one with CE.
+    pub fn new(rate: &str, limit: &str, marks: u32) -> Result<Lab, String> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let id = format!("cwnd-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let lab = Lab { names: ["a", "b", "c"].map(|end| format!("{id}-{end}")) };
+        let [a, b, c] = &lab.names;
+        for name in &lab.names {
+            run(&format!("ip netns add {name}"))?;
+        }
+        run(&format!("ip -n {a} link add right type veth peer name left netns {b}"))?;
+        run(&format!("ip -n {b} link add right type veth peer name left netns {c}"))?;
+        for (name, device, address) in [
+            (a, "right", "10.251.1.1/24"),
+            (b, "left", "10.251.1.2/24"),
+            (b, "right", "10.251.2.2/24"),
+            (c, "left", "10.251.2.1/24"),
+        ] {
+            run(&format!("ip -n {name} address add {address} dev {device}"))?;
+            run(&format!("ip -n {name} link set {device} up"))?;
+        }
+        run(&format!("ip -n {a} route add default via 10.251.1.2"))?;
+        run(&format!("ip -n {c} route add default via 10.251.2.2"))?;
+        run(&format!("ip netns exec {b} sysctl -qw net.ipv4.ip_forward=1"))?;
+        run(&format!("tc -n {b} qdisc add dev right root tbf rate {rate} burst 64k limit {limit}"))?;
+        if marks > 0 {
+            for rule in [
+                "add table ip cwnd".to_owned(),
+                "add chain ip cwnd forward { type filter hook forward priority 0; }".to_owned(),
+                format!(
+                    "add rule ip cwnd forward ip ecn {{ ect0, ect1 }} numgen random mod 1000 < {marks} ip ecn set ce"
+                ),
+            ] {
+                let done = Command::new("ip").args(["netns", "exec", b, "nft", &rule]).output();
+                let done = done.map_err(|error| format!("nft: {error}"))?;
+                if !done.status.success() {
+                    return Err(format!("nft {rule}: {}", String::from_utf8_lossy(&done.stderr)));
+                }
+            }
+        }
+        Ok(lab)
+    }
+
+    /// Send so many bytes with that congestion control, and look at the window so often.
+    pub fn transfer(&self, algorithm: &str, bytes: u64, every: Duration) -> io::Result<Transfer> {
+        let listener = within(&self.names[2], || {
+            let socket = tcp_socket(algorithm)?;
+            let one: libc::c_int = 1;
+            set(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &one)?;
+            let address = address(RECEIVER, 5001);
+            // SAFETY: the address is as long as said.
+            let done = unsafe {
+                libc::bind(socket.as_raw_fd(), (&raw const address).cast(), mem::size_of_val(&address) as u32)
+                    == 0
+                    && libc::listen(socket.as_raw_fd(), 1) == 0
+            };
+            if done { Ok(TcpListener::from(socket)) } else { Err(io::Error::last_os_error()) }
+        })?;
+        let before = cpu_seconds();
+        let begin = Instant::now();
+        let server = thread::spawn(move || -> io::Result<u64> {
+            let (mut stream, _) = listener.accept()?;
+            let mut buffer = vec![0; 1 << 20];
+            let mut received = 0;
+            loop {
+                match stream.read(&mut buffer)? {
+                    0 => return Ok(received),
+                    count => received += count as u64,
+                }
+            }
+        });
+        let mut client: TcpStream = within(&self.names[0], || {
+            let socket = tcp_socket(algorithm)?;
+            let address = address(RECEIVER, 5001);
+            // SAFETY: the address is as long as said.
+            let done = unsafe {
+                libc::connect(
+                    socket.as_raw_fd(),
+                    (&raw const address).cast(),
+                    mem::size_of_val(&address) as u32,
+                )
+            };
+            if done == 0 { Ok(TcpStream::from(socket)) } else { Err(io::Error::last_os_error()) }
+        })?;
+        let watched = client.try_clone()?;
+        let sender = thread::spawn(move || -> io::Result<()> {
+            let buffer = vec![7; 1 << 20];
+            let mut left = bytes;
+            while left > 0 {
+                let count = left.min(buffer.len() as u64);
+                client.write_all(&buffer[..count as usize])?;
+                left -= count;
+            }
+            client.shutdown(std::net::Shutdown::Write)
+        });
+        let mut samples = Vec::new();
+        while !server.is_finished() {
+            let info = info(&watched)?;
+            samples.push(Sample { cwnd: info.tcpi_snd_cwnd, ssthresh: info.tcpi_snd_ssthresh });
+            thread::sleep(every);
+            assert!(begin.elapsed() < Duration::from_secs(120), "{algorithm} does not get it through");
+        }
+        let last = info(&watched)?;
+        sender.join().expect("the sender does not panic")?;
+        assert_eq!(server.join().expect("the receiver does not panic")?, bytes);
+        Ok(Transfer {
+            algorithm: congestion_control(&watched)?,
+            samples,
+            retransmissions: last.tcpi_total_retrans,
+            delivered_ce: delivered_ce(&watched)?,
+            seconds: begin.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_seconds() - before,
+        })
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        for name in &self.names {
+            let _ = run(&format!("ip netns del {name}"));
+        }
+    }
+}
+
+fn run(command: &str) -> Result<(), String> {
+    let mut words = command.split(' ');
+    let done = Command::new(words.next().expect("a program")).args(words).output();
+    let done = done.map_err(|error| format!("{command}: {error}"))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(format!("{command}: {}", String::from_utf8_lossy(&done.stderr).trim()))
+}
+
+/// Do something in a network namespace: sockets that it makes stay there.
+fn within<T: Send>(name: &str, what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let inside = scope.spawn(|| {
+            let file = File::open(format!("/run/netns/{name}"))?;
+            // SAFETY: a call with plain numbers.
+            if unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            what()
+        });
+        inside.join().expect("it does not panic")
+    })
+}
+
+fn tcp_socket(algorithm: &str) -> io::Result<std::os::fd::OwnedFd> {
+    // SAFETY: plain numbers; the descriptor is owned from then on.
+    let socket = unsafe {
+        let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        std::os::fd::OwnedFd::from_raw_fd(fd)
+    };
+    // Before the connection, since it says whether ECN is asked for.
+    set(&socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, algorithm.as_bytes())?;
+    Ok(socket)
+}
+
+fn set<T: ?Sized>(socket: &impl AsRawFd, level: i32, option: i32, value: &T) -> io::Result<()> {
+    let (data, length) = ((&raw const *value).cast::<c_void>(), mem::size_of_val(value) as u32);
+    // SAFETY: the value is as long as said.
+    let done = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, data, length) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn get(socket: &impl AsRawFd, option: i32, into: &mut [u8]) -> io::Result<usize> {
+    let mut length = into.len() as u32;
+    // SAFETY: the buffer is as long as said.
+    let done = unsafe {
+        let data = into.as_mut_ptr().cast();
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, data, &raw mut length)
+    };
+    if done == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
+}
+
+fn info(socket: &impl AsRawFd) -> io::Result<libc::tcp_info> {
+    let mut bytes = [0u8; 512];
+    get(socket, libc::TCP_INFO, &mut bytes)?;
+    // SAFETY: it is made of plain numbers, and the buffer is longer.
+    Ok(unsafe { bytes.as_ptr().cast::<libc::tcp_info>().read_unaligned() })
+}
+
+/// `tcpi_delivered_ce`, which stands 196 bytes into the kernel's structure.
+fn delivered_ce(socket: &impl AsRawFd) -> io::Result<u32> {
+    let mut bytes = [0u8; 512];
+    let length = get(socket, libc::TCP_INFO, &mut bytes)?;
+    let field = bytes[..length].get(196..200).map_or([0; 4], |field| field.try_into().expect("four bytes"));
+    Ok(u32::from_ne_bytes(field))
+}
+
+fn congestion_control(socket: &impl AsRawFd) -> io::Result<String> {
+    let mut name = [0u8; 16];
+    get(socket, libc::TCP_CONGESTION, &mut name)?;
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+}
+
+fn address(ip: Ipv4Addr, port: u16) -> libc::sockaddr_in {
+    let address = SocketAddrV4::new(ip, port);
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as u16,
+        sin_port: address.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from(*address.ip()).to_be() },
+        sin_zero: [0; 8],
+    }
+}
+
+fn cpu_seconds() -> f64 {
+    // SAFETY: the structure is of plain numbers.
+    let usage = unsafe {
+        let mut usage: libc::rusage = mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// Give a socket that congestion control.
+pub fn choose(socket: &impl AsRawFd, algorithm: &str) -> io::Result<()> {
+    set(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, algorithm.as_bytes())
+}

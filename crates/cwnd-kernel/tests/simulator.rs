@@ -1,0 +1,64 @@
+//! The simulator runs the kernel's C: the same throughput as the Rust within 1 % on three paths.
+
+use cwnd_cc::CongestionControl;
+use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::metrics::RunMetrics;
+use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Probability, Rate, Scenario, StackProfile, Time};
+use cwnd_sim::{registered, run_with};
+
+/// A long path with a deep buffer, a short one with a shallow one, and one with random losses.
+const PATHS: [(u64, u64, u32, f64); 3] =
+    [(100_000_000, 50, 800, 0.0), (200_000_000, 5, 60, 0.0), (50_000_000, 20, 200, 1e-4)];
+
+#[test]
+fn the_simulator_finds_the_same_throughput() {
+    let mut different = Vec::new();
+    for algorithm in cwnd_kernel::all() {
+        for (path, setting) in PATHS.into_iter().enumerate() {
+            let rust = throughput(&scenario(algorithm.name, setting));
+            let c = throughput(&scenario(&format!("{}@kernel", algorithm.name), setting));
+            let apart = (c - rust).abs() / rust;
+            println!(
+                "{:12} path {path}: {:8.3} Mbit/s in Rust, {:8.3} in C",
+                algorithm.name,
+                rust / 1e6,
+                c / 1e6
+            );
+            if apart > 0.01 {
+                different.push(format!("{} on path {path}: {rust} bit/s in Rust, {c} in C", algorithm.name));
+            }
+        }
+    }
+    assert!(different.is_empty(), "\n{}", different.join("\n"));
+}
+
+fn scenario(algorithm: &str, (rate, delay, buffer, loss): (u64, u64, u32, f64)) -> Scenario {
+    let setup = Setup {
+        topology: Topology::Path,
+        rate: Rate(rate),
+        delay: LineDelay::OneWay(Time::from_millis(delay)),
+        buffer: Buffer::from(buffer),
+        per: Probability::new(loss).expect("it is one"),
+        stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
+        duration: Time::from_secs(30),
+        ..Setup::default()
+    };
+    let algorithm = AlgorithmSpec { name: algorithm.to_owned(), ..AlgorithmSpec::default() };
+    setup.scenario(&[FlowGroup::new(algorithm, 1)], 1).expect("the setup can be met")
+}
+
+fn throughput(scenario: &Scenario) -> f64 {
+    let outcome = run_with(scenario, &factory).unwrap_or_else(|error| panic!("{error}"));
+    RunMetrics::new(scenario, &outcome).throughput_bps
+}
+
+fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+    match spec.name.strip_suffix("@kernel") {
+        Some(name) => cwnd_kernel::native(cwnd_kernel::find_or_explain(name)?, &[]),
+        None => {
+            let twin = cwnd_kernel::find_or_explain(&spec.name)?;
+            let parameters = twin.fixed.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            registered(&AlgorithmSpec { name: twin.twin.to_owned(), parameters: parameters.collect() })
+        }
+    }
+}
