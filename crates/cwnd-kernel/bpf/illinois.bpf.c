@@ -34,7 +34,6 @@ struct illinois {
 	u32 cumulative; /* segments that the last ACK acknowledged */
 	u32 low_rounds; /* round trips at little delay since there was more */
 	u8 above; /* the delay has been above d1 since alpha was last alpha_max */
-	u8 ended; /* a round trip is over that was not looked at */
 };
 PRIVATE(struct illinois)
 
@@ -53,7 +52,6 @@ INIT(tp)
 	ca->cumulative = 0;
 	ca->low_rounds = 0;
 	ca->above = 0;
-	ca->ended = 0;
 }
 
 PKTS_ACKED(tp, pkts, rtt_us)
@@ -67,8 +65,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 		ca->samples++;
 	}
 	ca->cumulative = pkts;
-	if (round_begins(tp, &ca->end))
-		ca->ended = 1;
 }
 
 static INLINE u32 alpha_at(struct tcp_sock *tp, struct illinois *ca, u64 delay, u64 most)
@@ -124,10 +120,8 @@ CONG_AVOID(tp, acked)
 	u32 cwnd;
 	u64 grown;
 
-	if (ca->ended) {
-		ca->ended = 0;
+	if (round_begins(tp, &ca->end))
 		end_round(tp, ca);
-	}
 	if (!is_limited(tp))
 		return;
 	if (in_slow_start(tp)) {
@@ -163,6 +157,7 @@ CWND_EVENT(tp, event)
 	ca->low_rounds = 0;
 	ca->rtt_sum = 0;
 	ca->samples = 0;
+	ca->end = tp->snd_nxt;
 }
 
 UNDO_CWND(tp) { return window_before(tp); }

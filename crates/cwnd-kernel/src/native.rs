@@ -180,7 +180,8 @@ impl CongestionControl for Native {
                 // The way through a recovery is the transport's here.
                 self.socket.snd_cwnd = cwnd;
             }
-        } else if ack.may_grow() {
+        } else if (Ack { cwnd_limited: true, ..*ack }).may_grow() {
+            // Whether the window is in use it asks itself, as in the kernel.
             let hook = self.operations.cong_avoid.expect("one of cong_avoid and cong_control is there");
             self.call(|socket| unsafe { hook(socket, ack.acked) });
         }

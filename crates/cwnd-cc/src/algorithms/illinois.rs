@@ -174,7 +174,7 @@ impl CongestionControl for Illinois {
             window.reduce_to(self.whole.reduced(window.cwnd, self.parameters.keep_beta));
             reno::hold_half_in_recovery(window);
             if congestion.kind == CongestionKind::Timeout {
-                self.whole.forget(congestion.flight_size);
+                self.whole.forget();
             }
             return;
         }

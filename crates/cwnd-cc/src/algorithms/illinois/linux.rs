@@ -23,8 +23,9 @@ pub struct Whole {
     samples: u64,
     above: bool,
     low_rounds: u32,
-    /// Segments acknowledged so far, and how many will be when the round trip is over.
+    /// Segments acknowledged so far, sent so far as far as ACKs show, and sent when this round trip began.
     acknowledged: u64,
+    sent: u64,
     round_end: u64,
     counted: u64,
 }
@@ -41,6 +42,7 @@ impl Whole {
             above: false,
             low_rounds: 0,
             acknowledged: 0,
+            sent: 0,
             round_end: 0,
             counted: 0,
         }
@@ -49,6 +51,7 @@ impl Whole {
     /// An ACK.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &IllinoisParameters) {
         self.acknowledged += u64::from(ack.cumulative);
+        self.sent = self.sent.max(self.acknowledged.max(ack.delivered) + u64::from(ack.in_flight));
         // Linux 2.6 and ns-2 measure by what the cumulative acknowledgement covers outside of recovery, and nothing else.
         let measures =
             window.arithmetic() == Arithmetic::Linux || ack.cumulative > 0 && ack.state != State::Recovery;
@@ -65,7 +68,7 @@ impl Whole {
         }
         if self.acknowledged > self.round_end {
             self.end_round(window.cwnd, parameters);
-            self.round_end = self.acknowledged + u64::from(ack.in_flight);
+            self.round_end = self.sent;
         }
         if !ack.may_grow() {
             return;
@@ -91,15 +94,15 @@ impl Whole {
         (if keep_beta { share } else { cwnd - share }) as f64
     }
 
-    /// A timeout, with so many segments outstanding.
-    pub fn forget(&mut self, outstanding: u32) {
+    /// A timeout.
+    pub fn forget(&mut self) {
         self.alpha = ALPHA as u64;
         self.beta = (BETA / 2.0) as u64;
         self.above = false;
         self.low_rounds = 0;
         self.sum = 0;
         self.samples = 0;
-        self.round_end = self.acknowledged + u64::from(outstanding);
+        self.round_end = self.sent;
     }
 
     fn end_round(&mut self, cwnd: f64, parameters: &IllinoisParameters) {
