@@ -60,7 +60,7 @@ fn steps() -> Vec<Step> {
         step("tests", "test --workspace --all-targets --no-fail-fast", None),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
-        step("captures in tshark", "test --package cwnd-capture --test tshark -- --ignored", tshark()),
+        step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("a sample of the papers", "xtask papers", None),
         step(
