@@ -183,7 +183,6 @@ impl CongestionControl for Illinois {
         } else {
             reno::give_up(window, self.beta);
         }
-        reno::hold_half_in_recovery(window);
         if congestion.kind == CongestionKind::Timeout {
             self.alpha = 1.0;
             self.beta = 0.5;
