@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+mod emulation;
 mod engine;
 pub mod kinds;
 pub mod metrics;
@@ -19,6 +20,7 @@ pub mod statistics;
 mod traffic;
 mod units;
 
+pub use emulation::Emulation;
 pub use engine::{Cost, Engine, EngineError, Problem};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,

@@ -1,6 +1,6 @@
 //! The answer: raw counts of a run, from which every metric is computed.
 
-use crate::Time;
+use crate::{Emulation, Time};
 
 /// What happened in a run between the end of its warm-up (usually its beginning) and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Outcome {
     pub links: Vec<LinkOutcome>,
     /// Samples over time, if asked for.
     pub trace: Option<Trace>,
+    /// How well the network kept its times, if it was an emulated one.
+    pub emulation: Option<Emulation>,
 }
 
 /// What happened to a flow. Counts, sums and integrals are those since the counting began; times, states and extremes

@@ -133,6 +133,7 @@ fn since(before: &Outcome, after: Outcome) -> Outcome {
         flows: before.flows.iter().zip(after.flows).map(flow).collect(),
         links: before.links.iter().zip(after.links).map(link).collect(),
         trace: after.trace,
+        emulation: None,
     }
 }
 

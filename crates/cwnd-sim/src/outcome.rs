@@ -31,6 +31,7 @@ impl Simulation {
             flows: (0..self.scenario.flows.len()).map(|i| self.flow_outcome(i, data_in_flight[i])).collect(),
             links: (0..on_link.len()).map(|i| self.link_outcome(i, on_link[i])).collect(),
             trace: None,
+            emulation: None,
         }
     }
 

@@ -96,6 +96,7 @@ impl Engine for Toy {
             flows: scenario.flows.iter().map(flow).collect(),
             links: scenario.network.links.iter().map(link).collect(),
             trace: scenario.sample.map(|every| trace(scenario, every)),
+            emulation: None,
         })
     }
 }

@@ -69,6 +69,7 @@ fn outcome() -> Outcome {
         flows: vec![bulk, stopped, completed, reverse],
         links: vec![link],
         trace: None,
+        emulation: None,
     }
 }
 

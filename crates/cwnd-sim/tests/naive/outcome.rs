@@ -17,6 +17,7 @@ impl Naive {
             flows: (0..self.scenario.flows.len()).map(|flow| self.flow_outcome(flow)).collect(),
             links: (0..self.scenario.network.links.len()).map(|link| self.link_outcome(link)).collect(),
             trace: None,
+            emulation: None,
         }
     }
 

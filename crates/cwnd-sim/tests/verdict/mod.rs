@@ -99,7 +99,7 @@ fn state_fields(place: &str, state: &FlowState) -> Vec<(String, String)> {
 }
 
 fn outcome_fields(outcome: &Outcome) -> Vec<(String, String)> {
-    let Outcome { begin: _, end, flows, links, trace } = outcome;
+    let Outcome { begin: _, end, flows, links, trace, emulation: _ } = outcome;
     let mut fields = vec![("end".to_owned(), end.exact()), ("trace".to_owned(), format!("{trace:?}"))];
     for (i, flow) in flows.iter().enumerate() {
         fields.extend(flow_fields(&format!("flows[{i}]"), flow));

@@ -19,7 +19,7 @@ const FORMAT: u8 = 2;
 /// If it has not one flow and one link for each of the scenario's.
 pub(super) fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
     // Every field is named here, so that a new one cannot be forgotten.
-    let Outcome { begin, end, flows, links, trace: _ } = outcome;
+    let Outcome { begin, end, flows, links, trace: _, emulation: _ } = outcome;
     let expected = (scenario.flows.len(), scenario.network.links.len());
     if (flows.len(), links.len()) != expected {
         return Err(format!(
@@ -60,7 +60,7 @@ pub(super) fn decode(scenario: &Scenario, bytes: &[u8]) -> Option<Outcome> {
         .map(|(spec, load)| read_link(&mut from, &spec.name, load))
         .collect();
     let links = links?;
-    from.is_empty().then_some(Outcome { begin, end, flows, links, trace: None })
+    from.is_empty().then_some(Outcome { begin, end, flows, links, trace: None, emulation: None })
 }
 
 // Which values follow, one bit each.

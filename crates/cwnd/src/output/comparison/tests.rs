@@ -37,6 +37,7 @@ fn done(scenario: &Scenario, bytes: u64) -> Done {
         flows: (0..scenario.flows.len()).map(flow).collect(),
         links: links.collect(),
         trace: None,
+        emulation: None,
     };
     let timing = Timing { cpu_s: 1e-6, cpu_ns_per_packet: Some(10.0), packets: 100 };
     Done { seed: 1, metrics: RunMetrics::new(scenario, &outcome), trace: None, timing }

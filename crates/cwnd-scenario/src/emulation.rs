@@ -1,0 +1,30 @@
+//! How well an emulated network kept its times.
+
+use crate::Time;
+
+/// What a run over a real kernel says about itself: whether the network that it ran over was the one that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Emulation {
+    /// How much later than due packets came out of the emulator: the median.
+    pub late_p50: Time,
+    /// The same: 99 of 100 packets were no later.
+    pub late_p99: Time,
+    /// The same: the latest.
+    pub late_max: Time,
+    /// How far the bottleneck's rate was from what it should have been, as a share of that: the greatest deviation over a second
+    /// in which it never rested. None if there was no such second, or its rate varies.
+    pub rate_error: Option<f64>,
+    /// The share of CPU time that the machine's hypervisor gave to others meanwhile.
+    pub steal: f64,
+    /// Why the result is not to be believed, a sentence each; none if it is.
+    pub doubts: Vec<String>,
+    /// What ran it: the kernel's release and architecture.
+    pub host: String,
+}
+
+impl Emulation {
+    /// Whether the machine was fast enough.
+    pub fn is_believable(&self) -> bool {
+        self.doubts.is_empty()
+    }
+}
