@@ -30,6 +30,23 @@ pub struct Network {
     pub bottleneck: LinkId,
 }
 
+/// Networks of more links than this have the queues at the bottleneck sampled alone.
+const SAMPLED_LINKS: usize = 200;
+
+impl Network {
+    /// The links whose queues are sampled over time: all of a small network's; of a large one the bottleneck and the link the
+    /// other way, if there is one.
+    pub fn sampled_links(&self) -> Vec<LinkId> {
+        if self.links.len() <= SAMPLED_LINKS {
+            return (0..self.links.len()).collect();
+        }
+        let bottleneck = &self.links[self.bottleneck];
+        let ends = (bottleneck.to, bottleneck.from);
+        let reverse = self.links.iter().position(|link| (link.from, link.to) == ends);
+        [Some(self.bottleneck), reverse].into_iter().flatten().collect()
+    }
+}
+
 /// A one-way link: a queue, a transmitter, and a line that delays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {

@@ -1,6 +1,6 @@
 //! The question: a network, flows, a stack, a duration and a seed.
 
-use crate::{Arrivals, LinkId, Network, Stack, Time, Traffic, build::MAX_FLOWS};
+use crate::{Arrivals, LinkId, Network, Purpose, Stack, Stream, Time, Traffic, build::MAX_FLOWS};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -86,6 +86,19 @@ impl Scenario {
     /// How many flows are not short.
     pub fn lasting_flows(&self) -> usize {
         self.flows.iter().filter(|flow| !flow.short).count()
+    }
+
+    /// When a flow starts, its jitter included. Short flows have none.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn start_of(&self, flow: usize) -> Time {
+        let FlowSpec { start, short, .. } = self.flows[flow];
+        if short {
+            return start;
+        }
+        let mut stream = Stream::new(self.seed, Purpose::StartJitter, flow as u64);
+        Time(start.0 + stream.below(self.start_jitter.0))
     }
 
     /// The base round-trip time of a flow: the propagation delays of its data's route and its ACKs' route,

@@ -17,10 +17,6 @@ pub const VERSION: u32 = 6;
 /// Counts up whenever none change but those of senders that recover as Linux does.
 pub const LINUX_VERSION: u32 = 1;
 
-/// The queues of all links are traced while there are no more than so many; else those of the bottleneck
-/// and of the link against it.
-const TRACED_LINKS: usize = 200;
-
 impl Engine for Simulator {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
         crate::check::check_with(scenario, &crate::factory::registered)
@@ -141,21 +137,13 @@ fn since(before: &Outcome, after: Outcome) -> Outcome {
 /// the state just before what happens then.
 fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
     let network = &scenario.network;
-    let reverse = network.links.iter().position(|link| {
-        let bottleneck = &network.links[network.bottleneck];
-        (link.from, link.to) == (bottleneck.to, bottleneck.from)
-    });
-    let links: Vec<usize> = if network.links.len() <= TRACED_LINKS {
-        (0..network.links.len()).collect()
-    } else {
-        [Some(network.bottleneck), reverse].into_iter().flatten().collect()
-    };
+    let links = network.sampled_links();
     let mut trace = Trace {
         queues: links.iter().map(|&link| network.links[link].name.clone()).collect(),
         ..Trace::default()
     };
     let lasting = (0..scenario.flows.len()).filter(|flow| !scenario.flows[*flow].short);
-    let starts: Vec<(usize, u64)> = lasting.map(|flow| (flow, crate::setup::start(scenario, flow))).collect();
+    let starts: Vec<(usize, u64)> = lasting.map(|flow| (flow, scenario.start_of(flow).0)).collect();
     let mut time = Time(0);
     while time <= scenario.duration {
         run.until(time);

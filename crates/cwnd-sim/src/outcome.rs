@@ -52,7 +52,7 @@ impl Simulation {
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
         let since_origin = |t: u64| Time(t.saturating_sub(self.origin));
         FlowOutcome {
-            start: Time(setup::start(&self.scenario, flow)),
+            start: self.scenario.start_of(flow),
             stop: sender.stopped.map(since_origin),
             completed: sender.completed.map(since_origin),
             packets_sent: sender.counts.sent,

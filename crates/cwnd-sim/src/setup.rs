@@ -60,7 +60,7 @@ pub fn endpoints(
     let marked = scenario.network.links.iter().any(|link| link.queue.marks());
     let mut endpoints = Vec::with_capacity(scenario.flows.len());
     for (i, flow) in scenario.flows.iter().enumerate() {
-        let connected = start(scenario, i) + origin;
+        let connected = scenario.start_of(i).0 + origin;
         let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;
         let stack = &scenario.stack;
         let ecn = negotiated(stack.ecn, marked, algorithm.needs().ecn);
@@ -134,7 +134,8 @@ pub fn endpoints(
 /// The engine's clock at the scenario's time zero: handshakes may come before it.
 pub fn origin(scenario: &Scenario) -> u64 {
     let before = scenario.flows.iter().enumerate();
-    let before = before.map(|(i, flow)| handshake_time(scenario, flow).saturating_sub(start(scenario, i)));
+    let before =
+        before.map(|(i, flow)| handshake_time(scenario, flow).saturating_sub(scenario.start_of(i).0));
     // One more than needed: a link that has never sent was free before anything happens.
     before.max().unwrap_or(0) + 1
 }
@@ -156,15 +157,6 @@ fn growing_window(stack: &Stack) -> u64 {
 /// When a flow that starts at `start`, on the engine's clock, should be complete.
 fn deadline(flow: &FlowSpec, start: u64) -> Option<Nanos> {
     flow.deadline.map(|deadline| Nanos(start.saturating_add(deadline.0)))
-}
-
-/// When a flow starts, jitter included, on the scenario's clock. Short flows have none.
-pub fn start(scenario: &Scenario, flow: usize) -> u64 {
-    if scenario.flows[flow].short {
-        return scenario.flows[flow].start.0;
-    }
-    let mut stream = Stream::new(scenario.seed, Purpose::StartJitter, flow as u64);
-    scenario.flows[flow].start.0 + stream.below(scenario.start_jitter.0)
 }
 
 /// How long a flow's handshake takes on an idle network: SYN there, SYN and ACK back.

@@ -85,7 +85,7 @@ impl Naive {
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
         let time = |clock: u64| Time(clock.saturating_sub(self.origin));
         FlowOutcome {
-            start: Time(setup::start(&self.scenario, flow)),
+            start: self.scenario.start_of(flow),
             stop: sender.stopped.map(time),
             completed: sender.completed.map(time),
             packets_sent: sender.counts.sent,

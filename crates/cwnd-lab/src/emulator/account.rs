@@ -1,0 +1,246 @@
+//! What becomes of each flow's packets, as the network sees it.
+
+use super::net::Way;
+use super::packet::Tcp;
+use super::pool::Meta;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What was counted of a flow. All but extremes and times are counts since the beginning.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowCounts {
+    /// Data packets that entered.
+    pub packets_sent: u64,
+    /// Of these, those that brought nothing new.
+    pub retransmissions: u64,
+    /// Data packets that came out and brought something new.
+    pub packets_received: u64,
+    /// Data packets that came out and brought nothing new.
+    pub duplicates: u64,
+    /// Wire bytes of `packets_received`.
+    pub wire_bytes_received: u64,
+    /// Bytes that came out without a gap.
+    pub bytes_in_order: u64,
+    /// Data packets dropped by queues.
+    pub packets_dropped: u64,
+    /// Data packets lost on lines.
+    pub packets_lost: u64,
+    /// Copies of data packets that lines made.
+    pub packets_copied: u64,
+    /// Data packets that came out with a mark.
+    pub packets_marked: u64,
+    /// Packets that came back to the sender and acknowledged.
+    pub acks_received: u64,
+    /// Round-trip times that were measured: from a data packet's entering to the coming out of the ACK that acknowledges it
+    /// first, unless it was sent again before.
+    pub rtt_samples: u64,
+    /// Their sum, ns.
+    pub rtt_sum: u128,
+    /// The least, ns.
+    pub rtt_min: Option<u64>,
+    /// The greatest, ns.
+    pub rtt_max: Option<u64>,
+    /// When all bytes were acknowledged that it was to send.
+    pub completed: Option<u64>,
+}
+
+/// The accounts of all flows.
+pub struct Accounts {
+    flows: Vec<Account>,
+    overhead: u32,
+}
+
+struct Account {
+    counts: FlowCounts,
+    /// How many bytes it is to send, if that has an end.
+    bytes: Option<u64>,
+    /// The sequence number of its first byte, once it is known.
+    first: Option<u32>,
+    /// The next byte to enter for the first time.
+    next: u64,
+    acknowledged: u64,
+    /// What came out beyond a gap: ends by beginnings.
+    ahead: BTreeMap<u64, u64>,
+    /// Packets whose acknowledgement is awaited, for round-trip times.
+    awaited: VecDeque<Awaited>,
+}
+
+struct Awaited {
+    end: u64,
+    entered: u64,
+    sent_again: bool,
+}
+
+impl Accounts {
+    /// For flows that are to send so many bytes each; a packet has `overhead` wire bytes beyond its own.
+    pub fn new(flows: impl Iterator<Item = Option<u64>>, overhead: u32) -> Accounts {
+        Accounts { flows: flows.map(Account::new).collect(), overhead }
+    }
+
+    /// What was counted of a flow.
+    pub fn counts(&self) -> Vec<FlowCounts> {
+        self.flows.iter().map(|flow| flow.counts.clone()).collect()
+    }
+
+    /// Whether each flow that has an end has reached it, and all have one.
+    pub fn all_completed(&self) -> bool {
+        self.flows.iter().all(|flow| flow.counts.completed.is_some())
+    }
+
+    /// A packet of TCP enters; what is known of it is written down in `meta`.
+    #[inline]
+    pub fn enters(&mut self, now: u64, tcp: &Tcp, meta: &mut Meta) {
+        let flow = &mut self.flows[meta.way as usize / 2];
+        if is_back(meta.way) {
+            return;
+        }
+        if tcp.syn {
+            flow.first = Some(tcp.sequence.wrapping_add(1));
+        }
+        let Some(first) = flow.first.filter(|_| tcp.payload > 0) else { return };
+        let offset = expand(tcp.sequence, first, flow.next);
+        meta.data = true;
+        meta.offset = offset;
+        meta.payload = tcp.payload;
+        flow.enters(now, offset, offset + u64::from(tcp.payload));
+    }
+
+    /// A packet has come out, with a mark or not.
+    #[inline]
+    pub fn out(&mut self, now: u64, meta: &Meta, tcp: Option<&Tcp>, marked: bool) {
+        let flow = &mut self.flows[meta.way as usize / 2];
+        if meta.data {
+            flow.counts.packets_marked += u64::from(marked);
+            if flow.receives(meta.offset, meta.offset + u64::from(meta.payload)) {
+                flow.counts.packets_received += 1;
+                flow.counts.wire_bytes_received += u64::from(meta.length + self.overhead);
+            } else {
+                flow.counts.duplicates += 1;
+            }
+        } else if is_back(meta.way)
+            && let (Some(tcp), Some(first)) = (tcp, flow.first)
+            && tcp.ack
+            && !tcp.syn
+        {
+            flow.acknowledges(now, expand(tcp.acknowledgement, first, flow.acknowledged));
+        }
+    }
+
+    /// A data packet was dropped by a queue.
+    pub fn dropped(&mut self, meta: &Meta) {
+        self.of(meta).packets_dropped += u64::from(meta.data);
+    }
+
+    /// A data packet was lost on a line.
+    pub fn lost(&mut self, meta: &Meta) {
+        self.of(meta).packets_lost += u64::from(meta.data);
+    }
+
+    /// A line has copied a data packet.
+    pub fn copied(&mut self, meta: &Meta) {
+        self.of(meta).packets_copied += u64::from(meta.data);
+    }
+
+    fn of(&mut self, meta: &Meta) -> &mut FlowCounts {
+        &mut self.flows[meta.way as usize / 2].counts
+    }
+}
+
+impl Account {
+    fn new(bytes: Option<u64>) -> Account {
+        Account {
+            counts: FlowCounts::default(),
+            bytes,
+            first: None,
+            next: 0,
+            acknowledged: 0,
+            ahead: BTreeMap::new(),
+            awaited: VecDeque::new(),
+        }
+    }
+
+    fn enters(&mut self, now: u64, begin: u64, end: u64) {
+        self.counts.packets_sent += 1;
+        if begin >= self.next {
+            self.awaited.push_back(Awaited { end, entered: now, sent_again: false });
+        } else {
+            self.counts.retransmissions += 1;
+            // Karn: what was sent twice is no measure.
+            let from = self.awaited.partition_point(|packet| packet.end <= begin);
+            let again = self.awaited.iter_mut().skip(from).take_while(|packet| packet.end <= end);
+            again.for_each(|packet| packet.sent_again = true);
+        }
+        self.next = self.next.max(end);
+    }
+
+    fn acknowledges(&mut self, now: u64, acknowledged: u64) {
+        self.counts.acks_received += 1;
+        // An acknowledgement of what was never sent, or of the FIN, which counts as a byte.
+        let acknowledged = acknowledged.min(self.next);
+        if acknowledged <= self.acknowledged {
+            return;
+        }
+        self.acknowledged = acknowledged;
+        let mut latest = None;
+        while self.awaited.front().is_some_and(|packet| packet.end <= acknowledged) {
+            latest = self.awaited.pop_front();
+        }
+        if let Some(packet) = latest.filter(|packet| !packet.sent_again) {
+            let counts = &mut self.counts;
+            let rtt = now - packet.entered;
+            counts.rtt_samples += 1;
+            counts.rtt_sum += u128::from(rtt);
+            counts.rtt_min = Some(counts.rtt_min.map_or(rtt, |least| least.min(rtt)));
+            counts.rtt_max = Some(counts.rtt_max.map_or(rtt, |greatest| greatest.max(rtt)));
+        }
+        if self.bytes.is_some_and(|bytes| acknowledged >= bytes) {
+            self.counts.completed.get_or_insert(now);
+        }
+    }
+
+    /// Answers whether that brought anything new.
+    fn receives(&mut self, begin: u64, end: u64) -> bool {
+        let in_order = &mut self.counts.bytes_in_order;
+        if end <= *in_order {
+            return false;
+        }
+        if begin > *in_order {
+            // Join it with what touches it.
+            let (mut begin, mut end) = (begin, end);
+            if let Some((&from, &to)) = self.ahead.range(..=begin).next_back()
+                && to >= begin
+            {
+                if to >= end {
+                    return false;
+                }
+                begin = from;
+            }
+            while let Some((&from, &to)) = self.ahead.range(begin..=end).next() {
+                self.ahead.remove(&from);
+                end = end.max(to);
+            }
+            self.ahead.insert(begin, end);
+            return true;
+        }
+        *in_order = end;
+        while let Some(first) = self.ahead.first_entry()
+            && *first.key() <= *in_order
+        {
+            *in_order = (*in_order).max(first.remove());
+        }
+        true
+    }
+}
+
+/// It goes from the receiver of its flow to the sender.
+pub fn is_back(way: Way) -> bool {
+    way % 2 == 1
+}
+
+/// The byte that a sequence number means: the one nearest to `near`. The first byte has the number `first`.
+fn expand(sequence: u32, first: u32, near: u64) -> u64 {
+    let distance = sequence.wrapping_sub(first.wrapping_add(near as u32)) as i32;
+    near.saturating_add_signed(i64::from(distance))
+}
+
+#[cfg(test)]
+mod tests;

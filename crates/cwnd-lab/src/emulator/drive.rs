@@ -1,0 +1,391 @@
+//! The emulator's loop: packets are read from one end's device, go through the network in its own time, and are written to the
+//! other end's device when they are due.
+
+use super::account::{Accounts, FlowCounts, is_back};
+use super::lateness::{Lateness, RateMeter};
+use super::net::{LinkCounts, Net, Observer, Way};
+use super::packet;
+use super::pool::{Meta, Pool, Slot};
+use crate::address;
+use crate::tun::Tun;
+use cwnd_link::Codepoint;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// At most so many packets are taken from a device before what is due is let go.
+const BATCH: usize = 16;
+
+/// What is due so soon is waited for without sleeping, ns: to sleep and wake takes longer.
+const SPIN: u64 = 4_000;
+
+/// The loop looks whether it is to stop at least so often, ns.
+const LOOK: u64 = 20_000_000;
+
+/// How often others are told how far it is, ns.
+const TELL: u64 = 50_000_000;
+
+/// Which end a packet is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where flows are sent from.
+    Senders = 0,
+    /// Where they are received.
+    Receivers = 1,
+}
+
+/// Is shown every packet as it leaves an end, and as it reaches one. Must be quick: the network waits for it.
+pub trait Watcher: Send {
+    /// `bytes` crosses the device of that end at `time`, ns on the emulator's clock.
+    fn packet(&mut self, end: End, time: u64, bytes: &[u8]);
+}
+
+/// What the emulator is to do, on its own clock, which begins when [`Clock::start`] is called.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Counts are kept as they were then, if at all, ns.
+    pub warm_up: Option<u64>,
+    /// When it ends by itself, ns.
+    pub end: u64,
+    /// When to note the queues' lengths, ns: never falling.
+    pub samples: Vec<u64>,
+    /// Of which links.
+    pub sampled: Vec<usize>,
+}
+
+/// The emulator's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// It begins now.
+    pub fn start() -> Clock {
+        Clock(Instant::now())
+    }
+
+    /// ns since it began.
+    #[inline]
+    pub fn now(self) -> u64 {
+        self.0.elapsed().as_nanos() as u64
+    }
+
+    /// The instant of a time.
+    pub fn instant(self, time: u64) -> Instant {
+        self.0 + Duration::from_nanos(time)
+    }
+}
+
+/// All counts at one time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// When, ns.
+    pub at: u64,
+    /// One for each flow.
+    pub flows: Vec<FlowCounts>,
+    /// One for each link.
+    pub links: Vec<LinkCounts>,
+    /// Packets that wait at each link.
+    pub waiting: Vec<u32>,
+}
+
+/// How far it is.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// What has been counted.
+    pub counts: Counts,
+    /// Median, 99th percentile and maximum of how late packets came out, ns.
+    pub late: [u64; 3],
+    /// See [`RateMeter::error`].
+    pub rate_error: Option<f64>,
+    /// Every flow has an end, and has reached it.
+    pub completed: bool,
+}
+
+/// What joins the emulator's thread with others.
+#[derive(Default)]
+pub struct Control {
+    stop: AtomicBool,
+    snapshot: Mutex<Snapshot>,
+}
+
+impl Control {
+    /// End it soon.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How far it was at most a twentieth of a second ago.
+    pub fn snapshot(&self) -> Snapshot {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Snapshot> {
+        self.snapshot.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// What an emulator answers when it ends.
+#[derive(Clone, Default)]
+pub struct Record {
+    /// At the end of the warm-up, if it came so far.
+    pub at_warm_up: Option<Counts>,
+    /// At the end.
+    pub at_end: Counts,
+    /// Data packets of each flow that are in the network at the end.
+    pub flows_in_flight: Vec<u64>,
+    /// Packets at each link at the end.
+    pub links_in_flight: Vec<u64>,
+    /// Queue lengths: for each time of [`Plan::samples`] that came, one for each link of [`Plan::sampled`].
+    pub queue_lengths: Vec<Vec<u32>>,
+    /// How late packets came out.
+    pub lateness: Lateness,
+    /// See [`RateMeter::error`].
+    pub rate_error: Option<f64>,
+    /// Every flow has an end, and has reached it.
+    pub completed: bool,
+    /// Packets that an end's namespace refused when they were written to its device, and why the first was.
+    pub refused: (u64, Option<String>),
+    /// Packets that could not be read as IPv4 packets of this network.
+    pub strangers: u64,
+}
+
+/// An emulator, ready to run.
+pub struct Drive {
+    net: Net,
+    pool: Pool,
+    outside: Outside,
+    flows: u32,
+    clock: Clock,
+    plan: Plan,
+    record: Record,
+}
+
+/// What is beyond the network.
+struct Outside {
+    tuns: [Tun; 2],
+    clock: Clock,
+    accounts: Accounts,
+    lateness: Lateness,
+    meter: Option<RateMeter>,
+    refused: (u64, Option<String>),
+    watcher: Option<Box<dyn Watcher>>,
+}
+
+impl Observer for Outside {
+    fn dropped(&mut self, pool: &Pool, slot: Slot) {
+        self.accounts.dropped(pool.meta(slot));
+    }
+
+    fn lost(&mut self, pool: &Pool, slot: Slot) {
+        self.accounts.lost(pool.meta(slot));
+    }
+
+    fn copied(&mut self, pool: &Pool, slot: Slot) {
+        self.accounts.copied(pool.meta(slot));
+    }
+
+    #[inline]
+    fn out(&mut self, pool: &mut Pool, at: u64, slot: Slot) {
+        let meta = *pool.meta(slot);
+        let to = if is_back(meta.way) { End::Senders } else { End::Receivers };
+        let now = self.clock.now();
+        let late = now.saturating_sub(at);
+        self.lateness.record(late);
+        if let (Some(meter), Some(sent)) = (&mut self.meter, meta.sent) {
+            meter.record(sent, late);
+        }
+        let bytes = pool.bytes(slot);
+        if let Some(watcher) = &mut self.watcher {
+            watcher.packet(to, now, bytes);
+        }
+        let header = packet::read(bytes);
+        let marked = header.is_some_and(|header| header.ecn == Codepoint::Ce);
+        // Before it is written: the answer may come while it is.
+        self.accounts.out(now, &meta, header.and_then(|header| header.tcp).as_ref(), marked);
+        if let Err(error) = self.tuns[to as usize].write(bytes) {
+            self.refused.0 += 1;
+            self.refused.1.get_or_insert_with(|| error.to_string());
+        }
+        pool.give_back(slot);
+    }
+}
+
+impl Drive {
+    /// An emulator of this network between the devices of the senders' and the receivers' namespace; packets are of at most
+    /// `mtu` bytes. `meter` measures the bottleneck's rate.
+    #[allow(clippy::too_many_arguments)] // all that it is made of, once
+    pub fn new(
+        net: Net,
+        accounts: Accounts,
+        flows: usize,
+        mtu: usize,
+        tuns: [Tun; 2],
+        clock: Clock,
+        meter: Option<RateMeter>,
+        plan: Plan,
+        watcher: Option<Box<dyn Watcher>>,
+    ) -> Drive {
+        let outside = Outside {
+            tuns,
+            clock,
+            accounts,
+            lateness: Lateness::default(),
+            meter,
+            refused: (0, None),
+            watcher,
+        };
+        let flows = flows as u32;
+        Drive { net, pool: Pool::new(mtu), outside, flows, clock, plan, record: Record::default() }
+    }
+
+    /// Run until the plan's end, or until it is told to stop.
+    ///
+    /// # Errors
+    /// If a device does not work.
+    pub fn run(mut self, control: &Control) -> io::Result<Record> {
+        let mut next_look = 0;
+        let mut next_tell = 0;
+        let mut sample = 0;
+        loop {
+            let now = self.clock.now();
+            if now >= next_look {
+                // The ends of the warm-up and of all are met when they come.
+                let ends = [self.plan.warm_up, Some(self.plan.end)].into_iter().flatten();
+                next_look = ends.filter(|end| *end > now).fold(now + LOOK, u64::min);
+                if control.stop.load(Ordering::Relaxed) || now >= self.plan.end {
+                    let at = now.min(self.plan.end);
+                    return Ok(self.end(at));
+                }
+                self.keep_warm_up(now);
+                if now >= next_tell {
+                    next_tell = now + TELL;
+                    *control.lock() = self.snapshot(now);
+                }
+            }
+            while let Some(&at) = self.plan.samples.get(sample)
+                && at <= now
+            {
+                self.net.advance(&mut self.pool, at, &mut self.outside);
+                let lengths = self.plan.sampled.iter().map(|&link| self.net.waiting(link) as u32);
+                self.record.queue_lengths.push(lengths.collect());
+                sample += 1;
+            }
+            self.net.advance(&mut self.pool, now, &mut self.outside);
+            let came = self.read(End::Senders)? + self.read(End::Receivers)?;
+            if came == 0 {
+                let next_sample = self.plan.samples.get(sample).copied().unwrap_or(u64::MAX);
+                let wake = self.net.next_event().unwrap_or(u64::MAX).min(next_look).min(next_sample);
+                self.wait(wake)?;
+            }
+        }
+    }
+
+    /// Take what one end has sent. Answers how many packets that were.
+    fn read(&mut self, from: End) -> io::Result<usize> {
+        for came in 0..BATCH {
+            let slot = self.pool.take();
+            let Some(length) = self.outside.tuns[from as usize].read(self.pool.room(slot))? else {
+                self.pool.give_back(slot);
+                return Ok(came);
+            };
+            let now = self.clock.now();
+            *self.pool.meta_mut(slot) = Meta { length: length as u32, ..Meta::default() };
+            let Some(header) = packet::read(self.pool.bytes(slot)) else {
+                self.pool.give_back(slot);
+                self.record.strangers += 1;
+                continue;
+            };
+            if let Some(watcher) = &mut self.outside.watcher {
+                watcher.packet(from, now, self.pool.bytes(slot));
+            }
+            let meta = self.pool.meta_mut(slot);
+            meta.way = way(from, &header, self.flows);
+            if let Some(tcp) = &header.tcp {
+                meta.plain_ack = tcp.plain_ack;
+                self.outside.accounts.enters(now, tcp, meta);
+            }
+            self.net.advance(&mut self.pool, now, &mut self.outside);
+            self.net.enter(&mut self.pool, now, slot, &mut self.outside);
+        }
+        Ok(BATCH)
+    }
+
+    /// Wait until then, or until a packet comes.
+    fn wait(&self, until: u64) -> io::Result<()> {
+        let left = until.saturating_sub(self.clock.now());
+        if left <= SPIN {
+            std::hint::spin_loop();
+            return Ok(());
+        }
+        let poll = |tun: &Tun| libc::pollfd { fd: tun.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let [senders, receivers] = &self.outside.tuns;
+        let mut polls = [poll(senders), poll(receivers)];
+        let timeout = libc::timespec {
+            tv_sec: (left / 1_000_000_000) as libc::time_t,
+            tv_nsec: (left % 1_000_000_000) as libc::c_long,
+        };
+        // SAFETY: both structures live as long as the call, and the array is as long as said.
+        let woken = unsafe { libc::ppoll(polls.as_mut_ptr(), 2, &raw const timeout, std::ptr::null()) };
+        match io::Error::last_os_error() {
+            error if woken < 0 && error.kind() != io::ErrorKind::Interrupted => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn keep_warm_up(&mut self, now: u64) {
+        if self.record.at_warm_up.is_none() && self.plan.warm_up.is_some_and(|at| at <= now) {
+            self.record.at_warm_up = Some(self.counts(now));
+        }
+    }
+
+    fn counts(&mut self, at: u64) -> Counts {
+        let links = 0..self.net.links();
+        Counts {
+            at,
+            flows: self.outside.accounts.counts(),
+            waiting: links.clone().map(|link| self.net.waiting(link) as u32).collect(),
+            links: links.map(|link| self.net.counts(link, at)).collect(),
+        }
+    }
+
+    fn snapshot(&mut self, now: u64) -> Snapshot {
+        let lateness = &self.outside.lateness;
+        Snapshot {
+            late: [lateness.quantile(0.5), lateness.quantile(0.99), lateness.max],
+            rate_error: self.outside.meter.as_ref().and_then(|meter| meter.error),
+            completed: self.outside.accounts.all_completed(),
+            counts: self.counts(now),
+        }
+    }
+
+    fn end(mut self, now: u64) -> Record {
+        self.keep_warm_up(now);
+        let counts = self.counts(now);
+        let mut record = self.record;
+        record.flows_in_flight = vec![0; counts.flows.len()];
+        record.links_in_flight = vec![0; counts.links.len()];
+        for (link, slot) in self.net.packets() {
+            let meta = self.pool.meta(slot);
+            record.links_in_flight[link] += 1;
+            record.flows_in_flight[meta.way as usize / 2] += u64::from(meta.data);
+        }
+        record.at_end = counts;
+        record.completed = self.outside.accounts.all_completed();
+        record.lateness = self.outside.lateness;
+        record.rate_error = self.outside.meter.and_then(|meter| meter.error);
+        record.refused = self.outside.refused;
+        record
+    }
+}
+
+/// The way of a packet that an end has sent: that of the flow whose receiver's address it bears, and else the first flow's.
+fn way(from: End, header: &packet::Header, flows: u32) -> Way {
+    let (receiver, back) = match from {
+        End::Senders => (header.destination, 0),
+        End::Receivers => (header.source, 1),
+    };
+    let flow = address::flow_of(receiver).filter(|flow| *flow < flows).unwrap_or(0);
+    2 * flow + back
+}

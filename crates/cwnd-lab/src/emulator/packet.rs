@@ -1,0 +1,215 @@
+//! What the emulator reads in a packet, and the one thing that it writes there: the congestion mark.
+
+use cwnd_link::Codepoint;
+
+/// The least that an IPv4 header has.
+const IPV4: usize = 20;
+const TCP: u8 = 6;
+
+/// What the network needs to know of an IPv4 packet (RFC 791).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Where it is from, in host byte order.
+    pub source: u32,
+    /// Where it goes.
+    pub destination: u32,
+    /// Its ECN field.
+    pub ecn: Codepoint,
+    /// What TCP says, if it is TCP and no fragment.
+    pub tcp: Option<Tcp>,
+}
+
+/// What the accounts need of a TCP header (RFC 9293).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tcp {
+    /// Number of its first byte.
+    pub sequence: u32,
+    /// Next byte that is expected, if `ack` is set.
+    pub acknowledgement: u32,
+    /// Bytes of data.
+    pub payload: u32,
+    /// It begins a connection.
+    pub syn: bool,
+    /// It acknowledges.
+    pub ack: bool,
+    /// It acknowledges and does nothing else, so that a later one of its flow can stand for it: no data, no SACK blocks, no
+    /// echo of a mark, neither beginning nor end.
+    pub plain_ack: bool,
+}
+
+// Flags of the 14th byte of a TCP header.
+const FIN: u8 = 0x01;
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+const ACK: u8 = 0x10;
+const URG: u8 = 0x20;
+const ECE: u8 = 0x40;
+const CWR: u8 = 0x80;
+
+/// Reads an IPv4 packet; nothing if it is none, or shorter than it says.
+pub fn read(packet: &[u8]) -> Option<Header> {
+    let word = |at: usize| Some(u32::from_be_bytes(packet.get(at..at + 4)?.try_into().ok()?));
+    let first = *packet.first()?;
+    let header = usize::from(first & 0x0F) * 4;
+    let total = usize::from(u16::from_be_bytes([*packet.get(2)?, *packet.get(3)?]));
+    if first >> 4 != 4 || header < IPV4 || total < header || packet.len() < total {
+        return None;
+    }
+    let ecn = match packet[1] & 3 {
+        0 => Codepoint::NotEct,
+        1 => Codepoint::Ect1,
+        2 => Codepoint::Ect0,
+        _ => Codepoint::Ce,
+    };
+    // Only the first fragment would have a TCP header, and not all of its data.
+    let fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3FFF != 0;
+    let tcp = (packet[9] == TCP && !fragment).then(|| read_tcp(&packet[header..total])).flatten();
+    Some(Header { source: word(12)?, destination: word(16)?, ecn, tcp })
+}
+
+fn read_tcp(segment: &[u8]) -> Option<Tcp> {
+    let word = |at: usize| Some(u32::from_be_bytes(segment.get(at..at + 4)?.try_into().ok()?));
+    let header = usize::from(*segment.get(12)? >> 4) * 4;
+    let flags = *segment.get(13)?;
+    if header < 20 || segment.len() < header {
+        return None;
+    }
+    let payload = (segment.len() - header) as u32;
+    let ack = flags & ACK != 0;
+    let otherwise = flags & (FIN | SYN | RST | URG | ECE | CWR) != 0;
+    let plain_ack = ack && payload == 0 && !otherwise && !has_sack_blocks(&segment[20..header]);
+    Some(Tcp {
+        sequence: word(4)?,
+        acknowledgement: word(8)?,
+        payload,
+        syn: flags & SYN != 0,
+        ack,
+        plain_ack,
+    })
+}
+
+/// Whether there is a SACK option (RFC 2018) among these.
+fn has_sack_blocks(mut options: &[u8]) -> bool {
+    const END: u8 = 0;
+    const PADDING: u8 = 1;
+    const SACK: u8 = 5;
+    loop {
+        match options {
+            [] | [END, ..] => return false,
+            [PADDING, rest @ ..] => options = rest,
+            [SACK, ..] => return true,
+            [_, length, ..] => match options.get(usize::from(*length).max(2)..) {
+                Some(rest) => options = rest,
+                None => return false,
+            },
+            [_] => return false,
+        }
+    }
+}
+
+/// Put the mark "congestion experienced" (RFC 3168) on an IPv4 packet, and mend its header's checksum (RFC 1624,
+/// equation 3).
+pub fn mark(packet: &mut [u8]) {
+    let word = |packet: &[u8], at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+    let before = word(packet, 0);
+    packet[1] |= 3;
+    let after = word(packet, 0);
+    let checksum = word(packet, 10);
+    let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    while sum > 0xFFFF {
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    }
+    packet[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An IPv4 packet with a right checksum.
+    fn ipv4(tos: u8, protocol: u8, rest: &[u8]) -> Vec<u8> {
+        let total = (20 + rest.len()) as u16;
+        let mut packet = vec![0x45, tos, 0, 0, 0, 7, 0x40, 0, 64, protocol, 0, 0, 198, 18, 0, 1, 198, 19, 0, 1];
+        packet[2..4].copy_from_slice(&total.to_be_bytes());
+        let sum = checksum(&packet);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        packet.extend(rest);
+        packet
+    }
+
+    /// RFC 791: over the header, with nothing where it stands itself.
+    fn checksum(packet: &[u8]) -> u16 {
+        let words = packet[..20].chunks(2).enumerate().filter(|(i, _)| *i != 5);
+        let mut sum: u32 = words.map(|(_, word)| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
+        while sum > 0xFFFF {
+            sum = (sum & 0xFFFF) + (sum >> 16);
+        }
+        !(sum as u16)
+    }
+
+    fn tcp(flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
+        let mut segment = vec![0, 80, 0x13, 0x89, 0, 0, 1, 0, 0, 0, 2, 0, 0, flags, 0, 9, 0, 0, 0, 0];
+        segment[12] = ((20 + options.len()) / 4 << 4) as u8;
+        segment.extend(options);
+        segment.resize(segment.len() + payload, 0xAA);
+        segment
+    }
+
+    #[test]
+    fn reads_what_a_data_packet_is() {
+        let header = read(&ipv4(2, TCP, &tcp(ACK, &[], 100))).unwrap();
+        assert_eq!((header.source, header.destination), (0xC612_0001, 0xC613_0001));
+        assert_eq!(header.ecn, Codepoint::Ect0);
+        let tcp = header.tcp.unwrap();
+        assert_eq!((tcp.sequence, tcp.acknowledgement, tcp.payload), (256, 512, 100));
+        assert!(tcp.ack && !tcp.syn && !tcp.plain_ack);
+    }
+
+    #[test]
+    fn an_ack_with_anything_else_is_not_plain() {
+        let plain = |flags, options: &[u8], payload| {
+            read(&ipv4(0, TCP, &tcp(flags, options, payload))).unwrap().tcp.unwrap().plain_ack
+        };
+        let timestamps = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+        assert!(plain(ACK, &[], 0));
+        assert!(plain(ACK, &timestamps, 0));
+        for flag in [FIN, SYN, RST, URG, ECE, CWR] {
+            assert!(!plain(ACK | flag, &[], 0));
+        }
+        assert!(!plain(ACK, &[], 1));
+        let sack = [1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+        assert!(!plain(ACK, &sack, 0));
+        assert!(!plain(ACK, &[timestamps, sack].concat(), 0));
+        // Options that end early, or say that they are longer than there is room.
+        assert!(plain(ACK, &[0, 5, 10, 0], 0));
+        assert!(plain(ACK, &[8, 44, 0, 0], 0));
+    }
+
+    #[test]
+    fn what_is_no_ipv4_packet_is_refused() {
+        let packet = ipv4(0, TCP, &tcp(ACK, &[], 10));
+        assert!(read(&packet).is_some());
+        assert_eq!(read(&packet[..packet.len() - 1]), None);
+        assert_eq!(read(&[]), None);
+        let ipv6 = [&[0x60][..], &packet[1..]].concat();
+        assert_eq!(read(&ipv6), None);
+    }
+
+    #[test]
+    fn fragments_and_others_have_no_tcp() {
+        let mut packet = ipv4(0, TCP, &tcp(ACK, &[], 10));
+        packet[6] = 0x20;
+        assert_eq!(read(&packet).unwrap().tcp, None);
+        assert_eq!(read(&ipv4(0, 17, &[0; 8])).unwrap().tcp, None);
+    }
+
+    #[test]
+    fn a_mark_keeps_the_checksum_right() {
+        for tos in [1, 2, 3, 0xB9, 0xFE] {
+            let mut packet = ipv4(tos, TCP, &tcp(ACK, &[], 10));
+            mark(&mut packet);
+            assert_eq!(read(&packet).unwrap().ecn, Codepoint::Ce);
+            assert_eq!(u16::from_be_bytes([packet[10], packet[11]]), checksum(&packet), "{tos:#x}");
+        }
+    }
+}

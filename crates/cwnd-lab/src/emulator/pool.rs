@@ -1,0 +1,131 @@
+//! Where packets are kept while they are under way.
+
+/// A packet: its place in a [`Pool`].
+pub type Slot = u32;
+
+/// What is known of a packet beside its bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meta {
+    /// Bytes of the packet.
+    pub length: u32,
+    /// Its flow, and the direction in which it goes; see [`super::Way`].
+    pub way: u32,
+    /// How many links of its way it has behind it.
+    pub hop: u32,
+    /// It carries data of a flow.
+    pub data: bool,
+    /// It can be dropped for a later one; see [`super::packet::Tcp::plain_ack`].
+    pub plain_ack: bool,
+    /// The data's place in the flow, in bytes from its beginning.
+    pub offset: u64,
+    /// Bytes of data.
+    pub payload: u32,
+    /// Where it stands among what the bottleneck sent, if it came through there.
+    pub sent: Option<Sent>,
+}
+
+/// A packet's place among what a link sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When it left, ns.
+    pub at: u64,
+    /// Wire bytes that the link had sent by then.
+    pub bytes: u64,
+    /// How often the link had been idle by then.
+    pub rests: u32,
+}
+
+/// How many packets are allocated at a time.
+const CHUNK: usize = 1024;
+
+/// Packets of at most so many bytes each.
+pub struct Pool {
+    stride: usize,
+    chunks: Vec<Box<[u8]>>,
+    metas: Vec<Meta>,
+    free: Vec<Slot>,
+}
+
+impl Pool {
+    /// For packets of at most `stride` bytes.
+    pub fn new(stride: usize) -> Pool {
+        Pool { stride, chunks: Vec::new(), metas: Vec::new(), free: Vec::new() }
+    }
+
+    /// A place for a packet; its bytes are those of whatever was there.
+    pub fn take(&mut self) -> Slot {
+        if self.free.is_empty() {
+            let first = self.metas.len();
+            self.chunks.push(vec![0; CHUNK * self.stride].into_boxed_slice());
+            self.metas.resize(first + CHUNK, Meta::default());
+            self.free.extend((first..first + CHUNK).rev().map(|slot| slot as Slot));
+        }
+        self.free.pop().expect("there is one now")
+    }
+
+    /// A packet has left.
+    pub fn give_back(&mut self, slot: Slot) {
+        self.free.push(slot);
+    }
+
+    /// How many packets are under way.
+    pub fn used(&self) -> usize {
+        self.metas.len() - self.free.len()
+    }
+
+    /// A copy of a packet.
+    pub fn copy(&mut self, slot: Slot) -> Slot {
+        let meta = *self.meta(slot);
+        let bytes = self.bytes(slot).to_vec();
+        let copy = self.take();
+        *self.meta_mut(copy) = meta;
+        self.room(copy)[..bytes.len()].copy_from_slice(&bytes);
+        copy
+    }
+
+    /// All of the place for a packet.
+    pub fn room(&mut self, slot: Slot) -> &mut [u8] {
+        let at = slot as usize % CHUNK * self.stride;
+        &mut self.chunks[slot as usize / CHUNK][at..at + self.stride]
+    }
+
+    /// A packet's bytes.
+    pub fn bytes(&self, slot: Slot) -> &[u8] {
+        let at = slot as usize % CHUNK * self.stride;
+        &self.chunks[slot as usize / CHUNK][at..at + self.metas[slot as usize].length as usize]
+    }
+
+    /// What is known of it.
+    pub fn meta(&self, slot: Slot) -> &Meta {
+        &self.metas[slot as usize]
+    }
+
+    /// See [`Pool::meta`].
+    pub fn meta_mut(&mut self, slot: Slot) -> &mut Meta {
+        &mut self.metas[slot as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_their_own_and_used_again() {
+        let mut pool = Pool::new(100);
+        let slots: Vec<Slot> = (0..3000).map(|_| pool.take()).collect();
+        for &slot in &slots {
+            pool.room(slot)[..4].copy_from_slice(&slot.to_le_bytes());
+            pool.meta_mut(slot).length = 4;
+        }
+        assert!(slots.iter().all(|&slot| pool.bytes(slot) == slot.to_le_bytes()));
+        assert_eq!(pool.used(), 3000);
+        let copy = pool.copy(slots[7]);
+        assert_eq!(pool.bytes(copy), slots[7].to_le_bytes());
+        slots.iter().for_each(|&slot| pool.give_back(slot));
+        assert_eq!(pool.used(), 1);
+        let capacity = pool.chunks.len();
+        (0..3000).for_each(|_| drop(pool.take()));
+        assert_eq!(pool.chunks.len(), capacity);
+    }
+}

@@ -1,0 +1,170 @@
+//! The two ends: a namespace for all senders and one for all receivers, each with the device by which it hangs on the emulator.
+
+use crate::address::{self, PREFIX};
+use crate::namespace::Namespace;
+use crate::tun::{NAME, Tun};
+use cwnd_scenario::{DelayedAck, Ecn, Stack};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// How many packets a device holds until the emulator takes them: more than there ever are, since what is dropped there would be
+/// dropped by nobody's queue.
+const DEVICE_QUEUE: u32 = 200_000;
+
+/// What both kernels' TCP is to be like. It holds in the two namespaces alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Bytes of the largest packet.
+    pub mtu: u32,
+    /// Bytes of a socket's receive buffer, from the beginning.
+    pub receive_buffer: u64,
+    /// Bytes that a socket's send buffer may grow to.
+    pub send_buffer: u64,
+    /// `tcp_ecn`.
+    pub ecn: bool,
+    /// `tcp_sack`.
+    pub sack: bool,
+    /// `tcp_timestamps`.
+    pub timestamps: bool,
+    /// Segments.
+    pub initial_window: u32,
+    /// Milliseconds; the kernel's own if not set.
+    pub min_rto: Option<u64>,
+    /// Every packet is acknowledged at once.
+    pub quick_ack: bool,
+}
+
+impl Default for Settings {
+    /// What a host of today has, with buffers for long paths.
+    fn default() -> Settings {
+        Settings {
+            mtu: 1500,
+            receive_buffer: 256 << 20,
+            send_buffer: 256 << 20,
+            ecn: false,
+            sack: true,
+            timestamps: true,
+            initial_window: 10,
+            min_rto: None,
+            quick_ack: false,
+        }
+    }
+}
+
+/// Bytes of Ethernet around a packet, which the stack counts on the wire and a TUN device does not carry.
+pub const ETHERNET: u32 = 14;
+
+impl Settings {
+    /// What a scenario's stack asks for.
+    pub fn of(stack: &Stack) -> Settings {
+        // The kernel may not take more; what it takes for a packet is up to twice the packet.
+        let buffer = (4 * u64::from(stack.receive_window) * u64::from(stack.full_packet()))
+            .clamp(1 << 20, (1 << 30) - 1);
+        Settings {
+            mtu: stack.full_packet().saturating_sub(ETHERNET),
+            receive_buffer: buffer,
+            send_buffer: buffer,
+            ecn: stack.ecn != Ecn::Off,
+            sack: stack.sack,
+            timestamps: stack.timestamps,
+            initial_window: stack.initial_window,
+            min_rto: Some(stack.min_rto.0 / 1_000_000).filter(|ms| *ms != 200),
+            quick_ack: stack.delayed_ack == DelayedAck::Off,
+        }
+    }
+}
+
+/// The two ends.
+pub struct Ends {
+    /// Where flows are sent from.
+    pub senders: Namespace,
+    /// Where they are received.
+    pub receivers: Namespace,
+}
+
+impl Ends {
+    /// Make them, and their devices: the senders' and the receivers'.
+    ///
+    /// # Errors
+    /// What could not be made, and why.
+    pub fn new(settings: &Settings) -> io::Result<(Ends, [Tun; 2])> {
+        let ends = Ends { senders: Namespace::new()?, receivers: Namespace::new()? };
+        let senders = ends.senders.within(|| configure(settings).and_then(|()| Tun::new()))?;
+        let receivers = ends.receivers.within(|| configure(settings).and_then(|()| Tun::new()))?;
+        ends.senders.ip(&commands(settings, address::SENDERS, address::RECEIVERS))?;
+        ends.receivers.ip(&commands(settings, address::RECEIVERS, address::SENDERS))?;
+        Ok((ends, [senders, receivers]))
+    }
+}
+
+/// For `ip`: this end's device and addresses, and the way to the other end. There is no default route.
+fn commands(settings: &Settings, here: std::net::Ipv4Addr, there: std::net::Ipv4Addr) -> Vec<String> {
+    let Settings { mtu, initial_window, .. } = settings;
+    let first = std::net::Ipv4Addr::from(u32::from(here) + 1);
+    let min_rto = settings.min_rto.map(|ms| format!(" rto_min {ms}ms")).unwrap_or_default();
+    let quick_ack = if settings.quick_ack { " quickack 1" } else { "" };
+    vec![
+        "link set lo up".to_owned(),
+        format!("link set {NAME} mtu {mtu} txqueuelen {DEVICE_QUEUE}"),
+        format!("link set {NAME} up"),
+        format!("address add {first}/32 dev {NAME}"),
+        // All addresses of this end are this end's.
+        format!("route add local {here}/{PREFIX} dev lo"),
+        format!(
+            "route add {there}/{PREFIX} dev {NAME} src {first} initcwnd {initial_window}{min_rto}{quick_ack}"
+        ),
+    ]
+}
+
+/// Write this namespace's settings.
+fn configure(settings: &Settings) -> io::Result<()> {
+    let Settings { receive_buffer, send_buffer, .. } = settings;
+    let flag = |set: bool| u8::from(set).to_string();
+    let ipv4 = [
+        // What one flow has learnt is not for the next.
+        ("tcp_no_metrics_save", flag(true)),
+        ("tcp_timestamps", flag(settings.timestamps)),
+        ("tcp_sack", flag(settings.sack)),
+        ("tcp_ecn", flag(settings.ecn)),
+        ("tcp_rmem", format!("4096 {receive_buffer} {receive_buffer}")),
+        ("tcp_wmem", format!("4096 65536 {send_buffer}")),
+        ("conf/all/rp_filter", flag(false)),
+    ];
+    for (name, value) in ipv4 {
+        let path = format!("/proc/sys/net/ipv4/{name}");
+        fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
+    }
+    // Nobody here speaks IPv6; the kernel's own first words would be strangers on the link.
+    for which in ["all", "default"] {
+        let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
+        if Path::new(&path).exists() {
+            fs::write(&path, "1")?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_becomes_settings() {
+        let mut stack = Stack::linux(1500, true, 10_000);
+        let settings = Settings::of(&stack);
+        assert_eq!((settings.mtu, settings.initial_window, settings.min_rto), (1500, 10, None));
+        assert_eq!(settings.receive_buffer, 4 * 10_000 * 1514);
+        assert!(settings.sack && settings.timestamps && !settings.ecn && !settings.quick_ack);
+        stack.min_rto = cwnd_scenario::Time::from_millis(50);
+        stack.delayed_ack = DelayedAck::Off;
+        stack.ecn = Ecn::Classic;
+        let settings = Settings::of(&stack);
+        assert!(settings.ecn && settings.quick_ack);
+        let route = commands(&settings, address::SENDERS, address::RECEIVERS).pop().unwrap();
+        assert_eq!(
+            route,
+            "route add 198.19.0.0/16 dev cwnd0 src 198.18.0.1 initcwnd 10 rto_min 50ms quickack 1"
+        );
+    }
+}

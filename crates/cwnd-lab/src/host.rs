@@ -1,0 +1,154 @@
+//! What this host offers, and what the laboratory lacks here.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// A thing that the laboratory looks for on a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub what: &'static str,
+    /// What was found, or what is wrong and what would be right.
+    pub found: String,
+    /// Whether it is there. What is not is a hindrance, unless `optional`.
+    pub good: bool,
+    /// The laboratory works without it, if less well.
+    pub optional: bool,
+}
+
+/// Everything that it looks for.
+pub fn findings() -> Vec<Finding> {
+    vec![root(), tun(), namespaces(), ip(), real_time(), cpus(), memory(), congestion_control(), loading()]
+}
+
+/// What keeps the laboratory from working here, a sentence each; nothing if it can.
+pub fn missing() -> Vec<String> {
+    let missing = findings().into_iter().filter(|finding| !finding.good && !finding.optional);
+    missing.map(|finding| format!("{}: {}", finding.what, finding.found)).collect()
+}
+
+/// The kernel's release and architecture, as `6.18.44 x86_64`.
+pub fn kernel() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!("{} {}", release.trim(), std::env::consts::ARCH)
+}
+
+/// The host's name.
+pub fn name() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
+}
+
+/// The congestion controls that the kernel has.
+pub fn available() -> Vec<String> {
+    let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    list.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
+/// CPU time that the machine's hypervisor gave to others, and all CPU time, in ticks since it was started.
+pub fn stolen() -> (u64, u64) {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let line = stat.lines().next().unwrap_or_default();
+    let ticks: Vec<u64> = line.split_whitespace().skip(1).filter_map(|ticks| ticks.parse().ok()).collect();
+    // The ninth and tenth are time of guests, which is in the first two.
+    (ticks.get(7).copied().unwrap_or(0), ticks.iter().take(8).sum())
+}
+
+fn finding(what: &'static str, found: Result<String, String>, optional: bool) -> Finding {
+    let good = found.is_ok();
+    Finding { what, found: found.unwrap_or_else(|why| why), good, optional }
+}
+
+fn root() -> Finding {
+    // SAFETY: it has no arguments and cannot fail.
+    let root = unsafe { libc::geteuid() } == 0;
+    let found = if root { Ok("yes".to_owned()) } else { Err("no; run it with sudo".to_owned()) };
+    finding("root", found, false)
+}
+
+fn tun() -> Finding {
+    let opened = fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun");
+    let found = opened.map(|_| "/dev/net/tun".to_owned()).map_err(|error| {
+        format!("/dev/net/tun: {error}; the kernel needs CONFIG_TUN (`modprobe tun`), a container --device /dev/net/tun")
+    });
+    finding("TUN devices", found, false)
+}
+
+fn namespaces() -> Finding {
+    let found = match crate::namespace::Namespace::new() {
+        Ok(_) => Ok("can be made".to_owned()),
+        Err(error) => Err(format!("none can be made: {error}; that takes CAP_SYS_ADMIN and CONFIG_NET_NS")),
+    };
+    finding("network namespaces", found, false)
+}
+
+fn ip() -> Finding {
+    let said = Command::new("ip").arg("-Version").stderr(Stdio::null()).output();
+    let found = match said {
+        Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned()),
+        Ok(_) => Err("`ip -Version` fails; apt-get install iproute2".to_owned()),
+        Err(error) => Err(format!("`ip`: {error}; apt-get install iproute2")),
+    };
+    finding("iproute2", found, false)
+}
+
+fn real_time() -> Finding {
+    let tried = std::thread::spawn(|| crate::real_time().map_err(|error| error.to_string()));
+    let found = match tried.join() {
+        Ok(Ok(())) => Ok("the emulator runs before all else".to_owned()),
+        Ok(Err(error)) => Err(format!("{error}; without it other programs make the emulator late")),
+        Err(_) => Err("could not be tried".to_owned()),
+    };
+    finding("real-time scheduling", found, true)
+}
+
+fn cpus() -> Finding {
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    let found = if count >= 2 {
+        Ok(format!("{count}"))
+    } else {
+        Err("1; the emulator and TCP share it, so that less than the rates of `cwnd lab bench` is held".into())
+    };
+    finding("CPUs", found, true)
+}
+
+fn memory() -> Finding {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib: u64 = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0);
+    let gib = kib as f64 / f64::from(1 << 20);
+    let found = if gib >= 1.0 {
+        Ok(format!("{gib:.1} GiB free"))
+    } else {
+        Err(format!("{gib:.1} GiB free; long paths need 2 kB for each packet under way, and buffers"))
+    };
+    finding("memory", found, true)
+}
+
+fn congestion_control() -> Finding {
+    let available = available();
+    let found = if available.is_empty() {
+        Err("/proc/sys/net/ipv4/tcp_available_congestion_control cannot be read".to_owned())
+    } else {
+        Ok(available.join(", "))
+    };
+    finding("the kernel's congestion controls", found, false)
+}
+
+fn loading() -> Finding {
+    finding("loading others as BPF", crate::algorithms::can_load(), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_of_this_host() {
+        assert!(kernel().contains('.') && kernel().ends_with(std::env::consts::ARCH), "{}", kernel());
+        assert!(available().iter().any(|name| name == "reno"));
+        let (stolen, all) = stolen();
+        assert!(all > 0 && stolen <= all);
+        let findings = findings();
+        assert!(findings.iter().all(|finding| !finding.found.is_empty()), "{findings:?}");
+    }
+}

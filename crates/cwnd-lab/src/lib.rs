@@ -1,0 +1,100 @@
+//! A laboratory of real kernels: the same scenario as the simulator's, answered by the TCP of this host's Linux.
+//!
+//! ```text
+//!  namespace of senders                  this process                   namespace of receivers
+//!  sockets ─ kernel's TCP ─ TUN ══ queues, transmitters, lines ══ TUN ─ kernel's TCP ─ sockets
+//! ```
+//!
+//! Two network namespaces hang on an emulator of the whole network, whose queues, losses, rates and schedules are those of
+//! `cwnd-link`. All flows are sent from one namespace and received in the other; which links a flow crosses is told by
+//! its receiver's address. Nothing of it has a name on the host or outlives the process, however that ends.
+//!
+//! [`Lab`] is the engine. Its runs take real time and the whole machine, and each carries an [`Emulation`] that says whether the
+//! machine was fast enough. A packet that anything but the emulator's queues drops fails the run.
+#![cfg(target_os = "linux")]
+
+pub mod address;
+mod algorithms;
+mod check;
+mod drops;
+mod emulator;
+mod ends;
+pub mod host;
+mod namespace;
+mod outcome;
+mod run;
+mod socket;
+mod traffic;
+mod tun;
+
+pub use emulator::{Counts, End, FlowCounts, LinkCounts, Snapshot, Watcher};
+pub use ends::Settings;
+pub use namespace::Namespace;
+pub use socket::PORT;
+
+use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Scenario};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+#[cfg(doc)]
+use cwnd_scenario::Emulation;
+
+/// Counts up whenever what a run answers changes, so that stored results are told apart.
+pub const VERSION: u32 = 1;
+
+/// The engine of real kernels.
+#[derive(Clone, Debug, Default)]
+pub struct Lab {
+    stop: Arc<AtomicBool>,
+}
+
+impl Lab {
+    /// One whose runs end soon, as failed, once `stop` is true.
+    pub fn new(stop: Arc<AtomicBool>) -> Lab {
+        Lab { stop }
+    }
+
+    /// Run a scenario while a watcher sees the packets.
+    ///
+    /// # Errors
+    /// See [`Engine::run`].
+    pub fn run_watched(
+        &self,
+        scenario: &Scenario,
+        watcher: Option<Box<dyn Watcher>>,
+    ) -> Result<Outcome, EngineError> {
+        self.check(scenario).map_err(EngineError::Refused)?;
+        run::run(scenario, watcher, &self.stop)
+    }
+}
+
+impl Engine for Lab {
+    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+        check::check(scenario)
+    }
+
+    /// No two runs are the same here: it says what was asked, and of which machine.
+    fn identity(&self, scenario: &Scenario) -> String {
+        format!(
+            "engine lab {VERSION}\nkernel {}\nhost {}\ncwnd {}\n{scenario:?}",
+            host::kernel(),
+            host::name(),
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
+        self.run_watched(scenario, None)
+    }
+}
+
+/// Let the calling thread run before all that is not real-time.
+fn real_time() -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: 10 };
+    // SAFETY: the structure lives as long as the call; 0 is the calling thread.
+    match unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

@@ -1,0 +1,209 @@
+//! A run: both ends are made, the emulator between them, and the flows' sockets; and all is taken apart again.
+
+use crate::algorithms::Algorithms;
+use crate::drops::Drops;
+use crate::emulator::{Accounts, Clock, Control, Drive, Net, Plan, RateMeter, Record, Watcher};
+use crate::ends::{ETHERNET, Ends, Settings};
+use crate::outcome::{self, Answers};
+use crate::traffic::{FlowPlan, Traffic, TrafficPlan, TrafficRecord};
+use crate::{host, real_time};
+use cwnd_scenario::{EngineError, FlowSpec, Outcome, Rate, Scenario};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// From the start of the clock to the first handshake: until all threads are there, ns.
+const LEAD: u64 = 200_000_000;
+
+/// How often to look whether something has ended.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Wire bytes of a SYN, about: 40 of headers, 20 of options, and Ethernet.
+const SYN: u64 = 74;
+
+/// Run a scenario that has been checked.
+///
+/// # Errors
+/// If a thing cannot be made, a connection breaks, it is stopped, or packets were dropped where none may be.
+pub fn run(
+    scenario: &Scenario,
+    watcher: Option<Box<dyn Watcher>>,
+    stop: &AtomicBool,
+) -> Result<Outcome, EngineError> {
+    let algorithms = Algorithms::load(scenario).map_err(EngineError::Failed)?;
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        move |error: io::Error| EngineError::Failed(format!("{what}: {error}"))
+    };
+    let settings = Settings::of(&scenario.stack);
+    let (ends, tuns) = Ends::new(&settings).map_err(failed("the two ends cannot be made"))?;
+    let before = Drops::now(&ends).map_err(failed("the kernel's counters"))?;
+    let stolen = host::stolen();
+    let clock = Clock::start();
+    let times = Times::of(scenario);
+    let drive = drive(scenario, &settings, tuns, clock, &times, watcher);
+    let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
+    let plan = traffic_plan(scenario, &algorithms, &times);
+    let traffic = Traffic::start(plan, clock, &ends.senders, &ends.receivers).map_err(failed("the flows"))?;
+
+    let stopped = wait(&emulator, &traffic, stop);
+    let record = emulator.end().map_err(failed("the emulator"))?;
+    // Before anything else: what the flows go on to send is taken by nobody.
+    let after = Drops::now(&ends).map_err(failed("the kernel's counters"))?;
+    let told: TrafficRecord = traffic.end().map_err(failed("the flows"))?;
+    if stopped {
+        return Err(EngineError::Failed("it was stopped".to_owned()));
+    }
+    refuse_other_drops(&record, &after.since(&before))?;
+    let (from, to) = (stolen, host::stolen());
+    let steal = (to.0 - from.0) as f64 / ((to.1 - from.1) as f64).max(1.0);
+    Ok(outcome::outcome(scenario, &Answers { record, told, origin: times.origin, samples: times.samples, steal }))
+}
+
+/// The times of a run on the emulator's clock, ns.
+struct Times {
+    /// The scenario's time zero.
+    origin: u64,
+    /// The scenario's end.
+    end: u64,
+    warm_up: Option<u64>,
+    samples: Vec<u64>,
+}
+
+impl Times {
+    fn of(scenario: &Scenario) -> Times {
+        let flows = scenario.flows.iter().enumerate();
+        let early = flows.map(|(i, flow)| handshake(scenario, flow).saturating_sub(scenario.start_of(i).0));
+        let origin = LEAD + early.max().unwrap_or(0);
+        let samples = scenario.sample.map(|every| {
+            let count = scenario.duration.0 / every.0;
+            (0..=count).map(|i| origin + i * every.0).collect()
+        });
+        Times {
+            origin,
+            end: origin + scenario.duration.0,
+            warm_up: (scenario.warm_up.0 > 0).then_some(origin + scenario.warm_up.0),
+            samples: samples.unwrap_or_default(),
+        }
+    }
+}
+
+/// How long a handshake takes on an idle network.
+fn handshake(scenario: &Scenario, flow: &FlowSpec) -> u64 {
+    let links = flow.route.iter().chain(&flow.ack_route).map(|&link| &scenario.network.links[link]);
+    links.map(|link| link.delay.0 + if link.rate == Rate::UNLIMITED { 0 } else { SYN * 8_000_000_000 / link.rate.0 }).sum()
+}
+
+fn traffic_plan(scenario: &Scenario, algorithms: &Algorithms, times: &Times) -> TrafficPlan {
+    let flows = scenario.flows.iter().zip(&algorithms.names).enumerate();
+    let flows = flows.map(|(i, (flow, algorithm))| {
+        let start = times.origin + scenario.start_of(i).0;
+        FlowPlan {
+            algorithm: algorithm.clone(),
+            connect: start - handshake(scenario, flow),
+            start,
+            stop: flow.stop.map(|stop| times.origin + stop.0),
+            bytes: flow.bytes,
+        }
+    });
+    TrafficPlan { flows: flows.collect(), warm_up: times.warm_up, samples: times.samples.clone() }
+}
+
+fn drive(
+    scenario: &Scenario,
+    settings: &Settings,
+    tuns: [crate::tun::Tun; 2],
+    clock: Clock,
+    times: &Times,
+    watcher: Option<Box<dyn Watcher>>,
+) -> Drive {
+    let links = |route: &[usize]| route.iter().map(|&link| link as u32).collect::<Vec<u32>>();
+    let ways = scenario.flows.iter().flat_map(|flow| [links(&flow.route), links(&flow.ack_route)]);
+    let full_packet = scenario.stack.full_packet();
+    let (origin, seed) = (times.origin, scenario.seed);
+    let net = Net::new(&scenario.network, ways.collect(), full_packet, ETHERNET, origin, seed);
+    let accounts = Accounts::new(scenario.flows.iter().map(|flow| flow.bytes), ETHERNET);
+    let bottleneck = &scenario.network.links[scenario.network.bottleneck];
+    let steady = bottleneck.schedule.is_none() && bottleneck.rate != Rate::UNLIMITED;
+    let in_order = bottleneck.effects.jitter.is_none_or(|jitter| !jitter.reorders);
+    let meter = (steady && in_order).then(|| RateMeter::new(bottleneck.rate.0));
+    let plan = Plan {
+        warm_up: times.warm_up,
+        end: times.end,
+        samples: times.samples.clone(),
+        sampled: scenario.network.sampled_links(),
+    };
+    Drive::new(net, accounts, scenario.flows.len(), settings.mtu as usize, tuns, clock, meter, plan, watcher)
+}
+
+/// The emulator's thread.
+pub struct Emulator {
+    thread: JoinHandle<io::Result<Record>>,
+    control: std::sync::Arc<Control>,
+}
+
+impl Emulator {
+    /// Begin.
+    ///
+    /// # Errors
+    /// If there can be no thread.
+    pub fn start(drive: Drive) -> io::Result<Emulator> {
+        let control = std::sync::Arc::new(Control::default());
+        let shared = control.clone();
+        let thread = thread::Builder::new().name("emulator".into()).spawn(move || {
+            // Where that is not allowed, it shows in how late packets are.
+            let _ = real_time();
+            drive.run(&shared)
+        })?;
+        Ok(Emulator { thread, control })
+    }
+
+    /// What joins it with others.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Whether it has come to its end.
+    pub fn has_ended(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// End it, if it has not ended, and ask what was.
+    ///
+    /// # Errors
+    /// If a device did not work.
+    pub fn end(self) -> io::Result<Record> {
+        self.control.stop();
+        self.thread.join().map_err(|_| io::Error::other("it panicked"))?
+    }
+}
+
+/// Wait for the end. Answers whether it was stopped before.
+fn wait(emulator: &Emulator, traffic: &Traffic, stop: &AtomicBool) -> bool {
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return true;
+        }
+        if emulator.has_ended() || traffic.has_ended() || emulator.control().snapshot().completed {
+            return false;
+        }
+        thread::sleep(TICK);
+    }
+}
+
+/// The emulator's queues are the only ones that may drop.
+fn refuse_other_drops(record: &Record, elsewhere: &[String]) -> Result<(), EngineError> {
+    let mut drops = elsewhere.to_vec();
+    if let (count @ 1.., why) = &record.refused {
+        drops.push(format!("devices refused {count} ({})", why.as_deref().unwrap_or("no reason")));
+    }
+    if drops.is_empty() {
+        return Ok(());
+    }
+    Err(EngineError::Failed(format!(
+        "packets were dropped by others than the emulator's queues, so that this was not the network that was asked for: {}. \
+         Is the machine too slow, or short of memory? `cwnd lab bench` tells what it can hold",
+        drops.join(", ")
+    )))
+}

@@ -1,0 +1,182 @@
+//! TCP sockets of this host's kernel, and what they tell of themselves.
+
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// The port that receivers listen on.
+pub const PORT: u16 = 5001;
+
+/// Data that is not sent yet is kept in the application, not in the kernel, beyond so many bytes: what a flow gives no more when
+/// it stops, and enough for 10 Gbit/s and a scheduler that is a millisecond late.
+const NOT_SENT: libc::c_int = 1 << 20;
+
+/// A socket that takes connections for a flow's receiver, with that congestion control: of it hangs how marks are echoed.
+///
+/// # Errors
+/// If the kernel refuses; that it has no such congestion control, for one.
+pub fn listen(address: Ipv4Addr, algorithm: &str) -> io::Result<Socket> {
+    let socket = tcp(algorithm)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SockAddr::from(SocketAddrV4::new(address, PORT)))?;
+    socket.listen(4)?;
+    Ok(socket)
+}
+
+/// A socket on its way to a receiver.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn connect(from: Ipv4Addr, to: Ipv4Addr, algorithm: &str) -> io::Result<Socket> {
+    let socket = tcp(algorithm)?;
+    set(&socket, libc::TCP_NOTSENT_LOWAT, NOT_SENT)?;
+    // What is left at the end is thrown away.
+    socket.set_linger(Some(Duration::ZERO))?;
+    socket.bind(&SockAddr::from(SocketAddrV4::new(from, 0)))?;
+    match socket.connect(&SockAddr::from(SocketAddrV4::new(to, PORT))) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+        _ => Ok(socket),
+    }
+}
+
+fn tcp(algorithm: &str) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
+    // Before the connection is made: it says whether ECN is asked for.
+    socket.set_tcp_congestion(algorithm.as_bytes()).map_err(|error| {
+        io::Error::new(error.kind(), format!("congestion control `{algorithm}`: {error}"))
+    })?;
+    Ok(socket)
+}
+
+fn set(socket: &Socket, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    let length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the value is as long as said, and lives as long as the call.
+    let done = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, (&raw const value).cast(), length)
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Throw away what a socket has received. Answers how many bytes that were; none if there is nothing now.
+///
+/// # Errors
+/// If the connection has broken.
+pub fn discard(socket: &Socket) -> io::Result<Option<usize>> {
+    // SAFETY: with MSG_TRUNC a TCP socket writes nothing anywhere (tcp(7)).
+    let count = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), 1 << 20, libc::MSG_TRUNC) };
+    match usize::try_from(count) {
+        Ok(count) => Ok(Some(count)),
+        Err(_) => {
+            let error = io::Error::last_os_error();
+            if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) {
+                Ok(None)
+            } else {
+                Err(error)
+            }
+        }
+    }
+}
+
+/// What a socket tells of itself (`TCP_INFO`; the fields of `struct tcp_info` in `linux/tcp.h`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Loss-recovery state: open, disorder, CWR, recovery, loss.
+    pub state: u8,
+    /// Segments that were sent and not acknowledged.
+    pub unacked: u32,
+    /// Of these, SACKed.
+    pub sacked: u32,
+    /// Of these, taken for lost.
+    pub lost: u32,
+    /// Of these, sent again.
+    pub retransmitted: u32,
+    /// Smoothed round-trip time, microseconds.
+    pub rtt: u32,
+    /// Slow-start threshold, segments.
+    pub ssthresh: u32,
+    /// Window, segments.
+    pub cwnd: u32,
+    /// Retransmissions so far.
+    pub total_retransmissions: u32,
+    /// Bytes acknowledged, and the SYN.
+    pub bytes_acked: u64,
+    /// Retransmission timeouts so far; none of kernels that do not tell (before 6.7).
+    pub timeouts: Option<u16>,
+    /// Segments that were delivered with a mark.
+    pub delivered_ce: u32,
+}
+
+impl TcpInfo {
+    /// Ask a socket.
+    ///
+    /// # Errors
+    /// If it does not answer.
+    pub fn of(socket: &Socket) -> io::Result<TcpInfo> {
+        let mut bytes = [0u8; 512];
+        let mut length = bytes.len() as libc::socklen_t;
+        // SAFETY: the buffer is as long as said.
+        let done = unsafe {
+            let (option, data) = (libc::TCP_INFO, bytes.as_mut_ptr().cast());
+            libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, data, &raw mut length)
+        };
+        if done != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(TcpInfo::read(&bytes[..length as usize]))
+    }
+
+    fn read(bytes: &[u8]) -> TcpInfo {
+        let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        // Kernels since 4.6 tell of all up to `tcpi_delivery_rate`; what came later may be missing.
+        let later = |at: usize| if bytes.len() >= at + 4 { word(at) } else { 0 };
+        TcpInfo {
+            state: bytes[1],
+            unacked: word(24),
+            sacked: word(28),
+            lost: word(32),
+            retransmitted: word(36),
+            rtt: word(68),
+            ssthresh: word(76),
+            cwnd: word(80),
+            total_retransmissions: word(100),
+            bytes_acked: u64::from_ne_bytes(bytes[120..128].try_into().expect("eight bytes")),
+            timeouts: bytes.get(240..242).map(|two| u16::from_ne_bytes([two[0], two[1]])),
+            delivered_ce: later(196),
+        }
+    }
+
+    /// Segments in flight, as the kernel counts them.
+    pub fn in_flight(&self) -> u64 {
+        u64::from((self.unacked + self.retransmitted).saturating_sub(self.sacked + self.lost))
+    }
+
+    /// The slow-start threshold, segments; infinite while there is none.
+    pub fn ssthresh(&self) -> f64 {
+        // `TCP_INFINITE_SSTHRESH` of the kernel.
+        if self.ssthresh >= 0x7FFF_FFFF { f64::INFINITY } else { f64::from(self.ssthresh) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_of_this_kernel_tells_its_window() {
+        let listener = listen(Ipv4Addr::LOCALHOST, "reno");
+        // Another program may listen there; then there is nothing to see.
+        let Ok(listener) = listener else { return };
+        let socket = connect(Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST, "reno").unwrap();
+        let info = TcpInfo::of(&socket).unwrap();
+        assert_eq!((info.cwnd, info.ssthresh()), (10, f64::INFINITY));
+        drop(listener);
+    }
+
+    #[test]
+    fn a_congestion_control_that_is_missing_is_named() {
+        let error = listen(Ipv4Addr::LOCALHOST, "no-such").unwrap_err();
+        assert!(error.to_string().contains("`no-such`"), "{error}");
+    }
+}
