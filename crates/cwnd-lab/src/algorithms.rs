@@ -73,7 +73,9 @@ pub fn problems(scenario: &Scenario) -> Vec<(usize, String)> {
         if other != spec {
             problems.push((
                 i,
-                format!("is `{spec}` where another flow is `{other}`: the kernel has one of a name at a time"),
+                format!(
+                    "is `{spec}` where another flow is `{other}`: the kernel has one of a name at a time"
+                ),
             ));
         }
         if let Err(why) = source(spec, &available).and_then(|source| check(spec, &source)) {

@@ -29,7 +29,10 @@ pub fn check(scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
         problem(&format!("flows[{i}].algorithm"), why);
     }
     if scenario.duration == Time::ZERO || scenario.duration > Time::from_secs(24 * 3600) {
-        problem("duration", format!("is {}; it takes that long in real time, at most a day", scenario.duration));
+        problem(
+            "duration",
+            format!("is {}; it takes that long in real time, at most a day", scenario.duration),
+        );
     }
     if scenario.warm_up >= scenario.duration {
         let (warm_up, duration) = (scenario.warm_up, scenario.duration);
@@ -76,7 +79,10 @@ fn check_stack(scenario: &Scenario, problem: &mut impl FnMut(&str, String)) {
         }
     }
     if !stack.detect_lost_retransmissions || !stack.limited_transmit {
-        problem("stack", "leaves out limited transmit or what finds lost retransmissions: the kernel has both".into());
+        problem(
+            "stack",
+            "leaves out limited transmit or what finds lost retransmissions: the kernel has both".into(),
+        );
     }
 }
 
@@ -90,7 +96,10 @@ fn check_flows(scenario: &Scenario, problem: &mut impl FnMut(&str, String)) {
     for (i, flow) in scenario.flows.iter().enumerate() {
         let place = format!("flows[{i}]");
         if flow.traffic != Traffic::Bulk {
-            problem(&place, "has an application that sends by turns: this engine sends in bulk, or so many bytes".into());
+            problem(
+                &place,
+                "has an application that sends by turns: this engine sends in bulk, or so many bytes".into(),
+            );
         }
         if flow.bytes == Some(0) {
             problem(&place, "has nothing to send".to_owned());

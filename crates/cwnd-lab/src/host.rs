@@ -106,7 +106,8 @@ fn cpus() -> Finding {
     let found = if count >= 2 {
         Ok(format!("{count}"))
     } else {
-        Err("1; the emulator and TCP share it, so that less than the rates of `cwnd lab bench` is held".into())
+        Err("1; the emulator and TCP share it, so that less than the rates of `cwnd lab bench` is held"
+            .into())
     };
     finding("CPUs", found, true)
 }

@@ -58,7 +58,10 @@ pub fn run(
     refuse_other_drops(&record, &after.since(&before))?;
     let (from, to) = (stolen, host::stolen());
     let steal = (to.0 - from.0) as f64 / ((to.1 - from.1) as f64).max(1.0);
-    Ok(outcome::outcome(scenario, &Answers { record, told, origin: times.origin, samples: times.samples, steal }))
+    Ok(outcome::outcome(
+        scenario,
+        &Answers { record, told, origin: times.origin, samples: times.samples, steal },
+    ))
 }
 
 /// The times of a run on the emulator's clock, ns.
@@ -92,7 +95,11 @@ impl Times {
 /// How long a handshake takes on an idle network.
 fn handshake(scenario: &Scenario, flow: &FlowSpec) -> u64 {
     let links = flow.route.iter().chain(&flow.ack_route).map(|&link| &scenario.network.links[link]);
-    links.map(|link| link.delay.0 + if link.rate == Rate::UNLIMITED { 0 } else { SYN * 8_000_000_000 / link.rate.0 }).sum()
+    links
+        .map(|link| {
+            link.delay.0 + if link.rate == Rate::UNLIMITED { 0 } else { SYN * 8_000_000_000 / link.rate.0 }
+        })
+        .sum()
 }
 
 fn traffic_plan(scenario: &Scenario, algorithms: &Algorithms, times: &Times) -> TrafficPlan {

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// How often sockets are looked at, ns: often enough to see each recovery, which lasts a round trip.
@@ -105,13 +105,13 @@ impl Traffic {
             flows.map(|(i, flow)| socket::listen(address::receiver(i), &flow.algorithm)).collect()
         })?;
         let (inside, ends) = (senders.try_clone()?, stop.clone());
-        let senders = std::thread::Builder::new().name("senders".into()).spawn(move || {
+        let senders = thread::Builder::new().name("senders".into()).spawn(move || {
             inside.enter()?;
             Senders::new(plan, clock).run(&ends)
         })?;
         let ends = stop.clone();
         let receivers =
-            std::thread::Builder::new().name("receivers".into()).spawn(move || receive(listeners, &ends))?;
+            thread::Builder::new().name("receivers".into()).spawn(move || receive(listeners, &ends))?;
         Ok(Traffic { senders, receivers, stop })
     }
 
@@ -307,27 +307,25 @@ enum Role {
     Done,
 }
 
+/// How often receivers take what has come. Nobody waits for it, and buffers are large; to be woken by each packet would cost
+/// more than all else that is done for it.
+const TAKE: Duration = Duration::from_millis(2);
+
 /// Take what comes, and throw it away.
 fn receive(listeners: Vec<Socket>, stop: &AtomicBool) -> io::Result<()> {
     let listeners = listeners.into_iter().map(|socket| Receiver { socket, role: Role::Listens });
     let mut receivers: Vec<Receiver> = listeners.collect();
-    let mut polls: Vec<libc::pollfd> = Vec::new();
     while !stop.load(Ordering::Relaxed) {
-        polls.clear();
-        polls.extend(receivers.iter().map(|Receiver { socket, role }| libc::pollfd {
-            // One that is less than nothing is passed over.
-            fd: if *role == Role::Done { -1 } else { socket.as_raw_fd() },
-            events: libc::POLLIN,
-            revents: 0,
-        }));
-        poll(&mut polls, 20_000_000)?;
-        let ready = polls.iter().enumerate().filter(|(_, polled)| polled.revents != 0);
-        let ready: Vec<usize> = ready.map(|(i, _)| i).collect();
-        for i in ready {
+        thread::sleep(TAKE);
+        for i in 0..receivers.len() {
             let Receiver { socket, role } = &mut receivers[i];
-            if *role == Role::Receives {
-                *role = take(socket);
-                continue;
+            match role {
+                Role::Listens => {}
+                Role::Receives => {
+                    *role = take(socket);
+                    continue;
+                }
+                Role::Done => continue,
             }
             match socket.accept() {
                 Ok((socket, _)) => {
@@ -342,18 +340,17 @@ fn receive(listeners: Vec<Socket>, stop: &AtomicBool) -> io::Result<()> {
     Ok(())
 }
 
-/// Take what there is, but not so long that others have to wait.
+/// Take what there is.
 fn take(socket: &Socket) -> Role {
-    for _ in 0..16 {
+    loop {
         match socket::discard(socket) {
             Ok(Some(0)) => return Role::Done,
             Ok(Some(_)) => {}
-            Ok(None) => break,
+            Ok(None) => return Role::Receives,
             // A sender that ends throws its connection away.
             Err(_) => return Role::Done,
         }
     }
-    Role::Receives
 }
 
 /// Wait until one is ready, at most so long, ns.

@@ -1,8 +1,8 @@
 //! What becomes of each flow's packets, as the network sees it.
 
 use super::net::Way;
-use super::packet::Tcp;
 use super::pool::Meta;
+use cwnd_link::Codepoint;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What was counted of a flow. All but extremes and times are counts since the beginning.
@@ -86,9 +86,10 @@ impl Accounts {
         self.flows.iter().all(|flow| flow.counts.completed.is_some())
     }
 
-    /// A packet of TCP enters; what is known of it is written down in `meta`.
+    /// A packet enters; what is known of its place in the flow is written down in `meta`.
     #[inline]
-    pub fn enters(&mut self, now: u64, tcp: &Tcp, meta: &mut Meta) {
+    pub fn enters(&mut self, now: u64, meta: &mut Meta) {
+        let Some(tcp) = meta.tcp else { return };
         let flow = &mut self.flows[meta.way as usize / 2];
         if is_back(meta.way) {
             return;
@@ -100,24 +101,24 @@ impl Accounts {
         let offset = expand(tcp.sequence, first, flow.next);
         meta.data = true;
         meta.offset = offset;
-        meta.payload = tcp.payload;
         flow.enters(now, offset, offset + u64::from(tcp.payload));
     }
 
-    /// A packet has come out, with a mark or not.
+    /// A packet has come out.
     #[inline]
-    pub fn out(&mut self, now: u64, meta: &Meta, tcp: Option<&Tcp>, marked: bool) {
+    pub fn out(&mut self, now: u64, meta: &Meta) {
         let flow = &mut self.flows[meta.way as usize / 2];
         if meta.data {
-            flow.counts.packets_marked += u64::from(marked);
-            if flow.receives(meta.offset, meta.offset + u64::from(meta.payload)) {
+            flow.counts.packets_marked += u64::from(meta.ecn == Codepoint::Ce);
+            let payload = meta.tcp.map_or(0, |tcp| u64::from(tcp.payload));
+            if flow.receives(meta.offset, meta.offset + payload) {
                 flow.counts.packets_received += 1;
                 flow.counts.wire_bytes_received += u64::from(meta.length + self.overhead);
             } else {
                 flow.counts.duplicates += 1;
             }
         } else if is_back(meta.way)
-            && let (Some(tcp), Some(first)) = (tcp, flow.first)
+            && let (Some(tcp), Some(first)) = (meta.tcp, flow.first)
             && tcp.ack
             && !tcp.syn
         {

@@ -192,8 +192,8 @@ impl Net {
         let about = Arrival {
             bytes: meta.length + self.overhead,
             flow: meta.way,
-            ecn: packet::read(pool.bytes(slot)).map_or(Codepoint::NotEct, |header| header.ecn),
-            plain_ack: meta.plain_ack,
+            ecn: meta.ecn,
+            plain_ack: meta.tcp.is_some_and(|tcp| tcp.plain_ack),
         };
         state.counts.arrived += 1;
         state.counts.data_arrived += u64::from(meta.data);
@@ -226,7 +226,9 @@ impl Net {
         let Some(next) = state.queue.dequeue(now, &mut self.dropped) else { return };
         if next.mark {
             state.counts.marked += 1;
-            let length = pool.meta(next.packet).length as usize;
+            let meta = pool.meta_mut(next.packet);
+            meta.ecn = Codepoint::Ce;
+            let length = meta.length as usize;
             packet::mark(&mut pool.room(next.packet)[..length]);
         }
         state.sending = Some((next.packet, next.bytes));

@@ -129,7 +129,8 @@ mod tests {
     /// An IPv4 packet with a right checksum.
     fn ipv4(tos: u8, protocol: u8, rest: &[u8]) -> Vec<u8> {
         let total = (20 + rest.len()) as u16;
-        let mut packet = vec![0x45, tos, 0, 0, 0, 7, 0x40, 0, 64, protocol, 0, 0, 198, 18, 0, 1, 198, 19, 0, 1];
+        let mut packet =
+            vec![0x45, tos, 0, 0, 0, 7, 0x40, 0, 64, protocol, 0, 0, 198, 18, 0, 1, 198, 19, 0, 1];
         packet[2..4].copy_from_slice(&total.to_be_bytes());
         let sum = checksum(&packet);
         packet[10..12].copy_from_slice(&sum.to_be_bytes());

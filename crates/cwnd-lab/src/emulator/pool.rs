@@ -1,10 +1,13 @@
 //! Where packets are kept while they are under way.
 
+use super::packet::Tcp;
+use cwnd_link::Codepoint;
+
 /// A packet: its place in a [`Pool`].
 pub type Slot = u32;
 
-/// What is known of a packet beside its bytes.
-#[derive(Clone, Copy, Debug, Default)]
+/// What is known of a packet beside its bytes, so that these need not be looked at again.
+#[derive(Clone, Copy, Debug)]
 pub struct Meta {
     /// Bytes of the packet.
     pub length: u32,
@@ -14,14 +17,21 @@ pub struct Meta {
     pub hop: u32,
     /// It carries data of a flow.
     pub data: bool,
-    /// It can be dropped for a later one; see [`super::packet::Tcp::plain_ack`].
-    pub plain_ack: bool,
+    /// Its ECN field.
+    pub ecn: Codepoint,
+    /// What TCP says, if it is TCP.
+    pub tcp: Option<Tcp>,
     /// The data's place in the flow, in bytes from its beginning.
     pub offset: u64,
-    /// Bytes of data.
-    pub payload: u32,
     /// Where it stands among what the bottleneck sent, if it came through there.
     pub sent: Option<Sent>,
+}
+
+impl Default for Meta {
+    fn default() -> Meta {
+        let ecn = Codepoint::NotEct;
+        Meta { length: 0, way: 0, hop: 0, data: false, ecn, tcp: None, offset: 0, sent: None }
+    }
 }
 
 /// A packet's place among what a link sends.
@@ -69,6 +79,7 @@ impl Pool {
     }
 
     /// How many packets are under way.
+    #[cfg(test)]
     pub fn used(&self) -> usize {
         self.metas.len() - self.free.len()
     }
@@ -125,7 +136,7 @@ mod tests {
         slots.iter().for_each(|&slot| pool.give_back(slot));
         assert_eq!(pool.used(), 1);
         let capacity = pool.chunks.len();
-        (0..3000).for_each(|_| drop(pool.take()));
+        (0..3000).for_each(|_| assert!(pool.take() < 4096));
         assert_eq!(pool.chunks.len(), capacity);
     }
 }

@@ -1,3 +1,4 @@
+use super::super::packet::Tcp;
 use super::*;
 
 const FIRST: u32 = u32::MAX - 1999;
@@ -13,24 +14,28 @@ impl Case {
     fn new() -> Case {
         let mut accounts = Accounts::new([Some(4000)].into_iter(), 14);
         let syn = Tcp { syn: true, ack: false, ..data(FIRST.wrapping_sub(1), 0) };
-        accounts.enters(0, &syn, &mut Meta::default());
+        accounts.enters(0, &mut Meta { tcp: Some(syn), ..Meta::default() });
         Case(accounts)
     }
 
     /// The n-th packet enters.
     fn enters(&mut self, now: u64, n: u32) -> Meta {
-        let mut meta = Meta { length: 1052, ..Meta::default() };
-        self.0.enters(now, &data(FIRST.wrapping_add(n * 1000), 1000), &mut meta);
+        let tcp = Some(data(FIRST.wrapping_add(n * 1000), 1000));
+        let mut meta = Meta { length: 1052, tcp, ..Meta::default() };
+        self.0.enters(now, &mut meta);
         assert!(meta.data);
-        assert_eq!((meta.offset, meta.payload), (u64::from(n) * 1000, 1000));
+        assert_eq!(meta.offset, u64::from(n) * 1000);
         meta
     }
 
     /// An ACK of the first `n` packets comes out at the sender.
     fn acknowledges(&mut self, now: u64, n: u32) {
-        let meta = Meta { way: 1, length: 52, ..Meta::default() };
-        let tcp = Tcp { acknowledgement: FIRST.wrapping_add(n * 1000), ..data(0, 0) };
-        self.0.out(now, &meta, Some(&tcp), false);
+        self.acknowledges_bytes(now, n * 1000);
+    }
+
+    fn acknowledges_bytes(&mut self, now: u64, bytes: u32) {
+        let tcp = Tcp { acknowledgement: FIRST.wrapping_add(bytes), ..data(0, 0) };
+        self.0.out(now, &Meta { way: 1, length: 52, tcp: Some(tcp), ..Meta::default() });
     }
 
     fn counts(&self) -> FlowCounts {
@@ -44,12 +49,12 @@ fn counts_what_is_new_and_what_is_not() {
     let packets: Vec<Meta> = (0..4).map(|n| case.enters(0, n)).collect();
     case.0.dropped(&packets[1]);
     case.0.lost(&packets[2]);
-    case.0.out(5, &packets[0], None, false);
-    case.0.out(5, &packets[3], None, true);
+    case.0.out(5, &packets[0]);
+    case.0.out(5, &Meta { ecn: Codepoint::Ce, ..packets[3] });
     assert_eq!(case.counts().bytes_in_order, 1000);
     let again = [case.enters(10, 1), case.enters(10, 2), case.enters(10, 3)];
     for (i, packet) in again.iter().enumerate() {
-        case.0.out(15, packet, None, false);
+        case.0.out(15, packet);
         assert_eq!(case.counts().bytes_in_order, [2000, 4000, 4000][i]);
     }
     let counts = case.counts();
@@ -104,13 +109,7 @@ fn a_flow_is_complete_when_all_is_acknowledged() {
     case.acknowledges(100, 3);
     assert!(!case.0.all_completed());
     // The FIN counts as a byte.
-    let meta = Meta { way: 1, ..Meta::default() };
-    case.0.out(
-        200,
-        &meta,
-        Some(&Tcp { acknowledgement: FIRST.wrapping_add(4001), ..data(0, 0) }),
-        false,
-    );
+    case.acknowledges_bytes(200, 4001);
     assert_eq!(case.counts().completed, Some(200));
     assert!(case.0.all_completed());
 }

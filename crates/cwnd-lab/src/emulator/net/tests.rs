@@ -59,7 +59,9 @@ impl Case {
         room[0] = 0x45;
         room[1] = 2;
         room[2..4].copy_from_slice(&(length as u16).to_be_bytes());
-        *self.pool.meta_mut(slot) = super::super::pool::Meta { length, way, data: true, ..Default::default() };
+        let ecn = Codepoint::Ect0;
+        *self.pool.meta_mut(slot) =
+            super::super::pool::Meta { length, way, ecn, data: true, ..Default::default() };
         self.net.enter(&mut self.pool, at, slot, &mut self.diary);
     }
 
@@ -145,7 +147,10 @@ fn losses_copies_and_jitter_keep_every_packet_in_the_accounts() {
     let counts = case.net.counts(0, case.now);
     assert!((150..250).contains(&counts.lost), "{counts:?}");
     assert!((130..230).contains(&counts.copied), "{counts:?}");
-    assert_eq!((case.diary.lost.len(), case.diary.copied.len()), (counts.lost as usize, counts.copied as usize));
+    assert_eq!(
+        (case.diary.lost.len(), case.diary.copied.len()),
+        (counts.lost as usize, counts.copied as usize)
+    );
     assert_eq!(case.diary.out.len() as u64, 2000 - counts.lost + counts.copied);
     assert!(case.diary.out.is_sorted_by_key(|(at, _)| *at));
 }
