@@ -6,8 +6,10 @@ mod lateness;
 mod net;
 mod packet;
 mod pool;
+mod thread;
 
 pub use account::{Accounts, FlowCounts};
-pub use drive::{Clock, Control, Counts, Drive, End, Plan, Record, Snapshot, Watcher};
+pub use drive::{Clock, Counts, Drive, End, Plan, Record, Snapshot, Watcher};
 pub use lateness::RateMeter;
 pub use net::{LinkCounts, Net};
+pub use thread::Emulator;

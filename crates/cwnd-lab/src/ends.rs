@@ -58,9 +58,10 @@ pub const ETHERNET: u32 = 14;
 impl Settings {
     /// What a scenario's stack asks for.
     pub fn of(stack: &Stack) -> Settings {
-        // The kernel may not take more; what it takes for a packet is up to twice the packet.
+        // The window is held at what is asked for by the sockets; a packet may take twice its bytes here. The kernel takes no
+        // more than a gigabyte.
         let buffer = (4 * u64::from(stack.receive_window) * u64::from(stack.full_packet()))
-            .clamp(1 << 20, (1 << 30) - 1);
+            .clamp(1 << 18, (1 << 30) - 1);
         Settings {
             mtu: stack.full_packet().saturating_sub(ETHERNET),
             receive_buffer: buffer,
@@ -129,6 +130,8 @@ fn configure(settings: &Settings) -> io::Result<()> {
         ("tcp_ecn", flag(settings.ecn)),
         ("tcp_rmem", format!("4096 {receive_buffer} {receive_buffer}")),
         ("tcp_wmem", format!("4096 65536 {send_buffer}")),
+        // Buffers are as large as they will be, from the beginning.
+        ("tcp_moderate_rcvbuf", flag(false)),
         ("conf/all/rp_filter", flag(false)),
     ];
     for (name, value) in ipv4 {

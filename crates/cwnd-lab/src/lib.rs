@@ -20,17 +20,22 @@ mod drops;
 mod emulator;
 mod ends;
 pub mod host;
+mod named;
 mod namespace;
 mod outcome;
+pub mod probe;
 mod run;
 mod socket;
+mod testbed;
 mod traffic;
 mod tun;
 
-pub use emulator::{Counts, End, FlowCounts, LinkCounts, Snapshot, Watcher};
+pub use emulator::{Counts, End, FlowCounts, LinkCounts, Record, Snapshot, Watcher};
 pub use ends::Settings;
+pub use named::{Named, check_name, clean_up};
 pub use namespace::Namespace;
 pub use socket::PORT;
+pub use testbed::Testbed;
 
 use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Scenario};
 use std::io;

@@ -2,15 +2,16 @@
 
 use crate::algorithms::Algorithms;
 use crate::drops::Drops;
-use crate::emulator::{Accounts, Clock, Control, Drive, Net, Plan, RateMeter, Record, Watcher};
-use crate::ends::{ETHERNET, Ends, Settings};
+use crate::emulator::{Clock, Emulator, Plan, Record, Watcher};
+use crate::ends::{Ends, Settings};
+use crate::host;
 use crate::outcome::{self, Answers};
+use crate::testbed::drive;
 use crate::traffic::{FlowPlan, Traffic, TrafficPlan, TrafficRecord};
-use crate::{host, real_time};
 use cwnd_scenario::{EngineError, FlowSpec, Outcome, Rate, Scenario};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 /// From the start of the clock to the first handshake: until all threads are there, ns.
@@ -42,7 +43,13 @@ pub fn run(
     let stolen = host::stolen();
     let clock = Clock::start();
     let times = Times::of(scenario);
-    let drive = drive(scenario, &settings, tuns, clock, &times, watcher);
+    let plan = Plan {
+        warm_up: times.warm_up,
+        end: times.end,
+        samples: times.samples.clone(),
+        sampled: scenario.network.sampled_links(),
+    };
+    let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, watcher);
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
     let plan = traffic_plan(scenario, &algorithms, &times);
     let traffic = Traffic::start(plan, clock, &ends.senders, &ends.receivers).map_err(failed("the flows"))?;
@@ -114,76 +121,8 @@ fn traffic_plan(scenario: &Scenario, algorithms: &Algorithms, times: &Times) -> 
             bytes: flow.bytes,
         }
     });
-    TrafficPlan { flows: flows.collect(), warm_up: times.warm_up, samples: times.samples.clone() }
-}
-
-fn drive(
-    scenario: &Scenario,
-    settings: &Settings,
-    tuns: [crate::tun::Tun; 2],
-    clock: Clock,
-    times: &Times,
-    watcher: Option<Box<dyn Watcher>>,
-) -> Drive {
-    let links = |route: &[usize]| route.iter().map(|&link| link as u32).collect::<Vec<u32>>();
-    let ways = scenario.flows.iter().flat_map(|flow| [links(&flow.route), links(&flow.ack_route)]);
-    let full_packet = scenario.stack.full_packet();
-    let (origin, seed) = (times.origin, scenario.seed);
-    let net = Net::new(&scenario.network, ways.collect(), full_packet, ETHERNET, origin, seed);
-    let accounts = Accounts::new(scenario.flows.iter().map(|flow| flow.bytes), ETHERNET);
-    let bottleneck = &scenario.network.links[scenario.network.bottleneck];
-    let steady = bottleneck.schedule.is_none() && bottleneck.rate != Rate::UNLIMITED;
-    let in_order = bottleneck.effects.jitter.is_none_or(|jitter| !jitter.reorders);
-    let meter = (steady && in_order).then(|| RateMeter::new(bottleneck.rate.0));
-    let plan = Plan {
-        warm_up: times.warm_up,
-        end: times.end,
-        samples: times.samples.clone(),
-        sampled: scenario.network.sampled_links(),
-    };
-    Drive::new(net, accounts, scenario.flows.len(), settings.mtu as usize, tuns, clock, meter, plan, watcher)
-}
-
-/// The emulator's thread.
-pub struct Emulator {
-    thread: JoinHandle<io::Result<Record>>,
-    control: std::sync::Arc<Control>,
-}
-
-impl Emulator {
-    /// Begin.
-    ///
-    /// # Errors
-    /// If there can be no thread.
-    pub fn start(drive: Drive) -> io::Result<Emulator> {
-        let control = std::sync::Arc::new(Control::default());
-        let shared = control.clone();
-        let thread = thread::Builder::new().name("emulator".into()).spawn(move || {
-            // Where that is not allowed, it shows in how late packets are.
-            let _ = real_time();
-            drive.run(&shared)
-        })?;
-        Ok(Emulator { thread, control })
-    }
-
-    /// What joins it with others.
-    pub fn control(&self) -> &Control {
-        &self.control
-    }
-
-    /// Whether it has come to its end.
-    pub fn has_ended(&self) -> bool {
-        self.thread.is_finished()
-    }
-
-    /// End it, if it has not ended, and ask what was.
-    ///
-    /// # Errors
-    /// If a device did not work.
-    pub fn end(self) -> io::Result<Record> {
-        self.control.stop();
-        self.thread.join().map_err(|_| io::Error::other("it panicked"))?
-    }
+    let window = scenario.stack.receive_window.saturating_mul(scenario.stack.payload);
+    TrafficPlan { flows: flows.collect(), window, warm_up: times.warm_up, samples: times.samples.clone() }
 }
 
 /// Wait for the end. Answers whether it was stopped before.
@@ -213,4 +152,21 @@ fn refuse_other_drops(record: &Record, elsewhere: &[String]) -> Result<(), Engin
          Is the machine too slow, or short of memory? `cwnd lab bench` tells what it can hold",
         drops.join(", ")
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_elsewhere_fail_a_run_and_say_where() {
+        assert_eq!(refuse_other_drops(&Record::default(), &[]), Ok(()));
+        let refused = Record { refused: (2, Some("no memory".into())), ..Record::default() };
+        let Err(EngineError::Failed(why)) =
+            refuse_other_drops(&refused, &["receivers: Ip InDiscards 3".into()])
+        else {
+            panic!("it was believed")
+        };
+        assert!(why.contains("receivers: Ip InDiscards 3, devices refused 2 (no memory)"), "{why}");
+    }
 }

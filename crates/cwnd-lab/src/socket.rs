@@ -13,16 +13,28 @@ pub const PORT: u16 = 5001;
 /// it stops, and enough for 10 Gbit/s and a scheduler that is a millisecond late.
 const NOT_SENT: libc::c_int = 1 << 20;
 
-/// A socket that takes connections for a flow's receiver, with that congestion control: of it hangs how marks are echoed.
+/// A socket that takes connections for a flow's receiver, with that congestion control: of it hangs how marks are echoed. It
+/// offers at most `window` bytes.
 ///
 /// # Errors
 /// If the kernel refuses; that it has no such congestion control, for one.
-pub fn listen(address: Ipv4Addr, algorithm: &str) -> io::Result<Socket> {
+pub fn listen(address: Ipv4Addr, algorithm: &str, window: u32) -> io::Result<Socket> {
     let socket = tcp(algorithm)?;
+    offer_at_most(&socket, window)?;
     socket.set_reuse_address(true)?;
     socket.bind(&SockAddr::from(SocketAddrV4::new(address, PORT)))?;
     socket.listen(4)?;
     Ok(socket)
+}
+
+/// Have a receiver offer no more than so many bytes. Kernels since 6.10 lift that when they learn how much memory packets take, so
+/// it is to be said again as data comes.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn offer_at_most(socket: &Socket, window: u32) -> io::Result<()> {
+    // What is more than the greatest window there is means the same.
+    set(socket, libc::TCP_WINDOW_CLAMP, libc::c_int::try_from(window).unwrap_or(libc::c_int::MAX))
 }
 
 /// A socket on its way to a receiver.
@@ -165,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_socket_of_this_kernel_tells_its_window() {
-        let listener = listen(Ipv4Addr::LOCALHOST, "reno");
+        let listener = listen(Ipv4Addr::LOCALHOST, "reno", 1 << 20);
         // Another program may listen there; then there is nothing to see.
         let Ok(listener) = listener else { return };
         let socket = connect(Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST, "reno").unwrap();
@@ -176,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_congestion_control_that_is_missing_is_named() {
-        let error = listen(Ipv4Addr::LOCALHOST, "no-such").unwrap_err();
+        let error = listen(Ipv4Addr::LOCALHOST, "no-such", 1 << 20).unwrap_err();
         assert!(error.to_string().contains("`no-such`"), "{error}");
     }
 }

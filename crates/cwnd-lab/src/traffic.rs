@@ -38,6 +38,8 @@ pub struct FlowPlan {
 pub struct TrafficPlan {
     /// One for each flow.
     pub flows: Vec<FlowPlan>,
+    /// Bytes that a receiver offers at most.
+    pub window: u32,
     /// Integrals are kept as they were then, if at all.
     pub warm_up: Option<u64>,
     /// When to keep a row of each flow: never falling.
@@ -81,10 +83,10 @@ pub struct TrafficRecord {
     pub rows: Vec<Row>,
 }
 
-/// The two threads.
+/// The two threads. They end when this is dropped.
 pub struct Traffic {
-    senders: JoinHandle<io::Result<TrafficRecord>>,
-    receivers: JoinHandle<io::Result<()>>,
+    senders: Option<JoinHandle<io::Result<TrafficRecord>>>,
+    receivers: Option<JoinHandle<io::Result<()>>>,
     stop: Arc<AtomicBool>,
 }
 
@@ -102,34 +104,50 @@ impl Traffic {
         let stop = Arc::new(AtomicBool::new(false));
         let listeners = receivers.within(|| {
             let flows = plan.flows.iter().enumerate();
-            flows.map(|(i, flow)| socket::listen(address::receiver(i), &flow.algorithm)).collect()
+            flows
+                .map(|(i, flow)| socket::listen(address::receiver(i), &flow.algorithm, plan.window))
+                .collect()
         })?;
+        let window = plan.window;
         let (inside, ends) = (senders.try_clone()?, stop.clone());
         let senders = thread::Builder::new().name("senders".into()).spawn(move || {
             inside.enter()?;
             Senders::new(plan, clock).run(&ends)
         })?;
         let ends = stop.clone();
-        let receivers =
-            thread::Builder::new().name("receivers".into()).spawn(move || receive(listeners, &ends))?;
-        Ok(Traffic { senders, receivers, stop })
+        let receivers = thread::Builder::new()
+            .name("receivers".into())
+            .spawn(move || receive(listeners, window, &ends))?;
+        Ok(Traffic { senders: Some(senders), receivers: Some(receivers), stop })
     }
 
     /// Whether one of the threads has ended by itself, which none does unless something is wrong.
     pub fn has_ended(&self) -> bool {
-        self.senders.is_finished() || self.receivers.is_finished()
+        self.senders.as_ref().is_none_or(JoinHandle::is_finished)
+            || self.receivers.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// End it, and ask what was.
     ///
     /// # Errors
     /// What went wrong at either end.
-    pub fn end(self) -> io::Result<TrafficRecord> {
+    pub fn end(mut self) -> io::Result<TrafficRecord> {
         self.stop.store(true, Ordering::Relaxed);
-        let join = |what: &str| io::Error::other(format!("the {what} panicked"));
-        let record = self.senders.join().map_err(|_| join("senders"))?;
-        self.receivers.join().map_err(|_| join("receivers"))??;
+        let senders = self.senders.take().expect("it has not been dropped");
+        let receivers = self.receivers.take().expect("it has not been dropped");
+        let panicked = |what: &str| io::Error::other(format!("the {what} panicked"));
+        let record = senders.join().map_err(|_| panicked("senders"))?;
+        receivers.join().map_err(|_| panicked("receivers"))??;
         record
+    }
+}
+
+impl Drop for Traffic {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Whoever wants to know how they ended calls `end`.
+        let _ = self.senders.take().map(JoinHandle::join);
+        let _ = self.receivers.take().map(JoinHandle::join);
     }
 }
 
@@ -312,7 +330,7 @@ enum Role {
 const TAKE: Duration = Duration::from_millis(2);
 
 /// Take what comes, and throw it away.
-fn receive(listeners: Vec<Socket>, stop: &AtomicBool) -> io::Result<()> {
+fn receive(listeners: Vec<Socket>, window: u32, stop: &AtomicBool) -> io::Result<()> {
     let listeners = listeners.into_iter().map(|socket| Receiver { socket, role: Role::Listens });
     let mut receivers: Vec<Receiver> = listeners.collect();
     while !stop.load(Ordering::Relaxed) {
@@ -323,6 +341,7 @@ fn receive(listeners: Vec<Socket>, stop: &AtomicBool) -> io::Result<()> {
                 Role::Listens => {}
                 Role::Receives => {
                     *role = take(socket);
+                    socket::offer_at_most(socket, window)?;
                     continue;
                 }
                 Role::Done => continue,

@@ -259,7 +259,6 @@ impl Drive {
     pub fn run(mut self, control: &Control) -> io::Result<Record> {
         let mut next_look = 0;
         let mut next_tell = 0;
-        let mut sample = 0;
         loop {
             let now = self.clock.now();
             if now >= next_look {
@@ -276,18 +275,12 @@ impl Drive {
                     *control.lock() = self.snapshot(now);
                 }
             }
-            while let Some(&at) = self.plan.samples.get(sample)
-                && at <= now
-            {
-                self.net.advance(&mut self.pool, at, &mut self.outside);
-                let lengths = self.plan.sampled.iter().map(|&link| self.net.waiting(link) as u32);
-                self.record.queue_lengths.push(lengths.collect());
-                sample += 1;
-            }
+            self.sample(now);
             self.net.advance(&mut self.pool, now, &mut self.outside);
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
             if came == 0 {
-                let next_sample = self.plan.samples.get(sample).copied().unwrap_or(u64::MAX);
+                let next_sample =
+                    self.plan.samples.get(self.record.queue_lengths.len()).copied().unwrap_or(u64::MAX);
                 let wake = self.net.next_event().unwrap_or(u64::MAX).min(next_look).min(next_sample);
                 self.wait(wake)?;
             }
@@ -352,6 +345,17 @@ impl Drive {
         }
     }
 
+    /// Note the queues' lengths at the times that have come.
+    fn sample(&mut self, now: u64) {
+        while let Some(&at) = self.plan.samples.get(self.record.queue_lengths.len())
+            && at <= now
+        {
+            self.net.advance(&mut self.pool, at, &mut self.outside);
+            let lengths = self.plan.sampled.iter().map(|&link| self.net.waiting(link) as u32);
+            self.record.queue_lengths.push(lengths.collect());
+        }
+    }
+
     fn keep_warm_up(&mut self, now: u64) {
         if self.record.at_warm_up.is_none() && self.plan.warm_up.is_some_and(|at| at <= now) {
             self.record.at_warm_up = Some(self.counts(now));
@@ -379,6 +383,7 @@ impl Drive {
     }
 
     fn end(mut self, now: u64) -> Record {
+        self.sample(now);
         self.keep_warm_up(now);
         let counts = self.counts(now);
         let mut record = self.record;

@@ -150,7 +150,7 @@ mod tests {
 
     fn tcp(flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
         let mut segment = vec![0, 80, 0x13, 0x89, 0, 0, 1, 0, 0, 0, 2, 0, 0, flags, 0, 9, 0, 0, 0, 0];
-        segment[12] = ((20 + options.len()) / 4 << 4) as u8;
+        segment[12] = (((20 + options.len()) / 4) << 4) as u8;
         segment.extend(options);
         segment.resize(segment.len() + payload, 0xAA);
         segment

@@ -1,0 +1,92 @@
+//! A network that stays up for other programs.
+
+use crate::drops::Drops;
+use crate::emulator::{Accounts, Clock, Drive, Emulator, Net, Plan, RateMeter, Snapshot, Watcher};
+use crate::ends::{ETHERNET, Ends, Settings};
+use crate::namespace::Namespace;
+use cwnd_scenario::{Rate, Scenario};
+use std::io;
+
+/// A scenario's network between two namespaces, in which any program may run. What goes to the n-th address of the receivers'
+/// network takes the way of the n-th flow, and all else that of the first.
+///
+/// It goes away when it is dropped, or the process ends in whatever way.
+pub struct Testbed {
+    ends: Ends,
+    emulator: Emulator,
+    before: Drops,
+}
+
+impl Testbed {
+    /// Build it; time zero of the scenario's schedules is now. Its flows say the ways, and nothing else of them counts.
+    ///
+    /// # Errors
+    /// What could not be made.
+    pub fn new(scenario: &Scenario, watcher: Option<Box<dyn Watcher>>) -> io::Result<Testbed> {
+        let settings = Settings::of(&scenario.stack);
+        let (ends, tuns) = Ends::new(&settings)?;
+        let before = Drops::now(&ends)?;
+        let clock = Clock::start();
+        let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new() };
+        let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, watcher))?;
+        Ok(Testbed { ends, emulator, before })
+    }
+
+    /// Where flows are sent from.
+    pub fn senders(&self) -> &Namespace {
+        &self.ends.senders
+    }
+
+    /// Where they are received.
+    pub fn receivers(&self) -> &Namespace {
+        &self.ends.receivers
+    }
+
+    /// What has been counted.
+    pub fn snapshot(&self) -> Snapshot {
+        self.emulator.control().snapshot()
+    }
+
+    /// Whether the emulator has ended by itself, which it does only if something is wrong: [`Testbed::end`] tells what.
+    pub fn has_ended(&self) -> bool {
+        self.emulator.has_ended()
+    }
+
+    /// What others than the emulator's queues have dropped so far, as `receivers: TCPBacklogDrop 12`.
+    ///
+    /// # Errors
+    /// If the kernel's counters cannot be read.
+    pub fn other_drops(&self) -> io::Result<Vec<String>> {
+        Ok(Drops::now(&self.ends)?.since(&self.before))
+    }
+
+    /// Take it down. Answers what was counted.
+    ///
+    /// # Errors
+    /// What the emulator ended with before.
+    pub fn end(self) -> io::Result<crate::emulator::Record> {
+        self.emulator.end()
+    }
+}
+
+/// The emulator of a scenario's network, whose time zero is `origin` on the clock.
+pub fn drive(
+    scenario: &Scenario,
+    settings: &Settings,
+    tuns: [crate::tun::Tun; 2],
+    clock: Clock,
+    origin: u64,
+    plan: Plan,
+    watcher: Option<Box<dyn Watcher>>,
+) -> Drive {
+    let links = |route: &[usize]| route.iter().map(|&link| link as u32).collect::<Vec<u32>>();
+    let ways = scenario.flows.iter().flat_map(|flow| [links(&flow.route), links(&flow.ack_route)]);
+    let full_packet = scenario.stack.full_packet();
+    let net = Net::new(&scenario.network, ways.collect(), full_packet, ETHERNET, origin, scenario.seed);
+    let accounts = Accounts::new(scenario.flows.iter().map(|flow| flow.bytes), ETHERNET);
+    let bottleneck = &scenario.network.links[scenario.network.bottleneck];
+    let steady = bottleneck.schedule.is_none() && bottleneck.rate != Rate::UNLIMITED;
+    let in_order = bottleneck.effects.jitter.is_none_or(|jitter| !jitter.reorders);
+    let meter = (steady && in_order).then(|| RateMeter::new(bottleneck.rate.0));
+    Drive::new(net, accounts, scenario.flows.len(), settings.mtu as usize, tuns, clock, meter, plan, watcher)
+}

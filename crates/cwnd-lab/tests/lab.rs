@@ -1,0 +1,305 @@
+//! The laboratory for real: real namespaces, this kernel's TCP, packets through the emulator.
+//!
+//! Needs root, TUN devices and `ip`; where one is missing it says so and passes.
+//! `cargo test -p cwnd-lab --test lab -- --nocapture`
+#![cfg(target_os = "linux")]
+
+use cwnd_lab::{Lab, Named, Testbed, host, probe};
+use cwnd_scenario::{
+    AlgorithmSpec, Counting, Engine, EngineError, FlowSpec, LinkSpec, Loss, Network, Outcome, QueueLimit,
+    QueueSpec, Rate, Scenario, Stack, Ties, Time, Traffic,
+};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+/// One run at a time, and none where none can be.
+fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let missing = host::missing();
+    if !missing.is_empty() {
+        println!("SKIPPED, no network was emulated: {}", missing.join("; "));
+        return None;
+    }
+    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// One link there and one back, `rate` Mbit/s, `rtt` milliseconds, a buffer of so many packets.
+fn scenario(rate: u64, rtt: u64, buffer: u32, seconds: u64, flows: Vec<FlowSpec>) -> Scenario {
+    let link = |name, from, to| LinkSpec::new(name, from, to, Rate(rate * 1_000_000), Time(rtt * 500_000));
+    let mut there = link("there", 0, 1);
+    there.queue = QueueSpec::drop_tail(QueueLimit::Packets(buffer), Counting::WaitingOnly);
+    Scenario {
+        network: Network {
+            nodes: vec!["sender".into(), "receiver".into()],
+            links: vec![there, link("back", 1, 0)],
+            bottleneck: 0,
+        },
+        flows,
+        arrivals: None,
+        stack: Stack::linux(1500, true, 2_000),
+        duration: Time::from_secs(seconds),
+        warm_up: Time::ZERO,
+        seed: 1,
+        start_jitter: Time::ZERO,
+        send_overhead: Time::ZERO,
+        ties: Ties::ByNumber,
+        sample: None,
+    }
+}
+
+fn flow(algorithm: &str) -> FlowSpec {
+    FlowSpec {
+        algorithm: AlgorithmSpec { name: algorithm.into(), ..AlgorithmSpec::default() },
+        route: vec![0],
+        ack_route: vec![1],
+        start: Time::ZERO,
+        stop: None,
+        bytes: None,
+        traffic: Traffic::Bulk,
+        deadline: None,
+        group: None,
+        short: false,
+        reverse: false,
+    }
+}
+
+fn run(scenario: &Scenario) -> Outcome {
+    let outcome = Lab::default().run(scenario).unwrap_or_else(|error| panic!("{error}"));
+    for (i, flow) in outcome.flows.iter().enumerate() {
+        // Copies are sent by lines; what is dropped after a copy was made counts on both sides.
+        let gone = flow.packets_received
+            + flow.duplicates
+            + flow.packets_dropped
+            + flow.packets_lost
+            + flow.packets_in_flight;
+        assert_eq!(flow.packets_sent + flow.packets_copied, gone, "flow {i}: {flow:?}");
+    }
+    for link in &outcome.links {
+        let gone = link.delivered + link.dropped + link.lost + link.in_flight;
+        assert_eq!(link.arrived + link.copied, gone, "{link:?}");
+    }
+    outcome
+}
+
+#[test]
+fn no_packet_comes_early_and_few_come_late() {
+    let Some(_turn) = turn() else { return };
+    let testbed = Testbed::new(&scenario(100, 40, 100, 1, vec![flow("reno")]), None).unwrap();
+    let mut times = probe::echo(&testbed, 100, Duration::from_millis(5)).unwrap();
+    times.sort();
+    assert_eq!(times.len(), 100, "packets are missing");
+    // 40 ms and two transmissions of 50 bytes.
+    assert!(times[0] >= Duration::from_nanos(40_008_000), "{:?}", times[0]);
+    assert!(times[50] < Duration::from_millis(45), "{:?}: is this machine this slow?", times[50]);
+    assert_eq!(testbed.other_drops().unwrap(), [] as [String; 0]);
+    let record = testbed.end().unwrap();
+    assert_eq!(record.at_end.links[0].arrived, 100);
+    assert_eq!(record.at_end.links[1].delivered, 100);
+}
+
+#[test]
+fn a_flow_of_this_kernel_fills_the_link() {
+    let Some(_turn) = turn() else { return };
+    let mut asked = scenario(20, 20, 33, 4, vec![flow("cubic")]);
+    asked.sample = Some(Time::from_millis(100));
+    let outcome = run(&asked);
+    let flow = &outcome.flows[0];
+    // Of 4 s at 20 Mbit/s the slow start takes away less than a tenth.
+    assert!((9_000_000..=10_000_000).contains(&flow.wire_bytes_received), "{flow:?}");
+    assert!(flow.packets_dropped > 0, "a full buffer of one pipe drops");
+    assert!(flow.retransmissions >= flow.packets_dropped, "{flow:?}");
+    assert!(flow.rtt_min >= Some(Time(20_000_000)), "{flow:?}");
+    assert!(flow.congestion_events > 0 && flow.acks_received > 1000 && flow.rtt_samples > 1000, "{flow:?}");
+    let mean = flow.cwnd_integral / 3.9;
+    assert!((20.0..90.0).contains(&mean), "a mean window of {mean} in a pipe of 33 and a buffer of 33");
+    let trace = outcome.trace.unwrap();
+    assert_eq!((trace.times.len(), trace.queue_lengths.len()), (41, 41));
+    assert!(trace.samples.len() >= 39, "{}", trace.samples.len());
+    assert!(trace.samples.is_sorted_by_key(|sample| sample.time_index));
+    assert!(trace.queue_lengths.iter().any(|queues| queues[0] > 10), "{:?}", trace.queue_lengths);
+    let emulation = outcome.emulation.unwrap();
+    assert!(emulation.host.starts_with(fs::read_to_string("/proc/sys/kernel/osrelease").unwrap().trim()));
+    assert!(emulation.late_p50 <= emulation.late_p99 && emulation.late_p99 <= emulation.late_max);
+}
+
+#[test]
+fn files_arrive_whole_and_end_the_run() {
+    let Some(_turn) = turn() else { return };
+    let bytes = 1_234_567;
+    let file = FlowSpec { bytes: Some(bytes), ..flow("reno") };
+    let later = FlowSpec { start: Time::from_millis(300), ..file.clone() };
+    let mut asked = scenario(50, 10, 40, 600, vec![file, later]);
+    // A third of these is lost twice or more.
+    asked.network.links[0].loss = Loss::Bernoulli(0.02);
+    let begin = Instant::now();
+    let outcome = run(&asked);
+    assert!(begin.elapsed() < Duration::from_secs(60), "it ends when all has come");
+    assert_eq!(outcome.end, asked.duration);
+    for flow in &outcome.flows {
+        assert_eq!(flow.bytes_in_order, bytes, "{flow:?}");
+        assert!(flow.packets_lost > 0 && flow.retransmissions > 0, "{flow:?}");
+        let (start, end) = (flow.start, flow.completed.unwrap());
+        // 10 ms there and back at least, and 1.3 MB at 50 Mbit/s.
+        assert!(end.0 - start.0 > 200_000_000, "{flow:?}");
+    }
+    assert!(outcome.flows[1].start >= Time::from_millis(300), "{:?}", outcome.flows[1]);
+}
+
+#[test]
+fn flows_have_their_own_round_trip_and_stop() {
+    let Some(_turn) = turn() else { return };
+    let mut asked = scenario(20, 10, 100, 3, vec![flow("reno"), flow("cubic")]);
+    let far = LinkSpec::new("far", 1, 0, Rate(20_000_000), Time::from_millis(55));
+    asked.network.links.push(far);
+    asked.flows[1].ack_route = vec![2];
+    asked.flows[0].stop = Some(Time::from_secs(1));
+    asked.warm_up = Time::from_secs(2);
+    let outcome = run_without_sums(&asked);
+    let [near, far] = &outcome.flows[..] else { panic!("two flows") };
+    assert!(near.rtt_min >= Some(Time(10_000_000)) && near.rtt_min < Some(Time(40_000_000)), "{near:?}");
+    assert!(far.rtt_min >= Some(Time(60_000_000)), "{far:?}");
+    assert!(near.stop.is_some_and(|at| at >= Time::from_secs(1) && at < Time::from_millis(1200)), "{near:?}");
+    // Of the last second the first flow has nothing but what its socket still held.
+    assert!(far.bytes_in_order > near.bytes_in_order, "{near:?} {far:?}");
+    assert_eq!((outcome.begin, outcome.end), (Time::from_secs(2), Time::from_secs(3)));
+}
+
+/// With a warm-up what was under way when it ended is in no sum.
+fn run_without_sums(scenario: &Scenario) -> Outcome {
+    Lab::default().run(scenario).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn marks_are_heeded_where_flows_asked_for_them() {
+    let Some(_turn) = turn() else { return };
+    let mut asked = scenario(20, 20, 500, 3, vec![flow("cubic")]);
+    asked.network.links[0].queue.ecn_threshold = Some(20);
+    asked.stack.ecn = cwnd_scenario::Ecn::Classic;
+    let outcome = run(&asked);
+    let flow = &outcome.flows[0];
+    assert!(flow.packets_marked > 0 && outcome.links[0].marked == flow.packets_marked, "{outcome:?}");
+    assert_eq!(flow.packets_dropped, 0, "{flow:?}");
+    assert!(flow.congestion_events > 1, "{flow:?}");
+}
+
+#[test]
+fn every_queue_and_effect_is_the_simulators() {
+    let Some(_turn) = turn() else { return };
+    let mut asked = scenario(20, 20, 100, 2, vec![flow("reno")]);
+    asked.network.links[0].queue.discipline =
+        cwnd_scenario::Discipline::CoDel(cwnd_scenario::CoDel::default());
+    asked.network.links[0].effects.duplication = 0.01;
+    asked.network.links[1].effects.jitter = Some(cwnd_scenario::Jitter {
+        shape: cwnd_scenario::JitterShape::Uniform(Time::from_millis(3)),
+        reorders: true,
+    });
+    let outcome = run(&asked);
+    assert!(outcome.flows[0].packets_copied > 0 && outcome.flows[0].duplicates > 0, "{outcome:?}");
+    assert!(outcome.flows[0].packets_dropped > 0, "{outcome:?}");
+}
+
+#[test]
+fn a_receiver_offers_no_more_than_was_asked() {
+    let Some(_turn) = turn() else { return };
+    let mut asked = scenario(100, 50, 400, 3, vec![flow("cubic")]);
+    asked.stack.receive_window = 20;
+    let outcome = run(&asked);
+    // 20 packets of 1,514 bytes each 50 ms are 4.8 Mbit/s.
+    let rate = outcome.flows[0].wire_bytes_received as f64 * 8.0 / 3.0;
+    assert!((3.5e6..=4.9e6).contains(&rate), "{rate} bit/s");
+    assert_eq!(outcome.flows[0].packets_dropped, 0);
+}
+
+#[test]
+fn what_others_drop_is_found() {
+    let Some(_turn) = turn() else { return };
+    let testbed = Testbed::new(&scenario(100, 10, 100, 1, vec![flow("reno")]), None).unwrap();
+    assert_eq!(testbed.other_drops().unwrap(), [] as [String; 0]);
+    // A device that holds one packet, and a program that sends more at a time.
+    testbed.senders().ip(&["link set cwnd0 txqueuelen 1".to_owned()]).unwrap();
+    let sent = testbed.senders().within(|| {
+        let socket = std::net::UdpSocket::bind("198.18.0.1:0")?;
+        (0..20_000).try_for_each(|_| socket.send_to(&[0; 1000], "198.19.0.1:9").map(drop))
+    });
+    let drops = testbed.other_drops().unwrap();
+    assert!(drops.iter().any(|drop| drop.starts_with("senders: cwnd0 send drops")), "{drops:?} {sent:?}");
+}
+
+#[test]
+fn it_stops_at_once_when_told() {
+    let Some(_turn) = turn() else { return };
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    let begin = Instant::now();
+    let told = thread::spawn(move || {
+        thread::sleep(Duration::from_secs(1));
+        flag.store(true, Ordering::Relaxed);
+    });
+    let stopped = Lab::new(stop).run(&scenario(10, 20, 20, 100, vec![flow("reno")]));
+    assert_eq!(stopped, Err(EngineError::Failed("it was stopped".into())));
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    told.join().unwrap();
+}
+
+#[test]
+fn the_host_is_as_it_was() {
+    let Some(_turn) = turn() else { return };
+    let state = || {
+        let show = |arguments: &[&str]| {
+            let done = Command::new("ip").args(arguments).output().unwrap();
+            String::from_utf8_lossy(&done.stdout).into_owned()
+        };
+        let settings = ["ipv4/tcp_rmem", "ipv4/tcp_ecn", "ipv4/tcp_congestion_control", "ipv4/tcp_sack"];
+        let settings = settings.map(|name| fs::read_to_string(format!("/proc/sys/net/{name}")).unwrap());
+        (show(&["-o", "link"]), show(&["route", "show", "table", "all"]), show(&["netns"]), settings)
+    };
+    let before = state();
+    let mut asked = scenario(20, 20, 50, 1, vec![flow("reno")]);
+    asked.stack.sack = false;
+    asked.stack.ecn = cwnd_scenario::Ecn::Classic;
+    run(&asked);
+    assert_eq!(state(), before);
+}
+
+#[test]
+fn names_are_there_while_they_are_held_and_taken_away_after_a_kill() {
+    let Some(_turn) = turn() else { return };
+    let testbed = Testbed::new(&scenario(20, 20, 50, 1, vec![flow("reno")]), None).unwrap();
+    let name = format!("cwnd-test-{}", std::process::id());
+    let there = |name: &str| {
+        let done = Command::new("ip").args(["netns", "exec", name, "ip", "-o", "link"]).output().unwrap();
+        String::from_utf8_lossy(&done.stdout).contains("cwnd0")
+    };
+    let named = Named::new(&name, testbed.senders()).unwrap();
+    assert!(there(&name));
+    let taken = Named::new(&name, testbed.receivers()).unwrap_err();
+    assert!(taken.to_string().contains("choose another name"), "{taken}");
+    drop(named);
+    assert!(!there(&name));
+    // As a process leaves it that is killed: a name, and the record of an owner that is no more.
+    std::mem::forget(Named::new(&name, testbed.senders()).unwrap());
+    fs::write(format!("/run/cwnd-lab/{name}"), "4000000000 1").unwrap();
+    assert_eq!(cwnd_lab::clean_up(), [name.clone()]);
+    assert!(!there(&name) && !fs::exists(format!("/run/netns/{name}")).unwrap());
+}
+
+#[test]
+fn says_what_it_does_not_run() {
+    let refused = |change: &dyn Fn(&mut Scenario)| {
+        let mut asked = scenario(20, 20, 50, 1, vec![flow("reno")]);
+        change(&mut asked);
+        let problems = Lab::default().check(&asked).unwrap_err();
+        problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()
+    };
+    let text = refused(&|asked| asked.stack = Stack::ns2(1000, true, 1000));
+    assert!(text.contains("stack: is not Linux's"), "{text}");
+    let text = refused(&|asked| asked.flows[0].algorithm.name = "no-such".into());
+    assert!(text.contains("flows[0].algorithm") && text.contains("reno"), "{text}");
+    let text = refused(&|asked| asked.flows[0].traffic = Traffic::Live(Rate(1000)));
+    assert!(text.contains("flows[0]: has an application"), "{text}");
+    let text = refused(&|asked| asked.duration = Time::ZERO);
+    assert!(text.contains("duration"), "{text}");
+}
