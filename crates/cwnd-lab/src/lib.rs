@@ -34,6 +34,7 @@ pub use emulator::{Counts, End, FlowCounts, LinkCounts, Record, Snapshot, Watche
 pub use ends::Settings;
 pub use named::{Named, check_name, clean_up};
 pub use namespace::Namespace;
+pub use outcome::TOO_LATE;
 pub use socket::PORT;
 pub use testbed::Testbed;
 

@@ -7,8 +7,8 @@ use cwnd_scenario::{
     Emulation, FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Scenario, Time, Trace,
 };
 
-/// Packets that are later than this are too late, ns: 99 of 100 must not be.
-const TOO_LATE: u64 = 500_000;
+/// Packets that come out of the emulator later than this after they were due are too late: 99 of 100 must not be.
+pub const TOO_LATE: Time = Time(500_000);
 
 /// A rate that is further off than this is not the rate.
 const RATE_ERROR: f64 = 0.01;
@@ -146,11 +146,11 @@ fn emulation(answers: &Answers) -> Emulation {
     let Record { lateness, rate_error, .. } = &answers.record;
     let late_p99 = lateness.quantile(0.99);
     let mut doubts = Vec::new();
-    if late_p99 > TOO_LATE {
+    if late_p99 > TOO_LATE.0 {
         doubts.push(format!(
             "one packet in a hundred came out more than {} late, where {} is the most",
             Time(late_p99),
-            Time(TOO_LATE)
+            TOO_LATE
         ));
     }
     if let Some(error) = rate_error.filter(|error| *error > RATE_ERROR) {

@@ -282,7 +282,7 @@ fn names_are_there_while_they_are_held_and_taken_away_after_a_kill() {
     // As a process leaves it that is killed: a name, and the record of an owner that is no more.
     std::mem::forget(Named::new(&name, testbed.senders()).unwrap());
     fs::write(format!("/run/cwnd-lab/{name}"), "4000000000 1").unwrap();
-    assert_eq!(cwnd_lab::clean_up(), [name.clone()]);
+    assert_eq!(cwnd_lab::clean_up(), std::slice::from_ref(&name));
     assert!(!there(&name) && !fs::exists(format!("/run/netns/{name}")).unwrap());
 }
 

@@ -1,7 +1,6 @@
 //! From a simulation's state to its outcome.
 
 use crate::host::Endpoint;
-use crate::setup;
 use crate::simulation::Simulation;
 use crate::tcp::Receiver;
 use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};

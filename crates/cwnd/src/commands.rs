@@ -7,6 +7,8 @@ mod diff;
 mod export;
 #[cfg(feature = "kernel")]
 mod kernel;
+#[cfg(target_os = "linux")]
+mod lab;
 mod metrics;
 mod networks;
 mod report;
@@ -33,6 +35,8 @@ pub enum Command {
     Schema(schema::Flags),
     #[cfg(feature = "kernel")]
     Kernel(kernel::Flags),
+    #[cfg(target_os = "linux")]
+    Lab(lab::Flags),
 }
 
 impl Command {
@@ -52,6 +56,8 @@ impl Command {
             Command::Schema(flags) => schema::run(&flags),
             #[cfg(feature = "kernel")]
             Command::Kernel(flags) => kernel::run(flags),
+            #[cfg(target_os = "linux")]
+            Command::Lab(flags) => lab::run(flags),
         }
     }
 }

@@ -4,9 +4,9 @@ use super::Naive;
 use super::wires::Fate;
 use cwnd_cc::State;
 use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, MessageOutcome, Outcome, SampleState, Time};
+use cwnd_sim::FlowState;
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::tcp::{Receiver, Sender};
-use cwnd_sim::{FlowState, setup};
 
 impl Naive {
     /// What has happened so far.

@@ -70,8 +70,11 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     }
 }
 
-/// The cell of which the network is drawn.
-fn cell(study: &Study, said: Option<&str>) -> Result<usize, Failure> {
+/// The cell whose network is meant: the first, if none is said.
+///
+/// # Errors
+/// There is no such cell.
+pub fn cell(study: &Study, said: Option<&str>) -> Result<usize, Failure> {
     let Some(said) = said.map(str::trim) else { return Ok(0) };
     let labels: Vec<String> = (0..study.cells.len()).map(|cell| study.cell_label(cell)).collect();
     if let Some(cell) = labels.iter().position(|label| label == said) {

@@ -6,7 +6,7 @@ mod plan;
 #[cfg(feature = "kernel")]
 mod with_kernel;
 
-pub use flags::Flags;
+pub use flags::{Flags, NetworkFlags};
 
 use crate::{
     failure::Failure,

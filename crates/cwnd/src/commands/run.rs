@@ -5,7 +5,7 @@ mod progress;
 mod scale;
 mod summary;
 
-pub use complete::Prepared;
+pub use complete::{Prepared, stop};
 pub use progress::duration;
 pub use scale::Scale;
 pub use summary::number;

@@ -124,7 +124,10 @@ fn refused(study: &Study, error: &RunError) -> Failure {
 }
 
 /// True once the user wants to stop; who wants it twice is out at once.
-fn stop() -> Result<&'static AtomicBool, Failure> {
+///
+/// # Errors
+/// If that cannot be found out.
+pub fn stop() -> Result<&'static AtomicBool, Failure> {
     static STOP: AtomicBool = AtomicBool::new(false);
     static CAUGHT: OnceLock<Result<(), String>> = OnceLock::new();
     let catch = || {

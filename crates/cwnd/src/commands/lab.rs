@@ -1,0 +1,87 @@
+//! `cwnd lab`: real kernels over emulated networks, for other programs than `cwnd run --engine kernel`.
+
+mod bench;
+mod doctor;
+mod link;
+mod live;
+mod network;
+mod pcap;
+mod shell;
+
+use crate::failure::Failure;
+use clap::{Args, Subcommand};
+use cwnd_lab::Testbed;
+use cwnd_scenario::Scenario;
+use std::path::Path;
+
+/// Emulated networks on this host: for the TCP of its kernel, and for programs of your own.
+///
+/// Two network namespaces hang on an emulator of links, queues and losses. Nothing outside of them is touched, and all of it goes
+/// away at the end. Studies run in such a network with `cwnd run --engine kernel`.
+#[derive(Args)]
+pub struct Flags {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Tell what this machine offers, and what is missing.
+    Doctor(doctor::Flags),
+    /// Keep a network up between two namespaces that programs find by name, and show what crosses it.
+    Link(Box<link::Flags>),
+    /// Run a program in the network of a study.
+    Shell(shell::Flags),
+    /// Measure what this machine can hold: how exact delay and rate are.
+    Bench(bench::Flags),
+}
+
+/// Do what the flags ask.
+pub fn run(flags: Flags) -> Result<(), Failure> {
+    match flags.action {
+        Action::Doctor(flags) => doctor::run(&flags),
+        Action::Link(flags) => link::run(&flags),
+        Action::Shell(flags) => shell::run(&flags),
+        Action::Bench(flags) => bench::run(&flags),
+    }
+}
+
+/// Build a network, and capture its packets if a file is named. Names that a killed process has left go first.
+fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<pcap::Capture>), Failure> {
+    let missing = cwnd_lab::host::missing();
+    if !missing.is_empty() {
+        return Err(Failure::broken(format!(
+            "this machine cannot emulate networks:\n  {}\n`cwnd lab doctor` tells all that was looked for",
+            missing.join("\n  ")
+        )));
+    }
+    cwnd_lab::clean_up();
+    let (capture, watcher) = match pcap.map(pcap::Capture::begin).transpose()? {
+        Some((capture, watcher)) => (Some(capture), Some(watcher)),
+        None => (None, None),
+    };
+    let testbed = Testbed::new(scenario, watcher)
+        .map_err(|error| Failure::broken(format!("the network cannot be built: {error}")))?;
+    Ok((testbed, capture))
+}
+
+/// Take a network down, and say what a user must know of it. Captured packets are written to the end.
+fn take_down(testbed: Testbed, capture: Option<pcap::Capture>) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::broken(format!("the emulator: {error}"));
+    let elsewhere = testbed.other_drops().map_err(failed)?;
+    let record = testbed.end().map_err(failed)?;
+    if let Some(capture) = capture {
+        capture.end()?;
+    }
+    let late = record.lateness.quantile(0.99);
+    if late > cwnd_lab::TOO_LATE.0 {
+        let (late, most) = (cwnd_scenario::Time(late), cwnd_lab::TOO_LATE);
+        eprintln!(
+            "note: one packet in a hundred came out more than {late} late, where {most} is the most to be believed"
+        );
+    }
+    if !elsewhere.is_empty() {
+        eprintln!("note: dropped by others than the emulator: {}", elsewhere.join(", "));
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! What crosses a network, while it does.
+
+use cwnd_lab::Snapshot;
+use cwnd_report::table::{Align, Table};
+use cwnd_scenario::{Rate, Scenario, Time};
+
+/// The counters of a network's links, and what they were when they were last shown.
+pub struct Live<'a> {
+    scenario: &'a Scenario,
+    before: Snapshot,
+}
+
+impl<'a> Live<'a> {
+    /// For the network of a scenario.
+    pub fn new(scenario: &'a Scenario) -> Live<'a> {
+        Live { scenario, before: Snapshot::default() }
+    }
+
+    /// A table of the links, a line each, and how late packets are: rates are those since the last time.
+    pub fn text(&mut self, now: Snapshot) -> String {
+        let right =
+            ["rate", "packets", "waiting", "dropped", "lost", "marked"].map(|name| (name, Align::Right));
+        let mut table = Table::new([("link", Align::Left)].into_iter().chain(right)).indent(2);
+        let seconds = (now.counts.at.saturating_sub(self.before.counts.at)) as f64 * 1e-9;
+        for (i, (link, counts)) in self.scenario.network.links.iter().zip(&now.counts.links).enumerate() {
+            let before = self.before.counts.links.get(i).map_or(0, |before| before.sent_bytes);
+            let bits = (counts.sent_bytes - before) as f64 * 8.0;
+            let rate = if seconds > 0.0 { Rate((bits / seconds) as u64) } else { Rate(0) };
+            let waiting = now.counts.waiting.get(i).copied().unwrap_or(0);
+            table.row([
+                link.name.clone(),
+                rate_text(rate),
+                counts.arrived.to_string(),
+                waiting.to_string(),
+                counts.dropped.to_string(),
+                counts.lost.to_string(),
+                counts.marked.to_string(),
+            ]);
+        }
+        let [median, most, longest] = now.late.map(|late| Time(late).to_string());
+        let text = format!("{table}  late by {median}, 1 in 100 by {most}, at most {longest}\n");
+        self.before = now;
+        text
+    }
+}
+
+/// In Mbit/s, so that a column can be read.
+fn rate_text(rate: Rate) -> String {
+    format!("{:.2} Mbit/s", rate.0 as f64 / 1e6)
+}

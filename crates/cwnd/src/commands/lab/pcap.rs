@@ -1,0 +1,81 @@
+//! Packets of an emulated network as pcapng, as `tcpdump` on both hosts would see them.
+
+use crate::failure::Failure;
+use cwnd_capture::pcapng::{Interface, LinkType, SNAP_LENGTH, write_header, write_packet};
+use cwnd_lab::{End, Watcher};
+use cwnd_study::output_file;
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+    sync::mpsc::{self, Receiver, Sender},
+    thread::{self, JoinHandle},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// A capture that is being written, by a thread of its own: the emulator does not wait for a disk.
+pub struct Capture {
+    thread: JoinHandle<io::Result<()>>,
+    path: PathBuf,
+}
+
+struct Packet {
+    end: End,
+    time: u64,
+    length: u32,
+    bytes: Vec<u8>,
+}
+
+struct ToFile(Sender<Packet>);
+
+impl Watcher for ToFile {
+    fn packet(&mut self, end: End, time: u64, bytes: &[u8]) {
+        let first = &bytes[..bytes.len().min(SNAP_LENGTH as usize)];
+        // If the file cannot be written, its thread has ended, and tells at the end.
+        let _ = self.0.send(Packet { end, time, length: bytes.len() as u32, bytes: first.to_vec() });
+    }
+}
+
+impl Capture {
+    /// Begin a file, and answer what is to be shown the packets.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn begin(path: &Path) -> Result<(Capture, Box<dyn Watcher>), Failure> {
+        let failed = |error: &dyn std::fmt::Display| Failure::bad_input(format!("--pcap: {error}"));
+        output_file::check_writable(path, "a capture", &["pcapng"]).map_err(|error| failed(&error))?;
+        let file = File::create(path).map_err(|error| failed(&error))?;
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
+        let (to, from) = mpsc::channel();
+        let thread = thread::spawn(move || write(file, began, &from));
+        Ok((Capture { thread, path: path.to_owned() }, Box::new(ToFile(to))))
+    }
+
+    /// Write what is left. The watcher must have gone by now.
+    ///
+    /// # Errors
+    /// If the file could not be written.
+    pub fn end(self) -> Result<(), Failure> {
+        let done = self.thread.join().map_err(|_| Failure::broken("--pcap: the writer panicked"))?;
+        done.map_err(|error| Failure::broken(format!("--pcap: {}: {error}", self.path.display())))
+    }
+}
+
+fn write(file: File, began: u64, from: &Receiver<Packet>) -> io::Result<()> {
+    let mut file = BufWriter::with_capacity(1 << 20, file);
+    let interface = |name: &str, description: &str| Interface {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        speed: None,
+    };
+    let interfaces = [
+        interface("senders", "the device of the hosts that flows are sent from"),
+        interface("receivers", "the device of the hosts that flows are received at"),
+    ];
+    write_header(&mut file, LinkType::Ipv4, concat!("cwnd ", env!("CARGO_PKG_VERSION")), &interfaces)?;
+    for Packet { end, time, length, bytes } in from {
+        write_packet(&mut file, end as u32, began + time, &bytes, length, None)?;
+    }
+    file.flush()?;
+    file.get_ref().sync_all()
+}
