@@ -3,6 +3,8 @@
 mod algorithms;
 mod bad_input;
 mod compare;
+#[cfg(target_os = "linux")]
+mod lab;
 mod recording;
 mod report;
 mod reproduce;

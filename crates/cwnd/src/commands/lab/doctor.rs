@@ -3,7 +3,6 @@
 use crate::{failure::Failure, output, output::json};
 use clap::Args;
 use cwnd_lab::host;
-use cwnd_report::table::{Align, Table};
 use serde::Serialize;
 
 /// The flags.
@@ -59,21 +58,21 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 }
 
 fn text(report: &Report) -> String {
-    let columns = [("", Align::Left), ("", Align::Left), ("", Align::Left)];
-    let mut table = Table::new(columns).indent(2);
-    table.row(["ok", "kernel", &report.kernel]);
+    const INDENT: usize = 11;
+    let mut text = format!("\n  ok       kernel: {}\n", report.kernel);
     for Finding { what, found, good, optional } in &report.findings {
         let mark = match (good, optional) {
             (true, _) => "ok",
             (false, true) => "without",
             (false, false) => "MISSING",
         };
-        table.row([mark, what, found]);
+        let lines = output::wrapped(&format!("{what}: {found}"), INDENT);
+        text += &format!("  {mark:<8} {}", lines.trim_start());
     }
-    let mut text = format!("\n{table}\n");
+    text += "\n";
     if !report.cleaned_up.is_empty() {
         text +=
-            &format!("  taken away, left by a process that was killed: {}\n", report.cleaned_up.join(", "));
+            &format!("  Taken away, left by a process that was killed: {}\n", report.cleaned_up.join(", "));
     }
     if report.works {
         text += "  Networks can be emulated here; `cwnd lab bench` measures how well.\n\n";

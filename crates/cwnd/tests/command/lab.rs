@@ -1,0 +1,131 @@
+//! `cwnd lab`, as its users meet it. What needs root says so and passes without.
+
+use super::{cwnd, text};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+fn stdout(output: &Output) -> String {
+    text(&output.stdout)
+}
+
+fn stderr(output: &Output) -> String {
+    text(&output.stderr)
+}
+
+/// Whether networks can be emulated here, and whose turn it is: namespaces have names here.
+fn works() -> bool {
+    let missing = cwnd_lab::host::missing();
+    if !missing.is_empty() {
+        println!("SKIPPED, no network was emulated: {}", missing.join("; "));
+    }
+    missing.is_empty()
+}
+
+#[test]
+fn the_doctor_tells_what_there_is() {
+    let output = cwnd(&["lab", "doctor", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["works"].as_bool(), Some(output.status.success()));
+    let findings = report["findings"].as_array().unwrap();
+    let what: Vec<&str> = findings.iter().filter_map(|finding| finding["what"].as_str()).collect();
+    for wanted in ["root", "TUN devices", "network namespaces", "iproute2"] {
+        assert!(what.contains(&wanted), "{what:?}");
+    }
+}
+
+#[test]
+fn wrong_flags_say_what_would_be_right() {
+    for (arguments, wanted) in [
+        (&["lab", "link", "--rate", "fast"][..], "fast"),
+        (&["lab", "link", "--name", "a/b"], "cannot be a name"),
+        (&["lab", "link", "--per", "0.1", "--loss", "gilbert-elliott:to_bad=1e-4,to_good=0.1"], "--loss"),
+        (&["lab", "shell", "no-such.toml"], "no-such.toml"),
+    ] {
+        let output = cwnd(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(wanted), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_link_is_found_by_name_and_leaves_nothing_even_when_killed() {
+    if !works() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let pcap = folder.path().join("link.pcapng");
+    let name = format!("cwnd-command-{}", std::process::id());
+    let there = || fs::exists(format!("/run/netns/{name}-a")).unwrap();
+    let start = |more: &[&str]| {
+        let child = Command::new(env!("CARGO_BIN_EXE_cwnd"))
+            .args(["lab", "link", "--rate", "10 Mbit/s", "--rtt", "20 ms", "--name", &name])
+            .args(more)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let begin = Instant::now();
+        while !there() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "there is no {name}-a");
+            thread::sleep(Duration::from_millis(20));
+        }
+        // The second name comes after the first.
+        thread::sleep(Duration::from_millis(200));
+        child
+    };
+    let link = start(&["--duration", "2 s", "--pcap", pcap.to_str().unwrap()]);
+    let sent = Command::new("ip")
+        .args(["netns", "exec", &format!("{name}-a"), "bash", "-c"])
+        .arg("for i in 1 2 3; do echo hello > /dev/udp/198.19.0.1/9; done")
+        .status()
+        .unwrap();
+    assert!(sent.success());
+    let ended = link.wait_with_output().unwrap();
+    let shown = stdout(&ended);
+    assert!(ended.status.success() && shown.contains("198.19.0.1"), "{shown}");
+    // link, rate and its unit, packets
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let line =
+        shown.lines().map(words).find(|words| words.first().is_some_and(|first| first == "bottleneck"));
+    assert_eq!(line.expect("a line of the link")[3], "3", "{shown}");
+    assert!(!there());
+    // What comes back says that nobody listens.
+    assert!(fs::metadata(&pcap).unwrap().len() > 248 + 3 * 60);
+
+    let mut link = start(&[]);
+    link.kill().unwrap();
+    link.wait().unwrap();
+    assert!(there(), "a name outlives a process that is killed");
+    let doctor = cwnd(&["lab", "doctor"]);
+    assert!(stdout(&doctor).contains(&format!("{name}-a")), "{}", stdout(&doctor));
+    assert!(!there());
+}
+
+#[test]
+fn a_program_runs_in_the_network_of_a_study() {
+    if !works() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let study = folder.path().join("study.toml");
+    fs::write(
+        &study,
+        "title = \"t\"\nquestion = \"q\"\n[scenario]\nalgorithm = \"cubic\"\nstack = \"linux\"\nrate = \"10 Mbit/s\"\nrtt = \"10 ms\"\n\
+         duration = \"1 s\"\n[run]\nmetrics = [\"throughput_bps\"]\n",
+    )
+    .unwrap();
+    let shell = |more: &[&str]| {
+        let mut arguments = vec!["lab", "shell", study.to_str().unwrap()];
+        arguments.extend(more);
+        cwnd(&arguments)
+    };
+    let output = shell(&["--", "sh", "-c", "ip -o address show cwnd0; echo to $CWND_SERVER"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("198.18.0.1/32") && text.contains("to 198.19.0.1"), "{text}");
+    let output = shell(&["--", "sh", "-c", "exit 3"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("ended with exit status: 3"), "{}", stderr(&output));
+    let output = shell(&["--", "no-such-program"]);
+    assert!(stderr(&output).contains("`no-such-program` cannot be run"), "{}", stderr(&output));
+}
