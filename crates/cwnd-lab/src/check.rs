@@ -114,15 +114,18 @@ fn check_flows(scenario: &Scenario, problem: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Real time is what it costs: it is one run at a time.
-fn cost(scenario: &Scenario) -> Cost {
-    let seconds = scenario.duration.as_secs_f64();
-    let bottleneck = &scenario.network.links[scenario.network.bottleneck];
-    let size = f64::from(scenario.stack.full_packet());
-    let a_second = match bottleneck.rate {
+/// Full packets that cross a scenario's bottleneck in a second; none where its rate is unlimited.
+fn packets_a_second(scenario: &Scenario) -> f64 {
+    match scenario.network.links[scenario.network.bottleneck].rate {
         Rate::UNLIMITED => 0.0,
-        rate => rate.0 as f64 / 8.0 / size,
-    };
+        rate => rate.0 as f64 / 8.0 / f64::from(scenario.stack.full_packet()),
+    }
+}
+
+/// Full packets that its queues and lines may hold, about.
+pub fn packets_held(scenario: &Scenario) -> f64 {
+    let size = f64::from(scenario.stack.full_packet());
+    let a_second = packets_a_second(scenario);
     let held = scenario.network.links.iter().map(|link| {
         let queue = match link.queue.limit {
             QueueLimit::Packets(packets) => f64::from(packets),
@@ -131,9 +134,16 @@ fn cost(scenario: &Scenario) -> Cost {
         };
         queue + a_second * link.delay.as_secs_f64()
     });
+    held.sum()
+}
+
+/// Real time is what it costs: it is one run at a time.
+fn cost(scenario: &Scenario) -> Cost {
+    let seconds = scenario.duration.as_secs_f64();
+    let size = f64::from(scenario.stack.full_packet());
     Cost {
-        packets: 2.0 * a_second * seconds,
+        packets: 2.0 * packets_a_second(scenario) * seconds,
         cpu_s: seconds,
-        memory: held.sum::<f64>() * (size + PACKET_MEMORY) + 64e6,
+        memory: packets_held(scenario) * (size + PACKET_MEMORY) + 64e6,
     }
 }

@@ -12,4 +12,5 @@ pub use account::{Accounts, FlowCounts};
 pub use drive::{Clock, Counts, Drive, End, Plan, Record, Snapshot, Watcher};
 pub use lateness::RateMeter;
 pub use net::{LinkCounts, Net};
+pub use pool::Pool;
 pub use thread::Emulator;

@@ -1,7 +1,8 @@
 //! A network that stays up for other programs.
 
+use crate::check;
 use crate::drops::Drops;
-use crate::emulator::{Accounts, Clock, Drive, Emulator, Net, Plan, RateMeter, Snapshot, Watcher};
+use crate::emulator::{Accounts, Clock, Drive, Emulator, Net, Plan, Pool, RateMeter, Snapshot, Watcher};
 use crate::ends::{ETHERNET, Ends, Settings};
 use crate::namespace::Namespace;
 use cwnd_scenario::{Rate, Scenario};
@@ -69,6 +70,9 @@ impl Testbed {
     }
 }
 
+/// Memory is prepared for so many packets at most: 100 MB.
+const MOST_PREPARED: usize = 1 << 16;
+
 /// The emulator of a scenario's network, whose time zero is `origin` on the clock.
 pub fn drive(
     scenario: &Scenario,
@@ -88,5 +92,7 @@ pub fn drive(
     let steady = bottleneck.schedule.is_none() && bottleneck.rate != Rate::UNLIMITED;
     let in_order = bottleneck.effects.jitter.is_none_or(|jitter| !jitter.reorders);
     let meter = (steady && in_order).then(|| RateMeter::new(bottleneck.rate.0));
-    Drive::new(net, accounts, scenario.flows.len(), settings.mtu as usize, tuns, clock, meter, plan, watcher)
+    let held = (check::packets_held(scenario) as usize).min(MOST_PREPARED);
+    let pool = Pool::new(settings.mtu as usize, held);
+    Drive::new(net, accounts, scenario.flows.len(), pool, tuns, clock, meter, plan, watcher)
 }

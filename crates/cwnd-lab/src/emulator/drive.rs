@@ -216,14 +216,13 @@ impl Observer for Outside {
 }
 
 impl Drive {
-    /// An emulator of this network between the devices of the senders' and the receivers' namespace; packets are of at most
-    /// `mtu` bytes. `meter` measures the bottleneck's rate.
+    /// An emulator of this network between the devices of the senders' and the receivers' namespace. `meter` measures the bottleneck's rate.
     #[allow(clippy::too_many_arguments)] // all that it is made of, once
     pub fn new(
         net: Net,
         accounts: Accounts,
         flows: usize,
-        mtu: usize,
+        pool: Pool,
         tuns: [Tun; 2],
         clock: Clock,
         meter: Option<RateMeter>,
@@ -242,7 +241,7 @@ impl Drive {
         let flows = flows as u32;
         Drive {
             net,
-            pool: Pool::new(mtu),
+            pool,
             outside,
             flows,
             clock,

@@ -57,18 +57,29 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// For packets of at most `stride` bytes.
-    pub fn new(stride: usize) -> Pool {
-        Pool { stride, chunks: Vec::new(), metas: Vec::new(), free: Vec::new() }
+    /// For packets of at most `stride` bytes. So many can be under way before more memory is asked for, which would hold
+    /// everything up.
+    pub fn new(stride: usize, packets: usize) -> Pool {
+        let mut pool = Pool { stride, chunks: Vec::new(), metas: Vec::new(), free: Vec::new() };
+        (0..packets.div_ceil(CHUNK)).for_each(|_| pool.grow());
+        pool
+    }
+
+    fn grow(&mut self) {
+        /// Memory is there only once something has been written to it, a page at a time.
+        const PAGE: usize = 4096;
+        let mut chunk = vec![0; CHUNK * self.stride].into_boxed_slice();
+        chunk.iter_mut().step_by(PAGE).for_each(|byte| *std::hint::black_box(byte) = 1);
+        self.chunks.push(chunk);
+        let first = self.metas.len();
+        self.metas.resize(first + CHUNK, Meta::default());
+        self.free.extend((first..first + CHUNK).rev().map(|slot| slot as Slot));
     }
 
     /// A place for a packet; its bytes are those of whatever was there.
     pub fn take(&mut self) -> Slot {
         if self.free.is_empty() {
-            let first = self.metas.len();
-            self.chunks.push(vec![0; CHUNK * self.stride].into_boxed_slice());
-            self.metas.resize(first + CHUNK, Meta::default());
-            self.free.extend((first..first + CHUNK).rev().map(|slot| slot as Slot));
+            self.grow();
         }
         self.free.pop().expect("there is one now")
     }
@@ -123,7 +134,7 @@ mod tests {
 
     #[test]
     fn places_are_their_own_and_used_again() {
-        let mut pool = Pool::new(100);
+        let mut pool = Pool::new(100, 0);
         let slots: Vec<Slot> = (0..3000).map(|_| pool.take()).collect();
         for &slot in &slots {
             pool.room(slot)[..4].copy_from_slice(&slot.to_le_bytes());

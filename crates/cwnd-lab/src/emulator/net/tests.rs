@@ -45,7 +45,7 @@ impl Case {
     fn new(links: Vec<LinkSpec>, ways: Vec<Vec<u32>>) -> Case {
         let network = Network { nodes: vec!["a".into(), "b".into()], links, bottleneck: 0 };
         let net = Net::new(&network, ways, 1500, 0, 0, 1);
-        Case { net, pool: Pool::new(2048), diary: Diary::default(), now: 0 }
+        Case { net, pool: Pool::new(2048, 0), diary: Diary::default(), now: 0 }
     }
 
     fn enter(&mut self, at: u64, way: Way, length: u32) {
