@@ -303,3 +303,44 @@ fn says_what_it_does_not_run() {
     let text = refused(&|asked| asked.duration = Time::ZERO);
     assert!(text.contains("duration"), "{text}");
 }
+
+#[cfg(feature = "load")]
+#[test]
+fn what_the_kernel_lacks_is_loaded_for_the_run() {
+    let Some(_turn) = turn() else { return };
+    let missing = cwnd_kernel::load::missing();
+    if !missing.is_empty() {
+        println!("SKIPPED, nothing was loaded: {}", missing.join("; "));
+        return;
+    }
+    let elastic = FlowSpec { algorithm: "elastic:beta=0.8".parse().unwrap(), ..flow("elastic") };
+    let outcome = run(&scenario(20, 20, 33, 3, vec![elastic, flow("cubic")]));
+    let rates: Vec<u64> = outcome.flows.iter().map(|flow| flow.wire_bytes_received).collect();
+    assert!(rates.iter().all(|bytes| *bytes > 500_000), "{rates:?}");
+    assert!(!host::available().iter().any(|name| name == "cwnd_elastic"), "{:?}", host::available());
+
+    // DCTCP asks for ECN itself, and wants its own echo of marks at the other end.
+    let mut asked = scenario(50, 10, 400, 3, vec![flow("dctcp")]);
+    asked.network.links[0].queue.ecn_threshold = Some(20);
+    let outcome = run(&asked);
+    let dctcp = &outcome.flows[0];
+    assert!(dctcp.packets_marked > 0 && dctcp.packets_dropped == 0, "{dctcp:?}");
+    let waiting = outcome.links[0].waiting_integral / 3.0;
+    assert!(
+        (2.0..60.0).contains(&waiting),
+        "{waiting} packets wait on the average, and 20 are the threshold"
+    );
+
+    let text = |spec: &str| {
+        let mut asked = scenario(20, 20, 33, 1, vec![flow("reno")]);
+        asked.flows[0].algorithm = spec.parse().unwrap();
+        asked.flows.push(flow("elastic"));
+        Lab::default().check(&asked).unwrap_err()[0].to_string()
+    };
+    assert!(
+        text("elastic:beta=0.9").contains("the kernel has one of a name at a time"),
+        "{}",
+        text("elastic:beta=0.9")
+    );
+    assert!(text("elastic:beta=7").contains("beta"), "{}", text("elastic:beta=7"));
+}

@@ -239,16 +239,7 @@ impl Drive {
             watcher,
         };
         let flows = flows as u32;
-        Drive {
-            net,
-            pool,
-            outside,
-            flows,
-            clock,
-            plan,
-            record: Record::default(),
-            wakings: (0, 0),
-        }
+        Drive { net, pool, outside, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
     }
 
     /// Run until the plan's end, or until it is told to stop.
