@@ -3,6 +3,7 @@
 //! - [`plot`]: line figures as self-contained SVG, and the figure of windows and queues over time;
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
+//! - [`doubts`]: runs over an emulated network that are not to be believed, and why;
 //! - [`descriptive`]: tables of what algorithms are, from the registry;
 //! - [`table`]: aligned columns of text;
 //! - [`topology`]: the picture of a network;
@@ -10,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod descriptive;
+pub mod doubts;
 mod estimate;
 pub mod figures;
 mod made_by;

@@ -1,7 +1,10 @@
 //! What came of a study, in some lines.
 
 use super::progress::duration;
-use cwnd_report::table::{Align, Table};
+use cwnd_report::{
+    doubts,
+    table::{Align, Table},
+};
 use cwnd_study::{
     ClaimTest, Expectation, Results,
     claims::{self, Verdict},
@@ -34,6 +37,7 @@ pub fn text(
     if !ran.failures.is_empty() {
         text.push('\n');
     }
+    text += &doubted(results);
     if !results.study.claims.is_empty() {
         text += &format!("{}\n", verdicts(results));
     }
@@ -41,6 +45,27 @@ pub fn text(
         text += &format!("  report in {}\n", page.display());
     }
     text + &format!("  results in {}\n\n", directory.display())
+}
+
+/// How many runs are not to be believed, and why, if any are.
+fn doubted(results: &Results) -> String {
+    let emulated = results.runs.iter().filter(|run| run.emulation.is_some()).count();
+    let doubted = doubts::runs(results);
+    if doubted.is_empty() {
+        return String::new();
+    }
+    let are = if doubted.len() == 1 { "is" } else { "are" };
+    let mut text =
+        format!("  (!) {} of {emulated} runs by the kernel {are} not to be believed:\n", doubted.len());
+    let reasons = doubts::reasons(doubted);
+    for (why, places) in reasons.iter().take(MOST_FAILURES) {
+        let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
+        text += &format!("      {}{more}: {why}\n", doubts::place(results, places[0]));
+    }
+    if reasons.len() > MOST_FAILURES {
+        text += &format!("      … and {} more reasons\n", reasons.len() - MOST_FAILURES);
+    }
+    text + "\n"
 }
 
 fn what_was_run(plan: &Plan, ran: &Ran, jobs: usize) -> String {
