@@ -3,7 +3,7 @@
 use crate::{failure::Failure, interrupt};
 use clap::ValueEnum;
 use cwnd_sim::Simulator;
-use cwnd_study::{EngineKind, Engines, SharedEngine};
+use cwnd_study::{EngineKind, Engines, SharedEngine, Study};
 use std::sync::{Arc, atomic::AtomicBool};
 
 /// `--engine`.
@@ -28,8 +28,15 @@ impl From<EngineName> for EngineKind {
 /// An engine for each kind of cells, or why there is none here. Those in real time end their runs when the
 /// [flag](interrupt::flag) is set.
 pub fn all() -> Engines {
-    let laboratory = laboratory(interrupt::flag()).and_then(|laboratory| host().map(|()| laboratory));
-    Engines::new(Arc::new(Simulator), laboratory)
+    Engines::new(Arc::new(Simulator), laboratory(interrupt::flag()))
+}
+
+/// The engines that a study needs: of others nobody looks whether they are there.
+pub fn of_study(study: &Study) -> Engines {
+    match study.engines().contains(&EngineKind::Kernel) {
+        true => all(),
+        false => Engines::new(Arc::new(Simulator), Err("no cell of the study is for it".to_owned())),
+    }
 }
 
 /// The engine of a kind.
@@ -44,35 +51,18 @@ pub fn engine(kind: EngineKind) -> Result<SharedEngine, Failure> {
     }
 }
 
-/// The laboratory of real kernels, which ends a run when `stop` is set. This is the only place that knows it.
-fn laboratory(_stop: Arc<AtomicBool>) -> Result<SharedEngine, String> {
-    Err("this cwnd was built without the laboratory of real kernels; `--engine sim` simulates".to_owned())
-}
-
-/// Whether this machine can run it at all.
+/// The laboratory of real kernels, which ends a run when `stop` is set, or why this machine cannot have one.
 #[cfg(target_os = "linux")]
-fn host() -> Result<(), String> {
-    use std::{fs, os::unix::fs::MetadataExt, path::Path};
-    let user =
-        fs::metadata("/proc/self").map_err(|error| format!("who runs this cannot be told: {error}"))?;
-    able(user.uid(), Path::new("/dev/net/tun").exists())
+fn laboratory(stop: Arc<AtomicBool>) -> Result<SharedEngine, String> {
+    match cwnd_lab::host::missing().as_slice() {
+        [] => Ok(Arc::new(cwnd_lab::Lab::new(stop))),
+        missing => Err(format!("this machine cannot run real kernels: {}", missing.join("; "))),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn host() -> Result<(), String> {
+fn laboratory(_: Arc<AtomicBool>) -> Result<SharedEngine, String> {
     Err(format!("real kernels are run on Linux alone, and this is {}", std::env::consts::OS))
-}
-
-/// Whether a user of this number can run it, on a machine that makes network devices or not.
-#[cfg(target_os = "linux")]
-fn able(user: u32, makes_devices: bool) -> Result<(), String> {
-    match (user, makes_devices) {
-        (0, true) => Ok(()),
-        (0, false) => Err("real kernels need network devices, and there is no /dev/net/tun: `modprobe tun` \
-                           makes it, or a container that lets it in (`--device /dev/net/tun`)"
-            .to_owned()),
-        _ => Err("real kernels need network namespaces, and root to make them: run it with sudo".to_owned()),
-    }
 }
 
 #[cfg(test)]
@@ -86,13 +76,5 @@ mod tests {
         assert!(engine(EngineKind::Sim).is_ok());
         // Whether there is a laboratory is up to the machine; that it says so is not.
         assert_eq!(engine(EngineKind::Kernel).is_err(), engines.why_not(EngineKind::Kernel).is_some());
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn what_a_machine_lacks_is_told() {
-        assert_eq!(able(0, true), Ok(()));
-        assert!(able(1_000, true).unwrap_err().contains("sudo"));
-        assert!(able(0, false).unwrap_err().contains("/dev/net/tun"));
     }
 }

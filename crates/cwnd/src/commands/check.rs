@@ -71,7 +71,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         plot::check_writable(path).map_err(|error| Failure::bad_input(format!("--topology: {error}")))?;
     }
     let cell = cell(&study, flags.cell.as_deref())?;
-    let cost = cost(&engines::all(), &study)?;
+    let cost = cost(&engines::of_study(&study), &study)?;
     let jobs = flags.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     output::print(&text(&study, &cost, jobs))?;
     match &flags.topology {
@@ -125,7 +125,7 @@ pub struct StudyCost {
     longest_s: f64,
     /// How many are in real time, and their seconds by the clock.
     real: (u64, f64),
-    /// Why the engine of these is not there, if it is not.
+    /// Why some of these cannot be done here, if they cannot.
     why_not: Option<String>,
     /// Bytes of the largest run.
     memory: f64,
@@ -133,10 +133,10 @@ pub struct StudyCost {
     disk: f64,
 }
 
-/// The cost of all runs. Runs for an engine that is not there last as long as their scenarios.
+/// The cost of all runs. Runs of the kernel that cannot be done here last as long as their scenarios.
 ///
 /// # Errors
-/// What an engine does not take, cell by cell.
+/// What the simulator does not take, cell by cell.
 pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
     let mut total = StudyCost::default();
     let mut problems: Vec<Problem> = Vec::new();
@@ -149,14 +149,15 @@ pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
             }
             let scenario = study.scenario(cell, repeat);
             let kind = study.cells[cell].engine;
-            let cost = match engines.why_not(kind) {
-                None => engines.of(kind).check(&scenario),
-                Some(why) => {
-                    total.why_not = Some(why.to_owned());
-                    let wall_s = scenario.duration.as_secs_f64();
-                    Ok(Cost { packets: 0.0, cpu_s: 0.0, wall_s, memory: 0.0 })
-                }
-            };
+            let mut cost = engines.of(kind).check(&scenario);
+            if let (Err(found), true) = (&cost, kind.is_real_time()) {
+                // What this machine's kernel can do says nothing of the file.
+                let why = engines.why_not(kind).map(str::to_owned);
+                let why = why.unwrap_or_else(|| run::refusal(study, cell, found));
+                total.why_not.get_or_insert(why);
+                let wall_s = scenario.duration.as_secs_f64();
+                cost = Ok(Cost { packets: 0.0, cpu_s: 0.0, wall_s, memory: 0.0 });
+            }
             match cost {
                 Ok(cost) => total.add(kind, &scenario, &cost, f64::from(count), traced),
                 Err(found) => problems.extend(found.into_iter().map(|problem| Problem {
@@ -307,7 +308,7 @@ mod tests {
              [[axes]]\nname = \"v\"\nkey = \"algorithm\"\nvalues = [\"cubic\", \"elastic\"]\n\
              [[axes]]\nname = \"b\"\nkey = \"buffer\"\nvalues = [5, 50]\n[[skip]]\nv = \"elastic\"\nb = 5",
         );
-        let Ok(cost) = cost(&engines::all(), &study) else { panic!("it can be run") };
+        let Ok(cost) = cost(&engines::of_study(&study), &study) else { panic!("it can be run") };
         assert_eq!((cost.runs, cost.traced, cost.sampled), (15, 4, 4));
         // 15 runs of one flow, and 4 x 101 samples of it and of six queues.
         assert_eq!(cost.disk, 15.0 * 1_100.0 + 4.0 * 101.0 * (20.0 + 12.0));
@@ -326,7 +327,7 @@ mod tests {
             "[scenario]\nalgorithm = \"cubic\"\n[trace]\nsample = \"1 us\"\n\
              [[axes]]\nname = \"d\"\nkey = \"duration\"\nvalues = [\"1 s\", \"100 s\"]",
         );
-        let Err(failure) = cost(&engines::all(), &study) else { panic!("it is refused") };
+        let Err(failure) = cost(&engines::of_study(&study), &study) else { panic!("it is refused") };
         let failure = format!("{failure:?}");
         assert!(failure.contains("sample (100 s)") && !failure.contains("(1 s)"), "{failure}");
     }

@@ -5,7 +5,7 @@ mod progress;
 mod scale;
 mod summary;
 
-pub use complete::{Prepared, possible};
+pub use complete::{Prepared, possible, refusal};
 pub use progress::{duration, running};
 pub use scale::Scale;
 pub use summary::number;

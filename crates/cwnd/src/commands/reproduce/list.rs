@@ -73,7 +73,7 @@ fn covers(study: &Study) -> String {
 }
 
 fn cost(study: &Study, out: &Path) -> Result<Cost, Failure> {
-    let engines = engines::all();
+    let engines = engines::of_study(study);
     let cost = check::cost(&engines, study)?;
     let directory = Places::new(out, study.scale()).runs(&study.name);
     // What cannot be read has not been run as far as anybody can tell.

@@ -29,7 +29,7 @@ impl Prepared {
     /// # Errors
     /// If an engine does not take the study, or is not there, or the directory is not for it.
     pub fn new(study: Study, directory: PathBuf, command: String) -> Result<Prepared, Failure> {
-        let engines = engines::all();
+        let engines = engines::of_study(&study);
         // Before anything is written.
         runner::check(&engines, &study, MOST_MEMORY).map_err(|error| refused(&study, &error))?;
         let failed = |error| Failure::store(&error);
@@ -77,25 +77,31 @@ impl Prepared {
     }
 }
 
-/// What of a study can be run here. At the sample scale, which machines check at every change, cells for an engine that is
-/// not there are left out, loudly; none if that is all of them. At the other scales they stay, and are refused.
+/// What of a study can be run here. At the sample scale, which machines check at every change, the kernel's cells are left
+/// out, loudly, where it does not take them; none if that is all of them. At the other scales they stay, and are refused.
 pub fn possible(study: Study) -> Option<Study> {
-    let engines = engines::all();
-    let absent: Vec<(EngineKind, &str)> = (study.engines().into_iter())
-        .filter_map(|kind| Some((kind, engines.why_not(kind)?)))
-        .filter(|_| study.scale() == RunScale::Sample)
-        .collect();
-    let [(kind, why)] = absent.as_slice() else { return Some(study) };
-    let cells = study.cells.iter().filter(|cell| cell.engine == *kind).count();
-    eprintln!(
-        "SKIPPED: {}: {cells} of {} cells, those for {}: {why}",
-        study.name,
-        study.cells.len(),
-        kind.title()
-    );
-    let others = EngineKind::ALL.into_iter().find(|other| other != kind)?;
-    // A study whose engine was chosen by the command has no axis that could be cut.
-    if study.engines() == [*kind] { None } else { study.on_engine(others).ok() }
+    if study.scale() != RunScale::Sample {
+        return Some(study);
+    }
+    let engines = engines::of_study(&study);
+    let of_kernel = |cell: &usize| study.cells[*cell].engine == EngineKind::Kernel;
+    let cells: Vec<usize> = (0..study.cells.len()).filter(of_kernel).collect();
+    let refused = |cell: &usize| {
+        let problems = engines.of(EngineKind::Kernel).check(&study.scenario(*cell, 0)).err()?;
+        let why = engines.why_not(EngineKind::Kernel).map(str::to_owned);
+        Some(why.unwrap_or_else(|| refusal(&study, *cell, &problems)))
+    };
+    let Some(why) = cells.iter().find_map(refused) else { return Some(study) };
+    let (cells, all) = (cells.len(), study.cells.len());
+    eprintln!("SKIPPED: {}: {cells} of {all} cells, those for the kernel: {why}", study.name);
+    if cells == all { None } else { study.on_engine(EngineKind::Sim).ok() }
+}
+
+/// Why an engine does not take a cell: the first thing that is wrong.
+pub fn refusal(study: &Study, cell: usize, problems: &[Problem]) -> String {
+    let first = problems.first().map(Problem::to_string).unwrap_or_default();
+    let label = study.cell_label(cell);
+    if label.is_empty() { first } else { format!("{first} (in `{label}`)") }
 }
 
 fn kept(study: &Study, plan: &Plan, command: String) -> KeptStudy {

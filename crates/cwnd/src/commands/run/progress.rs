@@ -99,12 +99,10 @@ fn rest(status: &Status) -> String {
 /// The run in real time that is on, and how far it is.
 pub fn running(status: &Status, cells: &[String]) -> String {
     let Some(running) = &status.running else { return String::new() };
-    let cell = match cells.get(running.cell).map(String::as_str) {
-        None | Some("") => String::new(),
-        Some(label) => format!(" {label}"),
-    };
+    let cell = cells.get(running.cell).filter(|label| !label.is_empty());
+    let cell = cell.map(|label| format!("{label}, ")).unwrap_or_default();
     let (elapsed, expected) = (running.elapsed.as_secs(), running.expected.as_secs_f64().ceil());
-    format!("; on {}:{cell}, repeat {}, {elapsed} of {expected} s", running.engine, running.repeat + 1)
+    format!("; on {}: {cell}repeat {}, {elapsed} of {expected} s", running.engine, running.repeat + 1)
 }
 
 fn announcement(study: &Study, plan: &Plan, jobs: usize) -> String {
@@ -142,6 +140,23 @@ pub fn duration(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cwnd_study::runner::Running;
+
+    #[test]
+    fn a_run_in_real_time_does_not_look_dead() {
+        let on = Running {
+            engine: EngineKind::Kernel,
+            cell: 1,
+            repeat: 0,
+            elapsed: Duration::from_millis(34_900),
+            expected: Duration::from_secs(100),
+        };
+        let status = Status { running: Some(on), ..Status::default() };
+        let cells = ["20 ms".to_owned(), "80 ms".to_owned()];
+        assert_eq!(running(&status, &cells), "; on kernel: 80 ms, repeat 1, 34 of 100 s");
+        assert_eq!(running(&status, &["".to_owned(), "".to_owned()]), "; on kernel: repeat 1, 34 of 100 s");
+        assert_eq!(running(&Status::default(), &cells), "");
+    }
 
     #[test]
     fn durations() {
