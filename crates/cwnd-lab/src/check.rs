@@ -144,6 +144,7 @@ fn cost(scenario: &Scenario) -> Cost {
     Cost {
         packets: 2.0 * packets_a_second(scenario) * seconds,
         cpu_s: seconds,
+        wall_s: seconds,
         memory: packets_held(scenario) * (size + PACKET_MEMORY) + 64e6,
     }
 }

@@ -6,7 +6,7 @@ use cwnd_study::{Formula, Study};
 
 /// The ratios of a part to its whole, which are shown in per cent. The other metrics without a unit are indices and
 /// counts.
-const SHARES: [&str; 13] = [
+const SHARES: [&str; 16] = [
     "utilisation",
     "loss_ratio",
     "drop_ratio",
@@ -20,6 +20,9 @@ const SHARES: [&str; 13] = [
     "bandwidth_stolen_rate",
     "harm",
     "harm_of_less",
+    "emulation_rate_error",
+    "cpu_steal",
+    "believable",
 ];
 
 /// A metric, as figures and tables show it.

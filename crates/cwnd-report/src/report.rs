@@ -10,6 +10,7 @@
 mod claim_unit;
 mod claims;
 mod digest;
+mod engines;
 mod facts;
 mod figures;
 mod findings;
@@ -21,6 +22,7 @@ mod samples;
 mod tables;
 mod theme;
 
+use crate::engines::pairs;
 use crate::figures::traces::Traces;
 use crate::series::Looks;
 use cwnd_study::Results;
@@ -46,10 +48,14 @@ pub fn html_with(results: &Results, traces: &Traces) -> String {
         let (body, entries) = tables::section(results);
         page.section_with("tables", "Tables", &body, entries);
     }
+    let pairs = pairs(study);
+    if !pairs.is_empty() {
+        page.section("engines", "Engines side by side", &engines::section(results, traces, &pairs));
+    }
     if !study.notes.is_empty() {
         page.section("notes", "Notes", &html::paragraphs(&study.notes.join("\n\n")));
     }
-    page.section("scenario", "The scenario", &facts::section(study));
+    page.section("scenario", "The scenario", &facts::section(results));
     page.section("provenance", "How it was made", &provenance::section(results));
     page.finish()
 }

@@ -22,6 +22,8 @@ pub struct Cost {
     pub packets: f64,
     /// CPU seconds.
     pub cpu_s: f64,
+    /// Seconds by the clock of a run that has what it needs for itself: as `cpu_s`, but for an engine that runs in real time.
+    pub wall_s: f64,
     /// Peak memory, bytes.
     pub memory: f64,
 }

@@ -228,9 +228,11 @@ fn cost(scenario: &Scenario) -> Cost {
     let samples = scenario.sample.map_or(0.0, |every| seconds / every.as_secs_f64().max(1e-9));
     let sampled = scenario.lasting_flows();
     let columns = (4 * sampled).min(200) as f64;
+    let cpu_s = 2.0 * packets * CPU_PER_PACKET;
     Cost {
         packets: 2.0 * packets,
-        cpu_s: 2.0 * packets * CPU_PER_PACKET,
+        cpu_s,
+        wall_s: cpu_s,
         // A packet stands in a ring (which doubles) and in a queue's departures; a flow has its state.
         memory: standing * 128.0
             + scenario.flows.len() as f64 * 16_384.0

@@ -7,7 +7,7 @@
 
 use cwnd_scenario::{Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Scenario, Time};
 use cwnd_study::{
-    KeptStudy, Provenance, Results, Store, Study,
+    Engines, KeptStudy, Provenance, Results, Store, Study,
     runner::{self, Limits},
 };
 use std::{
@@ -63,11 +63,11 @@ fn once(directory: &Path, flows: u32, runs: u32, jobs: usize) -> Result<Measured
          [run]\nrepeats = {runs}\n"
     );
     let study = Study::parse("overhead", "overhead.toml", &text, &|_| Ok(()))?;
-    let engine = Arc::new(Idle);
+    let engines = Engines::new(Arc::new(Idle), Err("none is needed".to_owned()));
     let mut store = Store::create(directory)?;
 
     let begin = Instant::now();
-    let plan = runner::plan(&*engine, &study, &store)?;
+    let plan = runner::plan(&engines, &study, &store)?;
     store.keep_study(&KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),
@@ -80,7 +80,7 @@ fn once(directory: &Path, flows: u32, runs: u32, jobs: usize) -> Result<Measured
 
     let begin = Instant::now();
     let limits = Limits { jobs, memory: 1e12 };
-    let ran = runner::run(&engine, &plan, &mut store, limits, &mut (), &AtomicBool::new(false))?;
+    let ran = runner::run(&engines, &plan, &mut store, limits, &mut (), &AtomicBool::new(false))?;
     let run_s = begin.elapsed().as_secs_f64();
     assert_eq!((ran.done, ran.failures.len()), (runs as usize, 0));
 
@@ -96,7 +96,7 @@ struct Idle;
 
 impl Engine for Idle {
     fn check(&self, _: &Scenario) -> Result<Cost, Vec<Problem>> {
-        Ok(Cost { packets: 1.0, cpu_s: 1e-6, memory: 1e3 })
+        Ok(Cost { packets: 1.0, cpu_s: 1e-6, wall_s: 1e-6, memory: 1e3 })
     }
 
     fn identity(&self, scenario: &Scenario) -> String {
@@ -159,6 +159,6 @@ impl Engine for Idle {
         for link in &mut links {
             link.delivered = link.arrived - link.in_flight;
         }
-        Ok(Outcome { begin: scenario.warm_up, end: scenario.duration, flows, links, trace: None })
+        Ok(Outcome { begin: scenario.warm_up, end: scenario.duration, flows, links, ..Outcome::default() })
     }
 }

@@ -12,7 +12,7 @@ pub struct RunKey(pub [u8; 32]);
 impl RunKey {
     /// The key of a scenario for an engine. The seed belongs to it, and so does the time between samples: a run
     /// with a trace is another than the same run without.
-    pub fn of(engine: &impl Engine, scenario: &Scenario) -> RunKey {
+    pub fn of(engine: &dyn Engine, scenario: &Scenario) -> RunKey {
         RunKey(Sha256::digest(engine.identity(scenario)).into())
     }
 }

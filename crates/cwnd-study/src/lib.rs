@@ -10,11 +10,12 @@
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
 //! - [`output_file`]: files that are written whole or not at all.
 //!
-//! Engines are known by their trait alone.
+//! Engines are known by their trait alone, and by what study files call them ([`EngineKind`]).
 #![forbid(unsafe_code)]
 
 pub mod claims;
 pub mod diff;
+mod engines;
 pub mod export;
 mod key;
 pub mod output_file;
@@ -31,6 +32,7 @@ mod testing;
 pub mod trace_file;
 mod traced_run;
 
+pub use engines::{EngineKind, Engines, SharedEngine};
 pub use key::RunKey;
 pub use paper::{By, Paper, Part};
 pub use results::{Provenance, Results, RunResult, RunState};

@@ -2,9 +2,10 @@
 
 use crate::store::inputs;
 use crate::{
-    KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study, metric_values, trace_file,
+    EngineKind, KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study, metric_values,
+    trace_file,
 };
-use cwnd_scenario::Trace;
+use cwnd_scenario::{Emulation, Trace};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -34,6 +35,8 @@ pub struct RunResult {
     pub state: RunState,
     /// The file of its samples, if they were recorded; [`RunResult::read_trace`] reads it.
     pub trace: Option<PathBuf>,
+    /// How well the network kept its times, if it was an emulated one.
+    pub emulation: Option<Box<Emulation>>,
 }
 
 /// What came of a run.
@@ -56,8 +59,15 @@ pub struct Provenance {
     pub commit: Option<String>,
     /// The command that makes the results again.
     pub command: String,
-    /// The engine, such as `sim`.
+    /// The engines, such as `sim`, or `sim, kernel`: [`Provenance::engines`] writes them.
     pub engine: String,
+}
+
+impl Provenance {
+    /// Engines as [`Provenance::engine`] has them.
+    pub fn engines(kinds: &[EngineKind]) -> String {
+        kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Results {
@@ -108,6 +118,7 @@ impl Results {
         for ((cell, repeat), key) in places.zip(&kept.keys) {
             let scenario = study.scenario(cell, repeat);
             let row = store.get(*key, &scenario)?;
+            let mut emulation = None;
             let (state, trace) = match row.as_ref().map(|row| &row.state) {
                 None => (RunState::Missing, None),
                 Some(StoredState::Failed(reason)) => (RunState::Failed(reason.clone()), None),
@@ -117,10 +128,11 @@ impl Results {
                 Some(StoredState::Done { outcome, sampled, trace }) => {
                     let mut metrics = metric_values(&scenario, outcome);
                     metrics.extend(sampled.clone());
+                    emulation = outcome.emulation.clone().map(Box::new);
                     (RunState::Done(metrics), trace.as_ref().map(|trace| trace.path.clone()))
                 }
             };
-            runs.push(RunResult { cell, repeat, seed: scenario.seed, state, trace });
+            runs.push(RunResult { cell, repeat, seed: scenario.seed, state, trace, emulation });
             rows.push(row);
         }
         let mut results = Results { study, runs, provenance: kept.provenance };
@@ -171,6 +183,11 @@ impl RunResult {
         self.trace.as_deref().map(trace_file::read).transpose()
     }
 
+    /// Whether its network kept its times; one that was simulated always did.
+    pub fn is_believable(&self) -> bool {
+        self.emulation.as_ref().is_none_or(|emulation| emulation.is_believable())
+    }
+
     /// A metric of this run, if it was run and has it.
     pub fn metric(&self, name: &str) -> Option<f64> {
         match &self.state {
@@ -198,5 +215,11 @@ fn kept_study(directory: &Path, kept: &KeptStudy) -> Result<Study, StoreError> {
         )?;
     study = study.at_scale(kept.scale);
     study.repeats = kept.repeats;
-    Ok(study)
+    // A study may have been run by another engine than the file says, or by one alone of those that it names.
+    match EngineKind::find(&kept.provenance.engine).filter(|engine| study.engines() != [*engine]) {
+        None => Ok(study),
+        Some(engine) => study
+            .on_engine(engine)
+            .map_err(|why| StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {why}"))),
+    }
 }

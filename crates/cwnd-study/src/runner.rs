@@ -2,20 +2,28 @@
 //!
 //! Threads take runs, the one expected to take longest first, so that at the end none has all the others wait for it;
 //! a run begins only when the memory that it may need is free. The thread that called stores what comes back, one
-//! transaction a run, and tells a [`Progress`].
+//! transaction a run, and tells a [`Progress`]. When no run of the simulator is left, those in real time are done, one at a
+//! time and with nothing beside them.
 //!
-//! When it is to stop, it stops at once: what was stored is safe, and the runs in progress are left behind. Another
-//! process may run the same study in the same store. Each notices what the other has stored; where both take up the
-//! same run, they store the same bytes.
+//! When it is to stop, it stops at once: what was stored is safe, and the simulator's runs in progress are left behind. A
+//! run in real time has made things on the machine that must go again: its engine knows of the wish to stop as well, ends
+//! the run, and is waited for; such a run counts as not done.
+//!
+//! Another process may run the same study in the same store. Each notices what the other has stored; where both take up the
+//! same run of the simulator, they store the same bytes.
 
 mod clock;
 mod panics;
 mod plan;
 mod pool;
+mod tally;
 
 pub use plan::{Plan, check, plan};
 
-use crate::store::{NewContent, NewRun, Store, StoreError, StoredTrace, encode, sampled_metrics};
+use crate::{
+    EngineKind, Engines,
+    store::{NewContent, NewRun, Store, StoreError, StoredTrace, encode, sampled_metrics},
+};
 pub use clock::Clock;
 use cwnd_scenario::{Engine, EngineError, Problem};
 use plan::Task;
@@ -30,6 +38,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use tally::Tally;
 
 /// What runs may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +50,7 @@ pub struct Limits {
 }
 
 /// How far it has come.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Status {
     /// Runs that were missing at the beginning.
     pub total: usize,
@@ -51,8 +60,25 @@ pub struct Status {
     pub failed: usize,
     /// Since the beginning.
     pub elapsed: Duration,
-    /// Until the end, about; none before the first run is stored.
+    /// Until the end, about; none before the first run of a simulator is stored, if one is to be done.
     pub left: Option<Duration>,
+    /// The run in real time that is on, if one is.
+    pub running: Option<Running>,
+}
+
+/// A run in real time that is on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Running {
+    /// What answers it.
+    pub engine: EngineKind,
+    /// Index into [`Study::cells`](crate::Study::cells).
+    pub cell: usize,
+    /// From 0.
+    pub repeat: u32,
+    /// Since it began.
+    pub elapsed: Duration,
+    /// How long it takes, about.
+    pub expected: Duration,
 }
 
 /// Is told how far it has come.
@@ -136,12 +162,14 @@ const TICK: Duration = Duration::from_millis(100);
 /// How often to look for what other processes have stored.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Does all runs of a plan, and stores each. Ends early, leaving runs in progress behind, once `stop` is true.
+/// Does all runs of a plan, and stores each. Ends early once `stop` is true, which an engine in real time must know of as
+/// well.
 ///
 /// # Errors
-/// If the store cannot be written; what was stored is safe. A run that fails is no error.
-pub fn run<E: Engine + Send + Sync + 'static>(
-    engine: &Arc<E>,
+/// If the store cannot be written; what was stored is safe, and `stop` is set if a run in real time was on. A run that
+/// fails is no error.
+pub fn run(
+    engines: &Engines,
     plan: &Plan,
     store: &mut Store,
     limits: Limits,
@@ -149,74 +177,155 @@ pub fn run<E: Engine + Send + Sync + 'static>(
     stop: &AtomicBool,
 ) -> Result<Ran, RunError> {
     let begin = Instant::now();
-    let mut tally = Tally::new(plan, limits.jobs.max(1));
-    let mut cursor = store.cursor()?;
-    let pool = Arc::new(Pool::new(plan.tasks.clone(), limits.memory));
-    let (sender, receiver) = mpsc::sync_channel(4 * limits.jobs.max(1));
-    let workers: Vec<_> = (0..limits.jobs.clamp(1, plan.tasks.len().max(1)))
-        .map(|_| {
-            let (engine, pool, sender) = (Arc::clone(engine), Arc::clone(&pool), sender.clone());
-            let directory = store.directory().to_owned();
-            panics::spawn(move || work(&*engine, &pool, &directory, &sender))
-        })
-        .collect();
-    drop(sender);
-
-    let (mut told, mut looked) = (begin, begin);
-    let result = loop {
-        let message = receiver.recv_timeout(TICK);
-        let finished = matches!(message, Err(RecvTimeoutError::Disconnected));
-        if let Ok((task, done)) = message {
-            let stored = done.and_then(|new| store.put(task.key, &new).map(|()| new));
-            match stored {
-                Ok(new) => tally.done(&task, &new),
-                Err(error) => break Err(error),
-            }
+    let jobs = limits.jobs.max(1);
+    let pool = |kind| Arc::new(Pool::new(plan.of(kind).cloned().collect(), limits.memory));
+    let pools: Vec<(EngineKind, Arc<Pool>)> = EngineKind::ALL.map(|kind| (kind, pool(kind))).into();
+    let cursor = store.cursor()?;
+    let tally = Tally::new(plan, jobs);
+    let mut session =
+        Session { store, pools, tally, cursor, begin, told: begin, looked: begin, progress, stop };
+    let mut result = Ok(());
+    for kind in EngineKind::ALL {
+        result = session.runs_of(kind, engines, if kind.is_real_time() { 1 } else { jobs });
+        if result.is_err() || session.tally.ran.stopped {
+            break;
         }
-        if finished {
-            break Ok(());
-        }
-        if looked.elapsed() >= LOOK {
-            looked = Instant::now();
-            match store.stored_since(&mut cursor) {
-                Ok(keys) => tally.by_others(&pool.remove(&keys)),
-                Err(error) => break Err(error),
-            }
-        }
-        if told.elapsed() >= TICK {
-            told = Instant::now();
-            progress.update(&tally.status(begin.elapsed()));
-        }
-        if stop.load(Ordering::Relaxed) {
-            tally.ran.stopped = true;
-            break Ok(());
-        }
-    };
-    pool.close();
-    if result.is_ok() && !tally.ran.stopped {
-        // They have nothing more to do: the channel was closed by the last of them.
-        workers.into_iter().for_each(|worker| drop(worker.join()));
     }
-    progress.update(&tally.status(begin.elapsed()));
-    tally.ran.elapsed = begin.elapsed();
-    result.map(|()| tally.ran).map_err(RunError::Store)
+    session.tell();
+    let mut ran = session.tally.ran;
+    ran.elapsed = begin.elapsed();
+    result.map(|()| ran).map_err(RunError::Store)
 }
 
-type Message = (Task, Result<NewRun, StoreError>);
+/// What the calling thread works with.
+struct Session<'a> {
+    store: &'a mut Store,
+    /// The runs that wait, for each engine.
+    pools: Vec<(EngineKind, Arc<Pool>)>,
+    tally: Tally,
+    /// What of the store has been looked at.
+    cursor: i64,
+    begin: Instant,
+    told: Instant,
+    looked: Instant,
+    progress: &'a mut dyn Progress,
+    stop: &'a AtomicBool,
+}
+
+impl Session<'_> {
+    /// Does all runs of an engine.
+    fn runs_of(&mut self, kind: EngineKind, engines: &Engines, jobs: usize) -> Result<(), StoreError> {
+        let Some(pool) = self.pools.iter().find(|(of, _)| *of == kind).map(|(_, pool)| Arc::clone(pool))
+        else {
+            return Ok(());
+        };
+        self.tally.phase(kind, self.begin.elapsed());
+        let (sender, receiver) = mpsc::sync_channel(4 * jobs);
+        let workers: Vec<_> = (0..jobs.min(pool.waiting()))
+            .map(|_| {
+                let (engine, pool, sender) =
+                    (Arc::clone(engines.of(kind)), Arc::clone(&pool), sender.clone());
+                let directory = self.store.directory().to_owned();
+                panics::spawn(move || work(&*engine, &pool, &directory, &sender))
+            })
+            .collect();
+        drop(sender);
+        let result = loop {
+            match receiver.recv_timeout(TICK) {
+                Ok(message) => {
+                    if let Err(error) = self.take(message) {
+                        break Err(error);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Err(error) = self.look() {
+                break Err(error);
+            }
+            if self.told.elapsed() >= TICK {
+                self.tell();
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                self.tally.ran.stopped = true;
+                break Ok(());
+            }
+        };
+        pool.close();
+        if kind.is_real_time() && (result.is_err() || self.tally.ran.stopped) {
+            self.stop.store(true, Ordering::Relaxed);
+            // It ends by itself now. If it was over already, it is kept.
+            for message in receiver {
+                result.as_ref().map_or(Ok(()), |()| self.take(message))?;
+            }
+            workers.into_iter().for_each(|worker| drop(worker.join()));
+        } else if result.is_ok() && !self.tally.ran.stopped {
+            // They have nothing more to do: the channel was closed by the last of them.
+            workers.into_iter().for_each(|worker| drop(worker.join()));
+        }
+        result
+    }
+
+    /// Stores what a thread has done.
+    fn take(&mut self, message: Message) -> Result<(), StoreError> {
+        match message {
+            Message::Began(task) => self.tally.began(&task),
+            Message::Done(task, done) => {
+                let new = done?;
+                let failed = matches!(new.content, NewContent::Failed(_));
+                if failed && task.engine.is_real_time() && self.stop.load(Ordering::Relaxed) {
+                    // It did not fail: it was ended.
+                    return Ok(());
+                }
+                self.store.put(task.key, &new)?;
+                self.tally.done(&task, &new);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks now and then for what other processes have stored.
+    fn look(&mut self) -> Result<(), StoreError> {
+        if self.looked.elapsed() >= LOOK {
+            self.looked = Instant::now();
+            let keys = self.store.stored_since(&mut self.cursor)?;
+            for (_, pool) in &self.pools {
+                self.tally.by_others(&pool.remove(&keys));
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) {
+        self.told = Instant::now();
+        self.progress.update(&self.tally.status(self.begin.elapsed()));
+    }
+}
+
+/// What a thread tells.
+enum Message {
+    /// A run in real time has begun.
+    Began(Task),
+    /// A run is over.
+    Done(Task, Result<NewRun, StoreError>),
+}
 
 /// What a thread does: one run after the other, until there are none or nobody listens.
-fn work(engine: &impl Engine, pool: &Pool, directory: &Path, to: &mpsc::SyncSender<Message>) {
+fn work(engine: &dyn Engine, pool: &Pool, directory: &Path, to: &mpsc::SyncSender<Message>) {
     while let Some(task) = pool.take() {
+        if task.engine.is_real_time() && to.send(Message::Began(task.clone())).is_err() {
+            return;
+        }
         let done = run_one(engine, &task, directory);
         pool.give_back(&task);
-        if to.send((task, done)).is_err() {
+        if to.send(Message::Done(task, done)).is_err() {
             return;
         }
     }
 }
 
 /// One run. Whatever goes wrong in it is a failure of this run alone; only a trace that cannot be written is more.
-fn run_one(engine: &impl Engine, task: &Task, directory: &Path) -> Result<NewRun, StoreError> {
+fn run_one(engine: &dyn Engine, task: &Task, directory: &Path) -> Result<NewRun, StoreError> {
     let scenario = task.scenario();
     let clock = Clock::start();
     let failed = |reason: String| NewRun { content: NewContent::Failed(reason), cpu_s: clock.seconds() };
@@ -239,59 +348,6 @@ fn run_one(engine: &impl Engine, task: &Task, directory: &Path) -> Result<NewRun
         None => None,
     };
     Ok(NewRun { content: NewContent::Done { counts, sampled, trace }, cpu_s })
-}
-
-/// Counts what is done.
-struct Tally {
-    ran: Ran,
-    jobs: f64,
-    /// CPU seconds that are expected of all that is not stored yet.
-    expected_left: f64,
-    /// CPU seconds that were expected of what was done here, and that it took.
-    expected: f64,
-}
-
-impl Tally {
-    fn new(plan: &Plan, jobs: usize) -> Tally {
-        Tally {
-            ran: Ran { missing: plan.tasks.len(), ..Ran::default() },
-            jobs: jobs as f64,
-            expected_left: plan.tasks.iter().map(|task| task.cost.cpu_s).sum(),
-            expected: 0.0,
-        }
-    }
-
-    fn done(&mut self, task: &Task, new: &NewRun) {
-        self.ran.done += 1;
-        self.ran.cpu_s += new.cpu_s;
-        self.expected += task.cost.cpu_s;
-        self.expected_left -= task.cost.cpu_s;
-        if let NewContent::Failed(reason) = &new.content {
-            self.ran.failures.push((task.cell, task.repeat, reason.clone()));
-        }
-    }
-
-    fn by_others(&mut self, tasks: &[Task]) {
-        self.ran.by_others += tasks.len();
-        self.expected_left -= tasks.iter().map(|task| task.cost.cpu_s).sum::<f64>();
-    }
-
-    /// The engine's estimates are upper bounds, and threads may have to share their cores: what both were worth so far is
-    /// held against what is left.
-    fn status(&self, elapsed: Duration) -> Status {
-        let worth = self.ran.cpu_s / self.expected.max(f64::MIN_POSITIVE);
-        // Runs in progress are half done, about.
-        let begun = 1.0 + 0.5 * self.jobs / self.ran.done.max(1) as f64;
-        let waiting = elapsed.as_secs_f64() * self.jobs / (self.ran.cpu_s * begun).max(f64::MIN_POSITIVE);
-        let left = self.expected_left.max(0.0) * worth / self.jobs * waiting.max(1.0);
-        Status {
-            total: self.ran.missing,
-            stored: self.ran.done + self.ran.by_others,
-            failed: self.ran.failures.len(),
-            elapsed,
-            left: (self.ran.done > 0).then(|| Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX)),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How much of a study is run: all of it, or a part that takes minutes.
 
-use crate::{Cell, Selection, Study};
+use crate::{Cell, EngineKind, Selection, Study};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
@@ -86,14 +86,58 @@ impl Study {
         if scale == RunScale::Sample {
             cells = whole.at_the_ends(&cells);
         }
-        let kept: Vec<Vec<usize>> = (0..whole.axes.len()).map(|axis| whole.points_of(&cells, axis)).collect();
-        let mut study = whole.clone();
+        let mut study = whole.keeping(&cells);
         study.repeats = if scale == RunScale::Sample { 1 } else { quick.repeats.unwrap_or(whole.repeats) };
+        study.reduced = Some(Reduced { scale, whole: Box::new(whole.clone()) });
+        study
+    }
+
+    /// The engines that answer its cells, in the order in which they are run.
+    pub fn engines(&self) -> Vec<EngineKind> {
+        let answers = |kind: &EngineKind| self.cells.iter().any(|cell| cell.engine == *kind);
+        EngineKind::ALL.into_iter().filter(answers).collect()
+    }
+
+    /// The study, at the same scale, with one engine alone: of a study that has an axis of engines the cells that are
+    /// for this one; of another all cells, whatever the file says of them.
+    ///
+    /// # Errors
+    /// The axis has no cell for it; with what would be right.
+    pub fn on_engine(&self, engine: EngineKind) -> Result<Study, String> {
+        let mut study = self.whole().clone();
+        match study.engine_axis.map(|axis| study.axes[axis].name.clone()) {
+            None => study.cells.iter_mut().for_each(|cell| cell.engine = engine),
+            Some(axis) => {
+                let its = |cell: &usize| study.cells[*cell].engine == engine;
+                let cells: Vec<usize> = (0..study.cells.len()).filter(its).collect();
+                if cells.is_empty() {
+                    return Err(format!(
+                        "the axis `{axis}` has no cell for the engine `{engine}`: add a point for it to the study"
+                    ));
+                }
+                study = study.keeping(&cells);
+            }
+        }
+        let repeats = self.repeats;
+        let mut study = study.at_scale(self.scale());
+        study.repeats = repeats;
+        match study.cells.is_empty() {
+            true => Err(format!(
+                "the {} scale leaves no cell for the engine `{engine}`: choose another --scale",
+                study.scale()
+            )),
+            false => Ok(study),
+        }
+    }
+
+    /// The study with some of its cells, and of its axes the points that any of these has.
+    fn keeping(&self, cells: &[usize]) -> Study {
+        let kept: Vec<Vec<usize>> = (0..self.axes.len()).map(|axis| self.points_of(cells, axis)).collect();
+        let mut study = self.clone();
         for (axis, kept) in study.axes.iter_mut().zip(&kept) {
             axis.points = kept.iter().map(|point| axis.points[*point].clone()).collect();
         }
-        study.cells = cells.iter().filter_map(|cell| whole.cells[*cell].among(&kept)).collect();
-        study.reduced = Some(Reduced { scale, whole: Box::new(whole.clone()) });
+        study.cells = cells.iter().filter_map(|cell| self.cells[*cell].among(&kept)).collect();
         study
     }
 
@@ -143,6 +187,6 @@ impl Cell {
     fn among(&self, kept: &[Vec<usize>]) -> Option<Cell> {
         let place = |(point, kept): (&usize, &Vec<usize>)| kept.iter().position(|kept| kept == point);
         let coordinates: Option<Vec<usize>> = self.coordinates.iter().zip(kept).map(place).collect();
-        Some(Cell { coordinates: coordinates?, scenario: self.scenario.clone() })
+        Some(Cell { coordinates: coordinates?, engine: self.engine, scenario: self.scenario.clone() })
     }
 }

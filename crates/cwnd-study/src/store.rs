@@ -86,7 +86,7 @@ pub enum StoredState {
     /// It was run.
     Done {
         /// Its counts, without samples.
-        outcome: Outcome,
+        outcome: Box<Outcome>,
         /// Metrics that were made from its samples, by name.
         sampled: BTreeMap<String, f64>,
         /// The file of its samples, if they are kept.
@@ -318,7 +318,7 @@ impl Store {
         };
         let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes).map(Box::new));
         match trace.transpose() {
-            Ok(trace) => StoredState::Done { outcome, sampled, trace },
+            Ok(trace) => StoredState::Done { outcome: Box::new(outcome), sampled, trace },
             Err(reason) => StoredState::Unusable(reason),
         }
     }

@@ -1,6 +1,6 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
-use crate::{Quick, Reduced};
+use crate::{EngineKind, Quick, Reduced};
 use cwnd_scenario::{DeliveryTrace, Scenario, Time};
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub struct Study {
     pub text: String,
     /// What differs between cells.
     pub axes: Vec<Axis>,
+    /// The axis that says which engine answers a cell, if one does: an index into `axes`.
+    pub engine_axis: Option<usize>,
     /// Every combination that is run, in the order of the axes (the last varies fastest).
     pub cells: Vec<Cell>,
     /// How many times each cell is run, at least 1. Repeat i (from 0) has seed `seed + i`.
@@ -86,6 +88,8 @@ pub enum Scale {
 pub struct Cell {
     /// For each axis the index of its point.
     pub coordinates: Vec<usize>,
+    /// What answers it.
+    pub engine: EngineKind,
     /// What is run, with the seed of the first repeat. It samples if a metric that is asked for needs samples.
     pub scenario: Scenario,
 }

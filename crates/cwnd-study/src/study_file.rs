@@ -30,7 +30,7 @@ use cwnd_scenario::{
 };
 use diagnostic::Sink;
 use inputs::Inputs;
-use keys::{FILE, RUN, SCENARIO, TRACE};
+use keys::{ENGINE, FILE, RUN, SCENARIO, TRACE};
 use reader::Fields;
 use scope::Scope;
 use std::{
@@ -142,12 +142,16 @@ fn read(
     let sink = file.sink;
     let before = sink.count();
     let scenario = file.table("scenario", &SCENARIO);
-    let base = scenario.as_ref().map(|scenario| assignment::assignments(scenario, check)).unwrap_or_default();
+    let mut base =
+        scenario.as_ref().map(|scenario| assignment::assignments(scenario, check)).unwrap_or_default();
     let network = network::network(file, check, inputs);
+    let run = file.table("run", &RUN);
+    base.extend(
+        run.as_ref().and_then(|run| assignment::assignment(&ENGINE, run.get(ENGINE.key)?, sink, check)),
+    );
     let base_is_right = sink.count() == before;
     let header = scenario.map_or(file.span.clone(), |scenario| scenario.span);
     let axes = axes::axes(file, check);
-    let run = file.table("run", &RUN);
     let (repeats, seed) = run.as_ref().map_or((1, 1), repeats_and_seed);
     let cells = axes.as_ref().filter(|_| base_is_right).and_then(|axes| {
         axes::shadowed(axes, &base, sink);
@@ -155,6 +159,9 @@ fn read(
         cells::cells(file, axes, common)
     });
     let axes_are_right = axes.is_some();
+    let sets_engine =
+        |axis: &axes::Drawn| axis.sets.iter().flatten().any(|set| set.setting.key == ENGINE.key);
+    let engine_axis = axes.as_ref().and_then(|axes| axes.iter().position(sets_engine));
     let mut study = Study {
         name: name.to_owned(),
         title: file.text("title").map(|title| title.value).unwrap_or_default(),
@@ -163,6 +170,7 @@ fn read(
         notes: file.texts("notes").into_iter().flatten().map(|note| note.value).collect(),
         text: text.to_owned(),
         axes: axes.into_iter().flatten().map(|drawn| drawn.axis).collect(),
+        engine_axis,
         cells: cells.unwrap_or_default(),
         repeats,
         seed,

@@ -1,11 +1,19 @@
-//! A study and an engine for tests: the engine takes no time, and its outcomes follow from the seed.
+//! A study and engines for tests: the one takes no time, and its outcomes follow from the seed; the other takes some, and
+//! sees whether it is alone.
 
-use crate::Study;
+use crate::{Engines, Study};
 use cwnd_scenario::{
-    Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Sample, SampleState, Scenario,
-    Time, Trace,
+    Cost, Emulation, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Sample, SampleState,
+    Scenario, Time, Trace,
 };
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
 /// Two algorithms, two buffers, three repeats.
 pub const STUDY: &str = r#"
@@ -51,12 +59,16 @@ pub struct Toy {
     pub fails_at: Option<u64>,
     /// What a run may need, bytes.
     pub memory: f64,
+    /// How long a run takes.
+    pub lasts: Duration,
+    /// How many runs are on.
+    pub on: Arc<AtomicUsize>,
 }
 
 impl Engine for Toy {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
         let packets = scenario.duration.as_secs_f64();
-        Ok(Cost { packets, cpu_s: 1e-6 * packets, memory: self.memory })
+        Ok(Cost { packets, cpu_s: 1e-6 * packets, wall_s: 1e-6 * packets, memory: self.memory })
     }
 
     fn identity(&self, scenario: &Scenario) -> String {
@@ -66,6 +78,8 @@ impl Engine for Toy {
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
         self.runs.fetch_add(1, Ordering::Relaxed);
+        let _on = On::new(&self.on);
+        thread::sleep(self.lasts);
         assert_ne!(Some(scenario.seed), self.panics_at, "the seed is bad");
         if Some(scenario.seed) == self.fails_at {
             return Err(EngineError::Failed("the seed is no good".to_owned()));
@@ -98,6 +112,77 @@ impl Engine for Toy {
             trace: scenario.sample.map(|every| trace(scenario, every)),
             emulation: None,
         })
+    }
+}
+
+/// A simulator, and no laboratory.
+pub fn simulator(engine: Arc<Toy>) -> Engines {
+    Engines::new(engine, Err("there is no laboratory here".to_owned()))
+}
+
+/// Counts a run while it is on.
+struct On<'a>(&'a AtomicUsize);
+
+impl On<'_> {
+    fn new(count: &AtomicUsize) -> On<'_> {
+        count.fetch_add(1, Ordering::SeqCst);
+        On(count)
+    }
+}
+
+impl Drop for On<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// An engine in real time, with the outcomes of [`Toy`].
+#[derive(Default)]
+pub struct ToyLab {
+    /// How many runs it has done, those that were ended included.
+    pub runs: AtomicUsize,
+    /// How long a run takes.
+    pub lasts: Duration,
+    /// Ends a run.
+    pub stop: Arc<AtomicBool>,
+    /// How many runs are on, of whatever engine.
+    pub on: Arc<AtomicUsize>,
+    /// Why what it finds is not to be believed.
+    pub doubts: Vec<String>,
+}
+
+impl Engine for ToyLab {
+    fn check(&self, _: &Scenario) -> Result<Cost, Vec<Problem>> {
+        Ok(Cost { packets: 1.0, cpu_s: 0.0, wall_s: self.lasts.as_secs_f64(), memory: 0.0 })
+    }
+
+    fn identity(&self, scenario: &Scenario) -> String {
+        format!("toy laboratory\n{scenario:?}")
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let _on = On::new(&self.on);
+        let begin = Instant::now();
+        while begin.elapsed() < self.lasts {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(EngineError::Failed("stopped".to_owned()));
+            }
+            if self.on.load(Ordering::SeqCst) != 1 {
+                return Err(EngineError::Failed("it is not alone".to_owned()));
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        let emulation = Emulation {
+            late_p50: Time(5_000),
+            late_p99: Time(80_000),
+            late_max: Time::from_millis(2),
+            rate_error: Some(0.001),
+            steal: 0.02,
+            doubts: self.doubts.clone(),
+            host: "6.18.0 x86_64".to_owned(),
+        };
+        Ok(Outcome { emulation: Some(emulation), ..Toy::default().run(scenario)? })
     }
 }
 

@@ -4,7 +4,9 @@
 
 mod catalogue;
 mod commands;
+mod engines;
 mod failure;
+mod interrupt;
 mod output;
 mod recording;
 mod runner;

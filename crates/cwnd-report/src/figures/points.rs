@@ -1,8 +1,10 @@
 //! The cells of a figure, and where they stand on its axes.
 
+use crate::doubts;
 use crate::estimate::Estimate;
 use crate::measure::small;
 use cwnd_study::{Results, Selection};
+use std::collections::BTreeSet;
 
 /// The cells that a figure or a table shows.
 pub(crate) struct Chosen<'a> {
@@ -50,6 +52,8 @@ pub(crate) struct Tally {
     partial: usize,
     /// Whether any has an interval.
     has_interval: bool,
+    /// Cells that rest on runs which are not to be believed.
+    doubted: BTreeSet<usize>,
 }
 
 impl Tally {
@@ -63,6 +67,8 @@ impl Tally {
             Some(estimate) => {
                 self.partial += usize::from(estimate.count < results.study.repeats as usize);
                 self.has_interval |= estimate.half.is_some();
+                let doubted = cells.iter().filter(|cell| doubts::of_cell(results, **cell) > 0);
+                self.doubted.extend(doubted);
             }
         }
         estimate
@@ -87,6 +93,11 @@ impl Tally {
         } else if self.missing > 0 {
             let are = if self.missing == 1 { "is" } else { "are" };
             notes.push(format!("{} of {places} values {are} missing {how}.", self.missing));
+        }
+        if !self.doubted.is_empty() {
+            let runs: usize = self.doubted.iter().map(|cell| doubts::of_cell(chosen.results, *cell)).sum();
+            let are = if runs == 1 { "run in it is" } else { "runs in it are" };
+            notes.push(format!("{} {runs} {are} not to be believed.", doubts::MARK));
         }
         match self.partial {
             0 => {}

@@ -4,6 +4,7 @@
 //!   about.
 //! - With a series axis each of its points has a colour and a marker, and flows differ by dash pattern; without one
 //!   each flow has a colour. Of many flows the mean is drawn, in a band from the least to the greatest.
+//! - Where the series are engines, each pane says how far the simulator's window is from the kernel's.
 //! - Of the queues the bottleneck's is drawn, unless another held more: where no link is slower than the sender's
 //!   own, packets wait there.
 
@@ -14,11 +15,12 @@ use super::line::Series;
 use super::points::Chosen;
 use super::traces::Traces;
 use super::{Drawn, SampleBlock, SampleLine, SamplePanel, Samples};
-use crate::measure::Shown;
+use crate::engines::CurveDeviation;
+use crate::measure::{Shown, number};
 use crate::plot::style::{Dash, INK, Stroke};
-use crate::plot::{self, Band, Key, Line, Markers, Panel, Swatch};
+use crate::plot::{self, Band, Headings, Key, Line, Markers, Panel, Swatch};
 use crate::series::{Look, Looks};
-use cwnd_study::{Figure, Results};
+use cwnd_study::{EngineKind, Figure, Results};
 use quantity::{Flows, Quantity};
 use std::collections::BTreeSet;
 
@@ -38,6 +40,7 @@ pub(super) fn draw(
 ) -> Drawn {
     let chosen = Chosen::new(results, &figure.select);
     let panes = Panes::new(&chosen, figure, true);
+    let series_axis = series.and_then(|name| results.study.axis(name));
     let series = Series::new(&chosen, looks, series);
     let mut gathered =
         Gathered { chosen: &chosen, traces, series: &series, missing: Vec::new(), runs: Vec::new() };
@@ -66,6 +69,12 @@ pub(super) fn draw(
         })
         .collect();
 
+    let windows = show.iter().any(|name| name == "cwnd" || name == "mean_cwnd");
+    let engines = series_axis.is_some() && series_axis == results.study.engine_axis && windows;
+    let apart: Vec<Option<String>> =
+        runs.iter().map(|runs| if engines { apart(results, runs) } else { None }).collect();
+    let mut of_pane = apart.iter();
+    let titles: Vec<String> = panes.panes.iter().map(|pane| pane.title.clone()).collect();
     let mut samples = Samples::default();
     let mut each = all.into_iter();
     let heights = if panes.columns == 1 { (210.0, 130.0) } else { (140.0, 90.0) };
@@ -73,6 +82,9 @@ pub(super) fn draw(
     let mut grid = panes.grid(figure, |pane| {
         let mut panels = Vec::new();
         let mut block = SampleBlock { title: pane.title.clone(), panels: Vec::new() };
+        if let Some(Some(apart)) = of_pane.next() {
+            block.title = with(&pane.title, apart);
+        }
         for (i, (q, drawings)) in
             each.next().into_iter().flatten().enumerate().map(|(i, d)| (i, (&quantities[i], d)))
         {
@@ -91,10 +103,23 @@ pub(super) fn draw(
         panels
     });
     grid.share_y = false;
+    for (block, apart) in grid.blocks.iter_mut().zip(&apart) {
+        if let Some(apart) = apart {
+            block.title = with(&block.title, apart);
+        }
+    }
     grid.keys = keys(&series, &samples, averaged);
     let quantities: Vec<&str> = quantities.iter().map(|q| q.measure.title.as_str()).collect();
     grid.description = format!("{} over time.", quantities.join(", "));
     let mut notes = notes(results, &drawn_runs, &missing, averaged, most);
+    notes.extend(apart.iter().any(Option::is_some).then(|| APART.to_owned()));
+    if matches!(grid.headings, Headings::Matrix { .. }) {
+        // Rows and columns are headed there, and panes are not.
+        let each = apart.iter().zip(&titles);
+        let each: Vec<String> =
+            each.filter_map(|(apart, title)| Some(with(title, apart.as_ref()?))).collect();
+        notes.extend((!each.is_empty()).then(|| format!("{}.", each.join("; "))));
+    }
     notes.extend(
         queue
             .filter(|_| show.iter().any(|s| s == "queue"))
@@ -105,6 +130,26 @@ pub(super) fn draw(
     }
     notes.extend(quantity::window_note(show, runs.iter().flatten().flatten().map(|run| run.flows.trace)));
     Drawn { grid, notes, samples: Some(samples) }
+}
+
+/// How what [`apart`] says is to be read.
+const APART: &str = "How far the simulator's mean window is from the kernel's, and the RMS distance of the two curves, are \
+                     parts of the kernel's mean.";
+
+/// A pane's title with how far the engines are apart in it.
+fn with(title: &str, apart: &str) -> String {
+    if title.is_empty() { apart.to_owned() } else { format!("{title}: {apart}") }
+}
+
+/// How far the simulator's windows are from the kernel's, if a pane has a run of each.
+fn apart(results: &Results, runs: &[Option<Run<'_>>]) -> Option<String> {
+    let of =
+        |kind: EngineKind| runs.iter().flatten().find(|run| results.study.cells[run.cell].engine == kind);
+    let (sim, kernel) = (of(EngineKind::Sim)?, of(EngineKind::Kernel)?);
+    let scenario = &results.study.cells[sim.cell].scenario;
+    let found = CurveDeviation::of_windows(scenario, sim.flows.trace, kernel.flows.trace)?;
+    let sign = if found.mean > 0.0 { "+" } else { "" };
+    Some(format!("mean {sign}{} %, RMS {} %", number(100.0 * found.mean, 1), number(100.0 * found.rms, 1)))
 }
 
 /// A run that is drawn.

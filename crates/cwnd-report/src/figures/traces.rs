@@ -1,5 +1,6 @@
 //! The samples that figures over time are drawn from.
 
+use crate::engines;
 use cwnd_scenario::Trace;
 use cwnd_study::{FigureKind, Results, trace_file};
 use std::collections::BTreeMap;
@@ -15,24 +16,27 @@ impl Traces {
         Traces::read(results, |path| trace_file::read(path).map_err(|error| error.to_string()))
     }
 
-    /// Reads what the study's figures over time need and no more: of each cell that they show the first repeat that
-    /// was recorded. A file that cannot be read is told in the figure.
+    /// Reads what the study's figures over time need, and what lays two engines side by side, and no more: of each cell
+    /// the first repeat that was recorded. A file that cannot be read is told in the figure.
     pub fn read(results: &Results, mut read: impl FnMut(&Path) -> Result<Trace, String>) -> Traces {
         let mut traces = BTreeMap::new();
+        let mut wanted: Vec<usize> = Vec::new();
         for figure in &results.study.figures {
             if !matches!(figure.kind, FigureKind::Trace { .. }) {
                 continue;
             }
-            for cell in results.study.select(&figure.select) {
-                let Some((run, file)) = recorded(results, cell) else { continue };
-                traces.entry(run).or_insert_with(|| read(file).and_then(sound));
-            }
+            wanted.extend(results.study.select(&figure.select));
+        }
+        wanted.extend(engines::pairs(&results.study).iter().flat_map(|pair| [pair.sim, pair.kernel]));
+        for cell in wanted {
+            let Some((run, file)) = recorded(results, cell) else { continue };
+            traces.entry(run).or_insert_with(|| read(file).and_then(sound));
         }
         Traces(traces)
     }
 
     /// The samples of a cell: the run's index with them, or why there are none.
-    pub(super) fn of_cell(&self, results: &Results, cell: usize) -> Result<(usize, &Trace), String> {
+    pub(crate) fn of_cell(&self, results: &Results, cell: usize) -> Result<(usize, &Trace), String> {
         let (run, _) = recorded(results, cell).ok_or("no samples were recorded")?;
         match self.0.get(&run) {
             Some(Ok(trace)) => Ok((run, trace)),

@@ -1,11 +1,24 @@
 //! What the scenarios of a study have in common, and in what they differ.
 
 use super::html::{definitions, escape};
+use crate::doubts;
+use crate::measure::{Measure, decimals, number};
 use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, StackProfile, Traffic};
-use cwnd_study::{Axis, Study};
+use cwnd_study::{Axis, Results, Study};
 
-/// The axes and the facts.
-pub fn section(study: &Study) -> String {
+/// The axes and the facts, and what an emulated network says of itself if there was one.
+pub fn section(results: &Results) -> String {
+    let mut out = of_study(&results.study);
+    let emulated = emulated(results);
+    if !emulated.is_empty() {
+        out += "<h3>What the kernel ran over</h3>\n";
+        out += &definitions("facts", &emulated);
+    }
+    out
+}
+
+/// The same without what came of it.
+pub fn of_study(study: &Study) -> String {
     let mut out = String::new();
     if !study.axes.is_empty() {
         let rows: Vec<(String, String)> = study.axes.iter().map(axis).collect();
@@ -17,6 +30,50 @@ pub fn section(study: &Study) -> String {
         out += &definitions("facts", &facts(study));
     }
     out
+}
+
+/// How well the emulated network kept its times: of each figure the median over runs, and the worst run.
+fn emulated(results: &Results) -> Vec<(String, String)> {
+    let runs: Vec<_> = results.runs.iter().filter(|run| run.emulation.is_some()).collect();
+    if runs.is_empty() {
+        return Vec::new();
+    }
+    let mut hosts: Vec<&str> = Vec::new();
+    for emulation in runs.iter().filter_map(|run| doubts::emulation(run)) {
+        if !hosts.contains(&emulation.host.as_str()) {
+            hosts.push(&emulation.host);
+        }
+    }
+    let doubted = runs.iter().filter(|run| !run.is_believable()).count();
+    let believable = match doubted {
+        0 => format!("all {}", runs.len()),
+        doubted => format!("{} of {}", runs.len() - doubted, runs.len()),
+    };
+    let mut rows = vec![
+        ("Host".to_owned(), escape(&hosts.join("; "))),
+        ("Runs that can be believed".to_owned(), believable),
+    ];
+    let names = [
+        "emulation_late_p50_s",
+        "emulation_late_p99_s",
+        "emulation_late_max_s",
+        "emulation_rate_error",
+        "cpu_steal",
+    ];
+    for name in names {
+        let mut values: Vec<f64> = runs.iter().filter_map(|run| run.metric(name)).collect();
+        values.sort_by(f64::total_cmp);
+        let (Some(median), Some(worst)) = (values.get(values.len() / 2), values.last()) else { continue };
+        let measure = Measure::of(name);
+        let shown = |value: &f64| {
+            let shown = measure.shown(*value);
+            let scaled = value * shown.factor;
+            format!("{} {}", number(scaled, decimals(scaled, None)), shown.unit).trim_end().to_owned()
+        };
+        let text = format!("{} (median run), {} (worst run)", shown(median), shown(worst));
+        rows.push((measure.title.clone(), escape(&text)));
+    }
+    rows
 }
 
 fn axis(axis: &Axis) -> (String, String) {

@@ -3,7 +3,7 @@
 use super::digest::csp_hash;
 use super::html::{escape, inline};
 use super::theme;
-use crate::made_by;
+use crate::{doubts, made_by};
 use cwnd_study::{FigureKind, Results, RunState};
 
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -172,8 +172,37 @@ fn status(results: &Results) -> String {
         },
         escape(&format!("{}.", made_by::version(results)))
     );
-    out + &incomplete(results, done, failed)
+    out + &incomplete(results, done, failed) + &doubtful(results)
 }
+
+/// How many runs are not to be believed, and why, if any are.
+pub fn doubtful(results: &Results) -> String {
+    let doubted = doubts::runs(results);
+    if doubted.is_empty() {
+        return String::new();
+    }
+    let emulated = results.runs.iter().filter(|run| run.emulation.is_some()).count();
+    let are = if doubted.len() == 1 { "is" } else { "are" };
+    let head = format!(
+        "<strong>Not all of it is to be believed.</strong> Of {emulated} runs by the kernel {} {are} not, because the \
+         emulated network did not keep its times. What rests on them is marked {}.",
+        doubted.len(),
+        doubts::MARK
+    );
+    let items: Vec<String> = (doubts::reasons(doubted).into_iter().take(REASONS))
+        .map(|(why, runs)| {
+            let places = runs.iter().map(|run| doubts::place(results, run)).collect();
+            reason(why, places)
+        })
+        .collect();
+    format!(
+        "<div class=\"incomplete doubtful\" role=\"note\"><p>{head}</p>\n<ul>\n{}</ul>\n</div>\n",
+        items.concat()
+    )
+}
+
+/// So many reasons for doubts are told.
+const REASONS: usize = 20;
 
 /// What is missing of the runs of a study, if anything is.
 fn incomplete(results: &Results, done: usize, failed: usize) -> String {
@@ -200,7 +229,6 @@ fn incomplete(results: &Results, done: usize, failed: usize) -> String {
 
 /// Each reason of a failure once, with the first cells that it befell.
 fn failures(results: &Results) -> String {
-    const NAMED: usize = 5;
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for run in &results.runs {
         let RunState::Failed(why) = &run.state else { continue };
@@ -213,11 +241,15 @@ fn failures(results: &Results) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    let item = |(why, places): &(&str, Vec<String>)| {
-        let named = places.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
-        let more = places.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("<li>{} <span class=\"where\">({}{more})</span></li>\n", inline(why), escape(&named))
-    };
-    format!("<ul>\n{}</ul>\n", reasons.iter().map(item).collect::<String>())
+    let items = reasons.into_iter().map(|(why, places)| reason(why, places));
+    format!("<ul>\n{}</ul>\n", items.collect::<String>())
+}
+
+/// A reason, and the first places at which it holds.
+fn reason(why: &str, places: Vec<String>) -> String {
+    const NAMED: usize = 5;
+    let named = places.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
+    let more = places.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("<li>{} <span class=\"where\">({}{more})</span></li>\n", inline(why), escape(&named))
 }

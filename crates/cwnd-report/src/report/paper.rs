@@ -10,7 +10,7 @@ use crate::made_by;
 use crate::number::thousands;
 use crate::series::Looks;
 use cwnd_study::claims::Judgement;
-use cwnd_study::{By, Paper, Part, Results, RunScale, RunState};
+use cwnd_study::{By, EngineKind, Paper, Part, Results, RunScale, RunState};
 
 /// A paper with what the studies of it gave.
 pub struct PaperResults {
@@ -89,6 +89,7 @@ fn head(of: &PaperResults) -> Head {
             thousands(all as f64, 0)
         );
     }
+    below.extend(of.studies.iter().map(|study| page::doubtful(&study.results)));
     Head {
         kind: "Paper",
         name: format!("{key} {}", of.paper.name),
@@ -261,8 +262,8 @@ fn nothing(why: &str) -> String {
 
 /// The questions, the readings and the scenarios of the studies.
 fn readings(of: &PaperResults) -> String {
-    let one = |study: &PaperStudy| {
-        let study = &study.results.study;
+    let one = |of: &PaperStudy| {
+        let study = &of.results.study;
         let source =
             study.source.as_deref().map(|source| format!("<p class=\"of-study\">{}</p>\n", inline(source)));
         format!(
@@ -271,7 +272,7 @@ fn readings(of: &PaperResults) -> String {
             source.unwrap_or_default(),
             paragraphs(&study.question),
             paragraphs(&study.notes.join("\n\n")),
-            facts::section(study)
+            facts::section(&of.results)
         )
     };
     of.studies.iter().map(one).collect()
@@ -279,8 +280,10 @@ fn readings(of: &PaperResults) -> String {
 
 /// The command, and what made each study.
 fn made(of: &PaperResults) -> String {
+    let kernels = |study: &PaperStudy| study.results.study.engines().contains(&EngineKind::Kernel);
+    let but = if of.studies.iter().any(kernels) { " but for the kernel's numbers" } else { "" };
     let command = format!(
-        "<p>The same studies, seeds and version give the same page, on any machine:</p>\n\
+        "<p>The same studies, seeds and version give the same page, on any machine{but}:</p>\n\
          <pre class=\"command\"><code>{}</code></pre>\n",
         escape(&of.command)
     );

@@ -2,7 +2,7 @@
 
 use super::html::{definitions, escape};
 use crate::made_by;
-use cwnd_study::Results;
+use cwnd_study::{EngineKind, Results};
 
 /// The section's body.
 pub fn section(results: &Results) -> String {
@@ -18,8 +18,15 @@ pub fn section(results: &Results) -> String {
     rows.push(("Engine".to_owned(), escape(&made.engine)));
     let mut out = definitions("facts", &rows);
     if !made.command.is_empty() {
+        let same = match results.study.engines().contains(&EngineKind::Kernel) {
+            false => "The same study, seeds and version give the same numbers, on any machine:",
+            true => {
+                "The same study, seeds and version give the simulator's numbers again, on any machine; the kernel's are \
+                 others each time:"
+            }
+        };
         out += &format!(
-            "<p>The same study, seeds and version give the same numbers, on any machine:</p>\n\
+            "<p>{same}</p>\n\
              <pre class=\"command\"><code>{}</code></pre>\n",
             escape(&made.command)
         );

@@ -2,6 +2,7 @@
 
 use super::html::{escape, inline};
 use super::page::Entry;
+use crate::doubts::{self, MARK};
 use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
 use crate::made_by;
@@ -50,6 +51,17 @@ enum Value {
     /// Its runs are missing, failed, or could not measure it.
     Missing,
     Mean(Estimate),
+    /// The same, of runs some of which are not to be believed.
+    Doubted(Estimate),
+}
+
+impl Value {
+    fn mean(&self) -> Option<&Estimate> {
+        match self {
+            Value::Nothing | Value::Missing => None,
+            Value::Mean(estimate) | Value::Doubted(estimate) => Some(estimate),
+        }
+    }
 }
 
 /// A table under a label, with a number that no other of the page has.
@@ -155,6 +167,7 @@ fn columns(
                 match tally.estimate(chosen.results, &cells, metric) {
                     _ if cells.is_empty() => Value::Nothing,
                     None => Value::Missing,
+                    Some(estimate) if is_doubted(chosen.results, &cells) => Value::Doubted(estimate),
                     Some(estimate) => Value::Mean(estimate),
                 }
             };
@@ -168,10 +181,8 @@ fn columns(
     // A metric has one unit in the whole table.
     for metric in &table.metrics {
         let same = || columns.iter().filter(|column| column.metric == *metric);
-        let means = same().flat_map(|column| &column.values).filter_map(|value| match value {
-            Value::Mean(estimate) => Some(estimate.mean),
-            Value::Nothing | Value::Missing => None,
-        });
+        let means = same().flat_map(|column| &column.values);
+        let means = means.filter_map(|value| Some(value.mean()?.mean));
         let measure = Measure::of_study(&chosen.results.study, metric);
         let is_printed = same().any(|column| column.printed.is_some());
         let as_printed = is_printed.then(|| measure.multiplied(table.scale_of(metric))).flatten();
@@ -254,7 +265,11 @@ fn cell(column: &Column, row: usize, is_best: bool) -> String {
     let estimate = match column.values[row] {
         Value::Nothing => return "<td class=\"number nothing\"></td>".into(),
         Value::Missing => return "<td class=\"number missing\" title=\"missing\">\u{2013}</td>".into(),
-        Value::Mean(estimate) => estimate,
+        Value::Mean(estimate) | Value::Doubted(estimate) => estimate,
+    };
+    let mark = match column.values[row] {
+        Value::Doubted(_) => format!(" <span class=\"doubt\" title=\"not to be believed\">{MARK}</span>"),
+        _ => String::new(),
     };
     let Estimate { mean, half, .. } = estimate.times(column.shown.factor);
     let digits = decimals(mean, half);
@@ -270,7 +285,7 @@ fn cell(column: &Column, row: usize, is_best: bool) -> String {
         },
     };
     format!(
-        "<td class=\"number{best}\" data-v=\"{}\"><span class=\"mean\">{}</span>{spread}</td>",
+        "<td class=\"number{best}\" data-v=\"{}\"><span class=\"mean\">{}</span>{spread}{mark}</td>",
         estimate.mean,
         number(mean, digits)
     )
@@ -280,13 +295,10 @@ fn cell(column: &Column, row: usize, is_best: bool) -> String {
 fn printed_cell(column: &Column, row: usize) -> String {
     let Some(printed) = &column.printed else { return String::new() };
     let Some(value) = printed[row] else { return "<td class=\"number printed\"></td>".into() };
-    let agrees = match column.values[row] {
-        Value::Mean(ours) => {
-            let ours = ours.times(column.shown.factor);
-            claims::agrees_with_printed(ours.mean, ours.half, value)
-        }
-        Value::Nothing | Value::Missing => false,
-    };
+    let agrees = column.values[row].mean().is_some_and(|ours| {
+        let ours = ours.times(column.shown.factor);
+        claims::agrees_with_printed(ours.mean, ours.half, value)
+    });
     let (class, sign) = if agrees { (" agrees", " \u{2713}") } else { ("", "") };
     format!(
         "<td class=\"number printed{class}\" data-v=\"{value}\">{}{sign}</td>",
@@ -296,12 +308,10 @@ fn printed_cell(column: &Column, row: usize) -> String {
 
 /// How many characters the widest interval of a column has, at most 12.
 fn widest_half(column: &Column) -> usize {
-    let width = |value: &Value| match value {
-        Value::Mean(estimate) => {
-            let Estimate { mean, half, .. } = estimate.times(column.shown.factor);
-            half.map_or(0, |half| half_text(half, decimals(mean, Some(half))).chars().count())
-        }
-        Value::Nothing | Value::Missing => 0,
+    let width = |value: &Value| {
+        let Some(estimate) = value.mean() else { return 0 };
+        let Estimate { mean, half, .. } = estimate.times(column.shown.factor);
+        half.map_or(0, |half| half_text(half, decimals(mean, Some(half))).chars().count())
     };
     column.values.iter().map(width).max().unwrap_or(0).min(12)
 }
@@ -340,7 +350,7 @@ fn best(columns: &[Column], rows: &[Row], compared: Option<usize>) -> Vec<Vec<bo
         (*least, *most) = (least.min(mean), most.max(mean));
     }
     let is_best = |column: &Column, row: &Row, value: &Value| {
-        let (Value::Mean(estimate), Some((least, most))) = (value, ends.get(&others(column, row))) else {
+        let (Some(estimate), Some((least, most))) = (value.mean(), ends.get(&others(column, row))) else {
             return false;
         };
         least < most
@@ -358,12 +368,15 @@ fn best(columns: &[Column], rows: &[Row], compared: Option<usize>) -> Vec<Vec<bo
 /// Every mean with its column and its row.
 fn means<'a>(columns: &'a [Column], rows: &'a [Row]) -> impl Iterator<Item = (&'a Column, &'a Row, f64)> {
     let of_column = |column: &'a Column| {
-        rows.iter().zip(&column.values).filter_map(move |(row, value)| match value {
-            Value::Mean(estimate) => Some((column, row, estimate.mean)),
-            Value::Nothing | Value::Missing => None,
-        })
+        let values = rows.iter().zip(&column.values);
+        values.filter_map(move |(row, value)| Some((column, row, value.mean()?.mean)))
     };
     columns.iter().flat_map(of_column)
+}
+
+/// Whether any run of some cells is not to be believed.
+fn is_doubted(results: &Results, cells: &[usize]) -> bool {
+    cells.iter().any(|cell| doubts::of_cell(results, *cell) > 0)
 }
 
 /// What each metric is, once.

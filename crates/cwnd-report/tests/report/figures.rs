@@ -24,7 +24,7 @@ fn small() -> Results {
                 _ => RunState::Done(metrics.map(|(name, value)| (name.to_owned(), value)).into()),
             };
             let trace = (cell % 3 == 1 && repeat == 0).then(|| format!("{cell}").into());
-            runs.push(RunResult { cell, repeat, seed: 1 + u64::from(repeat), state, trace });
+            runs.push(RunResult { cell, repeat, seed: 1 + u64::from(repeat), state, trace, emulation: None });
         }
     }
     let study = Study {
@@ -35,6 +35,7 @@ fn small() -> Results {
         notes: Vec::new(),
         text: String::new(),
         axes,
+        engine_axis: None,
         cells,
         repeats: 3,
         seed: 1,

@@ -1,5 +1,6 @@
 //! Reports from outside: what is on the page, what figures look like, and that nothing makes them fall over.
 
+mod engines;
 mod figures;
 mod outline;
 mod page;

@@ -90,6 +90,7 @@ fn results() -> impl Strategy<Value = Results> {
             seed: 1,
             state: states[i % states.len()].clone(),
             trace: (i % 3 != 1).then(|| format!("{i}").into()),
+            emulation: None,
         };
         let runs = (0..cells.len() * repeats as usize).map(run).collect();
         let panels = [&[][..], &["two"], &["two", "three"]];
@@ -121,6 +122,7 @@ fn results() -> impl Strategy<Value = Results> {
             notes: Vec::new(),
             text: String::new(),
             axes,
+            engine_axis: None,
             cells,
             repeats,
             seed: u64::MAX,

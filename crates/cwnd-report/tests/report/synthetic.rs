@@ -5,8 +5,8 @@ use cwnd_report::figures::traces::Traces;
 use cwnd_scenario::build::Setup;
 use cwnd_scenario::{FlowGroup, Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
-    Axis, Cell, Claim, ClaimKind, ClaimTest, Expectation, Figure, FigureKind, Point, Printed, Provenance,
-    Range, Results, RunResult, RunState, Scale, Selection, Study, Table, TracePlan,
+    Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, Point, Printed,
+    Provenance, Range, Results, RunResult, RunState, Scale, Selection, Study, Table, TracePlan,
 };
 use std::collections::BTreeMap;
 
@@ -28,6 +28,7 @@ pub fn results() -> Results {
                 seed: study.seed + u64::from(repeat),
                 state: RunState::Done(metrics(&place.coordinates, repeat)),
                 trace: traced.then(|| format!("{cell}.parquet").into()),
+                emulation: None,
             });
         }
     }
@@ -71,7 +72,9 @@ pub fn cells(axes: &[Axis], scenario: &Scenario) -> Vec<Cell> {
         let longer = |c: Vec<usize>| (0..axis.points.len()).map(move |p| [c.clone(), vec![p]].concat());
         all = all.into_iter().flat_map(longer).collect();
     }
-    all.into_iter().map(|coordinates| Cell { coordinates, scenario: scenario.clone() }).collect()
+    all.into_iter()
+        .map(|coordinates| Cell { coordinates, engine: EngineKind::Sim, scenario: scenario.clone() })
+        .collect()
 }
 
 /// A dumbbell with so many flows.
@@ -116,6 +119,7 @@ fn study() -> Study {
                buffer = [5, 10, 25, 50, 100, 250, 500]\n"
             .into(),
         axes,
+        engine_axis: None,
         cells,
         repeats: 5,
         seed: 1,

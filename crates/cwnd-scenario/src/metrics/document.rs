@@ -7,12 +7,13 @@ use std::fmt::Write;
 pub fn markdown() -> String {
     let mut text = String::from(INTRODUCTION);
     type Belongs = fn(&Metric) -> bool;
-    let sections: [(&str, Belongs); 4] = [
+    let sections: [(&str, Belongs); 5] = [
         ("Of flows and messages, from counts", |m| {
-            !m.needs_samples() && (m.is_of(Scope::Run) || m.is_of(Scope::Flow))
+            !m.needs_samples() && !m.is_of_emulation() && (m.is_of(Scope::Run) || m.is_of(Scope::Flow))
         }),
         ("Of flows, from samples over time", |m| m.needs_samples()),
         ("Of links and their queues", |m| m.is_of(Scope::Queue)),
+        ("Of an emulated network", |m| m.is_of_emulation()),
         ("Of two results", |m| m.is_of(Scope::Comparison)),
     ];
     for (title, belongs) in sections {
@@ -46,7 +47,8 @@ windows, completion times) leaves them out where there are others. What cannot b
 Of a part of a run from somewhere in it, metrics are those of a run with that warm-up and that duration.
 
 Metrics that are made from samples are there if the run is sampled. A study that asks for one samples by itself, every
-100 ms unless `[trace]` says otherwise. Percentiles are interpolated between the two nearest values, as NumPy does.
+100 ms unless `[trace]` says otherwise. Those of an emulated network are there if a real kernel ran over one
+(`engine = \"kernel\"`). Percentiles are interpolated between the two nearest values, as NumPy does.
 ";
 
 fn entry(metric: &Metric) -> String {

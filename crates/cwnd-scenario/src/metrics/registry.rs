@@ -1,11 +1,13 @@
 //! Every metric, once: what it is called, what it means, and how it is computed.
 
 mod counted;
+mod emulated;
 mod ends;
 mod others;
 mod sampled;
 
 use super::view::View;
+use crate::Emulation;
 
 /// A metric.
 pub struct Metric {
@@ -68,6 +70,8 @@ pub enum Measure {
     Counted(OfFlows),
     /// From samples of flows and queues over time: the run must be sampled.
     Sampled(OfFlows),
+    /// From what an emulated network says of itself: of a simulated one there is nothing.
+    Emulated(fn(&Emulation) -> Option<f64>),
     /// From the counts of a link (an index) or of the flows that cross it.
     Queue(fn(&View<'_>, usize) -> Option<f64>),
     /// From two values.
@@ -86,6 +90,11 @@ impl Metric {
         matches!(self.measure, Measure::Sampled(_))
     }
 
+    /// Whether it tells of an emulated network, and not of what ran over it.
+    pub fn is_of_emulation(&self) -> bool {
+        matches!(self.measure, Measure::Emulated(_))
+    }
+
     /// Whether it can be measured of that.
     pub fn is_of(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
@@ -94,7 +103,7 @@ impl Metric {
 
 /// All metrics, in the order in which they are best read.
 pub fn all() -> impl Iterator<Item = &'static Metric> {
-    [counted::COUNTED, ends::ENDS, sampled::SAMPLED, others::QUEUES, others::COMPARISONS]
+    [counted::COUNTED, ends::ENDS, sampled::SAMPLED, others::QUEUES, emulated::EMULATED, others::COMPARISONS]
         .into_iter()
         .flatten()
 }

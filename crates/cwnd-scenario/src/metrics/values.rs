@@ -178,6 +178,7 @@ fn of_flows(
         let value = match metric.measure {
             Measure::Counted(measure) => measure(view, flows),
             Measure::Sampled(measure) if view.samples.is_some() => measure(view, &lasting),
+            Measure::Emulated(measure) => view.outcome.emulation.as_ref().and_then(measure),
             Measure::Sampled(_) | Measure::Queue(_) | Measure::Comparison(_) => None,
         };
         if let Some(value) = value.filter(|value| value.is_finite()) {

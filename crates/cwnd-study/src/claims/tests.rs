@@ -20,7 +20,11 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         scale: Scale::Linear,
         points: labels.map(|label| Point { label: label.to_owned(), value: None }).into(),
     };
-    let cell = |variant, buffer| Cell { coordinates: vec![variant, buffer], scenario: scenario.clone() };
+    let cell = |variant, buffer| Cell {
+        coordinates: vec![variant, buffer],
+        engine: crate::EngineKind::Sim,
+        scenario: scenario.clone(),
+    };
     Study {
         name: "test".to_owned(),
         title: String::new(),
@@ -29,6 +33,7 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         notes: Vec::new(),
         text: String::new(),
         axes: vec![axis("variant", ["a", "b"]), axis("buffer", ["5", "10"])],
+        engine_axis: None,
         cells: vec![cell(0, 0), cell(0, 1), cell(1, 0), cell(1, 1)],
         repeats,
         seed: 1,
@@ -66,6 +71,7 @@ fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
             false => RunState::Done(BTreeMap::from([("x".to_owned(), value)])),
         },
         trace: None,
+        emulation: None,
     };
     let runs = values.iter().enumerate().flat_map(|(cell, values)| {
         values.iter().enumerate().map(move |(repeat, value)| run(cell, repeat, *value))
@@ -351,6 +357,7 @@ fn a_part_of_a_study_says_that_it_is_one() {
         seed: 1,
         state: RunState::Done(BTreeMap::from([(x(), 2.0)])),
         trace: None,
+        emulation: None,
     };
     let runs = (0..part.cells.len()).map(run).collect();
     let verdicts = evaluate(&Results { study: part, runs, provenance: Provenance::default() });
@@ -382,6 +389,7 @@ fn derived_metrics_are_paired_by_seed() {
             value => RunState::Done(BTreeMap::from([(x(), value)])),
         },
         trace: None,
+        emulation: None,
     };
     let runs = (0..4).flat_map(|cell| [(cell, 0), (cell, 1)]).map(run).collect();
     let mut results = Results { study, runs, provenance: Provenance::default() };

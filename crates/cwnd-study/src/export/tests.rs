@@ -3,10 +3,10 @@ use crate::{
     KeptStudy, Provenance,
     runner::{self, Limits},
     store::Store,
-    testing::{Toy, traced},
+    testing::{Toy, simulator, traced},
 };
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
 /// A study in which some runs failed, and one repeat is missing.
@@ -14,15 +14,15 @@ fn store() -> (TempDir, Store, Study) {
     let directory = tempfile::tempdir().unwrap();
     let study = traced();
     let run = |store: &mut Store, study: &Study| {
-        let engine = Arc::new(Toy { fails_at: Some(2), ..Toy::default() });
-        let plan = runner::plan(&*engine, study, store).unwrap();
+        let engine = simulator(Toy { fails_at: Some(2), ..Toy::default() }.into());
+        let plan = runner::plan(&engine, study, store).unwrap();
         let limits = Limits { jobs: 1, memory: 1e9 };
         runner::run(&engine, &plan, store, limits, &mut (), &AtomicBool::new(false)).unwrap();
         plan
     };
     let mut store = Store::create(directory.path()).unwrap();
     run(&mut store, &Study { repeats: 2, ..study.clone() });
-    let plan = runner::plan(&Toy::default(), &study, &store).unwrap();
+    let plan = runner::plan(&simulator(Toy::default().into()), &study, &store).unwrap();
     let kept = KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),

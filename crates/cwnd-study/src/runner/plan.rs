@@ -1,8 +1,8 @@
 //! What is to be run.
 
 use super::RunError;
-use crate::{RunKey, StoredState, Study, store::Store};
-use cwnd_scenario::{Cost, Engine, Scenario};
+use crate::{EngineKind, Engines, RunKey, StoredState, Study, store::Store};
+use cwnd_scenario::{Cost, Scenario};
 use std::{collections::HashMap, process, sync::Arc};
 
 /// What a store has not yet of a study.
@@ -21,6 +21,7 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub key: RunKey,
+    pub engine: EngineKind,
     pub cell: usize,
     pub repeat: u32,
     /// What is run, but for the seed and the short flows that it draws.
@@ -43,20 +44,34 @@ impl Plan {
         self.tasks.len()
     }
 
-    /// CPU seconds that the missing runs take together, at most about.
-    pub fn cpu_s(&self) -> f64 {
-        self.tasks.iter().map(|task| task.cost.cpu_s).sum()
+    /// How many of these an engine answers.
+    pub fn missing_of(&self, engine: EngineKind) -> usize {
+        self.of(engine).count()
+    }
+
+    /// Seconds by the clock that the missing runs take with so many at once, at most about. Those in real time are done one
+    /// by one after the others.
+    pub fn wall_s(&self, jobs: usize) -> f64 {
+        let cost = |engine: EngineKind| match engine.is_real_time() {
+            true => self.of(engine).map(|task| task.cost.wall_s).sum::<f64>(),
+            false => self.of(engine).map(|task| task.cost.cpu_s).sum::<f64>() / jobs.max(1) as f64,
+        };
+        EngineKind::ALL.into_iter().map(cost).sum()
+    }
+
+    pub(super) fn of(&self, engine: EngineKind) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().filter(move |task| task.engine == engine)
     }
 }
 
-/// Whether the engine takes every cell, and none may need more memory than `memory`, bytes.
+/// Whether the engines take every cell, and none may need more memory than `memory`, bytes.
 ///
 /// # Errors
 /// The first cell that it does not take, or that is too large.
-pub fn check(engine: &impl Engine, study: &Study, memory: f64) -> Result<(), RunError> {
+pub fn check(engines: &Engines, study: &Study, memory: f64) -> Result<(), RunError> {
     for cell in 0..study.cells.len() {
         // The first repeat is traced if any is, and so the largest.
-        let cost = engine.check(&study.scenario(cell, 0));
+        let cost = engines.of(study.cells[cell].engine).check(&study.scenario(cell, 0));
         let cost = cost.map_err(|problems| RunError::Refused { cell, problems })?;
         if cost.memory > memory {
             return Err(RunError::TooLarge { cell, memory: cost.memory });
@@ -69,18 +84,20 @@ pub fn check(engine: &impl Engine, study: &Study, memory: f64) -> Result<(), Run
 /// those whose row or trace is damaged.
 ///
 /// # Errors
-/// If the engine refuses a cell, or the store cannot be read.
-pub fn plan(engine: &impl Engine, study: &Study, store: &Store) -> Result<Plan, RunError> {
+/// If an engine refuses a cell, or the store cannot be read.
+pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, RunError> {
     store.sweep_traces();
     let mut plan = Plan { keys: Vec::new(), present: 0, notes: Vec::new(), tasks: Vec::new() };
     let mut candidates: Vec<Task> = Vec::new();
     let mut known: HashMap<RunKey, usize> = HashMap::new();
     for cell in 0..study.cells.len() {
+        let kind = study.cells[cell].engine;
+        let engine = engines.of(kind);
         // Repeats differ in their seeds (and in the short flows drawn from them), and in whether they are sampled.
         let mut asked: Vec<(Arc<Scenario>, Cost)> = Vec::new();
         for repeat in 0..study.repeats {
             let (scenario, traced) = (study.scenario(cell, repeat), study.is_traced(cell, repeat));
-            let key = RunKey::of(engine, &scenario);
+            let key = RunKey::of(&**engine, &scenario);
             plan.keys.push(key);
             if let Some(same) = known.get(&key) {
                 // Another cell asks the same. One of the two may keep the trace where the other does not.
@@ -98,7 +115,7 @@ pub fn plan(engine: &impl Engine, study: &Study, store: &Store) -> Result<Plan, 
                     asked[asked.len() - 1].clone()
                 }
             };
-            candidates.push(Task { key, cell, repeat, scenario, seed, traced, cost });
+            candidates.push(Task { key, engine: kind, cell, repeat, scenario, seed, traced, cost });
         }
     }
     for task in candidates {

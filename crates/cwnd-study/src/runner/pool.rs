@@ -26,6 +26,11 @@ impl Pool {
         Pool { state: Mutex::new(state), changed: Condvar::new() }
     }
 
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
     /// The first run for which there is memory, once there is one; none when no more waits.
     pub fn take(&self) -> Option<Task> {
         let mut state = self.lock();

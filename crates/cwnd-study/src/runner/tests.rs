@@ -1,10 +1,14 @@
 use super::*;
 use crate::{
-    KeptStudy, Provenance, Results, RunState, Study,
+    EngineKind, Engines, KeptStudy, Provenance, Results, RunState, Study,
     export::{self, Format},
-    testing::{STUDY, Toy, study, traced},
+    testing::{STUDY, Toy, ToyLab, simulator, study, traced},
 };
-use std::{fs, sync::atomic::Ordering::Relaxed, thread};
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+};
 use tempfile::TempDir;
 
 const LIMITS: Limits = Limits { jobs: 2, memory: 1e9 };
@@ -25,10 +29,11 @@ impl Bench {
 
     fn run_with(&self, engine: Toy, study: &Study, limits: Limits) -> (Plan, Ran, usize) {
         let mut store = self.store();
-        let plan = plan(&engine, study, &store).unwrap();
-        store.keep_study(&kept(study, &plan)).unwrap();
         let engine = Arc::new(engine);
-        let ran = run(&engine, &plan, &mut store, limits, &mut (), &AtomicBool::new(false)).unwrap();
+        let engines = simulator(engine.clone());
+        let plan = plan(&engines, study, &store).unwrap();
+        store.keep_study(&kept(study, &plan)).unwrap();
+        let ran = run(&engines, &plan, &mut store, limits, &mut (), &AtomicBool::new(false)).unwrap();
         (plan, ran, engine.runs.load(Relaxed))
     }
 
@@ -55,7 +60,11 @@ fn kept(study: &Study, plan: &Plan) -> KeptStudy {
         scale: study.scale(),
         repeats: study.repeats,
         keys: plan.keys.clone(),
-        provenance: Provenance { command: "cwnd run toy.toml".to_owned(), ..Provenance::default() },
+        provenance: Provenance {
+            command: "cwnd run toy.toml".to_owned(),
+            engine: Provenance::engines(&study.engines()),
+            ..Provenance::default()
+        },
     }
 }
 
@@ -146,8 +155,8 @@ fn a_stop_keeps_what_is_done() {
     }
     let (bench, study) = (Bench::new(), study(STUDY));
     let mut store = bench.store();
-    let engine = Arc::new(Slow(Toy::default()));
-    let plan = plan(&*engine, &study, &store).unwrap();
+    let engine = Engines::new(Arc::new(Slow(Toy::default())), Err(String::new()));
+    let plan = plan(&engine, &study, &store).unwrap();
     store.keep_study(&kept(&study, &plan)).unwrap();
     let stop = AtomicBool::new(false);
     let ran = run(&engine, &plan, &mut store, LIMITS, &mut StopAt(&stop), &stop).unwrap();
@@ -164,7 +173,7 @@ fn little_memory_runs_one_after_the_other() {
     let (bench, study) = (Bench::new(), study(STUDY));
     let (_, ran, _) = bench.run(Toy { memory: 0.7e9, ..Toy::default() }, &study);
     assert_eq!(ran.done, 12);
-    let error = check(&Toy { memory: 2e9, ..Toy::default() }, &study, 1e9).unwrap_err();
+    let error = check(&simulator(Toy { memory: 2e9, ..Toy::default() }.into()), &study, 1e9).unwrap_err();
     assert!(matches!(error, RunError::TooLarge { cell: 0, .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
@@ -251,7 +260,7 @@ fn two_at_once_share_the_work() {
 fn time_left_follows_what_runs_took() {
     let study = study(STUDY);
     let bench = Bench::new();
-    let plan = plan(&Toy::default(), &study, &bench.store()).unwrap();
+    let plan = plan(&simulator(Toy::default().into()), &study, &bench.store()).unwrap();
     let mut tally = Tally::new(&plan, 2);
     assert_eq!(tally.status(Duration::ZERO).left, None);
     // Each run was expected to take 10 us, and the first takes 1 s: the other eleven take 11 s, on two threads 5.5 s.
@@ -264,4 +273,144 @@ fn time_left_follows_what_runs_took() {
     assert!((slow.as_secs_f64() - 4.0 * 5.5).abs() < 1e-6, "{slow:?}");
     tally.by_others(&plan.tasks[1..]);
     assert!(tally.status(Duration::ZERO).left.unwrap().as_secs_f64() < 1e-6);
+}
+
+/// [`STUDY`] on both engines: four cells each, three repeats.
+fn on_both() -> Study {
+    study(&format!("{STUDY}[[axes]]\nname = \"engine\"\nkey = \"engine\"\nvalues = [\"sim\", \"kernel\"]\n"))
+}
+
+/// Two engines that know of each other's runs.
+fn both(lasts: Duration, stop: &Arc<AtomicBool>, doubts: &[&str]) -> (Arc<Toy>, Arc<ToyLab>, Engines) {
+    let on: Arc<AtomicUsize> = Arc::default();
+    let toy = Arc::new(Toy { lasts: Duration::from_millis(5), on: Arc::clone(&on), ..Toy::default() });
+    let doubts = doubts.iter().map(|doubt| (*doubt).to_owned()).collect();
+    let lab = Arc::new(ToyLab { lasts, stop: Arc::clone(stop), on, doubts, ..ToyLab::default() });
+    (toy.clone(), lab.clone(), Engines::new(toy, Ok(lab)))
+}
+
+/// What a progress was told.
+#[derive(Default)]
+struct Told(Vec<Status>);
+
+impl Progress for Told {
+    fn update(&mut self, status: &Status) {
+        self.0.push(*status);
+    }
+}
+
+#[test]
+fn runs_in_real_time_come_last_and_are_alone() {
+    let (bench, study, stop) = (Bench::new(), on_both(), Arc::default());
+    let (toy, lab, engines) = both(Duration::from_millis(120), &stop, &[]);
+    let mut store = bench.store();
+    let plan = plan(&engines, &study, &store).unwrap();
+    assert_eq!((plan.missing_of(EngineKind::Sim), plan.missing_of(EngineKind::Kernel)), (12, 12));
+    assert!((plan.wall_s(2) - 12.0 * (0.12 + 10e-6 / 2.0)).abs() < 1e-9, "{}", plan.wall_s(2));
+    store.keep_study(&kept(&study, &plan)).unwrap();
+    let mut told = Told::default();
+    let ran = run(&engines, &plan, &mut store, LIMITS, &mut told, &stop).unwrap();
+    // A run that is not alone fails.
+    assert_eq!((ran.done, ran.failures.as_slice()), (24, &[][..]));
+    assert_eq!((toy.runs.load(Relaxed), lab.runs.load(Relaxed)), (12, 12));
+    for status in told.0.iter().filter(|status| status.running.is_some()) {
+        let running = status.running.unwrap();
+        assert!(status.stored >= 12 && running.engine == EngineKind::Kernel, "{status:?}");
+        assert_eq!(study.cells[running.cell].engine, EngineKind::Kernel);
+        assert_eq!(running.expected, Duration::from_millis(120));
+        assert!(status.left.is_some(), "{status:?}");
+    }
+    assert!(told.0.iter().any(|status| status.running.is_some()));
+    let results = bench.results();
+    for run in &results.runs {
+        let kernel = study.cells[run.cell].engine == EngineKind::Kernel;
+        assert_eq!((run.emulation.is_some(), run.metric("believable").is_some()), (kernel, kernel));
+    }
+    drop(store);
+    // Nothing of it is run again, and each engine has its own runs.
+    let (_, lab, engines) = both(Duration::ZERO, &stop, &[]);
+    let again = super::plan(&engines, &study, &bench.store()).unwrap();
+    assert_eq!((again.missing(), again.present, lab.runs.load(Relaxed)), (0, 24, 0));
+}
+
+#[test]
+fn a_run_in_real_time_is_ended_and_waited_for() {
+    struct StopIn<'a>(&'a AtomicBool);
+    impl Progress for StopIn<'_> {
+        fn update(&mut self, status: &Status) {
+            if status.stored == 14 && status.running.is_some() {
+                self.0.store(true, Relaxed);
+            }
+        }
+    }
+    let (bench, study, stop) = (Bench::new(), on_both(), Arc::new(AtomicBool::new(false)));
+    let (_, lab, engines) = both(Duration::from_millis(400), &stop, &[]);
+    let mut store = bench.store();
+    let plan = plan(&engines, &study, &store).unwrap();
+    store.keep_study(&kept(&study, &plan)).unwrap();
+    let ran = run(&engines, &plan, &mut store, LIMITS, &mut StopIn(&stop), &stop).unwrap();
+    assert!(ran.stopped, "{ran:?}");
+    // The one that was ended is over, did not fail, and is missing.
+    assert_eq!(lab.on.load(Relaxed), 0);
+    assert_eq!((ran.done, ran.failures.len(), lab.runs.load(Relaxed)), (14, 0, 3));
+    let missing = bench.results().runs.iter().filter(|run| run.state == RunState::Missing).count();
+    assert_eq!(missing, 10);
+    let (_, _, engines) = both(Duration::ZERO, &Arc::default(), &[]);
+    assert_eq!(super::plan(&engines, &study, &store).unwrap().missing(), 10);
+}
+
+#[test]
+fn a_stop_leaves_out_what_is_in_real_time() {
+    struct StopAt<'a>(&'a AtomicBool);
+    impl Progress for StopAt<'_> {
+        fn update(&mut self, _: &Status) {
+            self.0.store(true, Relaxed);
+        }
+    }
+    let (bench, study) = (Bench::new(), Study { repeats: 60, ..on_both() });
+    let stop = Arc::new(AtomicBool::new(false));
+    let (_, lab, engines) = both(Duration::ZERO, &stop, &[]);
+    let mut store = bench.store();
+    let plan = plan(&engines, &study, &store).unwrap();
+    let ran = run(&engines, &plan, &mut store, LIMITS, &mut StopAt(&stop), &stop).unwrap();
+    assert!(ran.stopped && ran.done < 240, "{ran:?}");
+    assert_eq!(lab.runs.load(Relaxed), 0);
+}
+
+#[test]
+fn an_engine_that_is_not_there_refuses_its_cells() {
+    let (bench, study) = (Bench::new(), on_both());
+    let engines = simulator(Toy::default().into());
+    let error = plan(&engines, &study, &bench.store()).unwrap_err();
+    assert_eq!(error.to_string(), "engine: there is no laboratory here");
+    let error = check(&engines, &study, 1e9).unwrap_err();
+    assert!(matches!(error, RunError::Refused { cell: 1, .. }), "{error:?}");
+    // One engine alone needs no other.
+    let simulated = study.on_engine(EngineKind::Sim).unwrap();
+    assert_eq!(plan(&engines, &simulated, &bench.store()).unwrap().missing(), 12);
+}
+
+#[test]
+fn results_know_which_engine_ran_them() {
+    let stop = Arc::default();
+    for text in [on_both().text, STUDY.to_owned()] {
+        let bench = Bench::new();
+        let study = study(&text).on_engine(EngineKind::Kernel).unwrap();
+        assert_eq!(study.engines(), [EngineKind::Kernel]);
+        let (_, lab, engines) = both(Duration::ZERO, &stop, &["it was late"]);
+        let mut store = bench.store();
+        let plan = plan(&engines, &study, &store).unwrap();
+        store.keep_study(&kept(&study, &plan)).unwrap();
+        run(&engines, &plan, &mut store, LIMITS, &mut (), &stop).unwrap();
+        drop(store);
+        assert_eq!(lab.runs.load(Relaxed), 12);
+        let results = bench.results();
+        assert_eq!(results.study.cells, study.cells);
+        for run in &results.runs {
+            assert_eq!((run.is_believable(), run.metric("believable")), (false, Some(0.0)));
+            assert_eq!(run.metric("emulation_late_p99_s"), Some(80e-6));
+            assert_eq!(run.emulation.as_ref().map(|e| e.doubts.len()), Some(1));
+        }
+        assert!(bench.canonical(&results.study).lines().next().unwrap().contains(",believable,"));
+    }
 }

@@ -3,12 +3,13 @@
 //! Most counts follow nearly from others, or from the scenario: all that was sent was received, dropped, lost or is
 //! still on its way; a link carries the packets of the flows that cross it. So each is written as the distance from
 //! what is expected of it, which is mostly nothing or takes a byte, and numbers by all their bits. Whatever the counts are, they
-//! are read back as they were; the expectations only make them short. Samples are not part of it.
+//! are read back as they were; the expectations only make them short. Samples are not part of it. What an emulated network
+//! says of itself stands at the end, if there was one; without it the bytes are those that they were before there was any.
 //!
 //! A change to what is written or expected counts [`FORMAT`] up; a row in another format is run again.
 
 use super::bytes::{In, Out, RecordIn, RecordOut};
-use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Scenario, Time};
+use cwnd_scenario::{Emulation, FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Scenario, Time};
 
 /// The first byte.
 const FORMAT: u8 = 2;
@@ -19,7 +20,7 @@ const FORMAT: u8 = 2;
 /// If it has not one flow and one link for each of the scenario's.
 pub(super) fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
     // Every field is named here, so that a new one cannot be forgotten.
-    let Outcome { begin, end, flows, links, trace: _, emulation: _ } = outcome;
+    let Outcome { begin, end, flows, links, trace: _, emulation } = outcome;
     let expected = (scenario.flows.len(), scenario.network.links.len());
     if (flows.len(), links.len()) != expected {
         return Err(format!(
@@ -41,6 +42,9 @@ pub(super) fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, 
     for ((spec, load), link) in scenario.network.links.iter().zip(loads).zip(links) {
         write_link(&mut out, &spec.name, load, link);
     }
+    if let Some(emulation) = emulation {
+        write_emulation(&mut out, emulation);
+    }
     Ok(out.0)
 }
 
@@ -60,7 +64,8 @@ pub(super) fn decode(scenario: &Scenario, bytes: &[u8]) -> Option<Outcome> {
         .map(|(spec, load)| read_link(&mut from, &spec.name, load))
         .collect();
     let links = links?;
-    from.is_empty().then_some(Outcome { begin, end, flows, links, trace: None, emulation: None })
+    let emulation = if from.is_empty() { None } else { Some(read_emulation(&mut from)?) };
+    from.is_empty().then_some(Outcome { begin, end, flows, links, trace: None, emulation })
 }
 
 // Which values follow, one bit each.
@@ -300,6 +305,38 @@ fn read_link(from: &mut In<'_>, name: &str, load: Load) -> Option<LinkOutcome> {
         waiting_integral: from.number()?,
         max_waiting: from.count()?,
     })
+}
+
+/// Goes before an emulation, so that what else might stand there is not taken for one.
+const EMULATION: u8 = 1;
+
+fn write_emulation(out: &mut Out, emulation: &Emulation) {
+    let Emulation { late_p50, late_p99, late_max, rate_error, steal, doubts, host } = emulation;
+    out.byte(EMULATION);
+    for time in [late_p50, late_p99, late_max] {
+        out.count(time.0);
+    }
+    out.byte(u8::from(rate_error.is_some()));
+    out.number(rate_error.unwrap_or(0.0));
+    out.number(*steal);
+    out.text(host);
+    out.count(doubts.len() as u64);
+    doubts.iter().for_each(|doubt| out.text(doubt));
+}
+
+fn read_emulation(from: &mut In<'_>) -> Option<Emulation> {
+    if from.byte()? != EMULATION {
+        return None;
+    }
+    let (late_p50, late_p99, late_max) = (Time(from.count()?), Time(from.count()?), Time(from.count()?));
+    let (has_rate_error, rate_error) = (from.byte()? != 0, from.number()?);
+    let (steal, host) = (from.number()?, from.text()?);
+    let mut doubts = Vec::new();
+    for _ in 0..from.count()? {
+        doubts.push(from.text()?);
+    }
+    let rate_error = has_rate_error.then_some(rate_error);
+    Some(Emulation { late_p50, late_p99, late_max, rate_error, steal, doubts, host })
 }
 
 #[cfg(test)]

@@ -2,12 +2,15 @@
 
 use super::diagnostic::{Sink, Span};
 use super::reader::{At, Fields, did_you_mean, scalar};
-use super::{CheckName, Named, keys::AXIS};
+use super::{
+    CheckName, Named,
+    keys::{self, AXIS},
+};
 use cwnd_scenario::{
     AlgorithmSpec,
     build::{
         CrossFlows, Experiment,
-        settings::{self, SETTINGS, Setting, SettingKind},
+        settings::{self, Setting, SettingKind},
     },
     kinds::Family,
 };
@@ -49,9 +52,9 @@ impl Assignment {
 
 /// The setting of a key, or an error.
 pub(super) fn setting(key: &At<&str>, sink: &Sink<'_>) -> Option<&'static Setting> {
-    let found = settings::find(key.value);
+    let found = keys::find(key.value);
     if found.is_none() {
-        let help = did_you_mean(key.value, SETTINGS.iter().map(|setting| setting.key));
+        let help = did_you_mean(key.value, keys::all().map(|setting| setting.key));
         sink.error_with(&key.span, format!("there is no setting `{}`", key.value), help);
     }
     found
@@ -188,7 +191,7 @@ pub(super) fn assignments(fields: &Fields<'_>, check: CheckName<'_>) -> Vec<Assi
         }
         // A table with keys of its own has told of those that it does not know.
         let own = !fields.section.keys.is_empty();
-        match settings::find(key.value).filter(|setting| fields.section.settings.has(setting.key)) {
+        match keys::find(key.value).filter(|setting| fields.section.settings.has(setting.key)) {
             Some(setting) => found.extend(assignment(setting, value, fields.sink, check)),
             None if !own => fields.unknown(&key),
             None => {}

@@ -20,7 +20,7 @@ pub(super) struct Drawn {
 }
 
 /// A point of a list axis takes settings, and a label.
-static POINT: Section = Section { header: AXIS.header, about: "", keys: &[], settings: Settings::All };
+static POINT: Section = Section { header: AXIS.header, about: "", keys: &[], settings: Settings::OfCells };
 
 /// All axes, if all are right.
 pub(super) fn axes(file: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Drawn>> {

@@ -6,8 +6,11 @@ use super::diagnostic::{Sink, Span};
 use super::inputs::Inputs;
 use super::network::DrawnNetwork;
 use super::selection::{self, Labels};
-use super::{keys::SKIP, reader::Fields};
-use crate::{Cell, Selection};
+use super::{
+    keys::{ENGINE, SKIP},
+    reader::Fields,
+};
+use crate::{Cell, EngineKind, Selection};
 use cwnd_scenario::{
     Problem,
     build::{Experiment, Topology},
@@ -22,7 +25,7 @@ pub const MAX_FLOWS: u64 = 1_000_000;
 /// What all cells have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Common<'a> {
-    /// What `[scenario]` says.
+    /// What `[scenario]` says, and `[run]` of the engine.
     pub base: &'a [Assignment],
     /// The network that is drawn, if one is.
     pub network: Option<&'a DrawnNetwork>,
@@ -156,7 +159,8 @@ impl Maker<'_> {
             Ok(scenario) => {
                 let short = scenario.flows.len() - scenario.lasting_flows();
                 self.flows = self.flows.saturating_add(short as u64);
-                Some(Cell { coordinates, scenario })
+                let said = sets.get(ENGINE.key).and_then(|set| EngineKind::find(&set.values.first()?.value));
+                Some(Cell { coordinates, engine: said.unwrap_or_default(), scenario })
             }
             Err(problems) => {
                 problems.iter().for_each(|problem| self.note(problem, &sets, &coordinates));

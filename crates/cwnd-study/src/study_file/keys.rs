@@ -1,7 +1,8 @@
 //! The words of a study file beside those of an experiment (which are
 //! [`cwnd_scenario::build::settings`]): one table, from which the parser, the JSON Schema and the documents come.
 
-use cwnd_scenario::build::settings::{OF_LINES, SETTINGS};
+use crate::EngineKind;
+use cwnd_scenario::build::settings::{self, OF_LINES, SETTINGS, Setting, SettingKind};
 
 /// A table of a study file.
 pub struct Section {
@@ -24,6 +25,8 @@ pub enum Settings {
     All,
     /// Those that speak of a line.
     OfLines,
+    /// All, and which engine answers.
+    OfCells,
 }
 
 impl Settings {
@@ -34,13 +37,40 @@ impl Settings {
 
     /// Their keys.
     pub fn keys(self) -> impl Iterator<Item = &'static str> {
-        let all = SETTINGS.iter().map(|setting| setting.key);
-        all.filter(move |key| match self {
+        all().map(|setting| setting.key).filter(move |key| match self {
             Settings::None => false,
-            Settings::All => true,
+            Settings::All => *key != ENGINE.key,
             Settings::OfLines => OF_LINES.contains(key),
+            Settings::OfCells => true,
         })
     }
+}
+
+/// Which engine answers a cell. It is no part of the experiment, so it stands beside the settings of that: `[run]` has it,
+/// and axes.
+pub static ENGINE: Setting = Setting {
+    key: "engine",
+    title: "Engine",
+    about: "What answers a cell: `sim`, the simulator, or `kernel`, the TCP of the running Linux kernel over an emulated \
+            network, which takes real time, root and a machine that does nothing else.",
+    default: "sim",
+    example: "kernel",
+    kind: SettingKind::Word(&EngineKind::NAMES),
+    set: |_, text| match EngineKind::find(text) {
+        Some(_) => Ok(()),
+        None => Err(format!("it is none of {}: `{text}`", EngineKind::NAMES.join(", "))),
+    },
+    measure: |_| None,
+};
+
+/// All settings of cells: those of experiments, and the engine.
+pub fn all() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().chain([&ENGINE])
+}
+
+/// The setting of this key.
+pub fn find(key: &str) -> Option<&'static Setting> {
+    settings::find(key).or_else(|| (key == ENGINE.key).then_some(&ENGINE))
 }
 
 /// A key of a table.
@@ -220,6 +250,11 @@ pub static RUN: Section = Section {
             "seed",
             Kind::Count { positive: false },
             "Seed of the first repeat, and one more for each further one; 1.",
+        ),
+        key(
+            "engine",
+            Kind::Word(&EngineKind::NAMES),
+            "What answers all cells; an axis can set it too; `sim`.",
         ),
         key(
             "metrics",

@@ -2,9 +2,9 @@
 //! axis which is named is there, that units are right) the parser says.
 
 use super::assignment::written;
-use super::keys::{AXIS, CLAIM, FILE, Key, Kind, Section, Settings};
+use super::keys::{self, AXIS, CLAIM, FILE, Key, Kind, Section, Settings};
 use cwnd_scenario::{
-    build::settings::{CONFLICTS, SETTINGS, Setting, SettingKind},
+    build::settings::{CONFLICTS, Setting, SettingKind},
     kinds::{self, Family},
     metrics::{self, Scope},
 };
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// The schema (draft 2020-12), with the names of the algorithms that there are.
 pub fn schema(algorithms: &[&str]) -> Value {
     let mut schema = section(&FILE);
-    let settings = SETTINGS.iter().map(|setting| (setting.key.to_owned(), value(setting, algorithms)));
+    let settings = keys::all().map(|setting| (setting.key.to_owned(), value(setting, algorithms)));
     let names: Vec<&str> = metrics::all().filter(|m| !m.is_of(Scope::Comparison)).map(|m| m.name).collect();
     let of_run: Vec<&str> = metrics::all().filter(|m| m.is_of(Scope::Run)).map(|m| m.name).collect();
     let more = json!({
@@ -121,7 +121,7 @@ fn axis() -> Value {
             { "required": ["points"], "not": { "anyOf": [{ "required": ["key"] }, { "required": ["keys"] }, { "required": ["labels"] }] } },
             { "required": ["zip"], "not": { "anyOf": [{ "required": ["key"] }, { "required": ["keys"] }] } },
         ],
-        "allOf": SETTINGS.iter().map(by_key).collect::<Vec<_>>(),
+        "allOf": keys::all().map(by_key).collect::<Vec<_>>(),
     })
 }
 
@@ -145,7 +145,7 @@ fn described(key: &Key) -> Value {
 }
 
 fn of_kind(kind: Kind) -> Value {
-    let keys: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
+    let keys: Vec<&str> = keys::all().map(|setting| setting.key).collect();
     let metric = json!({ "$ref": "#/$defs/metric" });
     match kind {
         Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
@@ -170,7 +170,7 @@ fn of_kind(kind: Kind) -> Value {
         Kind::SettingKeys => several(json!({ "enum": keys })),
         Kind::Values => json!({ "type": "array", "minItems": 1 }),
         Kind::Points => {
-            let mut properties = settings(Settings::All);
+            let mut properties = settings(Settings::OfCells);
             properties.insert(
                 "label".to_owned(),
                 json!({ "type": "string", "description": "What the point is called." }),
@@ -184,7 +184,7 @@ fn of_kind(kind: Kind) -> Value {
             let list = |(key, value): (String, Value)| {
                 (key, json!({ "type": "array", "items": value, "minItems": 1 }))
             };
-            let properties: Map<String, Value> = settings(Settings::All).into_iter().map(list).collect();
+            let properties: Map<String, Value> = settings(Settings::OfCells).into_iter().map(list).collect();
             json!({ "type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1 })
         }
         Kind::Range => json!({

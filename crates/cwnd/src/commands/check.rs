@@ -1,16 +1,20 @@
 //! `cwnd check`: what a study would run and cost, before anything runs.
 
-use super::run::Scale;
-use crate::{catalogue, failure::Failure, output};
+use super::run::{self, Scale};
+use crate::{
+    catalogue,
+    engines::{self, EngineName},
+    failure::Failure,
+    output,
+};
 use clap::Args;
 use cwnd_report::{
     plot,
     table::{Align, Table},
     topology,
 };
-use cwnd_scenario::{Engine, Problem, Scenario, nearest};
-use cwnd_sim::Simulator;
-use cwnd_study::Study;
+use cwnd_scenario::{Cost, Problem, Scenario, nearest};
+use cwnd_study::{EngineKind, Engines, Study};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -29,6 +33,11 @@ pub struct Flags {
     /// How much of it would be run.
     #[arg(long, value_name = "SCALE", value_enum, default_value_t = Scale::Paper)]
     scale: Scale,
+
+    /// What would answer all cells, instead of what the file says; of a study with an axis of engines its cells for this
+    /// one alone.
+    #[arg(long, value_name = "ENGINE", value_enum)]
+    engine: Option<EngineName>,
 
     /// Draw the network of a cell, as `.svg`: nodes, links with what they do, and the courses of flows.
     #[arg(long, value_name = "FILE")]
@@ -57,11 +66,12 @@ const MOST: usize = 20;
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let study = Study::load(&flags.study, &catalogue::check);
     let study = study.map_err(|error| Failure::bad_input(error.to_string()))?.at_scale(flags.scale.into());
+    let study = run::on_engine(study, flags.engine)?;
     if let Some(path) = &flags.topology {
         plot::check_writable(path).map_err(|error| Failure::bad_input(format!("--topology: {error}")))?;
     }
     let cell = cell(&study, flags.cell.as_deref())?;
-    let cost = cost(&Simulator, &study)?;
+    let cost = cost(&engines::of_study(&study), &study)?;
     let jobs = flags.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     output::print(&text(&study, &cost, jobs))?;
     match &flags.topology {
@@ -109,21 +119,25 @@ pub struct StudyCost {
     sampled: u64,
     traced: u64,
     packets: f64,
-    /// CPU seconds of all.
+    /// CPU seconds of all that are simulated.
     pub cpu_s: f64,
-    /// CPU seconds of the longest run.
+    /// CPU seconds of the longest of them.
     longest_s: f64,
+    /// How many are in real time, and their seconds by the clock.
+    real: (u64, f64),
+    /// Why some of these cannot be done here, if they cannot.
+    why_not: Option<String>,
     /// Bytes of the largest run.
     memory: f64,
     /// Bytes that stay on disk.
     disk: f64,
 }
 
-/// The cost of all runs.
+/// The cost of all runs. Runs of the kernel that cannot be done here last as long as their scenarios.
 ///
 /// # Errors
-/// What the engine does not take, cell by cell.
-pub fn cost(engine: &impl Engine, study: &Study) -> Result<StudyCost, Failure> {
+/// What the simulator does not take, cell by cell.
+pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
     let mut total = StudyCost::default();
     let mut problems: Vec<Problem> = Vec::new();
     for cell in 0..study.cells.len() {
@@ -134,8 +148,18 @@ pub fn cost(engine: &impl Engine, study: &Study) -> Result<StudyCost, Failure> {
                 continue;
             }
             let scenario = study.scenario(cell, repeat);
-            match engine.check(&scenario) {
-                Ok(cost) => total.add(&scenario, &cost, f64::from(count), traced),
+            let kind = study.cells[cell].engine;
+            let mut cost = engines.of(kind).check(&scenario);
+            if let (Err(found), true) = (&cost, kind.is_real_time()) {
+                // What this machine's kernel can do says nothing of the file.
+                let why = engines.why_not(kind).map(str::to_owned);
+                let why = why.unwrap_or_else(|| run::refusal(study, cell, found));
+                total.why_not.get_or_insert(why);
+                let wall_s = scenario.duration.as_secs_f64();
+                cost = Ok(Cost { packets: 0.0, cpu_s: 0.0, wall_s, memory: 0.0 });
+            }
+            match cost {
+                Ok(cost) => total.add(kind, &scenario, &cost, f64::from(count), traced),
                 Err(found) => problems.extend(found.into_iter().map(|problem| Problem {
                     place: format!("{} ({})", problem.place, study.cell_label(cell)),
                     ..problem
@@ -153,11 +177,16 @@ pub fn cost(engine: &impl Engine, study: &Study) -> Result<StudyCost, Failure> {
 }
 
 impl StudyCost {
-    fn add(&mut self, scenario: &Scenario, cost: &cwnd_scenario::Cost, count: f64, traced: bool) {
+    fn add(&mut self, kind: EngineKind, scenario: &Scenario, cost: &Cost, count: f64, traced: bool) {
         self.runs += count as u64;
         self.packets += cost.packets * count;
-        self.cpu_s += cost.cpu_s * count;
-        self.longest_s = self.longest_s.max(cost.cpu_s);
+        match kind.is_real_time() {
+            true => self.real = (self.real.0 + count as u64, self.real.1 + cost.wall_s * count),
+            false => {
+                self.cpu_s += cost.cpu_s * count;
+                self.longest_s = self.longest_s.max(cost.cpu_s);
+            }
+        }
         self.memory = self.memory.max(cost.memory);
         let flows = scenario.flows.len() as f64;
         self.disk += count * (STORED_RUN + STORED_FLOW * flows);
@@ -190,13 +219,18 @@ fn text(study: &Study, cost: &StudyCost, jobs: usize) -> String {
         (traced, sampled) if traced == sampled => format!("{traced} runs"),
         (traced, sampled) => format!("{traced} runs; {sampled} are sampled for their metrics"),
     };
-    let rows = [
+    let simulated = cost.runs - cost.real.0;
+    let mut time = format!("about {}", duration(wall + cost.real.1));
+    if simulated > 0 {
+        time += &format!(" on {jobs_text}");
+    }
+    let mut rows = vec![
         ("grid", if points.is_empty() { "one cell".to_owned() } else { points.join(" x ") + &skipped }),
         ("runs", runs),
         ("traces", traces),
         ("packets", format!("about {} data packets and ACKs", count(cost.packets))),
         ("CPU time", format!("about {}", duration(cost.cpu_s))),
-        ("time", format!("about {} on {jobs_text}", duration(wall))),
+        ("time", time),
         (
             "memory",
             format!("up to {} a run, {} together", bytes(cost.memory), bytes(cost.memory * jobs as f64)),
@@ -204,11 +238,26 @@ fn text(study: &Study, cost: &StudyCost, jobs: usize) -> String {
         ("disk", format!("about {}", bytes(cost.disk))),
         ("shown", shown(study)),
     ];
+    if cost.real.0 > 0 {
+        let of = |runs: u64, how: String| format!("{runs} {}, {how}", if runs == 1 { "run" } else { "runs" });
+        let sim = of(simulated, format!("about {} on {jobs_text}", duration(wall)));
+        let kernel = of(cost.real.0, format!("about {} in real time, one by one", duration(cost.real.1)));
+        let at = rows.iter().position(|(name, _)| *name == "time").map_or(rows.len(), |time| time + 1);
+        rows.splice(
+            at..at,
+            [("  simulator", sim), ("  kernel", kernel)].into_iter().skip((simulated == 0).into()),
+        );
+    }
     let mut table = Table::new([("study", Align::Left), (study.name.as_str(), Align::Left)]).indent(2);
     for (name, value) in &rows {
         table.row([*name, value.as_str()]);
     }
-    format!("\n{table}\n  Nothing is wrong with it. `cwnd run` runs it.\n\n")
+    match &cost.why_not {
+        None => format!("\n{table}\n  Nothing is wrong with it. `cwnd run` runs it.\n\n"),
+        Some(why) => format!(
+            "\n{table}\n  Nothing is wrong with the file, but the kernel's runs cannot be done here: {why}.\n\n"
+        ),
+    }
 }
 
 fn shown(study: &Study) -> String {
@@ -259,7 +308,7 @@ mod tests {
              [[axes]]\nname = \"v\"\nkey = \"algorithm\"\nvalues = [\"cubic\", \"elastic\"]\n\
              [[axes]]\nname = \"b\"\nkey = \"buffer\"\nvalues = [5, 50]\n[[skip]]\nv = \"elastic\"\nb = 5",
         );
-        let Ok(cost) = cost(&Simulator, &study) else { panic!("it can be run") };
+        let Ok(cost) = cost(&engines::of_study(&study), &study) else { panic!("it can be run") };
         assert_eq!((cost.runs, cost.traced, cost.sampled), (15, 4, 4));
         // 15 runs of one flow, and 4 x 101 samples of it and of six queues.
         assert_eq!(cost.disk, 15.0 * 1_100.0 + 4.0 * 101.0 * (20.0 + 12.0));
@@ -278,7 +327,7 @@ mod tests {
             "[scenario]\nalgorithm = \"cubic\"\n[trace]\nsample = \"1 us\"\n\
              [[axes]]\nname = \"d\"\nkey = \"duration\"\nvalues = [\"1 s\", \"100 s\"]",
         );
-        let Err(failure) = cost(&Simulator, &study) else { panic!("it is refused") };
+        let Err(failure) = cost(&engines::of_study(&study), &study) else { panic!("it is refused") };
         let failure = format!("{failure:?}");
         assert!(failure.contains("sample (100 s)") && !failure.contains("(1 s)"), "{failure}");
     }

@@ -9,16 +9,19 @@ mod with_kernel;
 pub use flags::{Flags, NetworkFlags};
 
 use crate::{
+    engines,
     failure::Failure,
+    interrupt,
     output::{self, comparison, json},
     recording::Recorded,
     runner::{self, Done, Task},
 };
 use budget::Budget;
 use cwnd_report::plot;
+use cwnd_scenario::Engine;
 #[cfg(not(feature = "kernel"))]
 use cwnd_sim::Simulator;
-use cwnd_study::{TracedRun, trace_file};
+use cwnd_study::{EngineKind, TracedRun, trace_file};
 use plan::Plan;
 use std::time::Instant;
 #[cfg(feature = "kernel")]
@@ -26,17 +29,36 @@ use with_kernel::WithKernel as Simulator;
 
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
+    let kind = flags.engine.map_or(EngineKind::Sim, EngineKind::from);
+    if kind != EngineKind::Sim && flags.recording.is_asked() {
+        return Err(Failure::bad_input(format!(
+            "--pcap and --qlog: recordings are made by the simulator, not by {}: leave them out, or --engine",
+            kind.title()
+        )));
+    }
     let plans = plan::plans(&flags)?;
     check_files(&flags)?;
     let recorded: Vec<Recorded<'_>> =
         plans.iter().map(|plan| Recorded { name: &plan.name, scenario: &plan.scenario }).collect();
     let tasks = tasks(&flags, &plans)?;
-    let budget = budget::check(&Simulator, &plans, &tasks)?;
+    let (simulator, kernel);
+    let engine: &(dyn Engine + Send + Sync) = match kind {
+        EngineKind::Sim => {
+            simulator = Simulator;
+            &simulator
+        }
+        EngineKind::Kernel => {
+            kernel = engines::engine(kind)?;
+            interrupt::catch()?;
+            &*kernel
+        }
+    };
+    let budget = budget::check(engine, kind, &plans, &tasks)?;
     notes(&flags, &budget, flags.recording.check(&recorded)?);
 
     let begin = Instant::now();
     let progress = !flags.quiet;
-    let done = runner::run(&Simulator, &tasks, budget.threads, progress, |task| {
+    let done = runner::run(engine, kind, &tasks, budget.threads, progress, |task| {
         let mut scenario = plans[task.plan].scenario.with_seed(task.seed);
         scenario.sample = scenario.sample.filter(|_| task.sampled);
         scenario

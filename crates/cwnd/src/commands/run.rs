@@ -5,21 +5,22 @@ mod progress;
 mod scale;
 mod summary;
 
-pub use complete::{Prepared, stop};
-pub use progress::duration;
+pub use complete::{Prepared, possible, refusal};
+pub use progress::{duration, running};
 pub use scale::Scale;
 pub use summary::number;
 
 use super::report;
 use crate::{
     catalogue,
+    engines::EngineName,
     failure::Failure,
     output,
     recording::{Recorded, RecordingFlags},
 };
 use clap::Args;
 use cwnd_scenario::Scenario;
-use cwnd_study::{MAX_REPEATS, RunScale, Study};
+use cwnd_study::{EngineKind, MAX_REPEATS, RunScale, Study};
 use progress::Shown;
 use std::{
     path::{Path, PathBuf},
@@ -33,6 +34,9 @@ Examples:
 
   The packets of one cell, for Wireshark, and what its senders do, for qvis:
     cwnd run studies/zoo.toml --recorded-cell 'cubic, alone, LAN' --pcap cubic.pcapng --qlog cubic.sqlog
+
+  The same grid over the TCP of the running kernel, in real time:
+    sudo cwnd run studies/sim-vs-kernel.toml --engine kernel
 
   With more repeats, elsewhere, on one core:
     cwnd run studies/elastic/cwnd.toml --repeats 30 --out /tmp/elastic --jobs 1";
@@ -61,6 +65,11 @@ pub struct Flags {
     #[arg(long, value_name = "SCALE", value_enum, default_value_t = Scale::Paper)]
     scale: Scale,
 
+    /// What answers all cells, instead of what the file says; of a study with an axis of engines its cells for this one
+    /// alone.
+    #[arg(long, value_name = "ENGINE", value_enum)]
+    engine: Option<EngineName>,
+
     /// Repeats of each cell, instead of what the file says.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEATS as i64),
           allow_hyphen_values = true)]
@@ -85,7 +94,7 @@ pub struct Flags {
 
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
-    let study = study(&flags)?;
+    let Some(study) = possible(study(&flags)?) else { return Ok(()) };
     let recorded = recorded_cell(&flags, &study)?;
     let recorded: Vec<Recorded<'_>> =
         recorded.iter().map(|scenario| Recorded { name: &study.name, scenario }).collect();
@@ -134,6 +143,7 @@ fn study(flags: &Flags) -> Result<Study, Failure> {
     let mut study = Study::load(&flags.study, &catalogue::check)
         .map_err(|error| Failure::bad_input(error.to_string()))?
         .at_scale(flags.scale.into());
+    study = on_engine(study, flags.engine)?;
     study.repeats = flags.repeats.unwrap_or(study.repeats);
     if study.seed.checked_add(u64::from(study.repeats) - 1).is_none() {
         return Err(Failure::bad_input(format!(
@@ -142,6 +152,16 @@ fn study(flags: &Flags) -> Result<Study, Failure> {
         )));
     }
     Ok(study)
+}
+
+/// The study with the engine that the command names, if it names one.
+pub fn on_engine(study: Study, engine: Option<EngineName>) -> Result<Study, Failure> {
+    match engine {
+        None => Ok(study),
+        Some(engine) => {
+            study.on_engine(engine.into()).map_err(|why| Failure::bad_input(format!("--engine: {why}")))
+        }
+    }
 }
 
 /// What is run in the cell that is recorded, if any is.
@@ -167,6 +187,14 @@ fn recorded_cell(flags: &Flags, study: &Study) -> Result<Option<Scenario>, Failu
             Failure::bad_input(format!("--recorded-cell: there is no cell `{said}`; there are {known}"))
         })?,
     };
+    if study.cells[cell].engine != EngineKind::Sim {
+        return Err(Failure::bad_input(format!(
+            "--recorded-cell: recordings are made by the simulator, and `{}` is for {}; choose another cell, or say \
+             `--engine sim`",
+            labels[cell],
+            study.cells[cell].engine.title()
+        )));
+    }
     Ok(Some(study.cells[cell].scenario.with_seed(study.seed)))
 }
 
@@ -177,5 +205,7 @@ fn command(flags: &Flags) -> String {
         Scale::Paper => String::new(),
         scale => format!(" --scale {}", RunScale::from(scale)),
     };
-    format!("cwnd run {}{scale}{repeats}", output::quoted(&flags.study.to_string_lossy()))
+    let engine =
+        flags.engine.map_or(String::new(), |engine| format!(" --engine {}", EngineKind::from(engine)));
+    format!("cwnd run {}{scale}{engine}{repeats}", output::quoted(&flags.study.to_string_lossy()))
 }

@@ -4,9 +4,10 @@ mod network;
 
 use super::units_row::{self, Column};
 use crate::runner::Done;
-use cwnd_report::{number::thousands, table::Align};
+use cwnd_report::{doubts, number::thousands, table::Align};
 use cwnd_scenario::{
-    ByteSize, DelayedAck, Ecn, FlowGroup, FlowSpec, Place, QueueLimit, Rate, Scenario, StackProfile,
+    ByteSize, DelayedAck, Ecn, Emulation, FlowGroup, FlowSpec, Place, QueueLimit, Rate, Scenario,
+    StackProfile,
     metrics::{FlowMetrics, MessageMetrics, RunMetrics, ShortFlowMetrics, jain_index},
     statistics::Summary,
 };
@@ -33,8 +34,9 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
         completion: entries.iter().any(|entry| lasting(entry.scenario).any(|flow| flow.bytes.is_some())),
     };
     let mut rows = Vec::new();
-    for (entry, runs) in entries.iter().zip(&metrics) {
-        rows.push(row(&shortened(entry.name), &figures(runs, entry), &shown));
+    for ((entry, runs), done) in entries.iter().zip(&metrics).zip(results) {
+        let mark = if doubted(done).is_empty() { "" } else { DOUBT };
+        rows.push(row(&(shortened(entry.name) + mark), &figures(runs, entry), &shown));
         if entry.groups.len() > 1 {
             let mut first = 0;
             for group in entry.groups {
@@ -49,7 +51,41 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
         .filter(|column| shown.has(column.0))
         .map(|(name, of, align)| (*name, if *of == RATE { unit.0 } else { *of }, *align))
         .collect();
-    format!("\n{}\n{}", units_row::table(&columns, &rows, 2), about(entries, &metrics))
+    let about = about(entries, &metrics) + &emulations(entries, results);
+    format!("\n{}\n{about}", units_row::table(&columns, &rows, 2))
+}
+
+/// Stands behind the name of what is not to be believed.
+const DOUBT: &str = " (!)";
+
+/// The runs over an emulated network that did not keep its times.
+fn doubted<'a>(runs: &[&'a Done]) -> Vec<(&'a Emulation, u64)> {
+    let doubted =
+        |done: &&'a Done| Some((done.emulation.as_ref().filter(|e| !e.is_believable())?, done.seed));
+    runs.iter().filter_map(doubted).collect()
+}
+
+/// What ran, and what of it is not to be believed and why, if the network was an emulated one.
+fn emulations(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
+    let all = || results.iter().flatten().filter_map(|done| done.emulation.as_ref());
+    let Some(first) = all().next() else { return String::new() };
+    let late = all().map(|emulation| emulation.late_p99).max().unwrap_or_default();
+    let mut text = format!("  run by {}; of 100 packets 99 were at most {late} late\n", first.host);
+    for (entry, runs) in entries.iter().zip(results) {
+        let doubted = doubted(runs);
+        if doubted.is_empty() {
+            continue;
+        }
+        let are = if doubted.len() == 1 { "is" } else { "are" };
+        let (count, all, name) = (doubted.len(), runs.len(), shortened(entry.name));
+        text += &format!("\n {DOUBT} {count} of {all} runs of {name} {are} not to be believed:\n");
+        for (why, seeds) in doubts::reasons(doubted) {
+            let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            let word = if seeds.len() == 1 { "seed" } else { "seeds" };
+            text += &format!("      {why} ({word} {})\n", seeds.join(", "));
+        }
+    }
+    text
 }
 
 /// Stands for the unit that rates have in the table at hand.

@@ -1,7 +1,7 @@
 //! Results as one JSON document.
 
 use crate::runner::{Done, Timing};
-use cwnd_scenario::metrics::RunMetrics;
+use cwnd_scenario::{Emulation, metrics::RunMetrics};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -19,7 +19,37 @@ struct Run<'a> {
     seed: u64,
     #[serde(flatten)]
     metrics: &'a RunMetrics,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emulation: Option<EmulationOut<'a>>,
     timing: Timing,
+}
+
+/// How well an emulated network kept its times.
+#[derive(Serialize)]
+struct EmulationOut<'a> {
+    host: &'a str,
+    late_p50_s: f64,
+    late_p99_s: f64,
+    late_max_s: f64,
+    rate_error: Option<f64>,
+    cpu_steal: f64,
+    believable: bool,
+    doubts: &'a [String],
+}
+
+impl<'a> EmulationOut<'a> {
+    fn new(emulation: &'a Emulation) -> EmulationOut<'a> {
+        EmulationOut {
+            host: &emulation.host,
+            late_p50_s: emulation.late_p50.as_secs_f64(),
+            late_p99_s: emulation.late_p99.as_secs_f64(),
+            late_max_s: emulation.late_max.as_secs_f64(),
+            rate_error: emulation.rate_error,
+            cpu_steal: emulation.steal,
+            believable: emulation.is_believable(),
+            doubts: &emulation.doubts,
+        }
+    }
 }
 
 /// The document of all runs, plan by plan and repeat by repeat, with a newline.
@@ -29,6 +59,7 @@ pub fn document(names: &[&str], results: &[Vec<&Done>]) -> String {
             algorithm: name,
             seed: done.seed,
             metrics: &done.metrics,
+            emulation: done.emulation.as_ref().map(EmulationOut::new),
             timing: done.timing,
         })
     });

@@ -4,6 +4,7 @@
 mod bad_input;
 mod diff;
 mod disk;
+mod engines;
 mod interruption;
 
 use std::{

@@ -59,6 +59,7 @@ fn likely(scenario: &Scenario) -> Outcome {
         flows: vec![flow; scenario.flows.len()],
         links: (0..scenario.network.links.len()).map(link).collect(),
         trace: None,
+        emulation: None,
     }
 }
 
@@ -93,6 +94,29 @@ fn what_was_not_written_is_not_read() {
     assert_eq!(decode(&scenario, &[&bytes[..], &[0]].concat()), None);
     let other = [&[FORMAT + 1], &bytes[1..]].concat();
     assert_eq!(decode(&scenario, &other), None);
+}
+
+/// Rows from before there were emulated networks stay valid, and are written as they were.
+#[test]
+fn an_emulation_is_written_behind_all_else() {
+    let scenario = scenario(1);
+    let simulated = likely(&scenario);
+    let emulation = Emulation {
+        late_p50: Time(1_500),
+        late_p99: Time(80_000),
+        late_max: Time(2_000_000),
+        rate_error: Some(0.001),
+        steal: 0.02,
+        doubts: vec!["it was late".to_owned()],
+        host: "6.18.0 x86_64".to_owned(),
+    };
+    let emulated = Outcome { emulation: Some(emulation), ..simulated.clone() };
+    let (short, long) = (encode(&scenario, &simulated).unwrap(), encode(&scenario, &emulated).unwrap());
+    assert!(long.starts_with(&short) && long.len() > short.len());
+    assert_eq!(decode(&scenario, &long), Some(emulated));
+    for length in short.len() + 1..long.len() {
+        assert_eq!(decode(&scenario, &long[..length]), None, "{length} bytes");
+    }
 }
 
 #[test]
@@ -171,6 +195,15 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn emulation()(
+        late in (time(), time(), time()), rate_error in proptest::option::of(number()), steal in number(),
+        doubts in prop::collection::vec("\\PC{0,40}", 0..3), host in "\\PC{0,20}",
+    ) -> Emulation {
+        Emulation { late_p50: late.0, late_p99: late.1, late_max: late.2, rate_error, steal, doubts, host }
+    }
+}
+
 proptest! {
     /// Whatever an engine counts, likely or not, is read back to the bit.
     #[test]
@@ -180,11 +213,12 @@ proptest! {
         flows in prop::collection::vec(flow(), 2),
         stop in proptest::option::of(time()),
         links in prop::collection::vec(link(), 10),
+        emulation in proptest::option::of(emulation()),
     ) {
         let mut scenario = scenario(2);
         prop_assert_eq!(scenario.network.links.len(), links.len());
         scenario.flows[1].stop = stop;
-        let mut outcome = Outcome { begin, end, flows, links, trace: None };
+        let mut outcome = Outcome { begin, end, flows, links, trace: None, emulation };
         outcome.flows[1].stop = stop.or(outcome.flows[1].stop);
         let read = decode(&scenario, &encode(&scenario, &outcome).unwrap());
         // As text, since a NaN is not itself; its bits are in the number's own test.

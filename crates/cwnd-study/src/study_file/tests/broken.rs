@@ -46,6 +46,9 @@ fn errors_show_their_place_and_what_would_be_right() {
         ("a figure of cells without a trace", format!("{AXES}[trace]\nwhere = {{ buffer = 5 }}\n[[figures]]\nname = \"b\"\ntitle = \"B\"\nkind = \"trace\"\nshow = [\"cwnd\"]\nseries = \"per\"\nwhere = {{ buffer = 10 }}")),
         ("claims", format!("{AXES}[[claims]]\ntext = \"a\"\nmeasure = \"gain\"\nmetric = \"goodput_bps\"\nexpect = \"more\"\n[[claims]]\ntext = \"b\"\nmeasure = \"mean\"\nmetric = \"goodput_bps\"\naxis = \"per\"\nexpect = \">= 1\"\n[[claims]]\ntext = \"c\"\nmeasure = \"gain\"\nmetric = \"harm\"\naxis = \"per\"\nof = \"0\"\nover = [\"1e-6\"]\nexpect = \"2 to 1\"\n[[claims]]\ntext = \"d\"\nmeasure = \"wins\"\nmetric = \"goodput_bps\"\naxis = \"buffer\"\nof = 5\nover = [10]\nwhere = {{ buffer = 5 }}\nexpect = \"<= 1\"")),
         ("too many repeats and no seeds", format!("[run]\nrepeats = 1000000\nmetrics = [\"goodput_bps\", \"goodput_bps\"]\n{AXES}")),
+        ("engines", "[scenario]\nalgorithm = \"cubic\"\nengine = \"sim\"\n[run]\nengine = \"ns3\"".into()),
+        ("an engine without effect", "[scenario]\nalgorithm = \"cubic\"\n[run]\nengine = \"sim\"\n[[axes]]\nname = \"engine\"\nkey = \"engine\"\nvalues = [\"sim\", \"kernel\"]".into()),
+        ("engines that are no word", "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"other\"\npoints = [{ label = \"a\", engine = 5 }, { label = \"b\", engine = \"kernl\" }]".into()),
         ("no seeds", format!("[run]\nrepeats = 2\nseed = 18446744073709551615\nmetrics = []\n{AXES}")),
     ];
     let mut all = String::new();

@@ -63,6 +63,9 @@ fn it_takes_every_form_that_the_parser_takes() {
         "[scenario]\nalgorithm = \"cubic\"\n[network]\nnodes = [\"a\", \"b\"]\npaths = \"a -> b\"\n[[network.links]]\nfrom = \"a\"\nto = \"b\"\nboth-ways = true\nbuffer = 5\nqueue = \"codel\"",
         "[scenario]\nalgorithm = \"cubic\"\n[quick]\nrepeats = 1\naxes = { buffer = 5 }\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]\n[[derived]]\nname = \"more\"\ntitle = \"More\"\nmetric = \"goodput_bps\"\naxis = \"buffer\"\nreference = 5\nformula = \"ratio\"\n[[claims]]\ntext = \"a\"\nmeasure = \"mean\"\nmetric = \"more\"\nprinted = 1.5\nscale = 100\n[[claims]]\ntext = \"b\"\nnot-testable = \"lost\"\n[[claims]]\ntext = \"c\"\nmeasure = \"gain\"\nmetric = \"more\"\naxis = \"buffer\"\nof = 10\nover = 5\ngain = 0.4",
         "[scenario]\nalgorithm = \"cubic\"\n[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"model\"\nmodel = \"epoch\"\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]\n[[tables]]\nname = \"a\"\ntitle = \"A\"\nrows = \"buffer\"\nmetrics = \"goodput_bps\"\nprinted = [{ buffer = 5, goodput_bps = 3 }]\nscale = { goodput_bps = 1e-6 }",
+        "[scenario]\nalgorithm = \"cubic\"\n[run]\nengine = \"kernel\"",
+        "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"e\"\nkey = \"engine\"\nvalues = [\"sim\", \"kernel\"]",
+        "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"e\"\npoints = [{ label = \"a\" }, { engine = \"kernel\", stack = \"linux\" }]",
     ];
     for form in forms {
         parse(form).unwrap_or_else(|error| panic!("{error}"));
@@ -90,6 +93,9 @@ fn it_refuses_what_it_can_see() {
             "{HEAD}{scenario}[network]\nnodes = [\"a\", \"b\"]\nlinks = [{{ from = \"a\", to = \"b\", flows = 3 }}]\npaths = \"a -> b\""
         ),
         format!("{HEAD}{scenario}[run]\nrepeats = 0"),
+        format!("{HEAD}{scenario}[run]\nengine = \"ns3\""),
+        format!("{HEAD}{scenario}engine = \"sim\""),
+        format!("{HEAD}{scenario}[[axes]]\nname = \"e\"\nkey = \"engine\"\nvalues = [\"ns3\"]"),
         format!("{HEAD}{scenario}[run]\nmetrics = [\"throughput\"]"),
         format!("{HEAD}{scenario}[run]\nmetrics = [\"flow1.throughput\"]"),
         format!("{HEAD}{scenario}[[axes]]\nname = \"a\"\nkey = \"buffer\""),

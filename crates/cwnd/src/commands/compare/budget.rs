@@ -3,6 +3,7 @@
 use super::plan::Plan;
 use crate::{failure::Failure, runner::Task};
 use cwnd_scenario::{Engine, Problem, Scenario};
+use cwnd_study::EngineKind;
 use std::thread;
 
 /// The most memory that the runs may need together, bytes.
@@ -22,7 +23,12 @@ pub struct Budget {
 ///
 /// # Errors
 /// What the engine refuses, and what would take too much memory or time.
-pub fn check(engine: &impl Engine, plans: &[Plan], tasks: &[Task]) -> Result<Budget, Failure> {
+pub fn check(
+    engine: &dyn Engine,
+    kind: EngineKind,
+    plans: &[Plan],
+    tasks: &[Task],
+) -> Result<Budget, Failure> {
     let mut costs = Vec::with_capacity(plans.len());
     for plan in plans {
         let cost = engine.check(&plan.scenario);
@@ -52,6 +58,11 @@ pub fn check(engine: &impl Engine, plans: &[Plan], tasks: &[Task]) -> Result<Bud
             cpu / 3600.0,
             MOST_CPU / 3600.0
         )));
+    }
+    if kind.is_real_time() {
+        // One by one, and as long as the scenarios last.
+        let seconds = tasks.iter().map(|task| costs[task.plan].wall_s).sum();
+        return Ok(Budget { threads: 1, seconds });
     }
     let fitting = (MOST_MEMORY - kept) / largest.max(1.0);
     let cores = thread::available_parallelism().map_or(1, usize::from);

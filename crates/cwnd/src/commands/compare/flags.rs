@@ -4,7 +4,7 @@ mod network;
 
 pub use network::NetworkFlags;
 
-use crate::{catalogue, recording::RecordingFlags};
+use crate::{catalogue, engines::EngineName, recording::RecordingFlags};
 use clap::{Args, ValueEnum};
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, ByteSize, EcnThreshold, FlowGroup, Mix, NotationError, Probability, Rate,
@@ -20,6 +20,9 @@ Buffers count packets: `1000`, `1 BDP`, `max(1 BDP, 2/flow)`; or bytes: `64 KB`;
 Examples:
   Four flows of each of two algorithms over a long fat path:
     cwnd compare cubic elastic --flows 4 --rate '1 Gbit/s' --rtt '200 ms' --buffer 1000
+
+  The same over the TCP of the running kernel, in real time:
+    sudo cwnd compare cubic-linux elastic --engine kernel --rate '100 Mbit/s' --rtt '40 ms' --duration '20 s'
 
   One flow and a tiny buffer, drawn over time:
     cwnd compare agile-sd cubic-2008 --delay '4 ms' --buffer 5 --plot windows.svg
@@ -150,9 +153,14 @@ pub struct Flags {
     #[command(flatten)]
     pub network: NetworkFlags,
 
-    /// `ns2`: ns-2.35's TCP-Linux agent, whose queues count the packet in transmission. `linux`: today's Linux.
-    #[arg(long, value_enum, default_value = "ns2", help_heading = STACK)]
-    pub stack: StackName,
+    /// What runs the flows [default: sim].
+    #[arg(long, value_name = "ENGINE", value_enum, help_heading = STACK)]
+    pub engine: Option<EngineName>,
+
+    /// `ns2`: ns-2.35's TCP-Linux agent, whose queues count the packet in transmission. `linux`: today's Linux
+    /// [default: ns2; linux with --engine kernel].
+    #[arg(long, value_enum, help_heading = STACK)]
+    pub stack: Option<StackName>,
 
     /// Payload of a packet, bytes [default: 1000 with ns2; by the MTU with linux].
     #[arg(long, value_name = "BYTES", value_parser = whole::<u32>, allow_hyphen_values = true,

@@ -1,7 +1,7 @@
 //! From flags to scenarios: which runs there are, and what each asks.
 
 use super::flags::{EcnName, Flags, StackName, Switch, TiesName, TopologyName};
-use crate::failure::Failure;
+use crate::{engines::EngineName, failure::Failure};
 use cwnd_scenario::{
     DeliveryTrace, FlowGroup, Problem, Scenario, StackProfile, Ties, Time,
     build::{EcnChoice, Experiment, LineDelay, Setup, StackChoice, Topology},
@@ -151,9 +151,10 @@ fn setup(flags: &Flags) -> Setup {
         access_delay: flags.access_delay,
         access_buffer: flags.access_buffer.clone(),
         stack: StackChoice {
-            profile: match flags.stack {
-                StackName::Ns2 => StackProfile::Ns2,
-                StackName::Linux => StackProfile::Linux,
+            profile: match (flags.stack, flags.engine) {
+                (Some(StackName::Ns2), _) => StackProfile::Ns2,
+                (Some(StackName::Linux), _) | (None, Some(EngineName::Kernel)) => StackProfile::Linux,
+                (None, Some(EngineName::Sim) | None) => StackProfile::Ns2,
             },
             packet_size: flags.packet_size,
             mtu: flags.mtu,

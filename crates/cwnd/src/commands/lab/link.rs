@@ -2,8 +2,8 @@
 
 use super::{build, live::Live, network::LinkFlags, take_down};
 use crate::{
-    commands::run::stop,
     failure::Failure,
+    interrupt,
     output::{self, comparison},
 };
 use clap::Args;
@@ -63,7 +63,7 @@ fn name(text: &str) -> Result<String, String> {
 
 /// Do what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
-    let stop = stop()?;
+    let stop = interrupt::catch()?;
     let scenario = flags.link.scenario()?;
     let (testbed, capture) = build(&scenario, flags.pcap.as_deref())?;
     let named = |end: &str, namespace| {

@@ -23,7 +23,9 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
     for book in books {
         for study in &book.studies {
             let directory = places.runs(&study.name);
-            studies.push(Prepared::new(study.at_scale(scale), directory, command(&book.paper.name, scale))?);
+            let study = study.at_scale(scale);
+            let study = run::possible(study.clone()).unwrap_or(study);
+            studies.push(Prepared::new(study, directory, command(&book.paper.name, scale))?);
         }
     }
     let failures = complete(&mut studies, jobs, flags.quiet)?;

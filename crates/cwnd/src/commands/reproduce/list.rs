@@ -3,9 +3,8 @@
 use super::library::{Book, short};
 use super::pages::Places;
 use crate::commands::check;
-use crate::{failure::Failure, output};
+use crate::{engines, failure::Failure, output};
 use cwnd_report::table::{Align, Table};
-use cwnd_sim::Simulator;
 use cwnd_study::{RunScale, Store, Study, runner};
 use std::path::Path;
 
@@ -74,10 +73,11 @@ fn covers(study: &Study) -> String {
 }
 
 fn cost(study: &Study, out: &Path) -> Result<Cost, Failure> {
-    let cost = check::cost(&Simulator, study)?;
+    let engines = engines::of_study(study);
+    let cost = check::cost(&engines, study)?;
     let directory = Places::new(out, study.scale()).runs(&study.name);
     // What cannot be read has not been run as far as anybody can tell.
-    let plan = Store::open(&directory).ok().and_then(|store| runner::plan(&Simulator, study, &store).ok());
+    let plan = Store::open(&directory).ok().and_then(|store| runner::plan(&engines, study, &store).ok());
     Ok(Cost { runs: cost.runs, cpu_s: cost.cpu_s, present: plan.map_or(0, |plan| plan.present) })
 }
 

@@ -1,6 +1,6 @@
 //! How far all studies together have come, on standard error.
 
-use crate::commands::run::{Prepared, duration};
+use crate::commands::run::{Prepared, duration, running};
 use cwnd_study::runner::{Progress, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
@@ -15,10 +15,12 @@ const PAUSE: Duration = Duration::from_secs(10);
 pub struct Shared {
     shown: Shown,
     jobs: usize,
+    /// What the cells of the study are called.
+    cells: Vec<String>,
     /// Missing runs of all studies, and of those that are done.
     total: usize,
     before: usize,
-    /// CPU seconds expected of the studies that come later.
+    /// Seconds expected of the studies that come later.
     later_s: f64,
     /// The study that is run.
     name: String,
@@ -35,7 +37,7 @@ impl Shared {
     pub fn new(studies: &[Prepared], jobs: usize, quiet: bool) -> Shared {
         let total = studies.iter().map(|study| study.plan.missing()).sum();
         let present: usize = studies.iter().map(|study| study.plan.present).sum();
-        let cpu_s: f64 = studies.iter().map(|study| study.plan.cpu_s()).sum();
+        let wall_s: f64 = studies.iter().map(|study| study.plan.wall_s(jobs)).sum();
         let shown = match (quiet || total == 0, io::stderr().is_terminal()) {
             (true, _) => Shown::Quiet,
             (false, false) => Shown::Lines(Instant::now()),
@@ -50,20 +52,22 @@ impl Shared {
         };
         if !matches!(shown, Shown::Quiet) {
             let stored = if present > 0 { format!("; {present} are stored already") } else { String::new() };
-            let expected = Duration::try_from_secs_f64(cpu_s / jobs as f64).unwrap_or(Duration::MAX);
+            let expected = Duration::try_from_secs_f64(wall_s).unwrap_or(Duration::MAX);
             eprintln!(
                 "{} studies: {total} runs to do on {jobs} threads, about {} at most{stored}",
                 studies.len(),
                 duration(expected)
             );
         }
-        Shared { shown, jobs, total, before: 0, later_s: cpu_s, name: String::new() }
+        Shared { shown, jobs, cells: Vec::new(), total, before: 0, later_s: wall_s, name: String::new() }
     }
 
     /// A study begins.
     pub fn begin(&mut self, study: &Prepared) {
         self.name.clone_from(&study.study.name);
-        self.later_s -= study.plan.cpu_s();
+        let labels = (0..study.study.cells.len()).map(|cell| study.study.cell_label(cell));
+        self.cells = labels.collect();
+        self.later_s -= study.plan.wall_s(self.jobs);
         if !matches!(self.shown, Shown::Quiet) {
             study.plan.notes.iter().for_each(|note| eprintln!("note: {note}"));
         }
@@ -83,10 +87,10 @@ impl Shared {
 
     fn rest(&self, status: &Status) -> String {
         let failed = if status.failed > 0 { format!(", {} failed", status.failed) } else { String::new() };
-        let later = Duration::try_from_secs_f64(self.later_s.max(0.0) / self.jobs as f64);
+        let later = Duration::try_from_secs_f64(self.later_s.max(0.0));
         let left = status.left.map(|left| left.saturating_add(later.unwrap_or(Duration::MAX)));
         let left = left.map(|left| format!(", about {} left in all", duration(left)));
-        format!("{}{failed}{}", self.name, left.unwrap_or_default())
+        format!("{}{failed}{}{}", self.name, left.unwrap_or_default(), running(status, &self.cells))
     }
 }
 

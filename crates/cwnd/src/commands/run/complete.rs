@@ -1,20 +1,12 @@
 //! A study in its directory: what is left of it is found out, run and stored.
 
-use crate::failure::Failure;
+use crate::{engines, failure::Failure, interrupt};
 use cwnd_scenario::Problem;
-use cwnd_sim::Simulator;
 use cwnd_study::{
-    KeptStudy, Provenance, Results, Store, Study,
+    EngineKind, Engines, KeptStudy, Provenance, Results, RunScale, Store, Study,
     runner::{self, Limits, Plan, Progress, Ran, RunError},
 };
-use std::{
-    path::PathBuf,
-    process,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::path::PathBuf;
 
 /// The most memory that runs may need together, bytes.
 const MOST_MEMORY: f64 = 8e9;
@@ -28,16 +20,18 @@ pub struct Prepared {
     /// What is left of it.
     pub plan: Plan,
     store: Store,
+    engines: Engines,
 }
 
 impl Prepared {
     /// Opens the store of a study and finds out what it has not yet. `command` is what makes the same results.
     ///
     /// # Errors
-    /// If the engine does not take the study, or the directory is not for it.
+    /// If an engine does not take the study, or is not there, or the directory is not for it.
     pub fn new(study: Study, directory: PathBuf, command: String) -> Result<Prepared, Failure> {
+        let engines = engines::of_study(&study);
         // Before anything is written.
-        runner::check(&Simulator, &study, MOST_MEMORY).map_err(|error| refused(&study, &error))?;
+        runner::check(&engines, &study, MOST_MEMORY).map_err(|error| refused(&study, &error))?;
         let failed = |error| Failure::store(&error);
         let mut store = Store::create(&directory).map_err(failed)?;
         if let Some(other) = store.study().map_err(failed)?.filter(|kept| kept.name != study.name) {
@@ -47,10 +41,10 @@ impl Prepared {
                 other.name
             )));
         }
-        let plan = runner::plan(&Simulator, &study, &store).map_err(|error| refused(&study, &error))?;
+        let plan = runner::plan(&engines, &study, &store).map_err(|error| refused(&study, &error))?;
         store.keep_inputs(&study).map_err(failed)?;
         store.keep_study(&kept(&study, &plan, command)).map_err(failed)?;
-        Ok(Prepared { study, directory, plan, store })
+        Ok(Prepared { study, directory, plan, store, engines })
     }
 
     /// Runs what is left. Who is interrupted keeps what is stored.
@@ -59,7 +53,8 @@ impl Prepared {
     /// If the store cannot be written, or the user has stopped it.
     pub fn run(&mut self, jobs: usize, progress: &mut dyn Progress) -> Result<Ran, Failure> {
         let limits = Limits { jobs, memory: MOST_MEMORY };
-        let ran = runner::run(&Arc::new(Simulator), &self.plan, &mut self.store, limits, progress, stop()?);
+        let stop = interrupt::catch()?;
+        let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, &stop);
         ran.map_err(|error| refused(&self.study, &error))
     }
 
@@ -82,6 +77,33 @@ impl Prepared {
     }
 }
 
+/// What of a study can be run here. At the sample scale, which machines check at every change, the kernel's cells are left
+/// out, loudly, where it does not take them; none if that is all of them. At the other scales they stay, and are refused.
+pub fn possible(study: Study) -> Option<Study> {
+    if study.scale() != RunScale::Sample {
+        return Some(study);
+    }
+    let engines = engines::of_study(&study);
+    let of_kernel = |cell: &usize| study.cells[*cell].engine == EngineKind::Kernel;
+    let cells: Vec<usize> = (0..study.cells.len()).filter(of_kernel).collect();
+    let refused = |cell: &usize| {
+        let problems = engines.of(EngineKind::Kernel).check(&study.scenario(*cell, 0)).err()?;
+        let why = engines.why_not(EngineKind::Kernel).map(str::to_owned);
+        Some(why.unwrap_or_else(|| refusal(&study, *cell, &problems)))
+    };
+    let Some(why) = cells.iter().find_map(refused) else { return Some(study) };
+    let (cells, all) = (cells.len(), study.cells.len());
+    eprintln!("SKIPPED: {}: {cells} of {all} cells, those for the kernel: {why}", study.name);
+    if cells == all { None } else { study.on_engine(EngineKind::Sim).ok() }
+}
+
+/// Why an engine does not take a cell: the first thing that is wrong.
+pub fn refusal(study: &Study, cell: usize, problems: &[Problem]) -> String {
+    let first = problems.first().map(Problem::to_string).unwrap_or_default();
+    let label = study.cell_label(cell);
+    if label.is_empty() { first } else { format!("{first} (in `{label}`)") }
+}
+
 fn kept(study: &Study, plan: &Plan, command: String) -> KeptStudy {
     KeptStudy {
         name: study.name.clone(),
@@ -93,12 +115,12 @@ fn kept(study: &Study, plan: &Plan, command: String) -> KeptStudy {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("CWND_COMMIT").map(str::to_owned),
             command,
-            engine: "sim".to_owned(),
+            engine: Provenance::engines(&study.engines()),
         },
     }
 }
 
-/// What the engine or the store did not take.
+/// What an engine or the store did not take.
 fn refused(study: &Study, error: &RunError) -> Failure {
     let cell = |cell: usize| match study.axes.is_empty() {
         true => study.name.clone(),
@@ -120,26 +142,5 @@ fn refused(study: &Study, error: &RunError) -> Failure {
             MOST_MEMORY / 1e9
         )),
         RunError::Store(error) => Failure::store(error),
-    }
-}
-
-/// True once the user wants to stop; who wants it twice is out at once.
-///
-/// # Errors
-/// If that cannot be found out.
-pub fn stop() -> Result<&'static AtomicBool, Failure> {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    static CAUGHT: OnceLock<Result<(), String>> = OnceLock::new();
-    let catch = || {
-        let handler = || {
-            if STOP.swap(true, Ordering::Relaxed) {
-                process::exit(130);
-            }
-        };
-        ctrlc::set_handler(handler).map_err(|error| error.to_string())
-    };
-    match CAUGHT.get_or_init(catch) {
-        Ok(()) => Ok(&STOP),
-        Err(why) => Err(Failure::broken(format!("Ctrl-C cannot be caught: {why}"))),
     }
 }

@@ -1,7 +1,7 @@
 //! How far a study has come, on standard error: a bar for a person, now and then a line for a file.
 
 use cwnd_study::{
-    Study,
+    EngineKind, Study,
     runner::{Plan, Progress, Status},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,16 +11,19 @@ use std::{
 };
 
 /// Shows the progress.
-pub enum Shown {
+pub struct Shown {
+    way: Way,
+    /// What the cells are called, to tell which run in real time is on.
+    cells: Vec<String>,
+}
+
+enum Way {
     /// Not at all.
     Quiet,
     /// As a bar.
     Bar(ProgressBar),
-    /// As a line now and then.
-    Lines {
-        /// When the last one was written.
-        last: Instant,
-    },
+    /// As a line now and then, the last of which was written at this time.
+    Lines(Instant),
 }
 
 /// Between two lines.
@@ -29,47 +32,56 @@ const PAUSE: Duration = Duration::from_secs(5);
 impl Shown {
     /// Says what is about to be done, and begins to show how far it has come.
     pub fn new(study: &Study, plan: &Plan, jobs: usize, quiet: bool) -> Shown {
+        let in_real_time = plan.missing_of(EngineKind::Kernel) > 0;
+        let names = (0..study.cells.len()).filter(|_| in_real_time).map(|cell| study.cell_label(cell));
+        Shown { way: Way::new(study, plan, jobs, quiet), cells: names.collect() }
+    }
+
+    /// Leaves nothing of the bar.
+    pub fn clear(&self) {
+        if let Way::Bar(bar) = &self.way {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Way {
+    fn new(study: &Study, plan: &Plan, jobs: usize, quiet: bool) -> Way {
         if quiet {
-            return Shown::Quiet;
+            return Way::Quiet;
         }
         for note in &plan.notes {
             eprintln!("note: {note}");
         }
         if plan.missing() == 0 {
-            return Shown::Quiet;
+            return Way::Quiet;
         }
         eprintln!("{}", announcement(study, plan, jobs));
         if !io::stderr().is_terminal() {
-            return Shown::Lines { last: Instant::now() };
+            return Way::Lines(Instant::now());
         }
         let bar = ProgressBar::with_draw_target(Some(plan.missing() as u64), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("  {bar:30} {pos} of {len} runs done{msg}");
         if let Ok(style) = style {
             bar.set_style(style);
         }
-        Shown::Bar(bar)
-    }
-
-    /// Leaves nothing of the bar.
-    pub fn clear(&self) {
-        if let Shown::Bar(bar) = self {
-            bar.finish_and_clear();
-        }
+        Way::Bar(bar)
     }
 }
 
 impl Progress for Shown {
     fn update(&mut self, status: &Status) {
-        match self {
-            Shown::Quiet => {}
-            Shown::Bar(bar) => {
+        let rest = || rest(status) + &running(status, &self.cells);
+        match &mut self.way {
+            Way::Quiet => {}
+            Way::Bar(bar) => {
                 bar.set_position(status.stored as u64);
-                bar.set_message(rest(status));
+                bar.set_message(rest());
             }
-            Shown::Lines { last } => {
+            Way::Lines(last) => {
                 if last.elapsed() >= PAUSE {
                     *last = Instant::now();
-                    eprintln!("  {} of {} runs done{}", status.stored, status.total, rest(status));
+                    eprintln!("  {} of {} runs done{}", status.stored, status.total, rest());
                 }
             }
         }
@@ -84,16 +96,30 @@ fn rest(status: &Status) -> String {
     }
 }
 
+/// The run in real time that is on, and how far it is.
+pub fn running(status: &Status, cells: &[String]) -> String {
+    let Some(running) = &status.running else { return String::new() };
+    let cell = cells.get(running.cell).filter(|label| !label.is_empty());
+    let cell = cell.map(|label| format!("{label}, ")).unwrap_or_default();
+    let (elapsed, expected) = (running.elapsed.as_secs(), running.expected.as_secs_f64().ceil());
+    format!("; on {}: {cell}repeat {}, {elapsed} of {expected} s", running.engine, running.repeat + 1)
+}
+
 fn announcement(study: &Study, plan: &Plan, jobs: usize) -> String {
     let present = match plan.present {
         0 => String::new(),
         present => format!("; {present} are stored already"),
     };
-    let expected = Duration::try_from_secs_f64(plan.cpu_s() / jobs as f64).unwrap_or(Duration::MAX);
-    let threads = if jobs == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
+    let expected = Duration::try_from_secs_f64(plan.wall_s(jobs)).unwrap_or(Duration::MAX);
+    let threads = if jobs == 1 { "on 1 thread".to_owned() } else { format!("on {jobs} threads") };
     let runs = if plan.missing() == 1 { "run" } else { "runs" };
+    let how = match (plan.missing_of(EngineKind::Sim), plan.missing_of(EngineKind::Kernel)) {
+        (_, 0) => threads,
+        (0, _) => "in real time, one by one".to_owned(),
+        (sim, kernel) => format!("({sim} {threads}, then {kernel} in real time, one by one)"),
+    };
     format!(
-        "{}: {} {runs} to do on {threads}, about {} at most{present}",
+        "{}: {} {runs} to do {how}, about {} at most{present}",
         study.name,
         plan.missing(),
         duration(expected)
@@ -114,6 +140,23 @@ pub fn duration(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cwnd_study::runner::Running;
+
+    #[test]
+    fn a_run_in_real_time_does_not_look_dead() {
+        let on = Running {
+            engine: EngineKind::Kernel,
+            cell: 1,
+            repeat: 0,
+            elapsed: Duration::from_millis(34_900),
+            expected: Duration::from_secs(100),
+        };
+        let status = Status { running: Some(on), ..Status::default() };
+        let cells = ["20 ms".to_owned(), "80 ms".to_owned()];
+        assert_eq!(running(&status, &cells), "; on kernel: 80 ms, repeat 1, 34 of 100 s");
+        assert_eq!(running(&status, &["".to_owned(), "".to_owned()]), "; on kernel: repeat 1, 34 of 100 s");
+        assert_eq!(running(&Status::default(), &cells), "");
+    }
 
     #[test]
     fn durations() {

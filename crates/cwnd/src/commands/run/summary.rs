@@ -1,7 +1,10 @@
 //! What came of a study, in some lines.
 
 use super::progress::duration;
-use cwnd_report::table::{Align, Table};
+use cwnd_report::{
+    doubts,
+    table::{Align, Table},
+};
 use cwnd_study::{
     ClaimTest, Expectation, Results,
     claims::{self, Verdict},
@@ -34,6 +37,7 @@ pub fn text(
     if !ran.failures.is_empty() {
         text.push('\n');
     }
+    text += &doubted(results);
     if !results.study.claims.is_empty() {
         text += &format!("{}\n", verdicts(results));
     }
@@ -41,6 +45,27 @@ pub fn text(
         text += &format!("  report in {}\n", page.display());
     }
     text + &format!("  results in {}\n\n", directory.display())
+}
+
+/// How many runs are not to be believed, and why, if any are.
+fn doubted(results: &Results) -> String {
+    let emulated = results.runs.iter().filter(|run| run.emulation.is_some()).count();
+    let doubted = doubts::runs(results);
+    if doubted.is_empty() {
+        return String::new();
+    }
+    let are = if doubted.len() == 1 { "is" } else { "are" };
+    let mut text =
+        format!("  (!) {} of {emulated} runs by the kernel {are} not to be believed:\n", doubted.len());
+    let reasons = doubts::reasons(doubted);
+    for (why, places) in reasons.iter().take(MOST_FAILURES) {
+        let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
+        text += &format!("      {}{more}: {why}\n", doubts::place(results, places[0]));
+    }
+    if reasons.len() > MOST_FAILURES {
+        text += &format!("      … and {} more reasons\n", reasons.len() - MOST_FAILURES);
+    }
+    text + "\n"
 }
 
 fn what_was_run(plan: &Plan, ran: &Ran, jobs: usize) -> String {
@@ -143,6 +168,9 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cwnd_scenario::{Emulation, Time};
+    use cwnd_study::{Provenance, RunResult, RunState, Study};
+    use std::collections::BTreeMap;
 
     #[test]
     fn numbers() {
@@ -159,6 +187,41 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn what_is_not_to_be_believed_is_told() {
+        let text = "title = \"A\"\nquestion = \"B\"\n[scenario]\nstack = \"linux\"\n[run]\nengine = \"kernel\"\n\
+                    [[axes]]\nname = \"v\"\nkey = \"algorithm\"\nvalues = [\"newreno\", \"cubic-linux\"]";
+        let study = Study::parse("a", "a.toml", text, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"));
+        let run = |cell: usize, doubts: &[&str]| RunResult {
+            cell,
+            repeat: 0,
+            seed: 1,
+            state: RunState::Done(BTreeMap::new()),
+            trace: None,
+            emulation: Some(Box::new(Emulation {
+                late_p50: Time::ZERO,
+                late_p99: Time::ZERO,
+                late_max: Time::ZERO,
+                rate_error: None,
+                steal: 0.0,
+                doubts: doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
+                host: String::new(),
+            })),
+        };
+        let results =
+            |runs: Vec<RunResult>| Results { study: study.clone(), runs, provenance: Provenance::default() };
+        assert_eq!(doubted(&results(vec![run(0, &[]), run(1, &[])])), "");
+        assert_eq!(
+            doubted(&results(vec![run(0, &[]), run(1, &["it was late"])])),
+            "  (!) 1 of 2 runs by the kernel is not to be believed:\n      cubic-linux (seed 1): it was late\n\n"
+        );
+        assert_eq!(
+            doubted(&results(vec![run(0, &["it was late", "it was slow"]), run(1, &["it was late"])])),
+            "  (!) 2 of 2 runs by the kernel are not to be believed:\n      \
+             newreno (seed 1) and 1 more: it was late\n      newreno (seed 1): it was slow\n\n"
+        );
     }
 
     #[test]

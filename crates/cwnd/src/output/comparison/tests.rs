@@ -40,7 +40,7 @@ fn done(scenario: &Scenario, bytes: u64) -> Done {
         emulation: None,
     };
     let timing = Timing { cpu_s: 1e-6, cpu_ns_per_packet: Some(10.0), packets: 100 };
-    Done { seed: 1, metrics: RunMetrics::new(scenario, &outcome), trace: None, timing }
+    Done { seed: 1, metrics: RunMetrics::new(scenario, &outcome), trace: None, emulation: None, timing }
 }
 
 fn shown(groups: &[FlowGroup], setup: &Setup, runs: &[u64]) -> String {
@@ -87,6 +87,37 @@ fn several_algorithms_with_repeats() {
         text.contains("10 s from seeds 1 to 2\n  means of 2 repeats ± half a 95 % confidence interval"),
         "{text}"
     );
+}
+
+#[test]
+fn what_is_not_to_be_believed_is_marked() {
+    let scenario = setup().scenario(&[group("cubic", 1)], 1).expect("a sound setup");
+    let emulation = |doubts: &[&str]| Emulation {
+        late_p50: Time(5_000),
+        late_p99: Time(80_000),
+        late_max: Time::from_millis(2),
+        rate_error: None,
+        steal: 0.0,
+        doubts: doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
+        host: "6.18.0 x86_64".to_owned(),
+    };
+    let run = |seed, doubts: &[&str]| Done {
+        seed,
+        emulation: Some(emulation(doubts)),
+        ..done(&scenario, 1_000_000)
+    };
+    let entry = |name| Entry { name, groups: &[], scenario: &scenario };
+    let good = [run(1, &[]), run(2, &[])];
+    let bad = [run(1, &["it was late"]), run(2, &["it was late", "it was slow"])];
+    let text = table(&[entry("good"), entry("bad")], &[good.iter().collect(), bad.iter().collect()]);
+    assert!(text.lines().nth(4).is_some_and(|line| line.starts_with("  good  ")), "{text}");
+    assert!(text.lines().nth(5).is_some_and(|line| line.starts_with("  bad (!)  ")), "{text}");
+    let end = "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n\n  \
+               (!) 2 of 2 runs of bad are not to be believed:\n      it was late (seeds 1, 2)\n      \
+               it was slow (seed 2)\n";
+    assert!(text.ends_with(end), "{text}");
+    let text = table(&[entry("good")], &[good.iter().collect()]);
+    assert!(!text.contains("(!)") && text.contains("run by 6.18.0 x86_64"), "{text}");
 }
 
 #[test]

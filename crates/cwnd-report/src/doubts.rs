@@ -1,0 +1,47 @@
+//! Runs over an emulated network that did not keep its times, and so are not to be believed.
+
+use cwnd_scenario::Emulation;
+use cwnd_study::{Results, RunResult};
+
+/// Stands behind what such a run has a part in.
+pub const MARK: &str = "(!)";
+
+/// The runs of a study that are not to be believed.
+pub fn runs(results: &Results) -> Vec<(&Emulation, &RunResult)> {
+    let doubted =
+        |run| emulation(run).filter(|emulation| !emulation.is_believable()).map(|found| (found, run));
+    results.runs.iter().filter_map(doubted).collect()
+}
+
+/// What a run's network says of itself, if it was an emulated one.
+pub fn emulation(run: &RunResult) -> Option<&Emulation> {
+    run.emulation.as_deref()
+}
+
+/// How many of a cell's runs are not to be believed.
+pub fn of_cell(results: &Results, cell: usize) -> usize {
+    results.runs_of(cell).iter().filter(|run| !run.is_believable()).count()
+}
+
+/// Each doubt once, with all runs that have it, in the order in which they are first met.
+pub fn reasons<'a, R>(doubted: impl IntoIterator<Item = (&'a Emulation, R)>) -> Vec<(&'a str, Vec<R>)>
+where
+    R: Copy,
+{
+    let mut reasons: Vec<(&str, Vec<R>)> = Vec::new();
+    for (emulation, run) in doubted {
+        for doubt in &emulation.doubts {
+            match reasons.iter_mut().find(|(known, _)| known == doubt) {
+                Some((_, runs)) => runs.push(run),
+                None => reasons.push((doubt, vec![run])),
+            }
+        }
+    }
+    reasons
+}
+
+/// What a run is called: `kernel, cubic, 20 ms (seed 2)`.
+pub fn place(results: &Results, run: &RunResult) -> String {
+    let label = results.study.cell_label(run.cell);
+    format!("{label}{}(seed {})", if label.is_empty() { "" } else { " " }, run.seed)
+}

@@ -1,0 +1,117 @@
+//! The engines that answer a study's cells, by name.
+
+use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Scenario};
+use std::{fmt, sync::Arc};
+
+/// What answers a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EngineKind {
+    /// A simulator: exact, in whatever time it takes, several runs at once.
+    #[default]
+    Sim,
+    /// The TCP of a real kernel over an emulated network: in real time, one run at a time, with nothing beside it.
+    Kernel,
+}
+
+impl EngineKind {
+    /// All of them, in the order in which their runs are done.
+    pub const ALL: [EngineKind; 2] = [EngineKind::Sim, EngineKind::Kernel];
+    /// Their names, in the same order.
+    pub const NAMES: [&str; 2] = ["sim", "kernel"];
+
+    /// By which study files and flags call it.
+    pub fn name(self) -> &'static str {
+        EngineKind::NAMES[self as usize]
+    }
+
+    /// The engine of this name.
+    pub fn find(name: &str) -> Option<EngineKind> {
+        EngineKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What it is called in a sentence.
+    pub fn title(self) -> &'static str {
+        match self {
+            EngineKind::Sim => "the simulator",
+            EngineKind::Kernel => "the kernel",
+        }
+    }
+
+    /// Whether its runs last as long as their scenarios, and need the machine for themselves.
+    pub fn is_real_time(self) -> bool {
+        self == EngineKind::Kernel
+    }
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// An engine that any thread may use.
+pub type SharedEngine = Arc<dyn Engine + Send + Sync>;
+
+/// An engine for each kind of cells, or why there is none.
+#[derive(Clone)]
+pub struct Engines {
+    sim: SharedEngine,
+    kernel: SharedEngine,
+    why_no_kernel: Option<String>,
+}
+
+impl Engines {
+    /// A simulator, and a kernel engine or why there is none here. Cells for an engine that is not there are refused for
+    /// that reason.
+    pub fn new(sim: SharedEngine, kernel: Result<SharedEngine, String>) -> Engines {
+        match kernel {
+            Ok(kernel) => Engines { sim, kernel, why_no_kernel: None },
+            Err(why) => Engines { sim, kernel: Arc::new(Absent(why.clone())), why_no_kernel: Some(why) },
+        }
+    }
+
+    /// The engine for cells of this kind.
+    pub fn of(&self, kind: EngineKind) -> &SharedEngine {
+        match kind {
+            EngineKind::Sim => &self.sim,
+            EngineKind::Kernel => &self.kernel,
+        }
+    }
+
+    /// Why there is no such engine here; none if there is.
+    pub fn why_not(&self, kind: EngineKind) -> Option<&str> {
+        match kind {
+            EngineKind::Sim => None,
+            EngineKind::Kernel => self.why_no_kernel.as_deref(),
+        }
+    }
+}
+
+impl fmt::Debug for Engines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engines").field("why_no_kernel", &self.why_no_kernel).finish_non_exhaustive()
+    }
+}
+
+/// Stands for an engine that is not there: it takes no scenario.
+struct Absent(String);
+
+impl Absent {
+    fn problem(&self) -> Vec<Problem> {
+        vec![Problem { place: "engine".to_owned(), message: self.0.clone() }]
+    }
+}
+
+impl Engine for Absent {
+    fn check(&self, _: &Scenario) -> Result<Cost, Vec<Problem>> {
+        Err(self.problem())
+    }
+
+    fn identity(&self, scenario: &Scenario) -> String {
+        format!("no engine\n{scenario:?}")
+    }
+
+    fn run(&self, _: &Scenario) -> Result<Outcome, EngineError> {
+        Err(EngineError::Refused(self.problem()))
+    }
+}

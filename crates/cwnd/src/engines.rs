@@ -1,0 +1,80 @@
+//! Where engines come from.
+
+use crate::{failure::Failure, interrupt};
+use clap::ValueEnum;
+use cwnd_sim::Simulator;
+use cwnd_study::{EngineKind, Engines, SharedEngine, Study};
+use std::sync::{Arc, atomic::AtomicBool};
+
+/// `--engine`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// The simulator: exact, and as fast as the machine.
+    Sim,
+    /// The TCP of the running Linux kernel over an emulated network: in real time; needs root, and a machine that does
+    /// nothing else.
+    Kernel,
+}
+
+impl From<EngineName> for EngineKind {
+    fn from(name: EngineName) -> EngineKind {
+        match name {
+            EngineName::Sim => EngineKind::Sim,
+            EngineName::Kernel => EngineKind::Kernel,
+        }
+    }
+}
+
+/// An engine for each kind of cells, or why there is none here. Those in real time end their runs when the
+/// [flag](interrupt::flag) is set.
+pub fn all() -> Engines {
+    Engines::new(Arc::new(Simulator), laboratory(interrupt::flag()))
+}
+
+/// The engines that a study needs: of others nobody looks whether they are there.
+pub fn of_study(study: &Study) -> Engines {
+    match study.engines().contains(&EngineKind::Kernel) {
+        true => all(),
+        false => Engines::new(Arc::new(Simulator), Err("no cell of the study is for it".to_owned())),
+    }
+}
+
+/// The engine of a kind.
+///
+/// # Errors
+/// If there is none here, with the reason.
+pub fn engine(kind: EngineKind) -> Result<SharedEngine, Failure> {
+    let engines = all();
+    match engines.why_not(kind) {
+        Some(why) => Err(Failure::bad_input(format!("--engine {kind}: {why}"))),
+        None => Ok(Arc::clone(engines.of(kind))),
+    }
+}
+
+/// The laboratory of real kernels, which ends a run when `stop` is set, or why this machine cannot have one.
+#[cfg(target_os = "linux")]
+fn laboratory(stop: Arc<AtomicBool>) -> Result<SharedEngine, String> {
+    match cwnd_lab::host::missing().as_slice() {
+        [] => Ok(Arc::new(cwnd_lab::Lab::new(stop))),
+        missing => Err(format!("this machine cannot run real kernels: {}", missing.join("; "))),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn laboratory(_: Arc<AtomicBool>) -> Result<SharedEngine, String> {
+    Err(format!("real kernels are run on Linux alone, and this is {}", std::env::consts::OS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_always_a_simulator() {
+        let engines = all();
+        assert_eq!(engines.why_not(EngineKind::Sim), None);
+        assert!(engine(EngineKind::Sim).is_ok());
+        // Whether there is a laboratory is up to the machine; that it says so is not.
+        assert_eq!(engine(EngineKind::Kernel).is_err(), engines.why_not(EngineKind::Kernel).is_some());
+    }
+}

@@ -1,0 +1,97 @@
+//! Two engines under one study, from outside, on machines with and without a laboratory of real kernels: no kernel has
+//! Copa, so that its runs can be done on none.
+
+use super::{Workplace, text};
+
+/// A second of a slow line, on both engines.
+const BOTH: &str = r#"
+title = "Two engines"
+question = "Do they agree?"
+[scenario]
+rate = "5 Mbit/s"
+rtt = "20 ms"
+stack = "linux"
+algorithm = "copa"
+duration = "1 s"
+[[axes]]
+name = "buffer"
+key = "buffer"
+values = [20, 40, 80]
+[[axes]]
+name = "engine"
+key = "engine"
+values = ["sim", "kernel"]
+"#;
+
+/// Why the kernel's runs cannot be done here.
+#[track_caller]
+fn why_not(place: &Workplace) -> String {
+    let checked = place.printed(&["check", "quick.toml"]);
+    assert!(checked.contains("3 runs, about 3 s in real time, one by one"), "{checked}");
+    let (_, why) = checked.split_once("the kernel's runs cannot be done here: ").expect("a reason");
+    // Which cell it was is told in another way when it is run.
+    why.split(" (in `").next().unwrap_or(why).trim_end().trim_end_matches('.').to_owned()
+}
+
+#[test]
+fn one_engine_of_two_is_run_alone() {
+    let place = Workplace::with(BOTH);
+    place.printed(&["run", "quick.toml", "--engine", "sim", "--no-report"]);
+    let exported = place.printed(&["export", "results/quick", "--format", "csv"]);
+    assert_eq!((exported.lines().count(), exported.matches(",sim,").count()), (4, 3), "{exported}");
+    assert!(!exported.contains("believable"), "{exported}");
+    // What was run is there, as the command that makes it again says.
+    let report = place.printed(&["report", "results/quick"]);
+    assert!(report.contains("report.html"), "{report}");
+    let page = std::fs::read_to_string(place.path("results/quick/report.html")).expect("a page");
+    assert!(page.contains("cwnd run quick.toml --engine sim"));
+}
+
+#[test]
+fn what_the_kernel_cannot_do_is_refused_with_the_reason() {
+    let place = Workplace::with(BOTH);
+    let why = why_not(&place);
+    for arguments in [["run", "quick.toml"].as_slice(), &["run", "quick.toml", "--engine", "kernel"]] {
+        let said = place.refused(2, arguments);
+        assert!(said.contains(&why) && said.contains(", kernel: "), "{said}");
+        assert!(!place.path("results").exists());
+    }
+    let said = place.refused(2, &["compare", "copa", "--engine", "kernel", "--duration", "1 s"]);
+    assert!(said.contains(&why), "{said}");
+}
+
+#[test]
+fn a_sample_leaves_out_loudly_what_cannot_be_run() {
+    let place = Workplace::with(BOTH);
+    let why = why_not(&place);
+    let output = place.cwnd(&["run", "quick.toml", "--scale", "sample", "--no-report"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("SKIPPED: quick: 2 of 4 cells, those for the kernel: "), "{said}");
+    assert!(said.contains(&why), "{said}");
+    let exported = place.printed(&["export", "results/quick", "--format", "csv"]);
+    assert_eq!(exported.lines().count(), 3, "{exported}");
+    // Nothing at all is left.
+    let output = place.cwnd(&["run", "quick.toml", "--scale", "sample", "--engine", "kernel"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success() && said.contains("SKIPPED: quick: 2 of 2 cells"), "{said}");
+}
+
+#[test]
+fn recordings_are_of_the_simulator() {
+    let place = Workplace::with(BOTH);
+    let said = place.refused(
+        2,
+        &["run", "quick.toml", "--recorded-cell", "20, kernel", "--pcap", "a.pcapng", "--scale", "paper"],
+    );
+    assert!(said.contains("recordings are made by the simulator"), "{said}");
+    let said = place.refused(2, &["compare", "newreno", "--engine", "kernel", "--pcap", "a.pcapng"]);
+    assert!(said.contains("recordings are made by the simulator"), "{said}");
+}
+
+#[test]
+fn what_the_file_does_not_have_is_told() {
+    let place = Workplace::with(&BOTH.replace("\"sim\", \"kernel\"", "\"sim\""));
+    let said = place.refused(2, &["run", "quick.toml", "--engine", "kernel"]);
+    assert!(said.contains("--engine: the axis `engine` has no cell for the engine `kernel`"), "{said}");
+}
