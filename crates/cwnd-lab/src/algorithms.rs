@@ -3,6 +3,8 @@
 use crate::host;
 use cwnd_scenario::{AlgorithmSpec, Scenario};
 use std::collections::BTreeMap;
+#[cfg(feature = "load")]
+use std::collections::btree_map::Entry;
 
 /// What the kernel calls some algorithms; the others have the same name there, if it has them. Its CUBIC is the one with HyStart.
 const KERNEL_NAMES: [(&str, &str); 2] = [("newreno", "reno"), ("cubic-linux", "cubic")];
@@ -44,9 +46,9 @@ impl Algorithms {
                 #[cfg(feature = "load")]
                 Source::Loaded { name, parameters } => {
                     let algorithm = cwnd_kernel::find_or_explain(&name)?;
-                    if !loaded.contains_key(&name) {
+                    if let Entry::Vacant(place) = loaded.entry(name) {
                         let one = cwnd_kernel::load::load(algorithm, &parameters);
-                        loaded.insert(name, one.map_err(|error| error.to_string())?);
+                        place.insert(one.map_err(|error| error.to_string())?);
                     }
                     names.push(algorithm.kernel_name());
                 }
