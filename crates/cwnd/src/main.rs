@@ -8,6 +8,7 @@ mod failure;
 mod output;
 mod recording;
 mod runner;
+mod simulator;
 
 use clap::Parser;
 use commands::Command;

@@ -82,6 +82,14 @@ impl RecordingFlags {
     /// What is wrong with a flag.
     pub fn check(&self, runs: &[Recorded<'_>]) -> Result<Vec<String>, Failure> {
         const LARGE: f64 = 1e9;
+        let mut flows = runs.iter().flat_map(|run| &run.scenario.flows).filter(|_| self.is_asked());
+        if let Some(flow) = flows.find(|flow| flow.algorithm.name.ends_with("@kernel")) {
+            let twin = flow.algorithm.name.trim_end_matches("@kernel");
+            return Err(Failure::bad_input(format!(
+                "--pcap, --qlog: what `{}` does is not recorded; `{twin}`, which is the same in Rust, can be",
+                flow.algorithm.name
+            )));
+        }
         for Job { path, content, .. } in self.jobs(runs)? {
             let (flag, kind, extensions) = content.kind();
             let checked = output_file::check_writable(&path, kind, extensions);

@@ -1,7 +1,7 @@
 //! `cwnd check`: what a study would run and cost, before anything runs.
 
 use super::run::Scale;
-use crate::{catalogue, failure::Failure, output};
+use crate::{catalogue, failure::Failure, output, simulator::Simulator};
 use clap::Args;
 use cwnd_report::{
     plot,
@@ -9,7 +9,6 @@ use cwnd_report::{
     topology,
 };
 use cwnd_scenario::{Engine, Problem, Scenario, nearest};
-use cwnd_sim::Simulator;
 use cwnd_study::Study;
 use std::{
     path::{Path, PathBuf},

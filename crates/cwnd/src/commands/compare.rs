@@ -3,8 +3,6 @@
 mod budget;
 mod flags;
 mod plan;
-#[cfg(feature = "kernel")]
-mod with_kernel;
 
 pub use flags::Flags;
 
@@ -13,16 +11,13 @@ use crate::{
     output::{self, comparison, json},
     recording::Recorded,
     runner::{self, Done, Task},
+    simulator::Simulator,
 };
 use budget::Budget;
 use cwnd_report::plot;
-#[cfg(not(feature = "kernel"))]
-use cwnd_sim::Simulator;
 use cwnd_study::{TracedRun, trace_file};
 use plan::Plan;
 use std::time::Instant;
-#[cfg(feature = "kernel")]
-use with_kernel::WithKernel as Simulator;
 
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {

@@ -5,6 +5,8 @@ mod bad_input;
 mod diff;
 mod disk;
 mod interruption;
+#[cfg(feature = "kernel")]
+mod kernel;
 
 use std::{
     fs,

@@ -1,8 +1,7 @@
 //! A study in its directory: what is left of it is found out, run and stored.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, simulator::Simulator};
 use cwnd_scenario::Problem;
-use cwnd_sim::Simulator;
 use cwnd_study::{
     KeptStudy, Provenance, Results, Store, Study,
     runner::{self, Limits, Plan, Progress, Ran, RunError},
