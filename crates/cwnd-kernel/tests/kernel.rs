@@ -9,7 +9,12 @@ mod lab;
 
 use cwnd_kernel::{KernelAlgorithm, load};
 use lab::{Lab, Transfer};
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 const BYTES: u64 = 200_000_000;
 /// Between looks at the window.
@@ -119,26 +124,32 @@ fn registered() -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-#[test]
-fn a_pinned_algorithm_stays_until_it_is_unloaded() {
+/// Load an algorithm and pin it; nothing where that cannot be, which is told.
+fn pinned(name: &str) -> Option<(&'static KernelAlgorithm, PathBuf)> {
     let missing = load::missing();
     if !missing.is_empty() {
         println!("SKIPPED: missing is {}", missing.join("; "));
-        return;
+        return None;
     }
-    let newreno = cwnd_kernel::find("newreno").unwrap();
-    if load::pinned().iter().any(|algorithm| algorithm.name == newreno.name) {
-        println!("SKIPPED: {} is loaded on this host already", newreno.kernel_name());
-        return;
+    let algorithm = cwnd_kernel::find(name).unwrap();
+    if load::pinned().iter().any(|other| other.name == algorithm.name) {
+        println!("SKIPPED: {} is loaded on this host already", algorithm.kernel_name());
+        return None;
     }
-    // The other test loads it too: wait for it.
+    // The test of them all loads it too: wait for it.
     let loaded = (0..600).find_map(|_| {
-        load::load(newreno, &[]).map_err(|_| std::thread::sleep(Duration::from_millis(100))).ok()
+        load::load(algorithm, &[]).map_err(|_| std::thread::sleep(Duration::from_millis(100))).ok()
     });
     let path = loaded.expect("it can be loaded").pin().unwrap();
-    assert!(path.exists() && registered().contains(&newreno.kernel_name()));
+    assert!(path.exists() && registered().contains(&algorithm.kernel_name()));
+    Some((algorithm, path))
+}
+
+#[test]
+fn a_pinned_algorithm_stays_until_it_is_unloaded() {
+    let Some((newreno, path)) = pinned("newreno") else { return };
     // A socket that has it keeps it from being unloaded.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     lab::choose(&listener, &newreno.kernel_name()).unwrap();
     let refused = load::unload(newreno, false).unwrap_err().to_string();
     assert!(refused.starts_with("1 socket uses cwnd_newreno"), "{refused}");
@@ -147,4 +158,73 @@ fn a_pinned_algorithm_stays_until_it_is_unloaded() {
     assert!(!path.exists() && !registered().contains(&newreno.kernel_name()));
     let gone = load::unload(newreno, false).unwrap_err().to_string();
     assert!(gone.contains("not loaded"), "{gone}");
+}
+
+/// In a network namespace of its own, so that the host's default stays what it is.
+#[test]
+fn a_default_is_put_back_and_who_has_an_algorithm_keeps_it() {
+    let Some((scalable, path)) = pinned("scalable") else { return };
+    let name = scalable.kernel_name();
+    let namespace = match lab::Namespace::new("default") {
+        Ok(namespace) => namespace,
+        Err(why) => {
+            println!("SKIPPED: no network namespace can be made: {why}");
+            return load::unload(scalable, false).unwrap();
+        }
+    };
+    let inside = |what: &(dyn Fn() + Sync)| namespace.within(|| Ok(what())).unwrap();
+    let default =
+        || fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap().trim().to_owned();
+    let of_new_sockets = || {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        (lab::congestion_control(&listener).unwrap(), listener)
+    };
+    inside(&|| {
+        let before = default();
+        // The kernel lets a namespace that is not the host's own take only what every user may.
+        let refused = load::make_default(&name).unwrap_err().to_string();
+        assert!(refused.contains("net.ipv4.tcp_allowed_congestion_control"), "{refused}");
+        assert_eq!((default(), of_new_sockets().0), (before.clone(), before));
+    });
+    let allowed = Allowed::also(&name);
+    inside(&|| {
+        let before = default();
+        load::make_default(&name).unwrap();
+        assert_eq!(default(), name);
+        let (taken, listener) = of_new_sockets();
+        assert_eq!(taken, name);
+        let refused = load::unload(scalable, false).unwrap_err().to_string();
+        assert!(refused.starts_with("1 socket uses cwnd_scalable"), "{refused}");
+        assert_eq!(default(), name);
+        load::unload(scalable, true).unwrap();
+        // Who has it keeps it; who comes now takes what was there before, and cannot ask for it.
+        assert_eq!(lab::congestion_control(&listener).unwrap(), name);
+        let (taken, other) = of_new_sockets();
+        assert_eq!((taken, default()), (before.clone(), before));
+        assert!(lab::choose(&other, &name).is_err());
+    });
+    drop(allowed);
+    assert!(!path.exists() && !registered().contains(&name));
+    assert!(!Path::new("/run/cwnd").exists(), "the memory of a default is left");
+}
+
+/// What every user may take, with one name more while this lives.
+struct Allowed {
+    before: String,
+}
+
+impl Allowed {
+    const SETTING: &'static str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+
+    fn also(name: &str) -> Allowed {
+        let before = fs::read_to_string(Allowed::SETTING).unwrap();
+        fs::write(Allowed::SETTING, format!("{} {name}", before.trim())).unwrap();
+        Allowed { before }
+    }
+}
+
+impl Drop for Allowed {
+    fn drop(&mut self) {
+        let _ = fs::write(Allowed::SETTING, self.before.trim());
+    }
 }

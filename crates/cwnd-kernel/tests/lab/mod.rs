@@ -21,6 +21,31 @@ pub struct Lab {
     names: [String; 3],
 }
 
+/// A network namespace with a loopback that is up. Gone when it is dropped.
+pub struct Namespace {
+    name: String,
+}
+
+impl Namespace {
+    pub fn new(what: &str) -> Result<Namespace, String> {
+        let namespace = Namespace { name: format!("cwnd-{}-{what}", std::process::id()) };
+        run(&format!("ip netns add {}", namespace.name))?;
+        run(&format!("ip -n {} link set lo up", namespace.name))?;
+        Ok(namespace)
+    }
+
+    /// Do something in it.
+    pub fn within<T: Send>(&self, what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        within(&self.name, what)
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = run(&format!("ip netns del {}", self.name));
+    }
+}
+
 /// The window at an instant of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
@@ -237,7 +262,8 @@ fn delivered_ce(socket: &impl AsRawFd) -> io::Result<u32> {
     Ok(u32::from_ne_bytes(field))
 }
 
-fn congestion_control(socket: &impl AsRawFd) -> io::Result<String> {
+/// What a socket has.
+pub fn congestion_control(socket: &impl AsRawFd) -> io::Result<String> {
     let mut name = [0u8; 16];
     get(socket, libc::TCP_CONGESTION, &mut name)?;
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
