@@ -2,11 +2,7 @@
 
 use super::LoadError;
 use libbpf_rs::btf::{Btf, types};
-use std::{
-    ffi::CString,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{ffi::CString, fs, path::Path};
 
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -101,14 +97,11 @@ pub fn mount_bpf_file_system() -> Result<(), LoadError> {
     if mounted {
         return Ok(());
     }
-    // What is pinned in a mount namespace of its own is gone with it, and the algorithm with the pin.
-    if let (Some(own), Some(first)) = (mount_namespace("self"), mount_namespace("1"))
-        && own != first
-    {
+    if !is_in_the_hosts_mount_namespace() {
         return Err(LoadError::Kernel(format!(
             "no BPF file system at {BPF_FILE_SYSTEM} in this mount namespace (`ip netns exec` and containers have their own), \
-             and what is pinned in one that is mounted here would be gone with the namespace: run it in the host's; \
-             `nsenter --net=/run/netns/NAME cwnd kernel ...` enters a network namespace alone"
+             and what is pinned in one that is mounted here would be gone with the namespace: run it in the host's, as \
+             `nsenter --net=/run/netns/NAME cwnd kernel ...` does, or give the container the host's {BPF_FILE_SYSTEM}"
         )));
     }
     // SAFETY: as above; no data is given.
@@ -122,9 +115,12 @@ pub fn mount_bpf_file_system() -> Result<(), LoadError> {
     )))
 }
 
-/// What tells the mount namespace of a process from others, if it may be known.
-fn mount_namespace(process: &str) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{process}/ns/mnt")).ok()
+/// What is pinned elsewhere is gone with the mount namespace, and the algorithm with the pin. The kernel's own thread is
+/// in the host's, and nobody in a container sees it.
+fn is_in_the_hosts_mount_namespace() -> bool {
+    let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+    let is_kernel = fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd");
+    is_kernel && namespace("2").is_some() && namespace("2") == namespace("self")
 }
 
 #[cfg(test)]
