@@ -1,11 +1,27 @@
 //! Compiles the algorithms' C: natively always, to BPF with clang where the feature `load` is on.
+//!
+//! libbpf-cargo compiles all of it too (tried: 0.27.2, a skeleton of each), and is not used. A skeleton has types of its
+//! own for every object, 21 times 630 lines of the same, while the loader treats all objects alike, as data: what to load
+//! is a name on a command line, and which form of CLTCP's operations it takes is found out by the kernel's types. And a
+//! skeleton borrows the storage of its object, so that a guard like `load::Loaded`, which outlives the function that
+//! loads, cannot own one. For the call of clang alone it would bring 44 more crates.
 
-use std::{env, fs, path::PathBuf, process::Command};
+use sha2::{Digest, Sha256};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What calls the C where no kernel does.
+const CALLER: &str = "src/native.rs";
 
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
+    println!("cargo::rerun-if-changed={CALLER}");
     println!("cargo::rerun-if-env-changed=CLANG");
-    let files = sources();
+    let files = sources("c");
+    files.iter().for_each(tell_digest);
     cc::Build::new()
         .files(&files)
         .define("CWND_NATIVE", None)
@@ -21,12 +37,33 @@ fn main() {
     }
 }
 
-fn sources() -> Vec<PathBuf> {
+/// The files of the C with that extension, in order.
+fn sources(extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir("bpf").expect("the folder bpf is beside build.rs");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("bpf can be read").path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    files.retain(|path| path.extension().is_some_and(|other| other == extension));
     files.sort();
     files
+}
+
+/// Whoever stores what an algorithm did wants to know whether it is still the same: a digest of its text, of the
+/// headers' and of the caller's.
+fn tell_digest(source: &PathBuf) {
+    let mut digest = Sha256::new();
+    for path in sources("h").iter().chain([source, &PathBuf::from(CALLER)]) {
+        let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        // With its length, so that no two lists of texts are the same bytes.
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    println!("cargo::rustc-env=CWND_SOURCE_{}={digest}", name_of(source));
+}
+
+/// `elastic` of `bpf/elastic.bpf.c`.
+fn name_of(source: &Path) -> &str {
+    let name = source.file_name().and_then(|name| name.to_str()).expect("a file of ours has a plain name");
+    name.split('.').next().expect("there is a first part")
 }
 
 fn compile_to_bpf(source: &PathBuf) {

@@ -73,6 +73,11 @@ fn steps() -> Vec<Step> {
             kernel(),
         ),
         step(
+            "studies with the kernel's C",
+            "test --package cwnd --features kernel --test study kernel",
+            clang(),
+        ),
+        step(
             "lints of the kernel's loader",
             "clippy --package cwnd --package cwnd-kernel --package cwnd-lab --features cwnd/kernel --all-targets -- -D warnings",
             clang(),

@@ -23,8 +23,7 @@ INIT(tp)
 	struct africa *ca = private_of(tp);
 
 	ca->credit = 0;
-	ca->response.above = 0;
-	ca->response.up_to = 0;
+	begin_response(&ca->response);
 	ca->fast = 0;
 }
 
@@ -42,13 +41,8 @@ CONG_AVOID(tp, acked)
 {
 	struct africa *ca = private_of(tp);
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	ca->fast = is_fast(tp);
 	if (ca->fast)
 		increase_weighted(tp, &ca->credit, acked, increase_of(&ca->response, tp->snd_cwnd), tp->snd_cwnd);

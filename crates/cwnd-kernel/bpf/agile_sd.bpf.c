@@ -51,13 +51,8 @@ CONG_AVOID(tp, acked)
 {
 	struct agile_sd *ca = private_of(tp);
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	increase_weighted(tp, &ca->credit, acked, lambda(tp, ca), (u64)tp->snd_cwnd * ONE);
 }
 

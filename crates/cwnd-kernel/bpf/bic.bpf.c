@@ -45,8 +45,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 {
 	struct bic *ca = private_of(tp);
 
-	(void)tp;
-	(void)rtt_us;
 	if (pkts && ca->last_state == CA_OPEN)
 		ca->ack_ratio += pkts - ca->ack_ratio / 16;
 	ca->last_state = ca->state;
@@ -80,13 +78,8 @@ CONG_AVOID(tp, acked)
 {
 	struct bic *ca = private_of(tp);
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	increase(tp, acked, count_at(tp, ca, tp->snd_cwnd) * 16 / greatest(ca->ack_ratio, 1));
 }
 

@@ -76,8 +76,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 {
 	struct cltcp *ca = private_of(tp);
 
-	(void)pkts;
-	(void)rtt_us;
 	ca->renewed = measure_marks(tp, &ca->echo, &ca->alpha, G(tp));
 }
 
@@ -108,7 +106,6 @@ CONG_CONTROL(tp, acked, lost)
 	struct cltcp *ca = private_of(tp);
 	bool advanced = is_after(tp->snd_una, ca->una);
 
-	(void)lost;
 	ca->una = tp->snd_una;
 	if (ca->renewed)
 		update_flows(tp, ca);

@@ -42,7 +42,6 @@ INIT(tp)
 
 PKTS_ACKED(tp, pkts, rtt_us)
 {
-	(void)pkts;
 	measure_rounds(tp, &private_of(tp)->rounds, rtt_us);
 }
 
@@ -136,6 +135,12 @@ CWND_EVENT(tp, event)
 		restart_rounds(&ca->rounds);
 }
 
+SET_STATE(tp, state)
+{
+	if (state == CA_LOSS)
+		restart_rounds(&private_of(tp)->rounds);
+}
+
 UNDO_CWND(tp)
 {
 	struct compound *ca = private_of(tp);
@@ -146,4 +151,5 @@ UNDO_CWND(tp)
 }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event), .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .cwnd_event = HOOK(cwnd_event),
+	   .undo_cwnd = HOOK(undo_cwnd), );

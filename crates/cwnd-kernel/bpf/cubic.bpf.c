@@ -22,6 +22,7 @@ PARAMETERS(410, 717, 1, 1);
 
 struct cubic {
 	u64 start; /* when the epoch began, us; 0 until the first ACK after a loss */
+	u64 last_ack; /* when it came, us */
 	u32 w_max; /* 0 before the first loss and after a timeout */
 	u32 origin; /* the window of the curve's middle */
 	u32 k; /* 1024ths of a second */
@@ -31,12 +32,9 @@ struct cubic {
 	u32 cnt;
 	u32 updated_cwnd;
 	u32 updated_ms;
-	u32 last_ack_ms;
 	u8 begun; /* the epoch has just begun */
 };
 PRIVATE(struct cubic)
-
-static INLINE u32 milliseconds(struct tcp_sock *tp) { return tp->tcp_mstamp / 1000; }
 
 static INLINE void forget(struct cubic *ca)
 {
@@ -54,15 +52,14 @@ INIT(tp)
 	struct cubic *ca = private_of(tp);
 
 	forget(ca);
-	ca->last_ack_ms = milliseconds(tp);
+	ca->last_ack = tp->tcp_mstamp;
 }
 
 PKTS_ACKED(tp, pkts, rtt_us)
 {
 	struct cubic *ca = private_of(tp);
 
-	(void)pkts;
-	ca->last_ack_ms = milliseconds(tp);
+	ca->last_ack = tp->tcp_mstamp;
 	if (rtt_us < 0 || (ca->start && tp->tcp_mstamp - ca->start < SETTLING_US))
 		return;
 	if (!ca->delay_min || (u32)rtt_us < ca->delay_min)
@@ -153,13 +150,8 @@ CONG_AVOID(tp, acked)
 {
 	struct cubic *ca = private_of(tp);
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	if (!ca->start)
 		begin_epoch(tp, ca);
 	renew_count(tp, ca, acked);
@@ -180,17 +172,19 @@ CWND_EVENT(tp, event)
 {
 	struct cubic *ca = private_of(tp);
 
-	if (event == EVENT_LOSS)
-		forget(ca);
-	/* Time in which nothing was sent does not count. */
-	if (event == EVENT_TX_START && ca->start) {
-		u64 idle = (u64)(milliseconds(tp) - ca->last_ack_ms) * 1000;
+	if (event == EVENT_TX_START)
+		skip_pause(tp, &ca->start, &ca->last_ack);
+}
 
-		ca->start = least64(ca->start + idle, tp->tcp_mstamp);
-	}
+/* Each timeout of a row. */
+SET_STATE(tp, state)
+{
+	if (state == CA_LOSS)
+		forget(private_of(tp));
 }
 
 UNDO_CWND(tp) { return window_before(tp); }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event), .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .cwnd_event = HOOK(cwnd_event),
+	   .undo_cwnd = HOOK(undo_cwnd), );

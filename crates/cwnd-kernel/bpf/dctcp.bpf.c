@@ -30,8 +30,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 {
 	struct dctcp *ca = private_of(tp);
 
-	(void)pkts;
-	(void)rtt_us;
 	measure_marks(tp, &ca->echo, &ca->alpha, G(tp));
 }
 

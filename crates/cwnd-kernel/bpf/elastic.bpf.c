@@ -38,7 +38,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 	struct elastic *ca = private_of(tp);
 	u32 rtt = rtt_us;
 
-	(void)pkts;
 	if (rtt_us < 0 || (in_slow_start(tp) && !SAMPLE_IN_SLOW_START(tp)))
 		return;
 	rtt = greatest(rtt, 1);
@@ -61,13 +60,8 @@ CONG_AVOID(tp, acked)
 {
 	struct elastic *ca = private_of(tp);
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	increase_weighted(tp, &ca->credit, acked, weight(tp, ca), (u64)tp->snd_cwnd * ONE);
 }
 
@@ -77,11 +71,12 @@ SSTHRESH(tp)
 	return threshold(tp->snd_cwnd * BETA(tp) / 1024);
 }
 
-CWND_EVENT(tp, event)
+/* Each timeout of a row. */
+SET_STATE(tp, state)
 {
 	struct elastic *ca = private_of(tp);
 
-	if (event == EVENT_LOSS && RTTMAX_RESET_ON_RTO(tp)) {
+	if (state == CA_LOSS && RTTMAX_RESET_ON_RTO(tp)) {
 		ca->ratio = 0;
 		ca->rtt_max = 0;
 	}
@@ -90,4 +85,4 @@ CWND_EVENT(tp, event)
 UNDO_CWND(tp) { return window_before(tp); }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event), .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .undo_cwnd = HOOK(undo_cwnd), );

@@ -18,6 +18,9 @@ typedef long long s64;
 #define false 0
 typedef _Bool bool;
 
+/* Hooks take all that the kernel hands them, and use what they need. */
+#define UNUSED __attribute__((unused))
+
 /* Words for an algorithm's own state: the kernel's icsk_ca_priv. */
 #define PRIVATE_WORDS 13
 

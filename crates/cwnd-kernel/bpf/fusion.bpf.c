@@ -42,7 +42,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 {
 	struct fusion *ca = private_of(tp);
 
-	(void)pkts;
 	measure_bandwidth(tp, &ca->bandwidth);
 	measure_rounds(tp, &ca->rounds, rtt_us);
 	if (rtt_us >= 0)
@@ -120,7 +119,19 @@ CWND_EVENT(tp, event)
 		restart_rounds(&ca->rounds);
 }
 
+/* Each timeout of a row. */
+SET_STATE(tp, state)
+{
+	struct fusion *ca = private_of(tp);
+
+	if (state != CA_LOSS)
+		return;
+	restart_rounds(&ca->rounds);
+	ca->growth = 0;
+}
+
 UNDO_CWND(tp) { return window_before(tp); }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event), .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .cwnd_event = HOOK(cwnd_event),
+	   .undo_cwnd = HOOK(undo_cwnd), );

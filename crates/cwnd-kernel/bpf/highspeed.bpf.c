@@ -21,8 +21,7 @@ INIT(tp)
 	struct highspeed *ca = private_of(tp);
 
 	ca->credit = 0;
-	ca->response.above = 0;
-	ca->response.up_to = 0;
+	begin_response(&ca->response);
 	ca->avoided = 0;
 }
 
@@ -30,13 +29,8 @@ CONG_AVOID(tp, acked)
 {
 	struct highspeed *ca = private_of(tp);
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	ca->avoided = 1;
 	increase_weighted(tp, &ca->credit, 1, increase_of(&ca->response, tp->snd_cwnd), tp->snd_cwnd);
 }

@@ -37,6 +37,13 @@ struct response {
 	u32 up_to;
 };
 
+static INLINE void begin_response(struct response *response)
+{
+	response->row = 0;
+	response->above = 0;
+	response->up_to = 0;
+}
+
 static INLINE void find_row(struct response *response, u32 cwnd)
 {
 	u32 low = 0, high = ROWS - 1;

@@ -45,8 +45,6 @@ struct htcp {
 };
 PRIVATE(struct htcp)
 
-static INLINE u32 milliseconds(struct tcp_sock *tp) { return tp->tcp_mstamp / 1000; }
-
 INIT(tp)
 {
 	struct htcp *ca = private_of(tp);
@@ -141,13 +139,8 @@ CONG_AVOID(tp, acked)
 	struct htcp *ca = private_of(tp);
 	u32 now = milliseconds(tp), cwnd;
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	if (ca->sample >= 0)
 		measure_rtt(tp, ca, now);
 	cwnd = tp->snd_cwnd;

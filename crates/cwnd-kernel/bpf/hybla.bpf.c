@@ -53,8 +53,6 @@ INIT(tp)
 
 PKTS_ACKED(tp, pkts, rtt_us)
 {
-	(void)pkts;
-	(void)rtt_us;
 	renew_rho(tp, private_of(tp));
 }
 

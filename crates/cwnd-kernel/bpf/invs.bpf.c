@@ -26,15 +26,17 @@ PARAMETERS(1024, 800, 30, 8192, 1000, 5000, 0, 0);
 
 /* What an undone loss restores. */
 struct goal {
-	u64 since; /* when congestion avoidance began, us; 0 before it does */
 	u32 saturation; /* Wsp */
 	u32 w_max; /* segments; NONE before the first loss */
-	u32 w_tcp; /* W_TCP then */
+	u32 w_tcp; /* W_TCP when congestion avoidance began */
 };
 
 struct invs {
 	u64 credit;
 	u64 bandwidth; /* BWest, a second; 0 before the first sample */
+	u64 last_ack; /* when it came, us */
+	u64 since; /* when congestion avoidance began, us; 0 before it does */
+	u64 since_before; /* as undone losses restore it, with the goal */
 	struct goal goal;
 	struct goal before;
 	u32 k; /* 2^16ths; 0 before there is an estimate */
@@ -45,12 +47,9 @@ struct invs {
 	u32 begun; /* when the bandwidth sample began, us */
 	u32 delivered; /* the connection's count then */
 	u32 end; /* of the round trip */
-	u32 last_ack : 31; /* when it came, ms */
-	u32 measuring : 1;
+	u32 measuring;
 };
 PRIVATE(struct invs)
-
-static INLINE u32 milliseconds(struct tcp_sock *tp) { return (tp->tcp_mstamp / 1000) & 0x7fffffff; }
 
 INIT(tp)
 {
@@ -58,7 +57,8 @@ INIT(tp)
 
 	ca->credit = 0;
 	ca->bandwidth = 0;
-	ca->goal.since = 0;
+	ca->since = 0;
+	ca->since_before = 0;
 	ca->goal.saturation = 0;
 	ca->goal.w_max = NONE;
 	ca->goal.w_tcp = 0;
@@ -69,7 +69,7 @@ INIT(tp)
 	ca->queue = 0;
 	ca->greatest_queue = 0;
 	ca->end = tp->snd_una;
-	ca->last_ack = milliseconds(tp);
+	ca->last_ack = tp->tcp_mstamp;
 	ca->measuring = 0;
 }
 
@@ -150,8 +150,7 @@ PKTS_ACKED(tp, pkts, rtt_us)
 	struct invs *ca = private_of(tp);
 	u32 rtt = rtt_us;
 
-	(void)pkts;
-	ca->last_ack = milliseconds(tp);
+	ca->last_ack = tp->tcp_mstamp;
 	if (round_begins(tp, &ca->end)) {
 		u32 limit = ca->rtt_min > NONE / 4 ? NONE : greatest(1000000, 2 * ca->rtt_min);
 
@@ -190,16 +189,16 @@ static INLINE void keep_up_with_reno(struct tcp_sock *tp, struct invs *ca, u32 a
 {
 	u64 now = tp->tcp_mstamp, srtt = tp->srtt_us >> 3, w_tcp;
 
-	if (!ca->goal.since) {
+	if (!ca->since) {
 		w_tcp = (u64)cwnd * ONE;
 		if (ca->goal.w_max != NONE)
 			w_tcp = least64(w_tcp, ca->goal.w_max * BETA(tp) * ONE / 1000);
-		ca->goal.since = now;
+		ca->since = now;
 		ca->goal.w_tcp = w_tcp;
 	}
 	if (!srtt)
 		return;
-	w_tcp = 3 * ONE * (1000 - BETA(tp)) * least64(now - ca->goal.since, 1ull << 36);
+	w_tcp = 3 * ONE * (1000 - BETA(tp)) * least64(now - ca->since, 1ull << 36);
 	w_tcp = ca->goal.w_tcp + w_tcp / (1000 + BETA(tp)) / srtt;
 	w_tcp /= ONE;
 	if (w_tcp > tp->snd_cwnd)
@@ -212,13 +211,8 @@ CONG_AVOID(tp, acked)
 	u32 cwnd, saturation = ca->goal.saturation / ONE;
 	bool below;
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	cwnd = tp->snd_cwnd;
 	below = ca->goal.saturation >= ((u64)cwnd + 1) * ONE;
 	increase_weighted(tp, &ca->credit, acked, growth(ca, cwnd), (u64)cwnd << 20);
@@ -242,13 +236,14 @@ SSTHRESH(tp)
 	bool congested = is_congested(tp, ca);
 
 	ca->before = ca->goal;
+	ca->since_before = ca->since;
 	if (congested || !WSP_ON_CONGESTION_ONLY(tp)) {
 		bool earlier = cwnd * ONE < ca->goal.saturation;
 
 		ca->goal.saturation = earlier ? cwnd * ONE * (1000 + BETA(tp)) / 2000 : cwnd * ONE;
 	}
 	ca->goal.w_max = cwnd;
-	ca->goal.since = 0;
+	ca->since = 0;
 	ca->credit = 0;
 	return threshold(congested ? cwnd * BETA(tp) / 1000 : least64(bdp(ca) / PATH_ONE, cwnd));
 }
@@ -259,12 +254,8 @@ CWND_EVENT(tp, event)
 
 	if (event == EVENT_LOSS)
 		ca->greatest_queue = 0;
-	/* Time in which nothing was sent does not count for W_TCP. */
-	if (event == EVENT_TX_START && ca->goal.since) {
-		u64 idle = (milliseconds(tp) - ca->last_ack) & 0x7fffffff;
-
-		ca->goal.since = least64(ca->goal.since + idle * 1000, tp->tcp_mstamp);
-	}
+	if (event == EVENT_TX_START)
+		skip_pause(tp, &ca->since, &ca->last_ack);
 }
 
 UNDO_CWND(tp)
@@ -272,6 +263,7 @@ UNDO_CWND(tp)
 	struct invs *ca = private_of(tp);
 
 	ca->goal = ca->before;
+	ca->since = ca->since_before;
 	return window_before(tp);
 }
 

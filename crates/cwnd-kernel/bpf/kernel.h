@@ -44,69 +44,69 @@ struct rate_sample {
 
 /* void init(tp): the connection is established. */
 #define INIT(tp)                                                                                         \
-	static INLINE void on_init(struct tcp_sock *tp);                                                     \
+	static INLINE void on_init(struct tcp_sock *tp UNUSED);                                          \
 	SECTION("struct_ops") int HOOK_NAME(init)(u64 *ctx)                                                  \
 	{                                                                                                    \
 		on_init((void *)ctx[0]);                                                                         \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_init(struct tcp_sock *tp)
+	static INLINE void on_init(struct tcp_sock *tp UNUSED)
 
 /* u32 ssthresh(tp): a congestion episode begins; the new slow-start threshold. */
 #define SSTHRESH(tp)                                                                                     \
-	static INLINE u32 on_ssthresh(struct tcp_sock *tp);                                                  \
+	static INLINE u32 on_ssthresh(struct tcp_sock *tp UNUSED);                                       \
 	SECTION("struct_ops") u32 HOOK_NAME(ssthresh)(u64 *ctx) { return on_ssthresh((void *)ctx[0]); }      \
-	static INLINE u32 on_ssthresh(struct tcp_sock *tp)
+	static INLINE u32 on_ssthresh(struct tcp_sock *tp UNUSED)
 
 /* void cong_avoid(tp, acked): segments were delivered, and no reduction is under way. */
 #define CONG_AVOID(tp, acked)                                                                            \
-	static INLINE void on_cong_avoid(struct tcp_sock *tp, u32 acked);                                    \
+	static INLINE void on_cong_avoid(struct tcp_sock *tp UNUSED, u32 acked UNUSED);                  \
 	SECTION("struct_ops") int HOOK_NAME(cong_avoid)(u64 *ctx)                                            \
 	{                                                                                                    \
 		on_cong_avoid((void *)ctx[0], ctx[2]);                                                           \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_cong_avoid(struct tcp_sock *tp, u32 acked)
+	static INLINE void on_cong_avoid(struct tcp_sock *tp UNUSED, u32 acked UNUSED)
 
 /* void set_state(tp, state): the state of recovery changes to one of CA_*. */
 #define SET_STATE(tp, state)                                                                             \
-	static INLINE void on_set_state(struct tcp_sock *tp, u8 state);                                      \
+	static INLINE void on_set_state(struct tcp_sock *tp UNUSED, u8 state);                           \
 	SECTION("struct_ops") int HOOK_NAME(set_state)(u64 *ctx)                                             \
 	{                                                                                                    \
 		on_set_state((void *)ctx[0], ctx[1]);                                                            \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_set_state(struct tcp_sock *tp, u8 state)
+	static INLINE void on_set_state(struct tcp_sock *tp UNUSED, u8 state)
 
 /* void cwnd_event(tp, event): one of EVENT_*. */
 #define CWND_EVENT(tp, event)                                                                            \
-	static INLINE void on_cwnd_event(struct tcp_sock *tp, u32 event);                                    \
+	static INLINE void on_cwnd_event(struct tcp_sock *tp UNUSED, u32 event);                         \
 	SECTION("struct_ops") int HOOK_NAME(cwnd_event)(u64 *ctx)                                            \
 	{                                                                                                    \
 		on_cwnd_event((void *)ctx[0], ctx[1]);                                                           \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_cwnd_event(struct tcp_sock *tp, u32 event)
+	static INLINE void on_cwnd_event(struct tcp_sock *tp UNUSED, u32 event)
 
 /*
  * void pkts_acked(tp, pkts, rtt_us): an ACK was taken in, in any state; it acknowledged so many segments
  * cumulatively; -1 where it gave no round-trip time.
  */
 #define PKTS_ACKED(tp, pkts, rtt_us)                                                                           \
-	static INLINE void on_pkts_acked(struct tcp_sock *tp, u32 pkts, s32 rtt_us);                                   \
+	static INLINE void on_pkts_acked(struct tcp_sock *tp UNUSED, u32 pkts UNUSED, s32 rtt_us UNUSED); \
 	SECTION("struct_ops") int HOOK_NAME(pkts_acked)(u64 *ctx)                                            \
 	{                                                                                                    \
 		struct ack_sample *sample = (void *)ctx[1];                                                      \
 		on_pkts_acked((void *)ctx[0], sample->pkts_acked, sample->rtt_us);                               \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_pkts_acked(struct tcp_sock *tp, u32 pkts, s32 rtt_us)
+	static INLINE void on_pkts_acked(struct tcp_sock *tp UNUSED, u32 pkts UNUSED, s32 rtt_us UNUSED)
 
 /* u32 undo_cwnd(tp): the last reduction proved wrong; the window to go on with. */
 #define UNDO_CWND(tp)                                                                                    \
-	static INLINE u32 on_undo_cwnd(struct tcp_sock *tp);                                                 \
+	static INLINE u32 on_undo_cwnd(struct tcp_sock *tp UNUSED);                                      \
 	SECTION("struct_ops") u32 HOOK_NAME(undo_cwnd)(u64 *ctx) { return on_undo_cwnd((void *)ctx[0]); }    \
-	static INLINE u32 on_undo_cwnd(struct tcp_sock *tp)
+	static INLINE u32 on_undo_cwnd(struct tcp_sock *tp UNUSED)
 
 /*
  * void cong_control(tp, acked, lost): in place of cong_avoid and of the kernel's own way through a recovery: so
@@ -114,7 +114,7 @@ struct rate_sample {
  * there are two programs, and the loader takes the one that the kernel's types ask for.
  */
 #define CONG_CONTROL(tp, acked, lost)                                                                    \
-	static INLINE void on_cong_control(struct tcp_sock *tp, u32 acked, u32 lost);                        \
+	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED); \
 	SECTION("struct_ops") int HOOK_NAME(cong_control)(u64 *ctx)                                          \
 	{                                                                                                    \
 		struct rate_sample *rs = (void *)ctx[3];                                                         \
@@ -127,7 +127,7 @@ struct rate_sample {
 		on_cong_control((void *)ctx[0], rs->acked_sacked, rs->losses);                                   \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_cong_control(struct tcp_sock *tp, u32 acked, u32 lost)
+	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED)
 
 typedef void (*hook)(void);
 #define HOOK(name) (hook) HOOK_NAME(name)

@@ -28,14 +28,14 @@ static inline long send_ack(void *tp, u32 rcv_nxt)
 		return (type *)tp->inet_conn.icsk_ca_priv;                                                       \
 	}
 
-#define INIT(tp) static void on_init(struct tcp_sock *tp)
-#define SSTHRESH(tp) static u32 on_ssthresh(struct tcp_sock *tp)
-#define CONG_AVOID(tp, acked) static void on_cong_avoid(struct tcp_sock *tp, u32 acked)
-#define SET_STATE(tp, state) static void on_set_state(struct tcp_sock *tp, u8 state)
-#define CWND_EVENT(tp, event) static void on_cwnd_event(struct tcp_sock *tp, u32 event)
-#define PKTS_ACKED(tp, pkts, rtt_us) static void on_pkts_acked(struct tcp_sock *tp, u32 pkts, s32 rtt_us)
-#define UNDO_CWND(tp) static u32 on_undo_cwnd(struct tcp_sock *tp)
-#define CONG_CONTROL(tp, acked, lost) static void on_cong_control(struct tcp_sock *tp, u32 acked, u32 lost)
+#define INIT(tp) static void on_init(struct tcp_sock *tp UNUSED)
+#define SSTHRESH(tp) static u32 on_ssthresh(struct tcp_sock *tp UNUSED)
+#define CONG_AVOID(tp, acked) static void on_cong_avoid(struct tcp_sock *tp UNUSED, u32 acked UNUSED)
+#define SET_STATE(tp, state) static void on_set_state(struct tcp_sock *tp UNUSED, u8 state)
+#define CWND_EVENT(tp, event) static void on_cwnd_event(struct tcp_sock *tp UNUSED, u32 event)
+#define PKTS_ACKED(tp, pkts, rtt_us) static void on_pkts_acked(struct tcp_sock *tp UNUSED, u32 pkts UNUSED, s32 rtt_us UNUSED)
+#define UNDO_CWND(tp) static u32 on_undo_cwnd(struct tcp_sock *tp UNUSED)
+#define CONG_CONTROL(tp, acked, lost) static void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED)
 
 struct cwnd_native {
 	u32 (*ssthresh)(struct tcp_sock *);

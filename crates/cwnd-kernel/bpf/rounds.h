@@ -6,6 +6,9 @@
 #ifndef CWND_ROUNDS_H
 #define CWND_ROUNDS_H
 
+/* Fewer samples may all be of delayed ACKs. */
+#define LEAST_SAMPLES 3
+
 struct rounds {
 	u32 end; /* where the round trip ends, a sequence number */
 	u32 base; /* least of the connection, us; ~0 before the first sample */

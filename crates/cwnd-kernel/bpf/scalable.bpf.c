@@ -13,13 +13,8 @@ PARAMETERS(100, 128);
 
 CONG_AVOID(tp, acked)
 {
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	increase(tp, acked, least64(tp->snd_cwnd, AI_CNT(tp)));
 }
 

@@ -60,7 +60,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 	struct tcp_fit *ca = private_of(tp);
 	u64 now = tp->tcp_mstamp, span;
 
-	(void)pkts;
 	if (rtt_us >= 0) {
 		ca->base = least(ca->base, rtt_us);
 		ca->rtt_sum += rtt_us;
@@ -77,13 +76,8 @@ CONG_AVOID(tp, acked)
 {
 	struct tcp_fit *ca = private_of(tp);
 
-	if (!is_limited(tp))
+	if (!past_slow_start(tp, &acked))
 		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	increase_weighted(tp, &ca->credit, acked, ca->flows, (u64)tp->snd_cwnd * ONE);
 }
 

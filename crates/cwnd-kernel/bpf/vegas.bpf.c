@@ -14,9 +14,6 @@ PARAMETERS(2000, 4000, 1000, 500);
 #define GAMMA(tp) PARAMETER(tp, 2)
 #define KEPT(tp) PARAMETER(tp, 3)
 
-/* Fewer samples may all be of delayed ACKs. */
-#define LEAST_SAMPLES 3
-
 struct vegas {
 	struct rounds rounds;
 };
@@ -26,7 +23,6 @@ INIT(tp) { begin_rounds(tp, &private_of(tp)->rounds); }
 
 PKTS_ACKED(tp, pkts, rtt_us)
 {
-	(void)pkts;
 	measure_rounds(tp, &private_of(tp)->rounds, rtt_us);
 }
 
@@ -65,7 +61,14 @@ CWND_EVENT(tp, event)
 		restart_rounds(&private_of(tp)->rounds);
 }
 
+SET_STATE(tp, state)
+{
+	if (state == CA_LOSS)
+		restart_rounds(&private_of(tp)->rounds);
+}
+
 UNDO_CWND(tp) { return window_before(tp); }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event), .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .cwnd_event = HOOK(cwnd_event),
+	   .undo_cwnd = HOOK(undo_cwnd), );

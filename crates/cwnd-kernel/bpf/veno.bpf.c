@@ -39,7 +39,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 {
 	struct veno *ca = private_of(tp);
 
-	(void)pkts;
 	if (rtt_us < 0)
 		return;
 	ca->rtt = rtt_us + 1;

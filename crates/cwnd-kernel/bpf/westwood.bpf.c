@@ -25,8 +25,6 @@ INIT(tp)
 
 PKTS_ACKED(tp, pkts, rtt_us)
 {
-	(void)pkts;
-	(void)rtt_us;
 	measure_bandwidth(tp, &private_of(tp)->bandwidth);
 }
 

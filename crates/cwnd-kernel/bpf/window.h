@@ -87,21 +87,44 @@ static INLINE void increase_weighted(struct tcp_sock *tp, u64 *credit, u32 acked
 	*credit = sum;
 }
 
+/*
+ * Whether an ACK reaches congestion avoidance: not where the window was not in use, nor where slow start takes all of
+ * `acked`, of which the rest is left.
+ */
+static INLINE bool past_slow_start(struct tcp_sock *tp, u32 *acked)
+{
+	if (!is_limited(tp))
+		return false;
+	if (!in_slow_start(tp))
+		return true;
+	*acked = slow_start(tp, *acked);
+	return *acked;
+}
+
 /* Reno's way with an ACK. */
 static INLINE void grow_as_reno(struct tcp_sock *tp, u32 acked)
 {
-	if (!is_limited(tp))
-		return;
-	if (in_slow_start(tp)) {
-		acked = slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
-	increase(tp, acked, tp->snd_cwnd);
+	if (past_slow_start(tp, &acked))
+		increase(tp, acked, tp->snd_cwnd);
 }
 
 /* After a reduction that proved wrong: the window of before it. */
 static INLINE u32 window_before(struct tcp_sock *tp) { return greatest(tp->snd_cwnd, tp->prior_cwnd); }
+
+static INLINE u32 milliseconds(struct tcp_sock *tp) { return tp->tcp_mstamp / 1000; }
+
+/*
+ * Sending goes on after a pause: the time since the last ACK, or since the last pause where none came, does not count
+ * for what began at `since` (0 if nothing did). All in us.
+ */
+static INLINE void skip_pause(struct tcp_sock *tp, u64 *since, u64 *last_ack)
+{
+	u64 now = tp->tcp_mstamp;
+
+	if (*since)
+		*since = least64(*since + (now - *last_ack), now);
+	*last_ack = now;
+}
 
 static INLINE bool is_after(u32 a, u32 b) { return (s32)(b - a) < 0; }
 

@@ -17,7 +17,6 @@ PARAMETERS(81920, 8192, 1024, 500, 125, 16, 50);
 #define RHO(tp) PARAMETER(tp, 5)
 #define ZETA(tp) PARAMETER(tp, 6)
 
-#define LEAST_SAMPLES 3
 #define SCALABLE_SEGMENTS 100
 #define LEAST_RENO_WINDOW 2
 
@@ -43,7 +42,6 @@ INIT(tp)
 
 PKTS_ACKED(tp, pkts, rtt_us)
 {
-	(void)pkts;
 	measure_rounds(tp, &private_of(tp)->rounds, rtt_us);
 }
 
@@ -112,7 +110,14 @@ CWND_EVENT(tp, event)
 		restart_rounds(&private_of(tp)->rounds);
 }
 
+SET_STATE(tp, state)
+{
+	if (state == CA_LOSS)
+		restart_rounds(&private_of(tp)->rounds);
+}
+
 UNDO_CWND(tp) { return window_before(tp); }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event), .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .cwnd_event = HOOK(cwnd_event),
+	   .undo_cwnd = HOOK(undo_cwnd), );

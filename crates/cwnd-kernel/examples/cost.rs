@@ -1,7 +1,7 @@
 //! What each algorithm costs in this kernel: nanoseconds an ACK, CPU seconds a GB, instructions. Needs root.
 //!
-//! `cargo run --release -p cwnd-kernel --features load --example cost` prints it all;
-//! `... --example cost -- pairs` the CPU time of two of them beside the kernel's own, by turns;
+//! `cargo run --release -p cwnd-kernel --features load --example cost` prints it all, each beside the kernel's cubic by
+//! turns; `... --example cost -- pairs` the CPU time of two of them beside the same rules in the kernel itself;
 //! `... --example cost -- instructions > crates/cwnd-kernel/instructions.txt` what is kept of the instructions.
 
 #[path = "../tests/lab/mod.rs"]
@@ -9,14 +9,14 @@ mod lab;
 
 use cwnd_kernel::{KernelAlgorithm, load};
 use lab::Lab;
-use std::{error::Error, fs, time::Duration};
+use std::{error::Error, fmt, fs, time::Duration};
 
 const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 const BYTES: u64 = 200_000_000;
 /// Looking at the window costs, too.
 const EVERY: Duration = Duration::from_millis(20);
-/// Transfers of which the least CPU time counts.
-const REPEATS: usize = 3;
+/// Transfers of each, one of ours, one of the other's, and so on, so that what else the machine does falls on both.
+const TURNS: usize = 7;
 /// What the others are held against.
 const BASELINE: &str = "cubic";
 
@@ -36,17 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let baseline =
         costs.iter().find(|(algorithm, _)| algorithm.name == BASELINE).map_or(f64::NAN, |(_, cost)| *cost);
-    let built_in = cpu_per_gb(&lab, "cubic")?;
-    println!("built-in cubic: {built_in:.2} CPU s a GB");
-    println!(
-        "{:12} {:>9} {:>8} {:>13} {:>9}",
-        "algorithm", "ns an ACK", "of cubic", "CPU s a GB", "of cubic"
-    );
+    println!("{:12} {:>9} {:>8}  {}", "algorithm", "ns an ACK", "of cubic", Turns::HEADING);
     for (algorithm, cost) in costs {
-        let loaded = load::load(algorithm, &[])?;
-        let cpu = cpu_per_gb(&lab, &loaded.kernel_name())?;
-        let (share, cpu_share) = (cost / baseline, cpu / built_in);
-        println!("{:12} {cost:9.0} {share:8.2} {cpu:13.2} {cpu_share:9.2}", algorithm.name);
+        let turns = Turns::of(&lab, algorithm, BASELINE)?;
+        println!("{:12} {cost:9.0} {:8.2}  {turns}", algorithm.name, cost / baseline);
     }
     Ok(())
 }
@@ -61,33 +54,55 @@ fn per_ack(algorithm: &'static KernelAlgorithm, lab: &Lab) -> Result<f64, Box<dy
     Ok(time as f64 / calls.max(1) as f64)
 }
 
-fn cpu_per_gb(lab: &Lab, name: &str) -> Result<f64, Box<dyn Error>> {
-    let mut least = f64::INFINITY;
-    for _ in 0..REPEATS {
-        least = least.min(lab.transfer(name, BYTES, EVERY)?.cpu_seconds);
-    }
-    Ok(least / (BYTES as f64 / 1e9))
-}
-
-/// The same rules in BPF and in the kernel itself, by turns, so that what else the machine does falls on both.
 fn pairs() -> Result<(), Box<dyn Error>> {
-    const TURNS: usize = 8;
     let lab = Lab::new("1gbit", "250k", 0)?;
+    println!("{:12} {}", "", Turns::HEADING);
     for (ours, theirs) in [("newreno", "reno"), ("cubic", "cubic")] {
-        let loaded = load::load(cwnd_kernel::find_or_explain(ours)?, &[])?;
-        let names = [loaded.kernel_name(), theirs.to_owned()];
-        let mut seconds = [Vec::new(), Vec::new()];
-        for _ in 0..TURNS {
-            for (name, seconds) in names.iter().zip(&mut seconds) {
-                seconds.push(lab.transfer(name, BYTES, EVERY)?.cpu_seconds / (BYTES as f64 / 1e9));
-            }
-        }
-        for (name, mut seconds) in names.iter().zip(seconds) {
-            seconds.sort_by(f64::total_cmp);
-            println!("{name:14} {:.2} CPU s a GB at least, median {:.2}", seconds[0], seconds[TURNS / 2]);
-        }
+        let turns = Turns::of(&lab, cwnd_kernel::find_or_explain(ours)?, theirs)?;
+        println!("{ours:12} {turns}");
     }
     Ok(())
+}
+
+/// CPU seconds a GB of an algorithm and of one that is in the kernel, least first, and how often each sent again.
+struct Turns {
+    ours: Vec<f64>,
+    theirs: Vec<f64>,
+    retransmissions: [Vec<u32>; 2],
+}
+
+impl Turns {
+    const HEADING: &str =
+        "CPU s a GB: median (least to greatest)    the kernel's           medians  sent again";
+
+    fn of(lab: &Lab, algorithm: &'static KernelAlgorithm, theirs: &str) -> Result<Turns, Box<dyn Error>> {
+        let loaded = load::load(algorithm, &[])?;
+        let mut turns = Turns { ours: Vec::new(), theirs: Vec::new(), retransmissions: Default::default() };
+        for _ in 0..TURNS {
+            for (which, name) in [loaded.kernel_name().as_str(), theirs].into_iter().enumerate() {
+                let transfer = lab.transfer(name, BYTES, EVERY)?;
+                let seconds = if which == 0 { &mut turns.ours } else { &mut turns.theirs };
+                seconds.push(transfer.cpu_seconds / (BYTES as f64 / 1e9));
+                turns.retransmissions[which].push(transfer.retransmissions);
+            }
+        }
+        turns.ours.sort_by(f64::total_cmp);
+        turns.theirs.sort_by(f64::total_cmp);
+        turns.retransmissions.iter_mut().for_each(|counts| counts.sort_unstable());
+        Ok(turns)
+    }
+}
+
+impl fmt::Display for Turns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for seconds in [&self.ours, &self.theirs] {
+            let (least, greatest) = (seconds[0], seconds[TURNS - 1]);
+            write!(f, "{:5.2} ({least:.2} to {greatest:.2})    ", seconds[TURNS / 2])?;
+        }
+        let [ours, theirs] = &self.retransmissions;
+        let ratio = self.ours[TURNS / 2] / self.theirs[TURNS / 2];
+        write!(f, "{ratio:5.2}  {}, {}", ours[TURNS / 2], theirs[TURNS / 2])
+    }
 }
 
 fn instructions() -> Result<(), Box<dyn Error>> {

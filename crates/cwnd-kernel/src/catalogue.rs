@@ -29,6 +29,9 @@ pub struct KernelAlgorithm {
     pub fixed: &'static [(&'static str, &'static str)],
     /// Parameters, in the order of the C file.
     pub parameters: &'static [KernelParameter],
+    /// SHA-256 of all that makes it what it is here: the text of its C file, of the headers, and of what calls them in a
+    /// kernel's place.
+    pub source: &'static str,
     pub(crate) operations: fn() -> &'static Operations,
     /// The compiled object.
     #[cfg(feature = "load")]
@@ -47,6 +50,7 @@ macro_rules! algorithms {
             twin: $twin,
             fixed: &[$(($fixed, $setting)),*],
             parameters: &[$(KernelParameter { name: $parameter, scale: $scale }),*],
+            source: env!(concat!("CWND_SOURCE_", stringify!($file))),
             operations: || &$symbol,
             #[cfg(feature = "load")]
             object: {
@@ -220,6 +224,14 @@ mod tests {
         for algorithm in all() {
             assert_eq!(algorithm.values(&[]), Ok((algorithm.operations)().defaults()), "{}", algorithm.name);
         }
+    }
+
+    #[test]
+    fn each_text_has_its_own_digest() {
+        let digests: std::collections::BTreeSet<&str> =
+            all().iter().map(|algorithm| algorithm.source).collect();
+        assert_eq!(digests.len(), all().len());
+        assert!(digests.iter().all(|digest| digest.len() == 64), "{digests:?}");
     }
 
     #[test]

@@ -2,47 +2,67 @@
 //!
 //! A small transport draws ACKs, round-trip times, losses, marks, timeouts, pauses and undone reductions, follows the
 //! window of the Rust algorithm, and tells both the same. After each step the windows and thresholds of both must be
-//! within a segment or 1 % of each other, or within the bound that is said for the algorithm at [`bound`].
+//! within a segment or 1 % of each other, or within what is derived for the algorithm at [`bound`]. Of each algorithm
+//! twelve sequences are drawn.
 //!
-//! `CWND_SEED=7 cargo test -p cwnd-kernel --test twins -- --nocapture` draws another sequence.
+//! `CWND_SEED=7 cargo test -p cwnd-kernel --test twins -- --nocapture` draws another one, `CWND_SEEDS=100` so many.
 
 use cwnd_cc::{
     Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, State, Window,
     WindowConfig,
 };
 use cwnd_kernel::KernelAlgorithm;
+use std::ops::RangeInclusive;
 
 const STEPS: usize = 100_000;
 
 /// How far apart the two may be: segments, and a share of the window.
 ///
-/// Two sums of shares that come to a whole segment exactly in real numbers do so an ACK apart where one is rounded; a
-/// loss between the two leaves the windows a segment apart. Reno's halving brings them together again. Fusion and Invs
-/// keep up to all of the window at a loss, so that a second such loss may come before the first is forgotten.
+/// What is a fraction is rounded otherwise in floating point and in fixed point, by parts of 2^-50 there and of 2^-15 to
+/// 2^-30 here. A window's worth of such fractions adds up to far less than a segment, and a loss takes its share away, so
+/// that nothing accumulates. It shows where a rule compares what is a tie in real numbers, as when seven sevenths make a
+/// whole segment: one side takes the step an ACK earlier. That is the segment that every algorithm has. It is gone with
+/// the next ACK, unless a loss comes between the two; then it stays until reductions have taken it, at once where a half is
+/// kept.
 ///
-/// Beyond Wsp Invs grows exponentially, and with it what the two are apart.
+/// - *Fusion* keeps max(RTTmin/RTT, 1/2), nearly all where nothing is queued, and W_reno, which grows by 1/W an ACK and is
+///   never under what was kept, makes such a tie each round trip: a second one may meet a loss while the first is there.
+///   Two segments.
+/// - *Invs* keeps min(BDPest, W) at a loss that is not congestion: two segments likewise. Beyond Wsp it grows by
+///   (W - Wsp)/k for a window of acknowledged segments. Where one side is a segment ahead for an ACK of n segments, at the
+///   distance d from Wsp, it grows by n/(k W) more, which is the share n/(k W d) of the distance, and exponential growth
+///   keeps a share. With n = 2 and k = 1 that is 2 % where W d = 100: at 15 segments and 7 beyond, from where on the
+///   distance is most of the window.
 ///
-/// BIC's count `W (B - 1)/(W - Wmax)` is rounded down; where it is whole, a third in floating point that is a little
-/// too large makes it one less in Rust. At counts of 10 to 50 that is 2 to 10 % of the growth, while the window is one
-/// of those at which the division comes out even: a few segments in the hundreds.
+/// A third tie in a row, a tie of Invs nearer to Wsp, or one that decides whether a loss was congestion would leave these
+/// bounds, and no bound follows that would be of use, as it hangs on chance how many meet. `CWND_SEEDS=100` finds three such
+/// sequences of 2,100, two of Fusion and one of Invs, and fails.
 fn bound(name: &str) -> (f64, f64) {
     match name {
         "fusion" => (2.0, 0.01),
         "invs" => (2.0, 0.02),
-        "bic" => (2.0, 0.03),
         _ => (1.0, 0.01),
     }
 }
 
+/// The sequences to draw: twelve, so many as `CWND_SEEDS` says, or the one that `CWND_SEED` does.
+fn seeds() -> RangeInclusive<u64> {
+    let said = |name| std::env::var(name).ok().map(|text| text.parse().expect("a seed is a number"));
+    said("CWND_SEED").map_or(1..=said("CWND_SEEDS").unwrap_or(12), |seed| seed..=seed)
+}
+
 #[test]
 fn every_algorithm_is_the_same_in_rust_and_in_c() {
-    let seed = std::env::var("CWND_SEED").map_or(1, |seed| seed.parse().expect("CWND_SEED is a number"));
     let mut different = Vec::new();
     for algorithm in cwnd_kernel::all() {
-        match compare(algorithm, &[], seed, STEPS) {
-            Ok(worst) => println!("{:12} {worst}", algorithm.name),
-            Err(why) => different.push(format!("{}: {why}", algorithm.name)),
+        let (mut worst, mut greatest) = (0.0_f64, 0.0_f64);
+        for seed in seeds() {
+            match compare(algorithm, &[], seed, STEPS) {
+                Ok(apart) => (worst, greatest) = (worst.max(apart.segments), greatest.max(apart.greatest)),
+                Err(why) => different.push(format!("{} (seed {seed}): {why}", algorithm.name)),
+            }
         }
+        println!("{:12} apart by {worst} segments at most; largest window {greatest}", algorithm.name);
     }
     assert!(different.is_empty(), "\n{}", different.join("\n"));
 }
@@ -91,7 +111,7 @@ fn compare(
     given: &[(String, String)],
     seed: u64,
     steps: usize,
-) -> Result<String, String> {
+) -> Result<Apart, String> {
     let rust =
         (algorithm.info().build)(&algorithm.twin_parameters(given)?).map_err(|error| error.to_string())?;
     drive(algorithm.name, rust, cwnd_kernel::native(algorithm, given)?, seed, steps)
@@ -140,13 +160,20 @@ struct Transport {
     marks_only: bool,
 }
 
+/// How far apart the two came, where that is within the bound.
+struct Apart {
+    segments: f64,
+    /// The largest window.
+    greatest: f64,
+}
+
 fn drive(
     name: &str,
     rust: Box<dyn CongestionControl>,
     c: Box<dyn CongestionControl>,
     seed: u64,
     steps: usize,
-) -> Result<String, String> {
+) -> Result<Apart, String> {
     let mut transport = Transport {
         dice: Dice(seed),
         min_rtt: u64::MAX,
@@ -164,8 +191,8 @@ fn drive(
     transport.srtt = 20_000;
     transport.marks_only = rust.needs().marks_only;
     let mut sides = [Side::new(rust, &init), Side::new(c, &init)];
-    let (segments, share) = bound(name);
-    let (mut worst, mut greatest) = (0.0_f64, 0.0_f64);
+    let (segments_apart, share_apart) = bound(name);
+    let mut apart = Apart { segments: 0.0, greatest: 0.0 };
     for step in 0..steps {
         let event = transport.step(&mut sides);
         let [rust, c] = &sides;
@@ -176,15 +203,15 @@ fn drive(
             if rust > 1e9 && c > 1e9 {
                 continue;
             }
-            let apart = (rust - c).abs();
-            if apart > segments.max(share * rust) {
+            let segments = (rust - c).abs();
+            if segments > segments_apart.max(share_apart * rust) {
                 return Err(format!("step {step}, {event}: {what} is {rust} in Rust and {c} in C"));
             }
-            worst = worst.max(apart);
+            apart.segments = apart.segments.max(segments);
         }
-        greatest = greatest.max(sides[0].window.cwnd);
+        apart.greatest = apart.greatest.max(sides[0].window.cwnd);
     }
-    Ok(format!("apart by {worst} segments at most; largest window {greatest}"))
+    Ok(apart)
 }
 
 impl Transport {
@@ -228,7 +255,8 @@ impl Transport {
         let cwnd = (sides[0].window.cwnd as u64).max(1);
         let prior = (self.next - self.una).max(1);
         let cumulative = match self.dice.below(50) {
-            0 => 0,
+            // The first outstanding segment is the one that is missing, so that another has to be there to come.
+            0 if self.sacked + 1 < prior => 0,
             1 => 1 + self.dice.below(40),
             n => 1 + n % 2,
         }

@@ -1,10 +1,13 @@
 //! Where engines come from.
 
-use crate::{failure::Failure, interrupt};
+use crate::{failure::Failure, interrupt, simulator::Simulator};
 use clap::ValueEnum;
-use cwnd_sim::Simulator;
+use cwnd_scenario::Scenario;
 use cwnd_study::{EngineKind, Engines, SharedEngine, Study};
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 /// `--engine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,6 +52,25 @@ pub fn engine(kind: EngineKind) -> Result<SharedEngine, Failure> {
         Some(why) => Err(Failure::bad_input(format!("--engine {kind}: {why}"))),
         None => Ok(Arc::clone(engines.of(kind))),
     }
+}
+
+/// The laboratory, which captures the packets of these runs, each into its file.
+///
+/// # Errors
+/// If there is none here, with the reason.
+#[cfg(target_os = "linux")]
+pub fn capturing(files: Vec<(Scenario, PathBuf)>) -> Result<SharedEngine, Failure> {
+    let lab = engine(EngineKind::Kernel).map(|_| cwnd_lab::Lab::new(interrupt::flag()))?;
+    Ok(Arc::new(crate::recording::Capturing::new(lab, files)))
+}
+
+/// Elsewhere there is no laboratory.
+///
+/// # Errors
+/// Always, with the reason.
+#[cfg(not(target_os = "linux"))]
+pub fn capturing(_: Vec<(Scenario, PathBuf)>) -> Result<SharedEngine, Failure> {
+    engine(EngineKind::Kernel)
 }
 
 /// The laboratory of real kernels, which ends a run when `stop` is set, or why this machine cannot have one.

@@ -50,6 +50,12 @@ impl Failure {
         })
     }
 
+    /// The message.
+    #[cfg(target_os = "linux")]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Print the message, and give the exit code.
     pub fn report(self) -> ExitCode {
         eprintln!("{}{}", self.label, self.message);

@@ -10,6 +10,7 @@ mod interrupt;
 mod output;
 mod recording;
 mod runner;
+mod simulator;
 
 use clap::Parser;
 use commands::Command;

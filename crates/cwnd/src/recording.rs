@@ -1,13 +1,17 @@
 //! Recordings of single runs for other tools: packet captures and qlog.
 //!
-//! A recorded run is run once more for its recording, which changes nothing of it.
+//! A run of the simulator is run once more for its recording, which changes nothing of it. Over a real kernel no two runs are the
+//! same: there the packets are captured while it runs.
+
+#[cfg(target_os = "linux")]
+mod emulated;
 
 use crate::failure::Failure;
 use clap::Args;
 use cwnd_capture::{capture, default_points, log, point};
 use cwnd_scenario::{Engine, Scenario};
 use cwnd_sim::{Simulator, watch::Point};
-use cwnd_study::output_file;
+use cwnd_study::{EngineKind, output_file};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -22,7 +26,7 @@ const LOGGED_BYTES: f64 = 250.0;
 #[derive(Args)]
 pub struct RecordingFlags {
     /// Write the packets at the bottleneck as `.pcapng`, for Wireshark: what enters it, and what comes back over the link
-    /// against it.
+    /// against it. Over real kernels: what crosses the devices of both ends.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub pcap: Option<PathBuf>,
 
@@ -38,17 +42,23 @@ pub struct RecordingFlags {
 
 const HEADING: &str = "Recordings";
 
+#[cfg(target_os = "linux")]
+pub use emulated::{Capture, Capturing};
+
 /// A run that may be recorded.
 pub struct Recorded<'a> {
     /// Its name among those that are recorded.
     pub name: &'a str,
     /// What is run.
     pub scenario: &'a Scenario,
+    /// What runs it.
+    pub engine: EngineKind,
 }
 
 /// A file to be written.
 struct Job<'a> {
     scenario: &'a Scenario,
+    engine: EngineKind,
     path: PathBuf,
     content: Content,
 }
@@ -82,6 +92,23 @@ impl RecordingFlags {
     /// What is wrong with a flag.
     pub fn check(&self, runs: &[Recorded<'_>]) -> Result<Vec<String>, Failure> {
         const LARGE: f64 = 1e9;
+        let mut flows = runs.iter().flat_map(|run| &run.scenario.flows).filter(|_| self.is_asked());
+        let simulated = !runs.iter().any(|run| run.engine == EngineKind::Kernel);
+        if let Some(flow) = flows.find(|flow| simulated && flow.algorithm.name.ends_with("@kernel")) {
+            let twin = flow.algorithm.name.trim_end_matches("@kernel");
+            return Err(Failure::bad_input(format!(
+                "--pcap, --qlog: what `{}` does is not recorded; `{twin}`, which is the same in Rust, can be",
+                flow.algorithm.name
+            )));
+        }
+        let emulated = runs.iter().any(|run| run.engine == EngineKind::Kernel);
+        let only_simulated = [("--qlog", self.qlog.is_some()), ("--pcap-link", !self.pcap_link.is_empty())];
+        if let Some((flag, _)) = only_simulated.iter().find(|(_, asked)| *asked && emulated) {
+            return Err(Failure::bad_input(format!(
+                "{flag}: that is recorded of the simulator's runs alone; --pcap has what crosses both ends' devices of a real \
+                 kernel's"
+            )));
+        }
         for Job { path, content, .. } in self.jobs(runs)? {
             let (flag, kind, extensions) = content.kind();
             let checked = output_file::check_writable(&path, kind, extensions);
@@ -102,13 +129,26 @@ impl RecordingFlags {
         Ok(large.map(note).collect())
     }
 
-    /// Run them, and write the files. Answers which.
+    /// The files into which packets are captured while real kernels run.
+    ///
+    /// # Errors
+    /// What is wrong with a flag.
+    pub fn captures(&self, runs: &[Recorded<'_>]) -> Result<Vec<(Scenario, PathBuf)>, Failure> {
+        let jobs = self.jobs(runs)?.into_iter().filter(|job| job.engine == EngineKind::Kernel);
+        Ok(jobs.map(|job| (job.scenario.clone(), job.path)).collect())
+    }
+
+    /// Run them, and write the files; what real kernels ran has been captured then. Answers which.
     ///
     /// # Errors
     /// If one cannot be written.
     pub fn write(&self, runs: &[Recorded<'_>]) -> Result<Vec<PathBuf>, Failure> {
         let mut written = Vec::new();
-        for Job { scenario, path, content } in self.jobs(runs)? {
+        for Job { scenario, path, content, engine } in self.jobs(runs)? {
+            if engine == EngineKind::Kernel {
+                written.push(path);
+                continue;
+            }
             let flag = content.kind().0;
             let write = |file: &mut _| match &content {
                 Content::Packets(points) => capture(scenario, points, file).map(drop),
@@ -128,10 +168,11 @@ impl RecordingFlags {
         };
         let mut jobs = Vec::new();
         for (run, path) in files(&self.pcap) {
-            jobs.push(Job { scenario: run.scenario, path, content: Content::Packets(self.points(run)?) });
+            let content = Content::Packets(self.points(run)?);
+            jobs.push(Job { scenario: run.scenario, engine: run.engine, path, content });
         }
         for (run, path) in files(&self.qlog) {
-            jobs.push(Job { scenario: run.scenario, path, content: Content::Senders });
+            jobs.push(Job { scenario: run.scenario, engine: run.engine, path, content: Content::Senders });
         }
         Ok(jobs)
     }

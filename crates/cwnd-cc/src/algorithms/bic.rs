@@ -64,7 +64,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (its default from 2.6.8 to 2.6.18), ns-2.35, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: BicParameters::PARAMETERS,
     build: build::<Bic>,
 };
@@ -144,11 +144,10 @@ impl CongestionControl for Bic {
             }
         }
         let cwnd = window.cwnd;
-        let growth = self.growth(window, cwnd);
         match window.arithmetic() {
-            Arithmetic::Real => window.increase_weighted(acked, growth, cwnd),
+            Arithmetic::Real => window.increase_weighted(acked, self.growth(cwnd), cwnd),
             Arithmetic::Linux | Arithmetic::Linux26 => {
-                let cnt = (cwnd / growth) as u32;
+                let cnt = self.count(cwnd);
                 window.increase(acked, f64::from(cnt.saturating_mul(16) / self.ack_ratio));
             }
         }
@@ -175,9 +174,9 @@ impl CongestionControl for Bic {
 }
 
 impl Bic {
-    /// Segments a round trip.
+    /// In real numbers: segments a round trip.
     #[inline]
-    fn growth(&self, window: &Window, cwnd: f64) -> f64 {
+    fn growth(&self, cwnd: f64) -> f64 {
         let BicParameters { s_max, s_min, divisor, low_window, .. } = self.parameters;
         if cwnd <= low_window {
             return 1.0;
@@ -185,10 +184,6 @@ impl Bic {
         let gap = self.w_max - cwnd;
         if gap > 0.0 {
             let distance = gap * self.per_gap.0;
-            let distance = match window.arithmetic() {
-                Arithmetic::Real => distance,
-                _ => f64::from(distance as u32),
-            };
             return if distance > s_max {
                 s_max
             } else if distance <= 1.0 {
@@ -205,5 +200,35 @@ impl Bic {
             s_max
         };
         if self.w_max == 0.0 { growth.max(cwnd * (1.0 / FIRST_CNT)) } else { growth }
+    }
+
+    /// In integers: acknowledged segments for each of growth. One division of whole numbers, as the module's, so that
+    /// a count that comes out even is not one less.
+    #[inline]
+    fn count(&self, cwnd: f64) -> u32 {
+        let BicParameters { s_max, s_min, divisor, low_window, .. } = self.parameters;
+        if cwnd <= low_window {
+            return cwnd as u32;
+        }
+        let gap = self.w_max - cwnd;
+        if gap > 0.0 {
+            let distance = libm::floor(gap / divisor);
+            let each = if distance > s_max {
+                s_max
+            } else if distance <= 1.0 {
+                s_min
+            } else {
+                distance
+            };
+            return (cwnd / each) as u32;
+        }
+        let cnt = if -gap < divisor {
+            cwnd / s_min
+        } else if -gap < s_max * (divisor - 1.0) {
+            cwnd * (divisor - 1.0) / -gap
+        } else {
+            cwnd / s_max
+        };
+        (if self.w_max == 0.0 { cnt.min(FIRST_CNT) } else { cnt }) as u32
     }
 }

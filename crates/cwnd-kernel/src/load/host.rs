@@ -11,6 +11,8 @@ const BPF_FILE_SYSTEM: &str = "/sys/fs/bpf";
 const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
 /// Links of `struct_ops` came with it.
 const LEAST_KERNEL: (u32, u32) = (6, 4);
+/// Congestion control in BPF came with it.
+const FIRST_WITH_BPF: (u32, u32) = (5, 6);
 
 /// What keeps this host from loading algorithms, a sentence each; nothing if it can.
 pub fn missing() -> Vec<String> {
@@ -20,14 +22,7 @@ pub fn missing() -> Vec<String> {
         missing.push("root: only root may register congestion control (run it with sudo)".to_owned());
     }
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    if version(&release).is_none_or(|version| version < LEAST_KERNEL) {
-        missing.push(format!(
-            "a kernel from {}.{} on: this is {}",
-            LEAST_KERNEL.0,
-            LEAST_KERNEL.1,
-            release.trim()
-        ));
-    }
+    missing.extend(too_old(&release));
     if !Path::new(TYPES).exists() {
         missing.push(format!("the kernel's types, {TYPES}: it was built without CONFIG_DEBUG_INFO_BTF"));
     } else if !has_struct_ops() {
@@ -44,6 +39,20 @@ pub fn missing() -> Vec<String> {
         );
     }
     missing
+}
+
+/// What is wrong with a release of the kernel.
+fn too_old(release: &str) -> Option<String> {
+    let (major, minor) = LEAST_KERNEL;
+    let why = match version(release) {
+        Some(version) if version >= LEAST_KERNEL => return None,
+        Some(version) if version >= FIRST_WITH_BPF => {
+            "it has congestion control in BPF, but no links of it, which keep an algorithm loaded when this program ends"
+        }
+        Some(_) => "it has no congestion control in BPF",
+        None => "its release is not a version",
+    };
+    Some(format!("a kernel from {major}.{minor} on: this is {}; {why}", release.trim()))
 }
 
 /// The congestion controls that sockets may take by name.
@@ -88,6 +97,13 @@ pub fn mount_bpf_file_system() -> Result<(), LoadError> {
     if mounted {
         return Ok(());
     }
+    if !is_in_the_hosts_mount_namespace() {
+        return Err(LoadError::Kernel(format!(
+            "no BPF file system at {BPF_FILE_SYSTEM} in this mount namespace (`ip netns exec` and containers have their own), \
+             and what is pinned in one that is mounted here would be gone with the namespace: run it in the host's, as \
+             `nsenter --net=/run/netns/NAME cwnd kernel ...` does, or give the container the host's {BPF_FILE_SYSTEM}"
+        )));
+    }
     // SAFETY: as above; no data is given.
     let done = unsafe { libc::mount(kind.as_ptr(), path.as_ptr(), kind.as_ptr(), 0, std::ptr::null()) };
     if done == 0 {
@@ -97,6 +113,14 @@ pub fn mount_bpf_file_system() -> Result<(), LoadError> {
     Err(LoadError::Kernel(format!(
         "no BPF file system at {BPF_FILE_SYSTEM}, and it cannot be mounted: {error}"
     )))
+}
+
+/// What is pinned elsewhere is gone with the mount namespace, and the algorithm with the pin. The kernel's own thread is
+/// in the host's, and nobody in a container sees it.
+fn is_in_the_hosts_mount_namespace() -> bool {
+    let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+    let is_kernel = fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd");
+    is_kernel && namespace("2").is_some() && namespace("2") == namespace("self")
 }
 
 #[cfg(test)]
@@ -109,6 +133,21 @@ mod tests {
         assert_eq!(version("5.4"), Some((5, 4)));
         assert_eq!(version("unknown"), None);
         assert!((6, 1) < LEAST_KERNEL && (6, 10) > LEAST_KERNEL);
+    }
+
+    #[test]
+    fn an_old_kernel_is_told_what_it_lacks() {
+        for release in ["6.4.0", "6.10.3-amd64", "7.0"] {
+            assert_eq!(too_old(release), None);
+        }
+        let debian = too_old("6.1.0-18-amd64\n").expect("it is too old");
+        assert_eq!(
+            debian,
+            "a kernel from 6.4 on: this is 6.1.0-18-amd64; it has congestion control in BPF, but no links of it, which keep \
+             an algorithm loaded when this program ends"
+        );
+        assert!(too_old("5.4.0-150-generic").unwrap().ends_with("it has no congestion control in BPF"));
+        assert!(too_old("").unwrap().ends_with("its release is not a version"));
     }
 
     #[test]

@@ -21,11 +21,45 @@ pub struct Lab {
     names: [String; 3],
 }
 
+/// A network namespace with a loopback that is up. Gone when it is dropped.
+pub struct Namespace {
+    name: String,
+}
+
+impl Namespace {
+    pub fn new(what: &str) -> Result<Namespace, String> {
+        let namespace = Namespace { name: format!("cwnd-{}-{what}", std::process::id()) };
+        run(&format!("ip netns add {}", namespace.name))?;
+        run(&format!("ip -n {} link set lo up", namespace.name))?;
+        Ok(namespace)
+    }
+
+    /// Do something in it.
+    pub fn within<T: Send>(&self, what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        within(&self.name, what)
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = run(&format!("ip netns del {}", self.name));
+    }
+}
+
 /// The window at an instant of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
+    /// Segments.
     pub cwnd: u32,
+    /// Segments.
     pub ssthresh: u32,
+    /// The kernel's state of recovery: 0 and 1 where there is none, 2 after a mark, 3 after a loss, 4 after a timeout.
+    pub state: u8,
+    /// Smoothed and least round-trip time, microseconds.
+    pub rtt_us: u32,
+    pub min_rtt_us: u32,
+    /// Segments a second, of the last sample.
+    pub delivery_rate: f64,
 }
 
 /// What came of a transfer.
@@ -139,19 +173,19 @@ impl Lab {
         });
         let mut samples = Vec::new();
         while !server.is_finished() {
-            let info = info(&watched)?;
-            samples.push(Sample { cwnd: info.tcpi_snd_cwnd, ssthresh: info.tcpi_snd_ssthresh });
+            let info = Info::of(&watched)?;
+            samples.push(info.sample());
             thread::sleep(every);
             assert!(begin.elapsed() < Duration::from_secs(120), "{algorithm} does not get it through");
         }
-        let last = info(&watched)?;
+        let last = Info::of(&watched)?;
         sender.join().expect("the sender does not panic")?;
         assert_eq!(server.join().expect("the receiver does not panic")?, bytes);
         Ok(Transfer {
             algorithm: congestion_control(&watched)?,
             samples,
-            retransmissions: last.tcpi_total_retrans,
-            delivered_ce: delivered_ce(&watched)?,
+            retransmissions: last.number(100),
+            delivered_ce: last.number(196),
             seconds: begin.elapsed().as_secs_f64(),
             cpu_seconds: cpu_seconds() - before,
         })
@@ -222,22 +256,35 @@ fn get(socket: &impl AsRawFd, option: i32, into: &mut [u8]) -> io::Result<usize>
     if done == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
 }
 
-fn info(socket: &impl AsRawFd) -> io::Result<libc::tcp_info> {
-    let mut bytes = [0u8; 512];
-    get(socket, libc::TCP_INFO, &mut bytes)?;
-    // SAFETY: it is made of plain numbers, and the buffer is longer.
-    Ok(unsafe { bytes.as_ptr().cast::<libc::tcp_info>().read_unaligned() })
+/// `struct tcp_info` of the kernel, of which the library's declaration has the first half alone.
+struct Info([u8; 512]);
+
+impl Info {
+    fn of(socket: &impl AsRawFd) -> io::Result<Info> {
+        let mut bytes = [0; 512];
+        get(socket, libc::TCP_INFO, &mut bytes)?;
+        Ok(Info(bytes))
+    }
+
+    fn number(&self, at: usize) -> u32 {
+        u32::from_ne_bytes(self.0[at..at + 4].try_into().expect("four bytes"))
+    }
+
+    fn sample(&self) -> Sample {
+        let rate = u64::from_ne_bytes(self.0[160..168].try_into().expect("eight bytes"));
+        Sample {
+            state: self.0[1],
+            cwnd: self.number(80),
+            ssthresh: self.number(76),
+            rtt_us: self.number(68),
+            min_rtt_us: self.number(148),
+            delivery_rate: rate as f64 / f64::from(self.number(16).max(1)),
+        }
+    }
 }
 
-/// `tcpi_delivered_ce`, which stands 196 bytes into the kernel's structure.
-fn delivered_ce(socket: &impl AsRawFd) -> io::Result<u32> {
-    let mut bytes = [0u8; 512];
-    let length = get(socket, libc::TCP_INFO, &mut bytes)?;
-    let field = bytes[..length].get(196..200).map_or([0; 4], |field| field.try_into().expect("four bytes"));
-    Ok(u32::from_ne_bytes(field))
-}
-
-fn congestion_control(socket: &impl AsRawFd) -> io::Result<String> {
+/// What a socket has.
+pub fn congestion_control(socket: &impl AsRawFd) -> io::Result<String> {
     let mut name = [0u8; 16];
     get(socket, libc::TCP_CONGESTION, &mut name)?;
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());

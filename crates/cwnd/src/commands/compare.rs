@@ -3,8 +3,6 @@
 mod budget;
 mod flags;
 mod plan;
-#[cfg(feature = "kernel")]
-mod with_kernel;
 
 pub use flags::{Flags, NetworkFlags};
 
@@ -15,31 +13,24 @@ use crate::{
     output::{self, comparison, json},
     recording::Recorded,
     runner::{self, Done, Task},
+    simulator::Simulator,
 };
 use budget::Budget;
 use cwnd_report::plot;
 use cwnd_scenario::Engine;
-#[cfg(not(feature = "kernel"))]
-use cwnd_sim::Simulator;
 use cwnd_study::{EngineKind, TracedRun, trace_file};
 use plan::Plan;
 use std::time::Instant;
-#[cfg(feature = "kernel")]
-use with_kernel::WithKernel as Simulator;
 
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
     let kind = flags.engine.map_or(EngineKind::Sim, EngineKind::from);
-    if kind != EngineKind::Sim && flags.recording.is_asked() {
-        return Err(Failure::bad_input(format!(
-            "--pcap and --qlog: recordings are made by the simulator, not by {}: leave them out, or --engine",
-            kind.title()
-        )));
-    }
     let plans = plan::plans(&flags)?;
     check_files(&flags)?;
-    let recorded: Vec<Recorded<'_>> =
-        plans.iter().map(|plan| Recorded { name: &plan.name, scenario: &plan.scenario }).collect();
+    let recorded: Vec<Recorded<'_>> = plans
+        .iter()
+        .map(|plan| Recorded { name: &plan.name, scenario: &plan.scenario, engine: kind })
+        .collect();
     let tasks = tasks(&flags, &plans)?;
     let (simulator, kernel);
     let engine: &(dyn Engine + Send + Sync) = match kind {
@@ -48,7 +39,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
             &simulator
         }
         EngineKind::Kernel => {
-            kernel = engines::engine(kind)?;
+            kernel = engines::capturing(flags.recording.captures(&recorded)?)?;
             interrupt::catch()?;
             &*kernel
         }

@@ -104,15 +104,21 @@ fn load(flags: &LoadFlags) -> Result<(), Failure> {
         .map_err(failure)?;
     let mut text = String::new();
     for loaded in loaded {
-        let name = loaded.kernel_name();
+        let (name, loaded_algorithm) = (loaded.kernel_name(), loaded.algorithm());
         let path = loaded.pin().map_err(failure)?;
         text += &format!("loaded {name}, kept by {}\n", path.display());
         if flags.default {
-            load::make_default(&name).map_err(failure)?;
+            load::make_default(&name).map_err(|error| taken_back(loaded_algorithm, error))?;
             text += &format!("{name} is what new sockets take if they ask for none\n");
         }
     }
     output::print(&text)
+}
+
+/// All or nothing: an algorithm that cannot be the default does not stay. That it cannot is what is told.
+fn taken_back(algorithm: &'static KernelAlgorithm, error: load::LoadError) -> Failure {
+    let stays = load::unload(algorithm, true).err().map_or(String::new(), |why| format!("\n{why}"));
+    Failure::broken(format!("{error}{stays}"))
 }
 
 fn unload(flags: &UnloadFlags) -> Result<(), Failure> {

@@ -5,10 +5,9 @@ mod doctor;
 mod link;
 mod live;
 mod network;
-mod pcap;
 mod shell;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, recording::Capture};
 use clap::{Args, Subcommand};
 use cwnd_lab::Testbed;
 use cwnd_scenario::Scenario;
@@ -47,7 +46,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
 }
 
 /// Build a network, and capture its packets if a file is named. Names that a killed process has left go first.
-fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<pcap::Capture>), Failure> {
+fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<Capture>), Failure> {
     let missing = cwnd_lab::host::missing();
     if !missing.is_empty() {
         return Err(Failure::broken(format!(
@@ -56,7 +55,7 @@ fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<pc
         )));
     }
     cwnd_lab::clean_up();
-    let (capture, watcher) = match pcap.map(pcap::Capture::begin).transpose()? {
+    let (capture, watcher) = match pcap.map(Capture::begin).transpose()? {
         Some((capture, watcher)) => (Some(capture), Some(watcher)),
         None => (None, None),
     };
@@ -66,7 +65,7 @@ fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<pc
 }
 
 /// Take a network down, and say what a user must know of it. Captured packets are written to the end.
-fn take_down(testbed: Testbed, capture: Option<pcap::Capture>) -> Result<(), Failure> {
+fn take_down(testbed: Testbed, capture: Option<Capture>) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::broken(format!("the emulator: {error}"));
     let elsewhere = testbed.other_drops().map_err(failed)?;
     let record = testbed.end().map_err(failed)?;

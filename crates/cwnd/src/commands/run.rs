@@ -13,9 +13,9 @@ pub use summary::number;
 use super::report;
 use crate::{
     catalogue,
-    engines::EngineName,
+    engines::{self, EngineName},
     failure::Failure,
-    output,
+    interrupt, output,
     recording::{Recorded, RecordingFlags},
 };
 use clap::Args;
@@ -96,8 +96,10 @@ pub struct Flags {
 pub fn run(flags: Flags) -> Result<(), Failure> {
     let Some(study) = possible(study(&flags)?) else { return Ok(()) };
     let recorded = recorded_cell(&flags, &study)?;
-    let recorded: Vec<Recorded<'_>> =
-        recorded.iter().map(|scenario| Recorded { name: &study.name, scenario }).collect();
+    let recorded: Vec<Recorded<'_>> = recorded
+        .iter()
+        .map(|(scenario, engine)| Recorded { name: &study.name, scenario, engine: *engine })
+        .collect();
     for note in flags.recording.check(&recorded)? {
         if !flags.quiet {
             eprintln!("note: {note}");
@@ -106,6 +108,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
     let mut prepared = Prepared::new(study.clone(), directory, command(&flags))?;
     // First: who wants the recording alone need not wait for the study.
+    record_kernels(&flags, &recorded)?;
     for path in flags.recording.write(&recorded)? {
         output::print(&format!("  wrote {}\n", path.display()))?;
     }
@@ -123,6 +126,20 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let page = if flags.no_report { None } else { Some(report::page(&results, directory)?) };
     output::print(&summary::text(&results, plan, &ran, jobs, directory, page.as_deref()))?;
     failed(ran.failures.len())
+}
+
+/// Over a real kernel what is recorded is a run of its own, since no two are the same.
+fn record_kernels(flags: &Flags, recorded: &[Recorded<'_>]) -> Result<(), Failure> {
+    let files = flags.recording.captures(recorded)?;
+    if files.is_empty() {
+        return Ok(());
+    }
+    interrupt::catch()?;
+    let engine = engines::capturing(files.clone())?;
+    for (scenario, _) in files {
+        engine.run(&scenario).map_err(|error| Failure::broken(error.to_string()))?;
+    }
+    Ok(())
 }
 
 /// How many runs at once: one a core, unless it is said.
@@ -165,7 +182,7 @@ pub fn on_engine(study: Study, engine: Option<EngineName>) -> Result<Study, Fail
 }
 
 /// What is run in the cell that is recorded, if any is.
-fn recorded_cell(flags: &Flags, study: &Study) -> Result<Option<Scenario>, Failure> {
+fn recorded_cell(flags: &Flags, study: &Study) -> Result<Option<(Scenario, EngineKind)>, Failure> {
     const SHOWN: usize = 12;
     let labels: Vec<String> = (0..study.cells.len()).map(|cell| study.cell_label(cell)).collect();
     let mut known: Vec<String> = labels.iter().take(SHOWN).map(|label| format!("\n  {label}")).collect();
@@ -195,7 +212,8 @@ fn recorded_cell(flags: &Flags, study: &Study) -> Result<Option<Scenario>, Failu
             study.cells[cell].engine.title()
         )));
     }
-    Ok(Some(study.cells[cell].scenario.with_seed(study.seed)))
+    let cell = &study.cells[cell];
+    Ok(Some((cell.scenario.with_seed(study.seed), cell.engine)))
 }
 
 /// The command that makes the same results: what tells where and how fast is left out.

@@ -6,6 +6,8 @@ mod diff;
 mod disk;
 mod engines;
 mod interruption;
+#[cfg(feature = "kernel")]
+mod kernel;
 
 use std::{
     fs,

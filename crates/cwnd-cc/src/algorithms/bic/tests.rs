@@ -108,6 +108,25 @@ fn integers_round_the_gap_and_the_acks_of_a_step() {
 }
 
 #[test]
+fn a_count_that_comes_out_even_is_whole() {
+    // Wmax 1000, above it: 1021 segments are 21 over it, and 1021 x 3/21 = 145.86; 1029 x 3/29 = 106.45; 1050 x 3/50 is
+    // over s_max's 48, so 1050/16 = 65.6; 1008 x 3/8 = 378 and 1020 x 3/20 = 153, even.
+    let bic = lost_at(1000.0);
+    for (cwnd, cnt) in [(1021.0, 145), (1029.0, 106), (1050.0, 65), (1008.0, 378), (1020.0, 153)] {
+        assert_eq!(bic.count(cwnd), cnt, "{cwnd}");
+    }
+    // Of all windows up to there none is off by what floating point makes of a third, a fifth or a twentieth.
+    for over in 4..48u32 {
+        assert_eq!(bic.count(f64::from(1000 + over)), (1000 + over) * 3 / over);
+    }
+    for cwnd in 100..5000u32 {
+        let lost = lost_at(f64::from(cwnd));
+        assert_eq!(lost.count(f64::from(cwnd)), cwnd * 5);
+        assert_eq!(Bic { w_max: 0.0, ..lost }.count(f64::from(cwnd)), (cwnd / 16).min(20));
+    }
+}
+
+#[test]
 fn linux_26_divides_by_the_segments_of_an_ack() {
     // The ratio goes from 32/16 to 31/16 with the first ACK and stays: 32 - 2 + 1 = 31, 31 - 1 + 1 = 31. So 79
     // becomes 79 * 16/31 = 40, and the step comes with the ACK after.

@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use cwnd_capture::pcapng::{Interface, LinkType, SNAP_LENGTH, write_header, write_packet};
-use cwnd_lab::{End, Watcher};
+use cwnd_lab::{End, Lab, Watcher};
+use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Scenario};
 use cwnd_study::output_file;
 use std::{
     fs::File,
@@ -58,6 +59,42 @@ impl Capture {
     pub fn end(self) -> Result<(), Failure> {
         let done = self.thread.join().map_err(|_| Failure::broken("--pcap: the writer panicked"))?;
         done.map_err(|error| Failure::broken(format!("--pcap: {}: {error}", self.path.display())))
+    }
+}
+
+/// The laboratory, which captures the packets of some of its runs.
+pub struct Capturing {
+    lab: Lab,
+    files: Vec<(Scenario, PathBuf)>,
+}
+
+impl Capturing {
+    /// It captures the runs of these scenarios, whether they are sampled or not, each into its file.
+    pub fn new(lab: Lab, files: Vec<(Scenario, PathBuf)>) -> Capturing {
+        let unsampled = |(scenario, path)| (Scenario { sample: None, ..scenario }, path);
+        Capturing { lab, files: files.into_iter().map(unsampled).collect() }
+    }
+}
+
+impl Engine for Capturing {
+    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+        self.lab.check(scenario)
+    }
+
+    fn identity(&self, scenario: &Scenario) -> String {
+        self.lab.identity(scenario)
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
+        let asked = Scenario { sample: None, ..scenario.clone() };
+        let Some((_, path)) = self.files.iter().find(|(captured, _)| *captured == asked) else {
+            return self.lab.run(scenario);
+        };
+        let failed = |failure: Failure| EngineError::Failed(failure.message().to_owned());
+        let (capture, watcher) = Capture::begin(path).map_err(failed)?;
+        let outcome = self.lab.run_watched(scenario, Some(watcher));
+        capture.end().map_err(failed)?;
+        outcome
     }
 }
 

@@ -1,0 +1,70 @@
+//! The simulator with the algorithms of the kernel: `elastic@kernel` is the C that `cwnd kernel load elastic` compiles to
+//! BPF, here compiled natively.
+
+use cwnd_cc::CongestionControl;
+use cwnd_kernel::KernelAlgorithm;
+use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Outcome, Problem, Scenario};
+use cwnd_sim::{Simulator, check_with, registered, run_with};
+use std::collections::BTreeMap;
+
+/// The simulator, for algorithms of both kinds.
+pub struct WithKernel;
+
+impl Engine for WithKernel {
+    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+        check_with(scenario, &factory)
+    }
+
+    /// The simulator's, and of each algorithm in C the digest of its text. Where there is none it is the simulator's own, so
+    /// that what is stored holds for builds of both kinds.
+    fn identity(&self, scenario: &Scenario) -> String {
+        let in_c: BTreeMap<&str, &str> = scenario
+            .flows
+            .iter()
+            .filter_map(|flow| of_the_kernel(&flow.algorithm)?.ok())
+            .map(|algorithm| (algorithm.name, algorithm.source))
+            .collect();
+        let mut identity = Simulator.identity(scenario);
+        for (name, source) in in_c {
+            identity += &format!("\n{name} in C {source}");
+        }
+        identity
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
+        run_with(scenario, &factory)
+    }
+}
+
+fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+    let Some(algorithm) = of_the_kernel(spec) else { return registered(spec) };
+    let parameters: Vec<(String, String)> = spec.parameters.clone().into_iter().collect();
+    cwnd_kernel::native(algorithm?, &parameters)
+}
+
+/// The algorithm in C, if it is one that is meant.
+fn of_the_kernel(spec: &AlgorithmSpec) -> Option<Result<&'static KernelAlgorithm, String>> {
+    spec.name.strip_suffix("@kernel").map(cwnd_kernel::find_or_explain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_scenario::FlowGroup;
+    use cwnd_scenario::build::Setup;
+
+    fn identity(algorithm: &str) -> (String, String) {
+        let group = FlowGroup::new(algorithm.parse().expect("a name"), 2);
+        let scenario = Setup::default().scenario(&[group], 1).expect("the setup can be met");
+        (WithKernel.identity(&scenario), Simulator.identity(&scenario))
+    }
+
+    #[test]
+    fn the_text_of_the_c_is_part_of_the_identity_and_of_nothing_else() {
+        let (with_kernel, simulator) = identity("elastic");
+        assert_eq!(with_kernel, simulator);
+        let (with_kernel, simulator) = identity("elastic@kernel:beta=0.8");
+        let source = cwnd_kernel::find("elastic").expect("it is there").source;
+        assert_eq!(with_kernel, format!("{simulator}\nelastic in C {source}"));
+    }
+}
