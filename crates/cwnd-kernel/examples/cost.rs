@@ -1,8 +1,9 @@
 //! What each algorithm costs in this kernel: nanoseconds an ACK, CPU seconds a GB, instructions. Needs root.
 //!
-//! `cargo run --release -p cwnd-kernel --features load --example cost` prints it all, each beside the kernel's cubic by
-//! turns; `... --example cost -- pairs` the CPU time of two of them beside the same rules in the kernel itself;
-//! `... --example cost -- instructions > crates/cwnd-kernel/instructions.txt` what is kept of the instructions.
+//! `cargo run --release -p cwnd-kernel --features load --example cost` prints what the hooks take and the CPU time of each
+//! beside the kernel's cubic by turns; `... --example cost -- hooks` and `-- turns` one of the two, `-- pairs` the CPU time
+//! of two beside the same rules in the kernel itself, and `-- instructions > crates/cwnd-kernel/instructions.txt` what is
+//! kept of the instructions.
 
 #[path = "../tests/lab/mod.rs"]
 mod lab;
@@ -15,6 +16,8 @@ const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 const BYTES: u64 = 200_000_000;
 /// Looking at the window costs, too.
 const EVERY: Duration = Duration::from_millis(20);
+/// Transfers of each of which the hooks are timed.
+const REPEATS: usize = 5;
 /// Transfers of each, one of ours, one of the other's, and so on, so that what else the machine does falls on both.
 const TURNS: usize = 7;
 /// What the others are held against.
@@ -22,38 +25,80 @@ const BASELINE: &str = "cubic";
 
 fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
-        Some("instructions") => return instructions(),
-        Some("pairs") => return pairs(),
-        _ => {}
+        None => hooks().and_then(|()| turns()),
+        Some("hooks") => hooks(),
+        Some("turns") => turns(),
+        Some("pairs") => pairs(),
+        Some("instructions") => instructions(),
+        Some(other) => Err(format!("`{other}` is not one of hooks, turns, pairs and instructions").into()),
     }
+}
+
+/// What the hooks of each take, all of them in turn and then again: who is interrupted once is not in the median.
+fn hooks() -> Result<(), Box<dyn Error>> {
     let lab = Lab::new("1gbit", "250k", 0)?;
-    let costs: Vec<(&KernelAlgorithm, f64)> = {
+    let mut costs: Vec<(&KernelAlgorithm, Hooks)> =
+        cwnd_kernel::all().iter().map(|algorithm| (algorithm, Hooks::default())).collect();
+    {
         let _counting = Counting::begin()?;
-        cwnd_kernel::all()
-            .iter()
-            .map(|algorithm| Ok((algorithm, per_ack(algorithm, &lab)?)))
-            .collect::<Result<_, Box<dyn Error>>>()?
-    };
-    let baseline =
-        costs.iter().find(|(algorithm, _)| algorithm.name == BASELINE).map_or(f64::NAN, |(_, cost)| *cost);
-    println!("{:12} {:>9} {:>8}  {}", "algorithm", "ns an ACK", "of cubic", Turns::HEADING);
-    for (algorithm, cost) in costs {
-        let turns = Turns::of(&lab, algorithm, BASELINE)?;
-        println!("{:12} {cost:9.0} {:8.2}  {turns}", algorithm.name, cost / baseline);
+        for _ in 0..REPEATS {
+            for (algorithm, hooks) in &mut costs {
+                hooks.add(algorithm, &lab)?;
+            }
+        }
+    }
+    for (_, hooks) in &mut costs {
+        hooks.per_ack.sort_by(f64::total_cmp);
+        hooks.per_gb.sort_by(f64::total_cmp);
+    }
+    let baseline = costs.iter().find(|(algorithm, _)| algorithm.name == BASELINE);
+    let baseline = baseline.map_or(f64::NAN, |(_, hooks)| hooks.per_ack[REPEATS / 2]);
+    println!(
+        "{:12} {:>30} {:>8} {:>17}",
+        "algorithm", "ns an ACK (least to greatest)", "of cubic", "hooks' CPU s a GB"
+    );
+    for (algorithm, Hooks { per_ack, per_gb }) in costs {
+        let median = per_ack[REPEATS / 2];
+        let range = format!("({:.0} to {:.0})", per_ack[0], per_ack[REPEATS - 1]);
+        let (share, name) = (median / baseline, algorithm.name);
+        println!("{name:12} {median:13.0} {range:>16} {share:8.2} {:17.3}", per_gb[REPEATS / 2]);
     }
     Ok(())
 }
 
-/// Nanoseconds of all hooks for each call of the hook that is called most, which is one of each ACK.
-fn per_ack(algorithm: &'static KernelAlgorithm, lab: &Lab) -> Result<f64, Box<dyn Error>> {
-    let loaded = load::load(algorithm, &[])?;
-    lab.transfer(&loaded.kernel_name(), BYTES, EVERY)?;
-    let programs = loaded.programs();
-    let time: u64 = programs.iter().map(|program| program.time_ns).sum();
-    let calls = programs.iter().map(|program| program.calls).max().unwrap_or(0);
-    Ok(time as f64 / calls.max(1) as f64)
+/// What all hooks of an algorithm took, of some transfers.
+#[derive(Default)]
+struct Hooks {
+    /// Nanoseconds, for each call of the hook that is called most, which is one of each ACK.
+    per_ack: Vec<f64>,
+    /// Seconds.
+    per_gb: Vec<f64>,
 }
 
+impl Hooks {
+    fn add(&mut self, algorithm: &'static KernelAlgorithm, lab: &Lab) -> Result<(), Box<dyn Error>> {
+        let loaded = load::load(algorithm, &[])?;
+        lab.transfer(&loaded.kernel_name(), BYTES, EVERY)?;
+        let programs = loaded.programs();
+        let time = programs.iter().map(|program| program.time_ns).sum::<u64>() as f64;
+        let calls = programs.iter().map(|program| program.calls).max().unwrap_or(0);
+        self.per_ack.push(time / calls.max(1) as f64);
+        self.per_gb.push(time / BYTES as f64);
+        Ok(())
+    }
+}
+
+/// CPU time of each beside the kernel's own cubic.
+fn turns() -> Result<(), Box<dyn Error>> {
+    let lab = Lab::new("1gbit", "250k", 0)?;
+    println!("{:12} {}", "algorithm", Turns::HEADING);
+    for algorithm in cwnd_kernel::all() {
+        println!("{:12} {}", algorithm.name, Turns::of(&lab, algorithm, BASELINE)?);
+    }
+    Ok(())
+}
+
+/// CPU time of the same rules in BPF and in the kernel itself.
 fn pairs() -> Result<(), Box<dyn Error>> {
     let lab = Lab::new("1gbit", "250k", 0)?;
     println!("{:12} {}", "", Turns::HEADING);
