@@ -227,7 +227,7 @@ fn a_default_is_put_back_and_who_has_an_algorithm_keeps_it() {
                 what();
                 Ok(())
             })
-            .unwrap()
+            .unwrap();
     };
     let default =
         || fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap().trim().to_owned();
