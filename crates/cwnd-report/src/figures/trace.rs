@@ -15,6 +15,7 @@ use super::line::Series;
 use super::points::Chosen;
 use super::traces::Traces;
 use super::{Drawn, SampleBlock, SampleLine, SamplePanel, Samples};
+use crate::doubts;
 use crate::engines::CurveDeviation;
 use crate::measure::{Shown, number};
 use crate::plot::style::{Dash, INK, Stroke};
@@ -149,7 +150,13 @@ fn apart(results: &Results, runs: &[Option<Run<'_>>]) -> Option<String> {
     let scenario = &results.study.cells[sim.cell].scenario;
     let found = CurveDeviation::of_windows(scenario, sim.flows.trace, kernel.flows.trace)?;
     let sign = if found.mean > 0.0 { "+" } else { "" };
-    Some(format!("mean {sign}{} %, RMS {} %", number(100.0 * found.mean, 1), number(100.0 * found.rms, 1)))
+    // Figures over time have no other place for it.
+    let mark = if doubts::of_cell(results, kernel.cell) > 0 { " (!)" } else { "" };
+    Some(format!(
+        "mean {sign}{} %, RMS {} %{mark}",
+        number(100.0 * found.mean, 1),
+        number(100.0 * found.rms, 1)
+    ))
 }
 
 /// A run that is drawn.

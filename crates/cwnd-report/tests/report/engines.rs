@@ -184,6 +184,8 @@ fn what_is_not_to_be_believed_is_marked_and_told() {
     assert!(marked.iter().filter(|cell| cell.starts_with("newreno")).count() == 2, "{marked:?}");
     let table = text(all(&page, "#table-1 figcaption")[0]);
     assert!(table.contains("(!) 1 run in it is not to be believed."), "{table}");
+    assert!(html.contains("newreno: mean +25.0 %, RMS 35.4 % (!)"));
+    assert!(!html.contains("cubic-linux: mean +25.0 %, RMS 35.4 % (!)"));
     assert!(text(all(&page, "#scenario")[0]).contains("3 of 4"));
 }
 
