@@ -1,6 +1,6 @@
 //! How much of a study is run: all of it, or a part that takes minutes.
 
-use crate::{Cell, EngineKind, Selection, Study};
+use crate::{Cell, EngineKind, Figure, FigureKind, Selection, Study, Table};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
@@ -130,7 +130,8 @@ impl Study {
         }
     }
 
-    /// The study with some of its cells, and of its axes the points that any of these has.
+    /// The study with some of its cells, and of its axes the points that any of these has; figures and tables of other cells alone
+    /// are left out.
     fn keeping(&self, cells: &[usize]) -> Study {
         let kept: Vec<Vec<usize>> = (0..self.axes.len()).map(|axis| self.points_of(cells, axis)).collect();
         let mut study = self.clone();
@@ -138,6 +139,14 @@ impl Study {
             axis.points = kept.iter().map(|point| axis.points[*point].clone()).collect();
         }
         study.cells = cells.iter().filter_map(|cell| self.cells[*cell].among(&kept)).collect();
+        // Of what is left nothing would be in these.
+        let is_left = |select: &Selection| study.select(select).next().is_some();
+        let model = |kind: &FigureKind| matches!(kind, FigureKind::Model { .. });
+        let figures = self.figures.iter().filter(|figure| model(&figure.kind) || is_left(&figure.select));
+        let figures: Vec<Figure> = figures.cloned().collect();
+        let tables: Vec<Table> = self.tables.iter().filter(|table| is_left(&table.select)).cloned().collect();
+        study.figures = figures;
+        study.tables = tables;
         study
     }
 

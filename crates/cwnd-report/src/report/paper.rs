@@ -212,7 +212,7 @@ impl<'a> Parts<'a> {
         for table in of.tables.iter().filter(|table| tables.contains(&table.name)) {
             out += &self.table(study, table);
         }
-        out
+        if out.is_empty() { nothing("Of what it would show nothing is run at this scale.") } else { out }
     }
 
     /// What no part has shown of a study.

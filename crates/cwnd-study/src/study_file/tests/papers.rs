@@ -127,6 +127,42 @@ fn the_quick_scale_leaves_some_points_and_the_sample_their_ends() {
 }
 
 #[test]
+fn a_part_has_the_figures_and_tables_of_its_own_cells() {
+    let whole = study(
+        r#"
+        [quick]
+        axes = { buffer = [5, 50] }
+        [[figures]]
+        name = "kept"
+        title = "Kept"
+        kind = "line"
+        x = "buffer"
+        y = "throughput_bps"
+        series = "variant"
+        where = { buffer = [50, 100] }
+        [[figures]]
+        name = "left-out"
+        title = "Left out"
+        kind = "bars"
+        x = "variant"
+        y = "throughput_bps"
+        where = { buffer = 100 }
+        [[tables]]
+        name = "left-out"
+        title = "Left out"
+        rows = ["variant"]
+        metrics = ["throughput_bps"]
+        where = { buffer = 100 }
+        "#,
+    );
+    let names = |study: &Study| study.figures.iter().map(|figure| figure.name.clone()).collect::<Vec<_>>();
+    let quick = whole.at_scale(RunScale::Quick);
+    assert_eq!((names(&quick), quick.tables.len()), (vec!["kept".to_owned()], 0));
+    let back = quick.at_scale(RunScale::Paper);
+    assert_eq!((names(&back).len(), back.tables.len()), (2, 1));
+}
+
+#[test]
 fn a_sample_of_a_cross_has_the_ends_of_its_arms() {
     let text = "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10, 20, 30]\n\
                 [[axes]]\nname = \"rate\"\nkey = \"rate\"\nvalues = [\"1 Mbit/s\", \"2 Mbit/s\", \"3 Mbit/s\"]\n\
