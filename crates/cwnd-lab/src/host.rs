@@ -18,7 +18,18 @@ pub struct Finding {
 
 /// Everything that it looks for.
 pub fn findings() -> Vec<Finding> {
-    vec![root(), tun(), namespaces(), ip(), real_time(), cpus(), memory(), congestion_control(), loading()]
+    vec![
+        root(),
+        tun(),
+        namespaces(),
+        ip(),
+        real_time(),
+        awake(),
+        cpus(),
+        memory(),
+        congestion_control(),
+        loading(),
+    ]
 }
 
 /// What keeps the laboratory from working here, a sentence each; nothing if it can.
@@ -99,6 +110,16 @@ fn real_time() -> Finding {
         Err(_) => Err("could not be tried".to_owned()),
     };
     finding("real-time scheduling", found, true)
+}
+
+fn awake() -> Finding {
+    let found = match crate::keep_awake() {
+        Ok(_) => Ok("while a network is up".to_owned()),
+        Err(error) => {
+            Err(format!("/dev/cpu_dma_latency: {error}; without it CPUs that sleep make packets late"))
+        }
+    };
+    finding("CPUs kept awake", found, true)
 }
 
 fn cpus() -> Finding {

@@ -39,7 +39,8 @@ pub use socket::PORT;
 pub use testbed::Testbed;
 
 use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Scenario};
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -93,6 +94,14 @@ impl Engine for Lab {
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
         self.run_watched(scenario, None)
     }
+}
+
+/// Keep this host's CPUs from sleeping for as long as the answer lives: to wake one takes up to milliseconds in a virtual machine
+/// (the kernel's `Documentation/power/pm_qos_interface`). The kernel forgets it when the process ends.
+fn keep_awake() -> io::Result<File> {
+    let mut latency = OpenOptions::new().write(true).open("/dev/cpu_dma_latency")?;
+    latency.write_all(&0i32.to_ne_bytes())?;
+    Ok(latency)
 }
 
 /// Let the calling thread run before all that is not real-time.

@@ -6,7 +6,7 @@ use crate::emulator::{Clock, Emulator, Plan, Record, Watcher};
 use crate::ends::{Ends, Settings};
 use crate::host;
 use crate::outcome::{self, Answers};
-use crate::testbed::drive;
+use crate::testbed::{drive, rest};
 use crate::traffic::{FlowPlan, Traffic, TrafficPlan, TrafficRecord};
 use cwnd_scenario::{EngineError, FlowSpec, Outcome, Rate, Scenario};
 use std::io;
@@ -48,6 +48,7 @@ pub fn run(
         end: times.end,
         samples: times.samples.clone(),
         sampled: scenario.network.sampled_links(),
+        rest: rest(scenario),
     };
     let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, watcher);
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;

@@ -5,7 +5,7 @@ use crate::drops::Drops;
 use crate::emulator::{Accounts, Clock, Drive, Emulator, Net, Plan, Pool, RateMeter, Snapshot, Watcher};
 use crate::ends::{ETHERNET, Ends, Settings};
 use crate::namespace::Namespace;
-use cwnd_scenario::{Rate, Scenario};
+use cwnd_scenario::{QueueLimit, Rate, Scenario};
 use std::io;
 
 /// A scenario's network between two namespaces, in which any program may run. What goes to the n-th address of the receivers'
@@ -28,7 +28,8 @@ impl Testbed {
         let (ends, tuns) = Ends::new(&settings)?;
         let before = Drops::now(&ends)?;
         let clock = Clock::start();
-        let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new() };
+        let rest = rest(scenario);
+        let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), rest };
         let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, watcher))?;
         Ok(Testbed { ends, emulator, before })
     }
@@ -68,6 +69,23 @@ impl Testbed {
     pub fn end(self) -> io::Result<crate::emulator::Record> {
         self.emulator.end()
     }
+}
+
+/// How long the emulator rests at a time where much happens, ns. Packets that have waited for it go on together: so many must not
+/// come together that they alone fill a good part of the bottleneck's queue.
+pub fn rest(scenario: &Scenario) -> u64 {
+    const LEAST: u64 = 30_000;
+    const MOST: u64 = 150_000;
+    const PART: f64 = 1.0 / 16.0;
+    let bottleneck = &scenario.network.links[scenario.network.bottleneck];
+    let bytes = match bottleneck.queue.limit {
+        QueueLimit::Packets(packets) => f64::from(packets) * f64::from(scenario.stack.full_packet()),
+        QueueLimit::Bytes(bytes) => bytes as f64,
+        QueueLimit::Unlimited => return MOST,
+    };
+    // Of an unlimited rate it is nothing, and of none for ever.
+    let drained = bytes * 8e9 / bottleneck.rate.0 as f64;
+    ((drained * PART) as u64).clamp(LEAST, MOST)
 }
 
 /// Memory is prepared for so many packets at most: 100 MB.

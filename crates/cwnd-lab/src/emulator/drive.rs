@@ -21,13 +21,11 @@ const BATCH: usize = 16;
 const SPIN: u64 = 4_000;
 
 /// To be woken costs more than to handle a packet: 18 us of CPU in a virtual machine, where 100,000 packets a second leave 10
-/// for each. So there are so many exact wakings in each time of `PERIOD` ns, and after those the loop rests for `REST` ns each
+/// for each. So there are so many exact wakings in each time of `PERIOD` ns, and after those the loop rests for [`Plan::rest`] each
 /// time, whatever comes: what is due or comes is late by up to so much.
 const WAKINGS: u32 = 3;
 /// See [`WAKINGS`].
 const PERIOD: u64 = 1_000_000;
-/// See [`WAKINGS`].
-const REST: u64 = 150_000;
 
 /// The loop looks whether it is to stop at least so often, ns.
 const LOOK: u64 = 20_000_000;
@@ -61,6 +59,8 @@ pub struct Plan {
     pub samples: Vec<u64>,
     /// Of which links.
     pub sampled: Vec<usize>,
+    /// How long it rests at a time where much happens, ns.
+    pub rest: u64,
 }
 
 /// The emulator's clock.
@@ -322,7 +322,7 @@ impl Drive {
         let [senders, receivers] = &self.outside.tuns;
         let mut polls = [poll(senders), poll(receivers)];
         // What comes while it rests is found after it.
-        let (count, left) = if self.wakings.1 > WAKINGS { (0, REST) } else { (2, left) };
+        let (count, left) = if self.wakings.1 > WAKINGS { (0, self.plan.rest) } else { (2, left) };
         let timeout = libc::timespec {
             tv_sec: (left / 1_000_000_000) as libc::time_t,
             tv_nsec: (left % 1_000_000_000) as libc::c_long,

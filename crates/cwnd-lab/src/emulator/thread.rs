@@ -1,7 +1,7 @@
 //! The emulator on a thread of its own.
 
 use super::drive::{Control, Drive, Record};
-use crate::real_time;
+use crate::{keep_awake, real_time};
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -21,7 +21,8 @@ impl Emulator {
         let control = Arc::new(Control::default());
         let shared = control.clone();
         let thread = thread::Builder::new().name("emulator".into()).spawn(move || {
-            // Where that is not allowed, it shows in how late packets are.
+            // Where these are not allowed, it shows in how late packets are.
+            let _awake = keep_awake();
             let _ = real_time();
             drive.run(&shared)
         })?;
