@@ -10,6 +10,8 @@ use crate::testbed::{drive, rest};
 use crate::traffic::{FlowPlan, Traffic, TrafficPlan, TrafficRecord};
 use cwnd_scenario::{EngineError, FlowSpec, Outcome, Rate, Scenario};
 use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -19,6 +21,9 @@ const LEAD: u64 = 200_000_000;
 
 /// How often to look whether something has ended.
 const TICK: Duration = Duration::from_millis(10);
+
+/// Why a run failed that was stopped.
+const STOPPED: &str = "it was stopped";
 
 /// Wire bytes of a SYN, about: 40 of headers, 20 of options, and Ethernet.
 const SYN: u64 = 74;
@@ -32,11 +37,14 @@ pub fn run(
     watcher: Option<Box<dyn Watcher>>,
     stop: &AtomicBool,
 ) -> Result<Outcome, EngineError> {
-    let algorithms = Algorithms::load(scenario).map_err(EngineError::Failed)?;
     let failed = |what: &str| {
         let what = what.to_owned();
         move |error: io::Error| EngineError::Failed(format!("{what}: {error}"))
     };
+    let Some(_alone) = alone(stop).map_err(failed("no lock can be had"))? else {
+        return Err(EngineError::Failed(STOPPED.to_owned()));
+    };
+    let algorithms = Algorithms::load(scenario).map_err(EngineError::Failed)?;
     let settings = Settings::of(&scenario.stack);
     let (ends, tuns) = Ends::new(&settings).map_err(failed("the two ends cannot be made"))?;
     let before = Drops::now(&ends).map_err(failed("the kernel's counters"))?;
@@ -61,7 +69,7 @@ pub fn run(
     let after = Drops::now(&ends).map_err(failed("the kernel's counters"))?;
     let told: TrafficRecord = traffic.end().map_err(failed("the flows"))?;
     if stopped {
-        return Err(EngineError::Failed("it was stopped".to_owned()));
+        return Err(EngineError::Failed(STOPPED.to_owned()));
     }
     refuse_other_drops(&record, &after.since(&before))?;
     let (from, to) = (stolen, host::stolen());
@@ -70,6 +78,20 @@ pub fn run(
         scenario,
         &Answers { record, told, origin: times.origin, samples: times.samples, steal },
     ))
+}
+
+/// Wait until no other run is on, of whatever process: two would take each other's CPU. The answer is that for as long as it lives;
+/// nothing if it was stopped meanwhile. The lock is a name that the kernel forgets with the process.
+fn alone(stop: &AtomicBool) -> io::Result<Option<UnixListener>> {
+    let name = SocketAddr::from_abstract_name("cwnd-lab")?;
+    while !stop.load(Ordering::Relaxed) {
+        match UnixListener::bind_addr(&name) {
+            Ok(lock) => return Ok(Some(lock)),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => thread::sleep(TICK),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// The times of a run on the emulator's clock, ns.

@@ -245,6 +245,15 @@ fn it_stops_at_once_when_told() {
 }
 
 #[test]
+fn two_runs_come_one_after_the_other() {
+    let Some(_turn) = turn() else { return };
+    let begin = Instant::now();
+    let both = [(); 2].map(|()| thread::spawn(|| run(&scenario(10, 10, 20, 1, vec![flow("reno")]))));
+    both.into_iter().for_each(|one| drop(one.join().unwrap()));
+    assert!(begin.elapsed() >= Duration::from_secs(2), "{:?}", begin.elapsed());
+}
+
+#[test]
 fn the_host_is_as_it_was() {
     let Some(_turn) = turn() else { return };
     let state = || {
