@@ -204,14 +204,6 @@ fn recorded_cell(flags: &Flags, study: &Study) -> Result<Option<(Scenario, Engin
             Failure::bad_input(format!("--recorded-cell: there is no cell `{said}`; there are {known}"))
         })?,
     };
-    if study.cells[cell].engine != EngineKind::Sim {
-        return Err(Failure::bad_input(format!(
-            "--recorded-cell: recordings are made by the simulator, and `{}` is for {}; choose another cell, or say \
-             `--engine sim`",
-            labels[cell],
-            study.cells[cell].engine.title()
-        )));
-    }
     let cell = &study.cells[cell];
     Ok(Some((cell.scenario.with_seed(study.seed), cell.engine)))
 }

@@ -78,15 +78,44 @@ fn a_sample_leaves_out_loudly_what_cannot_be_run() {
 }
 
 #[test]
-fn recordings_are_of_the_simulator() {
+fn what_senders_do_is_recorded_of_the_simulator_alone() {
     let place = Workplace::with(BOTH);
-    let said = place.refused(
-        2,
-        &["run", "quick.toml", "--recorded-cell", "20, kernel", "--pcap", "a.pcapng", "--scale", "paper"],
-    );
-    assert!(said.contains("recordings are made by the simulator"), "{said}");
-    let said = place.refused(2, &["compare", "newreno", "--engine", "kernel", "--pcap", "a.pcapng"]);
-    assert!(said.contains("recordings are made by the simulator"), "{said}");
+    let cell = ["run", "quick.toml", "--recorded-cell", "20, kernel"];
+    for more in [["--qlog", "a.sqlog"].as_slice(), &["--pcap", "a.pcapng", "--pcap-link", "bottleneck"]] {
+        let said = place.refused(2, &[&cell, more].concat());
+        assert!(said.contains("recorded of the simulator's runs alone"), "{said}");
+    }
+    let said = place.refused(2, &["compare", "newreno", "--engine", "kernel", "--qlog", "a.sqlog"]);
+    assert!(said.contains("recorded of the simulator's runs alone"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn packets_over_the_kernel_are_captured_while_it_runs() {
+    let missing = cwnd_lab::host::missing();
+    if !missing.is_empty() {
+        println!("SKIPPED, nothing was captured: {}", missing.join("; "));
+        return;
+    }
+    let place = Workplace::with(&BOTH.replace("copa", "newreno").replace("[20, 40, 80]", "[20]"));
+    let captured = |name: &str| std::fs::metadata(place.path(name)).expect("a capture").len();
+    place.printed(&[
+        "run",
+        "quick.toml",
+        "--no-report",
+        "--recorded-cell",
+        "20, kernel",
+        "--pcap",
+        "a.pcapng",
+    ]);
+    let exported = place.printed(&["export", "results/quick", "--format", "csv"]);
+    assert_eq!(exported.matches(",done,").count(), 2, "{exported}");
+    // A second of 5 Mbit/s is 400 packets, each seen at both ends.
+    assert!(captured("a.pcapng") > 50_000);
+    let flags = ["--rate", "5 Mbit/s", "--rtt", "20 ms", "--duration", "1 s", "--topology", "path"];
+    place
+        .printed(&[&["compare", "newreno", "--engine", "kernel", "--pcap", "b.pcapng"], &flags[..]].concat());
+    assert!(captured("b.pcapng") > 50_000);
 }
 
 #[test]
