@@ -25,9 +25,9 @@ const BASELINE: &str = "cubic";
 
 fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
-        None => hooks().and_then(|()| turns()),
+        None => hooks().and_then(|()| turns(&[])),
         Some("hooks") => hooks(),
-        Some("turns") => turns(),
+        Some("turns") => turns(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("pairs") => pairs(),
         Some("instructions") => instructions(),
         Some(other) => Err(format!("`{other}` is not one of hooks, turns, pairs and instructions").into()),
@@ -88,11 +88,13 @@ impl Hooks {
     }
 }
 
-/// CPU time of each beside the kernel's own cubic.
-fn turns() -> Result<(), Box<dyn Error>> {
+/// CPU time of each, or of those that are named, beside the kernel's own cubic.
+fn turns(names: &[String]) -> Result<(), Box<dyn Error>> {
     let lab = Lab::new("1gbit", "250k", 0)?;
     println!("{:12} {}", "algorithm", Turns::HEADING);
-    for algorithm in cwnd_kernel::all() {
+    let asked =
+        |algorithm: &&KernelAlgorithm| names.is_empty() || names.iter().any(|name| name == algorithm.name);
+    for algorithm in cwnd_kernel::all().iter().filter(asked) {
         println!("{:12} {}", algorithm.name, Turns::of(&lab, algorithm, BASELINE)?);
     }
     Ok(())
