@@ -100,7 +100,7 @@ pub struct Snapshot {
     pub counts: Counts,
     /// Median, 99th percentile and maximum of how late packets came out, ns.
     pub late: [u64; 3],
-    /// See [`RateMeter::error`].
+    /// The greatest deviation of the bottleneck's rate, as a share of it, over a second in which it never rested.
     pub rate_error: Option<f64>,
     /// Every flow has an end, and has reached it.
     pub completed: bool,
@@ -140,11 +140,11 @@ pub struct Record {
     pub flows_in_flight: Vec<u64>,
     /// Packets at each link at the end.
     pub links_in_flight: Vec<u64>,
-    /// Queue lengths: for each time of [`Plan::samples`] that came, one for each link of [`Plan::sampled`].
+    /// Queue lengths: for each time at which they were to be noted and that came, one for each link that is sampled.
     pub queue_lengths: Vec<Vec<u32>>,
     /// How late packets came out.
     pub lateness: Lateness,
-    /// See [`RateMeter::error`].
+    /// The greatest deviation of the bottleneck's rate, as a share of it, over a second in which it never rested.
     pub rate_error: Option<f64>,
     /// Every flow has an end, and has reached it.
     pub completed: bool,
