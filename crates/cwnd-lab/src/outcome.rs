@@ -30,83 +30,91 @@ pub struct Answers {
 /// The answer.
 pub fn outcome(scenario: &Scenario, answers: &Answers) -> Outcome {
     let Answers { record, told, origin, .. } = answers;
-    let nothing = Counts::default();
-    let before = record.at_warm_up.as_ref().unwrap_or(&nothing);
-    let flows = record.at_end.flows.iter().zip(&told.flows).enumerate();
-    let flows = flows.map(|(i, (after, socket))| {
-        let before = before.flows.get(i).cloned().unwrap_or_default();
-        let in_flight = record.flows_in_flight[i];
-        flow(&before, after, socket, in_flight, *origin)
-    });
-    let links = record.at_end.links.iter().zip(&scenario.network.links).enumerate();
-    let links = links.map(|(i, (after, spec))| {
-        let before = before.links.get(i).cloned().unwrap_or_default();
-        link(&spec.name, &before, after, record.links_in_flight[i])
-    });
+    let all = counted(scenario, &record.at_end, told.flows.iter(), *origin);
+    let mut outcome = match &record.at_warm_up {
+        None => all,
+        Some(counts) => {
+            let nothing = FlowRecord::default();
+            let then = told.flows.iter().map(|flow| flow.at_warm_up.as_deref().unwrap_or(&nothing));
+            all.since(&counted(scenario, counts, then, *origin))
+        }
+    };
+    for (flow, in_flight) in outcome.flows.iter_mut().zip(&record.flows_in_flight) {
+        flow.packets_in_flight = *in_flight;
+    }
+    for (link, in_flight) in outcome.links.iter_mut().zip(&record.links_in_flight) {
+        link.in_flight = *in_flight;
+    }
     Outcome {
         begin: scenario.warm_up,
         // Where every flow had reached its end, nothing would have come any more.
         end: scenario.duration,
-        flows: flows.collect(),
-        links: links.collect(),
         trace: scenario.sample.map(|_| trace(scenario, answers)),
         emulation: Some(emulation(answers)),
+        ..outcome
     }
 }
 
-fn flow(
-    before: &FlowCounts,
-    after: &FlowCounts,
-    socket: &FlowRecord,
-    packets_in_flight: u64,
+/// What had been counted by a time, and what the flows' sockets had told.
+fn counted<'a>(
+    scenario: &Scenario,
+    counts: &Counts,
+    sockets: impl Iterator<Item = &'a FlowRecord>,
     origin: u64,
-) -> FlowOutcome {
+) -> Outcome {
+    let flows = counts.flows.iter().zip(sockets);
+    let links = counts.links.iter().zip(&scenario.network.links);
+    Outcome {
+        flows: flows.map(|(counts, socket)| flow(counts, socket, origin)).collect(),
+        links: links.map(|(counts, spec)| link(&spec.name, counts)).collect(),
+        ..Outcome::default()
+    }
+}
+
+fn flow(counts: &FlowCounts, socket: &FlowRecord, origin: u64) -> FlowOutcome {
     let time = |clock: u64| Time(clock.saturating_sub(origin));
-    let nothing = FlowRecord::default();
-    let then = socket.at_warm_up.as_deref().unwrap_or(&nothing);
-    let timeouts = |record: &FlowRecord| u64::from(record.last.timeouts.unwrap_or(0));
     FlowOutcome {
         start: time(socket.started.unwrap_or(origin)),
         stop: socket.stopped.map(time),
-        completed: after.completed.map(time),
-        packets_sent: after.packets_sent - before.packets_sent,
-        retransmissions: after.retransmissions - before.retransmissions,
-        packets_received: after.packets_received - before.packets_received,
-        duplicates: after.duplicates - before.duplicates,
-        wire_bytes_received: after.wire_bytes_received - before.wire_bytes_received,
-        bytes_in_order: after.bytes_in_order - before.bytes_in_order,
-        packets_dropped: after.packets_dropped - before.packets_dropped,
-        packets_lost: after.packets_lost - before.packets_lost,
-        packets_copied: after.packets_copied - before.packets_copied,
-        packets_in_flight,
-        timeouts: timeouts(socket) - timeouts(then),
-        congestion_events: socket.congestion_events - then.congestion_events,
-        acks_received: after.acks_received - before.acks_received,
-        packets_marked: after.packets_marked - before.packets_marked,
-        rtt_samples: after.rtt_samples - before.rtt_samples,
-        rtt_sum_s: (after.rtt_sum - before.rtt_sum) as f64 * 1e-9,
-        rtt_min: after.rtt_min.map(Time),
-        rtt_max: after.rtt_max.map(Time),
-        cwnd_integral: (socket.cwnd_integral - then.cwnd_integral) * 1e-9,
+        completed: counts.completed.map(time),
+        packets_sent: counts.packets_sent,
+        retransmissions: counts.retransmissions,
+        packets_received: counts.packets_received,
+        duplicates: counts.duplicates,
+        wire_bytes_received: counts.wire_bytes_received,
+        bytes_in_order: counts.bytes_in_order,
+        packets_dropped: counts.packets_dropped,
+        packets_lost: counts.packets_lost,
+        packets_copied: counts.packets_copied,
+        packets_in_flight: 0,
+        timeouts: u64::from(socket.last.timeouts.unwrap_or(0)),
+        congestion_events: socket.congestion_events,
+        acks_received: counts.acks_received,
+        packets_marked: counts.packets_marked,
+        rtt_samples: counts.rtt_samples,
+        rtt_sum_s: counts.rtt_sum as f64 * 1e-9,
+        rtt_min: counts.rtt_min.map(Time),
+        rtt_max: counts.rtt_max.map(Time),
+        cwnd_integral: socket.cwnd_integral * 1e-9,
         cwnd: f64::from(socket.last.cwnd),
         ssthresh: socket.last.ssthresh(),
         messages: Vec::new(),
     }
 }
 
-fn link(name: &str, before: &LinkCounts, after: &LinkCounts, in_flight: u64) -> LinkOutcome {
+fn link(name: &str, counts: &LinkCounts) -> LinkOutcome {
     LinkOutcome {
         name: name.to_owned(),
-        arrived: after.arrived - before.arrived,
-        data_arrived: after.data_arrived - before.data_arrived,
-        dropped: after.dropped - before.dropped,
-        lost: after.lost - before.lost,
-        marked: after.marked - before.marked,
-        copied: after.copied - before.copied,
-        delivered: after.delivered - before.delivered,
-        in_flight,
-        waiting_integral: (after.waiting_integral - before.waiting_integral) as f64 * 1e-9,
-        max_waiting: after.max_waiting,
+        arrived: counts.arrived,
+        data_arrived: counts.data_arrived,
+        dropped: counts.dropped,
+        lost: counts.lost,
+        marked: counts.marked,
+        copied: counts.copied,
+        delivered: counts.delivered,
+        in_flight: 0,
+        waiting_integral: counts.waiting_integral as f64 * 1e-9,
+        max_waiting: counts.max_waiting,
     }
 }
 

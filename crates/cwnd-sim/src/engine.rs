@@ -2,10 +2,7 @@
 
 use crate::factory::Factory;
 use crate::simulation::Simulation;
-use cwnd_scenario::{
-    Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Recovery, Sample, Scenario, Time,
-    Trace,
-};
+use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace};
 
 /// The packet-level simulator.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +60,7 @@ pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, En
     run.until(scenario.duration);
     let outcome = run.simulation.outcome();
     let counted = match &run.before {
-        Some(before) => since(before, outcome),
+        Some(before) => outcome.since(before),
         None => outcome,
     };
     Ok(Outcome { trace, ..counted })
@@ -85,51 +82,6 @@ impl Run {
             self.before = Some(self.simulation.outcome());
         }
         self.simulation.run_until(time);
-    }
-}
-
-/// What happened after `before`: counts, sums and integrals are differences; times, states and extremes stay.
-/// Messages are those given then or later.
-fn since(before: &Outcome, after: Outcome) -> Outcome {
-    let begin = before.end;
-    let flow = |(before, after): (&FlowOutcome, FlowOutcome)| FlowOutcome {
-        packets_sent: after.packets_sent - before.packets_sent,
-        retransmissions: after.retransmissions - before.retransmissions,
-        packets_received: after.packets_received - before.packets_received,
-        duplicates: after.duplicates - before.duplicates,
-        wire_bytes_received: after.wire_bytes_received - before.wire_bytes_received,
-        bytes_in_order: after.bytes_in_order - before.bytes_in_order,
-        packets_dropped: after.packets_dropped - before.packets_dropped,
-        packets_lost: after.packets_lost - before.packets_lost,
-        packets_copied: after.packets_copied - before.packets_copied,
-        timeouts: after.timeouts - before.timeouts,
-        congestion_events: after.congestion_events - before.congestion_events,
-        acks_received: after.acks_received - before.acks_received,
-        packets_marked: after.packets_marked - before.packets_marked,
-        rtt_samples: after.rtt_samples - before.rtt_samples,
-        rtt_sum_s: after.rtt_sum_s - before.rtt_sum_s,
-        cwnd_integral: after.cwnd_integral - before.cwnd_integral,
-        messages: after.messages.iter().filter(|message| message.start >= begin).copied().collect(),
-        ..after
-    };
-    let link = |(before, after): (&LinkOutcome, LinkOutcome)| LinkOutcome {
-        arrived: after.arrived - before.arrived,
-        data_arrived: after.data_arrived - before.data_arrived,
-        dropped: after.dropped - before.dropped,
-        lost: after.lost - before.lost,
-        marked: after.marked - before.marked,
-        copied: after.copied - before.copied,
-        delivered: after.delivered - before.delivered,
-        waiting_integral: after.waiting_integral - before.waiting_integral,
-        ..after
-    };
-    Outcome {
-        begin: before.end,
-        end: after.end,
-        flows: before.flows.iter().zip(after.flows).map(flow).collect(),
-        links: before.links.iter().zip(after.links).map(link).collect(),
-        trace: after.trace,
-        emulation: None,
     }
 }
 

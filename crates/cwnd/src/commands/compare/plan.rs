@@ -3,10 +3,9 @@
 use super::flags::{EcnName, Flags, StackName, Switch, TiesName, TopologyName};
 use crate::{engines::EngineName, failure::Failure};
 use cwnd_scenario::{
-    DeliveryTrace, FlowGroup, Problem, Scenario, StackProfile, Ties, Time,
-    build::{EcnChoice, Experiment, LineDelay, Setup, StackChoice, Topology},
+    FlowGroup, Problem, Scenario, StackProfile, Ties, Time,
+    build::{EcnChoice, LineDelay, Setup, StackChoice, Topology},
 };
-use std::fs;
 
 /// Flows that run together, under one name.
 pub struct Plan {
@@ -65,7 +64,7 @@ pub fn plans(flags: &Flags) -> Result<Vec<Plan>, Failure> {
              `cwnd algorithms` lists the algorithms",
         ));
     }
-    let setup = network(flags, setup(flags))?;
+    let setup = flags.network.setup(setup(flags), flags.rate)?;
     drafts.into_iter().map(|draft| draft.plan(&setup, flags.seed)).collect()
 }
 
@@ -102,25 +101,6 @@ impl Draft {
             (_, None, "flows") if self.said.is_empty() => "--flows".to_owned(),
             (_, None, "flows") => self.said[0].clone(),
             (_, None, field) => format!("--{}", field.replace('_', "-")),
-        }
-    }
-}
-
-/// The setup with what the other flags of the network say.
-fn network(flags: &Flags, setup: Setup) -> Result<Setup, Failure> {
-    let mut experiment = Experiment { setup, ..Experiment::default() };
-    experiment.setup.forward.rate = flags.rate;
-    flags.network.apply(&mut experiment);
-    let mut read = |path: &str| {
-        let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
-        DeliveryTrace::parse(path, &text).map_err(|error| format!("`{path}` is no trace: {error}"))
-    };
-    let mut setup = experiment.setup;
-    match setup.read_traces(&mut read) {
-        Ok(()) => Ok(setup),
-        Err(problem) => {
-            let place = format!("--{}", problem.place.replace('_', "-"));
-            Err(Failure::problems(&[Problem { place, ..problem }]))
         }
     }
 }

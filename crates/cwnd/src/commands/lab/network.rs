@@ -4,18 +4,17 @@ use super::super::compare::NetworkFlags;
 use crate::failure::Failure;
 use clap::Args;
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, DeliveryTrace, EcnThreshold, FlowGroup, Probability, Problem, Rate, Scenario,
-    StackProfile, Time,
-    build::{Experiment, LineDelay, Setup, StackChoice, Topology},
+    AlgorithmSpec, Buffer, EcnThreshold, FlowGroup, Probability, Problem, Rate, Scenario, StackProfile, Time,
+    build::{LineDelay, Setup, StackChoice, Topology},
 };
-use std::fs;
 
 /// A network of one way between two hosts.
 #[derive(Args)]
 pub struct LinkFlags {
-    /// Rate of the link, counted on wire bytes: those of the packet, and 14 of Ethernet.
-    #[arg(long, value_name = "RATE", default_value = "100 Mbit/s", allow_hyphen_values = true)]
-    pub rate: Rate,
+    /// Rate of the link, counted on wire bytes: those of the packet, and 14 of Ethernet [default: 100 Mbit/s; with
+    /// --rate-trace its mean].
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub rate: Option<Rate>,
 
     /// Delay, one way [default: 20 ms].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "rtt")]
@@ -65,7 +64,7 @@ impl LinkFlags {
         let delay = self.delay.unwrap_or(Time::from_millis(20));
         let setup = Setup {
             topology: Topology::Path,
-            rate: self.rate,
+            rate: self.rate.unwrap_or(Rate(100_000_000)),
             delay: self.rtt.map_or(LineDelay::OneWay(delay), LineDelay::BaseRtt),
             buffer: self.buffer.clone(),
             per: self.per,
@@ -81,15 +80,7 @@ impl LinkFlags {
             let flag = problem.place.rsplit('.').next().unwrap_or_default().replace('_', "-");
             Problem { place: format!("--{flag}"), ..problem }
         };
-        let mut experiment = Experiment { setup, ..Experiment::default() };
-        experiment.setup.forward.rate = Some(self.rate);
-        self.network.apply(&mut experiment);
-        let mut read = |path: &str| {
-            let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
-            DeliveryTrace::parse(path, &text).map_err(|error| format!("`{path}` is no trace: {error}"))
-        };
-        let mut setup = experiment.setup;
-        setup.read_traces(&mut read).map_err(|problem| Failure::problems(&[by_flag(problem)]))?;
+        let setup = self.network.setup(setup, self.rate)?;
         let flow = FlowGroup::new(AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() }, 1);
         setup.scenario(&[flow], self.seed).map_err(|problems| {
             let problems: Vec<Problem> = problems.into_iter().map(by_flag).collect();

@@ -1,13 +1,16 @@
 //! Flags that are made from the table of settings, so that a study's word is a flag without more ado.
 
 use super::{NETWORK as HEADING, STACK};
-use crate::catalogue;
+use crate::{catalogue, failure::Failure};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, builder::TypedValueParser};
-use cwnd_scenario::build::{
-    CrossFlows, Experiment,
-    settings::{CONFLICTS, NETWORK, Setting, SettingKind},
+use cwnd_scenario::{
+    DeliveryTrace, Problem, Rate,
+    build::{
+        CrossFlows, Experiment, Setup,
+        settings::{CONFLICTS, NETWORK, Setting, SettingKind},
+    },
 };
-use std::ffi::OsStr;
+use std::{ffi::OsStr, fs};
 
 /// Settings of the network with the values that were said, in the order of the table.
 #[derive(Default)]
@@ -16,8 +19,30 @@ pub struct NetworkFlags {
 }
 
 impl NetworkFlags {
+    /// A setup with what they say, and with the bottleneck's rate if it was said: a trace has one of its own. Traces are read.
+    ///
+    /// # Errors
+    /// A trace that cannot be, by its flag.
+    pub fn setup(&self, setup: Setup, rate: Option<Rate>) -> Result<Setup, Failure> {
+        let mut experiment = Experiment { setup, ..Experiment::default() };
+        experiment.setup.forward.rate = rate;
+        self.apply(&mut experiment);
+        let mut read = |path: &str| {
+            let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
+            DeliveryTrace::parse(path, &text).map_err(|error| format!("`{path}` is no trace: {error}"))
+        };
+        let mut setup = experiment.setup;
+        match setup.read_traces(&mut read) {
+            Ok(()) => Ok(setup),
+            Err(problem) => {
+                let place = format!("--{}", problem.place.replace('_', "-"));
+                Err(Failure::problems(&[Problem { place, ..problem }]))
+            }
+        }
+    }
+
     /// Put them into an experiment. They were tried when they were read.
-    pub fn apply(&self, experiment: &mut Experiment) {
+    fn apply(&self, experiment: &mut Experiment) {
         for (setting, value) in &self.said {
             let _ = (setting.set)(experiment, value);
         }
