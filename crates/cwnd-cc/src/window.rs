@@ -181,6 +181,22 @@ impl Window {
         }
     }
 
+    /// One segment for each window of acknowledged ones, as modules do it that bring Reno's growth with them. In the
+    /// arithmetic of Linux 2.6 the ACK that completes the window takes the step, where that of [`Window::increase`] comes
+    /// one later.
+    #[inline]
+    pub fn increase_by_window(&mut self, acked: u32) {
+        if self.arithmetic != Arithmetic::Linux26 {
+            return self.increase(acked, self.cwnd);
+        }
+        let window = truncate(self.cwnd);
+        self.counter += u32::from(self.counter < window);
+        if self.counter >= window {
+            self.counter = 0;
+            self.cwnd = at_most(self.cwnd + 1.0, self.clamp);
+        }
+    }
+
     /// Reno's additive increase: one segment for each window of acknowledged ones.
     ///
     /// Linux 2.6, and so ns-2.35, counts the bytes that are acknowledged in congestion avoidance (RFC 3465) where its

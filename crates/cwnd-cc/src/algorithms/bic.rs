@@ -36,7 +36,8 @@
 //!   number is divided by the segments that an ACK acknowledges, an average whose fixed point starts at 2 and
 //!   does not come under 31/16: with an ACK for each segment the module grows almost twice as fast.
 //! - The kernel recomputes only every 1/32 s while the window stays the same. Nothing that it computes from
-//!   changes then but that average, so this recomputes always.
+//!   changes then but that average. In the arithmetic of Linux 2.6 (and of ns-2) it is so here, too, since growth
+//!   right after a recovery hangs on it; today's recomputes always.
 //! - Before the first loss there is no Wmax to search for, and growth is that above a Wmax of 0.
 
 #[cfg(test)]
@@ -64,7 +65,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (its default from 2.6.8 to 2.6.18), ns-2.35, ns-3",
     reconstruction: false,
-    version: 3,
+    version: 4,
     parameters: BicParameters::PARAMETERS,
     build: build::<Bic>,
 };
@@ -89,6 +90,8 @@ parameters! {
 
 /// Growth before the first loss: at least a segment for so many acknowledged ones.
 const FIRST_CNT: f64 = 20.0;
+/// While the window stays the same, Linux 2.6 computes a count anew only after more than this many milliseconds (HZ/32).
+const HOLD_MS: u64 = 31;
 /// Segments an ACK acknowledges, in sixteenths, at first.
 const FIRST_ACK_RATIO: u32 = 2 * 16;
 
@@ -103,6 +106,8 @@ pub struct Bic {
     w_max_before: f64,
     /// Segments an ACK acknowledges, in sixteenths; of the integer arithmetics.
     ack_ratio: u32,
+    /// Of Linux 2.6's arithmetic: for which window and when (in milliseconds) a count was computed, and the count.
+    held: (f64, u64, f64),
     /// The state after the ACK before.
     state: State,
 }
@@ -118,6 +123,7 @@ impl Configurable for Bic {
             w_max: 0.0,
             w_max_before: 0.0,
             ack_ratio: FIRST_ACK_RATIO,
+            held: (0.0, 0, 0.0),
             state: State::Open,
         }
     }
@@ -146,9 +152,14 @@ impl CongestionControl for Bic {
         let cwnd = window.cwnd;
         match window.arithmetic() {
             Arithmetic::Real => window.increase_weighted(acked, self.growth(cwnd), cwnd),
-            Arithmetic::Linux | Arithmetic::Linux26 => {
-                let cnt = self.count(cwnd);
-                window.increase(acked, f64::from(cnt.saturating_mul(16) / self.ack_ratio));
+            Arithmetic::Linux => window.increase(acked, self.acked_count(cwnd)),
+            Arithmetic::Linux26 => {
+                let (held_cwnd, since, _) = self.held;
+                let now = ack.now.0 / 1_000_000;
+                if cwnd != held_cwnd || now - since > HOLD_MS {
+                    self.held = (cwnd, now, self.acked_count(cwnd));
+                }
+                window.increase(acked, self.held.2);
             }
         }
     }
@@ -200,6 +211,12 @@ impl Bic {
             s_max
         };
         if self.w_max == 0.0 { growth.max(cwnd * (1.0 / FIRST_CNT)) } else { growth }
+    }
+
+    /// In integers: the count by which the window grows, divided by the segments an ACK acknowledges.
+    #[inline]
+    fn acked_count(&self, cwnd: f64) -> f64 {
+        f64::from(self.count(cwnd).saturating_mul(16) / self.ack_ratio)
     }
 
     /// In integers: acknowledged segments for each of growth. One division of whole numbers, as the module's, so that

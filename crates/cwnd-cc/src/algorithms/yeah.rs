@@ -43,8 +43,8 @@ mod tests;
 use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal, Window,
-    build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal,
+    Window, build,
 };
 
 /// What the registry says of it.
@@ -63,7 +63,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Scalable TCP, Reno, Vegas",
     implemented_in: "Linux (yeah), ns-2, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: YeahParameters::PARAMETERS,
     build: build::<Yeah>,
 };
@@ -126,7 +126,11 @@ impl Configurable for Yeah {
 impl CongestionControl for Yeah {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let ended = self.rounds.on_ack(ack);
+        let ended = if window.arithmetic() == Arithmetic::Linux26 {
+            self.rounds.on_ack_as_last(ack)
+        } else {
+            self.rounds.on_ack(ack)
+        };
         if !ack.may_grow() {
             return;
         }
@@ -135,9 +139,11 @@ impl CongestionControl for Yeah {
             acked = window.slow_start(acked);
         }
         if acked > 0 {
-            let cwnd = window.cwnd;
-            let scalable = self.slow_rounds == 0 && cwnd > SCALABLE_SEGMENTS;
-            window.increase(acked, if scalable { SCALABLE_SEGMENTS } else { cwnd });
+            if self.slow_rounds == 0 {
+                window.increase(acked, window.cwnd.min(SCALABLE_SEGMENTS));
+            } else {
+                window.increase_by_window(acked);
+            }
         }
         if let Some(delay) = ended
             && delay.samples >= MIN_SAMPLES
@@ -171,7 +177,8 @@ impl Yeah {
     fn end_round(&mut self, window: &mut Window, delay: &RoundDelay) {
         let YeahParameters { alpha, phi, gamma, epsilon, zeta, .. } = self.parameters;
         let cwnd = window.cwnd;
-        self.queue = delay.queued_segments(cwnd);
+        let whole = window.arithmetic() == Arithmetic::Linux26;
+        self.queue = if whole { delay.whole_segments(cwnd) } else { delay.queued_segments(cwnd) };
         let base = delay.base.0 as f64;
         if self.queue <= alpha && delay.queueing_delay().0 as f64 <= base / phi {
             self.slow_rounds = 0;
@@ -184,6 +191,7 @@ impl Yeah {
         }
         if self.queue > alpha && cwnd > self.reno_window {
             let taken = (self.queue / gamma).min(epsilon * cwnd);
+            let taken = if whole { libm::floor(taken) } else { taken };
             window.set_cwnd((cwnd - taken).max(self.reno_window));
             window.set_ssthresh(window.cwnd);
         }

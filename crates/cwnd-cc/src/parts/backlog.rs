@@ -50,6 +50,14 @@ impl RoundDelay {
         queued_segments(cwnd, self.base, self.rtt)
     }
 
+    /// Diff as Linux 2.6's modules reckon it: whole segments, of times in whole microseconds, and one more so that none is
+    /// zero.
+    pub fn whole_segments(&self, cwnd: f64) -> f64 {
+        let [base, rtt] = [self.base, self.rtt].map(|time| time.0 / 1000 + 1);
+        let queued = u128::from(cwnd as u64) * u128::from(rtt.saturating_sub(base));
+        (queued / u128::from(rtt)) as f64
+    }
+
     /// RTT - baseRTT.
     pub fn queueing_delay(&self) -> Nanos {
         self.rtt.since(self.base)
@@ -81,6 +89,16 @@ impl DelayRounds {
         ended
     }
 
+    /// The same as Linux 2.6's modules do it: the sample of the ACK that begins a round trip is the last of the one before.
+    #[inline]
+    pub fn on_ack_as_last(&mut self, ack: &Ack) -> Option<RoundDelay> {
+        if let Some(rtt) = ack.rtt {
+            self.base = self.base.min(rtt);
+            self.round.add(rtt);
+        }
+        if ack.round_start { self.end_round() } else { None }
+    }
+
     /// The least sample so far; [`Nanos::MAX`] before the first.
     pub fn base(&self) -> Nanos {
         self.base
@@ -110,6 +128,29 @@ mod tests {
         for (rtt, segments) in [(100, 0.0), (125, 20.0), (200, 50.0)] {
             assert_near(queued_segments(100.0, BASE, Nanos::from_millis(rtt)), segments, 1e-12);
         }
+    }
+
+    #[test]
+    fn whole_segments_are_of_whole_microseconds() {
+        // 12,217 * (206,817 - 204,002) / 206,817 = 166.29.
+        let delay = RoundDelay { base: Nanos(204_001_920), rtt: Nanos(206_816_400), samples: 3 };
+        assert_eq!(delay.whole_segments(12_217.0), 166.0);
+        // 1,000 * (1,001 - 501) / 1,001 = 499.5, where whole milliseconds would give 500.
+        let delay = RoundDelay { base: Nanos(500_999), rtt: Nanos(1_000_000), samples: 3 };
+        assert_eq!(delay.whole_segments(1_000.0), 499.0);
+    }
+
+    #[test]
+    fn the_sample_that_begins_a_round_trip_may_end_the_one_before() {
+        let mut rounds = DelayRounds::default();
+        rounds.on_ack_as_last(&ack_rtt(0, 120));
+        let delay = rounds.on_ack_as_last(&Ack { round_start: true, ..ack_rtt(1, 110) }).unwrap();
+        assert_eq!(
+            delay,
+            RoundDelay { base: Nanos::from_millis(110), rtt: Nanos::from_millis(110), samples: 2 }
+        );
+        let delay = rounds.on_ack_as_last(&Ack { round_start: true, ..ack_rtt(2, 130) }).unwrap();
+        assert_eq!((delay.rtt, delay.samples), (Nanos::from_millis(130), 1));
     }
 
     #[test]

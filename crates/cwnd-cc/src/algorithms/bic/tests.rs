@@ -137,6 +137,23 @@ fn linux_26_divides_by_the_segments_of_an_ack() {
 }
 
 #[test]
+fn linux_26_holds_a_count_for_31_ms() {
+    // Ratio 31: 79 * 16/31 = 40, which stands though the ratio goes to 31 - 1 + 40 = 70, by which 79 would become 18
+    // (ACKs for four segments keep it over 64, for which it is 19).
+    let mut window = window(951.0, Arithmetic::Linux26);
+    let mut bic = lost_at(1000.0);
+    bic.on_ack(&mut window, &ack(0));
+    bic.on_ack(&mut window, &Ack { cumulative: 40, ..ack(0) });
+    assert_eq!(bic.ack_ratio, 70);
+    for _ in 0..20 {
+        bic.on_ack(&mut window, &Ack { cumulative: 4, ..ack(31) });
+    }
+    assert_eq!(window.cwnd, 951.0);
+    bic.on_ack(&mut window, &Ack { cumulative: 4, ..ack(32) });
+    assert_eq!(window.cwnd, 952.0);
+}
+
+#[test]
 fn a_timeout_forgets_the_target_and_an_undo_brings_it_back() {
     // 2048 * 819/1024 = 1638.
     let mut bic = lost_at(1000.0);

@@ -21,6 +21,27 @@ fn fast_mode_grows_by_a_hundredth_and_slow_mode_as_reno() {
     }
     assert_eq!(acks_for_a_segment(&mut yeah(), &mut window(1000.0, Arithmetic::Linux), &ack(0)), 100);
     assert_eq!(acks_for_a_segment(&mut yeah(), &mut window(1000.0, Arithmetic::Linux26), &ack(0)), 101);
+    // Reno's growth takes its step with the ACK that completes the window.
+    let mut slow = Yeah { slow_rounds: 1, ..yeah() };
+    assert_eq!(acks_for_a_segment(&mut slow, &mut window(1000.0, Arithmetic::Linux26), &ack(0)), 1000);
+}
+
+#[test]
+fn linux_26_gives_up_whole_segments() {
+    // Of 1000 segments 200 ms over 100 queue 1000 * 100,000/200,001 us = 499.99; the sample that ends the round trip
+    // counts in it.
+    for (arithmetic, queue, left) in [(Arithmetic::Linux26, 499.0, 501.0), (Arithmetic::Real, 500.0, 500.0)] {
+        let mut yeah = Yeah { slow_rounds: 1, ..yeah() };
+        let mut window = window(1000.0, arithmetic);
+        let sample = |rtt| Ack { acked: 0, cumulative: 0, ..ack_rtt(0, rtt) };
+        yeah.on_ack(&mut window, &sample(100));
+        yeah.on_ack(&mut window, &Ack { round_start: true, ..sample(200) });
+        (0..3).for_each(|_| yeah.on_ack(&mut window, &sample(200)));
+        yeah.on_ack(&mut window, &Ack { round_start: true, ..ack_rtt(0, 200) });
+        // (In real numbers that ACK's growth of a thousandth is halved, too.)
+        assert_near(yeah.queue, queue, 0.001);
+        assert_near(window.cwnd, left, 0.001);
+    }
 }
 
 #[test]
