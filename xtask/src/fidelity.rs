@@ -4,10 +4,12 @@
 //! side. ns-2.35 runs its TCP-Linux agents over the dumbbell of `xtask/fidelity/dumbbell.tcl`; cwnd runs its own
 //! algorithms over the same network, with flows that start at the same nanoseconds. ns-2 takes hours for
 //! P2's cells, so that what it answers is recorded once (`--record`); a check runs ours, and enough of ns-2 to see that
-//! it still answers the same. Single flows are compared window by window (`--windows`).
+//! it still answers the same. Single flows are compared window by window (`--windows`). With
+//! ns-2's clock in the place of the engine's, most runs are the same to the packet (`--clock`).
 
 mod cells;
 mod check;
+mod clock;
 mod linux;
 mod misses;
 mod ns2;
@@ -21,12 +23,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--linux] [--seeds N] | --ns2 [--record | --windows] [--seeds N]";
+pub const OPTIONS: &str = "[--linux] [--seeds N] | --ns2 [--record | --windows | --clock] [--seeds N]";
 
 const LINUX: &str = "--linux";
 const NS2: &str = "--ns2";
 const RECORD: &str = "--record";
 const WINDOWS: &str = "--windows";
+const CLOCK: &str = "--clock";
 const SEEDS: &str = "--seeds";
 
 /// How many seeds of ours stand against the recordings with random loss.
@@ -34,13 +37,19 @@ const LINUX_SEEDS: usize = 200;
 
 /// Run both, and print what they say. False if a bar is missed that is not known to be.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[SEEDS], &[LINUX, NS2, RECORD, WINDOWS])?;
+    let options = Options::new(arguments, &[SEEDS], &[LINUX, NS2, RECORD, WINDOWS, CLOCK])?;
     // The recordings of Linux need nothing installed, so that `--linux` goes without saying.
-    if ![NS2, RECORD, WINDOWS].iter().any(|option| options.has(option)) {
+    if ![NS2, RECORD, WINDOWS, CLOCK].iter().any(|option| options.has(option)) {
         return linux::run(options.number(SEEDS, LINUX_SEEDS)?);
     }
     if options.has(RECORD) {
         return rows::record();
+    }
+    if options.has(CLOCK) {
+        let mut rows = rows::read()?;
+        let seeds = options.number(SEEDS, 1)? as u64;
+        rows.retain(|row| row.key.seed <= seeds);
+        return clock::print(&rows);
     }
     let cwnd = crate::json::build_cwnd()?;
     if options.has(WINDOWS) {

@@ -19,14 +19,19 @@ pub fn metadata() -> Result<Value, String> {
 
 /// Build `cwnd` with all optimisations, and say where it is.
 pub fn build_cwnd() -> Result<PathBuf, String> {
+    build(&["--package", "cwnd"])
+}
+
+/// Build a program with all optimisations, and say where it is.
+pub fn build(what: &[&str]) -> Result<PathBuf, String> {
     let mut cargo = command::cargo();
-    cargo.args(["build", "--release", "--package", "cwnd", "--message-format=json-render-diagnostics"]);
+    cargo.args(["build", "--release", "--message-format=json-render-diagnostics"]).args(what);
     let messages = command::output(&mut cargo)?;
     let executable = messages.lines().rev().find_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    executable.ok_or_else(|| "cargo build does not say where cwnd is".to_owned())
+    executable.ok_or_else(|| format!("{} does not say where the program is", command::shown(&cargo)))
 }
 
 /// Run `cwnd compare` with `--json`, and give the first of its runs.

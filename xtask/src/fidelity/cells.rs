@@ -70,7 +70,8 @@ pub enum Starts {
     /// All at 0: who wins a tie at the queue wins it every time.
     Together,
     /// Within the time that the bottleneck takes for a packet of each: nothing hangs on ties, but the flows'
-    /// packets still alternate, so that the bottleneck's queue fills in slow start.
+    /// packets still alternate, so that the bottleneck's queue fills in slow start. All of them at some moment of the
+    /// first second, since ns-2 rounds its times, and by how much hangs on the moment.
     Packet,
     /// Within one base round-trip time: each flow's slow start comes alone, and fills the sender's own queue.
     RoundTrip,
@@ -96,7 +97,8 @@ impl Starts {
             Starts::RoundTrip => u64::from(2 * (setting.delay_ms + 2 * ACCESS_DELAY_MS)) * 1_000_000,
         };
         let mut state = seed;
-        (0..setting.flows).map(|_| splitmix64(&mut state) % within).collect()
+        let begin = if self == Starts::Packet { splitmix64(&mut state) % 1_000_000_000 } else { 0 };
+        (0..setting.flows).map(|_| begin + splitmix64(&mut state) % within).collect()
     }
 }
 
@@ -192,11 +194,20 @@ mod tests {
         assert_eq!(splitmix64(&mut state), 3_203_168_211_198_807_973);
         let setting = four_flows(100);
         assert_eq!(Starts::Together.times_ns(&setting, 7), [0; 4]);
-        for (starts, within) in [(Starts::Packet, 33_600), (Starts::RoundTrip, 204_000_000)] {
-            let times = starts.times_ns(&setting, 7);
-            assert!(times.iter().all(|&time| time < within), "{times:?}");
-            assert!(times.iter().max() > Some(&(within / 2)), "{times:?}");
-            assert_ne!(times, starts.times_ns(&setting, 8));
+        for (starts, begin, within) in
+            [(Starts::Packet, 1_000_000_000, 33_600), (Starts::RoundTrip, 1, 204_000_000)]
+        {
+            let draws = || (0..50).map(|seed| starts.times_ns(&setting, seed));
+            for times in draws() {
+                let (first, last) = (times.iter().min().unwrap(), times.iter().max().unwrap());
+                assert!(last - first < within && *last < begin + within, "{times:?}");
+            }
+            let least = |of: fn(&[u64]) -> u64| draws().map(|times| of(&times)).min().unwrap();
+            let most = |of: fn(&[u64]) -> u64| draws().map(|times| of(&times)).max().unwrap();
+            let spread: fn(&[u64]) -> u64 = |times| times.iter().max().unwrap() - times.iter().min().unwrap();
+            assert!(most(spread) > within * 9 / 10 && least(spread) < within / 2);
+            let all = begin + within;
+            assert!(least(|times| times[0]) < all / 10 && most(|times| times[0]) > all * 9 / 10);
         }
     }
 

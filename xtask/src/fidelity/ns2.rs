@@ -20,7 +20,6 @@ pub fn find() -> Result<PathBuf, String> {
 pub fn run(ns: &Path, setting: &Setting, module: &str, starts: &[u64]) -> Result<Run, String> {
     let script = command::root().join("xtask/fidelity/dumbbell.tcl");
     let seconds = |ms: u32| f64::from(ms) / 1e3;
-    let starts: Vec<String> = starts.iter().map(|&ns| format!("{:.9}", ns as f64 / 1e9)).collect();
     let mut command = Command::new(ns);
     command.arg(script).args([
         format!("module={module}"),
@@ -31,10 +30,32 @@ pub fn run(ns: &Path, setting: &Setting, module: &str, starts: &[u64]) -> Result
         format!("access_buffer={}", setting.access_buffer),
         format!("duration={}", setting.duration),
         format!("sample={}", setting.sample),
-        format!("starts={}", starts.join(",")),
+        format!("starts={}", seconds_of(starts)),
     ]);
-    let said = command::output(&mut command)?;
-    answer(&said).ok_or_else(|| format!("{}: {said}", command::shown(&command)))
+    ask(&mut command)
+}
+
+/// Run cwnd's endpoints with ns-2's clock (`crates/cwnd-sim/examples/ns2_clock.rs`), which speaks as the script does.
+pub fn run_clock(program: &Path, setting: &Setting, algorithm: &str, starts: &[u64]) -> Result<Run, String> {
+    let mut command = Command::new(program);
+    command.args([
+        format!("algorithm={algorithm}"),
+        format!("buffer={}", setting.buffer),
+        format!("access_buffer={}", setting.access_buffer),
+        format!("duration={}", setting.duration),
+        format!("starts={}", seconds_of(starts)),
+    ]);
+    ask(&mut command)
+}
+
+fn seconds_of(starts: &[u64]) -> String {
+    let starts: Vec<String> = starts.iter().map(|&ns| format!("{:.9}", ns as f64 / 1e9)).collect();
+    starts.join(",")
+}
+
+fn ask(command: &mut Command) -> Result<Run, String> {
+    let said = command::output(command)?;
+    answer(&said).ok_or_else(|| format!("{}: {said}", command::shown(command)))
 }
 
 /// Read what the script prints.

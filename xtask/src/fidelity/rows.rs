@@ -5,6 +5,7 @@ use super::ns2;
 use crate::command;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// Which run: everything that decides what a simulator answers.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,8 +27,6 @@ const HEAD: &str = "module,buffer,starts,seed,sent,retransmitted,dropped,dropped
 
 /// How many starts a cell is to have.
 const SEEDS: u64 = 20;
-/// So many starts within a round trip come before one within a packet's time, whose runs take five times as long.
-const ROUND_TRIPS_FIRST: u64 = 5;
 
 impl Key {
     /// Ask ns-2.
@@ -43,24 +42,16 @@ impl Key {
     }
 }
 
-/// All runs there are to be, in the order in which they are made: what is there when the time ends has about
-/// as many starts in each cell.
+/// All runs there are to be, in the order in which they are made: the quicker ones first, and of each kind the same
+/// seed in all cells, so that what is there when the time ends has about as many starts in each cell.
 fn plan() -> Vec<Key> {
     let cells = |starts: Starts, seed: u64, buffers: &'static [u32]| {
         let keys = move |&buffer: &u32| PAIRS.iter().map(move |&pair| Key { pair, buffer, starts, seed });
         buffers.iter().flat_map(keys)
     };
-    let mut plan: Vec<Key> = cells(Starts::Together, 1, &BUFFERS[..1]).collect();
-    let mut packet = 0;
-    for seed in 1..=SEEDS {
-        plan.extend(cells(Starts::RoundTrip, seed, &BUFFERS));
-        if seed % ROUND_TRIPS_FIRST == 0 {
-            packet += 1;
-            plan.extend(cells(Starts::Packet, packet, &BUFFERS));
-        }
-    }
-    plan.extend((packet + 1..=SEEDS).flat_map(|seed| cells(Starts::Packet, seed, &BUFFERS)));
-    plan
+    let seeds_of = |starts: Starts| (1..=SEEDS).flat_map(move |seed| cells(starts, seed, &BUFFERS));
+    let together = cells(Starts::Together, 1, &BUFFERS[..1]);
+    together.chain(seeds_of(Starts::RoundTrip)).chain(seeds_of(Starts::Packet)).collect()
 }
 
 fn path() -> PathBuf {
@@ -111,7 +102,7 @@ fn line(Row { key, run }: &Row) -> String {
     words.join(",")
 }
 
-/// Make the rows that are not there yet, one after the other, each kept as soon as it is done.
+/// Make the rows that are not there yet, on all cores, each kept as soon as it is done.
 pub fn record() -> Result<bool, String> {
     let ns = ns2::find()?;
     let rows = read()?;
@@ -126,12 +117,17 @@ pub fn record() -> Result<bool, String> {
         )
         .map_err(failed)?;
     }
-    for (done, key) in missing.iter().enumerate() {
+    let file = Mutex::new((file, 0));
+    let made = super::parallel(missing.len(), |at| {
+        let key = missing[at];
+        let row = Row { key, run: key.ask_ns2(&ns)? };
+        let (file, done) = &mut *file.lock().unwrap_or_else(|e| e.into_inner());
+        *done += 1;
         let Key { pair, buffer, starts, seed } = key;
-        eprintln!("{} of {}: {} {buffer} {} {seed}", done + 1, missing.len(), pair.module, starts.name());
-        let row = Row { key: *key, run: key.ask_ns2(&ns)? };
-        writeln!(file, "{}", line(&row)).map_err(failed)?;
-    }
+        eprintln!("{done} of {}: {} {buffer} {} {seed}", missing.len(), pair.module, starts.name());
+        writeln!(file, "{}", line(&row)).map_err(failed)
+    });
+    made.into_iter().collect::<Result<(), String>>()?;
     Ok(true)
 }
 

@@ -1,0 +1,83 @@
+//! cwnd's endpoints with ns-2's clock beside the rows of ns-2.35: the same to the packet, or how far apart.
+
+use super::cells::{PAIRS, Pair, Starts, four_flows};
+use super::rows::Row;
+use super::{ns2, parallel};
+use crate::json;
+use crate::table::{cells, table};
+
+/// What a row's answer is.
+struct Answer<'a> {
+    row: &'a Row,
+    same: bool,
+    /// Relative differences.
+    throughput: f64,
+    drops: f64,
+}
+
+/// Modules whose every row is the same. The others: Cubic's cube root is a table that is not taken over, Compound's window
+/// of delay is in real numbers, and what HighSpeed, Illinois and YeAH do otherwise in some was not found out.
+const TO_THE_PACKET: [&str; 4] = ["reno", "bic", "htcp", "scalable"];
+
+/// Ask for each row, and print how many are the same. False if one is not that should be.
+pub fn print(rows: &[Row]) -> Result<bool, String> {
+    let program = json::build(&["--package", "cwnd-sim", "--example", "ns2_clock"])?;
+    let asked = parallel(rows.len(), |at| {
+        let row = &rows[at];
+        let setting = four_flows(row.key.buffer);
+        let starts = row.key.starts.times_ns(&setting, row.key.seed);
+        let run = ns2::run_clock(&program, &setting, row.key.pair.algorithm, &starts)?;
+        let beside = |ours: f64, theirs: f64| (ours - theirs) / theirs;
+        Ok(Answer {
+            row,
+            same: run == row.run,
+            throughput: beside(run.throughput_mbps(&setting), row.run.throughput_mbps(&setting)),
+            drops: beside(run.drops(), row.run.drops()),
+        })
+    });
+    let answers: Vec<Answer> = asked.into_iter().collect::<Result<_, String>>()?;
+    let head =
+        cells(&["algorithm (module)", "starts", "rows", "the same", "throughput, most", "drops, most"]);
+    let lines: Vec<Vec<String>> = PAIRS
+        .iter()
+        .flat_map(|&pair| Starts::ALL.map(|starts| line(&answers, pair, starts)))
+        .flatten()
+        .collect();
+    print!("{}", table(&[0, 1], &[head], &lines));
+    let mut known = true;
+    for Answer { row, throughput, drops, .. } in answers.iter().filter(|answer| !answer.same) {
+        let module = row.key.pair.module;
+        let expected = !TO_THE_PACKET.contains(&module);
+        known &= expected;
+        let mark = if expected { ' ' } else { '!' };
+        println!(
+            "{mark} {} {module} {} seed {}: throughput {:+.2} %, drops {:+.2} %",
+            row.key.starts.name(),
+            row.key.buffer,
+            row.key.seed,
+            throughput * 100.0,
+            drops * 100.0
+        );
+    }
+    Ok(known)
+}
+
+fn line(answers: &[Answer], pair: Pair, starts: Starts) -> Option<Vec<String>> {
+    let of = |answer: &&Answer| answer.row.key.pair == pair && answer.row.key.starts == starts;
+    let answers: Vec<&Answer> = answers.iter().filter(of).collect();
+    let most = |of: fn(&Answer) -> f64| {
+        let most = answers.iter().map(|answer| of(answer).abs()).fold(0.0, f64::max);
+        format!("{:.2} %", most * 100.0)
+    };
+    let same = answers.iter().filter(|answer| answer.same).count();
+    (!answers.is_empty()).then(|| {
+        vec![
+            pair.to_string(),
+            starts.name().to_owned(),
+            answers.len().to_string(),
+            same.to_string(),
+            most(|answer| answer.throughput),
+            most(|answer| answer.drops),
+        ]
+    })
+}
