@@ -35,7 +35,8 @@
 //! - Q at a loss is that of the last whole round trip. A timeout sets ssthresh as a loss does.
 //! - In Linux 2.6's arithmetic the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
 //!   The first kernel module counted each acknowledged segment in fast mode; here that is so but in that
-//!   arithmetic, which counts ACKs.
+//!   arithmetic, which counts ACKs, and in slow mode takes the step with the ACK that completes the window. There Q and what
+//!   is given up are whole segments of whole microseconds, and the sample of the ACK that ends a round trip counts in it.
 
 #[cfg(test)]
 mod tests;
