@@ -111,7 +111,8 @@ impl Counted {
 
     /// What the estimated bandwidth has in flight over the least round-trip time, whole segments.
     pub fn pipe(&self, mss: u32) -> f64 {
-        (self.estimate.1 * self.least_rtt.unwrap_or(self.rtt) / u64::from(mss)) as f64
+        let [bandwidth, rtt] = [self.estimate.1, self.least_rtt.unwrap_or(self.rtt)].map(u128::from);
+        (bandwidth * rtt / u128::from(mss)) as f64
     }
 }
 
@@ -147,6 +148,13 @@ mod tests {
         assert_eq!(counted.estimate, (283, 283));
         counted.end_span(Nanos::from_millis(102), MSS);
         assert_eq!(counted.estimate, (247, 278));
+    }
+
+    #[test]
+    fn a_pipe_of_any_bandwidth_and_time_is_reckoned() {
+        // 2^40 B a millisecond for 2^34 ms, in segments of 1,024 B.
+        let counted = Counted { least_rtt: Some(1 << 34), estimate: (0, 1 << 40), ..measured() };
+        assert_eq!(counted.pipe(1024), f64::powi(2.0, 64));
     }
 
     #[test]
