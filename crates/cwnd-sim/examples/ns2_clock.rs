@@ -24,6 +24,10 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 use std::process::ExitCode;
 
+/// One way, milliseconds.
+const DELAY_MS: u64 = 100;
+const ACCESS_DELAY_MS: u64 = 1;
+
 fn main() -> ExitCode {
     match scenario(std::env::args().skip(1)).and_then(|scenario| Run::new(&scenario)) {
         Ok(mut run) => {
@@ -66,8 +70,8 @@ fn scenario(words: impl Iterator<Item = String>) -> Result<Scenario, String> {
         .collect();
     let setup = Setup {
         topology: Topology::Dumbbell,
-        delay: LineDelay::OneWay(Time::from_millis(100)),
-        access_delay: Some(Time::from_millis(1)),
+        delay: LineDelay::OneWay(Time::from_millis(DELAY_MS)),
+        access_delay: Some(Time::from_millis(ACCESS_DELAY_MS)),
         buffer: Buffer::from(buffer),
         access_buffer: Some(Buffer::from(access_buffer)),
         duration: Time::from_secs(duration.into()),
@@ -277,7 +281,7 @@ impl Run {
             },
             origin,
             end,
-            read: end + 0.1 + 2.0 * 0.001,
+            read: end + DELAY_MS as f64 / 1e3 + 2.0 * (ACCESS_DELAY_MS as f64 / 1e3),
             bottleneck: named(&|name| name == "bottleneck"),
             senders: named(&|name| name.starts_with("access-") && !name.ends_with("-reverse")),
             endpoints,
@@ -340,25 +344,15 @@ impl Run {
             return;
         }
         self.timers[endpoint] = NEVER;
-        if self.deadline(endpoint) == now {
-            match &mut self.endpoints[endpoint] {
-                Endpoint::Sender(sender) => sender.on_timer(now, &mut self.wires),
-                Endpoint::Receiver(receiver) => receiver.on_timer(now, &mut self.wires),
-            }
+        if self.endpoints[endpoint].deadline() == now {
+            self.endpoints[endpoint].on_timer(now, &mut self.wires);
         }
         self.set_timer(endpoint);
     }
 
-    fn deadline(&self, endpoint: usize) -> u64 {
-        match &self.endpoints[endpoint] {
-            Endpoint::Sender(sender) => sender.deadline(),
-            Endpoint::Receiver(receiver) => receiver.deadline,
-        }
-    }
-
     /// A timer that has moved to later is set when the earlier one comes.
     fn set_timer(&mut self, endpoint: usize) {
-        let deadline = self.deadline(endpoint);
+        let deadline = self.endpoints[endpoint].deadline();
         if deadline < self.timers[endpoint] {
             self.timers[endpoint] = deadline;
             let event = 2 * self.wires.links.len() + endpoint;

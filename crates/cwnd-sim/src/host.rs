@@ -2,7 +2,7 @@
 
 use crate::fault::{self, Fault};
 use crate::net::Net;
-use crate::packet::{Packet, SACK};
+use crate::packet::{Emit, Packet, SACK};
 use crate::solo::Solo;
 use crate::tcp::{NEVER, Receiver, Sender};
 
@@ -15,8 +15,9 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
+    /// When its next timer runs out.
     #[inline(always)]
-    fn deadline(&self) -> u64 {
+    pub fn deadline(&self) -> u64 {
         match self {
             Endpoint::Sender(sender) => sender.deadline(),
             Endpoint::Receiver(receiver) => receiver.deadline,
@@ -35,10 +36,11 @@ impl Endpoint {
         }
     }
 
-    fn on_timer(&mut self, now: u64, net: &mut Net) {
+    /// Its timer runs out.
+    pub fn on_timer(&mut self, now: u64, out: &mut impl Emit) {
         match self {
-            Endpoint::Sender(sender) => sender.on_timer(now, net),
-            Endpoint::Receiver(receiver) => receiver.on_timer(now, net),
+            Endpoint::Sender(sender) => sender.on_timer(now, out),
+            Endpoint::Receiver(receiver) => receiver.on_timer(now, out),
         }
     }
 }

@@ -115,12 +115,9 @@ impl Naive {
             }
             Event::Timer { endpoint } => {
                 // Timers move, earlier or later: this one counts if it is still due.
-                if deadline(&self.endpoints[endpoint]) == now {
+                if self.endpoints[endpoint].deadline() == now {
                     self.handled += 1;
-                    match &mut self.endpoints[endpoint] {
-                        Endpoint::Sender(sender) => sender.on_timer(now, &mut self.wires),
-                        Endpoint::Receiver(receiver) => receiver.on_timer(now, &mut self.wires),
-                    }
+                    self.endpoints[endpoint].on_timer(now, &mut self.wires);
                     self.set_timer(endpoint);
                 }
             }
@@ -140,7 +137,7 @@ impl Naive {
     }
 
     fn set_timer(&mut self, endpoint: usize) {
-        let at = deadline(&self.endpoints[endpoint]);
+        let at = self.endpoints[endpoint].deadline();
         if at != NEVER {
             self.wires.schedule(at, Event::Timer { endpoint });
         }
@@ -218,11 +215,4 @@ fn without_fault<T>(run: impl FnOnce() -> T) -> T {
     #[cfg(feature = "faults")]
     cwnd_sim::fault::set(fault);
     done
-}
-
-fn deadline(endpoint: &Endpoint) -> u64 {
-    match endpoint {
-        Endpoint::Sender(sender) => sender.deadline(),
-        Endpoint::Receiver(receiver) => receiver.deadline,
-    }
 }
