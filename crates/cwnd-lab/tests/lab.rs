@@ -175,11 +175,14 @@ fn run_without_sums(scenario: &Scenario) -> Outcome {
 #[test]
 fn marks_are_heeded_where_flows_asked_for_them() {
     let Some(_turn) = turn() else { return };
-    let mut asked = scenario(20, 20, 500, 3, vec![flow("cubic")]);
+    // A file, so that no mark is under way when the run ends: 2.4 s at 20 Mbit/s.
+    let file = FlowSpec { bytes: Some(6_000_000), ..flow("reno") };
+    let mut asked = scenario(20, 20, 500, 20, vec![file]);
     asked.network.links[0].queue.ecn_threshold = Some(20);
     asked.stack.ecn = cwnd_scenario::Ecn::Classic;
     let outcome = run(&asked);
     let flow = &outcome.flows[0];
+    assert_eq!(flow.packets_in_flight, 0, "{outcome:?}");
     assert!(flow.packets_marked > 0 && outcome.links[0].marked == flow.packets_marked, "{outcome:?}");
     assert_eq!(flow.packets_dropped, 0, "{flow:?}");
     assert!(flow.congestion_events > 1, "{flow:?}");
