@@ -116,6 +116,7 @@ impl Path {
         ack.now = Nanos(self.now);
         ack.rtt = Some(Nanos(RTT + queued));
         ack.delivered += 1;
+        ack.sent = ack.delivered + u64::from(ack.in_flight);
         ack.round_start = self.acks.is_multiple_of(self.segments);
         ack.round += u64::from(ack.round_start);
         ack.marked = u32::from(self.acks.is_multiple_of(50));

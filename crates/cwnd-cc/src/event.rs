@@ -57,6 +57,8 @@ pub struct Ack {
     pub round: u64,
     /// Segments delivered since the start.
     pub delivered: u64,
+    /// Segments sent since the start, each counted once, before anything is sent for this ACK (SND.NXT).
+    pub sent: u64,
     /// The delivery-rate sample of this ACK; only if [`Needs::rate_samples`] is set.
     pub rate: Option<RateSample>,
 }
@@ -228,4 +230,9 @@ pub struct Needs {
     pub owns_recovery: bool,
     /// An echoed congestion mark begins no episode: it is told in [`Ack::marked`], and that is all.
     pub marks_only: bool,
+    /// [`Ack::rtt`] is what ns-2.35's TCP-Linux tells its modules, where the stack is that one: since the last segment that
+    /// the cumulative acknowledgement covers was last sent, and nothing where it covers one that is known to have been
+    /// sent twice. It is not what the acknowledged timestamp says where a recovery has just ended, and may be too long or
+    /// too short then.
+    pub covered_rtt: bool,
 }

@@ -12,7 +12,6 @@ PARAMETERS(0);
 struct highspeed {
 	u64 credit;
 	struct response response;
-	u32 avoided; /* there was congestion avoidance */
 };
 PRIVATE(struct highspeed)
 
@@ -22,7 +21,6 @@ INIT(tp)
 
 	ca->credit = 0;
 	begin_response(&ca->response);
-	ca->avoided = 0;
 }
 
 CONG_AVOID(tp, acked)
@@ -31,7 +29,6 @@ CONG_AVOID(tp, acked)
 
 	if (!past_slow_start(tp, &acked))
 		return;
-	ca->avoided = 1;
 	increase_weighted(tp, &ca->credit, 1, increase_of(&ca->response, tp->snd_cwnd), tp->snd_cwnd);
 }
 
@@ -41,7 +38,7 @@ SSTHRESH(tp)
 	u32 cwnd = tp->snd_cwnd;
 
 	ca->credit = 0;
-	return threshold(cwnd - (ca->avoided ? given_up_of(&ca->response, cwnd) : cwnd / 2));
+	return threshold(cwnd - given_up_of(&ca->response, cwnd));
 }
 
 UNDO_CWND(tp) { return window_before(tp); }

@@ -75,13 +75,11 @@ static INLINE u32 increase_of(struct response *response, u32 cwnd)
 	return response->row + 1;
 }
 
-/* What a loss costs: b(w) w. */
+/* What a loss costs: b(w) w, by the row of the window that last grew; before that a half, the first row's. */
 static INLINE u32 given_up_of(struct response *response, u32 cwnd)
 {
-	u32 row;
+	u32 row = response->row;
 
-	find_row(response, cwnd);
-	row = response->row;
 	return row < ROWS ? (u64)cwnd * row_decreases[row] / 256 : cwnd / 2;
 }
 

@@ -323,6 +323,7 @@ impl Transport {
             round_start,
             round: self.round,
             delivered: self.delivered,
+            sent: self.next,
             ..Ack::default()
         };
         for side in sides {

@@ -53,7 +53,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "HighSpeed TCP, Vegas, NewReno",
     implemented_in: "the authors' ns-2 module, not public",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: AfricaParameters::PARAMETERS,
     build: build::<Africa>,
 };

@@ -53,7 +53,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (highspeed), ns-2.35, ns-3",
     reconstruction: false,
-    version: 3,
+    version: 4,
     parameters: HighSpeedParameters::PARAMETERS,
     build: build::<HighSpeed>,
 };
@@ -68,17 +68,12 @@ parameters! {
     }
 }
 
-/// What is given up at windows up to 38 segments.
-const FIRST_DECREASE: f64 = 0.5;
-
 /// HighSpeed TCP.
 #[derive(Clone, Debug)]
 pub struct HighSpeed {
     parameters: HighSpeedParameters,
     slow_start: SlowStart,
     response: HighSpeedResponse,
-    /// There was congestion avoidance.
-    avoided: bool,
 }
 
 impl Configurable for HighSpeed {
@@ -86,7 +81,7 @@ impl Configurable for HighSpeed {
 
     fn new(parameters: HighSpeedParameters) -> Self {
         let slow_start = slow_start(&parameters, Nanos::ZERO);
-        HighSpeed { parameters, slow_start, response: HighSpeedResponse::default(), avoided: false }
+        HighSpeed { parameters, slow_start, response: HighSpeedResponse::default() }
     }
 }
 
@@ -111,7 +106,6 @@ impl CongestionControl for HighSpeed {
         if acked == 0 || !ack.may_grow() {
             return;
         }
-        self.avoided = true;
         // The modules of Linux count each ACK once, whatever it acknowledges.
         let counted = if window.arithmetic() == Arithmetic::Real { acked } else { 1 };
         window.increase_weighted(counted, self.response.increase(window), window.cwnd);
@@ -122,10 +116,7 @@ impl CongestionControl for HighSpeed {
         if congestion.is_repeated_timeout() {
             return;
         }
-        // The modules of Linux look up their row of the table in congestion avoidance alone, and begin with the first,
-        // which gives up a half.
-        let begun = self.avoided || window.arithmetic() == Arithmetic::Real;
-        reno::give_up(window, if begun { self.response.decrease(window) } else { FIRST_DECREASE });
+        reno::give_up(window, self.response.decrease(window));
         reno::hold_half_in_recovery(window);
     }
 }

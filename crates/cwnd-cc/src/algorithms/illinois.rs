@@ -45,7 +45,7 @@ mod tests;
 
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Needs,
     ParameterSet, Signal, Window, build,
 };
 
@@ -66,7 +66,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (illinois), ns-2.35, ns-3",
     reconstruction: false,
-    version: 3,
+    version: 4,
     parameters: IllinoisParameters::PARAMETERS,
     build: build::<Illinois>,
 };
@@ -190,6 +190,10 @@ impl CongestionControl for Illinois {
             self.low_rounds = 0;
             self.forget_samples();
         }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { covered_rtt: true, ..Needs::default() }
     }
 }
 

@@ -35,17 +35,20 @@
 //! - *Loss*: Linux halves, and the paper's 3/4 goes with its fine-grained retransmissions, which are the
 //!   transport's business here. After a timeout the stack's restart window stands (1; the paper has 2).
 //! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
-//! - In Linux 2.6's arithmetic the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
+//! - In Linux 2.6's arithmetic, with Linux's slow start, it is the module of Linux 2.6 and ns-2.35 ([`module`]): the
+//!   window held during recovery is `ssthresh/2`, and a segment is added or taken in two round trips, not in one.
 
+mod module;
 #[cfg(test)]
 mod tests;
 
 use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal, Window,
-    build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
+    Signal, Window, build,
 };
+use module::Module;
 
 /// What the registry says of it.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -63,7 +66,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Reno",
     implemented_in: "Linux (vegas), FreeBSD (cc_vegas), ns-2, ns-3",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: VegasParameters::PARAMETERS,
     build: build::<Vegas>,
 };
@@ -104,19 +107,24 @@ pub struct Vegas {
     rounds: DelayRounds,
     /// Slow start doubles the window in this round trip.
     doubling: bool,
+    /// Of Linux 2.6's arithmetic.
+    module: Module,
 }
 
 impl Configurable for Vegas {
     type Parameters = VegasParameters;
 
     fn new(parameters: VegasParameters) -> Self {
-        Vegas { parameters, rounds: DelayRounds::default(), doubling: true }
+        Vegas { parameters, rounds: DelayRounds::default(), doubling: true, module: Module::default() }
     }
 }
 
 impl CongestionControl for Vegas {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if self.is_module(window) {
+            return self.module.on_ack(window, ack, &self.parameters);
+        }
         let ended = self.rounds.on_ack(ack);
         if !ack.may_grow() {
             return;
@@ -140,10 +148,19 @@ impl CongestionControl for Vegas {
 
     fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
         self.rounds.restart();
+        self.module.begin_round();
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { covered_rtt: true, ..Needs::default() }
     }
 }
 
 impl Vegas {
+    fn is_module(&self, window: &Window) -> bool {
+        window.arithmetic() == Arithmetic::Linux26 && self.parameters.slow_start == VegasSlowStart::Linux
+    }
+
     /// Measure an ACK; answers what delay a round trip met that is over with it.
     #[inline]
     pub(crate) fn measure(&mut self, ack: &Ack) -> Option<RoundDelay> {

@@ -20,10 +20,10 @@
 //! - Three samples are needed before N means anything (Linux); until then, and after each recovery, it is Reno.
 //! - "Every second round trip" is half a segment a round trip here, in whole arithmetics a segment for `2 W`
 //!   acknowledged ones.
-//! - In today's Linux's arithmetic N is reckoned in halves of a segment from whole microseconds, and is renewed by ACKs
+//! - In Linux's arithmetics N is reckoned in halves of a segment from whole microseconds, and is renewed by ACKs
 //!   that let the window grow; a loss looks at the last one. With N at beta or over it, the count of a window is
-//!   forgotten each time and every second count is a step: what was counted in an uncongested part of a round trip
-//!   is lost.
+//!   forgotten each time and every second count is a step, the first being one: what was counted in an uncongested part of a round trip
+//!   is lost. In Linux 2.6's an ACK without a sample counts as one of 2^31 microseconds.
 //! - A timeout sets ssthresh as a loss does (Linux).
 //! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
 
@@ -32,8 +32,8 @@ mod tests;
 
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal,
-    State, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
+    Signal, State, Window, build,
 };
 
 /// What the registry says of it.
@@ -52,7 +52,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Reno, Vegas",
     implemented_in: "Linux (veno), ns-2, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: VenoParameters::PARAMETERS,
     build: build::<Veno>,
 };
@@ -68,6 +68,8 @@ parameters! {
 }
 
 const MIN_SAMPLES: u32 = 3;
+/// The least of no samples, microseconds.
+const NO_SAMPLE: u64 = 0x7fff_ffff;
 
 /// TCP Veno.
 #[derive(Clone, Debug)]
@@ -76,7 +78,7 @@ pub struct Veno {
     base: Nanos,
     rtt: Nanos,
     samples: u32,
-    /// Of today's Linux's arithmetic: twice N, and that the next count of a window is a step.
+    /// Of Linux's arithmetics: twice N, and that the next count of a window is a step.
     halves: u64,
     steps_next: bool,
 }
@@ -85,7 +87,7 @@ impl Configurable for Veno {
     type Parameters = VenoParameters;
 
     fn new(parameters: VenoParameters) -> Self {
-        Veno { parameters, base: Nanos::MAX, rtt: Nanos::ZERO, samples: 0, halves: 0, steps_next: false }
+        Veno { parameters, base: Nanos::MAX, rtt: Nanos::ZERO, samples: 0, halves: 0, steps_next: true }
     }
 }
 
@@ -100,7 +102,7 @@ impl CongestionControl for Veno {
         if !ack.may_grow() {
             return;
         }
-        if window.arithmetic() == Arithmetic::Linux {
+        if window.arithmetic() != Arithmetic::Real {
             return self.grow_as_linux(window, ack);
         }
         let mut acked = ack.acked;
@@ -119,7 +121,7 @@ impl CongestionControl for Veno {
         if congestion.is_repeated_timeout() {
             return;
         }
-        if window.arithmetic() == Arithmetic::Linux {
+        if window.arithmetic() != Arithmetic::Real {
             let of_the_link = (self.halves as f64) < 2.0 * self.parameters.beta;
             return window.reduce_to(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
         }
@@ -129,20 +131,26 @@ impl CongestionControl for Veno {
     }
 
     fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
-        if window.arithmetic() != Arithmetic::Linux {
+        if window.arithmetic() == Arithmetic::Real {
             self.samples = 0;
         }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { covered_rtt: true, ..Needs::default() }
     }
 }
 
 impl Veno {
-    /// Slow start and congestion avoidance in today's Linux's integers.
+    /// Slow start and congestion avoidance in Linux's integers.
     fn grow_as_linux(&mut self, window: &mut Window, ack: &Ack) {
         if ack.state != State::Open || self.samples < MIN_SAMPLES {
             return reno::increase(window, ack);
         }
-        let (base, rtt, cwnd) = (microseconds(self.base), microseconds(self.rtt), window.cwnd as u64);
-        self.halves = 2 * cwnd - 2 * cwnd * base / rtt;
+        let unknown = ack.rtt.is_none() && window.arithmetic() == Arithmetic::Linux26;
+        let rtt = if unknown { NO_SAMPLE } else { microseconds(self.rtt) };
+        let (base, cwnd) = (microseconds(self.base), window.cwnd as u64);
+        self.halves = (2 * cwnd).saturating_sub(2 * cwnd * base / rtt);
         let mut acked = ack.acked;
         if window.in_slow_start() {
             acked = window.slow_start(acked);

@@ -44,8 +44,8 @@ mod tests;
 use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal,
-    Window, build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
+    Signal, Window, build,
 };
 
 /// What the registry says of it.
@@ -64,7 +64,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Scalable TCP, Reno, Vegas",
     implemented_in: "Linux (yeah), ns-2, ns-3",
     reconstruction: false,
-    version: 3,
+    version: 4,
     parameters: YeahParameters::PARAMETERS,
     build: build::<Yeah>,
 };
@@ -127,11 +127,7 @@ impl Configurable for Yeah {
 impl CongestionControl for Yeah {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let ended = if window.arithmetic() == Arithmetic::Linux26 {
-            self.rounds.on_ack_as_last(ack)
-        } else {
-            self.rounds.on_ack(ack)
-        };
+        let ended = self.rounds.on_ack_as_module(window, ack);
         if !ack.may_grow() {
             return;
         }
@@ -154,7 +150,7 @@ impl CongestionControl for Yeah {
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
-        self.rounds.restart();
+        self.rounds.on_congestion(window);
         if congestion.is_repeated_timeout() {
             return;
         }
@@ -171,6 +167,10 @@ impl CongestionControl for Yeah {
 
     fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
         self.rounds.restart();
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { covered_rtt: true, ..Needs::default() }
     }
 }
 

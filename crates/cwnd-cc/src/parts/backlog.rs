@@ -13,8 +13,8 @@
 //! round trip ([`RoundDelay`]), which does not mistake a delayed ACK for a queue, some the latest or a smoothed
 //! one.
 
-use super::round::RoundRtt;
-use crate::{Ack, Nanos};
+use super::round::{RoundRtt, SentRound};
+use crate::{Ack, Arithmetic, Nanos, Window};
 
 /// `1 - baseRTT/RTT`: the share of the window that stands in queues. Nothing where nothing is known.
 #[inline]
@@ -69,11 +69,13 @@ impl RoundDelay {
 pub struct DelayRounds {
     base: Nanos,
     round: RoundRtt,
+    /// Round trips as Linux 2.6's modules follow them.
+    module: SentRound,
 }
 
 impl Default for DelayRounds {
     fn default() -> Self {
-        DelayRounds { base: Nanos::MAX, round: RoundRtt::EMPTY }
+        DelayRounds { base: Nanos::MAX, round: RoundRtt::EMPTY, module: SentRound::default() }
     }
 }
 
@@ -82,21 +84,32 @@ impl DelayRounds {
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) -> Option<RoundDelay> {
         let ended = if ack.round_start { self.end_round() } else { None };
-        if let Some(rtt) = ack.rtt {
-            self.base = self.base.min(rtt);
-            self.round.add(rtt);
-        }
+        self.measure(ack);
         ended
     }
 
-    /// The same as Linux 2.6's modules do it: the sample of the ACK that begins a round trip is the last of the one before.
+    /// The same for a module that is one of Linux 2.6's in that arithmetic: the sample of the ACK that ends a round trip is
+    /// its last, and it ends where the window may grow, with the first ACK beyond what had been sent when it began.
     #[inline]
-    pub fn on_ack_as_last(&mut self, ack: &Ack) -> Option<RoundDelay> {
+    pub fn on_ack_as_module(&mut self, window: &Window, ack: &Ack) -> Option<RoundDelay> {
+        if window.arithmetic() != Arithmetic::Linux26 {
+            return self.on_ack(ack);
+        }
+        self.module.on_ack(ack);
+        self.measure(ack);
+        if !ack.may_grow() || !self.module.is_over() {
+            return None;
+        }
+        self.module.restart();
+        self.end_round()
+    }
+
+    #[inline]
+    fn measure(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.base = self.base.min(rtt);
             self.round.add(rtt);
         }
-        if ack.round_start { self.end_round() } else { None }
     }
 
     /// The least sample so far; [`Nanos::MAX`] before the first.
@@ -104,9 +117,18 @@ impl DelayRounds {
         self.base
     }
 
-    /// Forget what of the round trip was measured: a recovery begins or is over.
+    /// A congestion episode begins: what of the round trip was measured is forgotten. Linux 2.6's modules do so at the end
+    /// of the recovery alone, and not at all after a timeout.
+    pub fn on_congestion(&mut self, window: &Window) {
+        if window.arithmetic() != Arithmetic::Linux26 {
+            self.restart();
+        }
+    }
+
+    /// Forget what of the round trip was measured, and begin another: a recovery begins or is over.
     pub fn restart(&mut self) {
         self.round = RoundRtt::EMPTY;
+        self.module.restart();
     }
 
     fn end_round(&mut self) -> Option<RoundDelay> {
@@ -118,7 +140,8 @@ impl DelayRounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ack, ack_rtt, assert_near};
+    use crate::State;
+    use crate::testing::{ack, ack_rtt, assert_near, window};
 
     const BASE: Nanos = Nanos::from_millis(100);
 
@@ -141,16 +164,36 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_that_begins_a_round_trip_may_end_the_one_before() {
+    fn a_module_follows_round_trips_itself() {
+        let module = window(10.0, Arithmetic::Linux26);
         let mut rounds = DelayRounds::default();
-        rounds.on_ack_as_last(&ack_rtt(0, 120));
-        let delay = rounds.on_ack_as_last(&Ack { round_start: true, ..ack_rtt(1, 110) }).unwrap();
-        assert_eq!(
-            delay,
-            RoundDelay { base: Nanos::from_millis(110), rtt: Nanos::from_millis(110), samples: 2 }
-        );
-        let delay = rounds.on_ack_as_last(&Ack { round_start: true, ..ack_rtt(2, 130) }).unwrap();
-        assert_eq!((delay.rtt, delay.samples), (Nanos::from_millis(130), 1));
+        let ack = |rounds: &mut DelayRounds, rtt, sent, state| {
+            // The connection's own round trips do not matter.
+            let ack = Ack { sent, state, round_start: sent == 2, ..ack_rtt(0, rtt) };
+            rounds.on_ack_as_module(&module, &ack).map(|delay| (delay.rtt, delay.samples))
+        };
+        let ms = Nanos::from_millis;
+        // Two are sent at the first ACK; the third ACK ends the round trip, and its sample is the last of it.
+        assert_eq!(ack(&mut rounds, 120, 2, State::Open), None);
+        assert_eq!(ack(&mut rounds, 125, 3, State::Open), None);
+        assert_eq!(ack(&mut rounds, 110, 4, State::Open), Some((ms(110), 3)));
+        // Four are sent. In a recovery none ends, and with it another begins: six are sent at its end, of which the fifth
+        // and sixth come now, and the seventh ends it.
+        assert_eq!(ack(&mut rounds, 130, 5, State::Open), None);
+        rounds.on_congestion(&module);
+        assert_eq!(ack(&mut rounds, 150, 6, State::Recovery), None);
+        rounds.restart();
+        assert_eq!(ack(&mut rounds, 140, 7, State::Open), None);
+        assert_eq!(ack(&mut rounds, 145, 8, State::Open), Some((ms(140), 2)));
+        // Elsewhere an ACK that begins a round trip ends the one before without its sample.
+        let real = window(10.0, Arithmetic::Real);
+        let mut rounds = DelayRounds::default();
+        rounds.on_ack_as_module(&real, &ack_rtt(0, 120));
+        let begins = Ack { round_start: true, ..ack_rtt(1, 110) };
+        let delay = rounds.on_ack_as_module(&real, &begins).unwrap();
+        assert_eq!((delay.rtt, delay.samples), (ms(120), 1));
+        rounds.on_congestion(&real);
+        assert_eq!(rounds.on_ack_as_module(&real, &begins), None);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub const LOW_WINDOW: f64 = 38.0;
 /// The window that the function is made for.
 pub const HIGH_WINDOW: f64 = 83_000.0;
 const HIGH_DECREASE: f64 = 0.1;
+/// b at windows up to [`LOW_WINDOW`].
+const FIRST_DECREASE: f64 = 0.5;
 
 /// RFC 3649, appendix B: where a(w) is 1, 2, 3, …
 #[rustfmt::skip]
@@ -75,11 +77,14 @@ impl HighSpeedResponse {
         };
     }
 
-    /// b(w): the share of the window that a loss costs.
+    /// b(w): the share of the window that a loss costs. The modules of Linux look their row of the table up where they
+    /// grow, so that in integers it is of the window that [`HighSpeedResponse::increase`] was asked for last, and before
+    /// that the first row's, a half.
     pub fn decrease(&self, window: &Window) -> f64 {
         match window.arithmetic() {
             Arithmetic::Real => decrease(window.cwnd),
-            _ => libm::floor(256.0 * unbounded_decrease(ROWS[row(window.cwnd)])) / 256.0,
+            _ if self.at.is_infinite() => FIRST_DECREASE,
+            _ => libm::floor(256.0 * unbounded_decrease(ROWS[row(self.at)])) / 256.0,
         }
     }
 }

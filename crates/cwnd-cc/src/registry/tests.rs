@@ -61,6 +61,10 @@ fn each_asks_for_what_its_source_needs() {
             "cltcp" => Needs { marks_only: true, ..exact },
             "hybla" | "new-vegas-reconstruction" => paced,
             "copa" => own_way,
+            // What ns-2.35 has as modules that measure delays.
+            "illinois" | "vegas" | "veno" | "yeah" | "compound-ns2" => {
+                Needs { covered_rtt: true, ..Needs::default() }
+            }
             "bbr" => Needs { rate_samples: true, ..own_way },
             "bbr3" => Needs { rate_samples: true, lost_packets: true, ..own_way },
             _ => Needs::default(),

@@ -182,6 +182,7 @@ impl Flow {
             round_start: round,
             round: self.acks,
             delivered: self.delivered,
+            sent: self.delivered + u64::from(self.in_flight),
             rate,
         };
         self.algorithm.on_ack(&mut self.window, &ack);

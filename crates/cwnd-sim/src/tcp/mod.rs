@@ -13,6 +13,7 @@ mod receiver;
 mod recovery;
 mod rtt;
 mod scoreboard;
+mod send_times;
 mod sender;
 mod transmit;
 

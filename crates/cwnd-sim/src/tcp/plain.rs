@@ -173,6 +173,7 @@ impl Sender {
         ack.in_flight = prior_in_flight - acked;
         ack.prior_in_flight = prior_in_flight;
         ack.delivered += u64::from(acked);
+        ack.sent = self.next;
         self.algorithm.on_ack(&mut self.window, &self.ack);
         if self.window.cwnd != self.seen_cwnd {
             self.add_to_integral(now, self.seen_cwnd);

@@ -60,6 +60,7 @@ impl Sender {
         let advanced = cumulative.saturating_sub(self.una) as u32;
         let mut delivered = 0;
         let mut rtt = None;
+        let copies = self.board.retransmitted;
         if advanced > 0 {
             delivered += self.acknowledge(now, cumulative);
             if self.config.timestamps {
@@ -67,6 +68,7 @@ impl Sender {
             }
         }
         let sacked = blocks.map_or(0, |blocks| self.take_blocks(now, blocks));
+        let covers_copy = self.board.retransmitted < copies;
         delivered += sacked;
         let duplicate = advanced == 0 && self.next > self.una && cumulative == self.una;
         if duplicate {
@@ -81,6 +83,7 @@ impl Sender {
             rtt = self.records.as_ref().and_then(|records| records.round_trip(now));
         }
         let ns2 = self.config.recovery == Recovery::Ns2;
+        let told_rtt = if self.measures_as_ns2() { self.ns2_sample(now, rtt, covers_copy) } else { rtt };
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
             // RFC 6298 section 5: the doubled timeout stands until there is a sample.
@@ -107,7 +110,8 @@ impl Sender {
             // The algorithm hears of an ACK in the state that it found, so that the one that ends a recovery does
             // not yet let the window grow.
             if tells {
-                self.tell_algorithm(now, delivered, advanced, self.newly_lost, marked, rtt, prior_in_flight);
+                let lost = self.newly_lost;
+                self.tell_algorithm(now, delivered, advanced, lost, marked, told_rtt, prior_in_flight);
             }
             self.change_state(now, advanced, marked > 0)
         } else {
@@ -128,6 +132,22 @@ impl Sender {
                 self.limited_transmits += (self.next - before) as u32;
             }
         }
+    }
+
+    /// Whether the algorithm hears of round-trip times as ns-2.35's TCP-Linux tells its modules.
+    pub(super) fn measures_as_ns2(&self) -> bool {
+        let config = &self.config;
+        self.needs.covered_rtt && config.recovery == Recovery::Ns2 && config.sack && config.timestamps
+    }
+
+    /// What ns-2.35 tells of an ACK whose echo says `echo`: nothing, where it covers a copy of a segment that is known to
+    /// have been sent twice, and else the time since the last segment that it covers was last sent. A recovery forgets at
+    /// its end which were sent twice.
+    fn ns2_sample(&mut self, now: u64, echo: Option<u64>, covers_copy: bool) -> Option<u64> {
+        let last = self.una.checked_sub(1).and_then(|last| self.send_times.of(last));
+        self.send_times.forget_below(self.una);
+        self.plain = self.simple && self.send_times.is_empty();
+        echo.filter(|_| !covers_copy).map(|echo| last.map_or(echo, |sent| now - sent))
     }
 
     /// `una` moves to `to`. Returns how many segments this delivers that were not known to be.

@@ -9,6 +9,7 @@ use super::rate::RateEstimator;
 use super::recovery::Prr;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::send_times::SendTimes;
 use super::{Application, NEVER, expand};
 use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
 use cwnd_cc::{Ack, CongestionControl, EcnMode, FlowHints, Init, Nanos, Needs, State, Window, WindowConfig};
@@ -138,7 +139,7 @@ pub struct Sender {
     limited_before: bool,
     /// Packets leave by a timer: they are paced, or take time to send.
     pub(super) gated: bool,
-    /// Packets need neither records nor flags.
+    /// Packets need neither records nor flags, and no send time is kept.
     pub(super) plain: bool,
     /// It matters when a packet was sent last: there may be pauses.
     pub(super) noted: bool,
@@ -161,6 +162,10 @@ pub struct Sender {
     pub(super) recover: u64,
     pub(super) prr: Prr,
     pub(super) copies: Copies,
+    /// Of ns-2's modules: when the segments were sent that left in a recovery.
+    pub(super) send_times: SendTimes,
+    /// Packets need neither records nor flags.
+    pub(super) simple: bool,
     pub(super) send_cwr: bool,
     /// ns-2's rate halving: so many may be in flight though the window is less; zero outside recovery.
     pub(super) hold: u32,
@@ -213,6 +218,7 @@ impl Sender {
         // It validates the window in its own way.
         config.validate_cwnd &= !linux;
         let tracked = needs.rate_samples || needs.lost_packets || (!config.timestamps && !linux);
+        let simple = !linux && !tracked && config.ecn == EcnMode::Off;
         let mut sender = Sender {
             una: 0,
             next: 0,
@@ -239,7 +245,7 @@ impl Sender {
             peak: 0,
             peak_before: 0,
             gated: needs.pacing || config.send_overhead > 0,
-            plain: !linux && !tracked && config.ecn == EcnMode::Off,
+            plain: simple,
             // A pause may come from outside as well, and is measured where windows shrink by it.
             noted: config.application.is_some() || config.restart_after_idle,
             phase: Phase::Waiting,
@@ -248,6 +254,8 @@ impl Sender {
             dup_acks: 0,
             prr: Prr::default(),
             copies: Copies::default(),
+            send_times: SendTimes::default(),
+            simple,
             send_cwr: false,
             hold: 0,
             limited_transmits: 0,
@@ -455,6 +463,7 @@ impl Sender {
         ack.app_limited = self.next >= self.data_end;
         ack.round = self.round;
         ack.delivered = self.counts.delivered;
+        ack.sent = self.next;
         self.algorithm.on_ack(&mut self.window, &self.ack);
     }
 

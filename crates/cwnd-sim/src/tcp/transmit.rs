@@ -208,6 +208,7 @@ impl Sender {
         out.emit(now, self.packet(now, segment, flags));
         if self.state != State::Open {
             self.prr.out += 1;
+            self.note_send_time(segment, now);
         }
         true
     }
@@ -225,8 +226,16 @@ impl Sender {
         if self.config.detect_lost_retransmissions {
             self.copies.push(segment, self.next);
         }
+        self.note_send_time(segment, now);
         let flags = if self.plain { 0 } else { self.prepare(now, segment, in_flight, true) };
         out.emit(now, self.packet(now, segment, flags));
+    }
+
+    fn note_send_time(&mut self, segment: u64, now: u64) {
+        if self.measures_as_ns2() {
+            self.send_times.note(segment, now);
+            self.plain = false;
+        }
     }
 
     /// Keep a record of the segment, and find its ECN flags.

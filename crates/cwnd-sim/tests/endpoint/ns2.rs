@@ -3,7 +3,7 @@
 
 use crate::bench::{Bench, FULL, MS, sender_config, window};
 use crate::fake::Fake;
-use cwnd_cc::State;
+use cwnd_cc::{Nanos, Needs, State};
 use cwnd_scenario::Recovery;
 use cwnd_sim::tcp::SenderConfig;
 
@@ -132,6 +132,38 @@ fn the_algorithm_hears_of_an_ack_in_the_state_that_it_found() {
     bench.ack(201 * MS, 14);
     let states: Vec<State> = bench.notes().acks.iter().rev().take(2).map(|ack| ack.state).collect();
     assert_eq!(states, [State::Open, State::Recovery]);
+}
+
+#[test]
+fn round_trips_are_of_when_the_last_covered_segment_was_last_sent() {
+    // Window 20. 0 is lost, its first copy as well, which the SACK of 23 tells: 0 and 32 go, and 10 are in flight. 24 is lost,
+    // too: the SACK of 28, four above, tells so, and with 8 in flight 24 and a new one go.
+    let module = Fake { needs: Needs { covered_rtt: true, ..Needs::default() }, ..Fake::fixed() };
+    let mut bench = Bench::started(config(20.0), module);
+    one_loss(&mut bench, 22);
+    assert_eq!(bench.sack(200 * MS, 0, &[(1, 24)]), [0, 32]);
+    let mut beyond = |to: u32| bench.sack((175 + u64::from(to)) * MS, 0, &[(25, to), (1, 24)]);
+    assert_eq!([26, 27, 28, 29, 30].map(&mut beyond), [vec![33], vec![34], vec![35], vec![24, 36], vec![37]]);
+    // The second copy of 0 is acknowledged with all up to 23: no sample, for 0 was sent twice. What lay beyond is forgotten.
+    bench.sack(300 * MS, 24, &[(25, 30)]);
+    let told = |bench: &Bench| bench.notes().acks.last().unwrap().rtt;
+    assert_eq!((bench.sender.state(), told(&bench)), (State::Open, None));
+    // The copy of 24 fills the hole up to 29. It echoes 100 ms, and 29 went with the SACK of 18, at 119 ms; 30 with that of 20.
+    bench.ack(310 * MS, 30);
+    assert_eq!(told(&bench), Some(Nanos(191 * MS)));
+    bench.ack(320 * MS, 31);
+    assert_eq!(told(&bench), Some(Nanos(199 * MS)));
+    // Where there was no recovery the echo is all that is asked for.
+    let sent_last = bench.ack(330 * MS, 38);
+    assert!(!sent_last.is_empty());
+    bench.rtt = 77 * MS;
+    bench.ack(420 * MS, sent_last[0] + 1);
+    assert_eq!(told(&bench), Some(Nanos(77 * MS)));
+    // An algorithm that is none of ns-2's modules hears what is echoed, always.
+    let mut bench = Bench::started(config(20.0), Fake::fixed());
+    one_loss(&mut bench, 22);
+    bench.ack(200 * MS, 23);
+    assert_eq!(told(&bench), Some(Nanos(100 * MS)));
 }
 
 #[test]

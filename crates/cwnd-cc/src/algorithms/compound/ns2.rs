@@ -26,15 +26,18 @@
 //!   (10,526 segments at 204 ms), diff comes out near 2 window and the delay window collapses; 64 bits in a
 //!   64-bit build, where nothing wraps. A 64-bit ns-2.35 reaches 25,000 segments at 204 ms, as the
 //!   Elastic-TCP paper's figure shows, so the default is without; `overflow_32bit` is the other build.
+//! - *Roots* are by Newton's iteration in integers, x = (3 x + a/x^3)/4 from a power of two up to where it moves by one at
+//!   most, so that they may be one too large; divisors over 32 bits lose what is below.
 //! - The round trips' arithmetic is in integers whatever the window's own arithmetic is; the growth of the
 //!   loss window follows the latter.
 
 #[cfg(test)]
 mod tests;
 
+use crate::parts::round::SentRound;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal,
-    State, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
+    Signal, State, Window, build,
 };
 
 /// What the registry says of it.
@@ -51,7 +54,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Compound TCP",
     implemented_in: "ns-2.35",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: CompoundNs2Parameters::PARAMETERS,
     build: build::<CompoundNs2>,
 };
@@ -76,26 +79,16 @@ pub struct CompoundNs2 {
     loss_window: f64,
     /// dwnd.
     delay_window: f64,
-    /// Segments cumulatively acknowledged since the start.
-    acknowledged: u64,
-    /// Last segment sent when the round trip before this one began (`beg_snd_una`).
+    /// Its end is what had been sent when it began (`beg_snd_nxt`).
+    round: SentRound,
+    /// The same of the round trip before (`beg_snd_una`).
     round_base: u64,
-    /// Last segment sent when this round trip began (`beg_snd_nxt`).
-    round_end: u64,
     /// Microseconds plus one.
     base_rtt: u64,
     round_rtt: u64,
     samples: u32,
-    phase: Phase,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
-    /// No ACK came yet.
-    Start,
-    Open,
-    /// A recovery is under way.
-    Alert,
+    /// An ACK has come.
+    started: bool,
 }
 
 impl Configurable for CompoundNs2 {
@@ -106,13 +99,12 @@ impl Configurable for CompoundNs2 {
             parameters,
             loss_window: 0.0,
             delay_window: 0.0,
-            acknowledged: 0,
+            round: SentRound::default(),
             round_base: 0,
-            round_end: 0,
             base_rtt: u64::MAX,
             round_rtt: u64::MAX,
             samples: 0,
-            phase: Phase::Start,
+            started: false,
         }
     }
 }
@@ -120,20 +112,14 @@ impl Configurable for CompoundNs2 {
 impl CongestionControl for CompoundNs2 {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        self.acknowledged += u64::from(ack.cumulative);
-        if self.phase == Phase::Start {
-            self.restart(window, ack);
+        self.round.on_ack(ack);
+        if !self.started {
+            self.restart(window);
         } else if let Some(rtt) = ack.rtt {
             let rtt = (rtt.0.saturating_add(500)) / 1000 + 1;
             self.base_rtt = self.base_rtt.min(rtt);
             self.round_rtt = self.round_rtt.min(rtt);
             self.samples = self.samples.saturating_add(1);
-        }
-        if self.phase == Phase::Alert && matches!(ack.state, State::Open | State::Disorder) {
-            // The ACK that ends a recovery begins a round trip and does not grow the window.
-            self.begin_round(ack);
-            self.phase = Phase::Open;
-            return;
         }
         if ack.cumulative == 0 || matches!(ack.state, State::Cwr | State::Recovery) {
             return;
@@ -143,19 +129,22 @@ impl CongestionControl for CompoundNs2 {
             return;
         }
         self.grow_loss_window(window, ack.acked);
-        if self.acknowledged > self.round_end {
-            self.end_round(ack);
+        if self.round.is_over() {
+            self.end_round();
         }
         window.set_cwnd(self.loss_window + self.delay_window);
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
-        self.phase = Phase::Alert;
         if congestion.is_repeated_timeout() {
             return;
         }
         window.reduce_to(window.cwnd / 2.0);
         window.recovery_cwnd = Some(window.whole(window.ssthresh / 2.0).max(1.0));
+    }
+
+    fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
+        self.begin_round();
     }
 
     fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
@@ -164,23 +153,27 @@ impl CongestionControl for CompoundNs2 {
     }
 
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Nanos, _idle: Nanos) {
-        self.phase = Phase::Start;
+        self.started = false;
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { covered_rtt: true, ..Needs::default() }
     }
 }
 
 impl CompoundNs2 {
     /// The module's initialisation, at the first ACK: the sample of that ACK is forgotten.
-    fn restart(&mut self, window: &Window, ack: &Ack) {
+    fn restart(&mut self, window: &Window) {
         self.base_rtt = u64::MAX;
         self.loss_window = window.cwnd;
         self.delay_window = 0.0;
-        self.begin_round(ack);
-        self.phase = Phase::Open;
+        self.begin_round();
+        self.started = true;
     }
 
     /// A round trip begins with what is sent from here on.
-    fn begin_round(&mut self, ack: &Ack) {
-        self.round_end = self.acknowledged + u64::from(ack.in_flight);
+    fn begin_round(&mut self) {
+        self.round.restart();
         self.round_rtt = u64::MAX;
         self.samples = 0;
     }
@@ -218,11 +211,11 @@ impl CompoundNs2 {
         self.loss_window += window.cwnd - before;
     }
 
-    fn end_round(&mut self, ack: &Ack) {
-        let sent = self.round_end - self.round_base;
-        self.round_base = self.round_end;
+    fn end_round(&mut self) {
+        let sent = self.round.end - self.round_base;
+        self.round_base = self.round.end;
         let (rtt, samples) = (self.round_rtt, self.samples);
-        self.begin_round(ack);
+        self.begin_round();
         if samples < MIN_SAMPLES {
             return;
         }
@@ -234,12 +227,23 @@ impl CompoundNs2 {
         let diff = (2 * sent).saturating_sub(product / rtt) as f64;
         let dwnd = self.delay_window;
         self.delay_window = if diff < 2.0 * self.parameters.gamma {
-            // sent^0.75 by two exact roots; both are rounded as in the module's integers.
-            let sent = sent as f64;
-            let growth = libm::floor(libm::sqrt(sent * libm::sqrt(sent)) / 8.0);
-            dwnd + (growth - 1.0).max(0.0)
+            dwnd + (fourth_root(sent.saturating_pow(3)) / 8).saturating_sub(1) as f64
         } else {
             libm::floor((dwnd - diff / 2.0).max(0.0))
         };
+    }
+}
+
+/// The fourth root of `a` as the module's integers have it.
+fn fourth_root(a: u64) -> u64 {
+    let mut root = 1u64 << ((u64::BITS - a.leading_zeros()) / 4);
+    loop {
+        let cube = root * root * root;
+        let dropped = (u64::BITS - cube.leading_zeros()).saturating_sub(32);
+        let next = (3 * root + (a >> dropped) / (cube >> dropped)) / 4;
+        if root.abs_diff(next) <= 1 {
+            return next;
+        }
+        root = next;
     }
 }

@@ -83,3 +83,14 @@ fn limited_slow_start_can_be_chosen() {
         assert_eq!(window.cwnd, 400.0 + growth);
     }
 }
+
+#[test]
+fn the_modules_give_up_by_the_row_in_which_they_last_grew() {
+    // 118 segments are in row 2, 112/256, and grow by two for each window. 119 are in row 3, 104/256, but no ACK has looked
+    // that up: a loss costs 119 112/256 = 52.06, and not 48.3.
+    let mut highspeed = highspeed();
+    let mut window = window(118.0, Arithmetic::Linux);
+    assert_eq!(acks_for_a_segment(&mut highspeed, &mut window, &ack(0)), 59);
+    lose(&mut highspeed, &mut window, 0);
+    assert_eq!(window.cwnd, 67.0);
+}

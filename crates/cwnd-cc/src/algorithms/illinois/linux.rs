@@ -6,7 +6,8 @@
 //! ACK in which the window may grow, which also says when the next round trip ends.
 
 use super::IllinoisParameters;
-use crate::{Ack, Arithmetic, Nanos, State, Window};
+use crate::parts::round::SentRound;
+use crate::{Ack, Arithmetic, Nanos, Window};
 
 const ALPHA: f64 = 128.0;
 const BETA: f64 = 64.0;
@@ -23,10 +24,7 @@ pub struct Whole {
     samples: u64,
     above: bool,
     low_rounds: u32,
-    /// Segments acknowledged so far, sent so far as far as ACKs show, and sent when this round trip began.
-    acknowledged: u64,
-    sent: u64,
-    round_end: u64,
+    round: SentRound,
     counted: u64,
 }
 
@@ -41,20 +39,22 @@ impl Whole {
             samples: 0,
             above: false,
             low_rounds: 0,
-            acknowledged: 0,
-            sent: 0,
-            round_end: 0,
+            round: SentRound::default(),
             counted: 0,
         }
     }
 
+    /// The increase for a round trip, 128ths of a segment.
+    #[cfg(test)]
+    pub fn alpha(&self) -> u64 {
+        self.alpha
+    }
+
     /// An ACK.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &IllinoisParameters) {
-        self.acknowledged += u64::from(ack.cumulative);
-        self.sent = self.sent.max(self.acknowledged.max(ack.delivered) + u64::from(ack.in_flight));
-        // Linux 2.6 and ns-2 measure by what the cumulative acknowledgement covers outside of recovery, and nothing else.
-        let measures =
-            window.arithmetic() == Arithmetic::Linux || ack.cumulative > 0 && ack.state != State::Recovery;
+        self.round.on_ack(ack);
+        // Linux 2.6 and ns-2 measure by what the cumulative acknowledgement covers, and nothing else.
+        let measures = window.arithmetic() == Arithmetic::Linux || ack.cumulative > 0;
         if let Some(Nanos(rtt)) = ack.rtt.filter(|_| measures) {
             let rtt = rtt / 1000;
             self.base = self.base.min(rtt);
@@ -66,9 +66,8 @@ impl Whole {
         if !unlimited.may_grow() {
             return;
         }
-        if self.acknowledged > self.round_end {
+        if self.round.is_over() {
             self.end_round(window.cwnd, parameters);
-            self.round_end = self.sent;
         }
         if !ack.may_grow() {
             return;
@@ -102,7 +101,7 @@ impl Whole {
         self.low_rounds = 0;
         self.sum = 0;
         self.samples = 0;
-        self.round_end = self.sent;
+        self.round.restart();
     }
 
     fn end_round(&mut self, cwnd: f64, parameters: &IllinoisParameters) {
@@ -116,6 +115,7 @@ impl Whole {
         }
         self.sum = 0;
         self.samples = 0;
+        self.round.restart();
     }
 
     fn alpha_at(&mut self, delay: u64, greatest: u64, parameters: &IllinoisParameters) -> u64 {

@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::{
     ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with,
 };
-use crate::{Arithmetic, Nanos, State};
+use crate::{Arithmetic, Nanos};
 
 fn illinois() -> Illinois {
     Illinois::new(IllinoisParameters::default())
@@ -100,17 +100,20 @@ fn without_a_queue_ever_it_is_at_its_fastest() {
 }
 
 #[test]
-fn ns_2_measures_outside_of_recovery() {
+fn ns_2_measures_what_is_acknowledged() {
     for (keep_beta, left) in [(false, 68.0), (true, 32.0)] {
         let mut illinois = Illinois::new(IllinoisParameters { keep_beta, ..IllinoisParameters::default() });
         let mut window = window(100.0, Arithmetic::Linux26);
-        // The first ACK ends a round trip, and the next ends behind two more segments. The second comes in recovery.
-        illinois.on_ack(&mut window, &Ack { in_flight: 2, ..ack_rtt(0, 100) });
-        illinois.on_ack(&mut window, &Ack { state: State::Recovery, ..ack_rtt(0, 1000) });
-        illinois.on_ack(&mut window, &ack_rtt(0, 200));
-        illinois.on_ack(&mut window, &ack_rtt(0, 100));
-        // Mean 150 and greatest 200, as below: 74 128ths, and three of 173 segments were counted.
-        assert_eq!(acks_for_a_segment(&mut illinois, &mut window, &ack(0)), 170);
+        // Three were sent before the first ACK, so that the fourth ends the round trip. A SACK measures nothing.
+        illinois.on_ack(&mut window, &Ack { sent: 3, ..ack_rtt(0, 100) });
+        illinois.on_ack(&mut window, &Ack { sent: 4, cumulative: 0, ..ack_rtt(0, 1000) });
+        illinois.on_ack(&mut window, &Ack { sent: 5, ..ack_rtt(0, 200) });
+        illinois.on_ack(&mut window, &Ack { sent: 6, ..ack_rtt(0, 150) });
+        assert_eq!(illinois.whole.alpha(), 1280);
+        illinois.on_ack(&mut window, &Ack { sent: 7, ..ack_rtt(0, 150) });
+        // Mean 150 and greatest 200, as below: 74 128ths, and four of 173 segments were counted.
+        assert_eq!(illinois.whole.alpha(), 74);
+        assert_eq!(acks_for_a_segment(&mut illinois, &mut window, &ack(0)), 169);
         window.set_cwnd(100.0);
         lose(&mut illinois, &mut window, 0);
         assert_eq!(window.cwnd, left);

@@ -34,9 +34,23 @@ fn growth_is_renos_until_three_segments_are_queued() {
 
 #[test]
 fn whole_windows_take_a_step_in_every_second_round_trip() {
-    assert_eq!(acks_for_a_segment(&mut measured(200), &mut window(10.0, Arithmetic::Linux26), &ack(0)), 21);
-    // Today's Linux forgets the count of ten that the eleventh ACK finds, and the same again is a step.
-    assert_eq!(acks_for_a_segment(&mut measured(200), &mut window(10.0, Arithmetic::Linux), &ack(0)), 22);
+    // Linux: the eleventh ACK finds a count of ten and makes a step. At 11 the twelfth more forgets the count, and the same
+    // again is the next step.
+    for arithmetic in [Arithmetic::Linux, Arithmetic::Linux26] {
+        let (mut veno, mut window) = (measured(200), window(10.0, arithmetic));
+        let queued = ack_rtt(0, 200);
+        let steps = [(); 2].map(|()| acks_for_a_segment(&mut veno, &mut window, &queued));
+        assert_eq!(steps, [11, 24]);
+    }
+    // In Linux 2.6 an ACK without a sample says that all is queued, as the next loss takes it, too.
+    let mut veno = measured(100);
+    let mut unknown = window(10.0, Arithmetic::Linux26);
+    assert_eq!(acks_for_a_segment(&mut veno, &mut unknown, &ack(0)), 11);
+    unknown.set_cwnd(10.0);
+    lose(&mut veno, &mut unknown, 0);
+    assert_eq!(unknown.cwnd, 5.0);
+    let path = ack_rtt(0, 100);
+    assert_eq!(acks_for_a_segment(&mut veno, &mut window(10.0, Arithmetic::Linux26), &path), 11);
     assert_eq!(acks_for_a_segment(&mut measured(100), &mut window(10.0, Arithmetic::Linux), &ack(0)), 10);
 }
 

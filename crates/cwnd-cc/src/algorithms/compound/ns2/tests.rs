@@ -6,14 +6,18 @@ fn module(overflow_32bit: bool) -> CompoundNs2 {
     CompoundNs2::new(CompoundNs2Parameters { overflow_32bit, ..Default::default() })
 }
 
+/// A round trip that does not end.
+const ENDLESS: SentRound = SentRound { acknowledged: 1, sent: u64::MAX, end: u64::MAX };
+
 /// A module in congestion avoidance that sent `sent` segments in the round trip that now ends, which it
 /// measured at `rtt_us` with `base_us` the least of all.
 fn end_of_round(module: &mut CompoundNs2, dwnd: f64, sent: u64, base_us: u64, rtt_us: u64) -> f64 {
     module.delay_window = dwnd;
-    (module.round_base, module.round_end, module.acknowledged) = (0, sent, sent + 1);
+    module.round_base = 0;
+    module.round = SentRound { acknowledged: sent + 1, sent: 2 * sent + 1, end: sent };
     (module.base_rtt, module.round_rtt, module.samples) = (base_us, rtt_us, 3);
-    module.end_round(&Ack { in_flight: sent as u32, ..ack(0) });
-    assert_eq!((module.round_base, module.round_end), (sent, 2 * sent + 1));
+    module.end_round();
+    assert_eq!((module.round_base, module.round.end), (sent, 2 * sent + 1));
     module.delay_window
 }
 
@@ -44,9 +48,9 @@ fn the_product_wraps_at_32_bits_if_asked() {
 fn a_round_trip_of_two_samples_is_skipped() {
     let mut module = module(false);
     module.delay_window = 50.0;
-    (module.round_end, module.acknowledged) = (1000, 1001);
+    module.round = SentRound { acknowledged: 1001, sent: 2001, end: 1000 };
     (module.base_rtt, module.round_rtt, module.samples) = (100_001, 100_001, 2);
-    module.end_round(&ack(0));
+    module.end_round();
     assert_eq!(module.delay_window, 50.0);
 }
 
@@ -69,21 +73,24 @@ fn recovery_holds_half_of_the_threshold_and_the_loss_window_absorbs_the_cut() {
 }
 
 #[test]
-fn the_ack_that_ends_a_recovery_begins_a_round_trip() {
+fn the_end_of_a_recovery_begins_a_round_trip() {
     let mut module = module(false);
     let mut window = window(100.0, Arithmetic::Linux26);
-    module.on_ack(&mut window, &Ack { in_flight: 100, ..ack_rtt(0, 100) });
-    assert_eq!((module.round_base, module.round_end), (0, 101));
+    module.on_ack(&mut window, &Ack { sent: 101, ..ack_rtt(0, 100) });
+    assert_eq!((module.round_base, module.round.end), (0, 101));
     let loss = congestion(&window, CongestionKind::Loss, 0);
     module.on_congestion(&mut window, &loss);
     window.cwnd = 25.0;
     module.on_ack(&mut window, &Ack { state: State::Recovery, ..ack_rtt(100, 100) });
     assert_eq!(window.cwnd, 25.0);
+    let last = Ack { state: State::Recovery, cumulative: 150, sent: 202, ..ack_rtt(200, 100) };
+    module.on_ack(&mut window, &last);
     window.cwnd = window.ssthresh;
-    module.on_ack(&mut window, &Ack { cumulative: 150, in_flight: 50, ..ack_rtt(200, 100) });
-    // 1 + 1 + 150 acknowledged, 50 in flight; the base stays where the round trip of the loss began.
-    assert_eq!((module.round_base, module.round_end, module.samples), (0, 202, 0));
-    assert_eq!(window.cwnd, 50.0);
+    module.on_recovery_exit(&mut window, Nanos::ZERO);
+    // 202 were sent; the base stays where the round trip of the loss began. The next ACK is of slow start, at ssthresh 50.
+    assert_eq!((module.round_base, module.round.end, module.samples), (0, 202, 0));
+    module.on_ack(&mut window, &Ack { sent: 203, ..ack_rtt(200, 100) });
+    assert_eq!((window.cwnd, module.samples), (51.0, 1));
 }
 
 #[test]
@@ -91,8 +98,8 @@ fn slow_start_is_of_the_loss_window() {
     // The loss window of 40 is under ssthresh 50 though the sum is 100: one segment an ACK.
     let mut module = module(false);
     let mut window = window_with(100.0, 50.0, Arithmetic::Linux26);
-    module.phase = Phase::Open;
-    module.round_end = u64::MAX;
+    module.started = true;
+    module.round = ENDLESS;
     (module.loss_window, module.delay_window) = (40.0, 60.0);
     module.on_ack(&mut window, &ack(0));
     assert_eq!((window.cwnd, module.loss_window), (101.0, 41.0));
@@ -106,7 +113,7 @@ fn slow_start_is_of_the_loss_window() {
 fn a_timeout_leaves_the_loss_window_alone() {
     let mut module = module(false);
     let mut window = window(1000.0, Arithmetic::Linux26);
-    module.phase = Phase::Open;
+    module.started = true;
     (module.loss_window, module.delay_window) = (400.0, 600.0);
     time_out(&mut module, &mut window, 0);
     assert_eq!((window.cwnd, window.ssthresh), (1.0, 500.0));
@@ -118,7 +125,7 @@ fn a_timeout_leaves_the_loss_window_alone() {
 fn idle_restart_forgets_and_undo_fills_the_loss_window() {
     let mut module = module(false);
     let mut window = window(100.0, Arithmetic::Linux26);
-    module.phase = Phase::Open;
+    module.started = true;
     (module.loss_window, module.delay_window, module.base_rtt) = (30.0, 20.0, 1000);
     module.on_undo(&mut window, Nanos::ZERO);
     assert_eq!((module.loss_window, module.delay_window), (80.0, 20.0));
@@ -167,7 +174,7 @@ fn a_queue_of_gamma_makes_the_delay_window_give_way() {
 
 #[test]
 fn samples_are_microseconds_and_one_more() {
-    let mut module = CompoundNs2 { phase: Phase::Open, round_end: u64::MAX, ..module(false) };
+    let mut module = CompoundNs2 { started: true, round: ENDLESS, ..module(false) };
     let mut window = window(100.0, Arithmetic::Linux26);
     module.loss_window = 100.0;
     for (rtt, base, round, samples) in [
@@ -188,5 +195,18 @@ fn the_window_of_a_recovery_is_a_segment_at_least() {
         let loss = congestion(&window, CongestionKind::Loss, 0);
         module(false).on_congestion(&mut window, &loss);
         assert_eq!((window.ssthresh, window.recovery_cwnd), (ssthresh, Some(held)));
+    }
+}
+
+#[test]
+fn fourth_roots_are_newtons_in_integers() {
+    // 1: from 2^(1/4) = 1, (3 + 1)/4 = 1. 16: 2, (6 + 16/8)/4 = 2. 10^12: from 2^10, (3072 + 931)/4 = 1000, 24 away; then
+    // (3000 + 1000)/4 = 1000.
+    // 300^3 = 27,000,000: from 2^6, (192 + 102)/4 = 73, (219 + 69)/4 = 72.
+    // 24,300^3 = 14,348,907,000,000: from 2^11, (6144 + 1670)/4 = 1953, (5859 + 1926)/4 = 1946, (5838 + 1947)/4 = 1946.
+    for (a, root) in
+        [(0, 0), (1, 1), (16, 2), (1_000_000_000_000, 1000), (27_000_000, 72), (14_348_907_000_000, 1946)]
+    {
+        assert_eq!(fourth_root(a), root, "{a}");
     }
 }

@@ -1,0 +1,179 @@
+//! Vegas as the module of Linux 2.6 and ns-2.35 reckons it: in halves of a segment and whole microseconds.
+//!
+//! With *sent* the segments sent in the round trip before the one that ends, W the window and W' the window as it was
+//! when the round trip before began, before it was moved:
+//!
+//! ```text
+//! Diff = sent - sent baseRTT/RTT                        in halves, both rounded down
+//! congestion avoidance   W moves by one towards W' + 1 if Diff < alpha, W' - 1 if Diff > beta, W' otherwise
+//! slow start             Diff > gamma: ssthresh = 2, W = min(W, sent baseRTT/RTT + 1); and one more for each ACK
+//! ```
+//!
+//! W' lags one round trip behind, so that W takes a step in every other one. A recovery begins a round trip at its end,
+//! and what was sent in it counts in *sent*. With fewer than three samples, and after a timeout until all is repaired,
+//! it is Reno.
+
+use super::{MIN_SAMPLES, VegasParameters};
+use crate::parts::{reno, round::SentRound};
+use crate::{Ack, Nanos, State, Window};
+
+/// What it keeps.
+#[derive(Clone, Debug)]
+pub(super) struct Module {
+    round: SentRound,
+    /// Segments sent when the round trip before began.
+    before: u64,
+    /// The window when this round trip began.
+    cwnd: f64,
+    /// Least round-trip times of the connection and of this round trip, microseconds and one more.
+    base: u64,
+    least: u64,
+    samples: u32,
+}
+
+impl Default for Module {
+    fn default() -> Self {
+        let round = SentRound::default();
+        Module { round, before: 0, cwnd: 0.0, base: u64::MAX, least: u64::MAX, samples: 0 }
+    }
+}
+
+impl Module {
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &VegasParameters) {
+        self.round.on_ack(ack);
+        if let Some(Nanos(rtt)) = ack.rtt {
+            let rtt = rtt / 1000 + 1;
+            self.base = self.base.min(rtt);
+            self.least = self.least.min(rtt);
+            self.samples = self.samples.saturating_add(1);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        if ack.state == State::Loss {
+            reno::increase(window, ack);
+        } else if self.round.is_over() {
+            self.end_round(window, ack, parameters);
+        } else if window.in_slow_start() {
+            window.slow_start(1);
+        }
+    }
+
+    /// A recovery is over.
+    pub fn begin_round(&mut self) {
+        self.round.restart();
+        self.samples = 0;
+        self.least = u64::MAX;
+    }
+
+    fn end_round(&mut self, window: &mut Window, ack: &Ack, parameters: &VegasParameters) {
+        let sent = self.round.end - self.before;
+        let begun_with = core::mem::replace(&mut self.cwnd, window.cwnd);
+        let (least, samples) = (self.least, self.samples);
+        self.before = self.round.end;
+        self.begin_round();
+        if samples < MIN_SAMPLES {
+            return reno::increase(window, ack);
+        }
+        let due = (u128::from(2 * sent) * u128::from(self.base) / u128::from(least)) as u64;
+        let queued = (2 * sent - due) as f64;
+        if window.in_slow_start() {
+            if queued > 2.0 * parameters.gamma {
+                window.set_ssthresh(0.0);
+                window.set_cwnd(window.cwnd.min((due / 2 + 1) as f64));
+            }
+            window.slow_start(1);
+        } else {
+            let towards = if queued > 2.0 * parameters.beta {
+                begun_with - 1.0
+            } else if queued < 2.0 * parameters.alpha {
+                begun_with + 1.0
+            } else {
+                begun_with
+            };
+            window.set_cwnd(window.cwnd + (towards - window.cwnd).clamp(-1.0, 1.0));
+        }
+        window.set_cwnd(window.cwnd.max(2.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arithmetic;
+    use crate::testing::{ack, ack_rtt, window, window_with};
+
+    /// A round trip ends in which `sent` segments were sent, at `rtt` microseconds on a path of 100,000; the one before
+    /// began with a window of `begun_with`.
+    fn end(window: &mut Window, begun_with: f64, sent: u64, rtt: u64) -> Module {
+        let round = SentRound { acknowledged: sent, sent: 2 * sent, end: sent };
+        let mut module = Module {
+            round,
+            cwnd: begun_with,
+            base: 100_001,
+            least: rtt + 1,
+            samples: 2,
+            ..Module::default()
+        };
+        let last = Ack { sent: 2 * sent, rtt: Some(Nanos(1000 * rtt)), ..ack(0) };
+        module.on_ack(window, &last, &VegasParameters::default());
+        module
+    }
+
+    #[test]
+    fn diff_is_in_halves_of_what_was_sent() {
+        // 200 halves: at 101.5 ms 200 100,001/101,501 = 197.04, 3 queued; 102: 196.08, 4; 104: 192.3, 8; 104.5: 191.4, 9.
+        for (rtt, left) in [(101_500, 101.0), (102_000, 100.0), (104_000, 100.0), (104_500, 99.0)] {
+            let mut window = window(100.0, Arithmetic::Linux26);
+            let module = end(&mut window, 100.0, 100, rtt);
+            assert_eq!(window.cwnd, left, "{rtt}");
+            // What had been sent, and the window as it was, are where the next one begins.
+            assert_eq!((module.before, module.round.end, module.cwnd, module.samples), (100, 200, 100.0, 0));
+        }
+    }
+
+    #[test]
+    fn a_step_is_from_the_window_before() {
+        // Nothing is queued. Towards 100 + 1 from 101: stays. Towards 101 + 1: one. Never more than one, and two stay.
+        for (cwnd, begun_with, left) in [(101.0, 100.0, 101.0), (101.0, 101.0, 102.0), (101.0, 150.0, 102.0)]
+        {
+            let mut window = window(cwnd, Arithmetic::Linux26);
+            end(&mut window, begun_with, 100, 100_000);
+            assert_eq!(window.cwnd, left);
+        }
+        let mut window = window(3.0, Arithmetic::Linux26);
+        end(&mut window, 1.0, 100, 200_000);
+        assert_eq!(window.cwnd, 2.0);
+    }
+
+    #[test]
+    fn slow_start_ends_with_what_was_delivered_and_one() {
+        // 128 100,001/128,001 = 100 halves: 50 + 1, and one for the ACK.
+        let mut slow = window_with(64.0, f64::INFINITY, Arithmetic::Linux26);
+        end(&mut slow, 32.0, 64, 128_000);
+        assert_eq!((slow.cwnd, slow.ssthresh), (52.0, 2.0));
+        // 128 100,001/101,501 = 126.1: two halves queued are not over gamma.
+        let mut slow = window_with(64.0, f64::INFINITY, Arithmetic::Linux26);
+        end(&mut slow, 32.0, 64, 101_500);
+        assert_eq!((slow.cwnd, slow.in_slow_start()), (65.0, true));
+    }
+
+    #[test]
+    fn it_is_reno_where_it_knows_too_little() {
+        let parameters = VegasParameters::default();
+        // After a timeout it is slow start, also where a round trip would end.
+        let mut slow = window_with(1.0, 50.0, Arithmetic::Linux26);
+        let mut module = Module::default();
+        for state in [State::Loss, State::Recovery, State::Loss] {
+            module.on_ack(&mut slow, &Ack { state, ..ack_rtt(0, 100) }, &parameters);
+        }
+        assert_eq!((slow.cwnd, module.samples), (3.0, 3));
+        // A recovery's end begins a round trip. Two samples end it: 0.99 of a window is counted, no step is taken.
+        module.begin_round();
+        let mut avoiding = window(100.0, Arithmetic::Linux26);
+        for sent in [4, 5] {
+            module.on_ack(&mut avoiding, &Ack { sent, ..ack_rtt(0, 100) }, &parameters);
+        }
+        assert_eq!((avoiding.cwnd, module.samples), (100.0, 0));
+    }
+}
