@@ -59,7 +59,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let begin = Instant::now();
     let mut rows = rows::read()?;
     let seeds = options.number(SEEDS, usize::MAX)? as u64;
-    rows.retain(|row| row.key.seed <= seeds);
+    rows.retain(|row| row.key.seed <= seeds && cells::PAIRS.contains(&row.key.pair));
     let same = rows::still_the_same(&rows)?;
     let answers = check::ask(&cwnd, &rows)?;
     println!(

@@ -56,6 +56,10 @@ pub static PAIRS: [Pair; 9] = [
     COMPOUND,
 ];
 
+/// Modules that P2 did not compare. With ns-2's clock they are held against it as well.
+pub static OTHERS: [Pair; 2] =
+    [Pair { module: "vegas", algorithm: "vegas" }, Pair { module: "veno", algorithm: "veno" }];
+
 /// The buffers of P2's table 3, packets.
 pub const BUFFERS: [u32; 6] = [100, 250, 500, 1000, 2500, 5000];
 

@@ -1,6 +1,6 @@
 //! What ns-2.35 answered once, kept in `xtask/fidelity/ns-2.35.csv`: a line a run, with all that was printed.
 
-use super::cells::{BUFFERS, PAIRS, Pair, Run, Starts, four_flows};
+use super::cells::{BUFFERS, OTHERS, PAIRS, Pair, Run, Starts, four_flows};
 use super::ns2;
 use crate::command;
 use std::io::Write;
@@ -25,7 +25,7 @@ pub struct Row {
 const HEAD: &str = "module,buffer,starts,seed,sent,retransmitted,dropped,dropped_at_senders,timeouts,cuts,\
                     received_1,received_2,received_3,received_4";
 
-/// How many starts a cell is to have.
+/// How many starts a cell is to have. Of the other modules it has one.
 const SEEDS: u64 = 20;
 
 impl Key {
@@ -45,12 +45,13 @@ impl Key {
 /// All runs there are to be, in the order in which they are made: the quicker ones first, and of each kind the same
 /// seed in all cells, so that what is there when the time ends has about as many starts in each cell.
 fn plan() -> Vec<Key> {
-    let cells = |starts: Starts, seed: u64, buffers: &'static [u32]| {
-        let keys = move |&buffer: &u32| PAIRS.iter().map(move |&pair| Key { pair, buffer, starts, seed });
+    let cells = |pairs: &'static [Pair], starts: Starts, seed: u64, buffers: &'static [u32]| {
+        let keys = move |&buffer: &u32| pairs.iter().map(move |&pair| Key { pair, buffer, starts, seed });
         buffers.iter().flat_map(keys)
     };
-    let seeds_of = |starts: Starts| (1..=SEEDS).flat_map(move |seed| cells(starts, seed, &BUFFERS));
-    let together = cells(Starts::Together, 1, &BUFFERS[..1]);
+    let seeds_of = |starts: Starts| (1..=SEEDS).flat_map(move |seed| cells(&PAIRS, starts, seed, &BUFFERS));
+    let others = [Starts::RoundTrip, Starts::Packet].map(|starts| cells(&OTHERS, starts, 1, &BUFFERS));
+    let together = cells(&PAIRS, Starts::Together, 1, &BUFFERS[..1]).chain(others.into_iter().flatten());
     together.chain(seeds_of(Starts::RoundTrip)).chain(seeds_of(Starts::Packet)).collect()
 }
 
@@ -78,7 +79,7 @@ pub fn read() -> Result<Vec<Row>, String> {
 fn parse(line: &str) -> Option<Row> {
     let mut words = line.split(',');
     let module = words.next()?;
-    let pair = *PAIRS.iter().find(|pair| pair.module == module)?;
+    let pair = *PAIRS.iter().chain(&OTHERS).find(|pair| pair.module == module)?;
     let buffer = words.next()?.parse().ok()?;
     let starts = words.next()?;
     let starts = Starts::ALL.into_iter().find(|known| known.name() == starts)?;
@@ -152,7 +153,7 @@ mod tests {
     #[test]
     fn plans_each_run_once() {
         let plan = plan();
-        assert_eq!(plan.len(), 9 + 2 * 20 * 9 * 6);
+        assert_eq!(plan.len(), 9 + 2 * 2 * 6 + 2 * 20 * 9 * 6);
         for (at, key) in plan.iter().enumerate() {
             assert!(!plan[..at].contains(key), "{at}");
         }
@@ -167,6 +168,7 @@ mod tests {
         assert_eq!((row.run.dropped, row.run.dropped_at_senders, row.run.received[2]), (4, 5, 251));
         assert_eq!(line(&row), text);
         assert!(parse("cubic,100,round-trip,3,1000").is_none());
-        assert!(parse(&text.replace("cubic", "vegas")).is_none());
+        assert!(parse(&text.replace("cubic", "vegas")).is_some());
+        assert!(parse(&text.replace("cubic", "lp")).is_none());
     }
 }
