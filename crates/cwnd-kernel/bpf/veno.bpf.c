@@ -31,7 +31,7 @@ INIT(tp)
 	ca->base = ~0u;
 	ca->rtt = 0;
 	ca->samples = 0;
-	ca->steps_next = 1;
+	ca->steps_next = 0;
 	ca->state = CA_OPEN;
 }
 

@@ -22,8 +22,9 @@
 //!   acknowledged ones.
 //! - In Linux's arithmetics N is reckoned in halves of a segment from whole microseconds, and is renewed by ACKs
 //!   that let the window grow; a loss looks at the last one. With N at beta or over it, the count of a window is
-//!   forgotten each time and every second count is a step, the first being one: what was counted in an uncongested part of a round trip
-//!   is lost. In Linux 2.6's an ACK without a sample counts as one of 2^31 microseconds.
+//!   forgotten each time and every second count is a step: what was counted in an uncongested part of a round trip
+//!   is lost. The first count is a step in Linux 2.6's; recordings of today's are met with the second. In Linux 2.6's an ACK
+//!   without a sample counts as one of 2^31 microseconds.
 //! - A timeout sets ssthresh as a loss does (Linux).
 //! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
 
@@ -32,8 +33,8 @@ mod tests;
 
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
-    Signal, State, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, Needs,
+    ParameterSet, Signal, State, Window, build,
 };
 
 /// What the registry says of it.
@@ -87,11 +88,15 @@ impl Configurable for Veno {
     type Parameters = VenoParameters;
 
     fn new(parameters: VenoParameters) -> Self {
-        Veno { parameters, base: Nanos::MAX, rtt: Nanos::ZERO, samples: 0, halves: 0, steps_next: true }
+        Veno { parameters, base: Nanos::MAX, rtt: Nanos::ZERO, samples: 0, halves: 0, steps_next: false }
     }
 }
 
 impl CongestionControl for Veno {
+    fn init(&mut self, window: &mut Window, _init: &Init) {
+        self.steps_next = window.arithmetic() == Arithmetic::Linux26;
+    }
+
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
