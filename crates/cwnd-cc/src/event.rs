@@ -57,7 +57,8 @@ pub struct Ack {
     pub round: u64,
     /// Segments delivered since the start.
     pub delivered: u64,
-    /// Segments sent since the start, each counted once, before anything is sent for this ACK (SND.NXT).
+    /// Segments sent since the start, each counted once, before anything is sent for this ACK (SND.NXT). It never falls, and
+    /// must be told: Illinois, YeAH, Vegas and Compound end their round trips by it where their growth is in integers.
     pub sent: u64,
     /// The delivery-rate sample of this ACK; only if [`Needs::rate_samples`] is set.
     pub rate: Option<RateSample>,
@@ -230,9 +231,10 @@ pub struct Needs {
     pub owns_recovery: bool,
     /// An echoed congestion mark begins no episode: it is told in [`Ack::marked`], and that is all.
     pub marks_only: bool,
-    /// [`Ack::rtt`] is what ns-2.35's TCP-Linux tells its modules, where the stack is that one: since the last segment that
-    /// the cumulative acknowledgement covers was last sent, and nothing where it covers one that is known to have been
-    /// sent twice. It is not what the acknowledged timestamp says where a recovery has just ended, and may be too long or
-    /// too short then.
+    /// [`Ack::rtt`] is what ns-2.35's TCP-Linux tells its modules, where the stack is that one with SACK and timestamps and
+    /// acknowledges each packet: since the last segment that the cumulative acknowledgement covers was last sent. It is
+    /// nothing where the ACK covers or SACKs a retransmission that is known and not found lost itself. Where a recovery
+    /// has just ended, which forgets them, it is not what the acknowledged timestamp says, and may be too long or too
+    /// short.
     pub covered_rtt: bool,
 }

@@ -113,7 +113,6 @@ pub fn native(
         needs: Needs { rate_samples: false, lost_packets: false, owns_recovery: false, ..twin.needs() },
         socket: TcpSock::new(),
         acknowledged: 0,
-        delivered: 0,
         sent: 0,
         state: State::Open,
     }))
@@ -124,9 +123,8 @@ struct Native {
     values: Values,
     needs: Needs,
     socket: TcpSock,
-    /// Segments cumulatively acknowledged, delivered, and sent at least, since the start.
+    /// Segments cumulatively acknowledged and sent since the start.
     acknowledged: u64,
-    delivered: u64,
     sent: u64,
     state: State,
 }
@@ -155,9 +153,7 @@ impl CongestionControl for Native {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.take(window, ack.now);
         self.acknowledged += u64::from(ack.cumulative);
-        self.delivered += u64::from(ack.acked);
-        // What was delivered out of order is neither acknowledged nor in flight.
-        self.sent = self.sent.max(self.acknowledged.max(self.delivered) + u64::from(ack.in_flight));
+        self.sent = ack.sent.max(self.acknowledged);
         let socket = &mut self.socket;
         socket.snd_una = (self.acknowledged as u32).wrapping_mul(socket.mss_cache);
         socket.snd_nxt = (self.sent as u32).wrapping_mul(socket.mss_cache);

@@ -21,7 +21,8 @@
 //!   the comparisons were run without it, `standard` is the default and `limited` the RFC's way.
 //! - *Timeout*: the RFC changes the fast recovery only, which leaves Reno's halving to a timeout. Linux and
 //!   ns-2.35 use b(w) there too, and so does this; after it comes a slow start from one segment anyway.
-//! - FlightSize: b(w) is of cwnd, as in Linux.
+//! - FlightSize: b(w) is of cwnd, as in Linux. In integers it is of the row of the table that the last growth looked up, as in
+//!   its modules; before there was any it is a half.
 
 #[cfg(test)]
 mod tests;

@@ -35,7 +35,7 @@
 //! - *Loss*: Linux halves, and the paper's 3/4 goes with its fine-grained retransmissions, which are the
 //!   transport's business here. After a timeout the stack's restart window stands (1; the paper has 2).
 //! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
-//! - In Linux 2.6's arithmetic, with Linux's slow start, it is the module of Linux 2.6 and ns-2.35 ([`module`]): the
+//! - In Linux 2.6's arithmetic, with Linux's slow start, it is the module of Linux 2.6 and ns-2.35 (`vegas/module.rs`): the
 //!   window held during recovery is `ssthresh/2`, and a segment is added or taken in two round trips, not in one.
 
 mod module;

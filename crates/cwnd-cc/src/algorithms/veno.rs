@@ -17,7 +17,8 @@
 //!
 //! Readings:
 //! - RTT is the latest sample: Linux forgets the least of the round trip at every ACK.
-//! - Three samples are needed before N means anything (Linux); until then, and after each recovery, it is Reno.
+//! - Three samples are needed before N means anything (Linux); until then, and in real numbers after each recovery, it
+//!   is Reno, but that a loss takes a fifth in Linux's arithmetics.
 //! - "Every second round trip" is half a segment a round trip here, in whole arithmetics a segment for `2 W`
 //!   acknowledged ones.
 //! - In Linux's arithmetics N is reckoned in halves of a segment from whole microseconds, and is renewed by ACKs

@@ -36,7 +36,8 @@
 //! - In Linux 2.6's arithmetic the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
 //!   The first kernel module counted each acknowledged segment in fast mode; here that is so but in that
 //!   arithmetic, which counts ACKs, and in slow mode takes the step with the ACK that completes the window. There Q and what
-//!   is given up are whole segments of whole microseconds, and the sample of the ACK that ends a round trip counts in it.
+//!   is given up are whole segments of whole microseconds, and the sample of the ACK that ends a round trip counts in it,
+//!   which ends with the first ACK beyond what had been sent when it began; the end of a recovery begins another.
 
 #[cfg(test)]
 mod tests;

@@ -100,7 +100,7 @@ impl DelayRounds {
         if !ack.may_grow() || !self.module.is_over() {
             return None;
         }
-        self.module.restart();
+        self.module.next();
         self.end_round()
     }
 
@@ -117,8 +117,8 @@ impl DelayRounds {
         self.base
     }
 
-    /// A congestion episode begins: what of the round trip was measured is forgotten. Linux 2.6's modules do so at the end
-    /// of the recovery alone, and not at all after a timeout.
+    /// A congestion episode begins: what of the round trip was measured is forgotten. Linux 2.6's modules do so at its end
+    /// alone.
     pub fn on_congestion(&mut self, window: &Window) {
         if window.arithmetic() != Arithmetic::Linux26 {
             self.restart();
@@ -177,8 +177,8 @@ mod tests {
         assert_eq!(ack(&mut rounds, 120, 2, State::Open), None);
         assert_eq!(ack(&mut rounds, 125, 3, State::Open), None);
         assert_eq!(ack(&mut rounds, 110, 4, State::Open), Some((ms(110), 3)));
-        // Four are sent. In a recovery none ends, and with it another begins: six are sent at its end, of which the fifth
-        // and sixth come now, and the seventh ends it.
+        // Four are sent. In a recovery none ends, and with it another begins: six are sent at its end, of which five are
+        // acknowledged; the sixth comes now, and the seventh ends it.
         assert_eq!(ack(&mut rounds, 130, 5, State::Open), None);
         rounds.on_congestion(&module);
         assert_eq!(ack(&mut rounds, 150, 6, State::Recovery), None);

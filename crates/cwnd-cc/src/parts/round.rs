@@ -12,8 +12,9 @@ pub struct SentRound {
     pub(crate) acknowledged: u64,
     /// Segments sent so far, as the last ACK said.
     pub(crate) sent: u64,
-    /// Segments sent when this round trip began.
+    /// Segments sent when this round trip began, and when the one before did.
     pub(crate) end: u64,
+    pub(crate) before: u64,
 }
 
 impl SentRound {
@@ -33,7 +34,16 @@ impl SentRound {
         self.acknowledged > self.end
     }
 
-    /// Another begins.
+    /// It is over, and another begins. Answers how many segments were sent in the one before it: those that were
+    /// acknowledged in this one. After [`SentRound::restart`] these are all since the last one that was not cut short.
+    pub fn next(&mut self) -> u64 {
+        let sent = self.end - self.before;
+        self.before = self.end;
+        self.end = self.sent;
+        sent
+    }
+
+    /// It is cut short, and another begins.
     pub fn restart(&mut self) {
         self.end = self.sent;
     }
@@ -70,23 +80,19 @@ mod tests {
         let mut round = SentRound::default();
         let mut acked = |cumulative, sent| {
             round.on_ack(&Ack { cumulative, sent, ..Ack::default() });
-            let over = round.is_over();
-            if over {
-                round.restart();
-            }
-            over
+            round.is_over().then(|| round.next())
         };
-        assert_eq!(
-            [(4, 10), (6, 14), (1, 20)].map(|(acked_by, sent)| acked(acked_by, sent)),
-            [false, false, true]
-        );
-        // 20 were sent then: 9 more acknowledge 20, one more is over it.
-        assert_eq!([(9, 31), (1, 32)].map(|(acked_by, sent)| acked(acked_by, sent)), [false, true]);
-        // One that begins anew ends by what the last ACK said.
+        assert_eq!([acked(4, 10), acked(6, 14), acked(1, 20)], [None, None, Some(10)]);
+        // 20 were sent then: 9 more acknowledge 20, one more is over it; 20 - 10 were sent in the one before.
+        assert_eq!([acked(9, 31), acked(1, 32)], [None, Some(10)]);
+        // One that begins anew ends by what the last ACK said: 40. 21, 18 and 1 acknowledge 40, and one more is over it; since
+        // the one before began 40 - 20 were sent.
+        round.on_ack(&Ack { cumulative: 0, sent: 40, ..Ack::default() });
         round.restart();
-        round.on_ack(&Ack { cumulative: 11, sent: 40, ..Ack::default() });
-        assert!(!round.is_over());
-        round.on_ack(&Ack { cumulative: 1, sent: 40, ..Ack::default() });
-        assert!(round.is_over());
+        let mut acked = |cumulative, sent| {
+            round.on_ack(&Ack { cumulative, sent, ..Ack::default() });
+            round.is_over().then(|| round.next())
+        };
+        assert_eq!([acked(18, 41), acked(1, 42), acked(1, 43)], [None, None, Some(20)]);
     }
 }

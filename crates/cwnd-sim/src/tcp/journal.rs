@@ -55,7 +55,7 @@ pub struct Journal {
 impl Sender {
     /// From now on note each moment. A sender that does handles all ACKs in detail, which comes to the same.
     pub(crate) fn keep_journal(&mut self) {
-        self.plain = false;
+        self.handle_in_detail();
         self.journal.get_or_insert_default();
         self.board.losses.get_or_insert_default();
     }

@@ -112,6 +112,7 @@ impl Sender {
             if tells {
                 let lost = self.newly_lost;
                 self.tell_algorithm(now, delivered, advanced, lost, marked, told_rtt, prior_in_flight);
+                self.ack.rtt = rtt.map(Nanos);
             }
             self.change_state(now, advanced, marked > 0)
         } else {

@@ -164,7 +164,7 @@ pub struct Sender {
     pub(super) copies: Copies,
     /// Of ns-2's modules: when the segments were sent that left in a recovery.
     pub(super) send_times: SendTimes,
-    /// Packets need neither records nor flags.
+    /// Packets need neither records nor flags, and nobody watches: plain but where a recovery's send times are kept.
     pub(super) simple: bool,
     pub(super) send_cwr: bool,
     /// ns-2's rate halving: so many may be in flight though the window is less; zero outside recovery.
@@ -359,6 +359,12 @@ impl Sender {
         self.data_end = self.data_end.min(self.next);
         self.start_at = if self.phase == Phase::Waiting { NEVER } else { self.start_at };
         self.rearm();
+    }
+
+    /// From now on the fast path is not taken.
+    pub(super) fn handle_in_detail(&mut self) {
+        self.plain = false;
+        self.simple = false;
     }
 
     /// An ACK (or the receiver's packet of the handshake) arrives.

@@ -4,9 +4,10 @@
 use cwnd_cc::{Ack, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Window};
 use cwnd_scenario::AlgorithmSpec;
 
-/// Names of the probes: one that paces, one that owns its recovery as well, one that needs exact marks, and one that
-/// wants no episodes of them.
-pub const NAMES: &[&str] = &["probe", "probe-owns-recovery", "probe-marks", "probe-marks-only"];
+/// Names of the probes: one that paces, one that owns its recovery as well, one that needs exact marks, one that
+/// wants no episodes of them, and one that asks for nothing but the round trips of ns-2's modules.
+pub const NAMES: &[&str] =
+    &["probe", "probe-owns-recovery", "probe-marks", "probe-marks-only", "probe-module"];
 
 /// The probes and the registered algorithms.
 pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
@@ -16,6 +17,7 @@ pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, Strin
         "probe-owns-recovery" => Needs { owns_recovery: true, ..needs },
         "probe-marks" => Needs { ecn: Some(EcnMode::Exact), ..needs },
         "probe-marks-only" => Needs { ecn: Some(EcnMode::Exact), marks_only: true, ..needs },
+        "probe-module" => Needs { covered_rtt: true, ..Needs::default() },
         _ => return cwnd_sim::registered(spec),
     };
     Ok(Box::new(Probe { needs, digest: 0, rate: 0.0 }))
@@ -56,7 +58,7 @@ impl CongestionControl for Probe {
         self.note(&[now.0, acked.into(), cumulative.into(), lost.into(), marked.into()]);
         self.note(&[rtt.map_or(0, |rtt| rtt.0), srtt.0, min_rtt.0, in_flight.into()]);
         self.note(&[prior_in_flight.into(), state as u64, cwnd_limited.into(), app_limited.into()]);
-        self.note(&[round_start.into(), round, ack.delivered]);
+        self.note(&[round_start.into(), round, ack.delivered, ack.sent]);
         if let Some(sample) = &ack.rate {
             self.note(&[sample.delivered, sample.prior_delivered, sample.interval.0]);
             self.note(&[sample.app_limited.into(), sample.tx_in_flight.into(), sample.lost]);
@@ -66,7 +68,13 @@ impl CongestionControl for Probe {
                 window.pacing_rate = self.rate * f64::from(window.mss()) * self.somewhat();
             }
         }
-        if ack.may_grow() || self.needs.owns_recovery {
+        if !self.needs.rate_samples {
+            if ack.may_grow() {
+                let slow = window.in_slow_start();
+                let acked = if slow { window.slow_start(ack.acked) } else { ack.acked };
+                window.increase_weighted(acked, self.somewhat(), window.cwnd);
+            }
+        } else if ack.may_grow() || self.needs.owns_recovery {
             let room = self.rate * min_rtt.as_secs_f64().min(1.0);
             window.set_cwnd(window.cwnd.max(room).min(2.0 * room + 4.0) + self.somewhat());
         }

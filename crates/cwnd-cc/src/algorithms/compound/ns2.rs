@@ -79,10 +79,8 @@ pub struct CompoundNs2 {
     loss_window: f64,
     /// dwnd.
     delay_window: f64,
-    /// Its end is what had been sent when it began (`beg_snd_nxt`).
+    /// Round trips as the module follows them (`beg_snd_nxt`, `beg_snd_una`).
     round: SentRound,
-    /// The same of the round trip before (`beg_snd_una`).
-    round_base: u64,
     /// Microseconds plus one.
     base_rtt: u64,
     round_rtt: u64,
@@ -100,7 +98,6 @@ impl Configurable for CompoundNs2 {
             loss_window: 0.0,
             delay_window: 0.0,
             round: SentRound::default(),
-            round_base: 0,
             base_rtt: u64::MAX,
             round_rtt: u64::MAX,
             samples: 0,
@@ -174,6 +171,10 @@ impl CompoundNs2 {
     /// A round trip begins with what is sent from here on.
     fn begin_round(&mut self) {
         self.round.restart();
+        self.forget_samples();
+    }
+
+    fn forget_samples(&mut self) {
         self.round_rtt = u64::MAX;
         self.samples = 0;
     }
@@ -212,10 +213,9 @@ impl CompoundNs2 {
     }
 
     fn end_round(&mut self) {
-        let sent = self.round.end - self.round_base;
-        self.round_base = self.round.end;
+        let sent = self.round.next();
         let (rtt, samples) = (self.round_rtt, self.samples);
-        self.begin_round();
+        self.forget_samples();
         if samples < MIN_SAMPLES {
             return;
         }

@@ -3,7 +3,7 @@
 //!
 //! Three things differ from the paper beside what is rounded away: a step of the window forgets what was counted beyond it,
 //! round trips at little delay add up to theta also where others lie between them, and alpha and beta are renewed only by an
-//! ACK in which the window may grow, which also says when the next round trip ends.
+//! ACK that acknowledges outside of a reduction, which also says when the next round trip ends.
 
 use super::IllinoisParameters;
 use crate::parts::round::SentRound;

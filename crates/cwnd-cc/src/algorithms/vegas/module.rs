@@ -1,7 +1,7 @@
 //! Vegas as the module of Linux 2.6 and ns-2.35 reckons it: in halves of a segment and whole microseconds.
 //!
 //! With *sent* the segments sent in the round trip before the one that ends, W the window and W' the window as it was
-//! when the round trip before began, before it was moved:
+//! when the one that ends began, before it was moved then:
 //!
 //! ```text
 //! Diff = sent - sent baseRTT/RTT                        in halves, both rounded down
@@ -21,8 +21,6 @@ use crate::{Ack, Nanos, State, Window};
 #[derive(Clone, Debug)]
 pub(super) struct Module {
     round: SentRound,
-    /// Segments sent when the round trip before began.
-    before: u64,
     /// The window when this round trip began.
     cwnd: f64,
     /// Least round-trip times of the connection and of this round trip, microseconds and one more.
@@ -34,7 +32,7 @@ pub(super) struct Module {
 impl Default for Module {
     fn default() -> Self {
         let round = SentRound::default();
-        Module { round, before: 0, cwnd: 0.0, base: u64::MAX, least: u64::MAX, samples: 0 }
+        Module { round, cwnd: 0.0, base: u64::MAX, least: u64::MAX, samples: 0 }
     }
 }
 
@@ -62,16 +60,19 @@ impl Module {
     /// A recovery is over.
     pub fn begin_round(&mut self) {
         self.round.restart();
+        self.forget_samples();
+    }
+
+    fn forget_samples(&mut self) {
         self.samples = 0;
         self.least = u64::MAX;
     }
 
     fn end_round(&mut self, window: &mut Window, ack: &Ack, parameters: &VegasParameters) {
-        let sent = self.round.end - self.before;
+        let sent = self.round.next();
         let begun_with = core::mem::replace(&mut self.cwnd, window.cwnd);
         let (least, samples) = (self.least, self.samples);
-        self.before = self.round.end;
-        self.begin_round();
+        self.forget_samples();
         if samples < MIN_SAMPLES {
             return reno::increase(window, ack);
         }
@@ -103,10 +104,10 @@ mod tests {
     use crate::Arithmetic;
     use crate::testing::{ack, ack_rtt, window, window_with};
 
-    /// A round trip ends in which `sent` segments were sent, at `rtt` microseconds on a path of 100,000; the one before
-    /// began with a window of `begun_with`.
+    /// A round trip ends in which `sent` segments were sent, at `rtt` microseconds on a path of 100,000, and that began
+    /// with a window of `begun_with`.
     fn end(window: &mut Window, begun_with: f64, sent: u64, rtt: u64) -> Module {
-        let round = SentRound { acknowledged: sent, sent: 2 * sent, end: sent };
+        let round = SentRound { acknowledged: sent, sent: 2 * sent, end: sent, before: 0 };
         let mut module = Module {
             round,
             cwnd: begun_with,
@@ -128,7 +129,10 @@ mod tests {
             let module = end(&mut window, 100.0, 100, rtt);
             assert_eq!(window.cwnd, left, "{rtt}");
             // What had been sent, and the window as it was, are where the next one begins.
-            assert_eq!((module.before, module.round.end, module.cwnd, module.samples), (100, 200, 100.0, 0));
+            assert_eq!(
+                (module.round.before, module.round.end, module.cwnd, module.samples),
+                (100, 200, 100.0, 0)
+            );
         }
     }
 
@@ -141,9 +145,11 @@ mod tests {
             end(&mut window, begun_with, 100, 100_000);
             assert_eq!(window.cwnd, left);
         }
-        let mut window = window(3.0, Arithmetic::Linux26);
-        end(&mut window, 1.0, 100, 200_000);
-        assert_eq!(window.cwnd, 2.0);
+        let mut small = window_with(3.0, 2.0, Arithmetic::Linux26);
+        small.cwnd = 2.0;
+        small.ssthresh = 1.0;
+        end(&mut small, 2.0, 100, 200_000);
+        assert_eq!(small.cwnd, 2.0);
     }
 
     #[test]
@@ -168,12 +174,15 @@ mod tests {
             module.on_ack(&mut slow, &Ack { state, ..ack_rtt(0, 100) }, &parameters);
         }
         assert_eq!((slow.cwnd, module.samples), (3.0, 3));
-        // A recovery's end begins a round trip. Two samples end it: 0.99 of a window is counted, no step is taken.
+        // Four were sent when a recovery ends, of which three are acknowledged: two ACKs end the round trip, with two samples,
+        // where the judgement would be to grow. One of a window of 100 is counted.
+        module.on_ack(&mut slow, &Ack { cumulative: 0, sent: 4, ..ack(0) }, &parameters);
         module.begin_round();
         let mut avoiding = window(100.0, Arithmetic::Linux26);
-        for sent in [4, 5] {
+        let windows = [5, 6].map(|sent| {
             module.on_ack(&mut avoiding, &Ack { sent, ..ack_rtt(0, 100) }, &parameters);
-        }
-        assert_eq!((avoiding.cwnd, module.samples), (100.0, 0));
+            avoiding.cwnd
+        });
+        assert_eq!((windows, module.samples, module.round.end), ([100.0; 2], 0, 6));
     }
 }

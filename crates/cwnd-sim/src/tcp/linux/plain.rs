@@ -11,6 +11,7 @@ impl Sender {
     /// From now on no ACK goes the short way. Nothing may come out differently, and tests look whether that is so.
     #[doc(hidden)]
     pub fn take_every_ack_in_detail(&mut self) {
+        self.handle_in_detail();
         if let Some(linux) = &mut self.linux {
             linux.in_detail = true;
         }

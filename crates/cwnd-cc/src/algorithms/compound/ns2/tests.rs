@@ -7,17 +7,16 @@ fn module(overflow_32bit: bool) -> CompoundNs2 {
 }
 
 /// A round trip that does not end.
-const ENDLESS: SentRound = SentRound { acknowledged: 1, sent: u64::MAX, end: u64::MAX };
+const ENDLESS: SentRound = SentRound { acknowledged: 1, sent: u64::MAX, end: u64::MAX, before: 0 };
 
 /// A module in congestion avoidance that sent `sent` segments in the round trip that now ends, which it
 /// measured at `rtt_us` with `base_us` the least of all.
 fn end_of_round(module: &mut CompoundNs2, dwnd: f64, sent: u64, base_us: u64, rtt_us: u64) -> f64 {
     module.delay_window = dwnd;
-    module.round_base = 0;
-    module.round = SentRound { acknowledged: sent + 1, sent: 2 * sent + 1, end: sent };
+    module.round = SentRound { acknowledged: sent + 1, sent: 2 * sent + 1, end: sent, before: 0 };
     (module.base_rtt, module.round_rtt, module.samples) = (base_us, rtt_us, 3);
     module.end_round();
-    assert_eq!((module.round_base, module.round.end), (sent, 2 * sent + 1));
+    assert_eq!((module.round.before, module.round.end), (sent, 2 * sent + 1));
     module.delay_window
 }
 
@@ -48,7 +47,7 @@ fn the_product_wraps_at_32_bits_if_asked() {
 fn a_round_trip_of_two_samples_is_skipped() {
     let mut module = module(false);
     module.delay_window = 50.0;
-    module.round = SentRound { acknowledged: 1001, sent: 2001, end: 1000 };
+    module.round = SentRound { acknowledged: 1001, sent: 2001, end: 1000, before: 0 };
     (module.base_rtt, module.round_rtt, module.samples) = (100_001, 100_001, 2);
     module.end_round();
     assert_eq!(module.delay_window, 50.0);
@@ -77,7 +76,7 @@ fn the_end_of_a_recovery_begins_a_round_trip() {
     let mut module = module(false);
     let mut window = window(100.0, Arithmetic::Linux26);
     module.on_ack(&mut window, &Ack { sent: 101, ..ack_rtt(0, 100) });
-    assert_eq!((module.round_base, module.round.end), (0, 101));
+    assert_eq!((module.round.before, module.round.end), (0, 101));
     let loss = congestion(&window, CongestionKind::Loss, 0);
     module.on_congestion(&mut window, &loss);
     window.cwnd = 25.0;
@@ -88,7 +87,7 @@ fn the_end_of_a_recovery_begins_a_round_trip() {
     window.cwnd = window.ssthresh;
     module.on_recovery_exit(&mut window, Nanos::ZERO);
     // 202 were sent; the base stays where the round trip of the loss began. The next ACK is of slow start, at ssthresh 50.
-    assert_eq!((module.round_base, module.round.end, module.samples), (0, 202, 0));
+    assert_eq!((module.round.before, module.round.end, module.samples), (0, 202, 0));
     module.on_ack(&mut window, &Ack { sent: 203, ..ack_rtt(200, 100) });
     assert_eq!((window.cwnd, module.samples), (51.0, 1));
 }
@@ -200,13 +199,20 @@ fn the_window_of_a_recovery_is_a_segment_at_least() {
 
 #[test]
 fn fourth_roots_are_newtons_in_integers() {
+    // 125: from 2^1, (6 + 15)/4 = 5, (15 + 1)/4 = 4, where the true root is 3.34.
     // 1: from 2^(1/4) = 1, (3 + 1)/4 = 1. 16: 2, (6 + 16/8)/4 = 2. 10^12: from 2^10, (3072 + 931)/4 = 1000, 24 away; then
     // (3000 + 1000)/4 = 1000.
     // 300^3 = 27,000,000: from 2^6, (192 + 102)/4 = 73, (219 + 69)/4 = 72.
     // 24,300^3 = 14,348,907,000,000: from 2^11, (6144 + 1670)/4 = 1953, (5859 + 1926)/4 = 1946, (5838 + 1947)/4 = 1946.
-    for (a, root) in
-        [(0, 0), (1, 1), (16, 2), (1_000_000_000_000, 1000), (27_000_000, 72), (14_348_907_000_000, 1946)]
-    {
+    for (a, root) in [
+        (0, 0),
+        (125, 4),
+        (1, 1),
+        (16, 2),
+        (1_000_000_000_000, 1000),
+        (27_000_000, 72),
+        (14_348_907_000_000, 1946),
+    ] {
         assert_eq!(fourth_root(a), root, "{a}");
     }
 }
