@@ -1,6 +1,7 @@
 //! The bars that are known to be missed, and why: `xtask/fidelity/misses.txt`.
 
 use super::cells::Starts;
+use super::rows::Key;
 use crate::command;
 use std::fmt;
 
@@ -39,6 +40,11 @@ impl Miss {
     pub fn is_of(&self, other: &Miss) -> bool {
         let cell = |miss: &Miss| (miss.starts, miss.buffer, miss.bar);
         cell(self) == cell(other) && self.module == other.module
+    }
+
+    /// Whether it is a bar of the cell to which a run belongs.
+    pub fn is_in(&self, run: &Key) -> bool {
+        (self.starts, self.buffer) == (run.starts, run.buffer) && self.module == run.pair.module
     }
 }
 
