@@ -100,7 +100,7 @@ impl DelayRounds {
         if !ack.may_grow() || !self.module.is_over() {
             return None;
         }
-        self.module.next();
+        self.module.begin_next();
         self.end_round()
     }
 

@@ -36,7 +36,7 @@ impl SentRound {
 
     /// It is over, and another begins. Answers how many segments were sent in the one before it: those that were
     /// acknowledged in this one. After [`SentRound::restart`] these are all since the last one that was not cut short.
-    pub fn next(&mut self) -> u64 {
+    pub fn begin_next(&mut self) -> u64 {
         let sent = self.end - self.before;
         self.before = self.end;
         self.end = self.sent;
@@ -80,7 +80,7 @@ mod tests {
         let mut round = SentRound::default();
         let mut acked = |cumulative, sent| {
             round.on_ack(&Ack { cumulative, sent, ..Ack::default() });
-            round.is_over().then(|| round.next())
+            round.is_over().then(|| round.begin_next())
         };
         assert_eq!([acked(4, 10), acked(6, 14), acked(1, 20)], [None, None, Some(10)]);
         // 20 were sent then: 9 more acknowledge 20, one more is over it; 20 - 10 were sent in the one before.
@@ -91,7 +91,7 @@ mod tests {
         round.restart();
         let mut acked = |cumulative, sent| {
             round.on_ack(&Ack { cumulative, sent, ..Ack::default() });
-            round.is_over().then(|| round.next())
+            round.is_over().then(|| round.begin_next())
         };
         assert_eq!([acked(18, 41), acked(1, 42), acked(1, 43)], [None, None, Some(20)]);
     }

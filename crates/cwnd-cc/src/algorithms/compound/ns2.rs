@@ -213,7 +213,7 @@ impl CompoundNs2 {
     }
 
     fn end_round(&mut self) {
-        let sent = self.round.next();
+        let sent = self.round.begin_next();
         let (rtt, samples) = (self.round_rtt, self.samples);
         self.forget_samples();
         if samples < MIN_SAMPLES {

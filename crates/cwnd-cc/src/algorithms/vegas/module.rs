@@ -69,7 +69,7 @@ impl Module {
     }
 
     fn end_round(&mut self, window: &mut Window, ack: &Ack, parameters: &VegasParameters) {
-        let sent = self.round.next();
+        let sent = self.round.begin_next();
         let begun_with = core::mem::replace(&mut self.cwnd, window.cwnd);
         let (least, samples) = (self.least, self.samples);
         self.forget_samples();
