@@ -16,14 +16,13 @@ struct Answer<'a> {
 }
 
 /// Whether a row is the same to the packet. Cubic's is not, whose cube root in the module is a table that is not taken over;
-/// nor is Illinois's where flows start at time 0, since ns-2 takes a segment that was sent then for one without a time; and
-/// some starts of Scalable's over the deepest buffer are not, for a reason that was not found.
+/// nor is Illinois's where flows start at time 0, since ns-2 takes a segment that was sent then for one without a time; nor
+/// is one with timeouts, which ns-2 reckons in whole milliseconds, and keeps doubled until something new is acknowledged.
 fn is_to_be_the_same(row: &Row) -> bool {
     match row.key.pair.module {
         "cubic" => false,
         "illinois" => row.key.starts != Starts::Together,
-        "scalable" => row.key.starts != Starts::Packet || row.key.buffer != 5000,
-        _ => true,
+        _ => row.run.timeouts == 0,
     }
 }
 
