@@ -19,6 +19,11 @@ use std::{
 const BYTES: u64 = 200_000_000;
 /// Between looks at the window.
 const EVERY: Duration = Duration::from_micros(500);
+/// Looks further apart than that, on a busy machine, say nothing of the window that was reduced.
+const AT_MOST: Duration = Duration::from_millis(3);
+/// So many reductions are judged of each algorithm, from so many transfers at most.
+const ENOUGH: usize = 4;
+const TRANSFERS: usize = 5;
 
 /// States of a recovery: after a mark, and after a loss.
 const CWR: u8 = 2;
@@ -84,47 +89,58 @@ fn every_algorithm_carries_a_transfer_in_this_kernel() {
     if let Err(why) = &marking {
         println!("SKIPPED: marks for dctcp and cltcp: {why}");
     }
-    for algorithm in cwnd_kernel::all() {
+    let all: Vec<&KernelAlgorithm> = cwnd_kernel::all().iter().collect();
+    let judged = all.iter().filter(|algorithm| {
         let ecn = matches!(algorithm.name, "dctcp" | "cltcp");
         let lab = if let (true, Ok(marking)) = (ecn, &marking) { marking } else { &lab };
-        carry(algorithm, lab, ecn && marking.is_ok());
-    }
+        carry(algorithm, lab, ecn && marking.is_ok())
+    });
+    let judged = judged.count();
+    assert!(
+        2 * judged > all.len(),
+        "of {} algorithms {judged} were seen to lose what can be judged",
+        all.len()
+    );
     assert!(!Path::new(load::PINS).exists() || !load::pinned().is_empty(), "an empty folder is left");
 }
 
-fn carry(algorithm: &'static KernelAlgorithm, lab: &Lab, marked: bool) {
+/// Whether enough of its reductions were seen to judge them.
+fn carry(algorithm: &'static KernelAlgorithm, lab: &Lab, marked: bool) -> bool {
     let name = algorithm.kernel_name();
     let loaded = load::load(algorithm, &[]).unwrap_or_else(|error| panic!("{error}"));
     assert!(registered().contains(&name));
     let again = load::load(algorithm, &[]).unwrap_err().to_string();
     assert!(again.contains("is loaded already"), "{again}");
-    let transfer = lab.transfer(&name, BYTES, EVERY).unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(transfer.algorithm, name);
-    let reductions = reductions(&transfer);
-    let mut shares: Vec<f64> = reductions.iter().map(Reduction::kept).collect();
-    shares.sort_by(f64::total_cmp);
-    let by_the_rule = reductions.iter().filter(|reduction| reduction.follows(algorithm.name)).count();
-    println!(
-        "{name:15} {:5.2} s, {:4} retransmissions, {:4} marks; {:3} of {:3} reductions by the rule, kept {}",
-        transfer.seconds,
-        transfer.retransmissions,
-        transfer.delivered_ce,
-        by_the_rule,
-        reductions.len(),
-        shares.get(shares.len() / 2).map_or("-".to_owned(), |kept| format!("{kept:.3}")),
-    );
-    if reductions.is_empty() {
-        // Slow start, or a machine that was too busy to fill the bottleneck.
-        assert!(transfer.retransmissions < 100, "{name}: no reduction was seen, and there were losses");
-    } else {
-        // A look that came late has seen another window than the one that was reduced.
-        assert!(2 * by_the_rule > reductions.len(), "{name} kept {shares:?} of {reductions:?}");
-    }
-    if marked {
-        assert!(transfer.delivered_ce > 0, "{name}: no mark was echoed");
+    let mut seen = Vec::new();
+    for _ in 0..TRANSFERS {
+        let transfer = lab.transfer(&name, BYTES, EVERY).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(transfer.algorithm, name);
+        if marked {
+            assert!(transfer.delivered_ce > 0, "{name}: no mark was echoed");
+        }
+        print!(
+            "{name:15} {:5.2} s, {:5} retransmissions, {:4} marks",
+            transfer.seconds, transfer.retransmissions, transfer.delivered_ce
+        );
+        seen.extend(reductions(&transfer));
+        if seen.len() >= ENOUGH {
+            break;
+        }
+        println!("; {} reductions so far", seen.len());
     }
     drop(loaded);
     assert!(!registered().contains(&name), "{name} is still there");
+    if seen.len() < ENOUGH {
+        println!("{name:15} NOT JUDGED: a busy machine, or one that loses too little");
+        return false;
+    }
+    let by_the_rule = seen.iter().filter(|reduction| reduction.follows(algorithm.name)).count();
+    let mut shares: Vec<f64> = seen.iter().map(Reduction::kept).collect();
+    shares.sort_by(f64::total_cmp);
+    let median = shares[shares.len() / 2];
+    println!("; {by_the_rule:3} of {:3} reductions by the rule, kept {median:.3}", seen.len());
+    assert!(2 * by_the_rule > seen.len(), "{name} kept {shares:?} of {seen:?}");
+    true
 }
 
 /// What was seen of an episode of congestion: the last look before it and the first one in it.
@@ -151,21 +167,17 @@ impl Reduction {
     }
 }
 
-/// The episodes of a loss or a mark. The first is left out where there are others: in slow start the window doubles
-/// between a few looks at it.
+/// The episodes of a loss or a mark whose window is known: in slow start it doubles between a few looks at it.
 fn reductions(transfer: &Transfer) -> Vec<Reduction> {
-    let mut seen: Vec<Reduction> = transfer
-        .samples
-        .windows(2)
-        .map(|pair| Reduction { before: pair[0], after: pair[1] })
+    let pairs = transfer.samples.windows(2).map(|pair| Reduction { before: pair[0], after: pair[1] });
+    pairs
         .filter(|Reduction { before, after }| {
-            before.state < CWR && matches!(after.state, CWR | RECOVERY) && before.cwnd >= 20
+            before.state < CWR
+                && matches!(after.state, CWR | RECOVERY)
+                && (20.max(before.ssthresh)..).contains(&before.cwnd)
+                && after.at - before.at <= AT_MOST
         })
-        .collect();
-    if seen.len() > 1 {
-        seen.remove(0);
-    }
-    seen
+        .collect()
 }
 
 fn registered() -> Vec<String> {

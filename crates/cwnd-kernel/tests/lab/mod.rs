@@ -49,6 +49,8 @@ impl Drop for Namespace {
 /// The window at an instant of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
+    /// Since the transfer began.
+    pub at: Duration,
     /// Segments.
     pub cwnd: u32,
     /// Segments.
@@ -174,7 +176,7 @@ impl Lab {
         let mut samples = Vec::new();
         while !server.is_finished() {
             let info = Info::of(&watched)?;
-            samples.push(info.sample());
+            samples.push(info.sample(begin.elapsed()));
             thread::sleep(every);
             assert!(begin.elapsed() < Duration::from_secs(120), "{algorithm} does not get it through");
         }
@@ -270,9 +272,10 @@ impl Info {
         u32::from_ne_bytes(self.0[at..at + 4].try_into().expect("four bytes"))
     }
 
-    fn sample(&self) -> Sample {
+    fn sample(&self, at: Duration) -> Sample {
         let rate = u64::from_ne_bytes(self.0[160..168].try_into().expect("eight bytes"));
         Sample {
+            at,
             state: self.0[1],
             cwnd: self.number(80),
             ssthresh: self.number(76),
