@@ -14,6 +14,9 @@ pub const VERSION: u32 = 6;
 /// Counts up whenever none change but those of senders that recover as Linux does.
 pub const LINUX_VERSION: u32 = 1;
 
+/// The same of senders that recover as ns-2's TCP-Linux does.
+pub const NS2_VERSION: u32 = 1;
+
 impl Engine for Simulator {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
         crate::check::check_with(scenario, &crate::factory::registered)
@@ -32,7 +35,8 @@ impl Engine for Simulator {
         algorithms.dedup();
         let version = match scenario.stack.recovery {
             Recovery::Linux => format!("{VERSION}.{LINUX_VERSION}"),
-            Recovery::Prr | Recovery::Ns2 => VERSION.to_string(),
+            Recovery::Ns2 => format!("{VERSION}.{NS2_VERSION}"),
+            Recovery::Prr => VERSION.to_string(),
         };
         format!("cwnd-sim v{version}\n{}\n{:?}", algorithms.join("\n"), nameless(scenario))
     }

@@ -32,6 +32,6 @@ pub mod tcp;
 pub mod watch;
 
 pub use check::check_with;
-pub use engine::{LINUX_VERSION, Simulator, VERSION, run_with};
+pub use engine::{LINUX_VERSION, NS2_VERSION, Simulator, VERSION, run_with};
 pub use factory::{Factory, registered};
 pub use simulation::{FlowState, Simulation};

@@ -91,9 +91,10 @@ impl Sender {
             self.latest_rtt = rtt;
         } else {
             if ns2 && self.config.timestamps {
-                // It takes the echo of every ACK, also of one that acknowledges nothing new.
+                // It takes the echo of every ACK, also of one that acknowledges nothing new, and ends the doubling.
                 self.rtt.estimate(now - packet.sent);
                 self.rtt.set_timeout();
+                self.rtt.backoff = 0;
             }
             self.silent_acks += 1;
             self.latest_rtt = self.ack.rtt.map_or(self.latest_rtt, |latest| latest.0);
@@ -502,7 +503,7 @@ impl Sender {
                 }
             }
         });
-        self.rtt.backoff += 1;
+        self.rtt.back_off();
         self.timeouts_in_row += 1;
         self.transmit(now, false, out);
         self.rto_at = now + self.rtt.timeout();

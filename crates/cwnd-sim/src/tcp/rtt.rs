@@ -1,27 +1,62 @@
-//! Round-trip time estimation and the retransmission timeout (RFC 6298, with Linux's floor).
+//! Round-trip time estimation and the retransmission timeout (RFC 6298, with Linux's floor), and those of ns-2.35's
+//! TCP-Linux.
 
-/// ns-2.35's TCP-Linux counts milliseconds in integers, and four times the variation does not decay below three of
-/// them, ns.
-const NS2_LEAST_VARIATION: i64 = 3_000_000;
+/// What ns-2.35's TCP-Linux counts round-trip times in, ns.
+const NS2_TICK: u64 = 1_000_000;
+/// From the fourth timeout in a row on it takes the next sample for its first.
+const NS2_TIMEOUTS_TO_FORGET: u32 = 4;
 
 /// Smoothed round-trip time and its variation, in integers as Jacobson wrote them.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// Eight times the smoothed round-trip time, ns; zero before the first sample.
     srtt8: i64,
-    /// Four times the variation, ns.
+    /// Four times the variation, ns; nothing where there are ticks.
     rttvar4: i64,
     min_rto: i64,
-    /// Least four times the variation, ns: `min_rto`, or ns-2's.
-    least_variation: i64,
     max_rto: u64,
     /// The timeout without backoff, ns.
     rto: u64,
+    /// ns-2.35's timeouts come of what it counts itself.
+    ticks: Option<Ticks>,
     /// Timeouts in a row.
     pub backoff: u32,
     pub sum: u64,
     pub min: u64,
     pub max: u64,
+}
+
+/// ns-2.35's TCP-Linux's own estimate, in ticks.
+#[derive(Clone, Copy, Debug)]
+struct Ticks {
+    /// Eight times the smoothed round-trip time.
+    srtt8: i32,
+    /// Four times the variation.
+    rttvar4: i32,
+    /// The next sample begins anew.
+    afresh: bool,
+}
+
+impl Ticks {
+    #[inline(always)]
+    fn estimate(&mut self, rtt: u64) {
+        let ticks = ((rtt + NS2_TICK / 2) / NS2_TICK).clamp(1, 1 << 24) as i32;
+        if self.afresh {
+            *self = Ticks { srtt8: ticks << 3, rttvar4: ticks << 1, afresh: false };
+            return;
+        }
+        let error = ticks - (self.srtt8 >> 3);
+        self.srtt8 += error;
+        let more = error.abs() - (self.rttvar4 >> 2);
+        // As in Linux, against timeouts that are too long once a queue has emptied.
+        self.rttvar4 += if error < 0 && more > 0 { more >> 3 } else { more };
+    }
+
+    /// The timeout, ns.
+    #[inline(always)]
+    fn timeout(&self) -> i64 {
+        i64::from((self.srtt8 >> 3) + self.rttvar4) * NS2_TICK as i64
+    }
 }
 
 impl RttEstimator {
@@ -30,9 +65,9 @@ impl RttEstimator {
             srtt8: 0,
             rttvar4: 0,
             min_rto: min_rto as i64,
-            least_variation: min_rto as i64,
             max_rto,
             rto: initial_rto,
+            ticks: None,
             backoff: 0,
             sum: 0,
             min: u64::MAX,
@@ -40,9 +75,11 @@ impl RttEstimator {
         }
     }
 
-    /// The same with the floor under the whole timeout, as RFC 6298 and ns-2.35 have it, not under the variation.
-    pub fn with_floor_under_sum(self) -> Self {
-        RttEstimator { least_variation: NS2_LEAST_VARIATION, ..self }
+    /// That of ns-2.35's TCP-Linux, whose timeouts come of whole milliseconds: SRTT + 4 RTTVAR with the floor under the
+    /// sum, and a sample that is shorter than expected adds an eighth to the variation of what a longer one would.
+    pub fn ns2(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
+        let ticks = Some(Ticks { srtt8: 0, rttvar4: 0, afresh: true });
+        RttEstimator { ticks, ..RttEstimator::new(initial_rto, min_rto, max_rto) }
     }
 
     /// RFC 6298 section 2: the first sample R gives SRTT = R, RTTVAR = R/2; each later one
@@ -75,6 +112,9 @@ impl RttEstimator {
     /// acknowledges nothing new was sent a while before what caused it.
     #[inline(always)]
     pub fn estimate(&mut self, rtt: u64) {
+        if let Some(ticks) = &mut self.ticks {
+            ticks.estimate(rtt);
+        }
         let rtt = rtt as i64;
         if self.srtt8 == 0 {
             self.srtt8 = rtt << 3;
@@ -82,7 +122,9 @@ impl RttEstimator {
         } else {
             let error = rtt - (self.srtt8 >> 3);
             self.srtt8 += error;
-            self.rttvar4 += error.abs() - (self.rttvar4 >> 2);
+            if self.ticks.is_none() {
+                self.rttvar4 += error.abs() - (self.rttvar4 >> 2);
+            }
         }
     }
 
@@ -95,7 +137,10 @@ impl RttEstimator {
     /// The timeout that follows from the samples.
     #[inline(always)]
     pub fn set_timeout(&mut self) {
-        let rto = (self.srtt8 >> 3) + self.rttvar4.max(self.least_variation);
+        let rto = match &self.ticks {
+            None => (self.srtt8 >> 3) + self.rttvar4.max(self.min_rto),
+            Some(ticks) => ticks.timeout(),
+        };
         self.rto = (rto.max(self.min_rto) as u64).min(self.max_rto);
     }
 
@@ -108,6 +153,14 @@ impl RttEstimator {
     pub fn restart(&mut self, rto: u64) {
         self.rto = rto.max(self.rto).min(self.max_rto);
         self.backoff = 0;
+    }
+
+    /// One more timeout. In ns-2 they can make the estimate worthless.
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+        if let Some(ticks) = &mut self.ticks {
+            ticks.afresh |= self.backoff >= NS2_TIMEOUTS_TO_FORGET;
+        }
     }
 
     /// Whether there was a sample.
@@ -123,7 +176,10 @@ impl RttEstimator {
 
     /// RFC 6298's RTTVAR, ns.
     pub fn variation(&self) -> u64 {
-        (self.rttvar4 >> 2) as u64
+        match &self.ticks {
+            None => (self.rttvar4 >> 2) as u64,
+            Some(ticks) => ticks.rttvar4 as u64 * NS2_TICK / 4,
+        }
     }
 
     /// The timeout without backoff, ns.
@@ -144,6 +200,12 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+
+    /// Eight times the smoothed time and four times the variation, in ticks.
+    fn ticks(rtt: &RttEstimator) -> (i32, i32) {
+        let ticks = rtt.ticks.unwrap();
+        (ticks.srtt8, ticks.rttvar4)
+    }
 
     #[test]
     fn follows_rfc_6298() {
@@ -167,20 +229,71 @@ mod tests {
 
     #[test]
     fn the_floor_is_under_the_sum_in_ns_2() {
-        let mut rtt = RttEstimator::new(1000 * MS, 200 * MS, 60_000 * MS).with_floor_under_sum();
-        // The first sample: 100 + 200; when the variation is gone, what is left of it is 3 ms.
+        let mut rtt = RttEstimator::ns2(1000 * MS, 200 * MS, 60_000 * MS);
+        // The first sample: 100 + 200; four times the variation decays to 3 ms, a quarter of which is none.
         rtt.sample(100 * MS);
         assert_eq!(rtt.timeout(), 300 * MS);
         (0..99).for_each(|_| rtt.sample(100 * MS));
-        assert_eq!(rtt.timeout(), 200 * MS);
+        assert_eq!((rtt.timeout(), rtt.variation()), (200 * MS, 750_000));
         (0..200).for_each(|_| rtt.sample(250 * MS));
-        // SRTT is within an eighth of a nanosecond's step of 250 ms.
-        assert_eq!(rtt.timeout().div_ceil(MS), 253);
+        assert_eq!(rtt.timeout(), 253 * MS);
         // What is only estimated is in no extreme and no sum.
         let before = (rtt.min, rtt.max, rtt.sum);
         rtt.estimate(900 * MS);
         assert_eq!((rtt.min, rtt.max, rtt.sum), before);
         assert!(rtt.srtt() > 300 * MS);
+    }
+
+    #[test]
+    fn ns_2_counts_whole_milliseconds() {
+        let mut rtt = RttEstimator::ns2(1000 * MS, 200 * MS, 60_000 * MS);
+        // 0.4 ms counts as one: SRTT 1, RTTVAR 0.5.
+        rtt.sample(400_000);
+        assert_eq!((ticks(&rtt), rtt.variation()), ((8, 2), MS / 2));
+        // 2.5 ms as three: 8 SRTT = 8 + 2, 4 RTTVAR = 2 + (2 - 0), a quarter of two being none in whole ones.
+        rtt.sample(2_500_000);
+        assert_eq!((ticks(&rtt), rtt.variation()), ((10, 4), MS));
+        // 2.49 ms as two, one over SRTT's whole part: 8 SRTT = 11, 4 RTTVAR = 4 + (1 - 1).
+        rtt.sample(2_490_000);
+        assert_eq!(ticks(&rtt), (11, 4));
+        // The smoothed time itself is exact: 0.4, 0.6625 (7/8 of that and 1/8 of 2.5), 0.8909375.
+        assert_eq!((rtt.srtt(), rtt.min), (890_937, 400_000));
+    }
+
+    #[test]
+    fn a_short_sample_moves_ns_2_s_variation_by_an_eighth() {
+        let mut rtt = RttEstimator::ns2(1000 * MS, 200 * MS, 60_000 * MS);
+        // SRTT 100, 4 RTTVAR 200; eighty that agree leave 3 of it.
+        (0..81).for_each(|_| rtt.sample(100 * MS));
+        assert_eq!(ticks(&rtt), (800, 3));
+        // 20 ms: 8 SRTT = 800 - 80; 4 RTTVAR = 3 + (80 - 0) / 8.
+        rtt.sample(20 * MS);
+        assert_eq!(ticks(&rtt), (720, 13));
+        // 170 ms, that is 80 more: 4 RTTVAR = 13 + 80 - 3. SRTT + 4 RTTVAR = 190 is under the floor.
+        rtt.sample(170 * MS);
+        assert_eq!((ticks(&rtt), rtt.timeout()), ((800, 90), 200 * MS));
+        // 70 ms: the error of 30 is over a quarter of 90 by 8, of which an eighth counts.
+        rtt.sample(70 * MS);
+        assert_eq!(ticks(&rtt), (770, 91));
+        // 90 ms: the error of 6 is not, and counts as it is: 91 + 6 - 22.
+        rtt.sample(90 * MS);
+        assert_eq!(ticks(&rtt), (764, 75));
+    }
+
+    #[test]
+    fn four_timeouts_in_a_row_make_ns_2_begin_anew() {
+        let mut rtt = RttEstimator::ns2(1000 * MS, 200 * MS, 60_000 * MS);
+        rtt.sample(400 * MS);
+        (0..3).for_each(|_| rtt.back_off());
+        let mut three = rtt.clone();
+        three.sample(100 * MS);
+        // 8 SRTT = 3200 - 300, 4 RTTVAR = 800 + (300 - 200) / 8.
+        assert_eq!(ticks(&three), (2900, 812));
+        rtt.back_off();
+        // The timeout itself stands: 16 times 400 + 800 ms.
+        assert_eq!(rtt.timeout(), 19_200 * MS);
+        rtt.sample(100 * MS);
+        assert_eq!((ticks(&rtt), rtt.srtt()), ((800, 200), 362_500_000));
     }
 
     #[test]

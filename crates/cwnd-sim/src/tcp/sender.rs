@@ -229,9 +229,7 @@ impl Sender {
             rto_at: NEVER,
             other_at: NEVER,
             rtt: match config.recovery {
-                Recovery::Ns2 => {
-                    RttEstimator::new(config.rto.0, config.rto.1, config.rto.2).with_floor_under_sum()
-                }
+                Recovery::Ns2 => RttEstimator::ns2(config.rto.0, config.rto.1, config.rto.2),
                 Recovery::Prr | Recovery::Linux => {
                     RttEstimator::new(config.rto.0, config.rto.1, config.rto.2)
                 }

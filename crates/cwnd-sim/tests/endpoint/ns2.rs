@@ -217,3 +217,34 @@ fn the_first_segment_weighs_little_and_when_it_goes_again_too() {
     let mut single = Bench::idle(SenderConfig { segments: 1, ..short }, Fake::fixed());
     assert_eq!(sizes(&mut single, 0), [(0, 40)]);
 }
+
+#[test]
+fn any_ack_ends_the_doubling_of_a_timeout() {
+    // 100 + 200 ms after the ACK of segment 0 the timer runs out, and then it is twice that. A SACK that acknowledges
+    // nothing in order ends the doubling in ns-2; in whole milliseconds its echo makes SRTT 100 and RTTVAR 3/4 50: 250 ms,
+    // from then on. RFC 6298 waits for a sample, and leaves the timer alone.
+    for (recovery, deadline) in [(Recovery::Ns2, 800), (Recovery::Prr, 1000)] {
+        let mut bench = Bench::started(SenderConfig { recovery, ..config(10.0) }, Fake::fixed());
+        bench.ack(100 * MS, 1);
+        assert_eq!(bench.sender.deadline(), 400 * MS, "{recovery:?}");
+        bench.timer();
+        assert_eq!(bench.sender.deadline(), 1000 * MS, "{recovery:?}");
+        bench.sack(550 * MS, 1, &[(2, 3)]);
+        assert_eq!(bench.sender.deadline(), deadline * MS, "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_queue_that_empties_hardly_moves_the_timeout() {
+    // Samples of 400 ms make a timeout of 400 + 800; then one of 100. ns-2: 8 SRTT = 3200 - 300, 4 RTTVAR = 800 + (300 - 200) / 8
+    // = 812, so 362 + 812. RFC 6298: SRTT 362.5, RTTVAR = 3/4 200 + 1/4 300 = 225, so 362.5 + 900.
+    for (recovery, wait_us) in [(Recovery::Ns2, 1_174_000), (Recovery::Prr, 1_262_500)] {
+        let mut bench = Bench::started(SenderConfig { recovery, ..config(10.0) }, Fake::fixed());
+        bench.rtt = 400 * MS;
+        bench.ack(400 * MS, 1);
+        assert_eq!(bench.sender.deadline(), 1600 * MS);
+        bench.rtt = 100 * MS;
+        bench.ack(500 * MS, 2);
+        assert_eq!(bench.sender.deadline(), 500 * MS + wait_us * 1000, "{recovery:?}");
+    }
+}
