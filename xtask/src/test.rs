@@ -70,21 +70,21 @@ fn steps() -> Vec<Step> {
         step("a sample of the papers", "xtask papers", None),
         step(
             "algorithms in this kernel",
-            // With the features of the next two steps, so that what they share is compiled once.
-            "test --package cwnd --package cwnd-kernel --package cwnd-lab --features cwnd/kernel --test kernel --test lab",
+            // The whole workspace, as above and below, so that libraries get the same features and are compiled once.
+            "test --workspace --features cwnd/kernel --test kernel",
             kernel(),
         ),
         step(
             "studies with the kernel's C",
-            "test --package cwnd --package cwnd-kernel --package cwnd-lab --features cwnd/kernel --test study kernel",
+            "test --workspace --features cwnd/kernel --test study --test lab kernel",
             clang(),
         ),
         step(
             "lints of the kernel's loader",
-            "clippy --package cwnd --package cwnd-kernel --package cwnd-lab --features cwnd/kernel --all-targets -- -D warnings",
+            "clippy --workspace --features cwnd/kernel --all-targets -- -D warnings",
             clang(),
         ),
-        step("seeded faults", "test --package cwnd-sim --features faults --test faults", faults()),
+        step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", faults()),
         documentation,
     ]
 }
