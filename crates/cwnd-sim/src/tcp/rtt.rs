@@ -19,6 +19,8 @@ pub struct RttEstimator {
     rto: u64,
     /// ns-2.35's timeouts come of what it counts itself.
     ticks: Option<Ticks>,
+    /// The next sample is taken for the first.
+    afresh: bool,
     /// Timeouts in a row.
     pub backoff: u32,
     pub sum: u64,
@@ -27,35 +29,42 @@ pub struct RttEstimator {
 }
 
 /// ns-2.35's TCP-Linux's own estimate, in ticks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Ticks {
     /// Eight times the smoothed round-trip time.
-    srtt8: i32,
+    srtt8: i64,
     /// Four times the variation.
-    rttvar4: i32,
-    /// The next sample begins anew.
-    afresh: bool,
+    rttvar4: i64,
 }
 
 impl Ticks {
+    /// A sample in whole ticks, one at least.
+    #[inline(always)]
+    fn of(rtt: u64) -> i64 {
+        ((rtt + NS2_TICK / 2) / NS2_TICK).max(1) as i64
+    }
+
+    /// From the first sample.
+    fn first(rtt: u64) -> Ticks {
+        let ticks = Ticks::of(rtt);
+        Ticks { srtt8: ticks << 3, rttvar4: ticks << 1 }
+    }
+
+    /// One sample more.
     #[inline(always)]
     fn estimate(&mut self, rtt: u64) {
-        let ticks = ((rtt + NS2_TICK / 2) / NS2_TICK).clamp(1, 1 << 24) as i32;
-        if self.afresh {
-            *self = Ticks { srtt8: ticks << 3, rttvar4: ticks << 1, afresh: false };
-            return;
-        }
-        let error = ticks - (self.srtt8 >> 3);
+        let error = Ticks::of(rtt) - (self.srtt8 >> 3);
         self.srtt8 += error;
         let more = error.abs() - (self.rttvar4 >> 2);
         // As in Linux, against timeouts that are too long once a queue has emptied.
-        self.rttvar4 += if error < 0 && more > 0 { more >> 3 } else { more };
+        let damped = error < 0 && more > 0;
+        self.rttvar4 += if damped { more >> 3 } else { more };
     }
 
     /// The timeout, ns.
     #[inline(always)]
     fn timeout(&self) -> i64 {
-        i64::from((self.srtt8 >> 3) + self.rttvar4) * NS2_TICK as i64
+        ((self.srtt8 >> 3) + self.rttvar4) * NS2_TICK as i64
     }
 }
 
@@ -68,6 +77,7 @@ impl RttEstimator {
             max_rto,
             rto: initial_rto,
             ticks: None,
+            afresh: true,
             backoff: 0,
             sum: 0,
             min: u64::MAX,
@@ -78,8 +88,7 @@ impl RttEstimator {
     /// That of ns-2.35's TCP-Linux, whose timeouts come of whole milliseconds: SRTT + 4 RTTVAR with the floor under the
     /// sum, and a sample that is shorter than expected adds an eighth to the variation of what a longer one would.
     pub fn ns2(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
-        let ticks = Some(Ticks { srtt8: 0, rttvar4: 0, afresh: true });
-        RttEstimator { ticks, ..RttEstimator::new(initial_rto, min_rto, max_rto) }
+        RttEstimator { ticks: Some(Ticks::default()), ..RttEstimator::new(initial_rto, min_rto, max_rto) }
     }
 
     /// RFC 6298 section 2: the first sample R gives SRTT = R, RTTVAR = R/2; each later one
@@ -112,19 +121,28 @@ impl RttEstimator {
     /// acknowledges nothing new was sent a while before what caused it.
     #[inline(always)]
     pub fn estimate(&mut self, rtt: u64) {
-        if let Some(ticks) = &mut self.ticks {
-            ticks.estimate(rtt);
+        if self.afresh {
+            return self.begin(rtt);
         }
+        let error = rtt as i64 - (self.srtt8 >> 3);
+        self.srtt8 += error;
+        match &mut self.ticks {
+            None => self.rttvar4 += error.abs() - (self.rttvar4 >> 2),
+            Some(ticks) => ticks.estimate(rtt),
+        }
+    }
+
+    /// The first sample, or one that is taken for it: by ns-2 for its timeouts alone.
+    #[cold]
+    fn begin(&mut self, rtt: u64) {
+        self.afresh = false;
+        self.ticks = self.ticks.map(|_| Ticks::first(rtt));
         let rtt = rtt as i64;
         if self.srtt8 == 0 {
             self.srtt8 = rtt << 3;
             self.rttvar4 = rtt << 1;
         } else {
-            let error = rtt - (self.srtt8 >> 3);
-            self.srtt8 += error;
-            if self.ticks.is_none() {
-                self.rttvar4 += error.abs() - (self.rttvar4 >> 2);
-            }
+            self.srtt8 += rtt - (self.srtt8 >> 3);
         }
     }
 
@@ -158,9 +176,7 @@ impl RttEstimator {
     /// One more timeout. In ns-2 they can make the estimate worthless.
     pub fn back_off(&mut self) {
         self.backoff += 1;
-        if let Some(ticks) = &mut self.ticks {
-            ticks.afresh |= self.backoff >= NS2_TIMEOUTS_TO_FORGET;
-        }
+        self.afresh |= self.ticks.is_some() && self.backoff >= NS2_TIMEOUTS_TO_FORGET;
     }
 
     /// Whether there was a sample.
@@ -202,7 +218,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// Eight times the smoothed time and four times the variation, in ticks.
-    fn ticks(rtt: &RttEstimator) -> (i32, i32) {
+    fn ticks(rtt: &RttEstimator) -> (i64, i64) {
         let ticks = rtt.ticks.unwrap();
         (ticks.srtt8, ticks.rttvar4)
     }
