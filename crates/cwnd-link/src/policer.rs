@@ -2,7 +2,7 @@
 
 use cwnd_scenario::{Policer as PolicerSpec, Rate};
 
-/// A single-rate token bucket without colours: the first of the two buckets of RFC 2697 (section 3.2, colour-blind),
+/// A single-rate token bucket without colours: the first of the two buckets of RFC 2697 (section 3, colour-blind),
 /// whose "red" is a drop. A packet of B bytes passes if the bucket holds at least B, and takes them; a dropped packet
 /// takes nothing. It begins full.
 ///

@@ -1,4 +1,4 @@
-//! The window grows only while it is used (RFC 7661 section 4.1 asks for it; Linux's rule: in slow start it
+//! The window grows only while it is used (RFC 7661 section 4.4 asks for it; Linux's rule: in slow start it
 //! may be up to twice what was used, in congestion avoidance it must have been full).
 
 use crate::bench::{Bench, MS, sender_config, window};

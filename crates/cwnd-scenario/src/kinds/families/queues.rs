@@ -63,8 +63,8 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
         is: |queue| matches!(queue, Discipline::CoDel(_)),
         new: || Discipline::CoDel(CoDel::default()),
         parameters: &[
-            parameter!("target", Discipline::CoDel(codel) => codel.target, SPAN, "", "The standing delay that is acceptable.", "RFC 8289, section 4.4"),
-            parameter!("interval", Discipline::CoDel(codel) => codel.interval, SPAN, "", "How long it may be exceeded before the first drop: a worst-case round trip.", "RFC 8289, section 4.3"),
+            parameter!("target", Discipline::CoDel(codel) => codel.target, SPAN, "", "The standing delay that is acceptable.", "RFC 8289, section 4.3"),
+            parameter!("interval", Discipline::CoDel(codel) => codel.interval, SPAN, "", "How long it may be exceeded before the first drop: a worst-case round trip.", "RFC 8289, section 4.2"),
             parameter!("ecn", Discipline::CoDel(codel) => codel.ecn, Takes::Switch, "", "Marks packets that can be marked instead of dropping them.", "as in Linux"),
         ],
         check: any,
