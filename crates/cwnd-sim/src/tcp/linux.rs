@@ -261,7 +261,7 @@ impl Sender {
     }
 
     fn take_round_trip(&mut self, first: u64, last: u64) -> Option<u64> {
-        self.rtt.sample(first);
+        self.rtt.sample_in_round(first, self.una, self.next);
         self.rtt.note_least(last);
         self.rtt.backoff = 0;
         self.latest_rtt = last;

@@ -1,5 +1,5 @@
-//! Round-trip time estimation and the retransmission timeout (RFC 6298, with Linux's floor), and those of ns-2.35's
-//! TCP-Linux.
+//! Round-trip time estimation and the retransmission timeout: RFC 6298 with Linux's floor, today's Linux's own, and
+//! that of ns-2.35's TCP-Linux.
 
 /// What ns-2.35's TCP-Linux counts round-trip times in, ns.
 const NS2_TICK: u64 = 1_000_000;
@@ -11,14 +11,11 @@ const NS2_TIMEOUTS_TO_FORGET: u32 = 4;
 pub struct RttEstimator {
     /// Eight times the smoothed round-trip time, ns; zero before the first sample.
     srtt8: i64,
-    /// Four times the variation, ns; nothing where there are ticks.
-    rttvar4: i64,
+    variation: Variation,
     min_rto: i64,
     max_rto: u64,
     /// The timeout without backoff, ns.
     rto: u64,
-    /// ns-2.35's timeouts come of what it counts itself.
-    ticks: Option<Ticks>,
     /// The next sample is taken for the first.
     afresh: bool,
     /// Timeouts in a row.
@@ -26,6 +23,58 @@ pub struct RttEstimator {
     pub sum: u64,
     pub min: u64,
     pub max: u64,
+}
+
+/// By how much a sample may be longer than the smoothed one.
+#[derive(Clone, Copy, Debug)]
+enum Variation {
+    /// RFC 6298's, four times, ns.
+    Rfc6298(i64),
+    Linux(Deviation),
+    /// In ns-2 the timeout comes of what it counts itself.
+    Ns2(Ticks),
+}
+
+/// Today's Linux: the mean deviation's greatest value in a round trip, which falls only from one round trip to the next.
+#[derive(Clone, Copy, Debug)]
+struct Deviation {
+    /// Four times the mean deviation, ns.
+    mean: i64,
+    /// Its greatest value in this round trip, ns, and at least the floor.
+    greatest: i64,
+    /// What is added to the smoothed round-trip time, ns.
+    added: i64,
+    /// A round trip ends when more than this is acknowledged.
+    round_end: u64,
+}
+
+impl Deviation {
+    fn first(rtt: i64, floor: i64) -> Deviation {
+        let added = (rtt << 1).max(floor);
+        Deviation { mean: rtt << 1, greatest: added, added, round_end: 0 }
+    }
+
+    fn estimate(&mut self, error: i64) {
+        self.mean += damped(error, self.mean);
+        self.greatest = self.greatest.max(self.mean);
+        self.added = self.added.max(self.greatest);
+    }
+
+    fn follow_round(&mut self, una: u64, next: u64, floor: i64) {
+        if una > self.round_end {
+            self.added -= (self.added - self.greatest) >> 2;
+            self.greatest = floor;
+            self.round_end = next;
+        }
+    }
+}
+
+/// What an error adds to four times the mean deviation. Of a shorter round trip than expected an eighth counts: else timeouts
+/// would be too long once a queue has emptied.
+#[inline(always)]
+fn damped(error: i64, deviation4: i64) -> i64 {
+    let more = error.abs() - (deviation4 >> 2);
+    if error < 0 && more > 0 { more >> 3 } else { more }
 }
 
 /// ns-2.35's TCP-Linux's own estimate, in ticks.
@@ -55,10 +104,7 @@ impl Ticks {
     fn estimate(&mut self, rtt: u64) {
         let error = Ticks::of(rtt) - (self.srtt8 >> 3);
         self.srtt8 += error;
-        let more = error.abs() - (self.rttvar4 >> 2);
-        // As in Linux, against timeouts that are too long once a queue has emptied.
-        let damped = error < 0 && more > 0;
-        self.rttvar4 += if damped { more >> 3 } else { more };
+        self.rttvar4 += damped(error, self.rttvar4);
     }
 
     /// The timeout, ns.
@@ -72,11 +118,10 @@ impl RttEstimator {
     pub fn new(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
         RttEstimator {
             srtt8: 0,
-            rttvar4: 0,
+            variation: Variation::Rfc6298(0),
             min_rto: min_rto as i64,
             max_rto,
             rto: initial_rto,
-            ticks: None,
             afresh: true,
             backoff: 0,
             sum: 0,
@@ -85,10 +130,17 @@ impl RttEstimator {
         }
     }
 
+    /// That of today's Linux: the timeout falls by a quarter of what is too much in a round trip, not in a sample.
+    pub fn linux(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
+        let variation = Variation::Linux(Deviation::first(0, min_rto as i64));
+        RttEstimator { variation, ..RttEstimator::new(initial_rto, min_rto, max_rto) }
+    }
+
     /// That of ns-2.35's TCP-Linux, whose timeouts come of whole milliseconds: SRTT + 4 RTTVAR with the floor under the
     /// sum, and a sample that is shorter than expected adds an eighth to the variation of what a longer one would.
     pub fn ns2(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
-        RttEstimator { ticks: Some(Ticks::default()), ..RttEstimator::new(initial_rto, min_rto, max_rto) }
+        let variation = Variation::Ns2(Ticks::default());
+        RttEstimator { variation, ..RttEstimator::new(initial_rto, min_rto, max_rto) }
     }
 
     /// RFC 6298 section 2: the first sample R gives SRTT = R, RTTVAR = R/2; each later one
@@ -97,6 +149,15 @@ impl RttEstimator {
     #[inline(always)]
     pub fn sample(&mut self, rtt: u64) {
         self.smooth(rtt);
+        self.set_timeout();
+    }
+
+    /// The same in a connection that has sent up to `next`, of which up to `una` is acknowledged.
+    pub fn sample_in_round(&mut self, rtt: u64, una: u64, next: u64) {
+        self.smooth(rtt);
+        if let Variation::Linux(deviation) = &mut self.variation {
+            deviation.follow_round(una, next, self.min_rto);
+        }
         self.set_timeout();
     }
 
@@ -126,9 +187,10 @@ impl RttEstimator {
         }
         let error = rtt as i64 - (self.srtt8 >> 3);
         self.srtt8 += error;
-        match &mut self.ticks {
-            None => self.rttvar4 += error.abs() - (self.rttvar4 >> 2),
-            Some(ticks) => ticks.estimate(rtt),
+        match &mut self.variation {
+            Variation::Ns2(ticks) => ticks.estimate(rtt),
+            Variation::Rfc6298(rttvar4) => *rttvar4 += error.abs() - (*rttvar4 >> 2),
+            Variation::Linux(deviation) => deviation.estimate(error),
         }
     }
 
@@ -136,14 +198,16 @@ impl RttEstimator {
     #[cold]
     fn begin(&mut self, rtt: u64) {
         self.afresh = false;
-        self.ticks = self.ticks.map(|_| Ticks::first(rtt));
-        let rtt = rtt as i64;
-        if self.srtt8 == 0 {
-            self.srtt8 = rtt << 3;
-            self.rttvar4 = rtt << 1;
-        } else {
-            self.srtt8 += rtt - (self.srtt8 >> 3);
-        }
+        let signed = rtt as i64;
+        self.variation = match self.variation {
+            Variation::Ns2(_) => Variation::Ns2(Ticks::first(rtt)),
+            Variation::Rfc6298(_) => Variation::Rfc6298(signed << 1),
+            Variation::Linux(_) => Variation::Linux(Deviation::first(signed, self.min_rto)),
+        };
+        self.srtt8 = match self.srtt8 {
+            0 => signed << 3,
+            srtt8 => srtt8 + signed - (srtt8 >> 3),
+        };
     }
 
     /// A sample that counts for the least alone.
@@ -155,9 +219,10 @@ impl RttEstimator {
     /// The timeout that follows from the samples.
     #[inline(always)]
     pub fn set_timeout(&mut self) {
-        let rto = match &self.ticks {
-            None => (self.srtt8 >> 3) + self.rttvar4.max(self.min_rto),
-            Some(ticks) => ticks.timeout(),
+        let rto = match &self.variation {
+            Variation::Ns2(ticks) => ticks.timeout(),
+            Variation::Rfc6298(rttvar4) => (self.srtt8 >> 3) + (*rttvar4).max(self.min_rto),
+            Variation::Linux(deviation) => (self.srtt8 >> 3) + deviation.added,
         };
         self.rto = (rto.max(self.min_rto) as u64).min(self.max_rto);
     }
@@ -176,7 +241,8 @@ impl RttEstimator {
     /// One more timeout. In ns-2 they can make the estimate worthless.
     pub fn back_off(&mut self) {
         self.backoff += 1;
-        self.afresh |= self.ticks.is_some() && self.backoff >= NS2_TIMEOUTS_TO_FORGET;
+        let ns2 = matches!(self.variation, Variation::Ns2(_));
+        self.afresh |= ns2 && self.backoff >= NS2_TIMEOUTS_TO_FORGET;
     }
 
     /// Whether there was a sample.
@@ -190,11 +256,12 @@ impl RttEstimator {
         (self.srtt8 >> 3) as u64
     }
 
-    /// RFC 6298's RTTVAR, ns.
+    /// RFC 6298's RTTVAR, ns; in Linux the mean deviation.
     pub fn variation(&self) -> u64 {
-        match &self.ticks {
-            None => (self.rttvar4 >> 2) as u64,
-            Some(ticks) => ticks.rttvar4 as u64 * NS2_TICK / 4,
+        match &self.variation {
+            Variation::Ns2(ticks) => ticks.rttvar4 as u64 * NS2_TICK / 4,
+            Variation::Rfc6298(rttvar4) => (rttvar4 >> 2) as u64,
+            Variation::Linux(deviation) => (deviation.mean >> 2) as u64,
         }
     }
 
@@ -219,7 +286,7 @@ mod tests {
 
     /// Eight times the smoothed time and four times the variation, in ticks.
     fn ticks(rtt: &RttEstimator) -> (i64, i64) {
-        let ticks = rtt.ticks.unwrap();
+        let Variation::Ns2(ticks) = rtt.variation else { panic!("it is not ns-2's") };
         (ticks.srtt8, ticks.rttvar4)
     }
 
@@ -310,6 +377,38 @@ mod tests {
         assert_eq!(rtt.timeout(), 19_200 * MS);
         rtt.sample(100 * MS);
         assert_eq!((ticks(&rtt), rtt.srtt()), ((800, 200), 362_500_000));
+    }
+
+    #[test]
+    fn linux_keeps_the_greatest_deviation_of_a_round_trip() {
+        let mut rtt = RttEstimator::linux(1000 * MS, 200 * MS, 60_000 * MS);
+        // The first sample, of the handshake: 400 + 800. Everything below is of the data: 100 segments a round trip.
+        rtt.sample(400 * MS);
+        assert_eq!(rtt.timeout(), 1200 * MS);
+        // Samples that agree make the mean deviation 600 ms, 450, ... . The first ends a round trip, in which 800 was the
+        // greatest; then the greatest is 450, and at the end of the round trip the 800 fall by a quarter of what
+        // they are over that.
+        rtt.sample_in_round(400 * MS, 1, 100);
+        assert_eq!((rtt.timeout(), rtt.variation()), (1200 * MS, 150 * MS));
+        for una in 2..=100 {
+            rtt.sample_in_round(400 * MS, una, 100 + una);
+            assert_eq!(rtt.timeout(), 1200 * MS, "{una}");
+        }
+        rtt.sample_in_round(400 * MS, 101, 201);
+        // 800 - (800 - 450) / 4 = 712.5
+        assert_eq!(rtt.timeout(), 1_112_500_000);
+        // And from now on by a quarter of what is over the floor of 200 ms: 584.375 and so on.
+        rtt.sample_in_round(400 * MS, 202, 302);
+        assert_eq!(rtt.timeout(), 984_375_000);
+        (3..100).for_each(|round| rtt.sample_in_round(400 * MS, round * 101, round * 101 + 100));
+        // Down to less than four nanoseconds, a quarter of which is none.
+        assert_eq!(rtt.timeout(), 600 * MS + 3);
+        // A sample of 800 ms in the middle of a round trip counts at once: SRTT 450, four times the mean deviation 400.
+        rtt.sample_in_round(800 * MS, 10_001, 10_100);
+        assert_eq!(rtt.timeout() / MS, 450 + 400);
+        // One of 400 takes nothing of the 400 back in that round trip: SRTT 443.75.
+        rtt.sample_in_round(400 * MS, 10_002, 10_100);
+        assert_eq!(rtt.timeout() / 1000, 443_750 + 400_000);
     }
 
     #[test]

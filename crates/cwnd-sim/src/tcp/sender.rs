@@ -230,9 +230,8 @@ impl Sender {
             other_at: NEVER,
             rtt: match config.recovery {
                 Recovery::Ns2 => RttEstimator::ns2(config.rto.0, config.rto.1, config.rto.2),
-                Recovery::Prr | Recovery::Linux => {
-                    RttEstimator::new(config.rto.0, config.rto.1, config.rto.2)
-                }
+                Recovery::Linux => RttEstimator::linux(config.rto.0, config.rto.1, config.rto.2),
+                Recovery::Prr => RttEstimator::new(config.rto.0, config.rto.1, config.rto.2),
             },
             board: Scoreboard::default(),
             data_end: config.segments,

@@ -215,7 +215,7 @@ impl Sender {
         self.linux().rack.copies.clear();
         self.linux().timer.probe = None;
         self.timeouts_in_row += 1;
-        self.rtt.backoff += 1;
+        self.rtt.back_off();
         self.linux().timer.wait = Wait::Timeout;
         self.send_first_lost(now, out);
         self.rto_at = now + self.rtt.timeout();
