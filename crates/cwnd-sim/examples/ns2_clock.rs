@@ -10,11 +10,11 @@
 //! terms in the same order, and of events at the same time the one comes first that was scheduled first.
 //! What then differs from ns-2 is the endpoints' doing; what differs from the engine is the clock's.
 //!
-//! Words and result are those of the script: `algorithm` for `module`, `buffer`, `access_buffer`, `duration`,
-//! `starts` in seconds.
+//! Words and result are those of the script: `algorithm` for `module`, `buffer`, `access_buffer`, `duration`, `rate` (`1Gb`),
+//! `delay` and `starts` in seconds, `payload`. There are as many flows as starts.
 
-use cwnd_scenario::build::{LineDelay, Setup, Topology};
-use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, QueueLimit, Scenario, Time};
+use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, QueueLimit, Rate, Scenario, Time};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::packet::{Emit, Packet, SackBlocks};
 use cwnd_sim::tcp::{NEVER, SenderCounts};
@@ -24,9 +24,9 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 use std::process::ExitCode;
 
-/// One way, milliseconds.
-const DELAY_MS: u64 = 100;
-const ACCESS_DELAY_MS: u64 = 1;
+/// One way.
+const DELAY: Time = Time::from_millis(100);
+const ACCESS_DELAY: Time = Time::from_millis(1);
 
 fn main() -> ExitCode {
     match scenario(std::env::args().skip(1)).and_then(|scenario| Run::new(&scenario)) {
@@ -44,7 +44,8 @@ fn main() -> ExitCode {
 /// P2's network, with what is said of it.
 fn scenario(words: impl Iterator<Item = String>) -> Result<Scenario, String> {
     let mut algorithm = "cubic-2008".to_owned();
-    let (mut buffer, mut access_buffer, mut duration) = (100, 25, 150);
+    let (mut buffer, mut access_buffer, mut duration, mut payload) = (100, 25, 150, 1000);
+    let (mut bottleneck, mut delay) = (Rate(1_000_000_000), DELAY);
     let mut starts = vec![Time::ZERO; 4];
     for word in words {
         let (key, value) =
@@ -55,10 +56,14 @@ fn scenario(words: impl Iterator<Item = String>) -> Result<Scenario, String> {
             "buffer" => buffer = number()?,
             "access_buffer" => access_buffer = number()?,
             "duration" => duration = number()?,
-            "starts" => starts = value.split(',').map(start).collect::<Result<_, _>>()?,
+            "payload" => payload = number()?,
+            "rate" => bottleneck = rate(value)?,
+            "delay" => delay = seconds(value)?,
+            "starts" => starts = value.split(',').map(seconds).collect::<Result<_, _>>()?,
             _ => {
                 return Err(format!(
-                    "there is no \"{key}\"; there are algorithm, buffer, access_buffer, duration, starts"
+                    "there is no \"{key}\"; there are algorithm, buffer, access_buffer, duration, rate, delay, payload, \
+                     starts"
                 ));
             }
         }
@@ -70,8 +75,11 @@ fn scenario(words: impl Iterator<Item = String>) -> Result<Scenario, String> {
         .collect();
     let setup = Setup {
         topology: Topology::Dumbbell,
-        delay: LineDelay::OneWay(Time::from_millis(DELAY_MS)),
-        access_delay: Some(Time::from_millis(ACCESS_DELAY_MS)),
+        rate: bottleneck,
+        access_rate: Some(bottleneck),
+        delay: LineDelay::OneWay(delay),
+        access_delay: Some(ACCESS_DELAY),
+        stack: StackChoice { packet_size: Some(payload), ..StackChoice::default() },
         buffer: Buffer::from(buffer),
         access_buffer: Some(Buffer::from(access_buffer)),
         duration: Time::from_secs(duration.into()),
@@ -89,13 +97,24 @@ fn scenario(words: impl Iterator<Item = String>) -> Result<Scenario, String> {
     setup.scenario(&flows, 1).map_err(told)
 }
 
-fn start(text: &str) -> Result<Time, String> {
-    let seconds: f64 =
-        text.parse().map_err(|_| format!("a flow's start is \"{text}\", which is no time in seconds"))?;
+fn seconds(text: &str) -> Result<Time, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("\"{text}\" is no time in seconds"))?;
     if !(0.0..1e6).contains(&seconds) {
-        return Err(format!("a flow's start is {seconds} s; it can be from 0 s to 1,000,000 s"));
+        return Err(format!("a time is {seconds} s; it can be from 0 s to 1,000,000 s"));
     }
     Ok(Time((seconds * 1e9).round() as u64))
+}
+
+/// As ns-2 has it.
+fn rate(text: &str) -> Result<Rate, String> {
+    let units = [("Gb", 1_000_000_000), ("Mb", 1_000_000), ("Kb", 1000)];
+    let (number, unit) = units
+        .into_iter()
+        .find_map(|(unit, bits)| Some((text.strip_suffix(unit)?, bits)))
+        .ok_or_else(|| format!("the rate is \"{text}\"; it ends in Gb, Mb or Kb"))?;
+    let number: u64 =
+        number.parse().map_err(|_| format!("the rate is \"{text}\", and {number} is no count"))?;
+    Ok(Rate(number * unit))
 }
 
 /// What happens, as a small number: of link i the transmitter has sent a packet and takes the next (2 i), or the
@@ -251,6 +270,8 @@ impl Run {
             setup::endpoints(scenario, &registered).map_err(|error| error.to_string())?;
         let endpoints: Vec<Endpoint> = endpoints.into_iter().flatten().collect();
         let end = scenario.duration.0 as f64 / 1e9;
+        let delay =
+            scenario.network.links.iter().map(|link| link.delay).max().unwrap_or(DELAY).0 as f64 / 1e9;
         let specs = &scenario.network.links;
         let links = specs.iter().map(|spec| Link {
             bits_per_second: spec.rate.0 as f64,
@@ -281,7 +302,7 @@ impl Run {
             },
             origin,
             end,
-            read: end + DELAY_MS as f64 / 1e3 + 2.0 * (ACCESS_DELAY_MS as f64 / 1e3),
+            read: end + delay + 2.0 * (ACCESS_DELAY.0 as f64 / 1e9),
             bottleneck: named(&|name| name == "bottleneck"),
             senders: named(&|name| name.starts_with("access-") && !name.ends_with("-reverse")),
             endpoints,
