@@ -175,6 +175,8 @@ impl CongestionControl for Bic {
         self.w_max = if earlier { window.whole(cwnd * (1.0 + beta) / 2.0) } else { cwnd };
         if congestion.kind == CongestionKind::Timeout {
             self.w_max = 0.0;
+            // Its modules begin anew, and with that to learn how many segments an ACK acknowledges.
+            self.ack_ratio = FIRST_ACK_RATIO;
         }
         window.reduce_to(cwnd * if cwnd <= low_window { 0.5 } else { beta });
     }
@@ -213,9 +215,13 @@ impl Bic {
         if self.w_max == 0.0 { growth.max(cwnd * (1.0 / FIRST_CNT)) } else { growth }
     }
 
-    /// In integers: the count by which the window grows, divided by the segments an ACK acknowledges.
+    /// In integers: the count by which the window grows, divided by the segments an ACK acknowledges where it is not
+    /// Reno's.
     #[inline]
     fn acked_count(&self, cwnd: f64) -> f64 {
+        if cwnd <= self.parameters.low_window {
+            return cwnd;
+        }
         f64::from(self.count(cwnd).saturating_mul(16) / self.ack_ratio)
     }
 
@@ -223,10 +229,7 @@ impl Bic {
     /// a count that comes out even is not one less.
     #[inline]
     fn count(&self, cwnd: f64) -> u32 {
-        let BicParameters { s_max, s_min, divisor, low_window, .. } = self.parameters;
-        if cwnd <= low_window {
-            return cwnd as u32;
-        }
+        let BicParameters { s_max, s_min, divisor, .. } = self.parameters;
         let gap = self.w_max - cwnd;
         if gap > 0.0 {
             let distance = libm::floor(gap / divisor);

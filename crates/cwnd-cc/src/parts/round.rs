@@ -15,6 +15,8 @@ pub struct SentRound {
     /// Segments sent when this round trip began, and when the one before did.
     pub(crate) end: u64,
     pub(crate) before: u64,
+    /// It begins anew with what the next ACK says to be sent.
+    awaits_ack: bool,
 }
 
 impl SentRound {
@@ -22,7 +24,7 @@ impl SentRound {
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) {
         self.sent = self.sent.max(ack.sent);
-        if self.acknowledged == 0 {
+        if self.acknowledged == 0 || core::mem::take(&mut self.awaits_ack) {
             self.end = self.sent;
         }
         self.acknowledged += u64::from(ack.cumulative);
@@ -43,9 +45,15 @@ impl SentRound {
         sent
     }
 
-    /// It is cut short, and another begins.
+    /// It is cut short by an ACK, and another begins.
     pub fn restart(&mut self) {
         self.end = self.sent;
+    }
+
+    /// The same between two ACKs, by a timeout: what the last one let go counts as sent, and until the next one nothing new
+    /// goes.
+    pub fn restart_by_timeout(&mut self) {
+        self.awaits_ack = true;
     }
 }
 

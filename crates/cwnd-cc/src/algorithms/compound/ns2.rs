@@ -121,7 +121,7 @@ impl CongestionControl for CompoundNs2 {
         if ack.cumulative == 0 || matches!(ack.state, State::Cwr | State::Recovery) {
             return;
         }
-        self.reconcile(window.cwnd);
+        self.reconcile(window);
         if !ack.cwnd_limited {
             return;
         }
@@ -181,7 +181,8 @@ impl CompoundNs2 {
 
     /// Bring both parts in line with the window that the transport left.
     #[inline]
-    fn reconcile(&mut self, cwnd: f64) {
+    fn reconcile(&mut self, window: &Window) {
+        let cwnd = window.cwnd;
         let sum = self.loss_window + self.delay_window;
         if sum > cwnd {
             if self.loss_window > cwnd || self.delay_window > cwnd {
@@ -190,8 +191,9 @@ impl CompoundNs2 {
             } else {
                 self.loss_window = cwnd - self.delay_window;
             }
-        } else if sum < cwnd {
-            // Never so in ns-2; a transport that raised the window meant the loss window.
+        } else if sum < cwnd && window.arithmetic() != Arithmetic::Linux26 {
+            // A transport that raised the window meant the loss window. In ns-2, which raises it at the end of a timeout's
+            // slow start, the module does not look, and sets its own again.
             self.loss_window = cwnd - self.delay_window;
         }
     }

@@ -101,7 +101,7 @@ impl Whole {
         self.low_rounds = 0;
         self.sum = 0;
         self.samples = 0;
-        self.round.restart();
+        self.round.restart_by_timeout();
     }
 
     fn end_round(&mut self, cwnd: f64, parameters: &IllinoisParameters) {
