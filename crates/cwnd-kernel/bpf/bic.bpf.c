@@ -55,8 +55,6 @@ static INLINE u64 count_at(struct tcp_sock *tp, struct bic *ca, u64 cwnd)
 {
 	u64 over, cnt;
 
-	if (cwnd <= LOW_WINDOW(tp))
-		return cwnd;
 	if (cwnd < ca->w_max) {
 		u64 distance = (ca->w_max - cwnd) / greatest64(DIVISOR(tp), 1);
 
@@ -80,7 +78,10 @@ CONG_AVOID(tp, acked)
 
 	if (!past_slow_start(tp, &acked))
 		return;
-	increase(tp, acked, count_at(tp, ca, tp->snd_cwnd) * 16 / greatest(ca->ack_ratio, 1));
+	if (tp->snd_cwnd <= LOW_WINDOW(tp))
+		increase(tp, acked, tp->snd_cwnd);
+	else
+		increase(tp, acked, count_at(tp, ca, tp->snd_cwnd) * 16 / greatest(ca->ack_ratio, 1));
 }
 
 SSTHRESH(tp)
@@ -95,8 +96,10 @@ SSTHRESH(tp)
 
 CWND_EVENT(tp, event)
 {
-	if (event == EVENT_LOSS)
+	if (event == EVENT_LOSS) {
 		private_of(tp)->w_max = 0;
+		private_of(tp)->ack_ratio = FIRST_ACK_RATIO;
+	}
 }
 
 SET_STATE(tp, state) { private_of(tp)->state = state; }

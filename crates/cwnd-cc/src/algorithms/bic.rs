@@ -65,7 +65,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (its default from 2.6.8 to 2.6.18), ns-2.35, ns-3",
     reconstruction: false,
-    version: 4,
+    version: 5,
     parameters: BicParameters::PARAMETERS,
     build: build::<Bic>,
 };

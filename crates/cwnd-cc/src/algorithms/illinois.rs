@@ -66,7 +66,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (illinois), ns-2.35, ns-3",
     reconstruction: false,
-    version: 4,
+    version: 5,
     parameters: IllinoisParameters::PARAMETERS,
     build: build::<Illinois>,
 };

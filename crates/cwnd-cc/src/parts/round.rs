@@ -16,7 +16,7 @@ pub struct SentRound {
     pub(crate) end: u64,
     pub(crate) before: u64,
     /// It begins anew with what the next ACK says to be sent.
-    awaits_ack: bool,
+    pub(crate) awaits_ack: bool,
 }
 
 impl SentRound {
@@ -102,5 +102,23 @@ mod tests {
             round.is_over().then(|| round.begin_next())
         };
         assert_eq!([acked(18, 41), acked(1, 42), acked(1, 43)], [None, None, Some(20)]);
+    }
+
+    #[test]
+    fn a_timeout_begins_it_anew_with_what_had_been_sent_by_then() {
+        // Ten had been sent at the last ACK, and that one let go three: 13 must be acknowledged and one more, of what the ACK
+        // after the timeout says.
+        let mut round = SentRound::default();
+        let mut acked = |cumulative, sent| {
+            round.on_ack(&Ack { cumulative, sent, ..Ack::default() });
+            round.is_over()
+        };
+        assert!(!acked(2, 10));
+        round.restart_by_timeout();
+        let mut acked = |cumulative, sent| {
+            round.on_ack(&Ack { cumulative, sent, ..Ack::default() });
+            round.is_over()
+        };
+        assert_eq!([acked(9, 13), acked(2, 14), acked(1, 15)], [false, false, true]);
     }
 }

@@ -108,6 +108,36 @@ fn integers_round_the_gap_and_the_acks_of_a_step() {
 }
 
 #[test]
+fn in_integers_small_windows_are_renos_whatever_an_ack_acknowledges() {
+    // At 14 segments, 14 of them, though the ratio is 31 sixteenths: 14 x 16/31 = 7 would be twice as fast. ns-2's module takes
+    // the ACK after. At 15 the step is (100 - 15)/4 = 21, so 16: fewer than one
+    // of 15, so one at least.
+    for (arithmetic, cwnd, acks) in [
+        (Arithmetic::Linux, 14.0, 14),
+        (Arithmetic::Linux26, 14.0, 15),
+        (Arithmetic::Linux, 15.0, 1),
+        (Arithmetic::Linux26, 15.0, 2),
+    ] {
+        let mut window = window(cwnd, arithmetic);
+        assert_eq!(
+            acks_for_a_segment(&mut lost_at(100.0), &mut window, &ack(0)),
+            acks,
+            "{arithmetic:?} {cwnd}"
+        );
+    }
+}
+
+#[test]
+fn a_timeout_forgets_what_an_ack_acknowledges() {
+    let mut bic = Bic { ack_ratio: 17, ..bic() };
+    time_out(&mut bic, &mut window(100.0, Arithmetic::Linux26), 0);
+    assert_eq!(bic.ack_ratio, 32);
+    let mut bic = Bic { ack_ratio: 17, ..bic };
+    lose(&mut bic, &mut window(100.0, Arithmetic::Linux26), 0);
+    assert_eq!(bic.ack_ratio, 17);
+}
+
+#[test]
 fn a_count_that_comes_out_even_is_whole() {
     // Wmax 1000, above it: 1021 segments are 21 over it, and 1021 x 3/21 = 145.86; 1029 x 3/29 = 106.45; 1050 x 3/50 is
     // over s_max's 48, so 1050/16 = 65.6; 1008 x 3/8 = 378 and 1020 x 3/20 = 153, even.

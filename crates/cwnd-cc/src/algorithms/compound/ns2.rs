@@ -54,7 +54,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Compound TCP",
     implemented_in: "ns-2.35",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: CompoundNs2Parameters::PARAMETERS,
     build: build::<CompoundNs2>,
 };
@@ -121,7 +121,7 @@ impl CongestionControl for CompoundNs2 {
         if ack.cumulative == 0 || matches!(ack.state, State::Cwr | State::Recovery) {
             return;
         }
-        self.reconcile(window);
+        self.reconcile(window.cwnd, window.arithmetic());
         if !ack.cwnd_limited {
             return;
         }
@@ -181,8 +181,7 @@ impl CompoundNs2 {
 
     /// Bring both parts in line with the window that the transport left.
     #[inline]
-    fn reconcile(&mut self, window: &Window) {
-        let cwnd = window.cwnd;
+    fn reconcile(&mut self, cwnd: f64, arithmetic: Arithmetic) {
         let sum = self.loss_window + self.delay_window;
         if sum > cwnd {
             if self.loss_window > cwnd || self.delay_window > cwnd {
@@ -191,7 +190,7 @@ impl CompoundNs2 {
             } else {
                 self.loss_window = cwnd - self.delay_window;
             }
-        } else if sum < cwnd && window.arithmetic() != Arithmetic::Linux26 {
+        } else if sum < cwnd && arithmetic != Arithmetic::Linux26 {
             // A transport that raised the window meant the loss window. In ns-2, which raises it at the end of a timeout's
             // slow start, the module does not look, and sets its own again.
             self.loss_window = cwnd - self.delay_window;

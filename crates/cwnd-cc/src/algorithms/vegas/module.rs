@@ -107,7 +107,7 @@ mod tests {
     /// A round trip ends in which `sent` segments were sent, at `rtt` microseconds on a path of 100,000, and that began
     /// with a window of `begun_with`.
     fn end(window: &mut Window, begun_with: f64, sent: u64, rtt: u64) -> Module {
-        let round = SentRound { acknowledged: sent, sent: 2 * sent, end: sent, before: 0 };
+        let round = SentRound { acknowledged: sent, sent: 2 * sent, end: sent, ..SentRound::default() };
         let mut module = Module { round, cwnd: begun_with, base: 100_001, least: rtt + 1, samples: 2 };
         let last = Ack { sent: 2 * sent, rtt: Some(Nanos(1000 * rtt)), ..ack(0) };
         module.on_ack(window, &last, &VegasParameters::default());

@@ -7,13 +7,15 @@ fn module(overflow_32bit: bool) -> CompoundNs2 {
 }
 
 /// A round trip that does not end.
-const ENDLESS: SentRound = SentRound { acknowledged: 1, sent: u64::MAX, end: u64::MAX, before: 0 };
+const ENDLESS: SentRound =
+    SentRound { acknowledged: 1, sent: u64::MAX, end: u64::MAX, before: 0, awaits_ack: false };
 
 /// A module in congestion avoidance that sent `sent` segments in the round trip that now ends, which it
 /// measured at `rtt_us` with `base_us` the least of all.
 fn end_of_round(module: &mut CompoundNs2, dwnd: f64, sent: u64, base_us: u64, rtt_us: u64) -> f64 {
     module.delay_window = dwnd;
-    module.round = SentRound { acknowledged: sent + 1, sent: 2 * sent + 1, end: sent, before: 0 };
+    module.round =
+        SentRound { acknowledged: sent + 1, sent: 2 * sent + 1, end: sent, ..SentRound::default() };
     (module.base_rtt, module.round_rtt, module.samples) = (base_us, rtt_us, 3);
     module.end_round();
     assert_eq!((module.round.before, module.round.end), (sent, 2 * sent + 1));
@@ -47,7 +49,7 @@ fn the_product_wraps_at_32_bits_if_asked() {
 fn a_round_trip_of_two_samples_is_skipped() {
     let mut module = module(false);
     module.delay_window = 50.0;
-    module.round = SentRound { acknowledged: 1001, sent: 2001, end: 1000, before: 0 };
+    module.round = SentRound { acknowledged: 1001, sent: 2001, end: 1000, ..SentRound::default() };
     (module.base_rtt, module.round_rtt, module.samples) = (100_001, 100_001, 2);
     module.end_round();
     assert_eq!(module.delay_window, 50.0);
@@ -63,11 +65,11 @@ fn recovery_holds_half_of_the_threshold_and_the_loss_window_absorbs_the_cut() {
     module.on_congestion(&mut window, &loss);
     assert_eq!((window.ssthresh, window.recovery_cwnd), (500.0, Some(250.0)));
     (module.loss_window, module.delay_window) = (601.0, 400.0);
-    module.reconcile(500.0);
+    module.reconcile(500.0, Arithmetic::Real);
     assert_eq!((module.loss_window, module.delay_window), (500.0, 0.0));
     // Where both parts fit, dwnd stays and the loss window gives: 501 + 400 in 600.
     (module.loss_window, module.delay_window) = (501.0, 400.0);
-    module.reconcile(600.0);
+    module.reconcile(600.0, Arithmetic::Real);
     assert_eq!((module.loss_window, module.delay_window), (200.0, 400.0));
 }
 
@@ -146,7 +148,7 @@ fn what_the_transport_did_is_done_to_the_loss_window_where_it_fits() {
     ] {
         let mut module = module(false);
         (module.loss_window, module.delay_window) = parts;
-        module.reconcile(cwnd);
+        module.reconcile(cwnd, Arithmetic::Real);
         assert_eq!((module.loss_window, module.delay_window), expected);
     }
 }
@@ -214,5 +216,20 @@ fn fourth_roots_are_newtons_in_integers() {
         (14_348_907_000_000, 1946),
     ] {
         assert_eq!(fourth_root(a), root, "{a}");
+    }
+}
+
+#[test]
+fn in_ns_2_the_module_sets_its_own_window_again() {
+    // The transport raised the window to 20 at the end of a timeout's slow start; the module's parts are 9 and 2, and an ACK
+    // below ssthresh adds one: 12. Where the transport is another, what it raised is the loss window's: 18 + 1 + 2.
+    for (arithmetic, expected) in [(Arithmetic::Linux26, 12.0), (Arithmetic::Linux, 21.0)] {
+        let mut module = module(false);
+        (module.loss_window, module.delay_window) = (9.0, 2.0);
+        module.round = ENDLESS;
+        module.started = true;
+        let mut window = window_with(20.0, 30.0, arithmetic);
+        module.on_ack(&mut window, &ack(1));
+        assert_eq!(window.cwnd, expected, "{arithmetic:?}");
     }
 }
