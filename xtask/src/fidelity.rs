@@ -51,7 +51,8 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         // Cells that miss a bar with the engine's clock are asked for in all their starts.
         let missed = misses::written()?;
         rows.retain(|row| row.key.seed <= seeds || missed.iter().any(|miss| miss.is_in(&row.key)));
-        return clock::print(&rows);
+        let same = clock::print_crowds()?;
+        return Ok(clock::print(&rows)? && same);
     }
     let cwnd = crate::json::build_cwnd()?;
     if options.has(WINDOWS) {

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-/// A network and how long it is watched. Everything not said here is the same everywhere: 1 Gbit/s, access
-/// links of 1 ms, packets of 1,000 B of payload, SACK, timestamps, an ACK a packet.
+/// A network and how long it is watched. Everything not said here is the same everywhere: access
+/// links of the same rate and 1 ms, packets of 1,000 B of payload, SACK, timestamps, an ACK a packet.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Setting {
     pub flows: u32,
+    /// Mbit/s.
+    pub rate: u32,
     /// Delay of the bottleneck, one way, milliseconds.
     pub delay_ms: u32,
     /// Packets.
@@ -65,7 +67,24 @@ pub const BUFFERS: [u32; 6] = [100, 250, 500, 1000, 2500, 5000];
 
 /// P2's network with a buffer: four flows, RTT 204 ms.
 pub const fn four_flows(buffer: u32) -> Setting {
-    Setting { flows: 4, delay_ms: 100, buffer, access_buffer: 25, duration: 150, sample: 0.0 }
+    Setting { flows: 4, rate: 1000, delay_ms: 100, buffer, access_buffer: 25, duration: 150, sample: 0.0 }
+}
+
+/// Fifty flows that share a bandwidth-delay product of 2,381 packets: some are always in timeouts.
+pub const CROWD: Setting = Setting {
+    flows: 50,
+    rate: 100,
+    delay_ms: 98,
+    buffer: 2381,
+    access_buffer: 2381,
+    duration: 12,
+    sample: 0.0,
+};
+
+/// When each of the crowd starts, nanoseconds: within five seconds.
+pub fn crowd_starts_ns(seed: u64) -> Vec<u64> {
+    let mut state = seed;
+    (0..CROWD.flows).map(|_| splitmix64(&mut state) % 5_000_000_000).collect()
 }
 
 /// When four flows start.
@@ -165,7 +184,7 @@ pub struct Single {
 }
 
 const fn one_flow(delay_ms: u32, buffer: u32) -> Setting {
-    Setting { flows: 1, delay_ms, buffer, access_buffer: buffer, duration: 100, sample: 0.1 }
+    Setting { flows: 1, rate: 1000, delay_ms, buffer, access_buffer: buffer, duration: 100, sample: 0.1 }
 }
 
 /// P0's and P1's figures of single flows.

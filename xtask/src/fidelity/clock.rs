@@ -1,6 +1,6 @@
 //! cwnd's endpoints with ns-2's clock beside the rows of ns-2.35: the same to the packet, or how far apart.
 
-use super::cells::{OTHERS, PAIRS, Pair, Starts, four_flows};
+use super::cells::{CROWD, OTHERS, PAIRS, Pair, Run, Starts, crowd_starts_ns, four_flows};
 use super::rows::Row;
 use super::{ns2, parallel};
 use crate::json;
@@ -16,13 +16,12 @@ struct Answer<'a> {
 }
 
 /// Whether a row is the same to the packet. Cubic's is not, whose cube root in the module is a table that is not taken over;
-/// nor is Illinois's where flows start at time 0, since ns-2 takes a segment that was sent then for one without a time; nor
-/// is one with timeouts, which ns-2 reckons in whole milliseconds, and keeps doubled until something new is acknowledged.
+/// nor is Illinois's where flows start at time 0, since ns-2 takes a segment that was sent then for one without a time.
 fn is_to_be_the_same(row: &Row) -> bool {
     match row.key.pair.module {
         "cubic" => false,
         "illinois" => row.key.starts != Starts::Together,
-        _ => row.run.timeouts == 0,
+        _ => true,
     }
 }
 
@@ -67,6 +66,45 @@ pub fn print(rows: &[Row]) -> Result<bool, String> {
             drops * 100.0
         );
     }
+    Ok(known)
+}
+
+/// Seeds of the crowd's starts.
+const CROWDS: u64 = 6;
+
+/// How many of the crowds a module's endpoints have to be the same in. A sample of so many milliseconds and a half is rounded by
+/// ns-2's clock one way or the other, and then the two go apart. H-TCP's smoothed time is ns-2's in whole milliseconds; YeAH's
+/// threshold wraps below zero when a window of one times out; what Compound does differently is not known; of Cubic see above.
+fn crowds_to_be_the_same(module: &str) -> usize {
+    match module {
+        "htcp" | "yeah" | "compound" | "cubic" => 0,
+        _ => 1,
+    }
+}
+
+/// Fifty flows, of which some are always in timeouts, in both programs now. False if one is not the same that should be.
+pub fn print_crowds() -> Result<bool, String> {
+    let (ns, program) = (ns2::find()?, json::build(&["--package", "cwnd-sim", "--example", "ns2_clock"])?);
+    let pairs: Vec<Pair> = PAIRS.iter().chain(&OTHERS).copied().collect();
+    let asked = parallel(pairs.len() * CROWDS as usize, |at| {
+        let (pair, starts) = (pairs[at / CROWDS as usize], crowd_starts_ns(at as u64 % CROWDS + 1));
+        let theirs = ns2::run(&ns, &CROWD, pair.module, &starts)?;
+        let ours = ns2::run_clock(&program, &CROWD, pair.algorithm, &starts)?;
+        Ok((theirs, ours))
+    });
+    let asked: Vec<(Run, Run)> = asked.into_iter().collect::<Result<_, String>>()?;
+    let mut known = true;
+    let mut lines = Vec::new();
+    for (pair, runs) in pairs.iter().zip(asked.chunks(CROWDS as usize)) {
+        let same = runs.iter().filter(|(theirs, ours)| theirs == ours).count();
+        known &= same >= crowds_to_be_the_same(pair.module);
+        let sum = |of: &dyn Fn(&(Run, Run)) -> u64| runs.iter().map(of).sum::<u64>();
+        let (theirs, ours) = (sum(&|(theirs, _)| theirs.timeouts), sum(&|(_, ours)| ours.timeouts));
+        lines.push(vec![pair.to_string(), same.to_string(), theirs.to_string(), ours.to_string()]);
+    }
+    println!("{CROWDS} crowds of fifty flows, 100 Mbit/s, RTT 200 ms, {} s", CROWD.duration);
+    let head = cells(&["algorithm (module)", "the same", "timeouts in ns-2", "in cwnd"]);
+    println!("{}", table(&[0], &[head], &lines));
     Ok(known)
 }
 

@@ -24,6 +24,7 @@ pub fn run(ns: &Path, setting: &Setting, module: &str, starts: &[u64]) -> Result
     command.arg(script).args([
         format!("module={module}"),
         format!("flows={}", setting.flows),
+        format!("rate={}Mb", setting.rate),
         format!("delay={}", seconds(setting.delay_ms)),
         format!("access_delay={}", seconds(ACCESS_DELAY_MS)),
         format!("buffer={}", setting.buffer),
@@ -40,6 +41,8 @@ pub fn run_clock(program: &Path, setting: &Setting, algorithm: &str, starts: &[u
     let mut command = Command::new(program);
     command.args([
         format!("algorithm={algorithm}"),
+        format!("rate={}Mb", setting.rate),
+        format!("delay={}", f64::from(setting.delay_ms) / 1e3),
         format!("buffer={}", setting.buffer),
         format!("access_buffer={}", setting.access_buffer),
         format!("duration={}", setting.duration),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Run a setting with an algorithm. The flows start at these times, in nanoseconds.
 pub fn run(cwnd: &Path, setting: &Setting, algorithm: &str, starts: &[u64]) -> Result<Run, String> {
     let mut command = Command::new(cwnd);
-    command.args(["compare", "--stack", "ns2", "--rate", "1 Gbit/s", "--json", "--quiet"]);
+    command.args(["compare", "--stack", "ns2", "--json", "--quiet"]);
     let mut say = |flag: &str, value: String| {
         command.args([flag, &value]);
     };
@@ -21,6 +21,7 @@ pub fn run(cwnd: &Path, setting: &Setting, algorithm: &str, starts: &[u64]) -> R
     say("--start-jitter", "0 s".to_owned());
     say("--send-overhead", "0 s".to_owned());
     say("--ties", "by-turn".to_owned());
+    say("--rate", format!("{} Mbit/s", setting.rate));
     say("--delay", format!("{} ms", setting.delay_ms));
     say("--access-delay", format!("{ACCESS_DELAY_MS} ms"));
     say("--buffer", setting.buffer.to_string());
