@@ -525,7 +525,7 @@ impl Sender {
             self.on_application_timer(now, out);
         } else if self.rto_at <= now {
             if self.phase == Phase::Connecting {
-                self.rtt.backoff += 1;
+                self.rtt.back_off();
                 self.send_syn(now, out);
             } else {
                 self.on_retransmission_timer(now, out);

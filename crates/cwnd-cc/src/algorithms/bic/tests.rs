@@ -110,8 +110,7 @@ fn integers_round_the_gap_and_the_acks_of_a_step() {
 #[test]
 fn in_integers_small_windows_are_renos_whatever_an_ack_acknowledges() {
     // At 14 segments, 14 of them, though the ratio is 31 sixteenths: 14 x 16/31 = 7 would be twice as fast. ns-2's module takes
-    // the ACK after. At 15 the step is (100 - 15)/4 = 21, so 16: fewer than one
-    // of 15, so one at least.
+    // the ACK after. At 15 the step is (100 - 15)/4 = 21, so 16: each of 15 would be more than one, and one it is at least.
     for (arithmetic, cwnd, acks) in [
         (Arithmetic::Linux, 14.0, 14),
         (Arithmetic::Linux26, 14.0, 15),
