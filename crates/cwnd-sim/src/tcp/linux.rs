@@ -84,6 +84,9 @@ impl Sender {
         if self.is_plain_for_linux(packet, cumulative) {
             return self.on_plain_linux_ack(now, cumulative, out);
         }
+        if cumulative < self.una {
+            return self.on_old_linux_ack(now, packet, cumulative, blocks, out);
+        }
         self.integrate_cwnd(now);
         self.board.cover(self.una, self.next);
         self.ack.now = Nanos(now);
@@ -142,6 +145,39 @@ impl Sender {
         self.transmit_linux(now, repair, out);
     }
 
+    /// Processes an ACK that a later one has overtaken: its cumulative number lies below `una`. As in Linux
+    /// (`old_ack` in `tcp_ack`), only its SACK blocks count. They can reveal deliveries, losses and needless
+    /// retransmissions; the ACK gives no round-trip sample, no ECN echo and no growth.
+    fn on_old_linux_ack(
+        &mut self,
+        now: u64,
+        packet: &Packet,
+        cumulative: u64,
+        blocks: Option<&SackBlocks>,
+        out: &mut impl Emit,
+    ) {
+        self.silent_acks += 1;
+        let Some(blocks) = blocks else { return };
+        self.integrate_cwnd(now);
+        self.board.cover(self.una, self.next);
+        self.ack.now = Nanos(now);
+        let highest = self.board.highest_sacked();
+        let mut told = Delivery::default();
+        self.take_duplicates(cumulative, blocks, &mut told);
+        self.take_linux_blocks(now, self.una, highest, blocks, &mut told);
+        self.note_reordering(&told, highest);
+        if told.duplicate && !told.duplicate_of_probe {
+            let (una, next) = (self.una, self.next);
+            self.linux().rack.on_duplicate(una, next);
+        }
+        if let Some(records) = &mut self.records {
+            records.discard_sample();
+        }
+        self.counts.delivered += u64::from(told.delivered);
+        let changed = self.change_linux_state(now, packet, &told, false);
+        self.transmit_linux(now, changed.repair, out);
+    }
+
     /// `plain`: the ACK acknowledges and says nothing else.
     fn tell_linux_algorithm(
         &mut self,
@@ -164,11 +200,12 @@ impl Sender {
         self.linux.as_mut().expect("a sender of this kind has it")
     }
 
-    /// What SACK blocks name for the first time. What the ACK before said already is taken off first.
+    /// What SACK blocks name for the first time, from `first` on, which is not below `una`. What the ACK before said
+    /// already is taken off first.
     fn take_linux_blocks(
         &mut self,
         now: u64,
-        cumulative: u64,
+        first: u64,
         highest: u64,
         blocks: &SackBlocks,
         told: &mut Delivery,
@@ -177,7 +214,7 @@ impl Sender {
         for (i, (from, to)) in blocks.iter().enumerate() {
             let (from, to) = (expand(self.una, from), expand(self.una, to));
             said[i] = (from, to);
-            let (from, to) = super::recovery::without(from.max(cumulative), to.min(self.next), &self.said);
+            let (from, to) = super::recovery::without(from.max(first), to.min(self.next), &self.said);
             for segment in from..to {
                 if self.board.is_sacked(segment) {
                     continue;

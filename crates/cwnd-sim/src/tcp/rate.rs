@@ -133,6 +133,13 @@ impl RateEstimator {
         self.timed.filter(|_| !self.ambiguous).map(|sent| now - sent)
     }
 
+    /// Drops the sample of an ACK that gives none. What it delivered stays counted.
+    pub fn discard_sample(&mut self) {
+        self.latest = None;
+        self.timed = None;
+        self.ambiguous = false;
+    }
+
     /// All segments of this ACK have been told: its sample.
     ///
     /// None if its interval is shorter than the least round-trip time, which tells of a needless retransmission.

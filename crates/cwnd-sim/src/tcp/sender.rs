@@ -300,7 +300,21 @@ impl Sender {
     #[inline(always)]
     pub fn in_flight(&self) -> u32 {
         let outstanding = (self.next - self.una) as u32;
-        (outstanding + self.board.retransmitted) - (self.board.sacked + self.board.lost).min(outstanding)
+        (outstanding + self.board.retransmitted) - (self.board.sacked + self.board.lost)
+    }
+
+    /// Panics if the scoreboard contradicts itself: a segment would be counted that is not outstanding, or counted
+    /// twice. Checked in every build after whatever can change the scoreboard, since a corrupt one gives wrong results
+    /// that look right.
+    #[inline]
+    fn assert_consistent(&self) {
+        let (una, next, board) = (self.una, self.next, &self.board);
+        assert!(una <= next, "segment {una} is acknowledged, but {next} was not sent");
+        let (sacked, lost, retransmitted) = (board.sacked, board.lost, board.retransmitted);
+        assert!(
+            u64::from(sacked) + u64::from(lost) <= next - una && retransmitted <= lost,
+            "of segments {una}..{next}, {sacked} are SACKed, {lost} lost and {retransmitted} retransmitted",
+        );
     }
 
     /// The window.
@@ -426,6 +440,7 @@ impl Sender {
         } else {
             self.on_ack_in_detail(now, packet, blocks, out);
         }
+        self.assert_consistent();
         self.rearm();
         self.note_completion(now);
         if self.journal.is_some() {
@@ -545,6 +560,7 @@ impl Sender {
         } else {
             self.on_timeout(now, out);
         }
+        self.assert_consistent();
     }
 
     fn send_syn(&mut self, now: u64, out: &mut impl Emit) {

@@ -180,3 +180,29 @@ fn sacks_beyond_the_third_are_compressed() {
     // The segment that was missing brings the ACK of all.
     assert_eq!(only(far.data(4 * MS, 20)).next, 26);
 }
+
+#[test]
+fn an_overtaken_ack_counts_only_what_is_still_outstanding() {
+    // 0 to 3 are acknowledged, and 10 to 13 leave. Then an ACK arrives that was sent before: 0 and 1 only, and SACKs of 3
+    // and 4. Of these only 4 is outstanding: nine are in flight, so that one new segment leaves.
+    let mut bench = started(10.0, true);
+    assert_eq!(bench.ack(100 * MS, 4), [10, 11, 12, 13]);
+    assert_eq!(bench.sack(103 * MS, 2, &[(3, 5)]), [14]);
+    assert_eq!((bench.sender.state(), bench.sender.in_flight()), (State::Disorder, 10));
+    // The overtaken ACK gives no round-trip sample, and the algorithm is not told of it (`old_ack` in Linux's `tcp_ack`).
+    assert_eq!((bench.notes().acks.len(), bench.sender.rtt().0), (1, 1));
+    // All is acknowledged: nothing is left of the SACKs, and the whole window may leave.
+    assert_eq!(bench.ack(205 * MS, 15).len(), 10);
+    assert_eq!((bench.sender.state(), bench.sender.in_flight()), (State::Open, 10));
+}
+
+#[test]
+fn an_overtaken_ack_reveals_losses() {
+    // 0 is acknowledged and 10 leaves; then an overtaken ACK SACKs 3 to 6. 1 and 2 are lost: three were sent after them
+    // that arrived. Ten were outstanding, four are SACKed and two lost.
+    let mut bench = started(10.0, true);
+    assert_eq!(bench.ack(100 * MS, 1), [10]);
+    let sent = bench.sack(101 * MS, 0, &[(3, 7)]);
+    assert_eq!((sent[..2].to_vec(), bench.sender.state()), (vec![1, 2], State::Recovery));
+    assert_eq!(bench.notes().congestions.len(), 1);
+}
