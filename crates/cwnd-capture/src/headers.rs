@@ -17,7 +17,7 @@
 //! - Payload is all zeros, which makes TCP's checksums right; a capture ends with the headers.
 
 use cwnd_scenario::{NodeId, Scenario, StackProfile};
-use cwnd_sim::packet::{CE, CWR, ECE, ECT, ECT1, PUSH, Packet, SACK, SYN as SYN_PACKET, SackBlocks};
+use cwnd_tcp::packet::{CE, CWR, ECE, ECT, ECT1, PUSH, Packet, SACK, SYN as SYN_PACKET, SackBlocks};
 
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;

@@ -45,12 +45,8 @@ pub enum Fault {
     NotTakenBack,
     /// Transmitter and line of a link that keeps its queue are not told what was reckoned for them.
     NotSettled,
-    /// Reordering is tolerated a quarter longer (RFC 8985).
-    LongReorderingWindow,
-    /// Proportional rate reduction takes shares of one segment more than there were.
-    ShareOfMore,
-    /// An ACK that goes the short way leaves the retransmission timer alone.
-    ShortWayForgetsTimer,
+    /// One of the endpoint's.
+    Endpoint(cwnd_tcp::fault::Fault),
 }
 
 /// All of them.
@@ -75,9 +71,9 @@ pub const ALL: [Fault; 23] = [
     Fault::PromisesTooMuch,
     Fault::NotTakenBack,
     Fault::NotSettled,
-    Fault::LongReorderingWindow,
-    Fault::ShareOfMore,
-    Fault::ShortWayForgetsTimer,
+    Fault::Endpoint(cwnd_tcp::fault::Fault::LongReorderingWindow),
+    Fault::Endpoint(cwnd_tcp::fault::Fault::ShareOfMore),
+    Fault::Endpoint(cwnd_tcp::fault::Fault::ShortWayForgetsTimer),
 ];
 
 #[cfg(feature = "faults")]
@@ -88,6 +84,10 @@ thread_local! {
 /// Put a fault into the engine, as far as this thread runs it, or take it out. Returns the one before.
 #[cfg(feature = "faults")]
 pub fn set(fault: Option<Fault>) -> Option<Fault> {
+    cwnd_tcp::fault::set(match fault {
+        Some(Fault::Endpoint(fault)) => Some(fault),
+        _ => None,
+    });
     ACTIVE.replace(fault)
 }
 

@@ -2,9 +2,9 @@
 
 use crate::fault::{self, Fault};
 use crate::net::Net;
-use crate::packet::{Emit, Packet, SACK};
+use cwnd_tcp::packet::{Emit, Packet, SACK};
 use crate::solo::Solo;
-use crate::tcp::{NEVER, Receiver, Sender};
+use cwnd_tcp::{NEVER, Receiver, Sender};
 
 /// One end of a flow.
 pub enum Endpoint {

@@ -21,14 +21,12 @@ pub mod net;
 pub mod online;
 mod opening;
 mod outcome;
-pub mod packet;
 mod ring;
 #[doc(hidden)]
 pub mod setup;
 mod shortcut;
 mod simulation;
 mod solo;
-pub mod tcp;
 pub mod watch;
 
 pub use check::check_with;

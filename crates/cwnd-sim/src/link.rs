@@ -16,7 +16,7 @@ pub use losses::Losses;
 
 use crate::fault::{self, Fault};
 use crate::online::Online;
-use crate::packet::{CE, ECT, LOST};
+use cwnd_tcp::packet::{CE, ECT, LOST};
 use cwnd_link::{Limits, SerialTime};
 use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
 

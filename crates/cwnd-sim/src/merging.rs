@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::link::{Link, Packed};
 use crate::merge::Merge;
 use crate::net::Net;
-use crate::packet::{BARE, LOST, Packet};
+use cwnd_tcp::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
 use crate::shortcut::Echo;
 

@@ -2,7 +2,7 @@
 
 use crate::link::Link;
 use crate::merge::Turn;
-use crate::packet::{BARE, ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
+use cwnd_tcp::packet::{BARE, ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
 use crate::ring::Ring;
 
 /// Everything that is not an endpoint.

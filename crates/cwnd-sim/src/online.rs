@@ -16,7 +16,7 @@ pub use stage::{Turn, quiet_until, run};
 
 use crate::fault::{self, Fault};
 use crate::link::LinkCounts;
-use crate::packet::{BARE, CE, CWR, ECE, ECT, ECT1, ESTABLISHED, Packet, SACK, SYN};
+use cwnd_tcp::packet::{BARE, CE, CWR, ECE, ECT, ECT1, ESTABLISHED, Packet, SACK, SYN};
 use crate::ring::Ring;
 use cwnd_link::{Arrival, Codepoint, Line, Policer, Queue, Transmitter};
 use cwnd_scenario::{Counting, Effects, LinkSpec, QueueSpec};

@@ -10,7 +10,7 @@
 
 use crate::net::Net;
 use crate::shortcut::{self, Echo, Transparent};
-use crate::tcp::{NEVER, Sender};
+use cwnd_tcp::{NEVER, Sender};
 
 /// A pause between flows' first packets pays off if it is so long, ns; and looks for one are so far apart at least.
 const LEAST_PAUSE: u64 = 2_000_000;

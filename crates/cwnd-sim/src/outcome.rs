@@ -2,7 +2,7 @@
 
 use crate::host::Endpoint;
 use crate::simulation::Simulation;
-use crate::tcp::Receiver;
+use cwnd_tcp::Receiver;
 use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};
 
 impl Simulation {

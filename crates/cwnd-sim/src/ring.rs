@@ -1,6 +1,6 @@
 //! A growing ring of packets in order of time.
 
-use crate::packet::Packet;
+use cwnd_tcp::packet::Packet;
 
 /// First in, first out; its capacity is a power of two and doubles when it is full.
 #[derive(Clone, Debug)]

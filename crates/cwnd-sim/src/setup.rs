@@ -5,7 +5,7 @@ use crate::graph::Graph;
 use crate::host::Endpoint;
 use crate::link::{Link, Losses};
 use crate::online::Online;
-use crate::tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
@@ -164,7 +164,7 @@ fn handshake_time(scenario: &Scenario, flow: &FlowSpec) -> u64 {
     if !scenario.stack.handshake {
         return 0;
     }
-    let size = scenario.stack.ack_size + u32::from(crate::tcp::SYN_OPTIONS);
+    let size = scenario.stack.ack_size + u32::from(cwnd_tcp::SYN_OPTIONS);
     let links = flow.route.iter().chain(&flow.ack_route).map(|&link| &scenario.network.links[link]);
     links.map(|link| SerialTime::new(link.rate).of(size) + link.delay.0).sum()
 }

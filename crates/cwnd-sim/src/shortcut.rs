@@ -21,7 +21,7 @@ use crate::host::{Endpoint, Host};
 use crate::link::{Lane, Link, Packed};
 use crate::merge::Turn;
 use crate::net::Net;
-use crate::packet::BARE;
+use cwnd_tcp::packet::BARE;
 use cwnd_link::SerialTime;
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Scenario};
 use std::collections::{BTreeMap, BTreeSet};

@@ -19,7 +19,7 @@ use crate::online;
 use crate::opening::Opening;
 use crate::setup;
 use crate::shortcut::{self, Echo};
-use crate::tcp::Sender;
+use cwnd_tcp::Sender;
 use crate::watch::{End, Nobody, Point, Watch, Watcher};
 use cwnd_cc::State;
 use cwnd_scenario::{EngineError, LinkId, SampleState, Scenario, Time};

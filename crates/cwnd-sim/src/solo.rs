@@ -6,9 +6,9 @@
 use crate::host::Inlet;
 use crate::link::{Lane, Link, Packed};
 use crate::net::{Egress, Fate, Net, bury};
-use crate::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
+use cwnd_tcp::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
 use crate::ring::Ring;
-use crate::tcp::{Leave, PlainRun, Receiver, Sender};
+use cwnd_tcp::{Leave, PlainRun, Receiver, Sender};
 
 /// Which links and rings are the host's.
 #[derive(Clone, Copy, Debug)]

@@ -7,8 +7,8 @@
 use crate::link::Next;
 use crate::merge::Merge;
 use crate::net::Net;
-use crate::packet::{LOST, Packet, SACK, SackBlocks};
-pub use crate::tcp::{Moment, RoundTrips};
+use cwnd_tcp::packet::{LOST, Packet, SACK, SackBlocks};
+pub use cwnd_tcp::{Moment, RoundTrips};
 pub use cwnd_cc::State;
 use cwnd_scenario::LinkId;
 use std::collections::{HashMap, VecDeque};

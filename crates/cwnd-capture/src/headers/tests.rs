@@ -3,7 +3,7 @@
 use super::*;
 use cwnd_scenario::build::{Setup, StackChoice, Topology};
 use cwnd_scenario::{AlgorithmSpec, ByteSize, FlowGroup};
-use cwnd_sim::packet::{BARE, ESTABLISHED};
+use cwnd_tcp::packet::{BARE, ESTABLISHED};
 
 /// Two hosts, 10.0.0.1 and 10.0.0.2, on one line; a receive window of 1,000 packets.
 fn scenario(profile: StackProfile, bytes: Option<u64>) -> Scenario {

@@ -2,7 +2,7 @@
 
 use super::{Link, Losses, NOWHERE, Next, Packed};
 use crate::fault::{self, Fault};
-use crate::packet::LOST;
+use cwnd_tcp::packet::LOST;
 use crate::ring::Ring;
 use cwnd_link::{Limits, SerialTime, Stream};
 use cwnd_scenario::{Loss, QueueSpec, Rate, Time};

@@ -6,7 +6,7 @@
 use super::stage::Outside;
 use super::{NEVER, Service, Words, about, packet, size};
 use crate::fault::{self, Fault};
-use crate::packet::{CE, LOST};
+use cwnd_tcp::packet::{CE, LOST};
 use cwnd_link::{Arrival, Codepoint, Limits, QueueDiscipline, Steady, SteadyLine};
 use std::cmp::Reverse;
 

@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::merge::Merge;
 use crate::net::Net;
-use crate::packet::{BARE, LOST, Packet};
+use cwnd_tcp::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
 use crate::shortcut::Echo;
 use cwnd_link::{Limits, QueueDiscipline, QueueVisitor};

@@ -6,7 +6,7 @@ use crate::host::Endpoint;
 use crate::link::Change;
 use crate::setup;
 use crate::shortcut::Echo;
-use crate::tcp::Sender;
+use cwnd_tcp::Sender;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
 

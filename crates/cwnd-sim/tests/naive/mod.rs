@@ -26,7 +26,7 @@ mod wires;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{Effects, EngineError, LinkId, Loss, QueueSpec, Rate, Scenario, Time, Traffic};
 use cwnd_sim::host::Endpoint;
-use cwnd_sim::tcp::NEVER;
+use cwnd_tcp::NEVER;
 use cwnd_sim::{Factory, setup};
 use wires::{Event, Traveller, Wires};
 

@@ -6,7 +6,7 @@ use cwnd_cc::State;
 use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, MessageOutcome, Outcome, SampleState, Time};
 use cwnd_sim::FlowState;
 use cwnd_sim::host::Endpoint;
-use cwnd_sim::tcp::{Receiver, Sender};
+use cwnd_tcp::{Receiver, Sender};
 
 impl Naive {
     /// What has happened so far.
@@ -80,7 +80,7 @@ impl Naive {
     fn flow_outcome(&self, flow: usize) -> FlowOutcome {
         let (sender, receiver) = (self.sender(flow), self.receiver(flow));
         let Fate { dropped, lost, copied } = self.wires.fates[2 * flow][0];
-        let data = |packet: &cwnd_sim::packet::Packet| packet.is_data() && packet.flow() == flow;
+        let data = |packet: &cwnd_tcp::packet::Packet| packet.is_data() && packet.flow() == flow;
         let in_flight = self.wires.travellers.values().filter(|traveller| data(&traveller.packet)).count();
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
         let time = |clock: u64| Time(clock.saturating_sub(self.origin));

@@ -1,0 +1,441 @@
+//! The receiving side: what is in order, SACK blocks, delayed ACKs, ECN echo.
+
+mod habits;
+
+use super::sender::SYN_OPTIONS;
+use super::{NEVER, expand};
+use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
+use cwnd_cc::EcnMode;
+use habits::{Answer, Habits};
+
+/// How a receiver behaves.
+#[derive(Clone, Debug)]
+pub struct ReceiverConfig {
+    /// Channel of its ACKs.
+    pub channel: u32,
+    /// Wire bytes of a full data packet.
+    pub packet_size: u32,
+    /// Wire bytes of an ACK without SACK blocks.
+    pub ack_size: u32,
+    /// What SACK blocks add: for any, and for each.
+    pub sack_sizes: (u32, u32),
+    /// Most SACK blocks in an ACK; zero without SACK.
+    pub sack_blocks: u32,
+    /// How many ranges it remembers for them, eight at most: one that another has crowded out is held, but not told of
+    /// until a segment joins it.
+    pub sack_memory: u32,
+    /// How long the first of two packets may wait for its ACK; none acknowledges every packet at once.
+    pub delayed_ack: Option<u64>,
+    /// How congestion marks are echoed.
+    pub ecn: EcnMode,
+    /// Whether it acknowledges as Linux does: some packets at once when the connection is new, and with SACKs that are
+    /// compressed.
+    pub linux: bool,
+    /// How many packets let the window grow that it advertises; with `linux` each of them is acknowledged at once.
+    pub growing_window: u64,
+}
+
+/// What a receiver has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverCounts {
+    /// Data packets that came for the first time.
+    pub received: u64,
+    /// Their wire bytes.
+    pub wire_bytes: u64,
+    /// Data packets that came again.
+    pub duplicates: u64,
+    /// Data packets that carried a congestion mark.
+    pub marked: u64,
+}
+
+/// The receiving endpoint of a flow.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: ReceiverConfig,
+    /// The next segment expected.
+    next: u64,
+    /// Segments held beyond it.
+    held: u32,
+    /// Which ones: bits over a window that starts at `next`'s word.
+    bits: Box<[u64]>,
+    blocks: Blocks,
+    /// The timestamp to echo (RFC 7323 section 4.3).
+    echo: u64,
+    /// In-order packets that no ACK has covered yet.
+    unacknowledged: u32,
+    /// When the delayed ACK must go.
+    pub deadline: u64,
+    /// Classic ECN: echo until CWR. Exact: the mark of the packets not yet acknowledged.
+    echoing: bool,
+    /// With [`ReceiverConfig::linux`].
+    habits: Habits,
+    /// What came again and no ACK has told of (RFC 2883).
+    duplicate: Option<(u64, u64)>,
+    /// Counts so far.
+    pub counts: ReceiverCounts,
+}
+
+impl Receiver {
+    /// A receiver that expects segment 0.
+    pub fn new(config: ReceiverConfig) -> Self {
+        Receiver {
+            next: 0,
+            held: 0,
+            bits: vec![0; 4].into_boxed_slice(),
+            blocks: Blocks::default(),
+            echo: 0,
+            unacknowledged: 0,
+            deadline: NEVER,
+            echoing: false,
+            habits: Habits::new(config.growing_window),
+            duplicate: None,
+            counts: ReceiverCounts::default(),
+            config,
+        }
+    }
+
+    /// How many segments are there in order.
+    pub fn in_order(&self) -> u64 {
+        self.next
+    }
+
+    /// If every full packet in order would be acknowledged at once, alone and without SACK blocks or echo:
+    /// its wire bytes, and an ACK to be filled in.
+    #[inline]
+    pub fn plain_sizes(&self) -> Option<(u32, Packet)> {
+        let plain = self.held == 0 && !self.echoing && self.config.delayed_ack.is_none();
+        let (channel, size) = (self.config.channel, self.config.ack_size as u16);
+        plain.then(|| (self.config.packet_size, Packet { channel, size, flags: BARE, ..Packet::default() }))
+    }
+
+    /// Whether every packet is acknowledged when it comes, so that there is no timer. (SACKs that are compressed wait.)
+    pub fn acknowledges_at_once(&self) -> bool {
+        self.config.delayed_ack.is_none() && !self.config.linux
+    }
+
+    /// The segment expected next, modulo 2^32, if full packets in order would be acknowledged at once,
+    /// alone and without SACK blocks or echo.
+    pub fn plain_next(&self) -> Option<u32> {
+        let plain = self.held == 0 && !self.echoing && self.config.delayed_ack.is_none();
+        plain.then_some(self.next as u32)
+    }
+
+    /// The segment expected next, modulo 2^32.
+    pub fn expected(&self) -> u32 {
+        self.next as u32
+    }
+
+    /// So many full packets in order were acknowledged, the last with the timestamp `echo`.
+    #[inline]
+    pub fn took_plain(&mut self, packets: u64, echo: u64) {
+        if packets > 0 {
+            self.next += packets;
+            self.habits.acknowledged_to = self.next;
+            self.counts.received += packets;
+            self.counts.wire_bytes += packets * u64::from(self.config.packet_size);
+            self.echo = echo;
+        }
+    }
+
+    /// A packet of the flow arrives.
+    #[inline(always)]
+    pub fn on_packet(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
+        let plain = packet.flags & (CE | CWR | SYN | ESTABLISHED) == 0 && !self.echoing;
+        if plain && packet.seq == self.next as u32 && self.held == 0 && self.config.delayed_ack.is_none() {
+            self.counts.received += 1;
+            self.counts.wire_bytes += u64::from(packet.size);
+            self.next += 1;
+            self.habits.acknowledged_to = self.next;
+            self.echo = packet.sent;
+            let ack = Packet {
+                at: now,
+                sent: packet.sent,
+                seq: self.next as u32,
+                channel: self.config.channel,
+                aux: 0,
+                size: self.config.ack_size as u16,
+                flags: BARE,
+            };
+            out.emit(now, ack);
+            return;
+        }
+        self.on_packet_slow(now, packet, out);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_packet_slow(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
+        if packet.flags & (SYN | ESTABLISHED) != 0 {
+            if packet.is(SYN) {
+                let size = self.config.ack_size as u16 + SYN_OPTIONS;
+                let flags = BARE | SYN;
+                let channel = self.config.channel;
+                out.emit(now, Packet { at: now, sent: packet.sent, seq: 0, channel, aux: 0, size, flags });
+                self.habits.on_syn(now);
+            } else {
+                self.habits.on_established(now);
+            }
+            return;
+        }
+        // RFC 8257 section 3.2: when the mark changes, acknowledge what came before with the old one, and the
+        // packet itself at once with the new one.
+        let mark_changes = self.note_mark(packet);
+        if mark_changes && self.unacknowledged > 0 {
+            self.send_ack(now, out);
+        }
+        if self.config.ecn == EcnMode::Exact {
+            self.echoing = packet.is(CE);
+        }
+        let segment = expand(self.next, packet.seq);
+        if segment == self.next {
+            // A timestamp is echoed when its segment is the first that no ACK has covered.
+            if self.unacknowledged == 0 {
+                self.echo = packet.sent;
+            }
+            self.habits.on_data_in_order(now);
+            self.count(packet);
+            let filled_a_hole = self.held > 0;
+            self.advance();
+            self.unacknowledged += 1;
+            if self.config.linux {
+                // An application that has read the last segment of a burst lets the ACK go.
+                let at_once = mark_changes || packet.is(PUSH) || (filled_a_hole && self.held == 0);
+                return self.answer_as_linux(now, at_once, out);
+            }
+            match self.config.delayed_ack {
+                Some(delay) if !filled_a_hole && !mark_changes && self.unacknowledged < 2 => {
+                    self.deadline = now + delay;
+                }
+                _ => self.send_ack(now, out),
+            }
+            return;
+        }
+        let known = segment < self.next || self.holds(segment);
+        if known {
+            self.counts.duplicates += 1;
+            if segment > self.next && !self.blocks.bring_forward(segment) {
+                self.list(segment);
+            }
+            // RFC 7323 section 4.3: a newer timestamp of what the last ACK covers is the one to echo.
+            if segment < self.next && segment + u64::from(self.unacknowledged) <= self.next {
+                self.echo = self.echo.max(packet.sent);
+            }
+        } else {
+            self.count(packet);
+            self.hold(segment);
+        }
+        if self.config.linux {
+            if known && self.config.sack_blocks > 0 {
+                self.note_duplicate(segment);
+            }
+            if segment < self.next {
+                self.habits.hurry();
+            }
+            return self.answer_as_linux(now, mark_changes || segment < self.next, out);
+        }
+        self.send_ack(now, out);
+    }
+
+    /// Acknowledge now or later, as Linux does; `at_once` in any case.
+    fn answer_as_linux(&mut self, now: u64, at_once: bool, out: &mut impl Emit) {
+        let waiting = self.next - self.habits.acknowledged_to;
+        let answer = match self.config.delayed_ack {
+            _ if at_once || waiting > 1 || self.habits.is_quick() => Answer::Now,
+            None if self.held == 0 => Answer::Now,
+            Some(delay) if self.held == 0 => Answer::At(now + delay),
+            _ => self.habits.compress(now, self.next),
+        };
+        match answer {
+            Answer::Now => self.send_ack(now, out),
+            Answer::At(time) => self.deadline = self.deadline.min(time),
+        }
+    }
+
+    /// The delayed ACK's time has come.
+    pub fn on_timer(&mut self, now: u64, out: &mut impl Emit) {
+        self.send_ack(now, out);
+    }
+
+    /// Take note of ECN flags. True if, echoing exactly, the mark differs from the one before.
+    fn note_mark(&mut self, packet: &Packet) -> bool {
+        let marked = packet.is(CE);
+        self.counts.marked += u64::from(marked);
+        if marked && !self.echoing {
+            self.habits.hurry_a_little();
+        }
+        match self.config.ecn {
+            EcnMode::Off => false,
+            EcnMode::Classic => {
+                // RFC 3168 section 6.1.3: CWR stops the echo, unless that packet is marked itself.
+                self.echoing = marked || (self.echoing && !packet.is(CWR));
+                false
+            }
+            EcnMode::Exact => marked != self.echoing,
+        }
+    }
+
+    fn count(&mut self, packet: &Packet) {
+        self.counts.received += 1;
+        self.counts.wire_bytes += u64::from(packet.size);
+        self.habits.on_data();
+    }
+
+    fn send_ack(&mut self, now: u64, out: &mut impl Emit) {
+        self.unacknowledged = 0;
+        self.deadline = NEVER;
+        self.habits.on_ack(self.next);
+        let blocks = match self.duplicate.take() {
+            Some((from, to)) => {
+                self.blocks.latest(self.config.sack_blocks - 1).after((from as u32, to as u32))
+            }
+            None => self.blocks.latest(self.config.sack_blocks),
+        };
+        let (base, each) = self.config.sack_sizes;
+        let extra = if blocks.len > 0 { base + each * blocks.len } else { 0 };
+        let mut ack = Packet {
+            at: now,
+            sent: self.echo,
+            seq: self.next as u32,
+            channel: self.config.channel,
+            aux: 0,
+            size: (self.config.ack_size + extra) as u16,
+            flags: BARE | if self.echoing { ECE } else { 0 },
+        };
+        if blocks.len > 0 {
+            ack.flags |= SACK;
+            out.emit_sack(now, ack, &blocks);
+        } else {
+            out.emit(now, ack);
+        }
+    }
+
+    /// A segment came again. The next ACK tells of it, and of its neighbours; of another range it cannot.
+    fn note_duplicate(&mut self, segment: u64) {
+        match &mut self.duplicate {
+            None => self.duplicate = Some((segment, segment + 1)),
+            Some((_, to)) if *to == segment => *to += 1,
+            Some((from, _)) if *from == segment + 1 => *from = segment,
+            Some(_) => {}
+        }
+    }
+
+    fn word(&self, segment: u64) -> usize {
+        (segment >> 6) as usize & (self.bits.len() - 1)
+    }
+
+    fn holds(&self, segment: u64) -> bool {
+        let in_window = ((segment >> 6) - (self.next >> 6)) < self.bits.len() as u64;
+        in_window && self.bits[self.word(segment)] >> (segment & 63) & 1 == 1
+    }
+
+    /// Keep a segment that came out of order.
+    fn hold(&mut self, segment: u64) {
+        let words = ((segment >> 6) - (self.next >> 6)) as usize + 1;
+        if words > self.bits.len() {
+            let mut grown = vec![0; words.next_power_of_two()].into_boxed_slice();
+            let first = self.next >> 6;
+            for word in first..first + self.bits.len() as u64 {
+                grown[word as usize & (grown.len() - 1)] = self.bits[word as usize & (self.bits.len() - 1)];
+            }
+            self.bits = grown;
+        }
+        let word = self.word(segment);
+        self.bits[word] |= 1 << (segment & 63);
+        self.held += 1;
+        self.list(segment);
+    }
+
+    /// Report a held segment's range first.
+    fn list(&mut self, segment: u64) {
+        let range = self.blocks.add(segment, self.config.sack_memory);
+        // Ranges that fell off the list are still held: where one joins, its extent is read from the bits.
+        let (mut from, mut to) = range;
+        while from > self.next + 1 && self.holds(from - 1) {
+            from -= 1;
+        }
+        while self.holds(to) {
+            to += 1;
+        }
+        self.blocks.ranges[0] = (from, to);
+    }
+
+    /// The expected segment has come: go on over those held behind it.
+    fn advance(&mut self) {
+        self.next += 1;
+        while self.held > 0 {
+            let word = self.word(self.next);
+            let shift = self.next & 63;
+            let run = (self.bits[word] >> shift).trailing_ones().min(64 - shift as u32);
+            if run == 0 {
+                break;
+            }
+            let mask = if run == 64 { u64::MAX } else { ((1 << run) - 1) << shift };
+            self.bits[word] &= !mask;
+            self.next += u64::from(run);
+            self.held -= run;
+            if self.next & 63 != 0 {
+                break;
+            }
+        }
+        self.blocks.drop_below(self.next);
+    }
+}
+
+/// Ranges held out of order, the most recently changed first (RFC 2018 section 4). A range that falls off
+/// the end is still held; it comes back when a segment joins it.
+#[derive(Clone, Debug, Default)]
+struct Blocks {
+    len: usize,
+    ranges: [(u64, u64); 8],
+}
+
+impl Blocks {
+    fn add(&mut self, segment: u64, most: u32) -> (u64, u64) {
+        let mut joined = (segment, segment + 1);
+        let mut kept = [(0, 0); 8];
+        let mut len = 1;
+        for &range in &self.ranges[..self.len] {
+            if range.1 == joined.0 {
+                joined.0 = range.0;
+            } else if range.0 == joined.1 {
+                joined.1 = range.1;
+            } else if len < kept.len().min(most as usize) {
+                kept[len] = range;
+                len += 1;
+            }
+        }
+        kept[0] = joined;
+        self.ranges = kept;
+        self.len = len;
+        joined
+    }
+
+    /// A segment came again: its range is the one to report first.
+    fn bring_forward(&mut self, segment: u64) -> bool {
+        let holds = |range: &(u64, u64)| (range.0..range.1).contains(&segment);
+        let listed = self.ranges[..self.len].iter().position(holds);
+        if let Some(i) = listed {
+            self.ranges[..=i].rotate_right(1);
+        }
+        listed.is_some()
+    }
+
+    fn drop_below(&mut self, next: u64) {
+        let mut len = 0;
+        for i in 0..self.len {
+            if self.ranges[i].1 > next {
+                self.ranges[len] = self.ranges[i];
+                len += 1;
+            }
+        }
+        self.len = len;
+    }
+
+    fn latest(&self, most: u32) -> SackBlocks {
+        let mut blocks = SackBlocks { len: (self.len as u32).min(most), ..SackBlocks::default() };
+        for i in 0..blocks.len as usize {
+            blocks.blocks[i] = (self.ranges[i].0 as u32, self.ranges[i].1 as u32);
+        }
+        blocks
+    }
+}

@@ -1,0 +1,208 @@
+//! The endpoint of today's Linux: RACK-TLP, F-RTO, undo, bursts, and when its receiver acknowledges.
+
+use crate::bench::{Bench, Far, MS, only, receiver_config, sender_config, window};
+use crate::fake::Fake;
+use cwnd_cc::{State, WindowConfig};
+use cwnd_scenario::Recovery;
+use cwnd_tcp::packet::PUSH;
+use cwnd_tcp::{ReceiverConfig, SenderConfig};
+
+/// A window of so many segments that does not grow, all sent at time 0.
+fn started(segments: f64, timestamps: bool) -> Bench {
+    let config = SenderConfig {
+        window: window(segments),
+        recovery: Recovery::Linux,
+        validate_cwnd: true,
+        timestamps,
+        ..sender_config()
+    };
+    Bench::started(config, Fake::fixed())
+}
+
+#[test]
+fn one_sack_waits_for_reordering() {
+    // RFC 8985 section 6.2: 0 is missing, 1 is SACKed after 100 ms. The reordering window is a quarter of the least
+    // round-trip time, 25 ms: 0 may still come until 125 ms, and the timer adds two ticks. Meanwhile the window lets one
+    // new segment go.
+    let mut bench = started(10.0, true);
+    assert_eq!(bench.sack(100 * MS, 0, &[(1, 2)]), [10]);
+    assert_eq!((bench.sender.state(), bench.sender.deadline()), (State::Disorder, 127 * MS));
+    // Then 0 is lost: 9 in flight, ssthresh 5, ceil(5 x 1/10) = 1 goes, the lost one.
+    assert_eq!(bench.timer(), [0]);
+    assert_eq!((bench.sender.state(), bench.windows()), (State::Recovery, (10.0, 5.0)));
+}
+
+#[test]
+fn three_sacks_do_not_wait_and_copies_are_lost_like_originals() {
+    // 10 - 3 - 1 in flight, and ceil(5 x 3/10) = 2 may go: the lost one, and a new one.
+    let mut bench = started(10.0, true);
+    assert_eq!(bench.sack(100 * MS, 0, &[(1, 4)]), [0, 10]);
+    // A round trip later 10 is SACKed, which was sent after the copy of 0: that is lost as well. Nothing is in flight,
+    // and of ten delivered two were sent again: min(5 - 0, max(10 - 2, 7)) = 5 go.
+    assert_eq!(bench.sack(200 * MS, 0, &[(1, 11)]), [0, 11, 12, 13, 14]);
+    assert_eq!(bench.notes().congestions.len(), 1);
+    // The second copy ends it.
+    bench.ack(300 * MS, 11);
+    assert_eq!((bench.sender.state(), bench.windows()), (State::Open, (5.0, 5.0)));
+}
+
+#[test]
+fn a_probe_goes_after_two_round_trips() {
+    // RFC 8985 section 7.2: SRTT 100 ms, so 200 ms and two ticks after the ACK; but not later than the timeout of
+    // 100 + 200 ms counted from when the first outstanding segment left.
+    let mut bench = started(10.0, true);
+    assert_eq!(bench.ack(100 * MS, 2), [10, 11]);
+    assert_eq!(bench.sender.deadline(), 300 * MS);
+    // New data, beyond the window; the timeout begins then.
+    assert_eq!(bench.timer(), [12]);
+    assert_eq!(bench.sender.deadline(), 600 * MS);
+    // Its ACK says that nothing was lost.
+    bench.ack(402 * MS, 13);
+    assert_eq!((bench.windows().0, bench.notes().congestions.len()), (10.0, 0));
+}
+
+#[test]
+fn a_timeout_that_an_original_answers_is_undone() {
+    let mut bench = started(10.0, true);
+    bench.ack(100 * MS, 2);
+    bench.timer();
+    assert_eq!(bench.timer(), [2]);
+    assert_eq!((bench.sender.state(), bench.windows()), (State::Loss, (1.0, 5.0)));
+    // The echo is of 550 ms, the copy left at 600 ms (RFC 3522). Ten are outstanding and none is lost.
+    assert_eq!(bench.ack(650 * MS, 3), []);
+    assert_eq!((bench.sender.state(), bench.windows()), (State::Open, (10.0, f64::INFINITY)));
+    assert_eq!((bench.sender.in_flight(), bench.notes().undone), (10, 1));
+}
+
+#[test]
+fn without_timestamps_new_data_finds_out() {
+    // RFC 5682 section 3.1 with SACK: the first ACK after the timeout advances, so a new segment goes (2.b); then one is
+    // SACKed that was sent once only (3.b).
+    let mut bench = started(10.0, false);
+    bench.ack(100 * MS, 2);
+    bench.timer();
+    assert_eq!(bench.timer(), [2]);
+    assert_eq!(bench.ack(702 * MS, 3), [13]);
+    assert_eq!(bench.sender.state(), State::Loss);
+    bench.sack(710 * MS, 3, &[(4, 5)]);
+    assert_eq!((bench.windows().0, bench.notes().undone), (10.0, 1));
+    // Where the next ACK tells of nothing of the kind, the loss was real: what was lost goes on.
+    let mut lost = started(10.0, false);
+    lost.ack(100 * MS, 2);
+    lost.timer();
+    lost.timer();
+    assert_eq!(lost.ack(702 * MS, 3), [13]);
+    assert_eq!(lost.sack(802 * MS, 3, &[(13, 14)]), [3]);
+}
+
+#[test]
+fn bursts_wait_for_more_of_the_window() {
+    // Twice 20 segments in 10 ms are 3.9 in 1/1024 s: bursts of three. The last left long ago: one goes at once.
+    let mut bench = started(20.0, true);
+    bench.rtt = 10 * MS;
+    assert_eq!(bench.ack(10 * MS, 1), [20]);
+    // Then two ACKs leave room for two, which wait: the next ACK is due. The third makes it three.
+    assert_eq!(bench.ack(10 * MS + 100_000, 2), []);
+    assert_eq!(bench.ack(10 * MS + 200_000, 3), []);
+    let ack =
+        cwnd_tcp::packet::Packet { sent: 0, seq: 4, flags: cwnd_tcp::packet::BARE, ..Default::default() };
+    bench.hand(10 * MS + 300_000, ack, &[]);
+    let burst: Vec<(u32, u16)> =
+        bench.packets().iter().map(|(_, packet)| (packet.seq, packet.flags)).collect();
+    assert_eq!(burst, [(21, 0), (22, 0), (23, PUSH)]);
+}
+
+#[test]
+fn short_paths_have_longer_bursts() {
+    // 1.2 times 20 segments in 3 ms are 7,812 B in 1/1024 s. A least round-trip time of 3 ms has five steps of 0.512 ms:
+    // 65,215 B / 2^5 = 2,037 B more, 9,849 B. So bursts of nine, not of seven.
+    let config = SenderConfig {
+        window: WindowConfig { initial_ssthresh: 2.0, ..window(20.0) },
+        recovery: Recovery::Linux,
+        validate_cwnd: true,
+        ..sender_config()
+    };
+    let mut bench = Bench::started(config, Fake::fixed());
+    bench.packets();
+    let ack =
+        cwnd_tcp::packet::Packet { sent: 0, seq: 20, flags: cwnd_tcp::packet::BARE, ..Default::default() };
+    bench.hand(3 * MS, ack, &[]);
+    let pushed = bench.packets().into_iter().filter(|(_, packet)| packet.is(PUSH));
+    assert_eq!(pushed.map(|(_, packet)| packet.seq).collect::<Vec<_>>(), [28, 37, 39]);
+}
+
+/// A receiver as Linux's, whose window grows with two packets.
+fn far() -> Far {
+    Far::new(ReceiverConfig {
+        delayed_ack: Some(40 * MS),
+        linux: true,
+        growing_window: 2,
+        ..receiver_config()
+    })
+}
+
+/// The same, when it delays ACKs and expects 20.
+fn settled() -> Far {
+    let mut far = far();
+    (0..20).for_each(|segment| drop(far.data(MS, segment)));
+    far
+}
+
+#[test]
+fn it_acknowledges_at_once_while_its_window_grows_and_sixteen_times_more() {
+    let mut far = far();
+    for segment in 0..18 {
+        assert_eq!(only(far.data(MS, segment)).next, segment + 1);
+    }
+    assert_eq!(far.data(MS, 18), []);
+    assert_eq!(only(far.data(MS, 19)).next, 20);
+}
+
+#[test]
+fn the_end_of_a_burst_is_acknowledged_at_once() {
+    let mut far = settled();
+    assert_eq!(far.data(MS, 20), []);
+    assert_eq!(only(far.data(MS, 21)).next, 22);
+    assert_eq!(only(far.flagged(MS, 22, PUSH)).next, 23);
+}
+
+#[test]
+fn sacks_beyond_the_third_are_compressed() {
+    let mut far = settled();
+    for segment in 21..24 {
+        assert_eq!(only(far.data(MS, segment)).blocks, [(21, segment + 1)]);
+    }
+    // A millisecond, and as much as the timer may be late.
+    assert_eq!(far.data(2 * MS, 24), []);
+    assert_eq!(far.receiver.deadline, 3 * MS + 100_000);
+    assert_eq!(far.data(2 * MS + 10, 25), []);
+    assert_eq!(only(far.timer()).blocks, [(21, 26)]);
+    // The segment that was missing brings the ACK of all.
+    assert_eq!(only(far.data(4 * MS, 20)).next, 26);
+}
+
+#[test]
+fn an_overtaken_ack_counts_only_what_is_still_outstanding() {
+    // 0 to 3 are acknowledged, and 10 to 13 leave. Then an ACK arrives that was sent before: 0 and 1 only, and SACKs of 3
+    // and 4. Of these only 4 is outstanding: nine are in flight, so that one new segment leaves.
+    let mut bench = started(10.0, true);
+    assert_eq!(bench.ack(100 * MS, 4), [10, 11, 12, 13]);
+    assert_eq!(bench.sack(103 * MS, 2, &[(3, 5)]), [14]);
+    assert_eq!((bench.sender.state(), bench.sender.in_flight()), (State::Disorder, 10));
+    // The overtaken ACK gives no round-trip sample, and the algorithm is not told of it (`old_ack` in Linux's `tcp_ack`).
+    assert_eq!((bench.notes().acks.len(), bench.sender.rtt().0), (1, 1));
+    // All is acknowledged: nothing is left of the SACKs, and the whole window may leave.
+    assert_eq!(bench.ack(205 * MS, 15).len(), 10);
+    assert_eq!((bench.sender.state(), bench.sender.in_flight()), (State::Open, 10));
+}
+
+#[test]
+fn an_overtaken_ack_reveals_losses() {
+    // 0 is acknowledged and 10 leaves; then an overtaken ACK SACKs 3 to 6. 1 and 2 are lost: three were sent after them
+    // that arrived. Ten were outstanding, four are SACKed and two lost.
+    let mut bench = started(10.0, true);
+    assert_eq!(bench.ack(100 * MS, 1), [10]);
+    let sent = bench.sack(101 * MS, 0, &[(3, 7)]);
+    assert_eq!((sent[..2].to_vec(), bench.sender.state()), (vec![1, 2], State::Recovery));
+    assert_eq!(bench.notes().congestions.len(), 1);
+}
