@@ -16,9 +16,9 @@
 use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
 use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, QueueLimit, Rate, Scenario, Time};
 use cwnd_sim::host::Endpoint;
+use cwnd_sim::{registered, setup};
 use cwnd_tcp::packet::{Emit, Packet, SackBlocks};
 use cwnd_tcp::{NEVER, SenderCounts};
-use cwnd_sim::{registered, setup};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};

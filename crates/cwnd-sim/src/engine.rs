@@ -17,6 +17,9 @@ pub const LINUX_VERSION: u32 = 3;
 /// The same of senders that recover as ns-2's TCP-Linux does.
 pub const NS2_VERSION: u32 = 1;
 
+/// The same of senders without SACK, whatever their recovery.
+pub const NO_SACK_VERSION: u32 = 1;
+
 impl Engine for Simulator {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
         crate::check::check_with(scenario, &crate::factory::registered)
@@ -38,6 +41,7 @@ impl Engine for Simulator {
             Recovery::Ns2 => format!("{VERSION}.{NS2_VERSION}"),
             Recovery::Prr => VERSION.to_string(),
         };
+        let version = if scenario.stack.sack { version } else { format!("{version}.n{NO_SACK_VERSION}") };
         format!("cwnd-sim v{version}\n{}\n{:?}", algorithms.join("\n"), nameless(scenario))
     }
 

@@ -2,8 +2,8 @@
 
 use crate::fault::{self, Fault};
 use crate::net::Net;
-use cwnd_tcp::packet::{Emit, Packet, SACK};
 use crate::solo::Solo;
+use cwnd_tcp::packet::{Emit, Packet, SACK};
 use cwnd_tcp::{NEVER, Receiver, Sender};
 
 /// One end of a flow.

@@ -16,9 +16,9 @@ pub use losses::Losses;
 
 use crate::fault::{self, Fault};
 use crate::online::Online;
-use cwnd_tcp::packet::{CE, ECT, LOST};
 use cwnd_link::{Limits, SerialTime};
 use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
+use cwnd_tcp::packet::{CE, ECT, LOST};
 
 /// A departure that has been computed.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,9 +5,9 @@ use crate::host::Host;
 use crate::link::{Link, Packed};
 use crate::merge::Merge;
 use crate::net::Net;
-use cwnd_tcp::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
 use crate::shortcut::Echo;
+use cwnd_tcp::packet::{BARE, LOST, Packet};
 
 /// What is needed beside the network to run a merging link.
 pub struct Run<'a> {

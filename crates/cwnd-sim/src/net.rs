@@ -2,8 +2,8 @@
 
 use crate::link::Link;
 use crate::merge::Turn;
-use cwnd_tcp::packet::{BARE, ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
 use crate::ring::Ring;
+use cwnd_tcp::packet::{BARE, ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
 
 /// Everything that is not an endpoint.
 #[derive(Clone, Debug, Default)]

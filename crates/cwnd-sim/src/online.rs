@@ -16,10 +16,10 @@ pub use stage::{Turn, quiet_until, run};
 
 use crate::fault::{self, Fault};
 use crate::link::LinkCounts;
-use cwnd_tcp::packet::{BARE, CE, CWR, ECE, ECT, ECT1, ESTABLISHED, Packet, SACK, SYN};
 use crate::ring::Ring;
 use cwnd_link::{Arrival, Codepoint, Line, Policer, Queue, Transmitter};
 use cwnd_scenario::{Counting, Effects, LinkSpec, QueueSpec};
+use cwnd_tcp::packet::{BARE, CE, CWR, ECE, ECT, ECT1, ESTABLISHED, Packet, SACK, SYN};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

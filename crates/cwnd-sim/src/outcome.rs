@@ -2,8 +2,8 @@
 
 use crate::host::Endpoint;
 use crate::simulation::Simulation;
-use cwnd_tcp::Receiver;
 use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};
+use cwnd_tcp::Receiver;
 
 impl Simulation {
     /// What has happened so far: counts up to the time that the run has come to.

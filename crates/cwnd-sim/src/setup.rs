@@ -5,12 +5,12 @@ use crate::graph::Graph;
 use crate::host::Endpoint;
 use crate::link::{Link, Losses};
 use crate::online::Online;
-use cwnd_tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
     DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack, StackProfile,
 };
+use cwnd_tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 /// Linux advertises a window of so many bytes at first. It grows by two segments for each that comes, up to what the
 /// receive buffer allows.

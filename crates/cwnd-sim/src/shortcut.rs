@@ -21,9 +21,9 @@ use crate::host::{Endpoint, Host};
 use crate::link::{Lane, Link, Packed};
 use crate::merge::Turn;
 use crate::net::Net;
-use cwnd_tcp::packet::BARE;
 use cwnd_link::SerialTime;
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Scenario};
+use cwnd_tcp::packet::BARE;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// SACK blocks of an ACK at most.

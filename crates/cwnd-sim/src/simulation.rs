@@ -19,10 +19,10 @@ use crate::online;
 use crate::opening::Opening;
 use crate::setup;
 use crate::shortcut::{self, Echo};
-use cwnd_tcp::Sender;
 use crate::watch::{End, Nobody, Point, Watch, Watcher};
 use cwnd_cc::State;
 use cwnd_scenario::{EngineError, LinkId, SampleState, Scenario, Time};
+use cwnd_tcp::Sender;
 
 /// A simulation under way.
 ///

@@ -6,8 +6,8 @@
 use crate::host::Inlet;
 use crate::link::{Lane, Link, Packed};
 use crate::net::{Egress, Fate, Net, bury};
-use cwnd_tcp::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
 use crate::ring::Ring;
+use cwnd_tcp::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
 use cwnd_tcp::{Leave, PlainRun, Receiver, Sender};
 
 /// Which links and rings are the host's.

@@ -7,10 +7,10 @@
 use crate::link::Next;
 use crate::merge::Merge;
 use crate::net::Net;
-use cwnd_tcp::packet::{LOST, Packet, SACK, SackBlocks};
-pub use cwnd_tcp::{Moment, RoundTrips};
 pub use cwnd_cc::State;
 use cwnd_scenario::LinkId;
+use cwnd_tcp::packet::{LOST, Packet, SACK, SackBlocks};
+pub use cwnd_tcp::{Moment, RoundTrips};
 use std::collections::{HashMap, VecDeque};
 
 /// Where packets are watched.

@@ -166,6 +166,10 @@ impl Sender {
             self.board.sacked -= unnamed;
             let none = self.board.acknowledge(self.una, to);
             debug_assert_eq!(none, 0);
+            // The first segment that is still outstanding is missing, so that no duplicate ACK stands for it.
+            let outstanding = (self.next - to) as u32;
+            let missing = self.board.lost.max(1);
+            self.board.sacked = self.board.sacked.min(outstanding.saturating_sub(missing));
             unnamed
         };
         self.una = to;

@@ -13,8 +13,8 @@ use super::send_times::SendTimes;
 use super::{Application, NEVER, expand};
 use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
 use cwnd_cc::{Ack, CongestionControl, EcnMode, FlowHints, Init, Nanos, Needs, State, Window, WindowConfig};
-use cwnd_scenario::Stream;
 use cwnd_scenario::Recovery;
+use cwnd_scenario::Stream;
 
 /// Bytes of options that a SYN has beyond those of an ACK.
 pub const SYN_OPTIONS: u16 = 8;

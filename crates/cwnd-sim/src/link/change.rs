@@ -2,10 +2,10 @@
 
 use super::{Link, Losses, NOWHERE, Next, Packed};
 use crate::fault::{self, Fault};
-use cwnd_tcp::packet::LOST;
 use crate::ring::Ring;
 use cwnd_link::{Limits, SerialTime, Stream};
 use cwnd_scenario::{Loss, QueueSpec, Rate, Time};
+use cwnd_tcp::packet::LOST;
 
 /// What may change at a link while it runs.
 #[derive(Clone, Debug)]

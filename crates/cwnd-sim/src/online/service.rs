@@ -6,8 +6,8 @@
 use super::stage::Outside;
 use super::{NEVER, Service, Words, about, packet, size};
 use crate::fault::{self, Fault};
-use cwnd_tcp::packet::{CE, LOST};
 use cwnd_link::{Arrival, Codepoint, Limits, QueueDiscipline, Steady, SteadyLine};
+use cwnd_tcp::packet::{CE, LOST};
 use std::cmp::Reverse;
 
 /// How transmitter and line go on as long as neither changes.

@@ -6,11 +6,11 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::merge::Merge;
 use crate::net::Net;
-use cwnd_tcp::packet::{BARE, LOST, Packet};
 use crate::ring::Ring;
 use crate::shortcut::Echo;
 use cwnd_link::{Limits, QueueDiscipline, QueueVisitor};
 use cwnd_scenario::Counting;
+use cwnd_tcp::packet::{BARE, LOST, Packet};
 
 /// What a link needs beside its queue and what serves it.
 pub struct Outside<'a> {

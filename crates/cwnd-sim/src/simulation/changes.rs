@@ -6,9 +6,9 @@ use crate::host::Endpoint;
 use crate::link::Change;
 use crate::setup;
 use crate::shortcut::Echo;
-use cwnd_tcp::Sender;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
+use cwnd_tcp::Sender;
 
 impl Simulation {
     /// Change a link's rate. It applies to the bits that remain of the packet in transmission, and to all

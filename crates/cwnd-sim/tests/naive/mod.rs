@@ -26,8 +26,8 @@ mod wires;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{Effects, EngineError, LinkId, Loss, QueueSpec, Rate, Scenario, Time, Traffic};
 use cwnd_sim::host::Endpoint;
-use cwnd_tcp::NEVER;
 use cwnd_sim::{Factory, setup};
+use cwnd_tcp::NEVER;
 use wires::{Event, Traveller, Wires};
 
 /// A run under way.

@@ -5,8 +5,8 @@ mod changes;
 use cwnd_link::{Fifo, Line, LossModel, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict};
 use cwnd_scenario::{Counting, LinkId, NodeId, Scenario, Ties};
 use cwnd_sim::online::{self, about};
-use cwnd_tcp::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use cwnd_sim::setup;
+use cwnd_tcp::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 

@@ -1,8 +1,8 @@
 //! What the receiver tells to have come twice (RFC 2883).
 
 use super::Delivery;
-use crate::packet::SackBlocks;
 use crate::expand;
+use crate::packet::SackBlocks;
 use crate::sender::Sender;
 
 impl Sender {

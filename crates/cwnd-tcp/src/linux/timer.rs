@@ -1,8 +1,8 @@
 //! The one timer: retransmission timeout (RFC 6298), tail loss probe (RFC 8985 section 7), reordering.
 
 use super::{Delivery, Repair};
-use crate::packet::Emit;
 use crate::NEVER;
+use crate::packet::Emit;
 use crate::sender::Sender;
 use cwnd_cc::{CongestionKind, EcnMode, State};
 

@@ -4,8 +4,8 @@
 use crate::bench::{Bench, MS, sender_config, window};
 use crate::fake::Fake;
 use cwnd_cc::{FlowHints, Nanos, WindowConfig};
-use cwnd_scenario::{Purpose, Stream};
 use cwnd_scenario::Traffic;
+use cwnd_scenario::{Purpose, Stream};
 use cwnd_tcp::{Application, Message, NEVER, SenderConfig};
 
 fn config(traffic: &str) -> SenderConfig {

@@ -2,8 +2,8 @@
 
 use crate::fake::{Fake, Notes};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
-use cwnd_scenario::{Purpose, Stream};
 use cwnd_scenario::Recovery;
+use cwnd_scenario::{Purpose, Stream};
 use cwnd_tcp::packet::{BARE, Emit, Packet, SACK, SackBlocks};
 use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 use std::sync::{Arc, Mutex};

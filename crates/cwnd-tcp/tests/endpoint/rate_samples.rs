@@ -5,8 +5,8 @@
 use crate::bench::{Bench, MS, sender_config, window};
 use crate::fake::Fake;
 use cwnd_cc::{EcnMode, Nanos, Needs, RateSample};
-use cwnd_tcp::packet::ECE;
 use cwnd_tcp::SenderConfig;
+use cwnd_tcp::packet::ECE;
 
 fn last_sample(bench: &Bench) -> RateSample {
     bench.notes().acks.last().unwrap().rate.expect("a sample")

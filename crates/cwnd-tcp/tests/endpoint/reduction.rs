@@ -4,8 +4,8 @@ use crate::bench::{Bench, MS, sender_config, window};
 use crate::fake::Fake;
 use cwnd_cc::{EcnMode, State};
 use cwnd_scenario::Recovery;
-use cwnd_tcp::packet::ECE;
 use cwnd_tcp::SenderConfig;
+use cwnd_tcp::packet::ECE;
 
 fn config(segments: f64, recovery: Recovery) -> SenderConfig {
     SenderConfig { window: window(segments), recovery, ..sender_config() }
