@@ -5,6 +5,7 @@ mod bench;
 mod command;
 mod fidelity;
 mod fuzz;
+mod graph;
 mod json;
 mod mutants;
 mod options;
@@ -63,6 +64,12 @@ const CHORES: &[Chore] = &[
         options: papers::OPTIONS,
         summary: "a sample of every paper's studies, and whether each verdict is still the one that is recorded",
         run: papers::run,
+    },
+    Chore {
+        name: "graph",
+        options: graph::OPTIONS,
+        summary: "draws which crate imports which; with --check, fails if the committed graph is stale",
+        run: graph::run,
     },
     Chore {
         name: "traces",

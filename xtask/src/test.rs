@@ -68,6 +68,7 @@ fn steps() -> Vec<Step> {
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("a sample of the papers", "xtask papers", None),
+        step("crate graph is current", "xtask graph --check", None),
         step(
             "algorithms in this kernel",
             // The whole workspace, as above and below, so that libraries get the same features and are compiled once.
