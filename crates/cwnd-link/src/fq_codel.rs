@@ -112,8 +112,7 @@ impl List {
     }
 
     fn iter<P>(self, flows: &[FlowQueue<P>]) -> impl Iterator<Item = u32> {
-        std::iter::successors(self.first(), |&index| Some(flows[index as usize].next))
-            .take(self.len as usize)
+        std::iter::successors(self.first(), |&index| Some(flows[index as usize].next)).take(self.len as usize)
     }
 }
 
