@@ -9,6 +9,7 @@
 //! - [`diff`]: what changed between two runs of a study;
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
 //! - [`input_file`]: files that a person names, read within bounds;
+//! - [`memory`]: how much memory runs may use;
 //! - [`output_file`]: files that are written whole or not at all.
 //!
 //! Engines are known by their trait alone, and by what study files call them ([`EngineKind`]).
@@ -20,6 +21,7 @@ mod engines;
 pub mod export;
 pub mod input_file;
 mod key;
+pub mod memory;
 pub mod output_file;
 mod paper;
 mod parquet;

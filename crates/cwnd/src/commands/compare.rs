@@ -44,7 +44,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
             &*kernel
         }
     };
-    let budget = budget::check(engine, kind, &plans, &tasks)?;
+    let budget = budget::check(engine, kind, &plans, &tasks, flags.memory.budget())?;
     notes(&flags, &budget, flags.recording.check(&recorded)?);
 
     let begin = Instant::now();

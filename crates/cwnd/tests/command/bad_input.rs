@@ -98,6 +98,10 @@ fn negative_zero_and_not_numbers() {
             "{message}"
         );
     }
+    assert!(
+        compare(&["--sample", "0 s"])
+            .ends_with("samples need a time between them: write `100 ms`, for example")
+    );
     assert!(compare(&["--flows", "0"]).ends_with("there must be at least 1"));
     assert!(compare(&["--repeats", "0"]).ends_with("there must be at least 1"));
     assert!(compare(&["--rate", "0"]).ends_with("it is too small: 1 kbit/s is the least"));

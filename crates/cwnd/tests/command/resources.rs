@@ -101,3 +101,59 @@ fn a_store_of_pipes_is_refused_at_once() {
     let message = refused(&["export", directory.path().to_str().unwrap()]);
     assert!(message.contains("it is a pipe"), "{message}");
 }
+
+#[test]
+fn a_small_stack_is_enough() {
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/zoo.toml");
+    for arguments in [&["--version"][..], &["compare", "cubic", "--duration", "100 ms"], &["check", study]] {
+        let output = limited("ulimit -s 64;", arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn check_refuses_what_run_refuses_in_the_same_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, out) = (directory.path().join("a.toml"), directory.path().join("out"));
+    let (study, out) = (path.to_str().unwrap(), out.to_str().unwrap());
+    // A line of 625 million packets, which windows fill.
+    fs::write(
+        &path,
+        "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubic\"\nrate = \"1 Tbit/s\"\ndelay = \"5 s\"\n\
+         buffer = \"1 BDP\"\naccess-rate = \"10 Tbit/s\"\nreceive-window = 1000000000\nduration = \"100 s\"\n",
+    )
+    .unwrap();
+    let refused = [refused(&["check", study]), refused(&["run", study, "--out", out])];
+    assert_eq!(refused[0], refused[1]);
+    assert!(refused[0].contains("may be used (80 % of what "), "{}", refused[0]);
+    assert!(!Path::new(out).exists());
+    // The same with what is stated, either way.
+    for (memory, fits) in [("1 KB", false), ("100 TB", true)] {
+        fs::write(
+            &path,
+            "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubic\"\nduration = \"1 s\"\n",
+        )
+        .unwrap();
+        for arguments in [
+            &["check", study, "--memory", memory][..],
+            &["run", study, "--out", out, "--quiet", "--memory", memory],
+            &["compare", "cubic", "--duration", "1 s", "--memory", memory],
+        ] {
+            let output = limited("", arguments);
+            assert_eq!(output.status.success(), fits, "{arguments:?}: {}", text(&output.stderr));
+            let stated = text(&output.stderr).contains("1 KB may be used (as --memory states)");
+            assert_eq!(stated, !fits, "{arguments:?}: {}", text(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_flows_run_or_are_refused() {
+    let output =
+        limited("", &["compare", "cubic", "--flows", "100000", "--duration", "1 ms", "--memory", "100 MB"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    let queue = "fq-codel:queues=65536";
+    let output =
+        limited("", &["compare", "cubic", "--flows", "200", "--duration", "1 s", "--access-queue", queue]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}

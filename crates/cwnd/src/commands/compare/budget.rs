@@ -3,11 +3,9 @@
 use super::plan::Plan;
 use crate::{failure::Failure, runner::Task};
 use cwnd_scenario::{Engine, Problem, Scenario};
-use cwnd_study::EngineKind;
+use cwnd_study::{EngineKind, memory::MemoryBudget};
 use std::thread;
 
-/// The most memory that the runs may need together, bytes.
-const MOST_MEMORY: f64 = 8e9;
 /// The most CPU time that they may need together, seconds.
 const MOST_CPU: f64 = 24.0 * 3600.0;
 
@@ -28,6 +26,7 @@ pub fn check(
     kind: EngineKind,
     plans: &[Plan],
     tasks: &[Task],
+    memory: MemoryBudget,
 ) -> Result<Budget, Failure> {
     let mut costs = Vec::with_capacity(plans.len());
     for plan in plans {
@@ -41,16 +40,14 @@ pub fn check(
     let largest = costs.iter().map(|cost| cost.memory).fold(0.0, f64::max);
     let cpu: f64 = tasks.iter().map(|task| costs[task.plan].cpu_s).sum();
     let kept: f64 = tasks.iter().map(|task| kept_memory(&plans[task.plan].scenario, task.sampled)).sum();
-    if largest + kept > MOST_MEMORY {
+    memory.check(largest + kept).map_err(|error| {
         let samples = tasks.iter().any(|task| task.sampled);
-        return Err(Failure::bad_input(format!(
-            "this would need about {:.0} GB of memory, and {:.0} GB are the most: take fewer flows or repeats, a lower \
-             rate or delay, or smaller buffers{}",
-            (largest + kept) / 1e9,
-            MOST_MEMORY / 1e9,
+        Failure::bad_input(format!(
+            "{error}: take fewer flows or repeats, a lower rate or delay, or smaller buffers{}; or say with --memory \
+             what may be used",
             if samples { ", or a longer --sample" } else { "" },
-        )));
-    }
+        ))
+    })?;
     if cpu > MOST_CPU {
         return Err(Failure::bad_input(format!(
             "this would take about {:.0} hours of CPU time, and {:.0} are the most: take a shorter --duration, a lower \
@@ -64,7 +61,7 @@ pub fn check(
         let seconds = tasks.iter().map(|task| costs[task.plan].wall_s).sum();
         return Ok(Budget { threads: 1, seconds });
     }
-    let fitting = (MOST_MEMORY - kept) / largest.max(1.0);
+    let fitting = (memory.bytes - kept) / largest.max(1.0);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(tasks.len()).min(fitting as usize).max(1);
     Ok(Budget { threads, seconds: cpu / threads as f64 })
