@@ -27,7 +27,7 @@ const FLOW_QUEUE: f64 = 1_000.0;
 /// Bytes of a packet that is outstanding. It is in one ring at a time, but each ring keeps the room for the most that it
 /// ever held, which doubles; records take as much again.
 const PACKET: f64 = 140.0;
-const RECORDED_PACKET: f64 = 320.0;
+const RECORDED_PACKET: f64 = 400.0;
 /// Bytes of a sample of a flow, and of a queue's length, with what writing them takes.
 const SAMPLE: f64 = 120.0;
 const LENGTH: f64 = 4.0;
@@ -172,4 +172,61 @@ fn link_memory(link: &LinkSpec, channels: f64) -> f64 {
         _ => 0.0,
     };
     LINK + if link.is_plain() { 0.0 } else { QUEUED_LINK } + queues
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_scenario::{AlgorithmSpec, FlowGroup, FqCoDel, Time, build::Setup};
+
+    fn cost_of(flows: u32, change: impl FnOnce(&mut Scenario)) -> Cost {
+        let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
+        let setup = Setup { rate: Rate(10_000_000_000), duration: Time::from_secs(10), ..Setup::default() };
+        let mut scenario = setup.scenario(&[FlowGroup::new(cubic, flows)], 1).expect("a network");
+        change(&mut scenario);
+        crate::check::check_with(&scenario, &crate::factory::registered).expect("a scenario that can be run")
+    }
+
+    #[test]
+    fn many_flows_share_what_their_bottleneck_holds() {
+        // A run of 4,000 flows at 10 Gbit/s takes 115 MB.
+        let memory = cost_of(4_000, |_| {}).memory;
+        assert!((80e6..250e6).contains(&memory), "{memory}");
+        // 100,000 flows take 1.7 GB, for which a millisecond is enough.
+        let memory = cost_of(100_000, |scenario| scenario.duration = Time::from_millis(1)).memory;
+        assert!((1e9..3.4e9).contains(&memory), "{memory}");
+    }
+
+    #[test]
+    fn one_flow_may_fill_a_long_line() {
+        // 2 x 5 s at 10 Gbit/s are more than ten million packets.
+        let long = |scenario: &mut Scenario| {
+            scenario.network.links.iter_mut().for_each(|link| link.delay = Time::from_secs(5));
+            scenario.duration = Time::from_secs(10_000);
+            scenario.stack.receive_window = 1 << 30;
+        };
+        assert!(cost_of(1, long).memory > 1e9);
+    }
+
+    #[test]
+    fn samples_take_memory_and_time() {
+        let sampled = |scenario: &mut Scenario| scenario.sample = Some(Time(1_000));
+        let (bare, sampled) = (cost_of(1, |_| {}), cost_of(1, sampled));
+        // Ten million of one flow.
+        assert!(sampled.memory - bare.memory > 720e6, "{sampled:?}");
+        assert!((1.0..30.0).contains(&(sampled.cpu_s - bare.cpu_s)), "{sampled:?} {bare:?}");
+    }
+
+    #[test]
+    fn queues_of_fq_codel_are_counted_as_they_can_be_used() {
+        let with = |queues: u32| {
+            move |scenario: &mut Scenario| {
+                let fq = Discipline::FqCoDel(FqCoDel { queues, ..FqCoDel::default() });
+                scenario.network.links.iter_mut().for_each(|link| link.queue.discipline = fq);
+            }
+        };
+        let [few, many] = [1, 65_536].map(|queues| cost_of(1_000, with(queues)).memory);
+        // Two links are crossed by 1,000 channels each, the others by one.
+        assert!((many - few - 2.0 * 999.0 * FLOW_QUEUE).abs() < 1.0, "{few} {many}");
+    }
 }

@@ -119,8 +119,8 @@ fn check_refuses_what_run_refuses_in_the_same_words() {
     // A line of 625 million packets, which windows fill.
     fs::write(
         &path,
-        "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubic\"\nrate = \"1 Tbit/s\"\ndelay = \"5 s\"\n\
-         buffer = \"1 BDP\"\naccess-rate = \"10 Tbit/s\"\nreceive-window = 1000000000\nduration = \"100 s\"\n",
+        "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubic\"\nrate = \"1 Tbit/s\"\ndelay = \"10 s\"\n\
+         buffer = \"1 BDP\"\naccess-rate = \"10 Tbit/s\"\nreceive-window = 1000000000\nduration = \"1000 s\"\n",
     )
     .unwrap();
     let refused = [refused(&["check", study]), refused(&["run", study, "--out", out])];
@@ -148,12 +148,35 @@ fn check_refuses_what_run_refuses_in_the_same_words() {
 }
 
 #[test]
-fn a_hundred_thousand_flows_run_or_are_refused() {
-    let output =
-        limited("", &["compare", "cubic", "--flows", "100000", "--duration", "1 ms", "--memory", "100 MB"]);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
-    let queue = "fq-codel:queues=65536";
-    let output =
-        limited("", &["compare", "cubic", "--flows", "200", "--duration", "1 s", "--access-queue", queue]);
+fn many_flows_run_or_are_refused_before_they_are_described() {
+    let flows = |flows: &'static str, memory: &'static str| {
+        [
+            "compare",
+            "cubic",
+            "--rate",
+            "10 Gbit/s",
+            "--duration",
+            "1 ms",
+            "--flows",
+            flows,
+            "--memory",
+            memory,
+        ]
+    };
+    // Their descriptions alone take 200 MB, and are not made within 100 MB of address space.
+    let output = limited("ulimit -v 100000;", &flows("100000", "150 MB"));
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("--flows: to describe 100000 flows about 200.0 MB of memory"), "{message}");
+    // They take 130 MB.
+    let output = limited("", &flows("4000", "250 MB"));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn flow_queues_take_memory_when_they_are_used() {
+    // 800 links of 65,536 queues would be 52 million.
+    let queue = ["--flows", "200", "--duration", "1 s", "--access-queue", "fq-codel:queues=65536"];
+    let output = limited("ulimit -v 400000;", &[&["compare", "cubic"][..], &queue].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
