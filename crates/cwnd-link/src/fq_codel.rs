@@ -22,6 +22,7 @@
 //! - *CoDel's rule for short queues* looks at the flow's own queue. (Linux looks at all queues together.)
 //! - *The hash* is SplitMix64's mixing function over the flow's number and a number drawn at the start.
 
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,7 @@ use crate::codel::Control;
 use crate::{Arrival, Departure, Limits, QueueDiscipline, Stream};
 use cwnd_scenario::mix;
 use cwnd_scenario::{CoDel, FqCoDel};
+use table::QueueTable;
 
 /// Packets that the fattest queue loses at once, at most.
 const BATCH: usize = 64;
@@ -41,7 +43,15 @@ pub(crate) struct FqCoDelQueue<P> {
     full_packet: u32,
     /// What flows are hashed with.
     perturbation: u64,
+    /// How many queues the hash chooses from.
+    queues: u32,
+    /// The queues that have been used, in order of their first packets. Most of the `queues` never are: each takes memory
+    /// from its first packet on.
     flows: Vec<FlowQueue<P>>,
+    /// The number of each of them, which the hash of its flows gives.
+    numbers: Vec<u32>,
+    /// From the number to the index in `flows`.
+    table: QueueTable,
     new: List,
     old: List,
     waiting: u32,
@@ -56,15 +66,15 @@ struct FlowQueue<P> {
     credits: i64,
     /// It stands in a list.
     listed: bool,
-    /// The number of the queue behind it in that list, if it is not the last.
+    /// The index of the queue behind it in that list, if it is not the last.
     next: u32,
 }
 
-/// The numbers of queues that take turns. Each knows the next one ([`FlowQueue::next`]), so that the first goes to the end in a
+/// The indices of queues that take turns. Each knows the next one ([`FlowQueue::next`]), so that the first goes to the end in a
 /// few instructions.
 #[derive(Clone, Copy, Debug, Default)]
 struct List {
-    /// How many there are; else the numbers mean nothing.
+    /// How many there are; if none, the indices mean nothing.
     len: u32,
     first: u32,
     last: u32,
@@ -77,13 +87,13 @@ impl List {
     }
 
     #[inline(always)]
-    fn push<P>(&mut self, number: u32, flows: &mut [FlowQueue<P>]) {
+    fn push<P>(&mut self, index: u32, flows: &mut [FlowQueue<P>]) {
         if self.len == 0 {
-            self.first = number;
+            self.first = index;
         } else {
-            flows[self.last as usize].next = number;
+            flows[self.last as usize].next = index;
         }
-        self.last = number;
+        self.last = index;
         self.len += 1;
     }
 
@@ -102,26 +112,21 @@ impl List {
     }
 
     fn iter<P>(self, flows: &[FlowQueue<P>]) -> impl Iterator<Item = u32> {
-        std::iter::successors(self.first(), |&number| Some(flows[number as usize].next))
-            .take(self.len as usize)
+        std::iter::successors(self.first(), |&index| Some(flows[index as usize].next)).take(self.len as usize)
     }
 }
 
 impl<P: Copy> FqCoDelQueue<P> {
     pub fn new(fq: &FqCoDel, full_packet: u32, mut stream: Stream) -> FqCoDelQueue<P> {
-        let empty = || FlowQueue {
-            backlog: Backlog::new(),
-            control: Control::default(),
-            credits: 0,
-            listed: false,
-            next: 0,
-        };
         let mut queue = FqCoDelQueue {
             codel: fq.codel,
             quantum: 0,
             full_packet,
             perturbation: stream.next_u64(),
-            flows: (0..fq.queues.max(1)).map(|_| empty()).collect(),
+            queues: fq.queues.max(1),
+            flows: Vec::new(),
+            numbers: Vec::new(),
+            table: QueueTable::default(),
             new: List::default(),
             old: List::default(),
             waiting: 0,
@@ -138,25 +143,52 @@ impl<P: Copy> FqCoDelQueue<P> {
     }
 
     pub fn queues(&self) -> u32 {
-        self.flows.len() as u32
+        self.queues
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         self.flows.iter().flat_map(|flow| flow.backlog.iter())
     }
 
+    /// Returns the number of a flow's queue, below `queues`.
     #[inline]
     fn number(&self, flow: u32) -> u32 {
         let hash = mix(self.perturbation ^ u64::from(flow));
-        (((hash >> 32) * self.flows.len() as u64) >> 32) as u32
+        (((hash >> 32) * u64::from(self.queues)) >> 32) as u32
+    }
+
+    /// Returns the index of a flow's queue, which is created if it has not been used yet.
+    #[inline]
+    fn index(&mut self, flow: u32) -> u32 {
+        let number = self.number(flow);
+        match self.table.find(number) {
+            Some(index) => index,
+            None => self.create(number),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn create(&mut self, number: u32) -> u32 {
+        let index = self.flows.len() as u32;
+        self.flows.push(FlowQueue {
+            backlog: Backlog::new(),
+            control: Control::default(),
+            credits: 0,
+            listed: false,
+            next: 0,
+        });
+        self.numbers.push(number);
+        self.table.insert(number, index);
+        index
     }
 
     /// The whole rule.
     #[inline(never)]
     fn dequeue_otherwise(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         loop {
-            let number = self.turn()?;
-            let queue = &mut self.flows[number as usize];
+            let index = self.turn()?;
+            let queue = &mut self.flows[index as usize];
             let (packets, bytes) = (queue.backlog.len(), queue.backlog.bytes());
             let next = queue.control.dequeue(&self.codel, self.full_packet, now, &mut queue.backlog, dropped);
             self.waiting -= (packets - queue.backlog.len()) as u32;
@@ -165,37 +197,37 @@ impl<P: Copy> FqCoDelQueue<P> {
                 queue.credits -= i64::from(departure.bytes);
                 return Some(departure);
             }
-            self.rest(number);
+            self.rest(index);
         }
     }
 
     /// The queue whose turn it is has run empty.
     #[inline(never)]
-    fn rest(&mut self, number: u32) {
-        let queue = &mut self.flows[number as usize];
+    fn rest(&mut self, index: u32) {
+        let queue = &mut self.flows[index as usize];
         queue.control.rest();
         if self.new.len > 0 {
-            self.make_old(number);
+            self.make_old(index);
         } else {
             queue.listed = false;
             self.old.pop(&self.flows);
         }
     }
 
-    /// The number of the queue whose turn it is: the first of the new ones, else of the old, that has credits. Those before it
+    /// The index of the queue whose turn it is: the first of the new ones, else of the old, that has credits. Those before it
     /// get credits, and go to the end.
     #[inline(always)]
     fn turn(&mut self) -> Option<u32> {
         loop {
             let is_new = self.new.len > 0;
-            let number = if is_new { self.new.first } else { self.old.first()? };
-            let queue = &mut self.flows[number as usize];
+            let index = if is_new { self.new.first } else { self.old.first()? };
+            let queue = &mut self.flows[index as usize];
             if queue.credits > 0 {
-                return Some(number);
+                return Some(index);
             }
             queue.credits += self.quantum;
             if is_new {
-                self.make_old(number);
+                self.make_old(index);
             } else {
                 self.old.rotate(&mut self.flows);
             }
@@ -203,9 +235,9 @@ impl<P: Copy> FqCoDelQueue<P> {
     }
 
     /// The first of the new queues becomes the last of the old ones.
-    fn make_old(&mut self, number: u32) {
+    fn make_old(&mut self, index: u32) {
         self.new.pop(&self.flows);
-        self.old.push(number, &mut self.flows);
+        self.old.push(index, &mut self.flows);
     }
 
     /// Drop from the heads of the fattest queues until what waits is within the limit.
@@ -213,7 +245,10 @@ impl<P: Copy> FqCoDelQueue<P> {
     fn shorten(&mut self, limits: &Limits, transmitting: Option<u32>, dropped: &mut Vec<P>) {
         loop {
             let fattest = self.new.iter(&self.flows).chain(self.old.iter(&self.flows));
-            let fattest = fattest.max_by_key(|&n| (self.flows[n as usize].backlog.bytes(), u32::MAX - n));
+            let fattest = fattest.max_by_key(|&index| {
+                let index = index as usize;
+                (self.flows[index].backlog.bytes(), u32::MAX - self.numbers[index])
+            });
             let Some(fattest) = fattest else { return };
             let backlog = &mut self.flows[fattest as usize].backlog;
             let batch = backlog.len().div_ceil(2).min(BATCH);
@@ -245,15 +280,15 @@ impl<P: Copy> QueueDiscipline<P> for FqCoDelQueue<P> {
             dropped.push(packet);
             return;
         }
-        let number = self.number(flow);
-        let queue = &mut self.flows[number as usize];
+        let index = self.index(flow);
+        let queue = &mut self.flows[index as usize];
         queue.backlog.push(Held { packet, arrived: now, bytes, ecn, mark: false });
         self.waiting += 1;
         self.waiting_bytes += u64::from(bytes);
         if !queue.listed {
             queue.listed = true;
             queue.credits = self.quantum;
-            self.new.push(number, &mut self.flows);
+            self.new.push(index, &mut self.flows);
         }
         if !limits.holds(u64::from(self.waiting), self.waiting_bytes, transmitting) {
             self.shorten(limits, transmitting, dropped);
@@ -268,10 +303,10 @@ impl<P: Copy> QueueDiscipline<P> for FqCoDelQueue<P> {
     #[inline(always)]
     fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
         loop {
-            let number = self.turn()?;
-            let queue = &mut self.flows[number as usize];
+            let index = self.turn()?;
+            let queue = &mut self.flows[index as usize];
             if queue.backlog.len() == 0 {
-                self.rest(number);
+                self.rest(index);
                 continue;
             }
             let departure = queue.control.pass(&self.codel, self.full_packet, now, &mut queue.backlog)?;

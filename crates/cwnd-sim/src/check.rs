@@ -1,11 +1,11 @@
 //! Whether a scenario can be run, and what it would cost.
 
+use crate::cost;
 use crate::factory::Factory;
-use cwnd_link::SerialTime;
 use cwnd_scenario::{
-    Cost, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Problem, QueueLimit, Rate, Scenario, Stack, Traffic,
+    Cost, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Problem, Rate, Scenario, Stack, Traffic,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The engine's clock holds this: about 39 hours of simulated time.
 const LONGEST: u64 = 1 << 47;
@@ -15,8 +15,6 @@ const LARGEST_PACKET: u32 = 65_535;
 const MOST_FLOWS: usize = 100_000;
 /// Slowest and fastest link, bit/s.
 const RATES: std::ops::RangeInclusive<u64> = 1_000..=10_000_000_000_000;
-/// CPU seconds a packet (data or ACK), for the estimate.
-const CPU_PER_PACKET: f64 = 25e-9;
 
 fn problem(place: impl Into<String>, message: impl Into<String>) -> Problem {
     Problem { place: place.into(), message: message.into() }
@@ -25,6 +23,7 @@ fn problem(place: impl Into<String>, message: impl Into<String>) -> Problem {
 /// Everything that is wrong with a scenario, or what it would cost.
 pub fn check_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Cost, Vec<Problem>> {
     let mut problems = Vec::new();
+    let mut keeps_records = false;
     check_times(scenario, &mut problems);
     check_stack(&scenario.stack, &mut problems);
     check_network(&scenario.network, &mut problems);
@@ -41,12 +40,16 @@ pub fn check_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Cost, Vec
             kinds.entry(flow.algorithm.to_string()).or_insert((i, &flow.algorithm));
         }
         for (i, algorithm) in kinds.into_values() {
-            if let Err(why) = factory(algorithm) {
-                problems.push(problem(format!("flows[{i}].algorithm"), why));
+            match factory(algorithm) {
+                Ok(algorithm) => {
+                    let needs = algorithm.needs();
+                    keeps_records |= needs.rate_samples || needs.lost_packets;
+                }
+                Err(why) => problems.push(problem(format!("flows[{i}].algorithm"), why)),
             }
         }
     }
-    if problems.is_empty() { Ok(cost(scenario)) } else { Err(problems) }
+    if problems.is_empty() { Ok(cost::cost(scenario, keeps_records)) } else { Err(problems) }
 }
 
 fn check_times(scenario: &Scenario, problems: &mut Vec<Problem>) {
@@ -165,77 +168,5 @@ fn check_flow(scenario: &Scenario, flow: &FlowSpec, place: &str, problems: &mut 
     }
     if flow.short && (flow.bytes.is_none() || flow.traffic != Traffic::Bulk) {
         problems.push(problem(place, "is a short flow, which sends a number of bytes and nothing else"));
-    }
-}
-
-/// How many full packets a link holds at most, in its queue and on its line.
-fn capacity(scenario: &Scenario, link: usize, size: f64) -> f64 {
-    let link = &scenario.network.links[link];
-    let queue = match link.queue.limit {
-        QueueLimit::Packets(n) => f64::from(n),
-        QueueLimit::Bytes(bytes) => bytes as f64 / size,
-        QueueLimit::Unlimited => f64::INFINITY,
-    };
-    match link.rate {
-        Rate::UNLIMITED => f64::INFINITY,
-        rate => queue + rate.0 as f64 * link.delay.as_secs_f64() / 8.0 / size + 1.0,
-    }
-}
-
-/// An upper estimate: every bottleneck full, and every queue.
-fn cost(scenario: &Scenario) -> Cost {
-    let stack = &scenario.stack;
-    let size = f64::from(stack.full_packet());
-    let seconds = scenario.duration.as_secs_f64();
-    // Flows are held by the narrowest link that they cross; a link is full at most.
-    let mut demand = BTreeMap::<usize, f64>::new();
-    let (mut wanted, mut used) = (0.0, BTreeSet::new());
-    for flow in &scenario.flows {
-        let links = flow.route.iter().map(|&link| (scenario.network.links[link].rate, link));
-        let (rate, narrowest) = links.min().unwrap_or((Rate::UNLIMITED, 0));
-        let delay: f64 = flow
-            .route
-            .iter()
-            .chain(&flow.ack_route)
-            .map(|&link| scenario.network.links[link].delay.as_secs_f64())
-            .sum();
-        let window = f64::from(stack.receive_window);
-        // A full window a round trip is the most that an unlimited rate can carry.
-        let shortest = (delay + 2.0 * SerialTime::new(rate).of(stack.full_packet()) as f64 * 1e-9).max(1e-7);
-        let by_window = window / shortest * seconds;
-        let by_bytes =
-            flow.bytes.map_or(f64::INFINITY, |bytes| bytes as f64 / f64::from(stack.payload) * 2.0);
-        let by_rate =
-            if rate == Rate::UNLIMITED { f64::INFINITY } else { rate.0 as f64 * seconds / 8.0 / size };
-        *demand.entry(narrowest).or_default() += by_window.min(by_bytes).min(by_rate);
-        // A window at most doubles in a round trip.
-        let doublings = seconds / delay.max(1e-7);
-        let grown = f64::from(stack.initial_window) * libm::exp2(doublings.min(64.0));
-        let held: f64 = flow.route.iter().map(|&link| capacity(scenario, link, size)).sum();
-        wanted += window.min(by_bytes).min(grown).min(held);
-        used.extend(&flow.route);
-    }
-    // What all flows together have outstanding fits into their windows, and into the links.
-    let held: f64 = used.iter().map(|&link| capacity(scenario, link, size)).sum();
-    let standing = wanted.min(held);
-    let packets: f64 = demand
-        .iter()
-        .map(|(&link, &wanted)| match scenario.network.links[link].rate {
-            Rate::UNLIMITED => wanted,
-            rate => wanted.min(rate.0 as f64 * seconds / 8.0 / size * 1.1),
-        })
-        .sum();
-    let samples = scenario.sample.map_or(0.0, |every| seconds / every.as_secs_f64().max(1e-9));
-    let sampled = scenario.lasting_flows();
-    let columns = (4 * sampled).min(200) as f64;
-    let cpu_s = 2.0 * packets * CPU_PER_PACKET;
-    Cost {
-        packets: 2.0 * packets,
-        cpu_s,
-        wall_s: cpu_s,
-        // A packet stands in a ring (which doubles) and in a queue's departures; a flow has its state.
-        memory: standing * 128.0
-            + scenario.flows.len() as f64 * 16_384.0
-            + samples * (64.0 * sampled as f64 + 4.0 * columns),
     }
 }

@@ -5,6 +5,7 @@
 //! instead of a queue of events.
 
 mod check;
+mod cost;
 mod engine;
 mod factory;
 #[doc(hidden)]

@@ -8,6 +8,8 @@
 //! - [`export`]: results as tables for other tools;
 //! - [`diff`]: what changed between two runs of a study;
 //! - [`trace_file`]: the samples of runs as CSV or Parquet;
+//! - [`input_file`]: files that a person names, read within bounds;
+//! - [`memory`]: how much memory runs may use;
 //! - [`output_file`]: files that are written whole or not at all.
 //!
 //! Engines are known by their trait alone, and by what study files call them ([`EngineKind`]).
@@ -17,7 +19,9 @@ pub mod claims;
 pub mod diff;
 mod engines;
 pub mod export;
+pub mod input_file;
 mod key;
+pub mod memory;
 pub mod output_file;
 mod paper;
 mod parquet;
@@ -43,7 +47,8 @@ pub use study::{
     Printed, Range, Scale, Selection, Study, Table, TracePlan,
 };
 pub use study_file::{
-    CheckName, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Named, Place, StudyError, keys, schema,
+    CheckName, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_INPUT, MAX_REPEATS, Named, Place, StudyError, keys,
+    schema,
 };
 pub use traced_run::TracedRun;
 

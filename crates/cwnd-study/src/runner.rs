@@ -22,6 +22,7 @@ pub use plan::{Plan, check, plan};
 
 use crate::{
     EngineKind, Engines,
+    memory::TooMuchMemory,
     store::{NewContent, NewRun, Store, StoreError, StoredTrace, encode, sampled_metrics},
 };
 pub use clock::Clock;
@@ -121,12 +122,12 @@ pub enum RunError {
         /// Everything that is wrong with it.
         problems: Vec<Problem>,
     },
-    /// A run of this cell may need so much memory, bytes, which is more than the limit.
+    /// A run of this cell, the largest, may need more memory than there is for it.
     TooLarge {
         /// Index into [`Study::cells`](crate::Study::cells).
         cell: usize,
-        /// Bytes.
-        memory: f64,
+        /// How much it needs, and how much there is.
+        memory: TooMuchMemory,
     },
     /// The store does.
     Store(StoreError),
@@ -136,13 +137,7 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Refused { problems, .. } => EngineError::Refused(problems.clone()).fmt(f),
-            RunError::TooLarge { memory, .. } => {
-                write!(
-                    f,
-                    "one run may need about {:.1} GB of memory, which is more than there is for it",
-                    memory / 1e9
-                )
-            }
+            RunError::TooLarge { memory, .. } => write!(f, "one run is too large: {memory}"),
             RunError::Store(error) => error.fmt(f),
         }
     }

@@ -22,7 +22,7 @@ pub use cells::{MAX_CELLS, MAX_FLOWS};
 pub use diagnostic::{Diagnostic, Place, StudyError};
 pub use schema::schema;
 
-use crate::{Selection, Study, TracePlan};
+use crate::{Selection, Study, TracePlan, input_file};
 use cells::Common;
 use cwnd_scenario::{
     AlgorithmSpec, Time,
@@ -33,11 +33,7 @@ use inputs::Inputs;
 use keys::{ENGINE, FILE, RUN, SCENARIO, TRACE};
 use reader::Fields;
 use scope::Scope;
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::Path,
-};
+use std::path::Path;
 use toml::de::DeTable;
 
 /// Says whether there is something of this name, or what is wrong and what would be right. Studies know no algorithms
@@ -58,7 +54,7 @@ pub const MAX_REPEATS: u64 = 100_000;
 /// The longest file that is read, bytes.
 const MAX_LENGTH: u64 = 4_000_000;
 /// The longest file that a study may name, bytes.
-const MAX_INPUT: u64 = 100_000_000;
+pub const MAX_INPUT: u64 = 100_000_000;
 /// Time between samples, where the file does not say it.
 const USUAL_SAMPLE: Time = Time::from_millis(100);
 /// What tables and exports show first, where the file does not say it.
@@ -72,13 +68,7 @@ impl Study {
     pub fn load(path: &Path, check: CheckName<'_>) -> Result<Study, StudyError> {
         let shown = path.display().to_string();
         let cannot = |why: String| StudyError::whole(format!("cannot read the study `{shown}`: {why}"));
-        let mut bytes = Vec::new();
-        let file = File::open(path).map_err(|error| cannot(error.to_string()))?;
-        file.take(MAX_LENGTH + 1).read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;
-        if bytes.len() as u64 > MAX_LENGTH {
-            return Err(cannot(format!("it is longer than {} MB", MAX_LENGTH / 1_000_000)));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text".to_owned()))?;
+        let text = input_file::read_text(path, MAX_LENGTH).map_err(|error| cannot(error.reason))?;
         Study::parse(&name(path), &shown, &text, check)
     }
 
@@ -90,14 +80,7 @@ impl Study {
     pub fn parse(name: &str, file_name: &str, text: &str, check: CheckName<'_>) -> Result<Study, StudyError> {
         let folder = Path::new(file_name).parent().unwrap_or(Path::new(""));
         let read = |path: &str| {
-            let path = folder.join(path);
-            match fs::metadata(&path) {
-                Ok(found) if found.len() > MAX_INPUT => {
-                    Err(format!("`{}` is longer than {} MB", path.display(), MAX_INPUT / 1_000_000))
-                }
-                _ => fs::read_to_string(&path)
-                    .map_err(|error| format!("cannot read `{}`: {error}", path.display())),
-            }
+            input_file::read_text(&folder.join(path), MAX_INPUT).map_err(|error| error.to_string())
         };
         Study::parse_with(name, file_name, text, check, &read)
     }

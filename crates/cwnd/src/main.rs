@@ -7,6 +7,7 @@ mod commands;
 mod engines;
 mod failure;
 mod interrupt;
+mod memory;
 mod output;
 mod recording;
 mod runner;
@@ -14,7 +15,8 @@ mod simulator;
 
 use clap::Parser;
 use commands::Command;
-use std::process::ExitCode;
+use failure::Failure;
+use std::{panic, process::ExitCode, thread};
 
 /// A laboratory for TCP congestion control.
 ///
@@ -27,7 +29,18 @@ struct Cli {
     command: Command,
 }
 
+/// Stack of the thread that works: what Linux usually gives the main one.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    // The main thread's stack is what `ulimit -s` allows, and the parser alone takes 100 KB of it.
+    match thread::Builder::new().name("cwnd".to_owned()).stack_size(STACK).spawn(work) {
+        Ok(worker) => worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+        Err(error) => Failure::broken(format!("no thread can be started: {error}")).report(),
+    }
+}
+
+fn work() -> ExitCode {
     // Bad flags end here: the parser prints one message and leaves with code 2.
     match Cli::parse().command.run() {
         Ok(()) => ExitCode::SUCCESS,

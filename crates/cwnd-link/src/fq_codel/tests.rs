@@ -165,3 +165,29 @@ fn flows_are_spread_over_all_queues() {
     // Binomial(102,400, 1/1024): mean 100, standard deviation 10; six of them allowed.
     assert!(taken.iter().all(|&n| (40..160).contains(&n)));
 }
+
+#[test]
+fn queues_are_created_on_first_use() {
+    let mut queue = FqCoDelQueue::new(&FqCoDel { queues: 65_536, ..FqCoDel::default() }, FULL, stream());
+    assert_eq!((queue.queues(), queue.flows.len()), (65_536, 0));
+    for flow in ['A', 'B', 'A', 'C', 'B'] {
+        arrive(&mut queue, &unlimited(), flow, 1..=1, 100);
+    }
+    assert_eq!((queue.queues(), queue.flows.len()), (65_536, 3));
+    assert_eq!(leave(&mut queue, 5), "A1 A1 B1 B1 C1");
+    // A queue that has left the lists keeps its place.
+    arrive(&mut queue, &unlimited(), 'A', 2..=2, 100);
+    assert_eq!(queue.flows.len(), 3);
+}
+
+#[test]
+fn the_order_of_first_use_decides_nothing_among_equals() {
+    let one = limits(QueueLimit::Packets(1));
+    for (first, second) in [('A', 'B'), ('B', 'A')] {
+        let mut queue = queue(1500);
+        assert!(arrive(&mut queue, &one, first, 1..=1, 1000).is_empty());
+        // One packet more than the limit of what waits beside the one in transmission.
+        let lower = if queue.number('A' as u32) < queue.number('B' as u32) { 'A' } else { 'B' };
+        assert_eq!(arrive(&mut queue, &one, second, 1..=1, 1000), [(lower, 1)]);
+    }
+}

@@ -1,7 +1,7 @@
 //! What is to be run.
 
 use super::RunError;
-use crate::{EngineKind, Engines, RunKey, StoredState, Study, store::Store};
+use crate::{EngineKind, Engines, RunKey, StoredState, Study, memory::MemoryBudget, store::Store};
 use cwnd_scenario::{Cost, Scenario};
 use std::{collections::HashMap, process, sync::Arc};
 
@@ -64,20 +64,22 @@ impl Plan {
     }
 }
 
-/// Whether the engines take every cell, and none may need more memory than `memory`, bytes.
+/// Whether the engines take every cell, and the largest run fits into the memory that there is.
 ///
 /// # Errors
-/// The first cell that it does not take, or that is too large.
-pub fn check(engines: &Engines, study: &Study, memory: f64) -> Result<(), RunError> {
+/// The first cell that it does not take, or the largest if that is too large.
+pub fn check(engines: &Engines, study: &Study, memory: MemoryBudget) -> Result<(), RunError> {
+    let mut largest = (0, 0.0);
     for cell in 0..study.cells.len() {
         // The first repeat is traced if any is, and so the largest.
         let cost = engines.of(study.cells[cell].engine).check(&study.scenario(cell, 0));
         let cost = cost.map_err(|problems| RunError::Refused { cell, problems })?;
-        if cost.memory > memory {
-            return Err(RunError::TooLarge { cell, memory: cost.memory });
+        if cost.memory > largest.1 {
+            largest = (cell, cost.memory);
         }
     }
-    Ok(())
+    let (cell, needed) = largest;
+    memory.check(needed).map_err(|memory| RunError::TooLarge { cell, memory })
 }
 
 /// Finds out what a store has not yet of a study, and what it costs. Runs that failed are tried again, and so are

@@ -2,6 +2,7 @@ use super::*;
 use crate::{
     EngineKind, Engines, KeptStudy, Provenance, Results, RunState, Study,
     export::{self, Format},
+    memory::MemoryBudget,
     testing::{STUDY, Toy, ToyLab, simulator, study, traced},
 };
 use std::{
@@ -173,11 +174,16 @@ fn little_memory_runs_one_after_the_other() {
     let (bench, study) = (Bench::new(), study(STUDY));
     let (_, ran, _) = bench.run(Toy { memory: 0.7e9, ..Toy::default() }, &study);
     assert_eq!(ran.done, 12);
-    let error = check(&simulator(Toy { memory: 2e9, ..Toy::default() }.into()), &study, 1e9).unwrap_err();
+    let error = check(
+        &simulator(Toy { memory: 2e9, ..Toy::default() }.into()),
+        &study,
+        MemoryBudget::stated(1_000_000_000),
+    )
+    .unwrap_err();
     assert!(matches!(error, RunError::TooLarge { cell: 0, .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "one run may need about 2.0 GB of memory, which is more than there is for it"
+        "one run is too large: about 2.0 GB of memory may be needed, and 1.0 GB may be used (as --memory states)"
     );
 }
 

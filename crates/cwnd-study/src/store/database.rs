@@ -1,9 +1,10 @@
 //! The database file: what makes it ours, and how it is opened.
 
 use super::error::{StoreError, StoreErrorKind, damaged};
+use crate::input_file;
 use rusqlite::{Connection, OpenFlags, Transaction};
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
@@ -60,6 +61,7 @@ pub(super) fn has_scale(connection: &Connection) -> rusqlite::Result<bool> {
 /// Opens the database for writing, and makes it if there is none.
 pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
+    check_types(path)?;
     let mut connection = Connection::open(path).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
     if !recognise_at_once(&connection, path)? {
@@ -101,6 +103,7 @@ fn update(connection: &mut Connection) -> rusqlite::Result<()> {
 /// Opens a database that is there, for reading.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
+    check_types(path)?;
     if !path.is_file() {
         let reason = "there are no results; `cwnd run STUDY --out DIR` makes them";
         return Err(StoreError::new(path, StoreErrorKind::Missing, reason));
@@ -136,10 +139,25 @@ fn read_only(path: &Path, parameters: &str) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Checks that the database and the files that SQLite keeps beside it are regular files, if they exist: SQLite would wait
+/// for a pipe's writer for ever.
+fn check_types(path: &Path) -> Result<(), StoreError> {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        input_file::check_regular_if_present(&beside(path, suffix))
+            .map_err(|error| StoreError::new(&error.path, StoreErrorKind::Foreign, error.reason))?;
+    }
+    Ok(())
+}
+
+/// Returns the path with a suffix to its name.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 fn log_is_empty(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).map_or(true, |log| log.len() == 0)
+    std::fs::metadata(beside(path, "-wal")).map_or(true, |log| log.len() == 0)
 }
 
 /// [`recognise`] in a transaction of its own: its questions are about one moment, though another process may just be

@@ -1,7 +1,7 @@
 //! The files that a study names, kept beside its results: a report can be made where they are not any more.
 
 use super::{Store, StoreError};
-use crate::{Study, output_file};
+use crate::{MAX_INPUT, Study, input_file, output_file};
 use sha2::{Digest, Sha256};
 use std::{
     fs,
@@ -17,7 +17,7 @@ impl Store {
         for trace in &study.traces {
             let path = place(&self.directory, &trace.name);
             let text = trace.to_text();
-            if fs::read_to_string(&path).is_ok_and(|kept| kept == text) {
+            if input_file::read_text(&path, MAX_INPUT).is_ok_and(|kept| kept == text) {
                 continue;
             }
             let folder = self.directory.join(FOLDER);
@@ -34,8 +34,9 @@ const FOLDER: &str = "inputs";
 /// The text of a kept file, by the path that its study calls it by.
 pub(crate) fn read(directory: &Path, path: &str) -> Result<String, String> {
     let place = place(directory, path);
-    fs::read_to_string(&place)
-        .map_err(|error| format!("cannot read `{}`, which was kept of `{path}`: {error}", place.display()))
+    input_file::read_text(&place, MAX_INPUT).map_err(|error| {
+        format!("cannot read `{}`, which was kept of `{path}`: {}", place.display(), error.reason)
+    })
 }
 
 /// Files of the same name in different folders are different: a digest of the path tells them apart.

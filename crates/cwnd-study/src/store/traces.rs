@@ -1,11 +1,12 @@
 //! The files of samples beside the database.
 
 use super::{Store, StoreError};
-use crate::{RunKey, TracedRun, trace_file};
+use crate::{RunKey, TracedRun, input_file, trace_file};
 use cwnd_scenario::{Scenario, Trace};
 use sha2::{Digest, Sha256};
 use std::{
     fs,
+    io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -51,9 +52,8 @@ impl StoredTrace {
             let reason = format!("{}. What was stored is safe", error.reason);
             StoreError { reason, ..StoreError::from(error) }
         })?;
-        let bytes =
-            fs::read(&path).map_err(|error| StoreError::io(&path, "it cannot be read back", &error))?;
-        Ok(StoredTrace { file: Sha256::digest(bytes).into(), samples: trace_file::digest(trace), path })
+        let file = digest(&path).map_err(|error| StoreError::io(&path, "it cannot be read back", &error))?;
+        Ok(StoredTrace { file, samples: trace_file::digest(trace), path })
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -68,8 +68,8 @@ impl Store {
         let (Some((file, samples)), 64) = (bytes.split_first_chunk::<32>(), bytes.len()) else {
             return Err("its row in the store is damaged".to_owned());
         };
-        match fs::read(&path) {
-            Ok(content) if <[u8; 32]>::from(Sha256::digest(&content)) == *file => Ok(StoredTrace {
+        match digest(&path) {
+            Ok(digest) if digest == *file => Ok(StoredTrace {
                 path,
                 file: *file,
                 samples: samples.try_into().expect("the other 32 bytes"),
@@ -96,6 +96,21 @@ impl Store {
 }
 
 const TRACES: &str = "traces";
+
+/// Computes the SHA-256 of a file, which need not fit into memory.
+fn digest(path: &Path) -> io::Result<[u8; 32]> {
+    let (file, length) = input_file::open(path).map_err(|error| io::Error::other(error.reason))?;
+    let mut file = BufReader::with_capacity(1 << 16, file.take(length));
+    let mut hash = Sha256::new();
+    loop {
+        let read = file.fill_buf()?.len();
+        if read == 0 {
+            return Ok(hash.finalize().into());
+        }
+        hash.update(file.buffer());
+        file.consume(read);
+    }
+}
 
 fn place(directory: &Path, key: RunKey) -> PathBuf {
     directory.join(TRACES).join(format!("{key}.parquet"))

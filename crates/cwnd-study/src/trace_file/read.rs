@@ -1,19 +1,23 @@
 //! The samples of a run, read back from Parquet.
 
+use crate::input_file;
 use crate::parquet::{self, ColumnValues, ReadColumn};
 use crate::store::{StoreError, StoreErrorKind};
 use cwnd_scenario::{Sample, SampleState, Time, Trace};
 use sha2::{Digest, Sha256};
-use std::{fs, path::Path};
+use std::path::Path;
+
+/// The longest file that is read, bytes: a file is held in memory as a whole.
+const MAX_LENGTH: u64 = 4_000_000_000;
 
 /// Reads the Parquet file that [`write()`](super::write()) made of one run. Sample times at which no flow had started
 /// have no row in the file, and so are not there.
 ///
 /// # Errors
-/// If the file cannot be read, is not whole, or is not such a file.
+/// If the file cannot be read, is longer than 4 GB, is not whole, or is not such a file.
 pub fn read(path: &Path) -> Result<Trace, StoreError> {
-    let bytes = fs::read(path).map_err(|error| {
-        StoreError::new(path, StoreErrorKind::Missing, format!("it cannot be read: {error}"))
+    let bytes = input_file::read(path, MAX_LENGTH).map_err(|error| {
+        StoreError::new(path, StoreErrorKind::Missing, format!("it cannot be read: {}", error.reason))
     })?;
     from_bytes(&bytes).map_err(|reason| StoreError::new(path, StoreErrorKind::Damaged, reason))
 }

@@ -5,6 +5,7 @@ use crate::{
     catalogue,
     engines::{self, EngineName},
     failure::Failure,
+    memory::MemoryFlags,
     output,
 };
 use clap::Args;
@@ -14,7 +15,11 @@ use cwnd_report::{
     topology,
 };
 use cwnd_scenario::{Cost, Problem, Scenario, nearest};
-use cwnd_study::{EngineKind, Engines, Study};
+use cwnd_study::{
+    EngineKind, Engines, Study,
+    memory::{MemoryBudget, size},
+    runner::RunError,
+};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -51,6 +56,9 @@ pub struct Flags {
     /// How many runs at once [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
     jobs: Option<u16>,
+
+    #[command(flatten)]
+    memory: MemoryFlags,
 }
 
 /// Bytes of a stored run, and for each of its flows.
@@ -62,7 +70,7 @@ const STORED_LENGTH: f64 = 2.0;
 /// Problems of cells are told of the first ones.
 const MOST: usize = 20;
 
-/// Do what the flags ask.
+/// Do what the flags ask. What `cwnd run` refuses is refused here, in the same words.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let study = Study::load(&flags.study, &catalogue::check);
     let study = study.map_err(|error| Failure::bad_input(error.to_string()))?.at_scale(flags.scale.into());
@@ -72,8 +80,12 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     }
     let cell = cell(&study, flags.cell.as_deref())?;
     let cost = cost(&engines::of_study(&study), &study)?;
+    let memory = flags.memory.budget();
+    if let Err(memory) = memory.check(cost.memory) {
+        return Err(run::refused(&study, &RunError::TooLarge { cell: cost.largest, memory }));
+    }
     let jobs = flags.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
-    output::print(&text(&study, &cost, jobs))?;
+    output::print(&text(&study, &cost, jobs, memory))?;
     match &flags.topology {
         Some(path) => draw(&study, cell, path),
         None => Ok(()),
@@ -129,6 +141,8 @@ pub struct StudyCost {
     why_not: Option<String>,
     /// Bytes of the largest run.
     memory: f64,
+    /// Its cell.
+    largest: usize,
     /// Bytes that stay on disk.
     disk: f64,
 }
@@ -159,7 +173,12 @@ pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
                 cost = Ok(Cost { packets: 0.0, cpu_s: 0.0, wall_s, memory: 0.0 });
             }
             match cost {
-                Ok(cost) => total.add(kind, &scenario, &cost, f64::from(count), traced),
+                Ok(cost) => {
+                    if cost.memory > total.memory {
+                        (total.memory, total.largest) = (cost.memory, cell);
+                    }
+                    total.add(kind, &scenario, &cost, f64::from(count), traced);
+                }
                 Err(found) => problems.extend(found.into_iter().map(|problem| Problem {
                     place: format!("{} ({})", problem.place, study.cell_label(cell)),
                     ..problem
@@ -187,7 +206,6 @@ impl StudyCost {
                 self.longest_s = self.longest_s.max(cost.cpu_s);
             }
         }
-        self.memory = self.memory.max(cost.memory);
         let flows = scenario.flows.len() as f64;
         self.disk += count * (STORED_RUN + STORED_FLOW * flows);
         if let Some(sample) = scenario.sample {
@@ -202,7 +220,7 @@ impl StudyCost {
     }
 }
 
-fn text(study: &Study, cost: &StudyCost, jobs: usize) -> String {
+fn text(study: &Study, cost: &StudyCost, jobs: usize, memory: MemoryBudget) -> String {
     // The longest run may begin last.
     let wall = (cost.cpu_s / jobs as f64).max(cost.longest_s);
     let points: Vec<String> =
@@ -233,9 +251,13 @@ fn text(study: &Study, cost: &StudyCost, jobs: usize) -> String {
         ("time", time),
         (
             "memory",
-            format!("up to {} a run, {} together", bytes(cost.memory), bytes(cost.memory * jobs as f64)),
+            format!(
+                "up to {} a run, {} together",
+                size(cost.memory),
+                size((cost.memory * jobs as f64).min(memory.bytes))
+            ),
         ),
-        ("disk", format!("about {}", bytes(cost.disk))),
+        ("disk", format!("about {}", size(cost.disk))),
         ("shown", shown(study)),
     ];
     if cost.real.0 > 0 {
@@ -284,14 +306,6 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-fn bytes(number: f64) -> String {
-    match number {
-        n if n < 1e6 => format!("{:.0} KB", (n / 1e3).ceil()),
-        n if n < 1e9 => format!("{:.1} MB", n / 1e6),
-        n => format!("{:.1} GB", n / 1e9),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,9 +328,14 @@ mod tests {
         assert_eq!(cost.disk, 15.0 * 1_100.0 + 4.0 * 101.0 * (20.0 + 12.0));
         // 10 s at 1 Gbit/s are 1.19 million packets of 1,050 B, and as many ACKs.
         assert!((20e6..40e6).contains(&cost.packets), "{}", cost.packets);
-        let text = text(&study, &cost, 2);
-        for part in ["2 v x 2 b, 1 of the grid skipped", "15 (3 cells x 5 repeats)", "4 runs", "on 2 threads"]
-        {
+        let text = text(&study, &cost, 2, MemoryBudget::stated(1_000));
+        for part in [
+            "2 v x 2 b, 1 of the grid skipped",
+            "15 (3 cells x 5 repeats)",
+            "4 runs",
+            "on 2 threads",
+            "a run, 1 KB together",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }
@@ -333,14 +352,10 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_written_shortly() {
+    fn times_are_written_shortly() {
         assert_eq!(
             (duration(0.0123), duration(59.2), duration(121.0)),
             ("13 ms".into(), "60 s".into(), "3 min".into())
-        );
-        assert_eq!(
-            (bytes(1_100.0), bytes(5.25e6), bytes(2e9)),
-            ("2 KB".into(), "5.2 MB".into(), "2.0 GB".into())
         );
     }
 }

@@ -25,7 +25,8 @@ use std::time::Instant;
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
     let kind = flags.engine.map_or(EngineKind::Sim, EngineKind::from);
-    let plans = plan::plans(&flags)?;
+    let memory = flags.memory.budget();
+    let plans = plan::plans(&flags, memory)?;
     check_files(&flags)?;
     let recorded: Vec<Recorded<'_>> = plans
         .iter()
@@ -44,7 +45,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
             &*kernel
         }
     };
-    let budget = budget::check(engine, kind, &plans, &tasks)?;
+    let budget = budget::check(engine, kind, &plans, &tasks, memory)?;
     notes(&flags, &budget, flags.recording.check(&recorded)?);
 
     let begin = Instant::now();

@@ -8,7 +8,7 @@ mod progress;
 mod verdicts;
 
 use super::run::Scale;
-use crate::failure::Failure;
+use crate::{failure::Failure, memory::MemoryFlags};
 use clap::Args;
 use library::Book;
 use std::path::PathBuf;
@@ -47,6 +47,9 @@ pub struct Flags {
     /// How many runs at once [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
     jobs: Option<u16>,
+
+    #[command(flatten)]
+    memory: MemoryFlags,
 
     /// Show no progress and no notes.
     #[arg(long, short)]

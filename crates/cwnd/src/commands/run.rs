@@ -5,7 +5,7 @@ mod progress;
 mod scale;
 mod summary;
 
-pub use complete::{Prepared, possible, refusal};
+pub use complete::{Prepared, possible, refusal, refused};
 pub use progress::{duration, running};
 pub use scale::Scale;
 pub use summary::number;
@@ -15,7 +15,9 @@ use crate::{
     catalogue,
     engines::{self, EngineName},
     failure::Failure,
-    interrupt, output,
+    interrupt,
+    memory::MemoryFlags,
+    output,
     recording::{Recorded, RecordingFlags},
 };
 use clap::Args;
@@ -79,6 +81,9 @@ pub struct Flags {
     #[command(flatten)]
     recording: RecordingFlags,
 
+    #[command(flatten)]
+    memory: MemoryFlags,
+
     /// The cell of which that is, as reports label it: `cubic, 1 BDP`; needed if there are several.
     #[arg(long, value_name = "CELL", help_heading = "Recordings")]
     recorded_cell: Option<String>,
@@ -106,7 +111,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         }
     }
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
-    let mut prepared = Prepared::new(study.clone(), directory, command(&flags))?;
+    let mut prepared = Prepared::new(study.clone(), directory, command(&flags), flags.memory.budget())?;
     // First: who wants the recording alone need not wait for the study.
     record_kernels(&flags, &recorded)?;
     for path in flags.recording.write(&recorded)? {

@@ -98,6 +98,10 @@ fn negative_zero_and_not_numbers() {
             "{message}"
         );
     }
+    assert!(
+        compare(&["--sample", "0 s"])
+            .ends_with("samples need a time between them: write `100 ms`, for example")
+    );
     assert!(compare(&["--flows", "0"]).ends_with("there must be at least 1"));
     assert!(compare(&["--repeats", "0"]).ends_with("there must be at least 1"));
     assert!(compare(&["--rate", "0"]).ends_with("it is too small: 1 kbit/s is the least"));
@@ -126,14 +130,23 @@ fn absurd_values_end_at_once() {
         "--seed: 2 repeats from 18446744073709551615 on run out of seeds: take a smaller one"
     );
     assert!(compare(&["--repeats", "100000", "--duration", "10 h"]).starts_with("this would take about "));
-    assert!(compare(&["--flows", "100000", "--buffer", "4000000000"]).starts_with("this would need about "));
+    let large =
+        ["--rate", "1 Tbit/s", "--access-rate", "10 Tbit/s", "--delay", "10 s", "--buffer", "4000000000"];
+    let long = ["--receive-window", "1000000000", "--duration", "1000 s"];
+    let message = compare(&[&large[..], &long].concat());
+    assert!(
+        message.starts_with("about ") && message.contains(" GB of memory may be needed, and "),
+        "{message}"
+    );
     let directory = tempfile::tempdir().unwrap();
     let trace = directory.path().join("t.csv");
     let trace_flags = ["--trace", trace.to_str().unwrap()];
     assert!(compare(&[&["--sample", "1 ns"], &trace_flags[..]].concat()).starts_with("--sample: "));
     assert!(
-        compare(&[&["--sample", "100 us", "--repeats", "1000"], &trace_flags[..]].concat())
-            .ends_with("or smaller buffers, or a longer --sample")
+        compare(
+            &[&["--sample", "100 us", "--repeats", "1000", "--memory", "1 GB"], &trace_flags[..]].concat()
+        )
+        .contains("or smaller buffers, or a longer --sample; or say with --memory")
     );
     assert!(!trace.exists());
 }

@@ -8,6 +8,8 @@ mod lab;
 mod recording;
 mod report;
 mod reproduce;
+#[cfg(target_os = "linux")]
+mod resources;
 mod studies;
 
 use std::process::{Command, Output};

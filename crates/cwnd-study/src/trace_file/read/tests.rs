@@ -1,6 +1,7 @@
 use super::*;
 use crate::{TracedRun, trace_file};
 use proptest::prelude::*;
+use std::fs;
 
 prop_compose! {
     /// A trace in which every time has a sample, as a file keeps it.

@@ -3,11 +3,9 @@
 use super::plan::Plan;
 use crate::{failure::Failure, runner::Task};
 use cwnd_scenario::{Engine, Problem, Scenario};
-use cwnd_study::EngineKind;
+use cwnd_study::{EngineKind, memory::MemoryBudget};
 use std::thread;
 
-/// The most memory that the runs may need together, bytes.
-const MOST_MEMORY: f64 = 8e9;
 /// The most CPU time that they may need together, seconds.
 const MOST_CPU: f64 = 24.0 * 3600.0;
 
@@ -28,29 +26,38 @@ pub fn check(
     kind: EngineKind,
     plans: &[Plan],
     tasks: &[Task],
+    memory: MemoryBudget,
 ) -> Result<Budget, Failure> {
-    let mut costs = Vec::with_capacity(plans.len());
-    for plan in plans {
-        let cost = engine.check(&plan.scenario);
-        costs.push(cost.map_err(|problems| {
+    let cost = |scenario: &Scenario| {
+        engine.check(scenario).map_err(|problems| {
             let named: Vec<Problem> =
                 problems.into_iter().map(|p| Problem { place: flag(&p.place), ..p }).collect();
             Failure::problems(&named)
-        })?);
+        })
+    };
+    // Of each plan a run with samples, if there are any, and one without.
+    let mut costs = Vec::with_capacity(plans.len());
+    for plan in plans {
+        let sampled = cost(&plan.scenario)?;
+        let bare = match plan.scenario.sample {
+            None => sampled,
+            Some(_) => cost(&Scenario { sample: None, ..plan.scenario.clone() })?,
+        };
+        costs.push((sampled, bare));
     }
-    let largest = costs.iter().map(|cost| cost.memory).fold(0.0, f64::max);
-    let cpu: f64 = tasks.iter().map(|task| costs[task.plan].cpu_s).sum();
+    // Samples count with what is kept.
+    let largest = costs.iter().map(|(_, bare)| bare.memory).fold(0.0, f64::max);
+    let cost_of = |task: &Task| if task.sampled { &costs[task.plan].0 } else { &costs[task.plan].1 };
+    let cpu: f64 = tasks.iter().map(|task| cost_of(task).cpu_s).sum();
     let kept: f64 = tasks.iter().map(|task| kept_memory(&plans[task.plan].scenario, task.sampled)).sum();
-    if largest + kept > MOST_MEMORY {
+    memory.check(largest + kept).map_err(|error| {
         let samples = tasks.iter().any(|task| task.sampled);
-        return Err(Failure::bad_input(format!(
-            "this would need about {:.0} GB of memory, and {:.0} GB are the most: take fewer flows or repeats, a lower \
-             rate or delay, or smaller buffers{}",
-            (largest + kept) / 1e9,
-            MOST_MEMORY / 1e9,
+        Failure::bad_input(format!(
+            "{error}: take fewer flows or repeats, a lower rate or delay, or smaller buffers{}; or say with --memory \
+             what may be used",
             if samples { ", or a longer --sample" } else { "" },
-        )));
-    }
+        ))
+    })?;
     if cpu > MOST_CPU {
         return Err(Failure::bad_input(format!(
             "this would take about {:.0} hours of CPU time, and {:.0} are the most: take a shorter --duration, a lower \
@@ -61,13 +68,25 @@ pub fn check(
     }
     if kind.is_real_time() {
         // One by one, and as long as the scenarios last.
-        let seconds = tasks.iter().map(|task| costs[task.plan].wall_s).sum();
+        let seconds = tasks.iter().map(|task| cost_of(task).wall_s).sum();
         return Ok(Budget { threads: 1, seconds });
     }
-    let fitting = (MOST_MEMORY - kept) / largest.max(1.0);
+    let fitting = (memory.bytes - kept) / largest.max(1.0);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(tasks.len()).min(fitting as usize).max(1);
     Ok(Budget { threads, seconds: cpu / threads as f64 })
+}
+
+/// Checks, before scenarios are made of plans, that the descriptions of so many flows fit into memory.
+///
+/// # Errors
+/// If they do not.
+pub fn check_descriptions(flows: u64, memory: MemoryBudget) -> Result<(), Failure> {
+    /// Bytes of a flow's description, with those of the links that only it crosses.
+    const DESCRIPTION: f64 = 2_000.0;
+    memory.check(flows as f64 * DESCRIPTION).map_err(|error| {
+        Failure::bad_input(format!("--flows: to describe {flows} flows {error}: take fewer"))
+    })
 }
 
 /// A field of the scenario by the flag that sets it; the parts of the network have none.
@@ -78,11 +97,13 @@ fn flag(place: &str) -> String {
 
 /// About the memory that stays in use when a run is over: its metrics, and its samples.
 fn kept_memory(scenario: &Scenario, sampled: bool) -> f64 {
+    /// Bytes of a sample of a flow, with what writing it takes.
+    const SAMPLE: f64 = 110.0;
     // Of short flows the sum alone is kept.
     let (flows, links) = (scenario.lasting_flows() as f64, scenario.network.links.len() as f64);
     let samples = match scenario.sample.filter(|_| sampled) {
         Some(sample) => scenario.duration.0 as f64 / sample.0.max(1) as f64 + 2.0,
         None => 0.0,
     };
-    flows * 300.0 + links * 120.0 + samples * (flows * 80.0 + links * 4.0 + 40.0)
+    flows * 300.0 + links * 120.0 + samples * (flows * SAMPLE + links * 4.0 + 48.0)
 }

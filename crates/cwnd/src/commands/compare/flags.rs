@@ -4,7 +4,7 @@ mod network;
 
 pub use network::NetworkFlags;
 
-use crate::{catalogue, engines::EngineName, recording::RecordingFlags};
+use crate::{catalogue, engines::EngineName, memory::MemoryFlags, recording::RecordingFlags};
 use clap::{Args, ValueEnum};
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, ByteSize, EcnThreshold, FlowGroup, Mix, NotationError, Probability, Rate,
@@ -238,12 +238,16 @@ pub struct Flags {
     pub plot: Option<PathBuf>,
 
     /// Time between samples for `--trace` and `--plot`.
-    #[arg(long, value_name = "TIME", default_value = "100 ms", allow_hyphen_values = true, help_heading = OUTPUT)]
+    #[arg(long, value_name = "TIME", value_parser = sample, default_value = "100 ms", allow_hyphen_values = true,
+          help_heading = OUTPUT)]
     pub sample: Time,
 
     /// What is recorded of the first repeat of each run.
     #[command(flatten)]
     pub recording: RecordingFlags,
+
+    #[command(flatten)]
+    pub memory: MemoryFlags,
 
     /// Neither progress nor notes on standard error.
     #[arg(long, short, help_heading = OUTPUT)]
@@ -309,6 +313,13 @@ impl<T: FromStr<Err = NotationError>> Said<T> {
     fn parse(text: &str) -> Result<Said<T>, String> {
         let value = text.parse().map_err(|error: NotationError| error.to_string())?;
         Ok(Said { text: text.trim().to_owned(), value })
+    }
+}
+
+fn sample(text: &str) -> Result<Time, String> {
+    match text.parse::<Time>() {
+        Ok(Time(0)) => Err("samples need a time between them: write `100 ms`, for example".to_owned()),
+        parsed => parsed.map_err(|error| error.to_string()),
     }
 }
 

@@ -1,11 +1,13 @@
 //! From flags to scenarios: which runs there are, and what each asks.
 
+use super::budget;
 use super::flags::{EcnName, Flags, StackName, Switch, TiesName, TopologyName};
 use crate::{engines::EngineName, failure::Failure};
 use cwnd_scenario::{
     FlowGroup, Problem, Scenario, StackProfile, Ties, Time,
     build::{EcnChoice, LineDelay, Setup, StackChoice, Topology},
 };
+use cwnd_study::memory::MemoryBudget;
 
 /// Flows that run together, under one name.
 pub struct Plan {
@@ -20,8 +22,8 @@ pub struct Plan {
 /// Everything that the flags ask to be run, in the order in which it is printed.
 ///
 /// # Errors
-/// Everything that is wrong, each by the flag that said it.
-pub fn plans(flags: &Flags) -> Result<Vec<Plan>, Failure> {
+/// Everything that is wrong, each by the flag that said it, or that the flows alone take too much memory.
+pub fn plans(flags: &Flags, memory: MemoryBudget) -> Result<Vec<Plan>, Failure> {
     let mut drafts = Vec::new();
     for said in &flags.algorithms {
         let mut groups = vec![FlowGroup::new(said.value.clone(), flags.flows.unwrap_or(1))];
@@ -64,6 +66,8 @@ pub fn plans(flags: &Flags) -> Result<Vec<Plan>, Failure> {
              `cwnd algorithms` lists the algorithms",
         ));
     }
+    let flows = drafts.iter().flat_map(|draft| &draft.groups).map(|group| u64::from(group.count)).sum();
+    budget::check_descriptions(flows, memory)?;
     let setup = flags.network.setup(setup(flags), flags.rate)?;
     drafts.into_iter().map(|draft| draft.plan(&setup, flags.seed)).collect()
 }

@@ -19,13 +19,14 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
     let scale: RunScale = flags.scale.into();
     let places = Places::new(&flags.out, scale);
     let jobs = run::jobs(flags.jobs);
+    let memory = flags.memory.budget();
     let mut studies = Vec::new();
     for book in books {
         for study in &book.studies {
             let directory = places.runs(&study.name);
             let study = study.at_scale(scale);
             let study = run::possible(study.clone()).unwrap_or(study);
-            studies.push(Prepared::new(study, directory, command(&book.paper.name, scale))?);
+            studies.push(Prepared::new(study, directory, command(&book.paper.name, scale), memory)?);
         }
     }
     let failures = complete(&mut studies, jobs, flags.quiet)?;

@@ -1,7 +1,7 @@
 //! Two small papers, run again.
 
 use super::*;
-use crate::catalogue;
+use crate::{catalogue, memory::MemoryFlags};
 use cwnd_study::{Paper, Study};
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -84,7 +84,14 @@ fn book(name: &str, key: &str) -> Book {
 }
 
 fn flags(scale: Scale, out: &Path) -> Flags {
-    Flags { papers: Vec::new(), scale, out: out.to_owned(), jobs: Some(2), quiet: true }
+    Flags {
+        papers: Vec::new(),
+        scale,
+        out: out.to_owned(),
+        jobs: Some(2),
+        memory: MemoryFlags::default(),
+        quiet: true,
+    }
 }
 
 #[track_caller]

@@ -4,12 +4,10 @@ use crate::{engines, failure::Failure, interrupt};
 use cwnd_scenario::Problem;
 use cwnd_study::{
     EngineKind, Engines, KeptStudy, Provenance, Results, RunScale, Store, Study,
+    memory::MemoryBudget,
     runner::{self, Limits, Plan, Progress, Ran, RunError},
 };
 use std::path::PathBuf;
-
-/// The most memory that runs may need together, bytes.
-const MOST_MEMORY: f64 = 8e9;
 
 /// A study that is ready to be run.
 pub struct Prepared {
@@ -21,17 +19,24 @@ pub struct Prepared {
     pub plan: Plan,
     store: Store,
     engines: Engines,
+    memory: MemoryBudget,
 }
 
 impl Prepared {
-    /// Opens the store of a study and finds out what it has not yet. `command` is what makes the same results.
+    /// Opens the store of a study and finds out what it has not yet. `command` is what makes the same results; runs may use
+    /// so much `memory` together.
     ///
     /// # Errors
-    /// If an engine does not take the study, or is not there, or the directory is not for it.
-    pub fn new(study: Study, directory: PathBuf, command: String) -> Result<Prepared, Failure> {
+    /// If an engine does not take the study, or is not there, or the directory is not for it, or a run needs too much memory.
+    pub fn new(
+        study: Study,
+        directory: PathBuf,
+        command: String,
+        memory: MemoryBudget,
+    ) -> Result<Prepared, Failure> {
         let engines = engines::of_study(&study);
         // Before anything is written.
-        runner::check(&engines, &study, MOST_MEMORY).map_err(|error| refused(&study, &error))?;
+        runner::check(&engines, &study, memory).map_err(|error| refused(&study, &error))?;
         let failed = |error| Failure::store(&error);
         let mut store = Store::create(&directory).map_err(failed)?;
         if let Some(other) = store.study().map_err(failed)?.filter(|kept| kept.name != study.name) {
@@ -44,7 +49,7 @@ impl Prepared {
         let plan = runner::plan(&engines, &study, &store).map_err(|error| refused(&study, &error))?;
         store.keep_inputs(&study).map_err(failed)?;
         store.keep_study(&kept(&study, &plan, command)).map_err(failed)?;
-        Ok(Prepared { study, directory, plan, store, engines })
+        Ok(Prepared { study, directory, plan, store, engines, memory })
     }
 
     /// Runs what is left. Who is interrupted keeps what is stored.
@@ -52,7 +57,7 @@ impl Prepared {
     /// # Errors
     /// If the store cannot be written, or the user has stopped it.
     pub fn run(&mut self, jobs: usize, progress: &mut dyn Progress) -> Result<Ran, Failure> {
-        let limits = Limits { jobs, memory: MOST_MEMORY };
+        let limits = Limits { jobs, memory: self.memory.bytes };
         let stop = interrupt::catch()?;
         let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, &stop);
         ran.map_err(|error| refused(&self.study, &error))
@@ -121,7 +126,7 @@ fn kept(study: &Study, plan: &Plan, command: String) -> KeptStudy {
 }
 
 /// What an engine or the store did not take.
-fn refused(study: &Study, error: &RunError) -> Failure {
+pub fn refused(study: &Study, error: &RunError) -> Failure {
     let cell = |cell: usize| match study.axes.is_empty() {
         true => study.name.clone(),
         false => format!("{}: {}", study.name, study.cell_label(cell)),
@@ -135,11 +140,9 @@ fn refused(study: &Study, error: &RunError) -> Failure {
             Failure::problems(&problems)
         }
         RunError::TooLarge { cell: place, memory } => Failure::bad_input(format!(
-            "{}: a run may need about {:.1} GB of memory, and {:.0} GB are the most: take fewer flows, a lower rate or \
-             delay, smaller buffers, or a longer time between samples",
-            cell(*place),
-            memory / 1e9,
-            MOST_MEMORY / 1e9
+            "{}: the run is too large: {memory}: take fewer flows, a lower rate or delay, smaller buffers, or a longer \
+             time between samples; or say with --memory what may be used",
+            cell(*place)
         )),
         RunError::Store(error) => Failure::store(error),
     }

@@ -10,7 +10,8 @@ use cwnd_scenario::{
         settings::{CONFLICTS, NETWORK, Setting, SettingKind},
     },
 };
-use std::{ffi::OsStr, fs};
+use cwnd_study::{MAX_INPUT, input_file};
+use std::{ffi::OsStr, path::Path};
 
 /// Settings of the network with the values that were said, in the order of the table.
 #[derive(Default)]
@@ -28,7 +29,8 @@ impl NetworkFlags {
         experiment.setup.forward.rate = rate;
         self.apply(&mut experiment);
         let mut read = |path: &str| {
-            let text = fs::read_to_string(path).map_err(|error| format!("cannot read `{path}`: {error}"))?;
+            let text =
+                input_file::read_text(Path::new(path), MAX_INPUT).map_err(|error| error.to_string())?;
             DeliveryTrace::parse(path, &text).map_err(|error| format!("`{path}` is no trace: {error}"))
         };
         let mut setup = experiment.setup;
