@@ -36,7 +36,7 @@ pub fn outcome(scenario: &Scenario, answers: &Answers) -> Outcome {
         Some(counts) => {
             let nothing = FlowRecord::default();
             let then = told.flows.iter().map(|flow| flow.at_warm_up.as_deref().unwrap_or(&nothing));
-            all.since(&counted(scenario, counts, then, *origin))
+            all.since(&counted(scenario, counts, then, *origin), &record.bytes_past)
         }
     };
     for (flow, in_flight) in outcome.flows.iter_mut().zip(&record.flows_in_flight) {
@@ -83,6 +83,7 @@ fn flow(counts: &FlowCounts, socket: &FlowRecord, origin: u64) -> FlowOutcome {
         duplicates: counts.duplicates,
         wire_bytes_received: counts.wire_bytes_received,
         bytes_in_order: counts.bytes_in_order,
+        bytes_past: Vec::new(),
         packets_dropped: counts.packets_dropped,
         packets_lost: counts.packets_lost,
         packets_copied: counts.packets_copied,

@@ -22,7 +22,7 @@ mod view;
 
 pub use comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
 pub use document::markdown;
-pub use registry::{Better, Measure, Metric, Scope, all};
+pub use registry::{Better, Measure, Metric, Range, Scope, all};
 pub use values::{MAX_FLOWS, find, has, is_reserved, split, values};
 pub use view::{View, jain_index};
 
@@ -31,7 +31,7 @@ use serde::Serialize;
 
 /// Counts up whenever a metric that is made from samples is defined anew (another formula, or a new one), so that stored
 /// values are told apart. Metrics that are made from counts are computed anew whenever they are read.
-pub const SAMPLED_VERSION: u32 = 5;
+pub const SAMPLED_VERSION: u32 = 6;
 
 /// The metrics of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,13 +43,15 @@ pub struct RunMetrics {
     pub throughput_active_bps: f64,
     /// Payload that receivers have in order x 8 / duration, bit/s.
     pub goodput_bps: f64,
-    /// Throughput of the flows that cross the bottleneck / its rate, from 0 to 1; none if it has no rate.
+    /// Throughput of the flows that cross the bottleneck / its mean rate, from 0 to 1; none if it has no rate. Data that the
+    /// bottleneck began to transmit before the counting began does not count.
     pub utilisation: Option<f64>,
-    /// (Data packets dropped by any queue + lost to errors) / sent, from 0 to 1; 0 if none was sent.
+    /// (Data packets dropped by any queue + lost to errors) / (in flight when the counting began + sent + copied by links),
+    /// from 0 to 1; 0 if none was sent.
     pub loss_ratio: f64,
-    /// Data packets dropped by any queue / sent; 0 if none was sent.
+    /// Data packets dropped by any queue / the same, from 0 to 1; 0 if none was sent.
     pub drop_ratio: f64,
-    /// (Sent - received for the first time) / sent, so that what is in flight at the end counts, and so does what
+    /// 1 - received for the first time / (in flight when the counting began + sent), from 0 to 1, so that what is in flight at the end counts, and so does what
     /// was sent again for nothing; 0 if none was sent.
     pub unreceived_ratio: f64,
     /// Jain's index of the flows' throughput: (sum x)^2 / (n sum x^2), from 1/n to 1; 1 if all are nothing.

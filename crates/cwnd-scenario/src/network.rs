@@ -79,6 +79,35 @@ impl LinkSpec {
             && self.effects == Effects::default()
     }
 
+    /// Returns the mean rate that the link offers between two times, bit/s; none if it is unlimited, or zero.
+    pub fn mean_rate(&self, begin: Time, end: Time) -> Option<f64> {
+        match &self.schedule {
+            Some(schedule) => schedule.mean_rate(self.rate, begin, end),
+            None => Some(self.rate.0 as f64).filter(|_| self.rate != Rate::UNLIMITED && self.rate.0 > 0),
+        }
+    }
+
+    /// Returns the highest rate that it ever has. At an opportunity of a trace packets take no time.
+    pub fn fastest_rate(&self) -> Rate {
+        match &self.schedule {
+            Some(Schedule::Steps(steps)) => {
+                steps.steps.iter().fold(self.rate, |most, step| Rate(most.0.max(step.rate.0)))
+            }
+            Some(Schedule::Trace(_)) => Rate::UNLIMITED,
+            None => self.rate,
+        }
+    }
+
+    /// Returns the least propagation delay that it ever has.
+    pub fn least_delay(&self) -> Time {
+        match &self.schedule {
+            Some(Schedule::Steps(steps)) => {
+                steps.steps.iter().fold(self.delay, |least, step| least.min(step.delay))
+            }
+            Some(Schedule::Trace(_)) | None => self.delay,
+        }
+    }
+
     /// A link whose queue drops what does not fit, that loses nothing and never changes.
     pub fn new(name: impl Into<String>, from: NodeId, to: NodeId, rate: Rate, delay: Time) -> LinkSpec {
         LinkSpec {

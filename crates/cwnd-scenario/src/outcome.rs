@@ -21,12 +21,14 @@ pub struct Outcome {
 
 impl Outcome {
     /// What happened after `before`, which is what had happened in the same run by then: counts, sums and integrals are differences;
-    /// times, states and extremes stay. Messages are those given then or later.
+    /// times, states and extremes stay. Messages are those given then or later. `bytes_past` is each flow's
+    /// [`FlowOutcome::bytes_past`] at that time.
     #[must_use]
-    pub fn since(self, before: &Outcome) -> Outcome {
+    pub fn since(self, before: &Outcome, bytes_past: &[Vec<u64>]) -> Outcome {
         let begin = before.end;
         let after = self;
-        let flow = |(before, after): (&FlowOutcome, FlowOutcome)| FlowOutcome {
+        let flow = |((before, after), past): ((&FlowOutcome, FlowOutcome), &Vec<u64>)| FlowOutcome {
+            bytes_past: past.clone(),
             packets_sent: after.packets_sent - before.packets_sent,
             retransmissions: after.retransmissions - before.retransmissions,
             packets_received: after.packets_received - before.packets_received,
@@ -60,7 +62,7 @@ impl Outcome {
         Outcome {
             begin: before.end,
             end: after.end,
-            flows: before.flows.iter().zip(after.flows).map(flow).collect(),
+            flows: before.flows.iter().zip(after.flows).zip(bytes_past).map(flow).collect(),
             links: before.links.iter().zip(after.links).map(link).collect(),
             trace: after.trace,
             emulation: after.emulation,
@@ -88,8 +90,11 @@ pub struct FlowOutcome {
     pub duplicates: u64,
     /// Wire bytes of `packets_received`.
     pub wire_bytes_received: u64,
-    /// Payload bytes that the receiver has in order.
+    /// Payload bytes that the receiver has in order. A first packet that is shorter than others carried less.
     pub bytes_in_order: u64,
+    /// For each link of the data's route, the wire bytes of data on their way to the receiver when the counting began whose
+    /// transmission on that link had begun by then. Empty if the counting began at time zero.
+    pub bytes_past: Vec<u64>,
     /// Data packets dropped by queues, anywhere.
     pub packets_dropped: u64,
     /// Data packets lost to errors on lines.
@@ -136,7 +141,7 @@ pub struct MessageOutcome {
 }
 
 /// What happened at a link. Counts and integrals are those since the counting began; `in_flight` and `max_waiting` are
-/// those of the whole run.
+/// those of the whole run. Handshakes before time zero are in the counts, but not in `waiting_integral`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkOutcome {
     /// The link's name.

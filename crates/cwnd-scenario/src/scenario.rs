@@ -101,6 +101,24 @@ impl Scenario {
         Time(start.0 + stream.below(self.start_jitter.0))
     }
 
+    /// Returns the payload bytes of a flow's first `segments`. The first may be shorter than others
+    /// ([`Stack::first_packet`]), and so may the last.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn payload_of(&self, flow: usize, segments: u64) -> u64 {
+        if segments == 0 {
+            return 0;
+        }
+        let Stack { payload, data_overhead, first_packet, .. } = self.stack;
+        let payload = u64::from(payload);
+        let bytes = (segments * payload).min(self.flows[flow].bytes.unwrap_or(u64::MAX));
+        let full = bytes.min(payload);
+        let first =
+            first_packet.map_or(full, |first| full.min(u64::from(first.saturating_sub(data_overhead))));
+        bytes - full + first
+    }
+
     /// The base round-trip time of a flow: the propagation delays of its data's route and its ACKs' route,
     /// without queueing and transmission.
     ///

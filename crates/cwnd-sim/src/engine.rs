@@ -9,7 +9,7 @@ use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Recovery, Sampl
 pub struct Simulator;
 
 /// Counts up whenever outcomes change, so that stored results are told apart.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// Counts up whenever none change but those of senders that recover as Linux does.
 pub const LINUX_VERSION: u32 = 3;
@@ -68,7 +68,7 @@ pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, En
     run.until(scenario.duration);
     let outcome = run.simulation.outcome();
     let counted = match &run.before {
-        Some(before) => outcome.since(before),
+        Some((before, bytes_past)) => outcome.since(before, bytes_past),
         None => outcome,
     };
     Ok(Outcome { trace, ..counted })
@@ -79,15 +79,15 @@ struct Run {
     simulation: Simulation,
     /// When the warm-up ends, while that is to come.
     warm_up: Option<Time>,
-    /// What had happened then.
-    before: Option<Outcome>,
+    /// What had happened then, and each flow's [`cwnd_scenario::FlowOutcome::bytes_past`].
+    before: Option<(Outcome, Vec<Vec<u64>>)>,
 }
 
 impl Run {
     fn until(&mut self, time: Time) {
         if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
             self.simulation.run_until(warm_up);
-            self.before = Some(self.simulation.outcome());
+            self.before = Some((self.simulation.outcome(), self.simulation.bytes_past()));
         }
         self.simulation.run_until(time);
     }

@@ -536,6 +536,12 @@ impl Link {
         fewest
     }
 
+    /// Returns whether the transmission of a packet of so many bytes that comes out of the line at `out` begins before `t`.
+    /// The rate and the delay have not changed since it came.
+    pub fn begins_before(&self, t: u64, out: u64, size: u32) -> bool {
+        out < t.saturating_add(self.delay).saturating_add(self.serial_time(size))
+    }
+
     /// Packets that wait just before `t`, without the one in transmission.
     pub fn waiting(&self, t: u64) -> usize {
         if let Some(online) = &self.online {

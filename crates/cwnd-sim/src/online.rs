@@ -111,9 +111,19 @@ impl Online {
 
     /// The packets that are here and have not been handed on.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
+        self.waiting_packets().chain(self.sent_packets())
+    }
+
+    /// Returns those that wait in the queue.
+    pub fn waiting_packets(&self) -> impl Iterator<Item = Packet> + '_ {
+        self.queue.iter().map(|&words| packet(words))
+    }
+
+    /// Returns those that are in transmission or on the line.
+    pub fn sent_packets(&self) -> impl Iterator<Item = Packet> + '_ {
         let sending = self.service.sending.iter();
         let overtaking = self.service.overtaking.iter().map(|Reverse((_, _, words))| words);
-        self.queue.iter().chain(sending).chain(overtaking).map(|&words| packet(words))
+        sending.chain(overtaking).map(|&words| packet(words))
     }
 
     /// Whether packets may overtake each other on its line.

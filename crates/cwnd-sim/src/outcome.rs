@@ -4,6 +4,7 @@ use crate::host::Endpoint;
 use crate::simulation::Simulation;
 use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};
 use cwnd_tcp::Receiver;
+use cwnd_tcp::packet::{LOST, Packet};
 
 impl Simulation {
     /// What has happened so far: counts up to the time that the run has come to.
@@ -34,6 +35,38 @@ impl Simulation {
         }
     }
 
+    /// Returns, for each flow and each link of its data's route, the wire bytes of its data on their way to the receiver whose
+    /// transmission on that link has begun ([`FlowOutcome::bytes_past`]). What is lost on the line that it is on does not count.
+    pub fn bytes_past(&self) -> Vec<Vec<u64>> {
+        let routes = self.scenario.flows.iter().map(|flow| &flow.route);
+        let mut past: Vec<Vec<u64>> = routes.map(|route| vec![0; route.len()]).collect();
+        let mut note = |link: usize, packet: &Packet, has_begun: bool| {
+            if !packet.is_data() || packet.is(LOST) {
+                return;
+            }
+            let flow = packet.flow();
+            let hop = self.scenario.flows[flow].route.iter().position(|crossed| *crossed == link);
+            let crossed = hop.map_or(0, |hop| hop + usize::from(has_begun));
+            past[flow][..crossed].iter_mut().for_each(|bytes| *bytes += u64::from(packet.size));
+        };
+        for (ring, line) in self.net.rings.iter().zip(&self.net.line_of) {
+            let Some(line) = line.map(|line| line as usize) else { continue };
+            let link = &self.net.links[line];
+            for packet in ring.iter() {
+                // A link in closed form puts a packet on its line when it arrives at the queue.
+                let has_begun =
+                    link.online.is_some() || link.begins_before(self.clock(), packet.at, packet.size.into());
+                note(line, &packet, has_begun);
+            }
+        }
+        for (line, link) in self.net.links.iter().enumerate() {
+            let Some(online) = &link.online else { continue };
+            online.waiting_packets().for_each(|packet| note(line, &packet, false));
+            online.sent_packets().for_each(|packet| note(line, &packet, true));
+        }
+        past
+    }
+
     fn receiver(&self, flow: usize) -> &Receiver {
         let (host, endpoint) = self.places[flow][1];
         match &self.hosts[host].endpoints[endpoint] {
@@ -44,9 +77,6 @@ impl Simulation {
 
     fn flow_outcome(&self, flow: usize, packets_in_flight: u64) -> FlowOutcome {
         let (sender, receiver) = (self.sender(flow), self.receiver(flow));
-        let spec = &self.scenario.flows[flow];
-        let payload = u64::from(self.scenario.stack.payload);
-        let in_order = receiver.in_order() * payload;
         let fate = self.net.fates[2 * flow];
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
         let since_origin = |t: u64| Time(t.saturating_sub(self.origin));
@@ -59,7 +89,8 @@ impl Simulation {
             packets_received: receiver.counts.received,
             duplicates: receiver.counts.duplicates,
             wire_bytes_received: receiver.counts.wire_bytes,
-            bytes_in_order: spec.bytes.map_or(in_order, |bytes| bytes.min(in_order)),
+            bytes_in_order: self.scenario.payload_of(flow, receiver.in_order()),
+            bytes_past: Vec::new(),
             packets_dropped: fate.dropped,
             packets_lost: fate.lost,
             packets_copied: fate.copies,
@@ -100,7 +131,7 @@ impl Simulation {
             copied: counts.copied,
             delivered: counts.arrived + counts.copied - counts.dropped - counts.lost - in_flight,
             in_flight,
-            waiting_integral: state.waited(self.clock()) as f64 / 1e9,
+            waiting_integral: (state.waited(self.clock()) - self.waited_before_zero(link)) as f64 / 1e9,
             max_waiting: counts.max_waiting,
         }
     }

@@ -70,6 +70,8 @@ pub struct Simulation {
     now: u64,
     /// The engine's clock at the scenario's time zero: handshakes may come before it.
     pub(crate) origin: u64,
+    /// For each link, the waiting times that had been added up at the scenario's time zero, ns; empty until it has come.
+    waited_before_zero: Vec<u128>,
     merge: Merge,
     /// For each ring, the shortcut that may stand for it.
     echoes: Vec<Echo>,
@@ -187,6 +189,7 @@ impl Simulation {
             quiet: vec![0; stages],
             now: 0,
             origin,
+            waited_before_zero: Vec::new(),
             merge: Merge::new(scenario.ties),
             echoes,
             opening,
@@ -253,6 +256,18 @@ impl Simulation {
     }
 
     fn do_all_before(&mut self, stop: u64, watcher: &mut dyn Watcher) {
+        if self.waited_before_zero.is_empty() && stop > self.origin {
+            self.go_on_until(self.origin, watcher);
+            let waited = self.net.links.iter().map(|link| link.waited(self.origin));
+            self.waited_before_zero = waited.collect();
+        }
+        self.go_on_until(stop, watcher);
+    }
+
+    fn go_on_until(&mut self, stop: u64, watcher: &mut dyn Watcher) {
+        if stop <= self.now {
+            return;
+        }
         while stop > self.now && self.go_round(stop) < stop {
             self.tell(watcher);
         }
@@ -428,15 +443,13 @@ impl Simulation {
     /// Look at a flow.
     pub fn flow(&self, flow: usize) -> FlowState {
         let sender = self.sender(flow);
-        let payload = u64::from(self.scenario.stack.payload);
-        let delivered = sender.acknowledged() * payload;
         FlowState {
             cwnd: sender.window().cwnd,
             ssthresh: sender.window().ssthresh,
             pacing_rate: sender.window().pacing_rate,
             srtt: sender.srtt().map(Time),
             in_flight: u64::from(sender.in_flight()),
-            delivered_bytes: self.scenario.flows[flow].bytes.map_or(delivered, |bytes| bytes.min(delivered)),
+            delivered_bytes: self.scenario.payload_of(flow, sender.acknowledged()),
             state: match sender.state() {
                 State::Open => SampleState::Open,
                 State::Disorder => SampleState::Disorder,
@@ -461,6 +474,11 @@ impl Simulation {
     /// The links, for the outcome.
     pub(crate) fn link(&self, link: LinkId) -> &Link {
         &self.net.links[link]
+    }
+
+    /// Returns the waiting times of a link before the scenario's time zero, added up, ns. Before that time it is all there is.
+    pub(crate) fn waited_before_zero(&self, link: LinkId) -> u128 {
+        self.waited_before_zero.get(link).copied().unwrap_or_else(|| self.net.links[link].waited(self.now))
     }
 
     /// The engine's clock.

@@ -11,6 +11,7 @@
 mod generator;
 mod harness;
 mod naive;
+mod ranges;
 mod verdict;
 
 use harness::check;
@@ -23,6 +24,18 @@ const LEAST: u32 = 3;
 /// When so many have failed, that is enough; so many of them are told in full.
 const ENOUGH: usize = 10;
 const SHOWN: usize = 3;
+
+/// Every metric of so many scenarios is held against its range.
+const RANGE_SEEDS: u64 = 1500;
+
+#[test]
+fn every_metric_is_within_its_range() {
+    let mut seen = ranges::Seen::default();
+    let failures: Vec<String> =
+        (0..RANGE_SEEDS).filter_map(|seed| ranges::check(seed, &mut seen).err()).collect();
+    assert!(failures.is_empty(), "{} of {RANGE_SEEDS} scenarios:\n{}", failures.len(), failures.join("\n"));
+    assert!(seen.missing().is_empty(), "never measured: {:?}", seen.missing());
+}
 
 #[test]
 fn agrees_with_the_naive_simulator() {

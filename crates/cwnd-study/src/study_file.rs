@@ -97,7 +97,11 @@ impl Study {
         let sink = Sink::new(file_name, text);
         let study = {
             let (table, errors) = DeTable::parse_recoverable(text);
-            for error in &errors {
+            // Of a text that has nothing of a study, such as a README, the first error says it all.
+            let is_study =
+                table.get_ref().keys().any(|key| FILE.keys.iter().any(|known| known.name == key.get_ref()));
+            let shown = if is_study { errors.len() } else { errors.len().min(1) };
+            for error in &errors[..shown] {
                 sink.error(&error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()));
             }
             // What else is wrong with a text that is not TOML is not known.

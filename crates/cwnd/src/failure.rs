@@ -1,5 +1,6 @@
 //! How a command fails.
 
+use crate::{interrupt, output::tell};
 use cwnd_scenario::Problem;
 use cwnd_study::{StoreError, StoreErrorKind};
 use std::process::ExitCode;
@@ -24,9 +25,9 @@ impl Failure {
         Failure { label: "error: ", message: message.into(), code: 1 }
     }
 
-    /// The user stopped it: exit code 130, as shells have it.
+    /// The user stopped it: the exit code is that of the signal, as shells have it.
     pub fn stopped(message: impl Into<String>) -> Failure {
-        Failure { label: "", message: message.into(), code: 130 }
+        Failure { label: "", message: message.into(), code: interrupt::exit_code() }
     }
 
     /// A store that cannot be used: bad input if it is none, or another's.
@@ -58,7 +59,7 @@ impl Failure {
 
     /// Print the message, and give the exit code.
     pub fn report(self) -> ExitCode {
-        eprintln!("{}{}", self.label, self.message);
+        tell!("{}{}", self.label, self.message);
         ExitCode::from(self.code)
     }
 }

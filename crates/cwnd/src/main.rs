@@ -16,7 +16,13 @@ mod simulator;
 use clap::Parser;
 use commands::Command;
 use failure::Failure;
-use std::{panic, process::ExitCode, thread};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    panic,
+    process::ExitCode,
+    thread,
+};
 
 /// A laboratory for TCP congestion control.
 ///
@@ -41,9 +47,25 @@ fn main() -> ExitCode {
 }
 
 fn work() -> ExitCode {
-    // Bad flags end here: the parser prints one message and leaves with code 2.
-    match Cli::parse().command.run() {
+    let done = match Cli::try_parse() {
+        Ok(cli) => cli.command.run(),
+        Err(answer) if answer.use_stderr() => return refuse(&answer),
+        // The help or the version that was asked for.
+        Err(answer) => output::written(answer.print().and_then(|()| io::stdout().flush())),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Prints what is wrong with the flags: one message, in colour unless a flag has to be made printable.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // The message repeats the arguments, colours among them.
+    let acts = |word: OsString| word.to_string_lossy().contains(output::acts_on_terminals);
+    match std::env::args_os().any(acts) {
+        true => output::write_error_line(error.render().to_string().trim_end()),
+        false => drop(error.print()),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

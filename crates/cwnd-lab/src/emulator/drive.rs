@@ -134,6 +134,9 @@ impl Control {
 pub struct Record {
     /// At the end of the warm-up, if it came so far.
     pub at_warm_up: Option<Counts>,
+    /// Then, for each flow and each link of its data's way, the wire bytes of its data in the network whose transmission on
+    /// that link had begun.
+    pub bytes_past: Vec<Vec<u64>>,
     /// At the end.
     pub at_end: Counts,
     /// Data packets of each flow that are in the network at the end.
@@ -349,6 +352,7 @@ impl Drive {
     fn keep_warm_up(&mut self, now: u64) {
         if self.record.at_warm_up.is_none() && self.plan.warm_up.is_some_and(|at| at <= now) {
             self.record.at_warm_up = Some(self.counts(now));
+            self.record.bytes_past = self.net.bytes_past(&self.pool);
         }
     }
 

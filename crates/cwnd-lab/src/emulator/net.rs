@@ -162,6 +162,13 @@ impl Net {
 
     /// The packets in the network.
     pub fn packets(&self) -> impl Iterator<Item = (usize, Slot)> + '_ {
+        let queues = self.links.iter().enumerate();
+        let waiting = queues.flat_map(|(i, link)| link.queue.iter().map(move |slot| (i, *slot)));
+        waiting.chain(self.sent_packets())
+    }
+
+    /// Returns those that are in transmission or on a line.
+    fn sent_packets(&self) -> impl Iterator<Item = (usize, Slot)> + '_ {
         let overtaking = self.agenda.iter().filter_map(|Reverse((_, _, event))| match event {
             Event::Alone(link, slot) => Some((*link as usize, *slot)),
             Event::Leaves(_) | Event::Out(_) => None,
@@ -169,9 +176,27 @@ impl Net {
         let others = self.links.iter().enumerate().flat_map(|(i, link)| {
             let sending = link.sending.iter().map(|(slot, _)| *slot);
             let on_line = link.on_line.iter().map(|(_, slot)| *slot);
-            link.queue.iter().copied().chain(sending).chain(on_line).map(move |slot| (i, slot))
+            sending.chain(on_line).map(move |slot| (i, slot))
         });
         others.chain(overtaking)
+    }
+
+    /// Returns, for each flow and each link of its data's way, the wire bytes of its data in the network whose transmission on
+    /// that link has begun.
+    pub fn bytes_past(&self, pool: &Pool) -> Vec<Vec<u64>> {
+        let mut past: Vec<Vec<u64>> = self.ways.iter().step_by(2).map(|way| vec![0; way.len()]).collect();
+        let mut note = |slot: Slot, has_begun: bool| {
+            let meta = pool.meta(slot);
+            if meta.data {
+                // `hop` is that of the next link.
+                let crossed = (meta.hop as usize).saturating_sub(usize::from(!has_begun));
+                let bytes = u64::from(meta.length + self.overhead);
+                past[meta.way as usize / 2][..crossed].iter_mut().for_each(|past| *past += bytes);
+            }
+        };
+        self.links.iter().flat_map(|link| link.queue.iter()).for_each(|slot| note(*slot, false));
+        self.sent_packets().for_each(|(_, slot)| note(slot, true));
+        past
     }
 
     /// On to the next link of its way, or out.

@@ -34,6 +34,7 @@ Wire bytes count headers as the stack defines them; payload does not. The counte
 (0 if there is none) to the end of the run. A run's own figures are those of its forward flows; reverse flows are the
 load against which they run. Short flows have a part in sums and in queues; what speaks of flows one by one (Jain's index,
 windows, completion times) leaves them out where there are others. What cannot be measured is not there.
+Each entry states the range of the metric's values; random scenarios check it in the tests.
 
 | name | of what |
 |---|---|
@@ -69,8 +70,10 @@ fn entry(metric: &Metric) -> String {
         scopes if scopes.contains(&Scope::Algorithm) => " Also of an algorithm or a group.",
         _ => "",
     };
-    let mut text =
-        format!("\n**`{}`**: {}{unit}{better}.{of}\n\n    {}\n", metric.name, metric.title, metric.formula);
+    let mut text = format!(
+        "\n**`{}`**: {}{unit}; {}{better}.{of}\n\n    {}\n",
+        metric.name, metric.title, metric.range, metric.formula
+    );
     if !metric.about.is_empty() {
         let _ = write!(text, "\n{}\n", metric.about);
     }

@@ -8,6 +8,7 @@ mod sampled;
 
 use super::view::View;
 use crate::Emulation;
+use std::fmt;
 
 /// A metric.
 pub struct Metric {
@@ -21,6 +22,8 @@ pub struct Metric {
     pub better: Better,
     /// Of what it can be measured.
     pub scopes: &'static [Scope],
+    /// The values that it can have.
+    pub range: Range,
     /// How it is computed, in words.
     pub formula: &'static str,
     /// What it means, and when it is not there; may be empty.
@@ -29,6 +32,34 @@ pub struct Metric {
     pub source: &'static str,
     /// The function that computes it.
     pub measure: Measure,
+}
+
+/// The values that a metric can have, both ends included. An infinite end means that there is no bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The least one.
+    pub least: f64,
+    /// The greatest one.
+    pub most: f64,
+}
+
+impl Range {
+    const SHARE: Range = Range { least: 0.0, most: 1.0 };
+    const FROM_ZERO: Range = Range { least: 0.0, most: f64::INFINITY };
+    const FROM_ONE: Range = Range { least: 1.0, most: f64::INFINITY };
+    const FROM_MINUS_ONE: Range = Range { least: -1.0, most: f64::INFINITY };
+    const UP_TO_ONE: Range = Range { least: f64::NEG_INFINITY, most: 1.0 };
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.least.is_finite(), self.most.is_finite()) {
+            (true, true) => write!(f, "{} to {}", self.least, self.most),
+            (true, false) => write!(f, "{} or more", self.least),
+            (false, true) => write!(f, "{} or less", self.most),
+            (false, false) => f.write_str("any number"),
+        }
+    }
 }
 
 /// Which way is better.

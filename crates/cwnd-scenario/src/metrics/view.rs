@@ -115,13 +115,18 @@ pub(super) fn link_utilisation(view: &View<'_>, link: usize) -> Option<f64> {
     utilisation_of(view, link, &view.forward())
 }
 
-/// What these flows have of a link's rate; none if it has no rate.
+/// Returns the share of a link's capacity that these flows had; none if the link has no rate.
+///
+/// Data that the link had begun to transmit before the counting began used capacity from before it, so it does not count.
+/// What is left was transmitted within the counted time, which makes this at most 1.
 fn utilisation_of(view: &View<'_>, link: usize, flows: Flows<'_>) -> Option<f64> {
-    let rate = view.scenario.network.links.get(link).map(|link| link.rate);
-    let rate = rate.filter(|rate| *rate != Rate::UNLIMITED && rate.0 > 0)?;
-    let crosses = |flow: &usize| view.scenario.flows[*flow].route.contains(&link);
-    let crossing: Vec<usize> = flows.iter().copied().filter(crosses).collect();
-    Some(throughput_bps(view, &crossing) / rate.0 as f64)
+    let rate = view.scenario.network.links.get(link)?.mean_rate(view.outcome.begin, view.outcome.end)?;
+    let bytes = flows.iter().filter_map(|flow| {
+        let hop = view.scenario.flows[*flow].route.iter().position(|crossed| *crossed == link)?;
+        let flow = view.flow(*flow);
+        Some(flow.wire_bytes_received.saturating_sub(flow.bytes_past.get(hop).copied().unwrap_or(0)))
+    });
+    Some(bit_rate(bytes.sum(), view.seconds()) / rate)
 }
 
 /// Packets waiting, averaged over the counted time.
@@ -136,8 +141,12 @@ pub(super) fn throughput_mean_bps(view: &View<'_>, flows: Flows<'_>) -> Option<f
     mean(throughput_bps(view, flows), flows.len() as u64)
 }
 
-/// What these flows have of the throughput of all forward ones; none if those have none.
+/// Returns what these flows have of the throughput of all forward ones; none if those have none, or one of these is not
+/// forward.
 pub(super) fn throughput_share(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    if flows.iter().any(|flow| view.scenario.flows[*flow].reverse) {
+        return None;
+    }
     let share = throughput_bps(view, flows) / throughput_bps(view, &view.forward());
     Some(share).filter(|share| share.is_finite())
 }
@@ -151,21 +160,21 @@ pub(super) fn group_ratio(view: &View<'_>, _: Flows<'_>) -> Option<f64> {
 }
 
 pub(super) fn loss_ratio(view: &View<'_>, flows: Flows<'_>) -> f64 {
-    ratio(view.sum(flows, |flow| flow.packets_dropped + flow.packets_lost), sent(view, flows))
+    ratio(view.sum(flows, |flow| flow.packets_dropped + flow.packets_lost), carried(view, flows))
 }
 
 pub(super) fn drop_ratio(view: &View<'_>, flows: Flows<'_>) -> f64 {
-    ratio(view.sum(flows, |flow| flow.packets_dropped), sent(view, flows))
+    ratio(view.sum(flows, |flow| flow.packets_dropped), carried(view, flows))
 }
 
 pub(super) fn unreceived_ratio(view: &View<'_>, flows: Flows<'_>) -> f64 {
-    let received = view.sum(flows, |flow| flow.packets_received);
-    ratio(sent(view, flows).saturating_sub(received), sent(view, flows))
+    let (received, originals) = (view.sum(flows, |flow| flow.packets_received), originals(view, flows));
+    ratio(originals.saturating_sub(received), originals)
 }
 
 pub(super) fn delivery_ratio(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
     let received = view.sum(flows, |flow| flow.packets_received);
-    mean(received as f64, sent(view, flows))
+    mean(received as f64, originals(view, flows))
 }
 
 pub(super) fn mark_ratio(view: &View<'_>, flows: Flows<'_>) -> f64 {
@@ -240,6 +249,9 @@ fn jain_between<K: Ord>(view: &View<'_>, flows: Flows<'_>, class: impl Fn(usize)
 
 pub(super) fn throughput_ratio(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
     let flows = &view.lasting(flows);
+    if flows.is_empty() {
+        return None;
+    }
     let rates = flows.iter().map(|flow| throughput_active_bps(view, &[*flow]));
     let (least, most) =
         rates.fold((f64::INFINITY, 0.0f64), |(least, most), rate| (least.min(rate), most.max(rate)));
@@ -265,6 +277,21 @@ fn sent(view: &View<'_>, flows: Flows<'_>) -> u64 {
     view.sum(flows, |flow| flow.packets_sent)
 }
 
+/// Returns how many data packets were in the network at some moment of the counted time: those in flight when the counting
+/// began, those sent since, and the copies that links made. Each of them arrived, was dropped or lost, or is in flight at the
+/// end, so this is the sum of those counts.
+fn carried(view: &View<'_>, flows: Flows<'_>) -> u64 {
+    view.sum(flows, |flow| {
+        let ends = [flow.duplicates, flow.packets_dropped, flow.packets_lost, flow.packets_in_flight];
+        ends.into_iter().fold(flow.packets_received, u64::saturating_add)
+    })
+}
+
+/// The same without the copies: each packet that is received for the first time stands for one of these.
+fn originals(view: &View<'_>, flows: Flows<'_>) -> u64 {
+    carried(view, flows).saturating_sub(view.sum(flows, |flow| flow.packets_copied))
+}
+
 /// Jain's fairness index of `shares`: (sum x)^2 / (n sum x^2), from 1/n (one has all) to 1 (all are equal); 1 if
 /// there are none, or all are nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984).
 pub fn jain_index(shares: &[f64]) -> f64 {
@@ -277,7 +304,8 @@ pub fn jain_index(shares: &[f64]) -> f64 {
         let share = share / most;
         (sum + share, squares + share * share)
     });
-    sum * sum / (shares.len() as f64 * squares)
+    // Rounding may carry equal shares just over 1.
+    (sum * sum / (shares.len() as f64 * squares)).min(1.0)
 }
 
 pub(super) fn bit_rate(bytes: u64, seconds: f64) -> f64 {

@@ -57,6 +57,66 @@ impl DeliveryTrace {
     }
 }
 
+impl Schedule {
+    /// Returns how many bits a link of this rate can transmit before `end` (and at `end`, in a trace); none if its rate is
+    /// ever unlimited.
+    fn capacity_bits(&self, own: Rate, end: Time) -> Option<u128> {
+        match self {
+            Schedule::Steps(steps) => steps.capacity_bits(own, end),
+            Schedule::Trace(trace) => {
+                Some(u128::from(trace.opportunities(end)) * u128::from(DeliveryTrace::BYTES) * 8)
+            }
+        }
+    }
+
+    /// Returns the mean rate between two times of a link whose own rate is this, bit/s; none if there is none, or it is zero.
+    pub(super) fn mean_rate(&self, own: Rate, begin: Time, end: Time) -> Option<f64> {
+        // An opportunity at the very beginning is one of those that count.
+        let before = match self {
+            Schedule::Trace(_) if begin == Time::ZERO => 0,
+            Schedule::Trace(_) => self.capacity_bits(own, Time(begin.0 - 1))?,
+            Schedule::Steps(_) => self.capacity_bits(own, begin)?,
+        };
+        let bits = self.capacity_bits(own, end)?.saturating_sub(before);
+        let rate = bits as f64 / Time(end.0.saturating_sub(begin.0)).as_secs_f64();
+        (bits > 0 && rate.is_finite()).then_some(rate)
+    }
+}
+
+impl Steps {
+    fn capacity_bits(&self, own: Rate, end: Time) -> Option<u128> {
+        let rates = || std::iter::once(own).chain(self.steps.iter().map(|step| step.rate));
+        if rates().any(|rate| rate == Rate::UNLIMITED) {
+            return None;
+        }
+        // Bits times 10^9 from the beginning of a period until `time` in it.
+        let within = |time: u64| {
+            let begins = std::iter::once(0).chain(self.steps.iter().map(|step| step.at.0));
+            let ends = self.steps.iter().map(|step| step.at.0).chain([u64::MAX]);
+            let pieces = begins.zip(ends).zip(rates());
+            let bits = |((from, to), rate): ((u64, u64), Rate)| {
+                u128::from(to.min(time).saturating_sub(from)) * u128::from(rate.0)
+            };
+            pieces.map(bits).sum::<u128>()
+        };
+        let total = match self.period.filter(|period| period.0 > 0) {
+            None => within(end.0),
+            Some(period) => u128::from(end.0 / period.0) * within(period.0) + within(end.0 % period.0),
+        };
+        Some(total / 1_000_000_000)
+    }
+}
+
+impl DeliveryTrace {
+    /// Returns how many opportunities come until `end`, those at `end` included.
+    fn opportunities(&self, end: Time) -> u64 {
+        let length = u64::from(self.times_ms.last().copied().unwrap_or(1).max(1));
+        let end = end.0 / 1_000_000;
+        let within = self.times_ms.partition_point(|time| u64::from(*time) <= end % length);
+        end / length * self.times_ms.len() as u64 + within as u64
+    }
+}
+
 /// The name, and enough of the content to tell it from another: this text decides what is run again.
 impl fmt::Debug for DeliveryTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,5 +129,51 @@ impl fmt::Debug for DeliveryTrace {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
             });
         write!(f, "DeliveryTrace({} times, {hash:016x})", self.times_ms.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MBIT: u64 = 1_000_000;
+
+    #[test]
+    fn the_mean_rate_of_steps_is_that_of_the_counted_time() {
+        let step = |at, rate| Step { at: Time::from_secs(at), rate: Rate(rate), delay: Time::ZERO };
+        let steps = vec![step(2, 30 * MBIT), step(3, 0)];
+        let mean = |period: Option<u64>, begin, end| {
+            let steps = Steps { steps: steps.clone(), period: period.map(Time::from_secs) };
+            let (begin, end) = (Time::from_secs(begin), Time::from_secs(end));
+            Schedule::Steps(steps).mean_rate(Rate(10 * MBIT), begin, end)
+        };
+        // 2 s at 10 Mbit/s, 1 s at 30, and nothing from then on.
+        assert_eq!(mean(None, 0, 5), Some(10e6));
+        assert_eq!(mean(None, 1, 3), Some(20e6));
+        assert_eq!(mean(None, 3, 5), None);
+        // Every 4 s: 50 Mbit in a period, and 20 of the next until 6 s.
+        assert_eq!(mean(Some(4), 0, 6), Some(70e6 / 6.0));
+        assert_eq!(mean(Some(4), 2, 6), Some(50e6 / 4.0));
+        let unlimited = Steps { steps: vec![step(1, u64::MAX)], period: None };
+        assert_eq!(Schedule::Steps(unlimited).mean_rate(Rate(MBIT), Time::ZERO, Time::from_secs(2)), None);
+    }
+
+    #[test]
+    fn the_mean_rate_of_a_trace_counts_its_opportunities() {
+        let trace = DeliveryTrace { name: "test".to_owned(), times_ms: [2, 5, 10].into() };
+        let mean = |begin, end| {
+            Schedule::Trace(trace.clone()).mean_rate(
+                Rate(MBIT),
+                Time::from_millis(begin),
+                Time::from_millis(end),
+            )
+        };
+        // At 2, 5, 10, 12, 15, 20, 22 ms, with 12,000 bits each.
+        let rate =
+            |opportunities: f64, milliseconds: f64| Some(opportunities * 12_000.0 / (milliseconds / 1e3));
+        assert_eq!(mean(0, 10), rate(3.0, 10.0));
+        assert_eq!(mean(5, 12), rate(3.0, 7.0));
+        assert_eq!(mean(6, 9), None);
+        assert_eq!(mean(11, 24), rate(4.0, 13.0));
     }
 }

@@ -71,10 +71,19 @@ impl Naive {
         }
     }
 
-    /// Payload of a flow's first `segments`, of which the last may be a short one.
+    /// Payload of a flow's first `segments`, of which the first and the last may be short ones.
     fn bytes(&self, flow: usize, segments: u64) -> u64 {
-        let bytes = segments * u64::from(self.scenario.stack.payload);
-        self.scenario.flows[flow].bytes.map_or(bytes, |all| all.min(bytes))
+        let stack = &self.scenario.stack;
+        let all = self.scenario.flows[flow].bytes.unwrap_or(u64::MAX);
+        let carried = |segment: u64| {
+            let begin = segment * u64::from(stack.payload);
+            let full = (begin + u64::from(stack.payload)).min(all).saturating_sub(begin);
+            match stack.first_packet {
+                Some(wire) if segment == 0 => full.min(u64::from(wire.saturating_sub(stack.data_overhead))),
+                _ => full,
+            }
+        };
+        (0..segments).map(carried).sum()
     }
 
     fn flow_outcome(&self, flow: usize) -> FlowOutcome {
@@ -94,6 +103,7 @@ impl Naive {
             duplicates: receiver.counts.duplicates,
             wire_bytes_received: receiver.counts.wire_bytes,
             bytes_in_order: self.bytes(flow, receiver.in_order()),
+            bytes_past: Vec::new(),
             packets_dropped: dropped,
             packets_lost: lost,
             packets_copied: copied,

@@ -168,7 +168,8 @@ impl Wires {
                 transmission: 0,
                 ended: None,
                 last_out: 0,
-                waited_to: 0,
+                // What waits before time zero does not count.
+                waited_to: setup::origin(scenario),
                 counts: LinkCounts::default(),
             }
         });
@@ -547,8 +548,8 @@ impl Link {
 
     /// Count up to now how long how many have waited. Must come before their number changes.
     pub fn count_waiting(&mut self, now: u64) {
-        self.counts.waited += self.waiting() as u128 * u128::from(now - self.waited_to);
-        self.waited_to = now;
+        self.counts.waited += self.waiting() as u128 * u128::from(now.saturating_sub(self.waited_to));
+        self.waited_to = self.waited_to.max(now);
     }
 }
 

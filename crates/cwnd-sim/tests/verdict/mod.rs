@@ -29,7 +29,16 @@ macro_rules! exact_by_debug {
     };
 }
 
-exact_by_debug!(u64, String, Time, Option<Time>, (u64, u64), cwnd_scenario::SampleState, Vec<MessageOutcome>);
+exact_by_debug!(
+    u64,
+    String,
+    Time,
+    Option<Time>,
+    (u64, u64),
+    cwnd_scenario::SampleState,
+    Vec<MessageOutcome>,
+    Vec<u64>
+);
 
 /// Name each field and give its value. All must be named, or it does not compile.
 macro_rules! fields {
@@ -52,6 +61,7 @@ fn flow_fields(place: &str, flow: &FlowOutcome) -> Vec<(String, String)> {
             duplicates,
             wire_bytes_received,
             bytes_in_order,
+            bytes_past,
             packets_dropped,
             packets_lost,
             packets_copied,

@@ -12,7 +12,7 @@ use super::bytes::{In, Out, RecordIn, RecordOut};
 use cwnd_scenario::{Emulation, FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Scenario, Time};
 
 /// The first byte.
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 
 /// Writes the outcome of a scenario.
 ///
@@ -87,6 +87,7 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         duplicates,
         wire_bytes_received,
         bytes_in_order,
+        bytes_past,
         packets_dropped,
         packets_lost,
         packets_copied,
@@ -143,7 +144,9 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
     }
     record.number(if infinite { 0.0 } else { *ssthresh });
     record.count(messages.len() as u64);
+    record.count(bytes_past.len() as u64);
     record.finish(out);
+    bytes_past.iter().for_each(|bytes| out.count(*bytes));
     // One begins after the other, and ends after it began.
     let mut before = 0;
     for MessageOutcome { bytes, start, end } in messages {
@@ -189,8 +192,12 @@ fn read_flow(input: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option
     flow.cwnd = from.number()?;
     let ssthresh = from.number()?;
     flow.ssthresh = if flags & SSTHRESH != 0 { ssthresh } else { f64::INFINITY };
+    let (messages, links) = (from.count()?, from.count()?);
+    for _ in 0..links {
+        flow.bytes_past.push(input.count()?);
+    }
     let mut before = 0;
-    for _ in 0..from.count()? {
+    for _ in 0..messages {
         let (bytes, start) = (input.count()?, input.near(before)?);
         let (ended, end) = (input.byte()? != 0, Time(input.near(start)?));
         flow.messages.push(MessageOutcome { bytes, start: Time(start), end: ended.then_some(end) });

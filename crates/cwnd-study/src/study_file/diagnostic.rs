@@ -46,7 +46,7 @@ pub struct Place {
 }
 
 /// Files with more problems than this are told of the first ones.
-const MOST: usize = 50;
+const MOST: usize = 20;
 /// Lines are shown up to so many characters.
 const WIDEST: usize = 110;
 
@@ -78,11 +78,19 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// A problem whose place has not been looked up: that takes a walk through the file, and only the first ones are shown.
+#[derive(PartialEq)]
+struct Found {
+    span: Span,
+    message: String,
+    help: Option<String>,
+}
+
 /// Collects what is wrong while a file is read.
 pub(super) struct Sink<'a> {
     file: &'a str,
     text: &'a str,
-    found: RefCell<Vec<(usize, Diagnostic)>>,
+    found: RefCell<Vec<Found>>,
 }
 
 impl<'a> Sink<'a> {
@@ -114,17 +122,21 @@ impl<'a> Sink<'a> {
     pub fn into_error(self) -> Option<StudyError> {
         let mut found = self.found.into_inner();
         // A stable sort: what was found first stands first.
-        found.sort_by_key(|(start, _)| *start);
-        found.dedup_by(|a, b| a.1 == b.1);
+        found.sort_by_key(|found| found.span.start);
+        found.dedup();
         let more = found.len().saturating_sub(MOST);
         found.truncate(MOST);
-        let diagnostics: Vec<Diagnostic> = found.into_iter().map(|(_, diagnostic)| diagnostic).collect();
+        let show = |Found { span, message, help }| Diagnostic {
+            message,
+            place: Some(place(self.file, self.text, &span)),
+            help,
+        };
+        let diagnostics: Vec<Diagnostic> = found.into_iter().map(show).collect();
         (!diagnostics.is_empty()).then_some(StudyError { diagnostics, more })
     }
 
     fn note(&self, span: &Span, message: String, help: Option<String>) {
-        let place = Some(place(self.file, self.text, span));
-        self.found.borrow_mut().push((span.start, Diagnostic { message, place, help }));
+        self.found.borrow_mut().push(Found { span: span.clone(), message, help });
     }
 }
 

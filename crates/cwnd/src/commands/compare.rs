@@ -120,14 +120,14 @@ fn notes(flags: &Flags, budget: &Budget, more: Vec<String>) {
         return;
     }
     if flags.algorithms.is_empty() && flags.flows.is_some() {
-        eprintln!(
+        crate::output::tell!(
             "note: --flows counts the flows of algorithms named alone; a mix has `*N`, a flow `count=N`"
         );
     }
     if budget.seconds > LONG {
-        eprintln!("note: this may take up to {:.0} minutes", (budget.seconds / 60.0).ceil());
+        crate::output::tell!("note: this may take up to {:.0} minutes", (budget.seconds / 60.0).ceil());
     }
-    more.iter().for_each(|note| eprintln!("note: {note}"));
+    more.iter().for_each(|note| crate::output::tell!("note: {note}"));
 }
 
 fn write_files(flags: &Flags, plans: &[Plan], tasks: &[Task], done: &[Done]) -> Result<(), Failure> {

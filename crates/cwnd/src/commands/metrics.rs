@@ -63,6 +63,7 @@ fn sheet(metric: &Metric) -> String {
     };
     line("formula", metric.formula);
     line("unit", metric.unit);
+    line("range", &metric.range.to_string());
     line("better", better(metric));
     line("meaning", metric.about);
     line("needs", if metric.needs_samples() { "samples over time" } else { "" });
@@ -94,9 +95,10 @@ mod tests {
         let expected = "
   Drop ratio (drop_ratio)
 
-  formula   data packets dropped by queues / sent
+  formula   data packets dropped by queues / (in flight when the counting began + sent + copied by links)
+  range     0 to 1
   better    less
-  meaning   From 0 to 1. What Elastic-TCP's table IV calls loss ratio, in percent.
+  meaning   What Elastic-TCP's table IV calls loss ratio, in percent.
   written   drop_ratio, flow2.drop_ratio, elastic.drop_ratio, short.drop_ratio
   source    Elastic-TCP, table IV
 

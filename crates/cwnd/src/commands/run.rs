@@ -107,7 +107,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         .collect();
     for note in flags.recording.check(&recorded)? {
         if !flags.quiet {
-            eprintln!("note: {note}");
+            crate::output::tell!("note: {note}");
         }
     }
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));

@@ -1,5 +1,6 @@
 //! Results as one JSON document.
 
+use crate::output::acts_on_terminals;
 use crate::runner::{Done, Timing};
 use cwnd_scenario::{Emulation, metrics::RunMetrics};
 use serde::Serialize;
@@ -72,5 +73,13 @@ pub fn document(names: &[&str], results: &[Vec<&Done>]) -> String {
 pub fn pretty(value: &impl Serialize) -> String {
     // What is serialised here are plain structs with text keys, for which JSON cannot fail.
     let text = serde_json::to_string_pretty(value).expect("plain data become JSON");
+    // JSON has escapes of its own, so that the document stays the same where it is printed.
+    let escaped = |c: char| match acts_on_terminals(c) {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    if text.contains(acts_on_terminals) {
+        return text.chars().map(escaped).chain(["\n".to_owned()]).collect();
+    }
     text + "\n"
 }

@@ -1,6 +1,6 @@
 //! What an emulated network says of itself: whether the machine was fast enough for what was measured over it.
 
-use super::{Better, Measure, Metric, RUN};
+use super::{Better, Measure, Metric, RUN, Range};
 
 pub(super) static EMULATED: &[Metric] = &[
     Metric {
@@ -9,6 +9,7 @@ pub(super) static EMULATED: &[Metric] = &[
         unit: "s",
         better: Better::Less,
         scopes: RUN,
+        range: Range::FROM_ZERO,
         formula: "median over packets of the time by which they came out of the emulator later than due",
         about: "",
         source: "",
@@ -20,6 +21,7 @@ pub(super) static EMULATED: &[Metric] = &[
         unit: "s",
         better: Better::Less,
         scopes: RUN,
+        range: Range::FROM_ZERO,
         formula: "99th percentile over packets of the time by which they came out of the emulator later than due",
         about: "",
         source: "",
@@ -31,6 +33,7 @@ pub(super) static EMULATED: &[Metric] = &[
         unit: "s",
         better: Better::Less,
         scopes: RUN,
+        range: Range::FROM_ZERO,
         formula: "greatest time by which a packet came out of the emulator later than due",
         about: "",
         source: "",
@@ -42,6 +45,7 @@ pub(super) static EMULATED: &[Metric] = &[
         unit: "",
         better: Better::Less,
         scopes: RUN,
+        range: Range::FROM_ZERO,
         formula: "greatest deviation of the bottleneck's rate over a second in which it never rested / the rate",
         about: "Not there if there was no such second, or the rate varies.",
         source: "",
@@ -53,8 +57,9 @@ pub(super) static EMULATED: &[Metric] = &[
         unit: "",
         better: Better::Less,
         scopes: RUN,
+        range: Range::SHARE,
         formula: "CPU time that the machine's hypervisor gave to others / CPU time of the machine, during the run",
-        about: "From 0 to 1.",
+        about: "",
         source: "",
         measure: Measure::Emulated(|emulation| Some(emulation.steal)),
     },
@@ -64,6 +69,7 @@ pub(super) static EMULATED: &[Metric] = &[
         unit: "",
         better: Better::More,
         scopes: RUN,
+        range: Range::SHARE,
         formula: "1 if the emulated network kept its times, else 0",
         about: "Of repeats the mean: the share of runs that can be believed. Reports say why the others cannot.",
         source: "",

@@ -23,6 +23,7 @@ fn likely(scenario: &Scenario) -> Outcome {
         duplicates: 12,
         wire_bytes_received: 1_234_567 * 1_000,
         bytes_in_order: 1_234_000 * 960,
+        bytes_past: vec![5_250, 3_150, 0],
         packets_dropped: 345,
         packets_lost: 678,
         packets_copied: 0,
@@ -140,6 +141,7 @@ prop_compose! {
         extremes in (proptest::option::of(time()), proptest::option::of(time())),
         counts in prop::array::uniform15(any::<u64>()),
         numbers in (number(), number(), number(), number()),
+        past in prop::collection::vec(any::<u64>(), 0..4),
         messages in prop::collection::vec((any::<u64>(), time(), proptest::option::of(time())), 0..4),
     ) -> FlowOutcome {
         FlowOutcome {
@@ -152,6 +154,7 @@ prop_compose! {
             duplicates: counts[3],
             wire_bytes_received: counts[4],
             bytes_in_order: counts[5],
+            bytes_past: past,
             packets_dropped: counts[6],
             packets_lost: counts[7],
             packets_in_flight: counts[8],

@@ -98,7 +98,7 @@ pub fn possible(study: Study) -> Option<Study> {
     };
     let Some(why) = cells.iter().find_map(refused) else { return Some(study) };
     let (cells, all) = (cells.len(), study.cells.len());
-    eprintln!("SKIPPED: {}: {cells} of {all} cells, those for the kernel: {why}", study.name);
+    crate::output::tell!("SKIPPED: {}: {cells} of {all} cells, those for the kernel: {why}", study.name);
     if cells == all { None } else { study.on_engine(EngineKind::Sim).ok() }
 }
 

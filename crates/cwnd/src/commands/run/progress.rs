@@ -51,12 +51,12 @@ impl Way {
             return Way::Quiet;
         }
         for note in &plan.notes {
-            eprintln!("note: {note}");
+            crate::output::tell!("note: {note}");
         }
         if plan.missing() == 0 {
             return Way::Quiet;
         }
-        eprintln!("{}", announcement(study, plan, jobs));
+        crate::output::tell!("{}", announcement(study, plan, jobs));
         if !io::stderr().is_terminal() {
             return Way::Lines(Instant::now());
         }
@@ -76,12 +76,12 @@ impl Progress for Shown {
             Way::Quiet => {}
             Way::Bar(bar) => {
                 bar.set_position(status.stored as u64);
-                bar.set_message(rest());
+                bar.set_message(crate::output::printable(&rest()).into_owned());
             }
             Way::Lines(last) => {
                 if last.elapsed() >= PAUSE {
                     *last = Instant::now();
-                    eprintln!("  {} of {} runs done{}", status.stored, status.total, rest());
+                    crate::output::tell!("  {} of {} runs done{}", status.stored, status.total, rest());
                 }
             }
         }
