@@ -38,7 +38,7 @@ pub use outcome::TOO_LATE;
 pub use socket::PORT;
 pub use testbed::Testbed;
 
-use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Scenario};
+use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -81,14 +81,15 @@ impl Engine for Lab {
         check::check(scenario)
     }
 
-    /// No two runs are the same here: it says what was asked, and of which machine.
-    fn identity(&self, scenario: &Scenario) -> String {
-        format!(
-            "engine lab {VERSION}\nkernel {}\nhost {}\ncwnd {}\n{scenario:?}",
-            host::kernel(),
-            host::name(),
-            env!("CARGO_PKG_VERSION")
-        )
+    /// Returns the versions of this host. No two runs are equal here: equal identities mean the same machine and kernel.
+    fn identity(&self, _: &Scenario) -> Identity {
+        let versions = [
+            ("cwnd-lab", VERSION.to_string()),
+            ("kernel", host::kernel()),
+            ("host", host::name()),
+            ("cwnd", env!("CARGO_PKG_VERSION").to_owned()),
+        ];
+        Identity::new("cwnd-lab", versions)
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {

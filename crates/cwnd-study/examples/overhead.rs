@@ -5,7 +5,9 @@
 //! Its outcomes have counts like those of real runs of minutes, so that they are as long on the disk.
 #![forbid(unsafe_code)]
 
-use cwnd_scenario::{Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Scenario, Time};
+use cwnd_scenario::{
+    Cost, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Outcome, Problem, Scenario, Time,
+};
 use cwnd_study::{
     Engines, KeptStudy, Provenance, Results, Store, Study,
     runner::{self, Limits},
@@ -99,8 +101,8 @@ impl Engine for Idle {
         Ok(Cost { packets: 1.0, cpu_s: 1e-6, wall_s: 1e-6, memory: 1e3 })
     }
 
-    fn identity(&self, scenario: &Scenario) -> String {
-        format!("idle\n{scenario:?}")
+    fn identity(&self, _: &Scenario) -> Identity {
+        Identity::new("idle", [])
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {

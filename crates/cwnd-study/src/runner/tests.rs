@@ -146,7 +146,7 @@ fn a_stop_keeps_what_is_done() {
         fn check(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Cost, Vec<Problem>> {
             self.0.check(scenario)
         }
-        fn identity(&self, scenario: &cwnd_scenario::Scenario) -> String {
+        fn identity(&self, scenario: &cwnd_scenario::Scenario) -> cwnd_scenario::Identity {
             self.0.identity(scenario)
         }
         fn run(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Outcome, EngineError> {
