@@ -2,7 +2,9 @@
 
 use crate::factory::Factory;
 use crate::simulation::Simulation;
-use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace};
+use cwnd_scenario::{
+    Cost, Engine, EngineError, Identity, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace,
+};
 
 /// The packet-level simulator.
 #[derive(Clone, Copy, Debug, Default)]

@@ -68,6 +68,15 @@ impl Provenance {
     pub fn engines(kinds: &[EngineKind]) -> String {
         kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
     }
+
+    /// Returns the command that makes results again in their directory. [`Provenance::command`] does not name it, so that
+    /// equal results are equal wherever they are.
+    pub(crate) fn command_in(command: &str, directory: &Path) -> String {
+        match command.starts_with("cwnd run ") {
+            true => format!("{command} --out {}", directory.display()),
+            false => command.to_owned(),
+        }
+    }
 }
 
 impl Results {
@@ -131,8 +140,8 @@ impl Results {
                     if let Some(reason) = difference(&spec.scenario, &today, version) {
                         let place = format!("{} (repeat {repeat})", study.cell_label(cell));
                         let place = place.trim_start();
-                        let reason =
-                            format!("{place}: {reason}; `{}` runs it again", kept.provenance.command);
+                        let command = Provenance::command_in(&kept.provenance.command, store.directory());
+                        let reason = format!("{place}: {reason}; `{command}` runs it again");
                         return Err(StoreError::new(store.directory(), StoreErrorKind::Foreign, reason));
                     }
                     let mut metrics = metric_values(&labelled(scenario, &today), outcome);

@@ -281,7 +281,8 @@ impl Store {
             },
         };
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let sql = "INSERT INTO runs (key, scenario, engine, seed, state, content, sampled, trace, checksum, cpu_s,
+        let sql =
+            "INSERT INTO runs (key, scenario, engine, seed, state, content, sampled, trace, checksum, cpu_s,
                    finished, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                    ON CONFLICT (key) DO UPDATE SET scenario = excluded.scenario, engine = excluded.engine,
                    seed = excluded.seed, state = excluded.state, content = excluded.content,
@@ -370,7 +371,8 @@ impl Store {
         if sealed.state != DONE {
             return Ok(StoredState::Failed(String::from_utf8_lossy(&sealed.content).into_owned()));
         }
-        let by = |reason: String| format!("{reason}; cwnd {version} stored it, and this is {}", crate::VERSION);
+        let by =
+            |reason: String| format!("{reason}; cwnd {version} stored it, and this is {}", crate::VERSION);
         let scenario = spec.scenario.parse();
         let scenario = scenario.map_err(|error| by(format!("its scenario cannot be read ({error})")))?;
         let scenario = Scenario { seed: spec.seed, ..scenario };

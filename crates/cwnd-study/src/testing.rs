@@ -3,8 +3,8 @@
 
 use crate::{Engines, Study};
 use cwnd_scenario::{
-    Cost, Emulation, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Outcome, Problem, Sample, SampleState,
-    Scenario, Time, Trace,
+    Cost, Emulation, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Outcome, Problem, Sample,
+    SampleState, Scenario, Time, Trace,
 };
 use std::{
     sync::{

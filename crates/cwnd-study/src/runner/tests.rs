@@ -270,7 +270,8 @@ fn time_left_follows_what_runs_took() {
     let mut tally = Tally::new(&plan, 2);
     assert_eq!(tally.status(Duration::ZERO).left, None);
     // Each run was expected to take 10 us, and the first takes 1 s: the other eleven take 11 s, on two threads 5.5 s.
-    tally.done(&plan.tasks[0], &NewRun { content: NewContent::Failed(String::new()), cpu_s: 1.0 });
+    let spec = RunSpec::new(&Toy::default(), &plan.tasks[0].scenario());
+    tally.done(&plan.tasks[0], &NewRun { spec, content: NewContent::Failed(String::new()), cpu_s: 1.0 });
     let status = tally.status(Duration::ZERO);
     assert_eq!((status.stored, status.failed, status.total), (1, 1, 12));
     assert!((status.left.unwrap().as_secs_f64() - 5.5).abs() < 1e-6, "{status:?}");

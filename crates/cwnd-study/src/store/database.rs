@@ -1,7 +1,7 @@
 //! The database file: what makes it ours, and how it is opened.
 
 use super::error::{StoreError, StoreErrorKind, damaged};
-use crate::input_file;
+use crate::{Provenance, input_file};
 use rusqlite::{Connection, OpenFlags, Transaction};
 use std::{
     path::{Path, PathBuf},
@@ -70,8 +70,8 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open(path).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
     if !recognise_at_once(&connection, path)? {
-        // Most rows are a few hundred bytes: in small pages little is left empty, and a transaction writes less.
-        connection.pragma_update(None, "page_size", 1024).map_err(failed)?;
+        // A row of a run with one flow has some 700 bytes: five fit into a page of this size, and one into 1024.
+        connection.pragma_update(None, "page_size", 4096).map_err(failed)?;
         // Nothing is waited for when the mode is switched; another process may be doing the same.
         patiently(|| {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
@@ -194,10 +194,14 @@ fn recognise(view: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
 
 /// Says how to recreate the results of an earlier schema. Both earlier schemas have the same columns of the study.
 fn recreate(view: &Transaction<'_>, path: &Path) -> String {
-    let directory = path.parent().unwrap_or(Path::new(".")).display();
-    let away = format!("mv {directory} {directory}.old");
+    let directory = path.parent().unwrap_or(Path::new(""));
+    // A path without a name of its own, such as `.`, cannot get a suffix.
+    let named =
+        directory.file_name().map_or_else(|| std::path::absolute(directory), |_| Ok(directory.into()));
+    let directory = named.unwrap_or_else(|_| directory.into());
+    let away = format!("mv {0} {0}.old", directory.display());
     let command = view.query_row("SELECT command FROM study", [], |row| row.get::<_, String>(0));
-    match command {
+    match command.map(|command| Provenance::command_in(&command, &directory)) {
         Ok(command) => format!("move the directory away and run the study again: `{away} && {command}`"),
         Err(_) => format!("it has no study; move the directory away: `{away}`"),
     }

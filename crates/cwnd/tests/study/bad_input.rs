@@ -79,7 +79,7 @@ fn a_store_of_a_later_version_is_left_alone() {
     fs::write(&database, &bytes).unwrap();
     for arguments in [&["run", "quick.toml"][..], &["export", "results/quick"]] {
         let said = place.refused(2, arguments);
-        assert!(said.contains("it was made by another version of cwnd (its format is 3"), "{said}");
+        assert!(said.contains("it was made by a later version of cwnd (its schema is version 4"), "{said}");
     }
     assert_eq!(fs::read(&database).unwrap(), bytes);
 }
