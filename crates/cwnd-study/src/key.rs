@@ -100,11 +100,13 @@ impl ScenarioText {
         serde_json::from_str(&self.0)
     }
 
-    /// Lists the places in which two texts differ, as far as both are JSON.
+    /// Lists the places in which two texts differ, as far as both are JSON. Those of the stack come first: limits of queues
+    /// and the sender's overhead may follow from its packet size.
     pub fn differences(&self, other: &ScenarioText) -> Vec<Difference> {
         let mut found = Vec::new();
         let value = |text: &ScenarioText| serde_json::from_str(&text.0).unwrap_or(Value::Null);
         compare("", Some(&value(self)), Some(&value(other)), &mut found);
+        found.sort_by_key(|difference| !difference.path.starts_with("stack."));
         found
     }
 }

@@ -94,7 +94,7 @@ fn differences_are_named_by_their_paths() {
             s.stack.sack = false;
             s.flows[1].algorithm.parameters.insert("beta".to_owned(), "0.5".to_owned());
         }),
-        [r#"flows[1].algorithm.parameters.beta: - "0.5""#, "stack.sack: true false"]
+        ["stack.sack: true false", r#"flows[1].algorithm.parameters.beta: - "0.5""#]
     );
     let [fewer] = &differences(&|s| s.flows.truncate(1))[..] else { panic!("one flow is gone") };
     assert!(fewer.starts_with(r#"flows[1]: {"ack-route":["#) && fewer.ends_with(" -"), "{fewer}");
