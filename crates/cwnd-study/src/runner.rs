@@ -302,7 +302,7 @@ enum Message {
     /// A run in real time has begun.
     Began(Task),
     /// A run is over.
-    Done(Task, Result<NewRun, StoreError>),
+    Done(Task, Result<Box<NewRun>, StoreError>),
 }
 
 /// What a thread does: one run after the other, until there are none or nobody listens.
@@ -313,7 +313,7 @@ fn work(engine: &dyn Engine, pool: &Pool, directory: &Path, to: &mpsc::SyncSende
         }
         let done = run_one(engine, &task, directory);
         pool.give_back(&task);
-        if to.send(Message::Done(task, done)).is_err() {
+        if to.send(Message::Done(task, done.map(Box::new))).is_err() {
             return;
         }
     }
