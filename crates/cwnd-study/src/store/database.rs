@@ -70,9 +70,9 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open(path).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
     if !recognise_at_once(&connection, path)? {
-        // A run's row has some 700 bytes with one flow and 1,100 with four. Such rows are not split between pages, so
-        // smaller pages leave more space empty.
-        connection.pragma_update(None, "page_size", 8192).map_err(failed)?;
+        // A run's row has some 700 bytes with one flow and 1,100 with four. Such rows are not split between pages: smaller
+        // pages leave more space empty. A transaction writes whole pages: larger ones need more of a full disk.
+        connection.pragma_update(None, "page_size", 4096).map_err(failed)?;
         // Nothing is waited for when the mode is switched; another process may be doing the same.
         patiently(|| {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
@@ -89,6 +89,8 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     }
     // A process that is killed loses nothing; a power cut may lose the last transactions, never the rest.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
+    // The log is copied into the database when it has 1 MiB.
+    connection.pragma_update(None, "wal_autocheckpoint", 256).map_err(failed)?;
     check(&connection, path)?;
     // Whether a transaction gets through is found out before the first run and not after it.
     let version = format!("BEGIN IMMEDIATE; PRAGMA user_version = {USER_VERSION}; COMMIT");

@@ -386,7 +386,7 @@ fn a_torn_page_is_found_before_anything_is_written() {
     drop(store);
     let path = fixture.directory.path().join(DATABASE);
     let whole = fs::read(&path).unwrap();
-    const PAGE: usize = 8192;
+    const PAGE: usize = 4096;
     let pages = whole.len() / PAGE;
     assert!(pages > 8);
     // Whatever is read as done is what was stored.

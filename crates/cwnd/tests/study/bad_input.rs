@@ -92,8 +92,8 @@ fn a_torn_store_is_told_and_left_alone() {
     let database = place.path("results/quick/results.sqlite");
     let whole = fs::read(&database).unwrap();
     let mut torn = whole.clone();
-    let middle = torn.len() / 2 / 8192 * 8192;
-    torn[middle..middle + 8192].fill(0x5a);
+    let middle = torn.len() / 2 / 4096 * 4096;
+    torn[middle..middle + 4096].fill(0x5a);
     fs::write(&database, &torn).unwrap();
     let said = place.refused(1, &["run", "quick.toml"]);
     assert!(
