@@ -20,7 +20,7 @@ use std::{
     time::Instant,
 };
 
-/// The bars: 10,000 runs in 30 s, 2 ms a run, 1 KB and 100 B a flow.
+/// The bars: 10,000 runs in 30 s, 2 ms a run, 1 KB and 200 B a flow.
 const RUNS: u32 = 10_000;
 const MOST_SECONDS: f64 = 30.0;
 
@@ -47,7 +47,7 @@ fn measure(directory: &Path) -> Result<(), Box<dyn Error>> {
     for flows in [1, 4, 16, 64, 256, 1_000] {
         let runs = 2_000 / flows.max(10);
         let measured = once(&directory.join(format!("space-{flows}")), flows, runs, 2)?;
-        println!("  {flows:5}  {:7}  {:7}", measured.bytes / u64::from(runs), 1_024 + 100 * flows);
+        println!("  {flows:5}  {:7}  {:7}", measured.bytes / u64::from(runs), 1_024 + 200 * flows);
     }
     Ok(())
 }
