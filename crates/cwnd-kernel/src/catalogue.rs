@@ -188,8 +188,8 @@ impl KernelAlgorithm {
                 text.parse().map(ParameterValue::Number).or_else(|_| wrong("a number"))
             }
             Some(ParameterKind::Switch { .. }) => match text {
-                "on" | "true" | "yes" => Ok(ParameterValue::Switch(true)),
-                "off" | "false" | "no" => Ok(ParameterValue::Switch(false)),
+                "on" | "true" => Ok(ParameterValue::Switch(true)),
+                "off" | "false" => Ok(ParameterValue::Switch(false)),
                 _ => wrong("`on` or `off`"),
             },
             _ => Ok(ParameterValue::Word(text.into())),
