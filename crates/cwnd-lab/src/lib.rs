@@ -48,7 +48,7 @@ use std::sync::atomic::AtomicBool;
 use cwnd_scenario::Emulation;
 
 /// Counts up whenever what a run answers changes, so that stored results are told apart.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The engine of real kernels.
 #[derive(Clone, Debug, Default)]
@@ -81,13 +81,14 @@ impl Engine for Lab {
         check::check(scenario)
     }
 
-    /// No two runs are the same here: it says what was asked, and of which machine.
+    /// No two runs are the same here: it says what was asked, of which machine, and what runs the algorithms there.
     fn identity(&self, scenario: &Scenario) -> String {
         format!(
-            "engine lab {VERSION}\nkernel {}\nhost {}\ncwnd {}\n{scenario:?}",
+            "engine lab {VERSION}\nkernel {}\nhost {}\ncwnd {}\n{:?}\n{scenario:?}",
             host::kernel(),
             host::name(),
-            env!("CARGO_PKG_VERSION")
+            env!("CARGO_PKG_VERSION"),
+            algorithms::implementations(scenario)
         )
     }
 
