@@ -19,6 +19,7 @@ mod check;
 mod drops;
 mod emulator;
 mod ends;
+mod guard;
 pub mod host;
 mod named;
 mod namespace;
@@ -32,6 +33,7 @@ mod tun;
 
 pub use emulator::{Counts, End, FlowCounts, LinkCounts, Record, Snapshot, Watcher};
 pub use ends::Settings;
+pub use guard::{Guard, Server};
 pub use named::{Named, check_name, clean_up};
 pub use namespace::Namespace;
 pub use outcome::TOO_LATE;
