@@ -22,7 +22,7 @@ use libbpf_rs::{Link, MapCore, MapType, Object, PrintLevel, query, set_print};
 use std::{
     collections::BTreeMap,
     fmt, fs,
-    hash::{BuildHasher, Hash, Hasher, RandomState},
+    hash::{BuildHasher, RandomState},
     os::fd::AsFd,
     path::PathBuf,
     sync::Mutex,
@@ -130,9 +130,8 @@ pub fn load_private(
 
 fn private_name(algorithm: &KernelAlgorithm, given: &[(String, String)]) -> String {
     // Each `RandomState` has keys of its own.
-    let mut hasher = RandomState::new().build_hasher();
-    (algorithm.source, given, std::process::id()).hash(&mut hasher);
-    format!("cwnd_{:010x}", hasher.finish() & 0xff_ffff_ffff)
+    let hash = RandomState::new().hash_one((algorithm.source, given, std::process::id()));
+    format!("cwnd_{:010x}", hash & 0xff_ffff_ffff)
 }
 
 /// Register an algorithm under a name of at most 15 characters that begins with `cwnd_`.

@@ -189,7 +189,10 @@ mod tests {
         let kernel = |limit: u32| {
             let is = std::cell::Cell::new(500);
             let set = |packets: u32| match packets <= limit {
-                true => Ok(is.set(packets)),
+                true => {
+                    is.set(packets);
+                    Ok(())
+                }
                 false => Err(io::Error::from_raw_os_error(libc::ERANGE)),
             };
             greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set).map(|held| (held, is.get()))
