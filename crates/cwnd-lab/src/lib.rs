@@ -19,6 +19,7 @@ mod check;
 mod drops;
 mod emulator;
 mod ends;
+mod guard;
 pub mod host;
 mod named;
 mod namespace;
@@ -32,6 +33,7 @@ mod tun;
 
 pub use emulator::{Counts, End, FlowCounts, LinkCounts, Record, Snapshot, Watcher};
 pub use ends::Settings;
+pub use guard::{Guard, Server};
 pub use named::{Named, check_name, clean_up};
 pub use namespace::Namespace;
 pub use outcome::TOO_LATE;
@@ -81,13 +83,14 @@ impl Engine for Lab {
         check::check(scenario)
     }
 
-    /// No two runs are the same here: it says what was asked, and of which machine.
+    /// No two runs are the same here: it says what was asked, of which machine, and what runs the algorithms there.
     fn identity(&self, scenario: &Scenario) -> String {
         format!(
-            "engine lab {VERSION}\nkernel {}\nhost {}\ncwnd {}\n{scenario:?}",
+            "engine lab {VERSION}\nkernel {}\nhost {}\ncwnd {}\n{:?}\n{scenario:?}",
             host::kernel(),
             host::name(),
-            env!("CARGO_PKG_VERSION")
+            env!("CARGO_PKG_VERSION"),
+            algorithms::implementations(scenario)
         )
     }
 

@@ -4,7 +4,7 @@ use crate::emulator::{Counts, FlowCounts, LinkCounts, Record};
 use crate::host;
 use crate::traffic::{FlowRecord, TrafficRecord};
 use cwnd_scenario::{
-    Emulation, FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Scenario, Time, Trace,
+    Emulation, FlowOutcome, Implementation, LinkOutcome, Outcome, Sample, SampleState, Scenario, Time, Trace,
 };
 
 /// Packets that come out of the emulator later than this after they were due are too late: 99 of 100 must not be.
@@ -25,6 +25,8 @@ pub struct Answers {
     pub samples: Vec<u64>,
     /// The share of CPU time that was stolen.
     pub steal: f64,
+    /// What ran each algorithm.
+    pub implementations: Vec<Implementation>,
 }
 
 /// The answer.
@@ -177,5 +179,6 @@ fn emulation(answers: &Answers) -> Emulation {
         steal: answers.steal,
         doubts,
         host: host::kernel(),
+        implementations: answers.implementations.clone(),
     }
 }

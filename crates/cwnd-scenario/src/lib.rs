@@ -20,7 +20,7 @@ pub mod statistics;
 mod traffic;
 mod units;
 
-pub use emulation::Emulation;
+pub use emulation::{Emulation, Implementation};
 pub use engine::{Cost, Engine, EngineError, Problem};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,

@@ -9,7 +9,9 @@
 //! A change to what is written or expected counts [`FORMAT`] up; a row in another format is run again.
 
 use super::bytes::{In, Out, RecordIn, RecordOut};
-use cwnd_scenario::{Emulation, FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Scenario, Time};
+use cwnd_scenario::{
+    Emulation, FlowOutcome, FlowSpec, Implementation, LinkOutcome, MessageOutcome, Outcome, Scenario, Time,
+};
 
 /// The first byte.
 const FORMAT: u8 = 3;
@@ -315,10 +317,13 @@ fn read_link(from: &mut In<'_>, name: &str, load: Load) -> Option<LinkOutcome> {
 }
 
 /// Goes before an emulation, so that what else might stand there is not taken for one.
-const EMULATION: u8 = 1;
+const EMULATION: u8 = 2;
+/// Went before an emulation that does not say what ran the algorithms.
+const EMULATION_ALONE: u8 = 1;
 
 fn write_emulation(out: &mut Out, emulation: &Emulation) {
-    let Emulation { late_p50, late_p99, late_max, rate_error, steal, doubts, host } = emulation;
+    let Emulation { late_p50, late_p99, late_max, rate_error, steal, doubts, host, implementations } =
+        emulation;
     out.byte(EMULATION);
     for time in [late_p50, late_p99, late_max] {
         out.count(time.0);
@@ -329,10 +334,16 @@ fn write_emulation(out: &mut Out, emulation: &Emulation) {
     out.text(host);
     out.count(doubts.len() as u64);
     doubts.iter().for_each(|doubt| out.text(doubt));
+    out.count(implementations.len() as u64);
+    for Implementation { algorithm, by } in implementations {
+        out.text(algorithm);
+        out.text(by);
+    }
 }
 
 fn read_emulation(from: &mut In<'_>) -> Option<Emulation> {
-    if from.byte()? != EMULATION {
+    let kind = from.byte()?;
+    if ![EMULATION, EMULATION_ALONE].contains(&kind) {
         return None;
     }
     let (late_p50, late_p99, late_max) = (Time(from.count()?), Time(from.count()?), Time(from.count()?));
@@ -342,8 +353,12 @@ fn read_emulation(from: &mut In<'_>) -> Option<Emulation> {
     for _ in 0..from.count()? {
         doubts.push(from.text()?);
     }
+    let mut implementations = Vec::new();
+    for _ in 0..if kind == EMULATION { from.count()? } else { 0 } {
+        implementations.push(Implementation { algorithm: from.text()?, by: from.text()? });
+    }
     let rate_error = has_rate_error.then_some(rate_error);
-    Some(Emulation { late_p50, late_p99, late_max, rate_error, steal, doubts, host })
+    Some(Emulation { late_p50, late_p99, late_max, rate_error, steal, doubts, host, implementations })
 }
 
 #[cfg(test)]

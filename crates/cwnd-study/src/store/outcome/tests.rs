@@ -110,14 +110,25 @@ fn an_emulation_is_written_behind_all_else() {
         steal: 0.02,
         doubts: vec!["it was late".to_owned()],
         host: "6.18.0 x86_64".to_owned(),
+        implementations: vec![Implementation {
+            algorithm: "elastic:beta=0.8".into(),
+            by: "BPF, source 12ab".into(),
+        }],
     };
-    let emulated = Outcome { emulation: Some(emulation), ..simulated.clone() };
+    let emulated = Outcome { emulation: Some(emulation.clone()), ..simulated.clone() };
     let (short, long) = (encode(&scenario, &simulated).unwrap(), encode(&scenario, &emulated).unwrap());
     assert!(long.starts_with(&short) && long.len() > short.len());
     assert_eq!(decode(&scenario, &long), Some(emulated));
     for length in short.len() + 1..long.len() {
         assert_eq!(decode(&scenario, &long[..length]), None, "{length} bytes");
     }
+    // As it was before it said what ran the algorithms: without the count of them, and with its own mark.
+    let silent = Emulation { implementations: Vec::new(), ..emulation };
+    let silent = Outcome { emulation: Some(silent), ..simulated };
+    let mut old = encode(&scenario, &silent).unwrap();
+    assert_eq!(old.pop(), Some(0));
+    old[short.len()] = EMULATION_ALONE;
+    assert_eq!(decode(&scenario, &old), Some(silent));
 }
 
 #[test]
@@ -202,8 +213,11 @@ prop_compose! {
     fn emulation()(
         late in (time(), time(), time()), rate_error in proptest::option::of(number()), steal in number(),
         doubts in prop::collection::vec("\\PC{0,40}", 0..3), host in "\\PC{0,20}",
+        ran in prop::collection::vec(("\\PC{0,20}", "\\PC{0,80}"), 0..3),
     ) -> Emulation {
-        Emulation { late_p50: late.0, late_p99: late.1, late_max: late.2, rate_error, steal, doubts, host }
+        let implementations = ran.into_iter().map(|(algorithm, by)| Implementation { algorithm, by }).collect();
+        let (late_p50, late_p99, late_max) = late;
+        Emulation { late_p50, late_p99, late_max, rate_error, steal, doubts, host, implementations }
     }
 }
 
