@@ -389,7 +389,7 @@ fn an_engine_that_is_not_there_refuses_its_cells() {
     let engines = simulator(Toy::default().into());
     let error = plan(&engines, &study, &bench.store()).unwrap_err();
     assert_eq!(error.to_string(), "engine: there is no laboratory here");
-    let error = check(&engines, &study, 1e9).unwrap_err();
+    let error = check(&engines, &study, MemoryBudget::stated(1_000_000_000)).unwrap_err();
     assert!(matches!(error, RunError::Refused { cell: 1, .. }), "{error:?}");
     // One engine alone needs no other.
     let simulated = study.on_engine(EngineKind::Sim).unwrap();
