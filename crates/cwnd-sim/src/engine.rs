@@ -66,9 +66,9 @@ pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, En
     };
     let trace = scenario.sample.map(|every| run_sampled(&mut run, scenario, every));
     run.until(scenario.duration);
-    let outcome = run.simulation.outcome();
+    let outcome = run.outcome(false);
     let counted = match &run.before {
-        Some((before, bytes_past)) => outcome.since(before, bytes_past),
+        Some(before) => outcome.since(before),
         None => outcome,
     };
     Ok(Outcome { trace, ..counted })
@@ -79,17 +79,26 @@ struct Run {
     simulation: Simulation,
     /// When the warm-up ends, while that is to come.
     warm_up: Option<Time>,
-    /// What had happened then, and each flow's [`cwnd_scenario::FlowOutcome::bytes_past`].
-    before: Option<(Outcome, Vec<Vec<u64>>)>,
+    /// What had happened then.
+    before: Option<Outcome>,
 }
 
 impl Run {
     fn until(&mut self, time: Time) {
         if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
             self.simulation.run_until(warm_up);
-            self.before = Some((self.simulation.outcome(), self.simulation.bytes_past()));
+            self.before = Some(self.outcome(true));
         }
         self.simulation.run_until(time);
+    }
+
+    /// What has happened so far; see [`Outcome::since`] for `begun`.
+    fn outcome(&self, begun: bool) -> Outcome {
+        let mut outcome = self.simulation.outcome();
+        for (flow, left) in outcome.flows.iter_mut().zip(self.simulation.bytes_left(begun)) {
+            flow.bytes_left = left;
+        }
+        outcome
     }
 }
 

@@ -89,7 +89,7 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
         duplicates,
         wire_bytes_received,
         bytes_in_order,
-        bytes_past,
+        bytes_left,
         packets_dropped,
         packets_lost,
         packets_copied,
@@ -146,9 +146,9 @@ fn write_flow(out: &mut Out, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOu
     }
     record.number(if infinite { 0.0 } else { *ssthresh });
     record.count(messages.len() as u64);
-    record.count(bytes_past.len() as u64);
+    record.count(bytes_left.len() as u64);
     record.finish(out);
-    bytes_past.iter().for_each(|bytes| out.count(*bytes));
+    bytes_left.iter().for_each(|bytes| out.near(*bytes, *wire_bytes_received));
     // One begins after the other, and ends after it began.
     let mut before = 0;
     for MessageOutcome { bytes, start, end } in messages {
@@ -196,7 +196,7 @@ fn read_flow(input: &mut In<'_>, scenario: &Scenario, spec: &FlowSpec) -> Option
     flow.ssthresh = if flags & SSTHRESH != 0 { ssthresh } else { f64::INFINITY };
     let (messages, links) = (from.count()?, from.count()?);
     for _ in 0..links {
-        flow.bytes_past.push(input.count()?);
+        flow.bytes_left.push(input.near(flow.wire_bytes_received)?);
     }
     let mut before = 0;
     for _ in 0..messages {
