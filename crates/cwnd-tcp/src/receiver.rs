@@ -100,7 +100,7 @@ impl Receiver {
     }
 
     /// Returns whether a packet with this segment, modulo 2^32, would bring something new.
-    pub(crate) fn is_new(&self, segment: u32) -> bool {
+    pub fn is_new(&self, segment: u32) -> bool {
         let segment = expand(self.next, segment);
         segment >= self.next && !self.holds(segment)
     }
