@@ -66,7 +66,7 @@ pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, En
     };
     let trace = scenario.sample.map(|every| run_sampled(&mut run, scenario, every));
     run.until(scenario.duration);
-    let outcome = run.outcome(false);
+    let outcome = run.simulation.outcome();
     let counted = match &run.before {
         Some(before) => outcome.since(before),
         None => outcome,
@@ -87,18 +87,9 @@ impl Run {
     fn until(&mut self, time: Time) {
         if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
             self.simulation.run_until(warm_up);
-            self.before = Some(self.outcome(true));
+            self.before = Some(self.simulation.outcome_before());
         }
         self.simulation.run_until(time);
-    }
-
-    /// What has happened so far; see [`Outcome::since`] for `begun`.
-    fn outcome(&self, begun: bool) -> Outcome {
-        let mut outcome = self.simulation.outcome();
-        for (flow, left) in outcome.flows.iter_mut().zip(self.simulation.bytes_left(begun)) {
-            flow.bytes_left = left;
-        }
-        outcome
     }
 }
 

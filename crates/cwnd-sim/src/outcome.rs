@@ -8,8 +8,18 @@ use cwnd_tcp::packet::{LOST, Packet};
 use std::cmp::Reverse;
 
 impl Simulation {
-    /// What has happened so far: counts up to the time that the run has come to.
+    /// What has happened so far: counts up to the time that the run has come to. After a live change of a link's delay
+    /// [`FlowOutcome::bytes_left`] may be off by what is on its line.
     pub fn outcome(&self) -> Outcome {
+        self.outcome_with(self.bytes_left(false))
+    }
+
+    /// The same, as what [`Outcome::since`] takes off.
+    pub(crate) fn outcome_before(&self) -> Outcome {
+        self.outcome_with(self.bytes_left(true))
+    }
+
+    fn outcome_with(&self, bytes_left: Vec<Vec<u64>>) -> Outcome {
         let mut data_in_flight = vec![0u64; self.scenario.flows.len()];
         let mut on_link = vec![0u64; self.scenario.network.links.len()];
         for (ring, line) in self.net.rings.iter().zip(&self.net.line_of) {
@@ -29,16 +39,18 @@ impl Simulation {
         Outcome {
             begin: Time::ZERO,
             end: self.now(),
-            flows: (0..self.scenario.flows.len()).map(|i| self.flow_outcome(i, data_in_flight[i])).collect(),
+            flows: (bytes_left.into_iter().enumerate())
+                .map(|(i, left)| FlowOutcome { bytes_left: left, ..self.flow_outcome(i, data_in_flight[i]) })
+                .collect(),
             links: (0..on_link.len()).map(|i| self.link_outcome(i, on_link[i])).collect(),
             trace: None,
             emulation: None,
         }
     }
 
-    /// Returns each flow's [`FlowOutcome::bytes_left`] up to now, in a simulation without live changes. With `begun`, packets in
+    /// Returns each flow's [`FlowOutcome::bytes_left`] up to now. With `begun`, packets in
     /// transmission count too.
-    pub(crate) fn bytes_left(&self, begun: bool) -> Vec<Vec<u64>> {
+    fn bytes_left(&self, begun: bool) -> Vec<Vec<u64>> {
         // Flow, segment, how many links of its route it has left, wire bytes.
         let mut under_way: Vec<(usize, u32, usize, u64)> = Vec::new();
         let mut note = |line: usize, packet: &Packet, has_left: bool| {
