@@ -72,7 +72,7 @@ fn steps() -> Vec<Step> {
         step(
             "algorithms in this kernel",
             // The whole workspace, as above and below, so that libraries get the same features and are compiled once.
-            "test --workspace --features cwnd/kernel --test kernel",
+            "test --workspace --features cwnd/kernel --test kernel --test pauses",
             kernel(),
         ),
         step(

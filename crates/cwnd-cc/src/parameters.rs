@@ -22,12 +22,12 @@ pub enum ParameterValue {
 }
 
 impl From<&str> for ParameterValue {
-    /// The value that a scenario's text means: `true` and `false` are switches, what reads as a number is
-    /// one, and the rest are words.
+    /// The value that a scenario's text means: `on` and `off` (or `true` and `false`) are switches, what reads as a
+    /// number is one, and the rest are words.
     fn from(text: &str) -> Self {
         match (text, text.parse()) {
-            ("true", _) => ParameterValue::Switch(true),
-            ("false", _) => ParameterValue::Switch(false),
+            ("on" | "true", _) => ParameterValue::Switch(true),
+            ("off" | "false", _) => ParameterValue::Switch(false),
             (_, Ok(number)) => ParameterValue::Number(number),
             _ => ParameterValue::Word(text.to_string()),
         }
@@ -38,7 +38,7 @@ impl fmt::Display for ParameterValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ParameterValue::Number(number) => write!(f, "{number}"),
-            ParameterValue::Switch(on) => write!(f, "{on}"),
+            ParameterValue::Switch(on) => f.write_str(if *on { "on" } else { "off" }),
             ParameterValue::Word(word) => f.write_str(word),
         }
     }
@@ -102,7 +102,7 @@ impl fmt::Display for ParameterKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ParameterKind::Number { min, max, .. } => write!(f, "a number from {min} to {max}"),
-            ParameterKind::Switch { .. } => f.write_str("true or false"),
+            ParameterKind::Switch { .. } => f.write_str("on or off"),
             ParameterKind::Word { choices, .. } => write!(f, "one of {}", choices.join(", ")),
         }
     }

@@ -88,8 +88,22 @@ struct tcp_sock {
 /* enum tcp_ca_state, the argument of set_state. */
 enum { CA_OPEN = 0, CA_DISORDER = 1, CA_CWR = 2, CA_RECOVERY = 3, CA_LOSS = 4 };
 
-/* enum tcp_ca_event, the argument of cwnd_event. */
-enum { EVENT_TX_START = 0, EVENT_CWND_RESTART = 1, EVENT_COMPLETE_CWR = 2, EVENT_LOSS = 3, EVENT_ECN_NO_CE = 4, EVENT_ECN_IS_CE = 5 };
+/*
+ * The argument of cwnd_event. In BPF the numbers are those of the running kernel: a program that needs an event which that
+ * kernel does not have is refused at load. Natively they are the ones that src/native.rs passes.
+ */
+enum tcp_ca_event {
+	CA_EVENT_TX_START,
+	CA_EVENT_CWND_RESTART,
+	CA_EVENT_COMPLETE_CWR,
+	CA_EVENT_LOSS,
+	CA_EVENT_ECN_NO_CE,
+	CA_EVENT_ECN_IS_CE,
+};
+#define EVENT_COMPLETE_CWR EVENT_NUMBER(CA_EVENT_COMPLETE_CWR)
+#define EVENT_LOSS EVENT_NUMBER(CA_EVENT_LOSS)
+#define EVENT_ECN_NO_CE EVENT_NUMBER(CA_EVENT_ECN_NO_CE)
+#define EVENT_ECN_IS_CE EVENT_NUMBER(CA_EVENT_ECN_IS_CE)
 
 /* Bits of ecn_flags: ECN was negotiated; echo marks until the sender has answered. */
 enum { ECN_OK = 1, ECN_DEMAND_CWR = 4 };

@@ -248,14 +248,19 @@ SSTHRESH(tp)
 	return threshold(congested ? cwnd * BETA(tp) / 1000 : least64(bdp(ca) / PATH_ONE, cwnd));
 }
 
-CWND_EVENT(tp, event)
+CWND_EVENT_TX_START(tp)
 {
 	struct invs *ca = private_of(tp);
 
+	skip_pause(tp, &ca->since, &ca->last_ack);
+}
+
+CWND_EVENT(tp, event)
+{
 	if (event == EVENT_LOSS)
-		ca->greatest_queue = 0;
-	if (event == EVENT_TX_START)
-		skip_pause(tp, &ca->since, &ca->last_ack);
+		private_of(tp)->greatest_queue = 0;
+	if (event == tx_start_event())
+		on_cwnd_event_tx_start(tp);
 }
 
 UNDO_CWND(tp)
@@ -268,4 +273,5 @@ UNDO_CWND(tp)
 }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event), .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .cwnd_event = HOOK(cwnd_event),
+	   .cwnd_event_tx_start = HOOK(cwnd_event_tx_start), .undo_cwnd = HOOK(undo_cwnd), );

@@ -18,9 +18,19 @@ const char license_text[] SECTION("license") = "Dual MIT/GPL";
 /* Send an acknowledgement at once, as if `rcv_nxt` were the next sequence number to receive. */
 static long (*send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
 
-/* What the loader sets before the object is loaded, in the order of PARAMETERS. */
-#define PARAMETERS(...) const volatile u64 parameters[8] SECTION(".rodata.parameters") = {__VA_ARGS__}
-#define PARAMETER(tp, index) ((void)(tp), parameters[index])
+/* What the loader sets before the object is loaded (`Constants` in src/load/object.rs). */
+struct constants {
+	u64 parameters[8]; /* in the order of PARAMETERS */
+	u64 tx_start; /* the event that cwnd_event receives when sending begins; NO_EVENT where it receives none */
+	u8 source[32]; /* SHA-256 of the algorithm's text */
+};
+extern const volatile struct constants constants;
+#define PARAMETERS(...) const volatile struct constants constants SECTION(".rodata.constants") = {.parameters = {__VA_ARGS__}}
+#define PARAMETER(tp, index) ((void)(tp), constants.parameters[index])
+
+/* The number that the running kernel has for an event. */
+#define EVENT_NUMBER(event) __builtin_preserve_enum_value(*(enum tcp_ca_event *)event, 1)
+static INLINE u32 tx_start_event(void) { return constants.tx_start; }
 
 /* The algorithm's own state of a connection. */
 #define PRIVATE(type)                                                                                    \
@@ -89,6 +99,19 @@ struct rate_sample {
 	static INLINE void on_cwnd_event(struct tcp_sock *tp UNUSED, u32 event)
 
 /*
+ * void cwnd_event_tx_start(tp): sending begins while nothing is in flight. Kernels without this hook report it to
+ * cwnd_event, as the event tx_start_event(): whoever has this hook calls it from there, too.
+ */
+#define CWND_EVENT_TX_START(tp)                                                                          \
+	static INLINE void on_cwnd_event_tx_start(struct tcp_sock *tp UNUSED);                           \
+	SECTION("struct_ops") int HOOK_NAME(cwnd_event_tx_start)(u64 *ctx)                                   \
+	{                                                                                                    \
+		on_cwnd_event_tx_start((void *)ctx[0]);                                                          \
+		return 0;                                                                                        \
+	}                                                                                                    \
+	static INLINE void on_cwnd_event_tx_start(struct tcp_sock *tp UNUSED)
+
+/*
  * void pkts_acked(tp, pkts, rtt_us): an ACK was taken in, in any state; it acknowledged so many segments
  * cumulatively; -1 where it gave no round-trip time.
  */
@@ -133,8 +156,8 @@ typedef void (*hook)(void);
 #define HOOK(name) (hook) HOOK_NAME(name)
 
 struct tcp_congestion_ops {
-	hook ssthresh, cong_avoid, set_state, cwnd_event, pkts_acked, cong_control, undo_cwnd, init;
-	char name[16];
+	hook ssthresh, cong_avoid, set_state, cwnd_event, cwnd_event_tx_start, pkts_acked, cong_control, undo_cwnd, init;
+	char name[16]; /* the loader may set another */
 	u32 flags;
 };
 

@@ -18,6 +18,9 @@ static inline long send_ack(void *tp, u32 rcv_nxt)
 	return 0;
 }
 
+#define EVENT_NUMBER(event) event
+static inline u32 tx_start_event(void) { return CA_EVENT_TX_START; }
+
 #define PARAMETERS(...) static const u64 defaults[8] = {__VA_ARGS__}
 #define PARAMETER(tp, index) ((tp)->native_parameters[index])
 
@@ -33,6 +36,7 @@ static inline long send_ack(void *tp, u32 rcv_nxt)
 #define CONG_AVOID(tp, acked) static void on_cong_avoid(struct tcp_sock *tp UNUSED, u32 acked UNUSED)
 #define SET_STATE(tp, state) static void on_set_state(struct tcp_sock *tp UNUSED, u8 state)
 #define CWND_EVENT(tp, event) static void on_cwnd_event(struct tcp_sock *tp UNUSED, u32 event)
+#define CWND_EVENT_TX_START(tp) static void on_cwnd_event_tx_start(struct tcp_sock *tp UNUSED)
 #define PKTS_ACKED(tp, pkts, rtt_us) static void on_pkts_acked(struct tcp_sock *tp UNUSED, u32 pkts UNUSED, s32 rtt_us UNUSED)
 #define UNDO_CWND(tp) static u32 on_undo_cwnd(struct tcp_sock *tp UNUSED)
 #define CONG_CONTROL(tp, acked, lost) static void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED)
@@ -42,6 +46,7 @@ struct cwnd_native {
 	void (*cong_avoid)(struct tcp_sock *, u32);
 	void (*set_state)(struct tcp_sock *, u8);
 	void (*cwnd_event)(struct tcp_sock *, u32);
+	void (*cwnd_event_tx_start)(struct tcp_sock *);
 	void (*pkts_acked)(struct tcp_sock *, u32, s32);
 	void (*cong_control)(struct tcp_sock *, u32, u32);
 	u32 (*undo_cwnd)(struct tcp_sock *);

@@ -21,7 +21,7 @@ const REPEATS: usize = 5;
 /// Transfers of each, one of ours, one of the other's, and so on, so that what else the machine does falls on both.
 const TURNS: usize = 7;
 /// What the others are held against.
-const BASELINE: &str = "cubic";
+const BASELINE: &str = "cubic-linux";
 
 fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
@@ -77,8 +77,8 @@ struct Hooks {
 
 impl Hooks {
     fn add(&mut self, algorithm: &'static KernelAlgorithm, lab: &Lab) -> Result<(), Box<dyn Error>> {
-        let loaded = load::load(algorithm, &[])?;
-        lab.transfer(&loaded.kernel_name(), BYTES, EVERY)?;
+        let loaded = load::load_private(algorithm, &[])?;
+        lab.transfer(loaded.kernel_name(), BYTES, EVERY)?;
         let programs = loaded.programs();
         let time = programs.iter().map(|program| program.time_ns).sum::<u64>() as f64;
         let calls = programs.iter().map(|program| program.calls).max().unwrap_or(0);
@@ -104,7 +104,7 @@ fn turns(names: &[String]) -> Result<(), Box<dyn Error>> {
 fn pairs() -> Result<(), Box<dyn Error>> {
     let lab = Lab::new("1gbit", "250k", 0)?;
     println!("{:12} {}", "", Turns::HEADING);
-    for (ours, theirs) in [("newreno", "reno"), ("cubic", "cubic")] {
+    for (ours, theirs) in [("newreno", "reno"), ("cubic-linux", "cubic")] {
         let turns = Turns::of(&lab, cwnd_kernel::find_or_explain(ours)?, theirs)?;
         println!("{ours:12} {turns}");
     }
@@ -123,10 +123,10 @@ impl Turns {
         "CPU s a GB: median (least to greatest)    the kernel's           medians  sent again";
 
     fn of(lab: &Lab, algorithm: &'static KernelAlgorithm, theirs: &str) -> Result<Turns, Box<dyn Error>> {
-        let loaded = load::load(algorithm, &[])?;
+        let loaded = load::load_private(algorithm, &[])?;
         let mut turns = Turns { ours: Vec::new(), theirs: Vec::new(), retransmissions: Default::default() };
         for _ in 0..TURNS {
-            for (which, name) in [loaded.kernel_name().as_str(), theirs].into_iter().enumerate() {
+            for (which, name) in [loaded.kernel_name(), theirs].into_iter().enumerate() {
                 let transfer = lab.transfer(name, BYTES, EVERY)?;
                 let seconds = if which == 0 { &mut turns.ours } else { &mut turns.theirs };
                 seconds.push(transfer.cpu_seconds / (BYTES as f64 / 1e9));
@@ -155,7 +155,7 @@ impl fmt::Display for Turns {
 fn instructions() -> Result<(), Box<dyn Error>> {
     println!("{:12} {:14} {:>12} {:>8}", "algorithm", "hook", "instructions", "verified");
     for algorithm in cwnd_kernel::all() {
-        let mut programs = load::load(algorithm, &[])?.programs();
+        let mut programs = load::load_private(algorithm, &[])?.programs();
         programs.sort_by(|a, b| a.hook.cmp(&b.hook));
         for program in programs {
             let load::ProgramCost { hook, instructions, verified, .. } = program;

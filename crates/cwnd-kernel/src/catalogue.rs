@@ -2,6 +2,7 @@
 
 use crate::native::Operations;
 use cwnd_cc::{ParameterKind, ParameterValue, Parameters};
+use cwnd_scenario::nearest;
 
 /// What an object has room for (`parameters` in `bpf/kernel.h`).
 pub const MAX_PARAMETERS: usize = 8;
@@ -21,12 +22,10 @@ pub struct KernelParameter {
 /// An algorithm for the kernel.
 #[derive(Debug)]
 pub struct KernelAlgorithm {
-    /// Its name here, and of its C file (with `_` for `-`).
+    /// Its name, which is that of the Rust algorithm that it equals.
     pub name: &'static str,
-    /// The Rust algorithm that it equals.
-    pub twin: &'static str,
-    /// The settings under which it does, where they are not the Rust's defaults.
-    pub fixed: &'static [(&'static str, &'static str)],
+    /// The name of its C file, and of its operations there.
+    pub file: &'static str,
     /// Parameters, in the order of the C file.
     pub parameters: &'static [KernelParameter],
     /// SHA-256 of all that makes it what it is here: the text of its C file, of the headers, and of what calls them in a
@@ -38,17 +37,15 @@ pub struct KernelAlgorithm {
     pub(crate) object: &'static [u8],
 }
 
-/// `name = C symbol of the native operations, twin [fixed settings], [parameter * scale]`.
+/// `name = C file, C symbol of the native operations, [parameter * scale]`.
 macro_rules! algorithms {
-    ($($name:literal = $file:ident $symbol:ident, $twin:literal [$($fixed:literal = $setting:literal),*],
-       [$($parameter:literal * $scale:literal),*];)*) => {
+    ($($name:literal = $file:ident $symbol:ident, [$($parameter:literal * $scale:literal),*];)*) => {
         unsafe extern "C" {
             $(safe static $symbol: Operations;)*
         }
         static ALGORITHMS: &[KernelAlgorithm] = &[$(KernelAlgorithm {
             name: $name,
-            twin: $twin,
-            fixed: &[$(($fixed, $setting)),*],
+            file: stringify!($file),
             parameters: &[$(KernelParameter { name: $parameter, scale: $scale }),*],
             source: env!(concat!("CWND_SOURCE_", stringify!($file))),
             operations: || &$symbol,
@@ -66,41 +63,41 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    "elastic" = elastic cwnd_native_elastic, "elastic" [],
+    "elastic" = elastic cwnd_native_elastic,
         ["beta" * 1024, "rttmax_reset_on_rto" * 1, "sample_in_slow_start" * 1];
-    "agile-sd" = agile_sd cwnd_native_agile_sd, "agile-sd" [],
+    "agile-sd" = agile_sd cwnd_native_agile_sd,
         ["lambda_max" * 1000, "lambda_min" * 1000, "beta1" * 1000, "beta2" * 1000, "ssthresh_margin" * 1,
          "restart_cwnd" * 1];
-    "cltcp" = cltcp cwnd_native_cltcp, "cltcp" [],
+    "cltcp" = cltcp cwnd_native_cltcp,
         ["g" * 65536, "n_period" * 1000, "n_max" * 1, "n_in_recovery" * 1, "ecn_cut" * 1];
-    "invs" = invs cwnd_native_invs, "invs" [],
+    "invs" = invs cwnd_native_invs,
         ["c" * 1024, "beta" * 1000, "delta" * 1, "a2" * 65536, "rtt_ref" * 1000, "bdp_ref" * 10,
          "wsp_on_congestion_only" * 1, "rtt_min_reset" * 1];
-    "compound" = compound cwnd_native_compound, "compound" [],
+    "compound" = compound cwnd_native_compound,
         ["alpha" * 1024, "beta" * 1000, "zeta" * 1024, "gamma" * 1024, "w_low" * 1, "tuning_gain" * 1024];
-    "africa" = africa cwnd_native_africa, "africa" [], ["alpha" * 1000];
-    "tcp-fit" = tcp_fit cwnd_native_tcp_fit, "tcp-fit" [], ["a" * 1000, "period" * 1000];
-    "fusion" = fusion cwnd_native_fusion, "fusion" [], ["d_min" * 1000, "growth_time" * 1000];
-    "scalable" = scalable cwnd_native_scalable, "scalable" [], ["ai_cnt" * 1, "b" * 1024];
-    "highspeed" = highspeed cwnd_native_highspeed, "highspeed" [], [];
-    "htcp" = htcp cwnd_native_htcp, "htcp" [],
+    "africa" = africa cwnd_native_africa, ["alpha" * 1000];
+    "tcp-fit" = tcp_fit cwnd_native_tcp_fit, ["a" * 1000, "period" * 1000];
+    "fusion" = fusion cwnd_native_fusion, ["d_min" * 1000, "growth_time" * 1000];
+    "scalable" = scalable cwnd_native_scalable, ["ai_cnt" * 1, "b" * 1024];
+    "highspeed" = highspeed cwnd_native_highspeed, [];
+    "htcp" = htcp cwnd_native_htcp,
         ["delta_l" * 1000, "adaptive_backoff" * 1, "rtt_scaling" * 1];
-    "bic" = bic cwnd_native_bic, "bic" [],
+    "bic" = bic cwnd_native_bic,
         ["beta" * 1024, "s_max" * 1000, "s_min" * 1000, "divisor" * 1, "low_window" * 1, "fast_convergence" * 1];
-    "illinois" = illinois cwnd_native_illinois, "illinois" [],
+    "illinois" = illinois cwnd_native_illinois,
         ["alpha_max" * 128, "alpha_min" * 128, "beta_min" * 64, "beta_max" * 64, "eta1" * 1000, "eta2" * 1000,
          "eta3" * 1000, "theta" * 1];
-    "veno" = veno cwnd_native_veno, "veno" [], ["beta" * 1000, "kept" * 1000];
-    "westwood" = westwood cwnd_native_westwood, "westwood" [], [];
-    "yeah" = yeah cwnd_native_yeah, "yeah" [],
+    "veno" = veno cwnd_native_veno, ["beta" * 1000, "kept" * 1000];
+    "westwood" = westwood cwnd_native_westwood, [];
+    "yeah" = yeah cwnd_native_yeah,
         ["alpha" * 1024, "phi" * 1024, "gamma" * 1024, "epsilon" * 1000, "delta" * 1000, "rho" * 1, "zeta" * 1];
-    "hybla" = hybla cwnd_native_hybla, "hybla" [], ["rtt0" * 1000, "max_exponent" * 1, "scale_start" * 1];
-    "vegas" = vegas cwnd_native_vegas, "vegas" [],
+    "hybla" = hybla cwnd_native_hybla, ["rtt0" * 1000, "max_exponent" * 1, "scale_start" * 1];
+    "vegas" = vegas cwnd_native_vegas,
         ["alpha" * 1000, "beta" * 1000, "gamma" * 1000, "kept" * 1000];
-    "dctcp" = dctcp cwnd_native_dctcp, "dctcp" [], ["g" * 65536, "initial_alpha" * 1024];
-    "cubic" = cubic cwnd_native_cubic, "cubic-linux" ["hystart" = "off"],
-        ["c" * 1024, "beta" * 1024, "fast_convergence" * 1, "tcp_friendliness" * 1];
-    "newreno" = newreno cwnd_native_newreno, "newreno" [], [];
+    "dctcp" = dctcp cwnd_native_dctcp, ["g" * 65536, "initial_alpha" * 1024];
+    "cubic-linux" = cubic cwnd_native_cubic,
+        ["c" * 1024, "beta" * 1024, "fast_convergence" * 1, "tcp_friendliness" * 1, "hystart" * 1];
+    "newreno" = newreno cwnd_native_newreno, [];
 }
 
 /// Every algorithm, in the order of the list.
@@ -116,42 +113,95 @@ pub fn find(name: &str) -> Option<&'static KernelAlgorithm> {
 /// The algorithm of that name.
 ///
 /// # Errors
-/// A message that says which there are.
+/// A message that names the nearest one, or says which there are.
 pub fn find_or_explain(name: &str) -> Result<&'static KernelAlgorithm, String> {
     find(name).ok_or_else(|| {
         let known: Vec<&str> = all().iter().map(|algorithm| algorithm.name).collect();
-        format!("there is no algorithm `{name}` for the kernel: there are {}", known.join(", "))
+        let hint = match nearest(name, known.iter().copied()) {
+            Some(meant) => format!("; did you mean `{meant}`?"),
+            None => ":".to_owned(),
+        };
+        format!("there is no algorithm `{name}` for the kernel{hint} there are {}", known.join(", "))
     })
+}
+
+/// Reads parameters as `--param` gives them: `beta=0.8`, each once.
+///
+/// # Errors
+/// A text that is not of the form, or a name that is given twice.
+pub fn read_parameters(texts: &[String]) -> Result<Vec<(String, String)>, String> {
+    let mut parameters: Vec<(String, String)> = Vec::new();
+    for text in texts {
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(format!("\"{text}\" is not NAME=VALUE, as beta=0.8"));
+        };
+        let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
+        if let Some((_, before)) = parameters.iter().find(|(other, _)| *other == name) {
+            return Err(format!("`{name}` is given twice, as {before} and as {value}"));
+        }
+        parameters.push((name, value));
+    }
+    Ok(parameters)
 }
 
 impl KernelAlgorithm {
     /// Its name in the kernel, at most 15 characters.
     pub fn kernel_name(&self) -> String {
-        format!("cwnd_{}", self.name.replace('-', "_"))
+        format!("cwnd_{}", self.file)
     }
 
     /// The Rust algorithm's entry.
     pub fn info(&self) -> &'static cwnd_cc::AlgorithmInfo {
-        cwnd_cc::find(self.twin).expect("a test finds every twin")
+        cwnd_cc::find(self.name).expect("a test finds every one")
     }
 
-    /// The Rust algorithm's settings for these: its defaults, what is fixed, and what is given.
+    /// SHA-256 of its text, as bytes.
+    #[cfg(feature = "load")]
+    pub(crate) fn source_bytes(&self) -> [u8; 32] {
+        let digit = |at| {
+            u8::from_str_radix(&self.source[at..at + 2], 16).expect("build.rs writes hexadecimal digits")
+        };
+        std::array::from_fn(|byte| digit(2 * byte))
+    }
+
+    /// Writes values as they are given to [`KernelAlgorithm::values`], without those that are the defaults.
+    pub fn describe(&self, values: &Values) -> String {
+        let defaults = self.values(&[]).expect("a test asks for the defaults of each");
+        let others = self
+            .parameters
+            .iter()
+            .zip(values)
+            .zip(defaults)
+            .filter(|((_, value), default)| **value != *default);
+        let texts: Vec<String> = others
+            .map(|((parameter, value), _)| match self.kind(parameter.name) {
+                Some(ParameterKind::Switch { .. }) => format!("{}={}", parameter.name, *value != 0),
+                _ => format!("{}={}", parameter.name, shortest(*value, parameter.scale)),
+            })
+            .collect();
+        texts.join(",")
+    }
+
+    /// The Rust algorithm's settings for these: its defaults, and what is given.
     ///
     /// # Errors
     /// A parameter that the C has not, or a value that is not of its kind.
     pub fn twin_parameters(&self, given: &[(String, String)]) -> Result<Parameters, String> {
         let mut parameters = Parameters::new();
-        let fixed = self.fixed.iter().map(|(name, value)| (*name, *value));
-        for (name, value) in fixed.clone() {
-            parameters.insert(name.into(), self.value(name, value)?);
-        }
         for (name, value) in given {
             if !self.parameters.iter().any(|parameter| parameter.name == name) {
                 let known: Vec<&str> = self.parameters.iter().map(|parameter| parameter.name).collect();
+                let meant = nearest(name, known.iter().copied());
+                let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                return Err(format!("{}: no parameter `{name}` in the kernel; there are {known}", self.name));
+                return Err(format!(
+                    "{}: no parameter `{name}` in the kernel{hint} (there are {known})",
+                    self.name
+                ));
             }
-            parameters.insert(name.clone(), self.value(name, value)?);
+            if parameters.insert(name.clone(), self.value(name, value)?).is_some() {
+                return Err(format!("{}: `{name}` is given twice", self.name));
+            }
         }
         // The Rust algorithm knows the ranges.
         (self.info().build)(&parameters).map_err(|error| format!("{}: {error}", self.name))?;
@@ -188,13 +238,23 @@ impl KernelAlgorithm {
                 text.parse().map(ParameterValue::Number).or_else(|_| wrong("a number"))
             }
             Some(ParameterKind::Switch { .. }) => match text {
-                "on" | "true" | "yes" => Ok(ParameterValue::Switch(true)),
-                "off" | "false" | "no" => Ok(ParameterValue::Switch(false)),
+                "on" | "true" => Ok(ParameterValue::Switch(true)),
+                "off" | "false" => Ok(ParameterValue::Switch(false)),
                 _ => wrong("`on` or `off`"),
             },
             _ => Ok(ParameterValue::Word(text.into())),
         }
     }
+}
+
+/// The shortest decimal number that becomes this value.
+fn shortest(value: u64, scale: u32) -> String {
+    let number = value as f64 / f64::from(scale);
+    let texts = (0..17).map(|digits| format!("{number:.digits$}"));
+    let becomes = |text: &String| {
+        text.parse().is_ok_and(|number: f64| (number * f64::from(scale)).round() as u64 == value)
+    };
+    texts.into_iter().find(becomes).unwrap_or_else(|| number.to_string())
 }
 
 fn default(kind: ParameterKind) -> ParameterValue {
@@ -212,7 +272,7 @@ mod tests {
     #[test]
     fn every_algorithm_has_its_twin_and_a_name_that_the_kernel_takes() {
         for algorithm in all() {
-            assert!(cwnd_cc::find(algorithm.twin).is_some(), "{}", algorithm.name);
+            assert!(cwnd_cc::find(algorithm.name).is_some(), "{}", algorithm.name);
             assert!(algorithm.kernel_name().len() <= 15, "{}", algorithm.kernel_name());
             assert!(std::ptr::eq(find(&algorithm.kernel_name()).unwrap(), algorithm));
             assert!(algorithm.twin_parameters(&[]).is_ok());
@@ -232,6 +292,53 @@ mod tests {
             all().iter().map(|algorithm| algorithm.source).collect();
         assert_eq!(digests.len(), all().len());
         assert!(digests.iter().all(|digest| digest.len() == 64), "{digests:?}");
+    }
+
+    #[test]
+    fn the_nearest_name_is_proposed() {
+        let why = |name| find_or_explain(name).unwrap_err();
+        assert!(why("elastc").contains("did you mean `elastic`?"), "{}", why("elastc"));
+        // RFC 9438's CUBIC is not the one that Linux runs.
+        assert!(why("cubic").contains("did you mean `cubic-linux`?"), "{}", why("cubic"));
+        assert!(
+            why("zzz").starts_with("there is no algorithm `zzz` for the kernel: there are elastic,"),
+            "{}",
+            why("zzz")
+        );
+        let elastic = find("elastic").unwrap();
+        let why = elastic.values(&[("betta".into(), "0.7".into())]).unwrap_err();
+        assert!(why.contains("did you mean `beta`?"), "{why}");
+    }
+
+    #[test]
+    fn a_parameter_is_given_once() {
+        let read = |texts: &[&str]| {
+            read_parameters(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+        };
+        let beta = ("beta".to_owned(), "0.7".to_owned());
+        assert_eq!(read(&["beta=0.7"]), Ok(vec![beta.clone()]));
+        assert_eq!(
+            read(&["beta=0.7", "beta = 0.8"]),
+            Err("`beta` is given twice, as 0.7 and as 0.8".to_owned())
+        );
+        assert!(read(&["beta"]).unwrap_err().contains("NAME=VALUE"));
+        let why = find("elastic").unwrap().values(&[beta.clone(), beta]).unwrap_err();
+        assert_eq!(why, "elastic: `beta` is given twice");
+    }
+
+    #[test]
+    fn values_are_described_as_they_were_given() {
+        let given =
+            [("beta".to_owned(), "0.75".to_owned()), ("sample_in_slow_start".to_owned(), "false".to_owned())];
+        let elastic = find("elastic").unwrap();
+        assert_eq!(
+            elastic.describe(&elastic.values(&given).unwrap()),
+            "beta=0.75,sample_in_slow_start=false"
+        );
+        assert_eq!(elastic.describe(&elastic.values(&[]).unwrap()), "");
+        // Of 1024ths.
+        let given = [("beta".to_owned(), "0.6".to_owned())];
+        assert_eq!(elastic.describe(&elastic.values(&given).unwrap()), "beta=0.6");
     }
 
     #[test]

@@ -12,5 +12,5 @@ mod catalogue;
 pub mod load;
 mod native;
 
-pub use catalogue::{KernelAlgorithm, KernelParameter, Values, all, find, find_or_explain};
+pub use catalogue::{KernelAlgorithm, KernelParameter, Values, all, find, find_or_explain, read_parameters};
 pub use native::native;

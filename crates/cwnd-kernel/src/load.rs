@@ -1,20 +1,33 @@
 //! Into the running kernel and out of it.
 //!
-//! [`load`] registers an algorithm and answers a [`Loaded`]: while that lives, every socket of the host may take the
-//! algorithm by its name (`TCP_CONGESTION`); dropping it takes the algorithm away again. [`Loaded::pin`] makes it
-//! outlive the program: a link in the BPF file system under [`PINS`] keeps it then, and [`unload`] removes that.
+//! [`load()`] registers an algorithm and returns a [`Loaded`]: while that lives, every socket of the host may take the
+//! algorithm by its name (`TCP_CONGESTION`); dropping it takes the algorithm away again. Names are the host's, so whoever
+//! needs an algorithm for itself alone loads it with [`load_private`], under a name that nobody else has. [`install`] makes
+//! an algorithm outlive the program: a link in the BPF file system under [`PINS`] keeps it then, and [`unload`] removes that.
 
 mod default;
 mod host;
+mod loaded;
+mod object;
 mod sockets;
+mod types;
 
-pub use default::{make_default, restore_default};
+pub use default::{check_default, default_of, make_default, restore_default};
 pub use host::missing;
+pub use loaded::{Keeper, LoadedObject, loaded};
 pub use sockets::{Sockets, sockets};
 
-use crate::{KernelAlgorithm, all};
-use libbpf_rs::{Link, MapCore, MapType, Object, ObjectBuilder, PrintLevel, query, set_print};
-use std::{collections::BTreeMap, fmt, fs, os::fd::AsFd, path::PathBuf, sync::Mutex};
+use crate::{KernelAlgorithm, find};
+use libbpf_rs::{Link, MapCore, MapType, Object, PrintLevel, query, set_print};
+use std::{
+    collections::BTreeMap,
+    fmt, fs,
+    hash::{BuildHasher, RandomState},
+    os::fd::AsFd,
+    path::PathBuf,
+    sync::Mutex,
+    time::Duration,
+};
 
 /// Where the links of algorithms are that outlive the program that loaded them.
 pub const PINS: &str = "/sys/fs/bpf/cwnd";
@@ -26,8 +39,8 @@ pub enum LoadError {
     Host(Vec<String>),
     /// A parameter is wrong.
     Parameter(String),
-    /// An algorithm of this name is registered already.
-    Registered(String),
+    /// Another algorithm, or the same with other parameters, is registered by this name: how it was loaded.
+    Registered(String, String),
     /// No such algorithm is loaded.
     NotLoaded(String),
     /// Sockets use it.
@@ -44,10 +57,13 @@ impl fmt::Display for LoadError {
                 missing.iter().try_for_each(|why| write!(f, "\n  {why}"))
             }
             LoadError::Parameter(why) => write!(f, "{why}"),
-            LoadError::Registered(name) => {
-                write!(f, "{name} is loaded already; unload it first to load it with other parameters")
+            LoadError::Registered(name, how) => {
+                write!(
+                    f,
+                    "{name} is loaded already, and not as asked now, but with {how}; a host has one algorithm of a name"
+                )
             }
-            LoadError::NotLoaded(name) => write!(f, "{name} is not loaded (nothing at {PINS}/{name})"),
+            LoadError::NotLoaded(name) => write!(f, "{name} is not loaded"),
             LoadError::InUse(name, count) => write!(
                 f,
                 "{count} socket{} {name}; wait for {}, or take it away from new sockets with --force \
@@ -66,6 +82,7 @@ impl std::error::Error for LoadError {}
 #[derive(Debug)]
 pub struct Loaded {
     algorithm: &'static KernelAlgorithm,
+    name: String,
     /// None once it is pinned.
     link: Option<Link>,
     object: Object,
@@ -86,45 +103,172 @@ pub struct ProgramCost {
     pub time_ns: u64,
 }
 
-/// Register an algorithm with parameters by name and value.
+/// Register an algorithm under its own name, with parameters by name and value.
 ///
 /// # Errors
 /// A host that cannot do it, wrong parameters, a name that is taken, or a kernel that refuses the program.
 pub fn load(algorithm: &'static KernelAlgorithm, given: &[(String, String)]) -> Result<Loaded, LoadError> {
+    load_as(algorithm, given, &algorithm.kernel_name())
+}
+
+/// Register an algorithm under a name that nobody else has, `cwnd_` and ten digits.
+///
+/// # Errors
+/// Those of [`load()`], but for a name that is taken.
+pub fn load_private(
+    algorithm: &'static KernelAlgorithm,
+    given: &[(String, String)],
+) -> Result<Loaded, LoadError> {
+    loop {
+        match load_as(algorithm, given, &private_name(algorithm, given)) {
+            // Of a million million names.
+            Err(LoadError::Registered(..)) => {}
+            done => return done,
+        }
+    }
+}
+
+fn private_name(algorithm: &KernelAlgorithm, given: &[(String, String)]) -> String {
+    // Each `RandomState` has keys of its own.
+    let hash = RandomState::new().hash_one((algorithm.source, given, std::process::id()));
+    format!("cwnd_{:010x}", hash & 0xff_ffff_ffff)
+}
+
+/// Register an algorithm under a name of at most 15 characters that begins with `cwnd_`.
+///
+/// # Errors
+/// Those of [`load()`].
+pub fn load_as(
+    algorithm: &'static KernelAlgorithm,
+    given: &[(String, String)],
+    name: &str,
+) -> Result<Loaded, LoadError> {
+    if !name.starts_with("cwnd_") || name.len() >= object::NAME_SIZE {
+        return Err(LoadError::Parameter(format!(
+            "`{name}` cannot be a name in the kernel: it begins with `cwnd_` and has at most 15 characters"
+        )));
+    }
     let values = algorithm.values(given).map_err(LoadError::Parameter)?;
     let missing = host::missing();
     if !missing.is_empty() {
         return Err(LoadError::Host(missing));
     }
-    let name = algorithm.kernel_name();
-    if host::registered().contains(&name) {
-        return Err(LoadError::Registered(name));
+    if host::registered().iter().any(|other| other == name) {
+        let others = loaded()?.into_iter().find(|other| other.kernel_name == name);
+        let how = others.map_or_else(
+            || "not by cwnd".to_owned(),
+            |other| format!("{}, {}", other.description(), other.keeper),
+        );
+        return Err(LoadError::Registered(name.to_owned(), how));
     }
     let quiet = Messages::collect();
     let refused = |what: &str, error: libbpf_rs::Error| {
         LoadError::Kernel(format!("the kernel refused to {what} {name}: {error}{}", quiet.text()))
     };
-    let mut open =
-        ObjectBuilder::default().open_memory(algorithm.object).map_err(|error| refused("read", error))?;
-    let two_arguments = host::cong_control_has_two_arguments();
-    let twofold = open.maps().any(|map| map.name().to_string_lossy().ends_with("_two"));
-    for mut map in open.maps_mut() {
-        if map.name().to_string_lossy().ends_with(".rodata.parameters") {
-            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-            let data = map.initial_value_mut().expect("an object's constants have a value");
-            data[..bytes.len()].copy_from_slice(&bytes);
-        } else if twofold && map.map_type() == MapType::StructOps {
-            let two = map.name().to_string_lossy().ends_with("_two");
-            map.set_autocreate(two == two_arguments).map_err(|error| refused("choose the form of", error))?;
-        }
-    }
+    let types = types::TcpTypes::of_this_kernel().unwrap_or_default();
+    let open = object::prepare(algorithm, name, values, &types)?;
     let mut object = open.load().map_err(|error| refused("load", error))?;
     let mut operations = object
         .maps_mut()
         .find(|map| map.map_type() == MapType::StructOps && map.autocreate())
         .expect("every object has operations");
     let link = operations.attach_struct_ops().map_err(|error| refused("register", error))?;
-    Ok(Loaded { algorithm, link: Some(link), object })
+    Ok(Loaded { algorithm, name: name.to_owned(), link: Some(link), object })
+}
+
+/// Load an algorithm and take it away again, to find out whether this host can.
+///
+/// # Errors
+/// What it lacks, or what the kernel said.
+pub fn try_loading() -> Result<(), LoadError> {
+    let plainest = find("newreno").expect("it is in the catalogue");
+    load_private(plainest, &[]).map(drop)
+}
+
+/// What became of an algorithm that was to be installed.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// The algorithm.
+    pub algorithm: &'static KernelAlgorithm,
+    /// Its name in the kernel.
+    pub kernel_name: String,
+    /// The file that keeps it.
+    pub pin: PathBuf,
+    /// It was there already: the same text, with the same parameters.
+    pub already: bool,
+}
+
+/// Load algorithms under their own names to stay, until [`unload`]; the last may become the default of this network
+/// namespace. All or nothing: at an error none stays that was not there before.
+///
+/// # Errors
+/// Those of [`load()`] and [`make_default`], or the BPF file system cannot be written.
+pub fn install(
+    algorithms: &[&'static KernelAlgorithm],
+    given: &[(String, String)],
+    default: bool,
+) -> Result<Vec<Installed>, LoadError> {
+    if default && let Some(last) = algorithms.last() {
+        check_default(&last.kernel_name())?;
+    }
+    let before = loaded()?;
+    let mut there = Vec::new();
+    let mut new = Vec::new();
+    for &algorithm in algorithms {
+        let values = algorithm.values(given).map_err(LoadError::Parameter)?;
+        let kernel_name = algorithm.kernel_name();
+        let same = before.iter().find_map(|other| match &other.keeper {
+            Keeper::Pin(pin) if other.kernel_name == kernel_name && other.is(algorithm, &values) => {
+                Some(pin.clone())
+            }
+            _ => None,
+        });
+        match same {
+            Some(pin) => there.push(Installed { algorithm, kernel_name, pin, already: true }),
+            None => new.push(load(algorithm, given)?),
+        }
+    }
+    let mut pinned = new.into_iter().map(Loaded::pin).collect::<Result<Vec<Pinned>, LoadError>>()?;
+    let of_pin = |pinned: &Pinned| Installed {
+        algorithm: pinned.algorithm,
+        kernel_name: pinned.name.clone(),
+        pin: pinned.path.clone(),
+        already: false,
+    };
+    there.extend(pinned.iter().map(of_pin));
+    there.sort_by_key(|one| algorithms.iter().position(|other| std::ptr::eq(*other, one.algorithm)));
+    if default && let Some(last) = algorithms.last() {
+        make_default(&last.kernel_name())?;
+    }
+    pinned.iter_mut().for_each(|pinned| pinned.stays = true);
+    Ok(there)
+}
+
+/// An algorithm that is kept by a file. It goes away with this, unless it is to stay.
+#[derive(Debug)]
+pub struct Pinned {
+    algorithm: &'static KernelAlgorithm,
+    name: String,
+    path: PathBuf,
+    stays: bool,
+}
+
+impl Pinned {
+    /// Let it stay when this program is gone, until [`unload`]. Returns the file.
+    pub fn stay(mut self) -> PathBuf {
+        self.stays = true;
+        self.path.clone()
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if !self.stays {
+            let _ = fs::remove_file(&self.path);
+            let _ = fs::remove_dir(PINS);
+            wait_until_gone(&self.name);
+        }
+    }
 }
 
 impl Loaded {
@@ -134,27 +278,31 @@ impl Loaded {
     }
 
     /// Its name in the kernel, for `TCP_CONGESTION`.
-    pub fn kernel_name(&self) -> String {
-        self.algorithm.kernel_name()
+    pub fn kernel_name(&self) -> &str {
+        &self.name
     }
 
-    /// Keep it registered when this program is gone, until [`unload`].
+    /// Keep it registered by a file of the BPF file system.
     ///
     /// # Errors
     /// The BPF file system cannot be written.
-    pub fn pin(mut self) -> Result<PathBuf, LoadError> {
+    pub fn pin(mut self) -> Result<Pinned, LoadError> {
         host::mount_bpf_file_system()?;
-        let path = pin_of(self.algorithm);
-        fs::create_dir_all(PINS).map_err(|error| LoadError::Kernel(format!("{PINS}: {error}")))?;
-        let mut link = self.link.take().expect("only pinning takes it, and takes the whole");
-        link.pin(&path)
-            .map_err(|error| LoadError::Kernel(format!("cannot pin {}: {error}", path.display())))?;
-        Ok(path)
+        let path = PathBuf::from(PINS).join(&self.name);
+        let link = self.link.as_mut().expect("only pinning takes it, and takes the whole");
+        let mut pin = || -> Result<(), String> {
+            fs::create_dir_all(PINS).map_err(|error| format!("{PINS}: {error}"))?;
+            link.pin(&path).map_err(|error| format!("cannot pin {}: {error}", path.display()))
+        };
+        // Whoever unloads the last algorithm takes the folder away, be it between these two steps.
+        pin().or_else(|_| pin()).map_err(LoadError::Kernel)?;
+        self.link = None;
+        Ok(Pinned { algorithm: self.algorithm, name: self.name.clone(), path, stays: false })
     }
 
     /// What each of its programs is and has cost.
     pub fn programs(&self) -> Vec<ProgramCost> {
-        let prefix = format!("{}_", self.algorithm.name.replace('-', "_"));
+        let prefix = format!("{}_", self.algorithm.file);
         // The kernel keeps 15 characters of a program's name; the object has it whole.
         let hooks: BTreeMap<u32, String> = self
             .object
@@ -183,51 +331,74 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         if self.link.take().is_some() {
-            wait_until_gone(&self.algorithm.kernel_name());
+            wait_until_gone(&self.name);
         }
     }
 }
+
+/// How often, and how many times, to look whether something is gone: five seconds in all.
+const LOOKS: (u32, Duration) = (500, Duration::from_millis(10));
 
 /// The kernel takes an algorithm away a moment after its last link is gone.
 fn wait_until_gone(name: &str) {
-    for _ in 0..500 {
-        if !host::registered().iter().any(|other| other == name) {
+    wait_while(|| host::registered().iter().any(|other| other == name));
+}
+
+fn wait_while(there: impl Fn() -> bool) {
+    let (times, pause) = LOOKS;
+    for _ in 0..times {
+        if !there() {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(pause);
     }
 }
 
-/// The algorithms that are pinned.
-pub fn pinned() -> Vec<&'static KernelAlgorithm> {
-    all().iter().filter(|algorithm| pin_of(algorithm).exists()).collect()
-}
-
-/// Take a pinned algorithm away. Sockets that use it keep it until they close.
+/// Take an algorithm away by its name in the kernel, be it pinned or not, and put back the default of each network
+/// namespace that has it. Sockets that use it keep it until they close.
 ///
 /// # Errors
-/// It is not pinned, or sockets use it and `force` is not set.
-pub fn unload(algorithm: &'static KernelAlgorithm, force: bool) -> Result<(), LoadError> {
-    let path = pin_of(algorithm);
-    let name = algorithm.kernel_name();
-    if !path.exists() {
-        return Err(LoadError::NotLoaded(name));
+/// It is not loaded, a process holds it, or sockets use it and `force` is not set.
+pub fn unload(kernel_name: &str, force: bool) -> Result<(), LoadError> {
+    let objects = || -> Result<Vec<LoadedObject>, LoadError> {
+        Ok(loaded()?.into_iter().filter(|object| object.kernel_name == kernel_name).collect())
+    };
+    let found = objects()?;
+    if found.is_empty() {
+        return Err(LoadError::NotLoaded(kernel_name.to_owned()));
     }
-    let used = sockets().get(&name).copied().unwrap_or(0);
+    if let Some(held) = found.iter().find(|one| matches!(one.keeper, Keeper::Process(..) | Keeper::Elsewhere))
+    {
+        return Err(LoadError::Kernel(format!(
+            "{kernel_name} cannot be unloaded here: it is {}",
+            held.keeper
+        )));
+    }
+    let used = sockets().get(kernel_name).copied().unwrap_or(0);
     if used > 0 && !force {
-        return Err(LoadError::InUse(name, used));
+        return Err(LoadError::InUse(kernel_name.to_owned(), used));
     }
-    restore_default(&name)?;
-    let failed = |error: &dyn fmt::Display| LoadError::Kernel(format!("cannot unload {name}: {error}"));
-    fs::remove_file(&path).map_err(|error| failed(&error))?;
-    wait_until_gone(&name);
+    restore_default(kernel_name)?;
+    for object in &found {
+        if let Keeper::Pin(path) = &object.keeper {
+            fs::remove_file(path).map_err(|error| {
+                LoadError::Kernel(format!("cannot unload {kernel_name}: {}: {error}", path.display()))
+            })?;
+        }
+    }
     // The last one leaves no folder.
     let _ = fs::remove_dir(PINS);
+    wait_until_gone(kernel_name);
+    if used == 0 {
+        wait_while(|| objects().is_ok_and(|objects| !objects.is_empty()));
+        if !objects()?.is_empty() {
+            return Err(LoadError::Kernel(format!(
+                "{kernel_name} can no longer be asked for, but something still has it that cannot be seen from here: a network                  namespace whose default it is (`sysctl net.ipv4.tcp_congestion_control` in it), a closing socket, or the kernel \
+                 itself, which never lets go of a default that it refused"
+            )));
+        }
+    }
     Ok(())
-}
-
-fn pin_of(algorithm: &KernelAlgorithm) -> PathBuf {
-    PathBuf::from(PINS).join(algorithm.kernel_name())
 }
 
 /// Collects what libbpf says, instead of its writing it to the terminal, while this lives.

@@ -18,6 +18,7 @@ pub struct Operations {
     cong_avoid: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
     set_state: Option<unsafe extern "C" fn(*mut TcpSock, u8)>,
     cwnd_event: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
+    cwnd_event_tx_start: Option<unsafe extern "C" fn(*mut TcpSock)>,
     pkts_acked: Option<unsafe extern "C" fn(*mut TcpSock, u32, i32)>,
     cong_control: Option<unsafe extern "C" fn(*mut TcpSock, u32, u32)>,
     undo_cwnd: unsafe extern "C" fn(*mut TcpSock) -> u32,
@@ -232,7 +233,10 @@ impl CongestionControl for Native {
 
     fn on_idle_restart(&mut self, window: &mut Window, now: Nanos, _idle: Nanos) {
         self.take(window, now);
-        self.event(EVENT_TX_START);
+        match self.operations.cwnd_event_tx_start {
+            Some(hook) => self.call(|socket| unsafe { hook(socket) }),
+            None => self.event(EVENT_TX_START),
+        }
         self.give(window);
     }
 

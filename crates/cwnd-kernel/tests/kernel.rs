@@ -1,6 +1,8 @@
 //! Every algorithm in the running kernel: it is loaded, carries 200 MB between two network namespaces, gives up what
 //! its equations say at each loss, and leaves nothing behind.
 //!
+//! Algorithms are loaded under names of their own, so that it does not matter what else the host has loaded.
+//!
 //! Needs root, a kernel with BPF congestion control, `ip` and `tc`; where one is missing it says so and passes.
 //! `cargo test -p cwnd-kernel --features load --test kernel -- --nocapture`
 #![cfg(feature = "load")]
@@ -9,12 +11,7 @@ mod lab;
 
 use cwnd_kernel::{KernelAlgorithm, load};
 use lab::{Lab, Sample, Transfer};
-use std::{
-    fs,
-    net::TcpListener,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, net::TcpListener, path::PathBuf, time::Duration};
 
 const BYTES: u64 = 200_000_000;
 /// Between looks at the window.
@@ -44,7 +41,7 @@ fn kept(name: &str, Reduction { before, after }: &Reduction) -> Vec<(f64, f64)> 
         "elastic" | "newreno" | "hybla" | "vegas" | "compound" | "htcp" => exactly(0.5),
         "agile-sd" => vec![(0.9, 0.95)],
         "scalable" => exactly(0.875),
-        "cubic" => exactly(0.7),
+        "cubic-linux" => exactly(0.7),
         "bic" => exactly(0.8),
         "fusion" => exactly((1.0 - queued).max(0.5)),
         "yeah" => exactly(1.0 - queued.clamp(0.125, 0.5)),
@@ -101,16 +98,13 @@ fn every_algorithm_carries_a_transfer_in_this_kernel() {
         "of {} algorithms {judged} were seen to lose what can be judged",
         all.len()
     );
-    assert!(!Path::new(load::PINS).exists() || !load::pinned().is_empty(), "an empty folder is left");
 }
 
 /// Whether enough of its reductions were seen to judge them.
 fn carry(algorithm: &'static KernelAlgorithm, lab: &Lab, marked: bool) -> bool {
-    let name = algorithm.kernel_name();
-    let loaded = load::load(algorithm, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = load::load_private(algorithm, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let name = loaded.kernel_name().to_owned();
     assert!(registered().contains(&name));
-    let again = load::load(algorithm, &[]).unwrap_err().to_string();
-    assert!(again.contains("is loaded already"), "{again}");
     let mut seen = Vec::new();
     for _ in 0..TRANSFERS {
         let transfer = lab.transfer(&name, BYTES, EVERY).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -119,8 +113,8 @@ fn carry(algorithm: &'static KernelAlgorithm, lab: &Lab, marked: bool) -> bool {
             assert!(transfer.delivered_ce > 0, "{name}: no mark was echoed");
         }
         print!(
-            "{name:15} {:5.2} s, {:5} retransmissions, {:4} marks",
-            transfer.seconds, transfer.retransmissions, transfer.delivered_ce
+            "{:15} {:5.2} s, {:5} retransmissions, {:4} marks",
+            algorithm.name, transfer.seconds, transfer.retransmissions, transfer.delivered_ce
         );
         seen.extend(reductions(&transfer));
         if seen.len() >= ENOUGH {
@@ -130,6 +124,7 @@ fn carry(algorithm: &'static KernelAlgorithm, lab: &Lab, marked: bool) -> bool {
     }
     drop(loaded);
     assert!(!registered().contains(&name), "{name} is still there");
+    let name = algorithm.name;
     if seen.len() < ENOUGH {
         println!("{name:15} NOT JUDGED: a busy machine, or one that loses too little");
         return false;
@@ -185,86 +180,143 @@ fn registered() -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Load an algorithm and pin it; nothing where that cannot be, which is told.
-fn pinned(name: &str) -> Option<(&'static KernelAlgorithm, PathBuf)> {
+/// Whether algorithms can be loaded here; why not is printed.
+fn can_load() -> bool {
     let missing = load::missing();
     if !missing.is_empty() {
         println!("SKIPPED: missing is {}", missing.join("; "));
+    }
+    missing.is_empty()
+}
+
+/// Load an algorithm under a name of this process's own, and pin it.
+fn pinned(name: &str, letter: char) -> Option<(String, PathBuf)> {
+    if !can_load() {
         return None;
     }
-    let algorithm = cwnd_kernel::find(name).unwrap();
-    if load::pinned().iter().any(|other| other.name == algorithm.name) {
-        println!("SKIPPED: {} is loaded on this host already", algorithm.kernel_name());
-        return None;
-    }
-    // The test of them all loads it too: wait for it.
-    let loaded = (0..600).find_map(|_| {
-        load::load(algorithm, &[]).map_err(|_| std::thread::sleep(Duration::from_millis(100))).ok()
-    });
-    let path = loaded.expect("it can be loaded").pin().unwrap();
-    assert!(path.exists() && registered().contains(&algorithm.kernel_name()));
-    Some((algorithm, path))
+    let kernel_name = format!("cwnd_t{}_{letter}", std::process::id());
+    let loaded = load::load_as(cwnd_kernel::find(name).unwrap(), &[], &kernel_name).unwrap();
+    let path = loaded.pin().unwrap().stay();
+    assert!(path.exists() && registered().contains(&kernel_name));
+    Some((kernel_name, path))
+}
+
+/// How many objects of that name the kernel has.
+fn objects(kernel_name: &str) -> usize {
+    load::loaded().unwrap().iter().filter(|object| object.kernel_name == kernel_name).count()
+}
+
+/// A network namespace, or nothing, with the reason printed.
+fn namespace(what: &str) -> Option<lab::Namespace> {
+    lab::Namespace::new(what)
+        .inspect_err(|why| println!("SKIPPED: no network namespace can be made: {why}"))
+        .ok()
+}
+
+fn inside(namespace: &lab::Namespace, what: impl FnOnce() + Send) {
+    namespace
+        .within(|| {
+            what();
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn default() -> String {
+    fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap().trim().to_owned()
+}
+
+/// What a socket that asks for nothing takes, and the socket.
+fn of_new_sockets() -> (String, TcpListener) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    (lab::congestion_control(&listener).unwrap(), listener)
 }
 
 #[test]
 fn a_pinned_algorithm_stays_until_it_is_unloaded() {
-    let Some((newreno, path)) = pinned("newreno") else { return };
-    // A socket that has it keeps it from being unloaded.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    lab::choose(&listener, &newreno.kernel_name()).unwrap();
-    let refused = load::unload(newreno, false).unwrap_err().to_string();
-    assert!(refused.starts_with("1 socket uses cwnd_newreno"), "{refused}");
-    drop(listener);
-    load::unload(newreno, false).unwrap();
-    assert!(!path.exists() && !registered().contains(&newreno.kernel_name()));
-    let gone = load::unload(newreno, false).unwrap_err().to_string();
+    let Some((name, path)) = pinned("newreno", 'a') else { return };
+    let Some(namespace) = namespace("pinned") else { return load::unload(&name, false).unwrap() };
+    inside(&namespace, || {
+        // A socket that has it keeps it from being unloaded.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        lab::choose(&listener, &name).unwrap();
+        let refused = load::unload(&name, false).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("1 socket uses {name}")), "{refused}");
+    });
+    load::unload(&name, false).unwrap();
+    assert!(!path.exists() && !registered().contains(&name));
+    let gone = load::unload(&name, false).unwrap_err().to_string();
     assert!(gone.contains("not loaded"), "{gone}");
+}
+
+#[test]
+fn the_same_algorithm_is_loaded_under_many_names_at_once() {
+    if !can_load() {
+        return;
+    }
+    let elastic = cwnd_kernel::find("elastic").unwrap();
+    let with = |beta: &str| [("beta".to_owned(), beta.to_owned())];
+    let [one, other] = ["0.6", "0.8"].map(|beta| load::load_private(elastic, &with(beta)).unwrap());
+    let names = [one.kernel_name().to_owned(), other.kernel_name().to_owned()];
+    assert_ne!(names[0], names[1]);
+    assert!(names.iter().all(|name| name.len() == 15 && registered().contains(name)), "{names:?}");
+    let found = load::loaded().unwrap();
+    let of = |name: &str| found.iter().find(|object| object.kernel_name == name).unwrap();
+    for (name, beta) in names.iter().zip(["0.6", "0.8"]) {
+        assert!(of(name).is(elastic, &elastic.values(&with(beta)).unwrap()), "{:?}", of(name));
+        assert!(matches!(&of(name).keeper, load::Keeper::Process(id, _) if *id == std::process::id()));
+        let held = load::unload(name, true).unwrap_err().to_string();
+        assert!(held.contains(&format!("process {}", std::process::id())), "{held}");
+    }
+    // A name that is taken says by what.
+    let taken = load::load_as(elastic, &[], &names[0]).unwrap_err().to_string();
+    assert!(taken.contains("is loaded already") && taken.contains("beta=0.6"), "{taken}");
+    drop((one, other));
+    assert!(names.iter().all(|name| !registered().contains(name)), "{names:?}");
+}
+
+#[test]
+fn installing_twice_is_the_same_as_once() {
+    if !can_load() {
+        return;
+    }
+    // These names are the host's: take algorithms that nobody has loaded.
+    let free = cwnd_kernel::all().iter().rev().filter(|algorithm| objects(&algorithm.kernel_name()) == 0);
+    let two: Vec<&KernelAlgorithm> = free.take(2).collect();
+    let [one, _] = two[..] else { return println!("SKIPPED: all algorithms are loaded on this host") };
+    let names: Vec<String> = two.iter().map(|algorithm| algorithm.kernel_name()).collect();
+    let install = |algorithms: &[&'static KernelAlgorithm]| -> Vec<bool> {
+        load::install(algorithms, &[], false).unwrap().iter().map(|one| one.already).collect()
+    };
+    assert_eq!(install(&two[..1]), [false]);
+    assert_eq!(install(&two), [true, false]);
+    assert_eq!(install(&two), [true, true]);
+    assert_eq!(names.iter().map(|name| objects(name)).collect::<Vec<_>>(), [1, 1]);
+    load::unload(&names[1], false).unwrap();
+    // One that cannot be loaded takes away what was loaded with it, and nothing else.
+    let elastic = cwnd_kernel::find("elastic").unwrap();
+    let beta = [("beta".to_owned(), "7".to_owned())];
+    assert!(load::install(&[two[1], elastic], &beta, false).is_err());
+    assert_eq!(names.iter().map(|name| objects(name)).collect::<Vec<_>>(), [1, 0]);
+    load::unload(&one.kernel_name(), false).unwrap();
 }
 
 /// In a network namespace of its own, so that the host's default stays what it is.
 #[test]
 fn a_default_is_put_back_and_who_has_an_algorithm_keeps_it() {
-    let Some((scalable, path)) = pinned("scalable") else { return };
-    let name = scalable.kernel_name();
-    let namespace = match lab::Namespace::new("default") {
-        Ok(namespace) => namespace,
-        Err(why) => {
-            println!("SKIPPED: no network namespace can be made: {why}");
-            return load::unload(scalable, false).unwrap();
-        }
-    };
-    let inside = |what: &(dyn Fn() + Sync)| {
-        namespace
-            .within(|| {
-                what();
-                Ok(())
-            })
-            .unwrap();
-    };
-    let default =
-        || fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap().trim().to_owned();
-    let of_new_sockets = || {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        (lab::congestion_control(&listener).unwrap(), listener)
-    };
-    inside(&|| {
-        let before = default();
-        // The kernel lets a namespace that is not the host's own take only what every user may.
-        let refused = load::make_default(&name).unwrap_err().to_string();
-        assert!(refused.contains("net.ipv4.tcp_allowed_congestion_control"), "{refused}");
-        assert_eq!((default(), of_new_sockets().0), (before.clone(), before));
-    });
+    let Some((name, path)) = pinned("scalable", 'b') else { return };
+    let Some(namespace) = namespace("default") else { return load::unload(&name, false).unwrap() };
     let allowed = Allowed::also(&name);
-    inside(&|| {
+    inside(&namespace, || {
         let before = default();
         load::make_default(&name).unwrap();
         assert_eq!(default(), name);
         let (taken, listener) = of_new_sockets();
         assert_eq!(taken, name);
-        let refused = load::unload(scalable, false).unwrap_err().to_string();
-        assert!(refused.starts_with("1 socket uses cwnd_scalable"), "{refused}");
+        let refused = load::unload(&name, false).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("1 socket uses {name}")), "{refused}");
         assert_eq!(default(), name);
-        load::unload(scalable, true).unwrap();
+        load::unload(&name, true).unwrap();
         // Who has it keeps it; who comes now takes what was there before, and cannot ask for it.
         assert_eq!(lab::congestion_control(&listener).unwrap(), name);
         let (taken, other) = of_new_sockets();
@@ -273,12 +325,67 @@ fn a_default_is_put_back_and_who_has_an_algorithm_keeps_it() {
     });
     drop(allowed);
     assert!(!path.exists() && !registered().contains(&name));
-    assert!(!Path::new("/run/cwnd").exists(), "the memory of a default is left");
+    gone(&name);
+}
+
+/// The kernel frees what the last socket had a moment after it is closed.
+fn gone(name: &str) {
+    let there = (0..100).all(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        objects(name) > 0
+    });
+    assert!(!there, "{name} is still in the kernel");
+}
+
+/// A kernel that refuses a default keeps a reference to it for ever, so it must not be asked.
+#[test]
+fn a_default_that_is_refused_leaves_nothing_in_the_kernel() {
+    let Some((name, _)) = pinned("veno", 'c') else { return };
+    let Some(namespace) = namespace("refused") else { return load::unload(&name, false).unwrap() };
+    inside(&namespace, || {
+        let before = default();
+        let refused = load::make_default(&name).unwrap_err().to_string();
+        assert!(refused.contains("net.ipv4.tcp_allowed_congestion_control"), "{refused}");
+        assert_eq!((default(), of_new_sockets().0), (before.clone(), before));
+        // What is to be the default and cannot be is not even loaded.
+        let veno = cwnd_kernel::find("veno").unwrap();
+        let there = objects(&veno.kernel_name());
+        let refused = load::install(&[veno], &[], true).unwrap_err().to_string();
+        assert!(refused.contains("net.ipv4.tcp_allowed_congestion_control"), "{refused}");
+        assert_eq!(objects(&veno.kernel_name()), there);
+    });
+    load::unload(&name, false).unwrap();
+    gone(&name);
+}
+
+#[test]
+fn a_default_without_its_file_is_found_and_unloaded() {
+    let Some((name, path)) = pinned("htcp", 'd') else { return };
+    let Some(namespace) = namespace("lost") else { return load::unload(&name, false).unwrap() };
+    let allowed = Allowed::also(&name);
+    let mut before = String::new();
+    inside(&namespace, || {
+        before = default();
+        load::make_default(&name).unwrap();
+        fs::remove_file(&path).unwrap();
+        while registered().contains(&name) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(of_new_sockets().0, name, "new sockets still take it");
+    });
+    let found = load::loaded().unwrap().into_iter().find(|object| object.kernel_name == name).unwrap();
+    assert_eq!((found.algorithm.name, found.keeper), ("htcp", load::Keeper::Nothing));
+    assert_eq!(load::default_of(&name).len(), 1);
+    drop(allowed);
+    // From another network namespace, too.
+    load::unload(&name, false).unwrap();
+    inside(&namespace, || assert_eq!((default(), of_new_sockets().0), (before.clone(), before.clone())));
+    assert_eq!(objects(&name), 0);
 }
 
 /// What every user may take, with one name more while this lives.
 struct Allowed {
-    before: String,
+    name: String,
 }
 
 impl Allowed {
@@ -287,12 +394,14 @@ impl Allowed {
     fn also(name: &str) -> Allowed {
         let before = fs::read_to_string(Allowed::SETTING).unwrap();
         fs::write(Allowed::SETTING, format!("{} {name}", before.trim())).unwrap();
-        Allowed { before }
+        Allowed { name: name.to_owned() }
     }
 }
 
 impl Drop for Allowed {
     fn drop(&mut self) {
-        let _ = fs::write(Allowed::SETTING, self.before.trim());
+        let now = fs::read_to_string(Allowed::SETTING).unwrap_or_default();
+        let others: Vec<&str> = now.split_whitespace().filter(|name| *name != self.name).collect();
+        let _ = fs::write(Allowed::SETTING, others.join(" "));
     }
 }

@@ -55,10 +55,6 @@ fn throughput(scenario: &Scenario) -> f64 {
 fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
     match spec.name.strip_suffix("@kernel") {
         Some(name) => cwnd_kernel::native(cwnd_kernel::find_or_explain(name)?, &[]),
-        None => {
-            let twin = cwnd_kernel::find_or_explain(&spec.name)?;
-            let parameters = twin.fixed.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            registered(&AlgorithmSpec { name: twin.twin.to_owned(), parameters: parameters.collect() })
-        }
+        None => registered(spec),
     }
 }

@@ -84,7 +84,8 @@ fn parameters_mean_the_same() {
         ("vegas", "alpha=1,beta=3,kept=0.75"),
         ("hybla", "rtt0=50,scale_start=off"),
         ("dctcp", "g=0.125,initial_alpha=0.5"),
-        ("cubic", "beta=0.5,fast_convergence=off,tcp_friendliness=off"),
+        ("cubic-linux", "beta=0.5,fast_convergence=off,tcp_friendliness=off"),
+        ("cubic-linux", "c=0.5,hystart=off"),
     ] {
         let given: Vec<(String, String)> = settings
             .split(',')

@@ -1,20 +1,32 @@
-//! From an algorithm's name to what the kernel calls it, and into the kernel with those that it lacks.
+//! From an algorithm's name to what runs it in the kernel, and into the kernel with those that it lacks.
+//!
+//! A name means the same algorithm in every engine. Of three the kernel's own implementation is that algorithm, and is taken
+//! ([`KERNELS_OWN`]). All others, and those three with parameters (the kernel has one setting for the whole host), are loaded
+//! as BPF, each under a private name: nothing that the host has loaded is used, and nobody else's sockets change.
 
 use crate::host;
-use cwnd_scenario::{AlgorithmSpec, Scenario};
-use std::collections::BTreeMap;
-#[cfg(feature = "load")]
-use std::collections::btree_map::Entry;
+use cwnd_scenario::{AlgorithmSpec, Implementation, Scenario};
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
 
-/// What the kernel calls some algorithms; the others have the same name there, if it has them. Its CUBIC is the one with HyStart.
-const KERNEL_NAMES: [(&str, &str); 2] = [("newreno", "reno"), ("cubic-linux", "cubic")];
+/// Algorithms of which the kernel's own implementation is the one that is meant, and its name there. Linux's CUBIC is that of
+/// RFC 8312 with HyStart; its BBR is version 1.
+const KERNELS_OWN: [(&str, &str); 3] = [("newreno", "reno"), ("cubic-linux", "cubic"), ("bbr", "bbr")];
 
-/// What must be said of a flow that takes an algorithm.
+/// What a kernel has by the same name, though it is another algorithm, and what to ask for instead.
+const OTHERS_BY_NAME: [(&str, &str); 1] = [(
+    "cubic",
+    "which is RFC 9438's, and no implementation for the kernel is: `cubic-linux` is the CUBIC that Linux runs (RFC 8312 with \
+     HyStart), and takes parameters (`cubic-linux:hystart=false`)",
+)];
+
+/// What runs an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Source {
-    /// The kernel has it by this name.
+    /// The kernel's own implementation, by its name there.
     Kernel(String),
-    /// It is to be loaded.
+    /// BPF, to be loaded.
     Loaded {
         /// Its name here.
         name: String,
@@ -27,95 +39,143 @@ enum Source {
 pub struct Algorithms {
     /// What the kernel calls that of each flow.
     pub names: Vec<String>,
+    /// What runs each algorithm of the scenario.
+    pub implementations: Vec<Implementation>,
     #[cfg(feature = "load")]
     _loaded: Vec<cwnd_kernel::load::Loaded>,
 }
 
 impl Algorithms {
-    /// Load what the kernel lacks.
+    /// Loads what the kernel lacks.
     ///
     /// # Errors
     /// If it cannot be loaded; what was loaded before is taken away again.
     pub fn load(scenario: &Scenario) -> Result<Algorithms, String> {
+        let specs = specs(scenario);
+        let available = host::available();
         #[cfg(feature = "load")]
-        let mut loaded: BTreeMap<String, cwnd_kernel::load::Loaded> = BTreeMap::new();
+        let mut loaded = Vec::new();
         let mut names = Vec::new();
-        for flow in &scenario.flows {
-            match source(&flow.algorithm, &host::available())? {
+        for spec in &specs {
+            match source(spec, &available)? {
                 Source::Kernel(name) => names.push(name),
                 #[cfg(feature = "load")]
                 Source::Loaded { name, parameters } => {
                     let algorithm = cwnd_kernel::find_or_explain(&name)?;
-                    if let Entry::Vacant(place) = loaded.entry(name) {
-                        let one = cwnd_kernel::load::load(algorithm, &parameters);
-                        place.insert(one.map_err(|error| error.to_string())?);
-                    }
-                    names.push(algorithm.kernel_name());
+                    let one = cwnd_kernel::load::load_private(algorithm, &parameters);
+                    let one = one.map_err(|error| error.to_string())?;
+                    names.push(one.kernel_name().to_owned());
+                    loaded.push(one);
                 }
                 #[cfg(not(feature = "load"))]
-                Source::Loaded { .. } => return Err(cannot_load(&flow.algorithm)),
+                Source::Loaded { .. } => return Err(cannot_load(spec)),
             }
         }
+        let of_flow = |spec| specs.iter().position(|other| *other == spec).expect("it is of these flows");
         Ok(Algorithms {
-            names,
+            names: scenario.flows.iter().map(|flow| names[of_flow(&flow.algorithm)].clone()).collect(),
+            implementations: implementations(scenario),
             #[cfg(feature = "load")]
-            _loaded: loaded.into_values().collect(),
+            _loaded: loaded,
         })
     }
+}
+
+/// The algorithms of a scenario, each once.
+fn specs(scenario: &Scenario) -> Vec<&AlgorithmSpec> {
+    let mut specs: Vec<&AlgorithmSpec> = Vec::new();
+    for flow in &scenario.flows {
+        if !specs.contains(&&flow.algorithm) {
+            specs.push(&flow.algorithm);
+        }
+    }
+    specs
+}
+
+/// What runs each algorithm of a scenario on this host.
+pub fn implementations(scenario: &Scenario) -> Vec<Implementation> {
+    let available = host::available();
+    let of = |spec: &&AlgorithmSpec| {
+        let by = match source(spec, &available).ok()? {
+            Source::Kernel(name) => of_the_kernel(&name, Path::new("/sys/module")),
+            Source::Loaded { name, .. } => loaded_as(&name)?,
+        };
+        Some(Implementation { algorithm: spec.to_string(), by })
+    };
+    specs(scenario).iter().filter_map(of).collect()
+}
+
+/// An implementation of the kernel's own, in words: whether it is a module, and which.
+fn of_the_kernel(name: &str, modules: &Path) -> String {
+    let module = format!("tcp_{name}");
+    // What is built in may have a folder, too, but no state.
+    if !modules.join(&module).join("initstate").exists() {
+        return format!("the kernel's built-in {name}");
+    }
+    let version = fs::read_to_string(modules.join(&module).join("srcversion")).unwrap_or_default();
+    match version.trim() {
+        "" => format!("the kernel's module {module}"),
+        version => format!("the kernel's module {module}, source {version}"),
+    }
+}
+
+#[cfg(feature = "load")]
+fn loaded_as(name: &str) -> Option<String> {
+    cwnd_kernel::find(name).map(|algorithm| format!("BPF, source {}", algorithm.source))
+}
+
+#[cfg(not(feature = "load"))]
+fn loaded_as(_: &str) -> Option<String> {
+    None
 }
 
 /// What is wrong with a scenario's algorithms, a sentence each with the flow that it is about.
 pub fn problems(scenario: &Scenario) -> Vec<(usize, String)> {
     let available = host::available();
     let mut problems = Vec::new();
-    let mut seen: BTreeMap<&str, &AlgorithmSpec> = BTreeMap::new();
-    for (i, flow) in scenario.flows.iter().enumerate() {
-        let spec = &flow.algorithm;
-        let other = *seen.entry(&spec.name).or_insert(spec);
-        if other != spec {
-            problems.push((
-                i,
-                format!(
-                    "is `{spec}` where another flow is `{other}`: the kernel has one of a name at a time"
-                ),
-            ));
-        }
+    for spec in specs(scenario) {
         if let Err(why) = source(spec, &available).and_then(|source| check(spec, &source)) {
-            problems.push((i, why));
+            let flow = scenario.flows.iter().position(|flow| flow.algorithm == *spec);
+            problems.push((flow.expect("it is of these flows"), why));
         }
     }
-    // Of many flows with the same fault one is enough.
-    problems.dedup_by(|next, first| next.1 == first.1);
     problems
 }
 
-/// Whether algorithms can be loaded here: how, or why not.
+/// Whether algorithms can be loaded here, which is tried once: what there is, or why not.
 pub fn can_load() -> Result<String, String> {
-    #[cfg(feature = "load")]
-    {
-        let missing = cwnd_kernel::load::missing();
-        if missing.is_empty() {
-            let names: Vec<&str> = cwnd_kernel::all().iter().map(|algorithm| algorithm.name).collect();
-            return Ok(names.join(", "));
-        }
-        Err(format!("not here; missing is {}", missing.join("; ")))
-    }
-    #[cfg(not(feature = "load"))]
+    static TRIED: OnceLock<Result<String, String>> = OnceLock::new();
+    TRIED.get_or_init(try_loading).clone()
+}
+
+#[cfg(feature = "load")]
+fn try_loading() -> Result<String, String> {
+    cwnd_kernel::load::try_loading().map_err(|why| why.to_string())?;
+    let names: Vec<&str> = cwnd_kernel::all().iter().map(|algorithm| algorithm.name).collect();
+    Ok(names.join(", "))
+}
+
+#[cfg(not(feature = "load"))]
+fn try_loading() -> Result<String, String> {
     Err("this program was built without (--features kernel)".to_owned())
 }
 
-/// Where an algorithm comes from. What the kernel has is preferred, unless there are parameters: it has those for all of the host.
+/// What runs an algorithm.
 fn source(spec: &AlgorithmSpec, available: &[String]) -> Result<Source, String> {
     let parameters: Vec<(String, String)> = spec.parameters.clone().into_iter().collect();
     if let Some(name) = spec.name.strip_suffix("@kernel") {
         return Ok(Source::Loaded { name: name.to_owned(), parameters });
     }
-    let other = KERNEL_NAMES.iter().find(|(name, _)| *name == spec.name).map(|(_, kernels)| *kernels);
-    let kernels = other.unwrap_or(&spec.name);
-    if parameters.is_empty() && available.iter().any(|name| name == kernels) {
-        return Ok(Source::Kernel(kernels.to_owned()));
+    if let Some((_, instead)) = OTHERS_BY_NAME.iter().find(|(name, _)| *name == spec.name) {
+        return Err(format!("is `{spec}`, {instead}"));
     }
-    Ok(Source::Loaded { name: spec.name.clone(), parameters })
+    let kernels = KERNELS_OWN.iter().find(|(name, _)| *name == spec.name).map(|(_, kernels)| *kernels);
+    match kernels {
+        Some(kernels) if parameters.is_empty() && available.iter().any(|name| name == kernels) => {
+            Ok(Source::Kernel(kernels.to_owned()))
+        }
+        _ => Ok(Source::Loaded { name: spec.name.clone(), parameters }),
+    }
 }
 
 #[cfg(feature = "load")]
@@ -124,23 +184,18 @@ fn check(spec: &AlgorithmSpec, source: &Source) -> Result<(), String> {
     let Some(algorithm) = cwnd_kernel::find(name) else {
         let names: Vec<&str> = cwnd_kernel::all().iter().map(|algorithm| algorithm.name).collect();
         return Err(format!(
-            "is `{spec}`, which this kernel does not have and which cannot be loaded; it has {}, and {} can be loaded",
-            host::available().join(", "),
+            "is `{spec}`, which has no implementation for the kernel{}; there are {} (the kernel's own, without parameters), \
+             and as BPF {}",
+            missing_module(name),
+            KERNELS_OWN.map(|(name, _)| name).join(", "),
             names.join(", ")
         ));
     };
     algorithm.values(parameters)?;
-    let kernels = algorithm.kernel_name();
-    if host::available().contains(&kernels) {
-        return Err(format!(
-            "is `{spec}`, and {kernels} is loaded already, with parameters that may be others: `cwnd kernel unload {name}` first"
-        ));
+    match can_load() {
+        Ok(_) => Ok(()),
+        Err(why) => Err(format!("is `{spec}`, which would have to be loaded: {why}")),
     }
-    let missing = cwnd_kernel::load::missing();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(format!("is `{spec}`, which would have to be loaded, and missing is {}", missing.join("; ")))
 }
 
 #[cfg(not(feature = "load"))]
@@ -153,34 +208,68 @@ fn check(spec: &AlgorithmSpec, source: &Source) -> Result<(), String> {
 
 #[cfg(not(feature = "load"))]
 fn cannot_load(spec: &AlgorithmSpec) -> String {
+    let name = &spec.name;
     format!(
-        "is `{spec}`, which this kernel does not have (it has {}), and this program was built without those that can be \
-         loaded: --features kernel",
-        host::available().join(", ")
+        "is `{spec}`, which is not among the kernel's own that are used ({}, without parameters){}, and this program was built \
+         without those that can be loaded: --features kernel",
+        KERNELS_OWN.map(|(name, _)| name).join(", "),
+        missing_module(name)
     )
+}
+
+/// How to get an implementation of the kernel's own that it has not loaded.
+fn missing_module(name: &str) -> String {
+    let own = KERNELS_OWN.iter().find(|(own, _)| *own == name);
+    own.map_or_else(String::new, |(_, kernels)| {
+        format!(" while this kernel lacks its `{kernels}` (`modprobe tcp_{kernels}`)")
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn source_of(spec: &str) -> Source {
-        let available = ["reno", "cubic", "vegas"].map(str::to_owned);
-        source(&spec.parse().unwrap(), &available).unwrap()
+    fn source_of(spec: &str) -> Result<Source, String> {
+        // A host that has loaded a module, too, and an algorithm of ours.
+        let available = ["reno", "cubic", "bbr", "vegas", "cwnd_elastic"].map(str::to_owned);
+        source(&spec.parse().unwrap(), &available)
     }
 
     #[test]
-    fn the_kernels_own_are_preferred_unless_there_are_parameters() {
-        assert_eq!(source_of("newreno"), Source::Kernel("reno".into()));
-        assert_eq!(source_of("cubic"), Source::Kernel("cubic".into()));
-        assert_eq!(source_of("cubic-linux"), Source::Kernel("cubic".into()));
-        assert_eq!(source_of("vegas"), Source::Kernel("vegas".into()));
+    fn a_name_is_one_algorithm_whatever_the_host_has_loaded() {
+        let kernels = |name: &str| Ok(Source::Kernel(name.to_owned()));
+        assert_eq!(source_of("newreno"), kernels("reno"));
+        assert_eq!(source_of("cubic-linux"), kernels("cubic"));
+        assert_eq!(source_of("bbr"), kernels("bbr"));
         let loaded = |name: &str, parameters: &[(&str, &str)]| {
             let parameters = parameters.iter().map(|(name, value)| (name.to_string(), value.to_string()));
-            Source::Loaded { name: name.into(), parameters: parameters.collect() }
+            Ok(Source::Loaded { name: name.into(), parameters: parameters.collect() })
         };
-        assert_eq!(source_of("vegas@kernel"), loaded("vegas", &[]));
+        assert_eq!(source_of("cubic-linux:c=0.6"), loaded("cubic-linux", &[("c", "0.6")]));
+        assert_eq!(source_of("cubic-linux@kernel"), loaded("cubic-linux", &[]));
+        assert_eq!(source_of("vegas"), loaded("vegas", &[]));
         assert_eq!(source_of("elastic"), loaded("elastic", &[]));
         assert_eq!(source_of("vegas:alpha=3"), loaded("vegas", &[("alpha", "3")]));
+        for rfc_9438 in ["cubic", "cubic:c=0.6"] {
+            let why = source_of(rfc_9438).unwrap_err();
+            assert!(why.contains("RFC 9438") && why.contains("`cubic-linux`"), "{why}");
+        }
+    }
+
+    #[test]
+    fn modules_and_what_is_built_in_are_told_apart() {
+        let modules = std::env::temp_dir().join(format!("cwnd-modules-{}", std::process::id()));
+        for module in ["tcp_bbr", "tcp_cubic", "tcp_vegas"] {
+            fs::create_dir_all(modules.join(module)).unwrap();
+        }
+        for module in ["tcp_bbr", "tcp_vegas"] {
+            fs::write(modules.join(module).join("initstate"), "live\n").unwrap();
+        }
+        fs::write(modules.join("tcp_bbr/srcversion"), "0123ABCD\n").unwrap();
+        assert_eq!(of_the_kernel("bbr", &modules), "the kernel's module tcp_bbr, source 0123ABCD");
+        assert_eq!(of_the_kernel("vegas", &modules), "the kernel's module tcp_vegas");
+        assert_eq!(of_the_kernel("cubic", &modules), "the kernel's built-in cubic");
+        assert_eq!(of_the_kernel("reno", &modules), "the kernel's built-in reno");
+        fs::remove_dir_all(modules).unwrap();
     }
 }

@@ -2,15 +2,18 @@
 
 use crate::address::{self, PREFIX};
 use crate::namespace::Namespace;
-use crate::tun::{NAME, Tun};
+use crate::tun::{self, NAME, Tun};
 use cwnd_scenario::{DelayedAck, Ecn, Stack};
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How many packets a device holds until the emulator takes them: more than there ever are, since what is dropped there would be
-/// dropped by nobody's queue.
+/// How many packets a device should hold until the emulator takes them: more than there ever are, since what is dropped there
+/// would be dropped by nobody's queue. Kernels differ in what they allow: some no more than 32,767.
 const DEVICE_QUEUE: u32 = 200_000;
+
+/// What a TUN device holds by default (`TUN_READQ_SIZE`), which every kernel takes.
+const LEAST_DEVICE_QUEUE: u32 = 500;
 
 /// What both kernels' TCP is to be like. It holds in the two namespaces alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +85,8 @@ pub struct Ends {
     pub senders: Namespace,
     /// Where they are received.
     pub receivers: Namespace,
+    /// How many packets each device holds, which the kernel may limit.
+    pub device_queue: u32,
 }
 
 impl Ends {
@@ -90,13 +95,40 @@ impl Ends {
     /// # Errors
     /// What could not be made, and why.
     pub fn new(settings: &Settings) -> io::Result<(Ends, [Tun; 2])> {
-        let ends = Ends { senders: Namespace::new()?, receivers: Namespace::new()? };
+        let mut ends =
+            Ends { senders: Namespace::new()?, receivers: Namespace::new()?, device_queue: DEVICE_QUEUE };
         let senders = ends.senders.within(|| configure(settings).and_then(|()| Tun::new()))?;
         let receivers = ends.receivers.within(|| configure(settings).and_then(|()| Tun::new()))?;
+        for end in [&ends.senders, &ends.receivers] {
+            let set = |packets| end.within(|| tun::set_queue(packets));
+            let held = greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set)
+                .map_err(|error| io::Error::new(error.kind(), format!("txqueuelen of {NAME}: {error}")))?;
+            ends.device_queue = ends.device_queue.min(held);
+        }
         ends.senders.ip(&commands(settings, address::SENDERS, address::RECEIVERS))?;
         ends.receivers.ip(&commands(settings, address::RECEIVERS, address::SENDERS))?;
         Ok((ends, [senders, receivers]))
     }
+}
+
+/// Sets the greatest number from `least` to `most` that is accepted, and returns it.
+///
+/// # Errors
+/// Not even the least is accepted.
+fn greatest_accepted(least: u32, most: u32, set: impl Fn(u32) -> io::Result<()>) -> io::Result<u32> {
+    if set(most).is_ok() {
+        return Ok(most);
+    }
+    set(least)?;
+    let (mut accepted, mut refused) = (least, most);
+    while refused - accepted > 1 {
+        let middle = accepted + (refused - accepted) / 2;
+        match set(middle) {
+            Ok(()) => accepted = middle,
+            Err(_) => refused = middle,
+        }
+    }
+    Ok(accepted)
 }
 
 /// For `ip`: this end's device and addresses, and the way to the other end. There is no default route.
@@ -107,7 +139,7 @@ fn commands(settings: &Settings, here: std::net::Ipv4Addr, there: std::net::Ipv4
     let quick_ack = if settings.quick_ack { " quickack 1" } else { "" };
     vec![
         "link set lo up".to_owned(),
-        format!("link set {NAME} mtu {mtu} txqueuelen {DEVICE_QUEUE}"),
+        format!("link set {NAME} mtu {mtu}"),
         format!("link set {NAME} up"),
         format!("address add {first}/32 dev {NAME}"),
         // All addresses of this end are this end's.
@@ -151,6 +183,25 @@ fn configure(settings: &Settings) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_holds_what_the_kernel_allows() {
+        let kernel = |limit: u32| {
+            let is = std::cell::Cell::new(500);
+            let set = |packets: u32| match packets <= limit {
+                true => {
+                    is.set(packets);
+                    Ok(())
+                }
+                false => Err(io::Error::from_raw_os_error(libc::ERANGE)),
+            };
+            greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set).map(|held| (held, is.get()))
+        };
+        assert_eq!(kernel(u32::MAX).unwrap(), (200_000, 200_000));
+        assert_eq!(kernel(32_767).unwrap(), (32_767, 32_767));
+        assert_eq!(kernel(500).unwrap(), (500, 500));
+        assert_eq!(kernel(499).unwrap_err().raw_os_error(), Some(libc::ERANGE));
+    }
 
     #[test]
     fn a_stack_becomes_settings() {

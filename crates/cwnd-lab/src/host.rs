@@ -1,7 +1,11 @@
 //! What this host offers, and what the laboratory lacks here.
 
+use crate::{probe, testbed::Testbed};
+use cwnd_scenario::{AlgorithmSpec, FlowSpec, LinkSpec, Network, Rate, Scenario, Stack, Ties, Time, Traffic};
 use std::fs;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
 
 /// A thing that the laboratory looks for on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +27,7 @@ pub fn findings() -> Vec<Finding> {
         tun(),
         namespaces(),
         ip(),
+        network(),
         real_time(),
         awake(),
         cpus(),
@@ -100,6 +105,61 @@ fn ip() -> Finding {
         Err(error) => Err(format!("`ip`: {error}; apt-get install iproute2")),
     };
     finding("iproute2", found, false)
+}
+
+/// Does what every run does before its packets: the two ends, their devices and settings, and an emulator between them that
+/// carries packets. Once a process, since each scenario asks.
+fn network() -> Finding {
+    static TRIED: OnceLock<Result<String, String>> = OnceLock::new();
+    finding("an emulated network", TRIED.get_or_init(try_network).clone(), false)
+}
+
+fn try_network() -> Result<String, String> {
+    const PACKETS: u64 = 3;
+    let testbed = Testbed::new(&smallest(), None).map_err(|error| format!("cannot be made: {error}"))?;
+    let held = testbed.device_queue();
+    let came = probe::echo(&testbed, PACKETS, Duration::from_millis(1));
+    let ended = testbed.end();
+    let came = came.map_err(|error| format!("is there, and its sockets do not work: {error}"))?;
+    ended.map_err(|error| format!("is there, and its emulator ended: {error}"))?;
+    if came.len() as u64 != PACKETS {
+        return Err(format!("is there, and {} of {PACKETS} packets came back", came.len()));
+    }
+    Ok(format!("carries packets; its devices hold {held}"))
+}
+
+/// A network with a link each way.
+fn smallest() -> Scenario {
+    let link = |name, from, to| LinkSpec::new(name, from, to, Rate(100_000_000), Time::from_millis(1));
+    Scenario {
+        network: Network {
+            nodes: vec!["sender".into(), "receiver".into()],
+            links: vec![link("there", 0, 1), link("back", 1, 0)],
+            bottleneck: 0,
+        },
+        flows: vec![FlowSpec {
+            algorithm: AlgorithmSpec { name: "newreno".into(), ..AlgorithmSpec::default() },
+            route: vec![0],
+            ack_route: vec![1],
+            start: Time::ZERO,
+            stop: None,
+            bytes: None,
+            traffic: Traffic::Bulk,
+            deadline: None,
+            group: None,
+            short: false,
+            reverse: false,
+        }],
+        arrivals: None,
+        stack: Stack::linux(1500, true, 100),
+        duration: Time::from_secs(1),
+        warm_up: Time::ZERO,
+        seed: 1,
+        start_jitter: Time::ZERO,
+        send_overhead: Time::ZERO,
+        ties: Ties::ByNumber,
+        sample: None,
+    }
 }
 
 fn real_time() -> Finding {

@@ -19,6 +19,7 @@ mod check;
 mod drops;
 mod emulator;
 mod ends;
+mod guard;
 pub mod host;
 mod named;
 mod namespace;
@@ -32,13 +33,14 @@ mod tun;
 
 pub use emulator::{Counts, End, FlowCounts, LinkCounts, Record, Snapshot, Watcher};
 pub use ends::Settings;
+pub use guard::{Guard, Server};
 pub use named::{Named, check_name, clean_up};
 pub use namespace::Namespace;
 pub use outcome::TOO_LATE;
 pub use socket::PORT;
 pub use testbed::Testbed;
 
-use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
+use cwnd_scenario::{Cost, Engine, EngineError, Identity, Implementation, Outcome, Problem, Scenario};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -81,15 +83,20 @@ impl Engine for Lab {
         check::check(scenario)
     }
 
-    /// Returns the versions of this host. No two runs are equal here: equal identities mean the same machine and kernel.
-    fn identity(&self, _: &Scenario) -> Identity {
+    /// Returns the versions of this host, and what runs each algorithm there. No two runs are equal here: equal identities
+    /// mean the same machine, kernel and implementations.
+    fn identity(&self, scenario: &Scenario) -> Identity {
         let versions = [
             ("cwnd-lab", VERSION.to_string()),
             ("kernel", host::kernel()),
             ("host", host::name()),
             ("cwnd", env!("CARGO_PKG_VERSION").to_owned()),
         ];
-        Identity::new("cwnd-lab", versions)
+        let mut identity = Identity::new("cwnd-lab", versions);
+        for Implementation { algorithm, by } in algorithms::implementations(scenario) {
+            identity.versions.insert(format!("algorithm {algorithm}"), by);
+        }
+        identity
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {

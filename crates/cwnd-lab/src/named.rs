@@ -1,14 +1,15 @@
 //! Namespaces that other programs find by name (`ip netns exec NAME`), for as long as the process that named them.
 //!
-//! A name is a mount, which outlives a process that is killed. So it is written down, with the process that it belongs to, before
-//! it is given, and whoever comes next takes away those of processes that are no more.
+//! A name is a mount, which outlives a process that is killed. So it is recorded, with the process that it belongs to, and
+//! whoever comes next takes away those of processes that are no more. One process at a time gives names or takes them away.
 
 use crate::namespace::Namespace;
 use std::ffi::CString;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where `ip netns` looks.
@@ -29,59 +30,123 @@ impl Named {
     /// # Errors
     /// If it is taken, or names cannot be given.
     pub fn new(name: &str, namespace: &Namespace) -> io::Result<Named> {
-        clean_up();
+        let records = Records::open()?;
+        records.clean_up();
+        fs::create_dir_all(NAMES)?;
         let path = Path::new(NAMES).join(name);
-        if path.exists() {
-            return Err(io::Error::new(
-                io::ErrorKind::AlreadyExists,
+        let taken = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => io::Error::new(
+                error.kind(),
                 format!(
                     "there is a network namespace `{name}` already (`ip netns list`): choose another name"
                 ),
-            ));
-        }
-        fs::create_dir_all(NAMES)?;
-        fs::create_dir_all(RECORDS)?;
-        fs::write(
-            Path::new(RECORDS).join(name),
-            format!("{} {}", std::process::id(), began(std::process::id())),
-        )?;
-        let named = Named { name: name.to_owned() };
-        fs::File::create_new(&path)?;
-        let from = c_path(Path::new(&format!("/proc/self/fd/{}", namespace.as_fd().as_raw_fd())));
-        let to = c_path(&path);
-        // SAFETY: both paths end with a zero and live as long as the call; the others are not used by a bind mount.
-        let done = unsafe {
-            let nothing = std::ptr::null();
-            libc::mount(from.as_ptr(), to.as_ptr(), nothing, libc::MS_BIND, nothing.cast())
+            ),
+            _ => error,
         };
-        if done == 0 { Ok(named) } else { Err(io::Error::last_os_error()) }
+        // Recorded first, so that a process that is killed between leaves no name without a record. Both files are made only
+        // where there is none, and only who made both takes both away.
+        records.add(name).map_err(taken)?;
+        if let Err(error) = fs::File::create_new(&path) {
+            let _ = fs::remove_file(Path::new(RECORDS).join(name));
+            return Err(taken(error));
+        }
+        let named = Named { name: name.to_owned() };
+        let given = mount(namespace, &path);
+        // Taking it away waits for the records.
+        drop(records);
+        given.map(|()| named)
     }
+}
+
+fn mount(namespace: &Namespace, path: &Path) -> io::Result<()> {
+    let from = c_path(Path::new(&format!("/proc/self/fd/{}", namespace.as_fd().as_raw_fd())));
+    let to = c_path(path);
+    // SAFETY: both paths end with a zero and live as long as the call; the others are not used by a bind mount.
+    let done = unsafe {
+        let nothing = std::ptr::null();
+        libc::mount(from.as_ptr(), to.as_ptr(), nothing, libc::MS_BIND, nothing.cast())
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 impl Drop for Named {
     fn drop(&mut self) {
+        // Without the records nobody else touches names either.
+        let records = Records::open();
         remove(&self.name);
+        drop(records);
+    }
+}
+
+/// The folder of records, for one process at a time while this lives.
+struct Records {
+    _lock: fs::File,
+}
+
+impl Records {
+    /// Waits for those that have it.
+    fn open() -> io::Result<Records> {
+        loop {
+            fs::create_dir_all(RECORDS)?;
+            let folder = match fs::File::open(RECORDS) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                folder => folder?,
+            };
+            // SAFETY: a call with plain numbers; the lock is gone with the file.
+            if unsafe { libc::flock(folder.as_raw_fd(), libc::LOCK_EX) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // Whoever had it may have taken the folder away, and another may have made it anew.
+            if fs::metadata(RECORDS)
+                .is_ok_and(|there| Some(there.ino()) == folder.metadata().ok().map(|own| own.ino()))
+            {
+                return Ok(Records { _lock: folder });
+            }
+        }
+    }
+
+    /// Records that a name is this process's.
+    fn add(&self, name: &str) -> io::Result<()> {
+        let id = std::process::id();
+        let mut record = fs::File::create_new(Path::new(RECORDS).join(name))?;
+        write!(record, "{id} {}", began(id))
+    }
+
+    fn clean_up(&self) -> Vec<String> {
+        let Ok(records) = fs::read_dir(RECORDS) else { return Vec::new() };
+        let mut gone = Vec::new();
+        for record in records.flatten() {
+            let owner = fs::read_to_string(record.path()).unwrap_or_default();
+            let (id, time) = owner.split_once(' ').unwrap_or_default();
+            // Another process may have the number by now; it began at another time.
+            let lives = id.parse().is_ok_and(|id: u32| !time.is_empty() && began(id) == time);
+            if !lives {
+                let name = record.file_name().to_string_lossy().into_owned();
+                remove(&name);
+                gone.push(name);
+            }
+        }
+        gone
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        // The last name leaves no folder.
+        let _ = fs::remove_dir(RECORDS);
     }
 }
 
 /// Take away names of processes that are no more. Answers which.
 pub fn clean_up() -> Vec<String> {
-    let Ok(records) = fs::read_dir(RECORDS) else { return Vec::new() };
-    let mut gone = Vec::new();
-    for record in records.flatten() {
-        let owner = fs::read_to_string(record.path()).unwrap_or_default();
-        let (id, time) = owner.split_once(' ').unwrap_or_default();
-        // Another process may have the number by now; it began at another time.
-        let lives = id.parse().is_ok_and(|id: u32| !time.is_empty() && began(id) == time);
-        if !lives {
-            let name = record.file_name().to_string_lossy().into_owned();
-            remove(&name);
-            gone.push(name);
-        }
+    // Where there are no records, there is nothing to do, and without root nothing can be done.
+    if !Path::new(RECORDS).exists() {
+        return Vec::new();
     }
-    gone
+    Records::open().map_or_else(|_| Vec::new(), |records| records.clean_up())
 }
 
+/// The records are this process's meanwhile.
 fn remove(name: &str) {
     let path: PathBuf = Path::new(NAMES).join(name);
     let path_c = c_path(&path);
@@ -90,7 +155,6 @@ fn remove(name: &str) {
     // What is not there any more need not be removed.
     let _ = fs::remove_file(&path);
     let _ = fs::remove_file(Path::new(RECORDS).join(name));
-    let _ = fs::remove_dir(RECORDS);
 }
 
 fn c_path(path: &Path) -> CString {

@@ -53,18 +53,28 @@ impl Namespace {
         }
     }
 
-    /// A program that will run inside.
+    /// A program that will run inside. It is killed when the thread that starts it ends, be it that the process was killed.
     ///
     /// # Errors
     /// If no further descriptor can be had.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> io::Result<Command> {
         let mut command = Command::new(program);
         let fd = self.0.try_clone()?;
-        // SAFETY: setns may be called between fork and exec; nothing is allocated or locked.
+        let parent = std::process::id();
+        // SAFETY: these calls may be made between fork and exec; nothing is allocated or locked.
         unsafe {
-            command.pre_exec(move || match libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) {
-                0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
+            command.pre_exec(move || {
+                if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                // A parent that was killed before that is not waited for.
+                if libc::getppid().cast_unsigned() != parent {
+                    libc::_exit(1);
+                }
+                match libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) {
+                    0 => Ok(()),
+                    _ => Err(io::Error::last_os_error()),
+                }
             });
         }
         Ok(command)

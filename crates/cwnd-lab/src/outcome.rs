@@ -4,7 +4,7 @@ use crate::emulator::{Counts, FlowCounts, LinkCounts, Record};
 use crate::host;
 use crate::traffic::{FlowRecord, TrafficRecord};
 use cwnd_scenario::{
-    Emulation, FlowOutcome, LinkOutcome, Outcome, Sample, SampleState, Scenario, Time, Trace,
+    Emulation, FlowOutcome, Implementation, LinkOutcome, Outcome, Sample, SampleState, Scenario, Time, Trace,
 };
 
 /// Packets that come out of the emulator later than this after they were due are too late: 99 of 100 must not be.
@@ -25,18 +25,21 @@ pub struct Answers {
     pub samples: Vec<u64>,
     /// The share of CPU time that was stolen.
     pub steal: f64,
+    /// What ran each algorithm.
+    pub implementations: Vec<Implementation>,
 }
 
 /// The answer.
 pub fn outcome(scenario: &Scenario, answers: &Answers) -> Outcome {
     let Answers { record, told, origin, .. } = answers;
-    let all = counted(scenario, &record.at_end, told.flows.iter(), *origin);
+    let [left_then, left] = &record.bytes_left;
+    let all = counted(scenario, &record.at_end, left, told.flows.iter(), *origin);
     let mut outcome = match &record.at_warm_up {
         None => all,
         Some(counts) => {
             let nothing = FlowRecord::default();
             let then = told.flows.iter().map(|flow| flow.at_warm_up.as_deref().unwrap_or(&nothing));
-            all.since(&counted(scenario, counts, then, *origin), &record.bytes_past)
+            all.since(&counted(scenario, counts, left_then, then, *origin))
         }
     };
     for (flow, in_flight) in outcome.flows.iter_mut().zip(&record.flows_in_flight) {
@@ -55,23 +58,24 @@ pub fn outcome(scenario: &Scenario, answers: &Answers) -> Outcome {
     }
 }
 
-/// What had been counted by a time, and what the flows' sockets had told.
+/// What had been counted and had left each link by a time, and what the flows' sockets had told.
 fn counted<'a>(
     scenario: &Scenario,
     counts: &Counts,
+    left: &[Vec<u64>],
     sockets: impl Iterator<Item = &'a FlowRecord>,
     origin: u64,
 ) -> Outcome {
-    let flows = counts.flows.iter().zip(sockets);
+    let flows = counts.flows.iter().zip(sockets).zip(left);
     let links = counts.links.iter().zip(&scenario.network.links);
     Outcome {
-        flows: flows.map(|(counts, socket)| flow(counts, socket, origin)).collect(),
+        flows: flows.map(|((counts, socket), left)| flow(counts, left, socket, origin)).collect(),
         links: links.map(|(counts, spec)| link(&spec.name, counts)).collect(),
         ..Outcome::default()
     }
 }
 
-fn flow(counts: &FlowCounts, socket: &FlowRecord, origin: u64) -> FlowOutcome {
+fn flow(counts: &FlowCounts, left: &[u64], socket: &FlowRecord, origin: u64) -> FlowOutcome {
     let time = |clock: u64| Time(clock.saturating_sub(origin));
     FlowOutcome {
         start: time(socket.started.unwrap_or(origin)),
@@ -83,7 +87,7 @@ fn flow(counts: &FlowCounts, socket: &FlowRecord, origin: u64) -> FlowOutcome {
         duplicates: counts.duplicates,
         wire_bytes_received: counts.wire_bytes_received,
         bytes_in_order: counts.bytes_in_order,
-        bytes_past: Vec::new(),
+        bytes_left: left.to_vec(),
         packets_dropped: counts.packets_dropped,
         packets_lost: counts.packets_lost,
         packets_copied: counts.packets_copied,
@@ -177,5 +181,6 @@ fn emulation(answers: &Answers) -> Emulation {
         steal: answers.steal,
         doubts,
         host: host::kernel(),
+        implementations: answers.implementations.clone(),
     }
 }

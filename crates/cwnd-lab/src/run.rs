@@ -76,7 +76,14 @@ pub fn run(
     let steal = (to.0 - from.0) as f64 / ((to.1 - from.1) as f64).max(1.0);
     Ok(outcome::outcome(
         scenario,
-        &Answers { record, told, origin: times.origin, samples: times.samples, steal },
+        &Answers {
+            record,
+            told,
+            origin: times.origin,
+            samples: times.samples,
+            steal,
+            implementations: algorithms.implementations.clone(),
+        },
     ))
 }
 

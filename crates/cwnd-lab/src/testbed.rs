@@ -44,6 +44,11 @@ impl Testbed {
         &self.ends.receivers
     }
 
+    /// How many packets each end's device holds.
+    pub fn device_queue(&self) -> u32 {
+        self.ends.device_queue
+    }
+
     /// What has been counted.
     pub fn snapshot(&self) -> Snapshot {
         self.emulator.control().snapshot()

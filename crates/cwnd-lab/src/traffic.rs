@@ -349,6 +349,8 @@ fn receive(listeners: Vec<Socket>, window: u32, stop: &AtomicBool) -> io::Result
             match socket.accept() {
                 Ok((socket, _)) => {
                     socket.set_nonblocking(true)?;
+                    // Or it would outlive the run without an owner, and with it the algorithm's programs.
+                    socket.set_linger(Some(Duration::ZERO))?;
                     receivers.push(Receiver { socket, role: Role::Receives });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

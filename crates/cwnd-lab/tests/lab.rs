@@ -4,7 +4,7 @@
 //! `cargo test -p cwnd-lab --test lab -- --nocapture`
 #![cfg(target_os = "linux")]
 
-use cwnd_lab::{Lab, Named, Testbed, host, probe};
+use cwnd_lab::{Lab, Named, Namespace, Testbed, host, probe};
 use cwnd_scenario::{
     AlgorithmSpec, Counting, Engine, EngineError, FlowSpec, LinkSpec, Loss, Network, Outcome, QueueLimit,
     QueueSpec, Rate, Scenario, Stack, Ties, Time, Traffic,
@@ -87,7 +87,7 @@ fn run(scenario: &Scenario) -> Outcome {
 #[test]
 fn no_packet_comes_early_and_few_come_late() {
     let Some(_turn) = turn() else { return };
-    let testbed = Testbed::new(&scenario(100, 40, 100, 1, vec![flow("reno")]), None).unwrap();
+    let testbed = Testbed::new(&scenario(100, 40, 100, 1, vec![flow("newreno")]), None).unwrap();
     let mut times = probe::echo(&testbed, 100, Duration::from_millis(5)).unwrap();
     times.sort();
     assert_eq!(times.len(), 100, "packets are missing");
@@ -103,7 +103,7 @@ fn no_packet_comes_early_and_few_come_late() {
 #[test]
 fn a_flow_of_this_kernel_fills_the_link() {
     let Some(_turn) = turn() else { return };
-    let mut asked = scenario(20, 20, 33, 4, vec![flow("cubic")]);
+    let mut asked = scenario(20, 20, 33, 4, vec![flow("cubic-linux")]);
     asked.sample = Some(Time::from_millis(100));
     let outcome = run(&asked);
     let flow = &outcome.flows[0];
@@ -129,7 +129,7 @@ fn a_flow_of_this_kernel_fills_the_link() {
 fn files_arrive_whole_and_end_the_run() {
     let Some(_turn) = turn() else { return };
     let bytes = 1_234_567;
-    let file = FlowSpec { bytes: Some(bytes), ..flow("reno") };
+    let file = FlowSpec { bytes: Some(bytes), ..flow("newreno") };
     let later = FlowSpec { start: Time::from_millis(300), ..file.clone() };
     let mut asked = scenario(50, 10, 40, 600, vec![file, later]);
     // A third of these is lost twice or more.
@@ -151,7 +151,7 @@ fn files_arrive_whole_and_end_the_run() {
 #[test]
 fn flows_have_their_own_round_trip_and_stop() {
     let Some(_turn) = turn() else { return };
-    let mut asked = scenario(20, 10, 100, 3, vec![flow("reno"), flow("cubic")]);
+    let mut asked = scenario(20, 10, 100, 3, vec![flow("newreno"), flow("cubic-linux")]);
     let far = LinkSpec::new("far", 1, 0, Rate(20_000_000), Time::from_millis(55));
     asked.network.links.push(far);
     asked.flows[1].ack_route = vec![2];
@@ -176,7 +176,7 @@ fn run_without_sums(scenario: &Scenario) -> Outcome {
 fn marks_are_heeded_where_flows_asked_for_them() {
     let Some(_turn) = turn() else { return };
     // A file, so that no mark is under way when the run ends: 2.4 s at 20 Mbit/s.
-    let file = FlowSpec { bytes: Some(6_000_000), ..flow("reno") };
+    let file = FlowSpec { bytes: Some(6_000_000), ..flow("newreno") };
     let mut asked = scenario(20, 20, 500, 20, vec![file]);
     asked.network.links[0].queue.ecn_threshold = Some(20);
     asked.stack.ecn = cwnd_scenario::Ecn::Classic;
@@ -191,7 +191,7 @@ fn marks_are_heeded_where_flows_asked_for_them() {
 #[test]
 fn every_queue_and_effect_is_the_simulators() {
     let Some(_turn) = turn() else { return };
-    let mut asked = scenario(20, 20, 100, 2, vec![flow("reno")]);
+    let mut asked = scenario(20, 20, 100, 2, vec![flow("newreno")]);
     asked.network.links[0].queue.discipline =
         cwnd_scenario::Discipline::CoDel(cwnd_scenario::CoDel::default());
     asked.network.links[0].effects.duplication = 0.01;
@@ -207,7 +207,7 @@ fn every_queue_and_effect_is_the_simulators() {
 #[test]
 fn a_receiver_offers_no_more_than_was_asked() {
     let Some(_turn) = turn() else { return };
-    let mut asked = scenario(100, 50, 400, 3, vec![flow("cubic")]);
+    let mut asked = scenario(100, 50, 400, 3, vec![flow("cubic-linux")]);
     asked.stack.receive_window = 20;
     let outcome = run(&asked);
     // 20 packets of 1,514 bytes each 50 ms are 4.8 Mbit/s.
@@ -219,7 +219,7 @@ fn a_receiver_offers_no_more_than_was_asked() {
 #[test]
 fn what_others_drop_is_found() {
     let Some(_turn) = turn() else { return };
-    let testbed = Testbed::new(&scenario(100, 10, 100, 1, vec![flow("reno")]), None).unwrap();
+    let testbed = Testbed::new(&scenario(100, 10, 100, 1, vec![flow("newreno")]), None).unwrap();
     assert_eq!(testbed.other_drops().unwrap(), [] as [String; 0]);
     // A device that holds one packet, and a program that sends more at a time.
     testbed.senders().ip(&["link set cwnd0 txqueuelen 1".to_owned()]).unwrap();
@@ -241,7 +241,7 @@ fn it_stops_at_once_when_told() {
         thread::sleep(Duration::from_secs(1));
         flag.store(true, Ordering::Relaxed);
     });
-    let stopped = Lab::new(stop).run(&scenario(10, 20, 20, 100, vec![flow("reno")]));
+    let stopped = Lab::new(stop).run(&scenario(10, 20, 20, 100, vec![flow("newreno")]));
     assert_eq!(stopped, Err(EngineError::Failed("it was stopped".into())));
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     told.join().unwrap();
@@ -251,7 +251,7 @@ fn it_stops_at_once_when_told() {
 fn two_runs_come_one_after_the_other() {
     let Some(_turn) = turn() else { return };
     let begin = Instant::now();
-    let both = [(); 2].map(|()| thread::spawn(|| run(&scenario(10, 10, 20, 1, vec![flow("reno")]))));
+    let both = [(); 2].map(|()| thread::spawn(|| run(&scenario(10, 10, 20, 1, vec![flow("newreno")]))));
     both.into_iter().for_each(|one| drop(one.join().unwrap()));
     assert!(begin.elapsed() >= Duration::from_secs(2), "{:?}", begin.elapsed());
 }
@@ -269,7 +269,7 @@ fn the_host_is_as_it_was() {
         (show(&["-o", "link"]), show(&["route", "show", "table", "all"]), show(&["netns"]), settings)
     };
     let before = state();
-    let mut asked = scenario(20, 20, 50, 1, vec![flow("reno")]);
+    let mut asked = scenario(20, 20, 50, 1, vec![flow("newreno")]);
     asked.stack.sack = false;
     asked.stack.ecn = cwnd_scenario::Ecn::Classic;
     run(&asked);
@@ -279,7 +279,7 @@ fn the_host_is_as_it_was() {
 #[test]
 fn names_are_there_while_they_are_held_and_taken_away_after_a_kill() {
     let Some(_turn) = turn() else { return };
-    let testbed = Testbed::new(&scenario(20, 20, 50, 1, vec![flow("reno")]), None).unwrap();
+    let testbed = Testbed::new(&scenario(20, 20, 50, 1, vec![flow("newreno")]), None).unwrap();
     let name = format!("cwnd-test-{}", std::process::id());
     let there = |name: &str| {
         let done = Command::new("ip").args(["netns", "exec", name, "ip", "-o", "link"]).output().unwrap();
@@ -299,9 +299,44 @@ fn names_are_there_while_they_are_held_and_taken_away_after_a_kill() {
 }
 
 #[test]
+fn a_name_is_given_once_and_the_loser_leaves_it() {
+    let Some(_turn) = turn() else { return };
+    let name = format!("cwnd-race-{}", std::process::id());
+    let namespaces: Vec<Namespace> = (0..8).map(|_| Namespace::new().unwrap()).collect();
+    for round in 0..20 {
+        let start = std::sync::Barrier::new(namespaces.len());
+        let given: Vec<_> = thread::scope(|scope| {
+            let all = namespaces.iter().map(|namespace| {
+                scope.spawn(|| {
+                    start.wait();
+                    Named::new(&name, namespace)
+                })
+            });
+            let all: Vec<_> = all.collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        let losers = given.iter().filter_map(|given| given.as_ref().err());
+        assert_eq!(losers.clone().count(), namespaces.len() - 1, "round {round}");
+        assert!(losers.clone().all(|error| error.to_string().contains("choose another name")), "{given:?}");
+        // The winner's is still there, with its record.
+        for there in [format!("/run/netns/{name}"), format!("/run/cwnd-lab/{name}")] {
+            assert!(fs::exists(&there).unwrap(), "round {round}: {there} is gone");
+        }
+        assert_eq!(cwnd_lab::clean_up(), [] as [String; 0]);
+        drop(given);
+        assert!(!fs::exists(format!("/run/netns/{name}")).unwrap());
+    }
+    // A name that others have given is neither taken nor removed.
+    fs::write(format!("/run/netns/{name}"), "").unwrap();
+    assert!(Named::new(&name, &namespaces[0]).is_err());
+    fs::remove_file(format!("/run/netns/{name}")).unwrap();
+    assert!(!fs::exists(format!("/run/cwnd-lab/{name}")).unwrap());
+}
+
+#[test]
 fn says_what_it_does_not_run() {
     let refused = |change: &dyn Fn(&mut Scenario)| {
-        let mut asked = scenario(20, 20, 50, 1, vec![flow("reno")]);
+        let mut asked = scenario(20, 20, 50, 1, vec![flow("newreno")]);
         change(&mut asked);
         let problems = Lab::default().check(&asked).unwrap_err();
         problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()
@@ -325,11 +360,26 @@ fn what_the_kernel_lacks_is_loaded_for_the_run() {
         println!("SKIPPED, nothing was loaded: {}", missing.join("; "));
         return;
     }
-    let elastic = FlowSpec { algorithm: "elastic:beta=0.8".parse().unwrap(), ..flow("elastic") };
-    let outcome = run(&scenario(20, 20, 33, 3, vec![elastic, flow("cubic")]));
+    let before = loaded_ids();
+    // Another process, here this one, may have loaded the same: with other parameters, and by what name it likes.
+    let others = format!("cwnd_l{}", std::process::id());
+    let elastic = cwnd_kernel::find("elastic").unwrap();
+    let others = cwnd_kernel::load::load_as(elastic, &[], &others).unwrap();
+    let of = |spec: &str| FlowSpec { algorithm: spec.parse().unwrap(), ..flow("elastic") };
+    let flows = vec![of("elastic:beta=0.8"), of("elastic"), of("elastic:beta=0.8"), of("cubic-linux")];
+    let outcome = run(&scenario(20, 20, 33, 3, flows));
     let rates: Vec<u64> = outcome.flows.iter().map(|flow| flow.wire_bytes_received).collect();
-    assert!(rates.iter().all(|bytes| *bytes > 500_000), "{rates:?}");
-    assert!(!host::available().iter().any(|name| name == "cwnd_elastic"), "{:?}", host::available());
+    assert!(rates.iter().all(|bytes| *bytes > 200_000), "{rates:?}");
+    let bpf = format!("BPF, source {}", elastic.source);
+    let ran: Vec<(String, String)> =
+        (outcome.emulation.unwrap().implementations.into_iter()).map(|ran| (ran.algorithm, ran.by)).collect();
+    assert_eq!(ran[0], ("elastic:beta=0.8".to_owned(), bpf.clone()));
+    assert_eq!(ran[1], ("elastic".to_owned(), bpf));
+    assert!(ran[2].0 == "cubic-linux" && ran[2].1.starts_with("the kernel's "), "{ran:?}");
+    assert_eq!(ran.len(), 3);
+    assert!(host::available().iter().any(|name| name == others.kernel_name()), "nobody else's was touched");
+    drop(others);
+    gone(&before);
 
     // DCTCP asks for ECN itself, and wants its own echo of marks at the other end.
     let mut asked = scenario(50, 10, 400, 3, vec![flow("dctcp")]);
@@ -343,16 +393,28 @@ fn what_the_kernel_lacks_is_loaded_for_the_run() {
         "{waiting} packets wait on the average, and 20 are the threshold"
     );
 
+    gone(&before);
     let text = |spec: &str| {
-        let mut asked = scenario(20, 20, 33, 1, vec![flow("reno")]);
+        let mut asked = scenario(20, 20, 33, 1, vec![flow("newreno")]);
         asked.flows[0].algorithm = spec.parse().unwrap();
-        asked.flows.push(flow("elastic"));
         Lab::default().check(&asked).unwrap_err()[0].to_string()
     };
-    assert!(
-        text("elastic:beta=0.9").contains("the kernel has one of a name at a time"),
-        "{}",
-        text("elastic:beta=0.9")
-    );
     assert!(text("elastic:beta=7").contains("beta"), "{}", text("elastic:beta=7"));
+    assert!(text("copa").contains("no implementation for the kernel"), "{}", text("copa"));
+}
+
+/// The algorithms that the kernel has loaded of cwnd's.
+#[cfg(feature = "load")]
+fn loaded_ids() -> Vec<u32> {
+    cwnd_kernel::load::loaded().unwrap().iter().map(|object| object.id).collect()
+}
+
+/// Waits until the kernel has freed what has been loaded since: sockets that a run left behind would keep it.
+#[cfg(feature = "load")]
+fn gone(before: &[u32]) {
+    let begin = Instant::now();
+    while loaded_ids().iter().any(|id| !before.contains(id)) {
+        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", cwnd_kernel::load::loaded());
+        thread::sleep(Duration::from_millis(20));
+    }
 }

@@ -1,6 +1,6 @@
 //! Runs over an emulated network that did not keep its times, and so are not to be believed.
 
-use cwnd_scenario::Emulation;
+use cwnd_scenario::{Emulation, Implementation};
 use cwnd_study::{Results, RunResult};
 
 /// Stands behind what such a run has a part in.
@@ -16,6 +16,17 @@ pub fn runs(results: &Results) -> Vec<(&Emulation, &RunResult)> {
 /// What a run's network says of itself, if it was an emulated one.
 pub fn emulation(run: &RunResult) -> Option<&Emulation> {
     run.emulation.as_deref()
+}
+
+/// What ran the algorithms of these runs, each once.
+pub fn implementations<'a>(runs: impl IntoIterator<Item = &'a Emulation>) -> Vec<&'a Implementation> {
+    let mut different: Vec<&Implementation> = Vec::new();
+    for one in runs.into_iter().flat_map(|emulation| &emulation.implementations) {
+        if !different.contains(&one) {
+            different.push(one);
+        }
+    }
+    different
 }
 
 /// How many of a cell's runs are not to be believed.

@@ -23,6 +23,24 @@ pub struct Emulation {
     pub doubts: Vec<String>,
     /// What ran it: the kernel's release and architecture.
     pub host: String,
+    /// What ran each algorithm.
+    pub implementations: Vec<Implementation>,
+}
+
+/// What ran an algorithm over a real kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Implementation {
+    /// The algorithm, as the scenario names it.
+    pub algorithm: String,
+    /// The kernel's built-in, a module of it, or BPF with the digest of its source.
+    pub by: String,
+}
+
+impl std::fmt::Display for Implementation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.algorithm, self.by)
+    }
 }
 
 impl Emulation {

@@ -24,7 +24,7 @@ pub mod statistics;
 mod traffic;
 mod units;
 
-pub use emulation::Emulation;
+pub use emulation::{Emulation, Implementation};
 pub use engine::{Cost, Engine, EngineError, Identity, Problem};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,

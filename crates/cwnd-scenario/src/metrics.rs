@@ -43,8 +43,7 @@ pub struct RunMetrics {
     pub throughput_active_bps: f64,
     /// Payload that receivers have in order x 8 / duration, bit/s.
     pub goodput_bps: f64,
-    /// Throughput of the flows that cross the bottleneck / its mean rate, from 0 to 1; none if it has no rate. Data that the
-    /// bottleneck began to transmit before the counting began does not count.
+    /// 8 x wire bytes of new data that left the bottleneck / (its mean rate x duration), from 0 to 1; none if it has no rate.
     pub utilisation: Option<f64>,
     /// (Data packets dropped by any queue + lost to errors) / (in flight when the counting began + sent + copied by links),
     /// from 0 to 1; 0 if none was sent.

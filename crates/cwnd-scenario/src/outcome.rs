@@ -24,14 +24,16 @@ pub struct Outcome {
 
 impl Outcome {
     /// What happened after `before`, which is what had happened in the same run by then: counts, sums and integrals are differences;
-    /// times, states and extremes stay. Messages are those given then or later. `bytes_past` is each flow's
-    /// [`FlowOutcome::bytes_past`] at that time.
+    /// times, states and extremes stay. Messages are those given then or later.
+    ///
+    /// Of `before`, [`FlowOutcome::bytes_left`] counts what links had begun to transmit, too: a packet in transmission when the
+    /// counting began took capacity from before it.
     #[must_use]
-    pub fn since(self, before: &Outcome, bytes_past: &[Vec<u64>]) -> Outcome {
+    pub fn since(self, before: &Outcome) -> Outcome {
         let begin = before.end;
         let after = self;
-        let flow = |((before, after), past): ((&FlowOutcome, FlowOutcome), &Vec<u64>)| FlowOutcome {
-            bytes_past: past.clone(),
+        let flow = |(before, after): (&FlowOutcome, FlowOutcome)| FlowOutcome {
+            bytes_left: difference(&after.bytes_left, &before.bytes_left),
             packets_sent: after.packets_sent - before.packets_sent,
             retransmissions: after.retransmissions - before.retransmissions,
             packets_received: after.packets_received - before.packets_received,
@@ -65,12 +67,17 @@ impl Outcome {
         Outcome {
             begin: before.end,
             end: after.end,
-            flows: before.flows.iter().zip(after.flows).zip(bytes_past).map(flow).collect(),
+            flows: before.flows.iter().zip(after.flows).map(flow).collect(),
             links: before.links.iter().zip(after.links).map(link).collect(),
             trace: after.trace,
             emulation: after.emulation,
         }
     }
+}
+
+/// Returns the difference of each two counts. What had left a link, and was dropped by a later one, may be missing at the end.
+fn difference(after: &[u64], before: &[u64]) -> Vec<u64> {
+    after.iter().zip(before).map(|(after, before)| after.saturating_sub(*before)).collect()
 }
 
 /// What happened to a flow. Counts, sums and integrals are those since the counting began; times, states and extremes
@@ -96,9 +103,9 @@ pub struct FlowOutcome {
     pub wire_bytes_received: u64,
     /// Payload bytes that the receiver has in order. A first packet that is shorter than others carried less.
     pub bytes_in_order: u64,
-    /// For each link of the data's route, the wire bytes of data on their way to the receiver when the counting began whose
-    /// transmission on that link had begun by then. Empty if the counting began at time zero.
-    pub bytes_past: Vec<u64>,
+    /// For each link of the data's route, the wire bytes of new data that left its transmitter: what has reached the receiver
+    /// (`wire_bytes_received`), or is on its way there and will be new. Empty if the engine does not tell.
+    pub bytes_left: Vec<u64>,
     /// Data packets dropped by queues, anywhere.
     pub packets_dropped: u64,
     /// Data packets lost to errors on lines.

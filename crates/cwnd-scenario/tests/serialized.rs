@@ -116,7 +116,7 @@ fn flow(ssthresh: f64) -> FlowOutcome {
         rtt_sum_s: 255_678.123_456_789,
         cwnd: 0.1 + 0.2,
         ssthresh,
-        bytes_past: vec![5_250, 0],
+        bytes_left: vec![5_250, 0],
         messages: vec![MessageOutcome { bytes: 7, start: Time(1), end: None }],
         ..FlowOutcome::default()
     }
@@ -132,6 +132,10 @@ fn outcomes_have_their_names() {
         steal: 0.02,
         doubts: vec!["it was late".to_owned()],
         host: "6.18.0 x86_64".to_owned(),
+        implementations: vec![Implementation {
+            algorithm: "cubic".to_owned(),
+            by: "built into the kernel".to_owned(),
+        }],
     };
     let outcome = Outcome {
         begin: Time(5),
@@ -150,14 +154,15 @@ fn outcomes_have_their_names() {
         concat!(
             r#"{"begin":5,"end":9,"flows":[{"start":0,"stop":null,"completed":null,"packets-sent":0,"#,
             r#""retransmissions":0,"packets-received":0,"duplicates":0,"wire-bytes-received":0,"bytes-in-order":0,"#,
-            r#""bytes-past":[5250,0],"packets-dropped":0,"packets-lost":0,"packets-copied":0,"packets-in-flight":0,"#,
+            r#""bytes-left":[5250,0],"packets-dropped":0,"packets-lost":0,"packets-copied":0,"packets-in-flight":0,"#,
             r#""timeouts":0,"congestion-events":0,"acks-received":0,"packets-marked":0,"rtt-samples":0,"#,
             r#""rtt-sum-s":255678.123456789,"rtt-min":204016000,"rtt-max":null,"cwnd-integral":0.0,"#,
             r#""cwnd":0.30000000000000004,"ssthresh":null,"messages":[{"bytes":7,"start":1,"end":null}]}],"#,
             r#""links":[{"name":"bottleneck","arrived":18446744073709551615,"data-arrived":0,"dropped":0,"lost":0,"#,
             r#""marked":0,"copied":0,"delivered":0,"in-flight":0,"waiting-integral":0.0,"max-waiting":0}],"#,
             r#""emulation":{"late-p50":1500,"late-p99":80000,"late-max":2000000,"rate-error":null,"steal":0.02,"#,
-            r#""validity-warnings":["it was late"],"host":"6.18.0 x86_64"}}"#,
+            r#""validity-warnings":["it was late"],"host":"6.18.0 x86_64","#,
+            r#""implementations":[{"algorithm":"cubic","by":"built into the kernel"}]}}"#,
         ),
     );
     // Samples have files of their own.

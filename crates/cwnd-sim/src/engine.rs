@@ -60,7 +60,7 @@ pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, En
     run.until(scenario.duration);
     let outcome = run.simulation.outcome();
     let counted = match &run.before {
-        Some((before, bytes_past)) => outcome.since(before, bytes_past),
+        Some(before) => outcome.since(before),
         None => outcome,
     };
     Ok(Outcome { trace, ..counted })
@@ -71,15 +71,15 @@ struct Run {
     simulation: Simulation,
     /// When the warm-up ends, while that is to come.
     warm_up: Option<Time>,
-    /// What had happened then, and each flow's [`cwnd_scenario::FlowOutcome::bytes_past`].
-    before: Option<(Outcome, Vec<Vec<u64>>)>,
+    /// What had happened then.
+    before: Option<Outcome>,
 }
 
 impl Run {
     fn until(&mut self, time: Time) {
         if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
             self.simulation.run_until(warm_up);
-            self.before = Some((self.simulation.outcome(), self.simulation.bytes_past()));
+            self.before = Some(self.simulation.outcome_before());
         }
         self.simulation.run_until(time);
     }

@@ -536,10 +536,11 @@ impl Link {
         fewest
     }
 
-    /// Returns whether the transmission of a packet of so many bytes that comes out of the line at `out` begins before `t`.
-    /// The rate and the delay have not changed since it came.
-    pub fn begins_before(&self, t: u64, out: u64, size: u32) -> bool {
-        out < t.saturating_add(self.delay).saturating_add(self.serial_time(size))
+    /// Returns whether a packet of so many bytes that comes out of the line at `out` has left the transmitter by `t`, or with
+    /// `begun` whether it has begun to. The rate and the delay have not changed since it came.
+    pub fn has_sent(&self, t: u64, out: u64, size: u32, begun: bool) -> bool {
+        let departure = out.saturating_sub(self.delay);
+        if begun { departure.saturating_sub(self.serial_time(size)) < t } else { departure <= t }
     }
 
     /// Packets that wait just before `t`, without the one in transmission.

@@ -111,7 +111,7 @@ impl Online {
 
     /// The packets that are here and have not been handed on.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
-        self.waiting_packets().chain(self.sent_packets())
+        self.waiting_packets().chain(self.packet_in_transmission()).chain(self.packets_on_line())
     }
 
     /// Returns those that wait in the queue.
@@ -119,11 +119,14 @@ impl Online {
         self.queue.iter().map(|&words| packet(words))
     }
 
-    /// Returns those that are in transmission or on the line.
-    pub fn sent_packets(&self) -> impl Iterator<Item = Packet> + '_ {
-        let sending = self.service.sending.iter();
-        let overtaking = self.service.overtaking.iter().map(|Reverse((_, _, words))| words);
-        sending.chain(overtaking).map(|&words| packet(words))
+    /// Returns the one in transmission, unless it has been handed on.
+    pub fn packet_in_transmission(&self) -> impl Iterator<Item = Packet> + '_ {
+        self.service.sending.iter().map(|&words| packet(words))
+    }
+
+    /// Returns those on a line on which packets may overtake each other.
+    pub fn packets_on_line(&self) -> impl Iterator<Item = Packet> + '_ {
+        self.service.overtaking.iter().map(|Reverse((_, _, words))| packet(*words))
     }
 
     /// Whether packets may overtake each other on its line.

@@ -2,13 +2,24 @@
 
 use crate::host::Endpoint;
 use crate::simulation::Simulation;
-use cwnd_scenario::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Time};
+use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Time};
 use cwnd_tcp::Receiver;
 use cwnd_tcp::packet::{LOST, Packet};
+use std::cmp::Reverse;
 
 impl Simulation {
-    /// What has happened so far: counts up to the time that the run has come to.
+    /// What has happened so far: counts up to the time that the run has come to. After a live change of a link's delay
+    /// [`FlowOutcome::bytes_left`] may be off by what is on its line.
     pub fn outcome(&self) -> Outcome {
+        self.outcome_with(self.bytes_left(false))
+    }
+
+    /// The same, as what [`Outcome::since`] takes off.
+    pub(crate) fn outcome_before(&self) -> Outcome {
+        self.outcome_with(self.bytes_left(true))
+    }
+
+    fn outcome_with(&self, bytes_left: Vec<Vec<u64>>) -> Outcome {
         let mut data_in_flight = vec![0u64; self.scenario.flows.len()];
         let mut on_link = vec![0u64; self.scenario.network.links.len()];
         for (ring, line) in self.net.rings.iter().zip(&self.net.line_of) {
@@ -28,43 +39,54 @@ impl Simulation {
         Outcome {
             begin: Time::ZERO,
             end: self.now(),
-            flows: (0..self.scenario.flows.len()).map(|i| self.flow_outcome(i, data_in_flight[i])).collect(),
+            flows: (bytes_left.into_iter().enumerate())
+                .map(|(i, left)| FlowOutcome { bytes_left: left, ..self.flow_outcome(i, data_in_flight[i]) })
+                .collect(),
             links: (0..on_link.len()).map(|i| self.link_outcome(i, on_link[i])).collect(),
             trace: None,
             emulation: None,
         }
     }
 
-    /// Returns, for each flow and each link of its data's route, the wire bytes of its data on their way to the receiver whose
-    /// transmission on that link has begun ([`FlowOutcome::bytes_past`]). What is lost on the line that it is on does not count.
-    pub fn bytes_past(&self) -> Vec<Vec<u64>> {
-        let routes = self.scenario.flows.iter().map(|flow| &flow.route);
-        let mut past: Vec<Vec<u64>> = routes.map(|route| vec![0; route.len()]).collect();
-        let mut note = |link: usize, packet: &Packet, has_begun: bool| {
-            if !packet.is_data() || packet.is(LOST) {
-                return;
-            }
+    /// Returns each flow's [`FlowOutcome::bytes_left`] up to now. With `begun`, packets in
+    /// transmission count too.
+    fn bytes_left(&self, begun: bool) -> Vec<Vec<u64>> {
+        // Flow, segment, how many links of its route it has left, wire bytes.
+        let mut under_way: Vec<(usize, u32, usize, u64)> = Vec::new();
+        let mut note = |line: usize, packet: &Packet, has_left: bool| {
             let flow = packet.flow();
-            let hop = self.scenario.flows[flow].route.iter().position(|crossed| *crossed == link);
-            let crossed = hop.map_or(0, |hop| hop + usize::from(has_begun));
-            past[flow][..crossed].iter_mut().for_each(|bytes| *bytes += u64::from(packet.size));
+            if packet.is_data() && !packet.is(LOST) && self.receiver(flow).is_new(packet.seq) {
+                let hop = self.scenario.flows[flow].route.iter().position(|link| *link == line);
+                let crossed = hop.map_or(0, |hop| hop + usize::from(has_left));
+                under_way.push((flow, packet.seq, crossed, packet.size.into()));
+            }
         };
         for (ring, line) in self.net.rings.iter().zip(&self.net.line_of) {
             let Some(line) = line.map(|line| line as usize) else { continue };
             let link = &self.net.links[line];
             for packet in ring.iter() {
                 // A link in closed form puts a packet on its line when it arrives at the queue.
-                let has_begun =
-                    link.online.is_some() || link.begins_before(self.clock(), packet.at, packet.size.into());
-                note(line, &packet, has_begun);
+                let has_left = link.online.is_some()
+                    || link.has_sent(self.clock(), packet.at, packet.size.into(), begun);
+                note(line, &packet, has_left);
             }
         }
         for (line, link) in self.net.links.iter().enumerate() {
             let Some(online) = &link.online else { continue };
             online.waiting_packets().for_each(|packet| note(line, &packet, false));
-            online.sent_packets().for_each(|packet| note(line, &packet, true));
+            online.packet_in_transmission().for_each(|packet| note(line, &packet, begun));
+            online.packets_on_line().for_each(|packet| note(line, &packet, true));
         }
-        past
+        // Of a segment that is under way several times the foremost counts.
+        under_way.sort_unstable_by_key(|(flow, segment, crossed, _)| (*flow, *segment, Reverse(*crossed)));
+        under_way.dedup_by_key(|(flow, segment, ..)| (*flow, *segment));
+        let received =
+            |(flow, spec): (usize, &FlowSpec)| vec![self.receiver(flow).counts.wire_bytes; spec.route.len()];
+        let mut left: Vec<Vec<u64>> = self.scenario.flows.iter().enumerate().map(received).collect();
+        for (flow, _, crossed, bytes) in under_way {
+            left[flow][..crossed].iter_mut().for_each(|left| *left += bytes);
+        }
+        left
     }
 
     fn receiver(&self, flow: usize) -> &Receiver {
@@ -90,7 +112,7 @@ impl Simulation {
             duplicates: receiver.counts.duplicates,
             wire_bytes_received: receiver.counts.wire_bytes,
             bytes_in_order: self.scenario.payload_of(flow, receiver.in_order()),
-            bytes_past: Vec::new(),
+            bytes_left: Vec::new(),
             packets_dropped: fate.dropped,
             packets_lost: fate.lost,
             packets_copied: fate.copies,

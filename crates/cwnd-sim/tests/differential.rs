@@ -14,6 +14,7 @@ mod naive;
 mod ranges;
 mod verdict;
 
+use cwnd_scenario::{StackProfile, Time};
 use harness::check;
 use verdict::Coverage;
 
@@ -35,6 +36,31 @@ fn every_metric_is_within_its_range() {
         (0..RANGE_SEEDS).filter_map(|seed| ranges::check(seed, &mut seen).err()).collect();
     assert!(failures.is_empty(), "{} of {RANGE_SEEDS} scenarios:\n{}", failures.len(), failures.join("\n"));
     assert!(seen.missing().is_empty(), "never measured: {:?}", seen.missing());
+}
+
+/// What is on its way when the counting begins and ends is much of what is sent in so short a time.
+#[test]
+fn a_full_link_is_full_after_a_warm_up() {
+    for (profile, packets) in [(StackProfile::Ns2, 238.0), (StackProfile::Linux, 165.0)] {
+        let utilisation = ranges::utilisation_of_a_full_link(profile, |scenario| {
+            (scenario.warm_up, scenario.duration) = (Time::from_secs(5), Time::from_millis(5_200));
+        });
+        // At either end a part of a packet does not count.
+        assert!((1.0 - 2.0 / packets..=1.0).contains(&utilisation), "{profile:?}: {utilisation}");
+    }
+}
+
+/// Nothing has come to the receiver in that time.
+#[test]
+fn copies_of_a_packet_use_a_link_once() {
+    let utilisation = ranges::utilisation_of_a_full_link(StackProfile::Linux, |scenario| {
+        scenario.duration = Time::from_millis(40);
+        scenario.stack.initial_window = 200;
+        let bottleneck = scenario.network.bottleneck;
+        scenario.network.links[bottleneck].effects.duplication = 1.0;
+    });
+    // 33 packets of 1,514 B, which take 1.2 ms each.
+    assert!((0.9..=1.0).contains(&utilisation), "{utilisation}");
 }
 
 #[test]

@@ -22,11 +22,14 @@
 //! A **canonical** export is what "the same results" means: rows are sorted by key, nothing tells when, where or how
 //! fast they were made, and equal results give equal bytes, whatever the threads, the number of interruptions and the
 //! order of the runs. It is CSV or JSON.
+//!
+//! In CSV a text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return)
+//! has an apostrophe before it. Numbers, Parquet and JSON have none.
 
 mod sheet;
 mod write;
 
-use crate::{Results, Store, StoreError, StoreErrorKind, Study};
+use crate::{Results, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study};
 use std::{fmt, io};
 
 /// The format of an export.
@@ -66,7 +69,18 @@ impl fmt::Display for ExportError {
 
 impl std::error::Error for ExportError {}
 
-/// Writes all runs of the study that was last run in a store.
+/// A run that the store has and that cannot be used: its row is damaged, or from another version of cwnd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusableRun {
+    /// The label of its cell.
+    pub cell: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Why, and what to do.
+    pub reason: String,
+}
+
+/// Writes all runs of the study that was last run in a store. Returns those that cannot be used; their rows say `failed`.
 ///
 /// # Errors
 /// If the store cannot be read or the text not be written; or a canonical export is to be Parquet, whose files tell
@@ -77,7 +91,7 @@ pub fn write(
     format: Format,
     canonical: bool,
     to: &mut impl io::Write,
-) -> Result<(), ExportError> {
+) -> Result<Vec<UnusableRun>, ExportError> {
     if canonical && format == Format::Parquet {
         let reason = "a canonical export is CSV or JSON: a Parquet file tells which version wrote it";
         let error = StoreError::new(store.directory(), StoreErrorKind::Other, reason);
@@ -91,7 +105,16 @@ pub fn write(
         Format::Parquet => write::parquet(&sheet, to),
         Format::Json => write::json(&sheet, &results.study.name, to),
     };
-    written.map_err(ExportError::Write)
+    written.map_err(ExportError::Write)?;
+    let unusable = |(run, row): (&RunResult, &Option<StoredRun>)| match (&run.state, row.as_ref()?) {
+        (RunState::Failed(reason), StoredRun { state: StoredState::Unusable(_), .. }) => Some(UnusableRun {
+            cell: results.study.cell_label(run.cell),
+            seed: run.seed,
+            reason: reason.clone(),
+        }),
+        _ => None,
+    };
+    Ok(results.runs.iter().zip(&rows).filter_map(unusable).collect())
 }
 
 #[cfg(test)]

@@ -33,7 +33,10 @@ use inputs::Inputs;
 use keys::{ENGINE, FILE, RUN, SCENARIO, TRACE};
 use reader::Fields;
 use scope::Scope;
-use std::path::Path;
+use std::{
+    ffi::OsStr,
+    path::{Component, Path},
+};
 use toml::de::DeTable;
 
 /// Says whether there is something of this name, or what is wrong and what would be right. Studies know no algorithms
@@ -252,16 +255,23 @@ fn trace(file: &Fields<'_>, scope: &Scope<'_>) -> Option<TracePlan> {
     Some(TracePlan { sample: sample?, select: select?, repeats: repeats? })
 }
 
-/// `agile-sd/throughput` for `…/studies/agile-sd/throughput.toml`, else the file's stem.
+/// Returns `agile-sd/throughput` for `…/studies/agile-sd/throughput.toml`, else the file's stem. It is a relative path that
+/// never leads upwards: directories of results are named by it.
 fn name(path: &Path) -> String {
-    let path = path.with_extension("");
-    let parts: Vec<String> =
-        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    let under = parts.iter().rposition(|part| part == "studies").map(|at| &parts[at + 1..]);
-    match under.filter(|under| !under.is_empty()) {
-        Some(under) => under.join("/"),
-        None => parts.last().cloned().unwrap_or_default(),
+    let text = |text: &OsStr| text.to_string_lossy().into_owned();
+    // The stem of `...toml` is `..`.
+    let stem = path.file_stem().filter(|stem| *stem != "." && *stem != "..").or(path.file_name());
+    let mut folders = Vec::new();
+    for component in path.parent().into_iter().flat_map(Path::components) {
+        match component {
+            Component::Normal(folder) => folders.push(text(folder)),
+            Component::ParentDir => drop(folders.pop()),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
     }
+    let under = folders.iter().rposition(|folder| folder == "studies").map_or(folders.len(), |at| at + 1);
+    let parts = folders.split_off(under).into_iter().chain(stem.map(text));
+    parts.collect::<Vec<String>>().join("/")
 }
 
 #[cfg(test)]

@@ -181,6 +181,7 @@ impl Engine for ToyLab {
             steal: 0.02,
             doubts: self.doubts.clone(),
             host: "6.18.0 x86_64".to_owned(),
+            implementations: Vec::new(),
         };
         Ok(Outcome { emulation: Some(emulation), ..Toy::default().run(scenario)? })
     }

@@ -99,6 +99,12 @@ impl Receiver {
         self.next
     }
 
+    /// Returns whether a packet with this segment, modulo 2^32, would bring something new.
+    pub fn is_new(&self, segment: u32) -> bool {
+        let segment = expand(self.next, segment);
+        segment >= self.next && !self.holds(segment)
+    }
+
     /// If every full packet in order would be acknowledged at once, alone and without SACK blocks or echo:
     /// its wire bytes, and an ACK to be filled in.
     #[inline]

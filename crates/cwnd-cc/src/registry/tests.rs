@@ -222,7 +222,7 @@ fn refusals_teach() {
     );
     assert_eq!(
         refusal("cubic-linux", &[("hystart", "1")]),
-        "parameter `hystart` cannot be `1`: it takes true or false"
+        "parameter `hystart` cannot be `1`: it takes on or off"
     );
     assert_eq!(
         refusal("elastic", &[("beta", "nan")]),

@@ -1,40 +1,64 @@
 //! The congestion control of sockets that ask for none, which every network namespace has its own of.
 
-use super::LoadError;
-use crate::all;
+use super::{LoadError, sockets};
 use std::{
     fs, io,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
 const SETTING: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 /// What it was before; gone at a reboot, as what is loaded is.
 const MEMORY: &str = "/run/cwnd";
-/// What every kernel has.
+/// What every kernel has, and every namespace may take.
 const LAST_RESORT: &str = "reno";
+
+/// Reports whether this network namespace may take that congestion control as its default.
+///
+/// It is asked before anything is written: a kernel that refuses a default keeps a reference to it for ever, and with it the
+/// algorithm's programs (seen on 6.18).
+///
+/// # Errors
+/// What must be done before.
+pub fn check_default(kernel_name: &str) -> Result<(), LoadError> {
+    if may_be_default(kernel_name)? {
+        return Ok(());
+    }
+    Err(LoadError::Kernel(format!(
+        "{kernel_name} cannot be the default of this network namespace: outside of the host's own one only those can \
+         that every user may take. Load it there, without --default; add it there to \
+         net.ipv4.tcp_allowed_congestion_control; then set net.ipv4.tcp_congestion_control here"
+    )))
+}
+
+fn may_be_default(kernel_name: &str) -> Result<bool, LoadError> {
+    let about = fs::metadata(ALLOWED).map_err(|error| failed(Path::new(ALLOWED), &error))?;
+    // Only the host's own namespace can write this setting, and only there everything registered can be the default.
+    if about.permissions().mode() & 0o222 != 0 {
+        return Ok(true);
+    }
+    let allowed = fs::read_to_string(ALLOWED).map_err(|error| failed(Path::new(ALLOWED), &error))?;
+    Ok(allowed.split_whitespace().any(|name| name == kernel_name))
+}
 
 /// Make a loaded algorithm the default of this network namespace, and remember what was.
 ///
 /// # Errors
-/// The setting cannot be written; nothing has changed then.
+/// It cannot be the default here, or the setting cannot be written; nothing has changed then.
 pub fn make_default(kernel_name: &str) -> Result<(), LoadError> {
+    check_default(kernel_name)?;
     let before = setting()?;
-    fs::write(SETTING, kernel_name).map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => LoadError::Kernel(format!(
-            "{kernel_name} cannot be the default of this network namespace: outside of the host's own one only those can \
-             that every user may take. Load it there, without --default; add it there to \
-             net.ipv4.tcp_allowed_congestion_control; then set net.ipv4.tcp_congestion_control here"
-        )),
-        _ => failed(Path::new(SETTING), &error),
-    })?;
     // A second default keeps the memory of the first: that is what was there without cwnd.
-    if all().iter().any(|algorithm| algorithm.kernel_name() == before) {
-        return Ok(());
+    let remembered = !before.starts_with("cwnd_");
+    if remembered {
+        remember(&before)?;
     }
-    remember(&before).inspect_err(|_| {
-        // It was there a moment ago.
-        let _ = fs::write(SETTING, &before);
+    fs::write(SETTING, kernel_name).map_err(|error| {
+        if remembered {
+            forget();
+        }
+        failed(Path::new(SETTING), &error)
     })
 }
 
@@ -44,27 +68,50 @@ fn remember(before: &str) -> Result<(), LoadError> {
     written.map_err(|error| failed(&memory, &error))
 }
 
-/// If the algorithm is the default, put back what was before it.
+fn forget() {
+    if let Ok(memory) = memory() {
+        let _ = fs::remove_file(memory);
+        // The last one leaves no folder.
+        let _ = fs::remove_dir(MEMORY);
+    }
+}
+
+/// In each network namespace whose default the algorithm is, put back what was before it.
 ///
 /// # Errors
-/// The setting cannot be written.
+/// A setting cannot be written.
 pub fn restore_default(kernel_name: &str) -> Result<(), LoadError> {
+    // This one first, of which it is known that it can be entered.
+    restore_here(kernel_name)?;
+    sockets::in_each_namespace(|_| restore_here(kernel_name)).into_iter().collect()
+}
+
+fn restore_here(kernel_name: &str) -> Result<(), LoadError> {
     if setting()? != kernel_name {
         return Ok(());
     }
-    let memory = memory()?;
-    let before = fs::read_to_string(&memory).unwrap_or_else(|_| LAST_RESORT.to_owned());
-    fs::write(SETTING, before.trim()).map_err(|error| {
+    let before = fs::read_to_string(memory()?).unwrap_or_default().trim().to_owned();
+    let usable = !before.is_empty() && may_be_default(&before)?;
+    let before = if usable { before.as_str() } else { LAST_RESORT };
+    fs::write(SETTING, before).map_err(|error| {
         LoadError::Kernel(format!(
-            "{kernel_name} is the default, and {} cannot be put back in its place: {error}; set another with `sysctl \
-             net.ipv4.tcp_congestion_control={LAST_RESORT}`, and unload it again",
-            before.trim()
+            "{kernel_name} is the default, and {before} cannot be put back in its place: {error}; set another with `sysctl \
+             net.ipv4.tcp_congestion_control={LAST_RESORT}`, and unload it again"
         ))
     })?;
-    let _ = fs::remove_file(memory);
-    // The last one leaves no folder.
-    let _ = fs::remove_dir(MEMORY);
+    forget();
     Ok(())
+}
+
+/// The network namespaces whose default it is, in words.
+pub fn default_of(kernel_name: &str) -> Vec<String> {
+    let own = memory().ok();
+    let words = |path: &Path| match memory().ok() == own {
+        true => "this network namespace".to_owned(),
+        false => format!("the network namespace {}", path.display()),
+    };
+    let here = |path: &Path| setting().is_ok_and(|setting| setting == kernel_name).then(|| words(path));
+    sockets::in_each_namespace(here).into_iter().flatten().collect()
 }
 
 fn setting() -> Result<String, LoadError> {

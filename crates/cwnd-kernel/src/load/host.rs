@@ -1,7 +1,7 @@
 //! What the host must have.
 
 use super::LoadError;
-use libbpf_rs::btf::{Btf, types};
+use super::types::TcpTypes;
 use std::{ffi::CString, fs, path::Path};
 
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
@@ -21,11 +21,17 @@ pub fn missing() -> Vec<String> {
     if unsafe { libc::geteuid() } != 0 {
         missing.push("root: only root may register congestion control (run it with sudo)".to_owned());
     }
+    let users = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    if is_restricted(&users) {
+        missing.push(
+            "the host's user namespace: root of another one (a container's) may not register congestion control".to_owned(),
+        );
+    }
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     missing.extend(too_old(&release));
     if !Path::new(TYPES).exists() {
         missing.push(format!("the kernel's types, {TYPES}: it was built without CONFIG_DEBUG_INFO_BTF"));
-    } else if !has_struct_ops() {
+    } else if !TcpTypes::of_this_kernel().is_some_and(|types| types.has_struct_ops) {
         missing.push(
             "BPF congestion control: the kernel's types have no bpf_struct_ops_tcp_congestion_ops (it was built \
              without CONFIG_BPF_JIT or CONFIG_BPF_SYSCALL)"
@@ -39,6 +45,13 @@ pub fn missing() -> Vec<String> {
         );
     }
     missing
+}
+
+/// Whether a map of user numbers (`/proc/self/uid_map`) is that of another user namespace than the host's, which maps each
+/// number to itself.
+fn is_restricted(map: &str) -> bool {
+    let words: Vec<&str> = map.split_whitespace().collect();
+    !words.is_empty() && words != ["0", "0", "4294967295"]
 }
 
 /// What is wrong with a release of the kernel.
@@ -59,25 +72,6 @@ fn too_old(release: &str) -> Option<String> {
 pub fn registered() -> Vec<String> {
     let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
     text.split_whitespace().map(str::to_owned).collect()
-}
-
-/// Whether `cong_control` takes the socket and the sample alone, as before Linux 6.10.
-pub fn cong_control_has_two_arguments() -> bool {
-    arguments_of_cong_control() == Some(2)
-}
-
-fn arguments_of_cong_control() -> Option<usize> {
-    let btf = Btf::from_vmlinux().ok()?;
-    let operations: types::Struct<'_> = btf.type_by_name("tcp_congestion_ops")?;
-    let member = operations.iter().find(|member| member.name.is_some_and(|name| name == "cong_control"))?;
-    let pointer: types::Ptr<'_> = btf.type_by_id(member.ty)?;
-    let function: types::FuncProto<'_> = pointer.next_type()?.try_into().ok()?;
-    Some(function.len())
-}
-
-fn has_struct_ops() -> bool {
-    let Ok(btf) = Btf::from_vmlinux() else { return false };
-    btf.type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops").is_some()
 }
 
 fn version(release: &str) -> Option<(u32, u32)> {
@@ -152,9 +146,17 @@ mod tests {
 
     #[test]
     fn the_form_of_cong_control_is_read_from_the_kernels_types() {
-        if Path::new(TYPES).exists() {
+        if let Some(types) = TcpTypes::of_this_kernel() {
             let new = version(&fs::read_to_string("/proc/sys/kernel/osrelease").unwrap()) >= Some((6, 10));
-            assert_eq!(arguments_of_cong_control(), Some(if new { 4 } else { 2 }));
+            assert_eq!(types.cong_control_arguments, Some(if new { 4 } else { 2 }));
         }
+    }
+
+    #[test]
+    fn the_hosts_user_namespace_is_known_by_its_map() {
+        assert!(!is_restricted("         0          0 4294967295\n"));
+        assert!(is_restricted("         0       1000          1\n"));
+        assert!(is_restricted("         0     100000      65536\n"));
+        assert!(!is_restricted(""));
     }
 }

@@ -24,30 +24,33 @@ const MESSAGE: usize = 72;
 /// Count the sockets of the host, those that listen included.
 pub fn sockets() -> Sockets {
     let mut counted = Sockets::new();
-    for namespace in namespaces() {
-        // A thread of its own, since what it enters cannot be left by everyone.
-        let of_one = std::thread::spawn(move || {
-            let file = fs::File::open(&namespace)?;
-            // SAFETY: a call with plain numbers.
-            let entered = unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) } == 0;
-            // Without root the command's own namespace is the only one that it can ask.
-            if !entered && inode(&namespace) != inode(Path::new("/proc/self/ns/net")) {
-                return Err(io::Error::last_os_error());
-            }
-            let mut counted = Sockets::new();
-            for family in [libc::AF_INET, libc::AF_INET6] {
-                count(family as u8, &mut counted)?;
-            }
-            Ok(counted)
-        });
-        // A namespace that has gone since has no sockets.
-        if let Ok(Ok(of_one)) = of_one.join() {
-            for (name, count) in of_one {
-                *counted.entry(name).or_default() += count;
-            }
+    let of_one = |_: &Path| {
+        let mut counted = Sockets::new();
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            // A namespace that has gone since has no sockets.
+            let _ = count(family as u8, &mut counted);
         }
+        counted
+    };
+    for (name, count) in in_each_namespace(of_one).into_iter().flatten() {
+        *counted.entry(name).or_default() += count;
     }
     counted
+}
+
+/// Does something in each network namespace that can be entered: without root that is the command's own alone.
+pub fn in_each_namespace<T: Send>(what: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+    let own = inode(Path::new("/proc/self/ns/net"));
+    let inside = |namespace: PathBuf| {
+        let file = fs::File::open(&namespace).ok()?;
+        // SAFETY: a call with plain numbers.
+        let entered = unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) } == 0;
+        (entered || inode(&namespace) == own).then(|| what(&namespace))
+    };
+    // A thread for each, since what it enters cannot be left by everyone.
+    let of_one =
+        |namespace| std::thread::scope(|scope| scope.spawn(|| inside(namespace)).join().ok().flatten());
+    namespaces().into_iter().filter_map(of_one).collect()
 }
 
 /// A path to each network namespace.

@@ -121,9 +121,9 @@ impl Lab {
         Ok(lab)
     }
 
-    /// Send so many bytes with that congestion control, and look at the window so often.
-    pub fn transfer(&self, algorithm: &str, bytes: u64, every: Duration) -> io::Result<Transfer> {
-        let listener = within(&self.names[2], || {
+    /// Where the receiver waits for a connection with that congestion control.
+    fn listen(&self, algorithm: &str) -> io::Result<TcpListener> {
+        within(&self.names[2], || {
             let socket = tcp_socket(algorithm)?;
             let one: libc::c_int = 1;
             set(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &one)?;
@@ -135,7 +135,55 @@ impl Lab {
                     && libc::listen(socket.as_raw_fd(), 1) == 0
             };
             if done { Ok(TcpListener::from(socket)) } else { Err(io::Error::last_os_error()) }
-        })?;
+        })
+    }
+
+    /// The sender's end of a connection to it.
+    fn connect(&self, algorithm: &str) -> io::Result<TcpStream> {
+        within(&self.names[0], || {
+            let socket = tcp_socket(algorithm)?;
+            let address = address(RECEIVER, 5001);
+            // SAFETY: the address is as long as said.
+            let done = unsafe {
+                libc::connect(
+                    socket.as_raw_fd(),
+                    (&raw const address).cast(),
+                    mem::size_of_val(&address) as u32,
+                )
+            };
+            if done == 0 { Ok(TcpStream::from(socket)) } else { Err(io::Error::last_os_error()) }
+        })
+    }
+
+    /// Set something in the sender's network namespace.
+    pub fn set_sender(&self, setting: &str, value: &str) -> io::Result<()> {
+        within(&self.names[0], || std::fs::write(format!("/proc/sys/net/{setting}"), value))
+    }
+
+    /// Send bursts of so many bytes over one connection, each after a pause, and look at the window when it has arrived.
+    pub fn bursts(&self, algorithm: &str, bursts: &[(Duration, usize)]) -> io::Result<Vec<Sample>> {
+        let listener = self.listen(algorithm)?;
+        let mut client = self.connect(algorithm)?;
+        let (mut server, _) = listener.accept()?;
+        let begin = Instant::now();
+        let mut samples = Vec::new();
+        for &(pause, bytes) in bursts {
+            thread::sleep(pause);
+            thread::scope(|scope| {
+                let received = scope.spawn(|| server.read_exact(&mut vec![0; bytes]));
+                client.write_all(&vec![7; bytes])?;
+                received.join().expect("the receiver does not panic")
+            })?;
+            // The last acknowledgement is on its way.
+            thread::sleep(Duration::from_millis(60));
+            samples.push(Info::of(&client)?.sample(begin.elapsed()));
+        }
+        Ok(samples)
+    }
+
+    /// Send so many bytes with that congestion control, and look at the window so often.
+    pub fn transfer(&self, algorithm: &str, bytes: u64, every: Duration) -> io::Result<Transfer> {
+        let listener = self.listen(algorithm)?;
         let before = cpu_seconds();
         let begin = Instant::now();
         let server = thread::spawn(move || -> io::Result<u64> {
@@ -149,19 +197,7 @@ impl Lab {
                 }
             }
         });
-        let mut client: TcpStream = within(&self.names[0], || {
-            let socket = tcp_socket(algorithm)?;
-            let address = address(RECEIVER, 5001);
-            // SAFETY: the address is as long as said.
-            let done = unsafe {
-                libc::connect(
-                    socket.as_raw_fd(),
-                    (&raw const address).cast(),
-                    mem::size_of_val(&address) as u32,
-                )
-            };
-            if done == 0 { Ok(TcpStream::from(socket)) } else { Err(io::Error::last_os_error()) }
-        })?;
+        let mut client = self.connect(algorithm)?;
         let watched = client.try_clone()?;
         let sender = thread::spawn(move || -> io::Result<()> {
             let buffer = vec![7; 1 << 20];

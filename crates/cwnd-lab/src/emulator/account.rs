@@ -76,6 +76,33 @@ impl Accounts {
         Accounts { flows: flows.map(Account::new).collect(), overhead }
     }
 
+    /// Returns, for each flow and each link of its data's way (it has so many), the wire bytes of new data that have left the
+    /// link: what came out, and what is under way and will be new. `under_way` has packets in the network with the number of
+    /// links that have sent them.
+    pub fn bytes_left<'a>(
+        &self,
+        links: impl Iterator<Item = usize>,
+        under_way: impl Iterator<Item = (&'a Meta, usize)>,
+    ) -> Vec<Vec<u64>> {
+        let received = self.flows.iter().map(|flow| flow.counts.wire_bytes_received);
+        let mut left: Vec<Vec<u64>> = received.zip(links).map(|(bytes, links)| vec![bytes; links]).collect();
+        // Of bytes that are under way several times the foremost packet counts.
+        let mut foremost: BTreeMap<(usize, u64), (usize, u64)> = BTreeMap::new();
+        for (meta, crossed) in under_way {
+            let flow = meta.way as usize / 2;
+            let end = meta.offset + meta.tcp.map_or(0, |tcp| u64::from(tcp.payload));
+            if meta.data && self.flows[flow].is_new(meta.offset, end) {
+                let bytes = u64::from(meta.length + self.overhead);
+                let known = foremost.entry((flow, meta.offset)).or_default();
+                *known = (*known).max((crossed, bytes));
+            }
+        }
+        for ((flow, _), (crossed, bytes)) in foremost {
+            left[flow].iter_mut().take(crossed).for_each(|left| *left += bytes);
+        }
+        left
+    }
+
     /// What was counted of a flow.
     pub fn counts(&self) -> Vec<FlowCounts> {
         self.flows.iter().map(|flow| flow.counts.clone()).collect()
@@ -196,6 +223,12 @@ impl Account {
         if self.bytes.is_some_and(|bytes| acknowledged >= bytes) {
             self.counts.completed.get_or_insert(now);
         }
+    }
+
+    /// Returns whether these bytes would bring anything new.
+    fn is_new(&self, begin: u64, end: u64) -> bool {
+        let held = self.ahead.range(..=begin).next_back().is_some_and(|(_, to)| *to >= end);
+        end > self.counts.bytes_in_order && !held
     }
 
     /// Answers whether that brought anything new.

@@ -134,9 +134,9 @@ impl Control {
 pub struct Record {
     /// At the end of the warm-up, if it came so far.
     pub at_warm_up: Option<Counts>,
-    /// Then, for each flow and each link of its data's way, the wire bytes of its data in the network whose transmission on
-    /// that link had begun.
-    pub bytes_past: Vec<Vec<u64>>,
+    /// Then, and at the end: for each flow and each link of its data's way, the wire bytes of new data that had left the link;
+    /// the first with what was in transmission.
+    pub bytes_left: [Vec<Vec<u64>>; 2],
     /// At the end.
     pub at_end: Counts,
     /// Data packets of each flow that are in the network at the end.
@@ -352,8 +352,14 @@ impl Drive {
     fn keep_warm_up(&mut self, now: u64) {
         if self.record.at_warm_up.is_none() && self.plan.warm_up.is_some_and(|at| at <= now) {
             self.record.at_warm_up = Some(self.counts(now));
-            self.record.bytes_past = self.net.bytes_past(&self.pool);
+            self.record.bytes_left[0] = self.bytes_left(true);
         }
+    }
+
+    fn bytes_left(&self, begun: bool) -> Vec<Vec<u64>> {
+        let progress = self.net.progress(&self.pool, begun);
+        let under_way = progress.iter().map(|(slot, crossed)| (self.pool.meta(*slot), *crossed));
+        self.outside.accounts.bytes_left(self.net.links_of_data(), under_way)
     }
 
     fn counts(&mut self, at: u64) -> Counts {
@@ -380,6 +386,7 @@ impl Drive {
         self.sample(now);
         self.keep_warm_up(now);
         let counts = self.counts(now);
+        self.record.bytes_left[1] = self.bytes_left(false);
         let mut record = self.record;
         record.flows_in_flight = vec![0; counts.flows.len()];
         record.links_in_flight = vec![0; counts.links.len()];

@@ -162,41 +162,45 @@ impl Net {
 
     /// The packets in the network.
     pub fn packets(&self) -> impl Iterator<Item = (usize, Slot)> + '_ {
-        let queues = self.links.iter().enumerate();
-        let waiting = queues.flat_map(|(i, link)| link.queue.iter().map(move |slot| (i, *slot)));
-        waiting.chain(self.sent_packets())
+        self.waiting_packets().chain(self.packets_in_transmission()).chain(self.packets_on_lines())
     }
 
-    /// Returns those that are in transmission or on a line.
-    fn sent_packets(&self) -> impl Iterator<Item = (usize, Slot)> + '_ {
+    fn waiting_packets(&self) -> impl Iterator<Item = (usize, Slot)> + '_ {
+        let links = self.links.iter().enumerate();
+        links.flat_map(|(i, link)| link.queue.iter().map(move |slot| (i, *slot)))
+    }
+
+    fn packets_in_transmission(&self) -> impl Iterator<Item = (usize, Slot)> + '_ {
+        let links = self.links.iter().enumerate();
+        links.flat_map(|(i, link)| link.sending.iter().map(move |(slot, _)| (i, *slot)))
+    }
+
+    fn packets_on_lines(&self) -> impl Iterator<Item = (usize, Slot)> + '_ {
         let overtaking = self.agenda.iter().filter_map(|Reverse((_, _, event))| match event {
             Event::Alone(link, slot) => Some((*link as usize, *slot)),
             Event::Leaves(_) | Event::Out(_) => None,
         });
-        let others = self.links.iter().enumerate().flat_map(|(i, link)| {
-            let sending = link.sending.iter().map(|(slot, _)| *slot);
-            let on_line = link.on_line.iter().map(|(_, slot)| *slot);
-            sending.chain(on_line).map(move |slot| (i, slot))
-        });
+        let links = self.links.iter().enumerate();
+        let others = links.flat_map(|(i, link)| link.on_line.iter().map(move |(_, slot)| (i, *slot)));
         others.chain(overtaking)
     }
 
-    /// Returns, for each flow and each link of its data's way, the wire bytes of its data in the network whose transmission on
-    /// that link has begun.
-    pub fn bytes_past(&self, pool: &Pool) -> Vec<Vec<u64>> {
-        let mut past: Vec<Vec<u64>> = self.ways.iter().step_by(2).map(|way| vec![0; way.len()]).collect();
-        let mut note = |slot: Slot, has_begun: bool| {
-            let meta = pool.meta(slot);
-            if meta.data {
-                // `hop` is that of the next link.
-                let crossed = (meta.hop as usize).saturating_sub(usize::from(!has_begun));
-                let bytes = u64::from(meta.length + self.overhead);
-                past[meta.way as usize / 2][..crossed].iter_mut().for_each(|past| *past += bytes);
-            }
+    /// Returns how many links each flow's data crosses.
+    pub fn links_of_data(&self) -> impl Iterator<Item = usize> + '_ {
+        self.ways.iter().step_by(2).map(Vec::len)
+    }
+
+    /// Returns the packets in the network, each with the number of links on its way that have sent it. With `begun`, a link that
+    /// is sending it counts too.
+    pub fn progress(&self, pool: &Pool, begun: bool) -> Vec<(Slot, usize)> {
+        // `hop` is that of the next link.
+        let crossed = |slot: Slot, has_left: bool| {
+            (slot, (pool.meta(slot).hop as usize).saturating_sub(usize::from(!has_left)))
         };
-        self.links.iter().flat_map(|link| link.queue.iter()).for_each(|slot| note(*slot, false));
-        self.sent_packets().for_each(|(_, slot)| note(slot, true));
-        past
+        let waiting = self.waiting_packets().map(|(_, slot)| crossed(slot, false));
+        let in_transmission = self.packets_in_transmission().map(|(_, slot)| crossed(slot, begun));
+        let on_lines = self.packets_on_lines().map(|(_, slot)| crossed(slot, true));
+        waiting.chain(in_transmission).chain(on_lines).collect()
     }
 
     /// On to the next link of its way, or out.

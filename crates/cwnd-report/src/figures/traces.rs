@@ -2,7 +2,7 @@
 
 use crate::engines;
 use cwnd_scenario::Trace;
-use cwnd_study::{FigureKind, Results, trace_file};
+use cwnd_study::{FigureKind, Results, RunState, trace_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -37,7 +37,14 @@ impl Traces {
 
     /// The samples of a cell: the run's index with them, or why there are none.
     pub(crate) fn of_cell(&self, results: &Results, cell: usize) -> Result<(usize, &Trace), String> {
-        let (run, _) = recorded(results, cell).ok_or("no samples were recorded")?;
+        let Some((run, _)) = recorded(results, cell) else {
+            // A run whose samples are damaged counts as failed; its reason says so, and what to do.
+            let failed = results.runs_of(cell).iter().find_map(|run| match &run.state {
+                RunState::Failed(reason) => Some(reason.clone()),
+                RunState::Missing | RunState::Done(_) => None,
+            });
+            return Err(failed.unwrap_or_else(|| "no samples were recorded".to_owned()));
+        };
         match self.0.get(&run) {
             Some(Ok(trace)) => Ok((run, trace)),
             Some(Err(why)) => Err(why.clone()),

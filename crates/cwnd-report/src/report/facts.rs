@@ -53,6 +53,11 @@ fn emulated(results: &Results) -> Vec<(String, String)> {
         ("Host".to_owned(), escape(&hosts.join("; "))),
         ("Runs that can be believed".to_owned(), believable),
     ];
+    let ran = doubts::implementations(runs.iter().filter_map(|run| doubts::emulation(run)));
+    if !ran.is_empty() {
+        let ran: Vec<String> = ran.iter().map(|ran| escape(&ran.to_string())).collect();
+        rows.push(("What ran the algorithms".to_owned(), ran.join("<br>")));
+    }
     let names = [
         "emulation_late_p50_s",
         "emulation_late_p99_s",

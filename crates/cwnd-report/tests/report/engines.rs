@@ -6,7 +6,7 @@ use cwnd_report::{
     figures::traces::Traces,
     report,
 };
-use cwnd_scenario::{Emulation, Sample, SampleState, Time, Trace};
+use cwnd_scenario::{Emulation, Implementation, Sample, SampleState, Time, Trace};
 use cwnd_study::{EngineKind, Provenance, Results, RunResult, RunState, Study};
 
 const STUDY: &str = r#"
@@ -76,6 +76,10 @@ fn results(doubts: &[&str], alone: bool) -> Results {
                     steal: 0.02,
                     doubts,
                     host: "6.18.0 <x86_64>".to_owned(),
+                    implementations: vec![Implementation {
+                        algorithm: "elastic".into(),
+                        by: "BPF <12ab>".into(),
+                    }],
                 })
             });
             let missing = alone && kernel && place.coordinates[0] == 1;

@@ -551,7 +551,7 @@ fn switch(text: &str) -> Result<bool, String> {
     match text {
         "on" | "true" => Ok(true),
         "off" | "false" => Ok(false),
-        _ => Err("it is `true` or `false`".to_owned()),
+        _ => Err("it is `on` or `off` (or `true`, `false`)".to_owned()),
     }
 }
 

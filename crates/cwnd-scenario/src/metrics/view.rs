@@ -115,18 +115,18 @@ pub(super) fn link_utilisation(view: &View<'_>, link: usize) -> Option<f64> {
     utilisation_of(view, link, &view.forward())
 }
 
-/// Returns the share of a link's capacity that these flows had; none if the link has no rate.
+/// Returns the share of a link's capacity in the counted time that new data of these flows took; none if it has no rate.
 ///
-/// Data that the link had begun to transmit before the counting began used capacity from before it, so it does not count.
-/// What is left was transmitted within the counted time, which makes this at most 1.
+/// It counts what left the link in that time. What receivers got in it left the link earlier, and may be more than the link
+/// could send: delays and queues behind it vary.
 fn utilisation_of(view: &View<'_>, link: usize, flows: Flows<'_>) -> Option<f64> {
     let rate = view.scenario.network.links.get(link)?.mean_rate(view.outcome.begin, view.outcome.end)?;
-    let bytes = flows.iter().filter_map(|flow| {
+    let left = flows.iter().filter_map(|flow| {
         let hop = view.scenario.flows[*flow].route.iter().position(|crossed| *crossed == link)?;
         let flow = view.flow(*flow);
-        Some(flow.wire_bytes_received.saturating_sub(flow.bytes_past.get(hop).copied().unwrap_or(0)))
+        Some(flow.bytes_left.get(hop).copied().unwrap_or(flow.wire_bytes_received))
     });
-    Some(bit_rate(bytes.sum(), view.seconds()) / rate)
+    Some(bit_rate(left.sum(), view.seconds()) / rate)
 }
 
 /// Packets waiting, averaged over the counted time.

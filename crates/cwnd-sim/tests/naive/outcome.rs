@@ -103,7 +103,7 @@ impl Naive {
             duplicates: receiver.counts.duplicates,
             wire_bytes_received: receiver.counts.wire_bytes,
             bytes_in_order: self.bytes(flow, receiver.in_order()),
-            bytes_past: Vec::new(),
+            bytes_left: Vec::new(),
             packets_dropped: dropped,
             packets_lost: lost,
             packets_copied: copied,

@@ -1,8 +1,11 @@
 //! The metrics of random scenarios against the ranges that the registry states.
 
 use crate::generator::{self, Dice, factory};
+use cwnd_scenario::build::{LineDelay, Setup, StackChoice};
 use cwnd_scenario::metrics::{self, Measure, Metric};
-use cwnd_scenario::{Engine, EngineError, FlowSpec, Outcome, Rate, Scenario, Time, Traffic};
+use cwnd_scenario::{
+    Engine, EngineError, FlowGroup, FlowSpec, Outcome, Rate, Scenario, StackProfile, Time, Traffic,
+};
 use cwnd_sim::{Simulator, run_with};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -124,4 +127,20 @@ fn relations(values: &BTreeMap<String, f64>, outcome: &Outcome, wrong: &mut dyn 
         // After a warm-up what had arrived beyond a gap may come in order.
         ordered("goodput_bps", "throughput_bps");
     }
+}
+
+/// Returns the utilisation of a link of 10 Mbit/s and 50 ms that one flow keeps busy.
+pub fn utilisation_of_a_full_link(profile: StackProfile, change: fn(&mut Scenario)) -> f64 {
+    let setup = Setup {
+        rate: Rate(10_000_000),
+        delay: LineDelay::OneWay(Time::from_millis(50)),
+        stack: StackChoice { profile, ..StackChoice::default() },
+        start_jitter: Some(Time::ZERO),
+        ..Setup::default()
+    };
+    let newreno = FlowGroup::new("newreno".parse().expect("an algorithm"), 1);
+    let mut scenario = setup.scenario(&[newreno], 1).expect("the setup can be met");
+    change(&mut scenario);
+    let outcome = Simulator.run(&scenario).expect("it runs");
+    metrics::values(&scenario, &outcome)["utilisation"]
 }

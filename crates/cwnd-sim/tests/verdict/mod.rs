@@ -61,7 +61,7 @@ fn flow_fields(place: &str, flow: &FlowOutcome) -> Vec<(String, String)> {
             duplicates,
             wire_bytes_received,
             bytes_in_order,
-            bytes_past,
+            bytes_left,
             packets_dropped,
             packets_lost,
             packets_copied,

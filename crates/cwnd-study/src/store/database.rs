@@ -2,7 +2,7 @@
 
 use super::error::{StoreError, StoreErrorKind, damaged};
 use crate::{Provenance, input_file};
-use rusqlite::{Connection, OpenFlags, Transaction};
+use rusqlite::{Connection, OpenFlags, Transaction, config::DbConfig};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -68,6 +68,7 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
     check_types(path)?;
     let mut connection = Connection::open(path).map_err(failed)?;
+    distrust(&connection).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
     if !recognise_at_once(&connection, path)? {
         // A run's row has some 700 bytes with one flow and 1,100 with four. Such rows are not split between pages: smaller
@@ -133,6 +134,7 @@ fn read_only(path: &Path, parameters: &str) -> rusqlite::Result<Connection> {
         .collect();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(format!("file:{escaped}{parameters}"), flags)?;
+    distrust(&connection)?;
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
 }
@@ -152,6 +154,27 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Lets nothing run that a file's schema says: results may come from anybody.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    for allowed in [
+        DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+        DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW,
+        DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER,
+    ] {
+        connection.set_db_config(allowed, false)?;
+    }
+    Ok(())
+}
+
+/// Whether a table holds what is read from it: it is no view and no virtual table, and none of its columns is computed.
+fn is_ordinary(view: &Transaction<'_>, table: &str) -> rusqlite::Result<bool> {
+    let sql =
+        "SELECT (SELECT count(*) FROM sqlite_schema WHERE name = ?1 AND type = 'table' AND rootpage > 0) = 1
+               AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden != 0)";
+    view.query_row(sql, [table], |row| row.get(0))
 }
 
 fn log_is_empty(path: &Path) -> bool {
@@ -174,7 +197,16 @@ fn recognise(view: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
     let version = pragma("user_version").map_err(failed)?;
     let foreign = |reason: String| Err(StoreError::new(path, StoreErrorKind::Foreign, reason));
     match (application, version) {
-        (APPLICATION_ID, USER_VERSION) => Ok(true),
+        (APPLICATION_ID, USER_VERSION) => {
+            for table in ["runs", "scenarios", "study"] {
+                if !is_ordinary(view, table).map_err(failed)? {
+                    return foreign(format!(
+                        "its `{table}` is no ordinary table, so cwnd did not make it; choose another directory"
+                    ));
+                }
+            }
+            Ok(true)
+        }
         (APPLICATION_ID, 1..USER_VERSION) => foreign(format!(
             "it was made by an earlier version of cwnd (its schema is version {version}, this program's is \
              {USER_VERSION}), and its counts cannot be read any more; {}",

@@ -139,7 +139,9 @@ impl<'a> Fields<'a> {
         let value = self.get(key)?;
         match value.get_ref() {
             DeValue::Boolean(on) => Some(*on),
-            _ => self.wrong_kind(key, value, "`true` or `false`"),
+            DeValue::String(text) if text == "on" || text == "true" => Some(true),
+            DeValue::String(text) if text == "off" || text == "false" => Some(false),
+            _ => self.wrong_kind(key, value, "`on` or `off` (or `true`, `false`)"),
         }
     }
 

@@ -155,7 +155,7 @@ fn of_kind(kind: Kind) -> Value {
             { "type": "array", "items": { "$ref": "#/$defs/label" } },
         ] }),
         Kind::Count { positive } => json!({ "type": "integer", "minimum": u8::from(positive) }),
-        Kind::Switch => json!({ "type": "boolean" }),
+        Kind::Switch => json!({ "enum": [true, false, "on", "off", "true", "false"] }),
         Kind::Time => json!({ "type": "string", "examples": ["100 ms", "1 s"] }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Words(words) => several(json!({ "enum": words })),

@@ -41,10 +41,38 @@ pub(super) fn write(out: &mut impl Write, runs: &[TracedRun<'_>], queues: &[&str
     Ok(())
 }
 
-/// Quotes a text that would otherwise not be one field.
+/// Returns a text as one field. A text that a spreadsheet would take for a formula gets an apostrophe before it, which tells
+/// spreadsheets that it is text; numbers stay as they are.
 pub(crate) fn field(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    let text: Cow<'_, str> = if is_formula { format!("'{text}").into() } else { text.into() };
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
-        false => text.into(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::field;
+
+    #[test]
+    fn no_text_is_a_formula() {
+        for (text, expected) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+a", "'+a"),
+            ("-a", "'-a"),
+            ("\ta", "'\ta"),
+            ("\ra", "\"'\ra\""),
+            ("=HYPERLINK(\"a\",\"b\")", "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\""),
+            // Numbers stay numbers, and texts texts.
+            ("-5", "-5"),
+            ("+1e-3", "+1e-3"),
+            ("a=1", "a=1"),
+            ("", ""),
+        ] {
+            assert_eq!(field(text), expected);
+        }
     }
 }

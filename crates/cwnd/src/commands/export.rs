@@ -1,14 +1,14 @@
 //! `cwnd export`: results as a table for other tools.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 use clap::{Args, ValueEnum};
 use cwnd_study::{
     Results, Store, StoreError,
-    export::{self, ExportError, Format},
+    export::{self, ExportError, Format, UnusableRun},
     output_file,
 };
 use std::{
-    io::{self, BufWriter, ErrorKind},
+    io::{self, BufWriter},
     path::{Path, PathBuf},
 };
 
@@ -23,7 +23,7 @@ Examples:
 /// Write the results of a study as a table: CSV, Parquet or JSON, one row a run.
 ///
 /// A row has the labels of the axes, the seed, what came of the run, and all its metrics. Runs that are missing or failed
-/// have rows too.
+/// have rows too. In CSV a text that a spreadsheet would take for a formula gets an apostrophe before it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Flags {
@@ -68,32 +68,49 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let (store, study) = load().map_err(|error| Failure::store(&error))?;
     let Some(path) = &flags.out else {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        return export::write(&store, study, format, flags.canonical, &mut stdout).or_else(
-            |error| match error {
-                ExportError::Store(error) => Err(Failure::store(&error)),
-                // A reader that has gone away is no failure.
-                ExportError::Write(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-                ExportError::Write(error) => {
-                    Err(Failure::broken(format!("cannot write to standard output: {error}")))
-                }
-            },
-        );
+        return match export::write(&store, study, format, flags.canonical, &mut stdout) {
+            Ok(unusable) => complete(&unusable),
+            Err(ExportError::Store(error)) => Err(Failure::store(&error)),
+            Err(ExportError::Write(error)) => output::written(Err(error)),
+        };
     };
-    let mut unreadable = None;
+    let (mut unreadable, mut unusable) = (None, Vec::new());
     let written = output_file::write_with(path, |file| {
-        export::write(&store, study, format, flags.canonical, file).map_err(|error| match error {
-            ExportError::Write(error) => error,
-            ExportError::Store(error) => {
-                unreadable = Some(error);
-                io::Error::other("the results cannot be read")
+        match export::write(&store, study, format, flags.canonical, file) {
+            Ok(found) => {
+                unusable = found;
+                Ok(())
             }
-        })
+            Err(ExportError::Write(error)) => Err(error),
+            Err(ExportError::Store(error)) => {
+                unreadable = Some(error);
+                Err(io::Error::other("the results cannot be read"))
+            }
+        }
     });
     match (unreadable, written) {
         (Some(error), _) => Err(Failure::store(&error)),
         (None, Err(error)) => Err(Failure::broken(format!("--out: {error}"))),
-        (None, Ok(())) => Ok(()),
+        (None, Ok(())) => complete(&unusable),
     }
+}
+
+/// Refuses to call a table complete in which rows stand for runs that cannot be used.
+fn complete(unusable: &[UnusableRun]) -> Result<(), Failure> {
+    const SHOWN: usize = 20;
+    if unusable.is_empty() {
+        return Ok(());
+    }
+    let line = |run: &UnusableRun| format!("\n  {} (seed {}): {}", run.cell, run.seed, run.reason);
+    let lines: String = unusable.iter().take(SHOWN).map(line).collect();
+    let more = match unusable.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("\n  … and {more} more"),
+    };
+    let runs = if unusable.len() == 1 { "1 run".to_owned() } else { format!("{} runs", unusable.len()) };
+    Err(Failure::broken(format!(
+        "the table is incomplete: the store has {runs} that cannot be used{lines}{more}"
+    )))
 }
 
 fn format(flags: &Flags) -> Result<Format, Failure> {

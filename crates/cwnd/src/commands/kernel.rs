@@ -83,48 +83,42 @@ fn list() -> Result<(), Failure> {
 }
 
 fn load(flags: &LoadFlags) -> Result<(), Failure> {
-    let algorithms = find(&flags.names, || cwnd_kernel::all().iter().collect())?;
-    let mut parameters = Vec::new();
-    for parameter in &flags.parameters {
-        let Some((name, value)) = parameter.split_once('=') else {
-            return Err(Failure::bad_input(format!(
-                "--param: \"{parameter}\" is not NAME=VALUE, as beta=0.8"
-            )));
-        };
-        parameters.push((name.trim().to_owned(), value.trim().to_owned()));
-    }
+    let algorithms = find(&flags.names)?;
+    let parameters = cwnd_kernel::read_parameters(&flags.parameters)
+        .map_err(|why| Failure::bad_input(format!("--param: {why}")))?;
     if flags.default && algorithms.len() > 1 {
         return Err(Failure::bad_input("--default: one algorithm can be the default, and several are named"));
     }
-    // All or nothing: what is loaded before one is refused goes away with its guard.
-    let loaded: Vec<load::Loaded> = algorithms
-        .iter()
-        .map(|algorithm| load::load(algorithm, &parameters))
-        .collect::<Result<_, _>>()
-        .map_err(failure)?;
+    let installed = load::install(&algorithms, &parameters, flags.default).map_err(failure)?;
     let mut text = String::new();
-    for loaded in loaded {
-        let (name, loaded_algorithm) = (loaded.kernel_name(), loaded.algorithm());
-        let path = loaded.pin().map_err(failure)?;
-        text += &format!("loaded {name}, kept by {}\n", path.display());
+    for one in &installed {
+        let what = if one.already { "already loaded" } else { "loaded" };
+        text += &format!("{what} {}, kept by {}\n", one.kernel_name, one.pin.display());
         if flags.default {
-            load::make_default(&name).map_err(|error| taken_back(loaded_algorithm, error))?;
-            text += &format!("{name} is what new sockets take if they ask for none\n");
+            text += &format!("{} is what new sockets take if they ask for none\n", one.kernel_name);
         }
     }
     output::print(&text)
 }
 
-/// All or nothing: an algorithm that cannot be the default does not stay. That it cannot is what is told.
-fn taken_back(algorithm: &'static KernelAlgorithm, error: load::LoadError) -> Failure {
-    let stays = load::unload(algorithm, true).err().map_or(String::new(), |why| format!("\n{why}"));
-    Failure::broken(format!("{error}{stays}"))
-}
-
 fn unload(flags: &UnloadFlags) -> Result<(), Failure> {
-    for algorithm in find(&flags.names, load::pinned)? {
-        load::unload(algorithm, flags.force).map_err(failure)?;
-        output::print(&format!("unloaded {}\n", algorithm.kernel_name()))?;
+    let loaded = load::loaded().map_err(failure)?;
+    let names = if is_all(&flags.names) {
+        // Without those that a process has loaded for itself.
+        let of_the_host = loaded.iter().filter(|object| object.kernel_name == object.algorithm.kernel_name());
+        of_the_host.map(|object| object.kernel_name.clone()).collect()
+    } else {
+        let kernel_name = |name: &String| match loaded.iter().any(|object| object.kernel_name == *name) {
+            true => Ok(name.clone()),
+            false => cwnd_kernel::find_or_explain(name)
+                .map(KernelAlgorithm::kernel_name)
+                .map_err(Failure::bad_input),
+        };
+        flags.names.iter().map(kernel_name).collect::<Result<Vec<String>, Failure>>()?
+    };
+    for name in names {
+        load::unload(&name, flags.force).map_err(failure)?;
+        output::print(&format!("unloaded {name}\n"))?;
     }
     Ok(())
 }
@@ -144,23 +138,57 @@ struct LoadedStatus {
     name: &'static str,
     kernel_name: String,
     sockets: usize,
+    /// SHA-256 of its text, if it is known.
+    source: Option<String>,
+    /// As they are given to `load`; without those that are the defaults.
+    parameters: Option<String>,
+    /// What keeps it registered.
+    keeper: String,
+    /// It has a file or a process that keeps it: without, no socket can ask for it any more.
+    registered: bool,
+    /// Network namespaces whose default it is.
+    default_of: Vec<String>,
+}
+
+impl LoadedStatus {
+    fn new(object: &load::LoadedObject, sockets: &load::Sockets) -> LoadedStatus {
+        LoadedStatus {
+            name: object.algorithm.name,
+            kernel_name: object.kernel_name.clone(),
+            sockets: sockets.get(&object.kernel_name).copied().unwrap_or(0),
+            source: object.source.clone(),
+            parameters: object.parameters.as_ref().map(|parameters| object.algorithm.describe(parameters)),
+            keeper: object.keeper.to_string(),
+            registered: object.keeper != load::Keeper::Nothing,
+            default_of: load::default_of(&object.kernel_name),
+        }
+    }
 }
 
 fn status(flags: &StatusFlags) -> Result<(), Failure> {
     let sockets = load::sockets();
-    let loaded = load::pinned().into_iter().map(|algorithm| {
-        let kernel_name = algorithm.kernel_name();
-        let sockets = sockets.get(&kernel_name).copied().unwrap_or(0);
-        LoadedStatus { name: algorithm.name, kernel_name, sockets }
-    });
-    let status = Status { missing: load::missing(), loaded: loaded.collect(), sockets };
+    let objects = load::loaded().map_err(failure)?;
+    let loaded: Vec<LoadedStatus> =
+        objects.iter().map(|object| LoadedStatus::new(object, &sockets)).collect();
+    let mut missing = load::missing();
+    if missing.is_empty()
+        && let Err(why) = load::try_loading()
+    {
+        missing.push(format!("what this kernel wants: {why}"));
+    }
+    let status = Status { missing, loaded, sockets };
     if flags.json {
         return output::print(&json::pretty(&status));
     }
+    output::print(&text(&status, &objects))
+}
+
+fn text(status: &Status, objects: &[load::LoadedObject]) -> String {
     let mut table =
         Table::new([("congestion control", Align::Left), ("sockets", Align::Right), ("", Align::Left)]);
-    for loaded in &status.loaded {
-        table.row([&loaded.kernel_name, &loaded.sockets.to_string(), "loaded by cwnd"]);
+    for (loaded, object) in status.loaded.iter().zip(objects) {
+        let what = format!("{} ({}), {}", loaded.name, object.description(), loaded.keeper);
+        table.row([&loaded.kernel_name, &loaded.sockets.to_string(), &what]);
     }
     for (name, count) in &status.sockets {
         if status.loaded.iter().all(|loaded| loaded.kernel_name != *name) {
@@ -171,21 +199,32 @@ fn status(flags: &StatusFlags) -> Result<(), Failure> {
     if status.loaded.is_empty() {
         text += "  No algorithm is loaded; `cwnd kernel load NAME` loads one.\n";
     }
+    for loaded in &status.loaded {
+        if !loaded.default_of.is_empty() {
+            text +=
+                &format!("  {} is the default of {}.\n", loaded.kernel_name, loaded.default_of.join(", "));
+        }
+        if !loaded.registered {
+            text += &format!(
+                "  {0} has lost its file: `cwnd kernel unload {0}` puts back the defaults and takes it away.\n",
+                loaded.kernel_name
+            );
+        }
+    }
     for why in &status.missing {
         text += &format!("  This host cannot load algorithms; missing is {why}.\n");
     }
-    output::print(&(text + "\n"))
+    text + "\n"
+}
+
+fn is_all(names: &[String]) -> bool {
+    matches!(names, [name] if name == "all")
 }
 
 /// The algorithms of these names.
-fn find(
-    names: &[String],
-    all: impl Fn() -> Vec<&'static KernelAlgorithm>,
-) -> Result<Vec<&'static KernelAlgorithm>, Failure> {
-    if let [name] = names
-        && name == "all"
-    {
-        return Ok(all());
+fn find(names: &[String]) -> Result<Vec<&'static KernelAlgorithm>, Failure> {
+    if is_all(names) {
+        return Ok(cwnd_kernel::all().iter().collect());
     }
     names.iter().map(|name| cwnd_kernel::find_or_explain(name).map_err(Failure::bad_input)).collect()
 }

@@ -71,6 +71,7 @@ fn emulations(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
     let Some(first) = all().next() else { return String::new() };
     let late = all().map(|emulation| emulation.late_p99).max().unwrap_or_default();
     let mut text = format!("  run by {}; of 100 packets 99 were at most {late} late\n", first.host);
+    text += &doubts::implementations(all()).iter().map(|ran| format!("  {ran}\n")).collect::<String>();
     for (entry, runs) in entries.iter().zip(results) {
         let doubted = doubted(runs);
         if doubted.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::output::acts_on_terminals;
 use crate::runner::{Done, Timing};
-use cwnd_scenario::{Emulation, metrics::RunMetrics};
+use cwnd_scenario::{Emulation, Implementation, metrics::RunMetrics};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -36,6 +36,14 @@ struct EmulationOut<'a> {
     cpu_steal: f64,
     believable: bool,
     doubts: &'a [String],
+    implementations: Vec<ImplementationOut<'a>>,
+}
+
+/// What ran an algorithm.
+#[derive(Serialize)]
+struct ImplementationOut<'a> {
+    algorithm: &'a str,
+    by: &'a str,
 }
 
 impl<'a> EmulationOut<'a> {
@@ -49,6 +57,9 @@ impl<'a> EmulationOut<'a> {
             cpu_steal: emulation.steal,
             believable: emulation.is_believable(),
             doubts: &emulation.doubts,
+            implementations: (emulation.implementations.iter())
+                .map(|Implementation { algorithm, by }| ImplementationOut { algorithm, by })
+                .collect(),
         }
     }
 }

@@ -101,6 +101,69 @@ fn a_link_is_found_by_name_and_leaves_nothing_even_when_killed() {
     assert!(!there());
 }
 
+/// A study whose network programs can run in.
+const STUDY: &str = r#"
+title = "t"
+question = "q"
+[scenario]
+algorithm = "cubic"
+stack = "linux"
+rate = "10 Mbit/s"
+rtt = "10 ms"
+duration = "1 s"
+[run]
+metrics = ["throughput_bps"]
+"#;
+
+/// The processes whose command line has this in it.
+fn processes(mark: &str) -> Vec<u32> {
+    let ids =
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let has_mark =
+        |id: &u32| fs::read(format!("/proc/{id}/cmdline")).is_ok_and(|line| text(&line).contains(mark));
+    ids.filter(has_mark).collect()
+}
+
+#[test]
+fn what_runs_in_a_network_ends_with_it_even_when_killed() {
+    if !works() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let study = folder.path().join("study.toml");
+    fs::write(&study, STUDY).unwrap();
+    // Numbers that nothing else sleeps for: of the server, of its child, of the program and of what it leaves behind.
+    let mark = format!("7.{}", std::process::id());
+    let server = format!("sleep 1{mark} & sleep 2{mark}");
+    let program = format!("setsid sleep 3{mark} & sleep 4{mark} & sleep 5{mark}");
+    let shell = |program: &str| {
+        Command::new(env!("CARGO_BIN_EXE_cwnd"))
+            .args(["lab", "shell", study.to_str().unwrap(), "--server", &server, "--", "sh", "-c", program])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let sleeping = |number: u32| !processes(&format!("sleep\0{number}{mark}")).is_empty();
+    let wait_for = |there: bool, numbers: &[u32]| {
+        let begin = Instant::now();
+        while numbers.iter().any(|number| sleeping(*number) != there) {
+            let now: Vec<bool> = numbers.iter().map(|number| sleeping(*number)).collect();
+            assert!(begin.elapsed() < Duration::from_secs(20), "{numbers:?} should be {there}: {now:?}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let mut killed = shell(&program);
+    wait_for(true, &[1, 2, 3, 4, 5]);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    wait_for(false, &[1, 2, 3, 4, 5]);
+
+    let ended =
+        shell(&format!("setsid sleep 3{mark} & sleep 4{mark} & sleep 0.3")).wait_with_output().unwrap();
+    assert!(ended.status.success(), "{}", stderr(&ended));
+    assert!(processes(&mark).is_empty(), "{:?}", processes(&mark));
+}
+
 #[test]
 fn a_program_runs_in_the_network_of_a_study() {
     if !works() {
@@ -108,12 +171,7 @@ fn a_program_runs_in_the_network_of_a_study() {
     }
     let folder = tempfile::tempdir().unwrap();
     let study = folder.path().join("study.toml");
-    fs::write(
-        &study,
-        "title = \"t\"\nquestion = \"q\"\n[scenario]\nalgorithm = \"cubic\"\nstack = \"linux\"\nrate = \"10 Mbit/s\"\nrtt = \"10 ms\"\n\
-         duration = \"1 s\"\n[run]\nmetrics = [\"throughput_bps\"]\n",
-    )
-    .unwrap();
+    fs::write(&study, STUDY).unwrap();
     let shell = |more: &[&str]| {
         let mut arguments = vec!["lab", "shell", study.to_str().unwrap()];
         arguments.extend(more);

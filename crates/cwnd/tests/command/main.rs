@@ -5,6 +5,7 @@ mod bad_input;
 mod compare;
 #[cfg(target_os = "linux")]
 mod lab;
+mod output;
 mod recording;
 mod report;
 mod reproduce;

@@ -124,3 +124,86 @@ fn a_torn_trace_is_told_and_made_again() {
     assert_eq!(place.canonical("results/quick"), before);
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
+
+/// Tears the trace of a run, so that its row cannot be used.
+fn with_a_torn_trace() -> Workplace {
+    let figure = "\n[[figures]]\nname = \"windows\"\ntitle = \"Windows\"\nkind = \"trace\"\nshow = [\"cwnd\"]\nseries = \"variant\"\n";
+    let place = Workplace::with(
+        &(STUDY.replace("repeats = 4", "repeats = 1") + figure + "where = { buffer = 25 }\n"),
+    );
+    place.printed(&["run", "quick.toml", "--quiet"]);
+    for name in files(&place.path("results/quick/traces")) {
+        let path = place.path("results/quick/traces").join(name);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    }
+    place
+}
+
+#[test]
+fn an_export_with_runs_that_cannot_be_used_fails_and_names_them() {
+    let place = with_a_torn_trace();
+    let to_file: &[&str] = &["export", "results/quick", "--out", "table.csv"];
+    for arguments in [&["export", "results/quick"], to_file] {
+        let output = place.cwnd(arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines[0], "error: the table is incomplete: the store has 3 runs that cannot be used");
+        assert!(lines[1].starts_with("  agile-sd, 25 (seed ") && lines.len() == 4, "{said}");
+        for line in &lines[1..] {
+            assert!(
+                line.contains("is torn, or was changed; `cwnd run quick.toml")
+                    && line.ends_with("runs it again")
+            );
+        }
+    }
+    // The other runs are there.
+    let table = fs::read_to_string(place.path("table.csv")).unwrap();
+    assert_eq!((table.matches(",done,").count(), table.matches(",failed,").count()), (9, 3));
+}
+
+#[test]
+fn a_report_says_that_a_trace_is_damaged() {
+    let place = with_a_torn_trace();
+    place.printed(&["report", "results/quick", "--out", "report.html"]);
+    let page = fs::read_to_string(place.path("report.html")).unwrap();
+    assert!(!page.contains("no samples were recorded"));
+    let caption = page.find("Missing: ").map(|at| &page[at..at + 400]).expect("it says what is missing");
+    assert!(caption.contains("is torn, or was changed") && caption.contains("runs it again"), "{caption}");
+}
+
+/// The stem of `...toml` is `..`.
+#[test]
+fn results_stay_in_their_directory_whatever_the_study_is_called() {
+    let place = small();
+    let inner = place.path("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::copy(place.path("quick.toml"), inner.join("...toml")).unwrap();
+    let run =
+        place.command(&["run", "...toml", "--quiet"]).current_dir(&inner).output().expect("cwnd starts");
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    assert_eq!(files(&inner), ["...toml", "results"]);
+    assert_eq!(files(&inner.join("results")), ["...toml"]);
+    assert_eq!(files(place.directory.path()), ["inner", "quick.toml"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_no_success() {
+    let place = small();
+    place.printed(&["run", "quick.toml", "--quiet"]);
+    for arguments in [
+        &["export", "results/quick"] as &[&str],
+        &["export", "results/quick", "--format", "json"],
+        &["diff", "results/quick", "results/quick"],
+        &["check", "quick.toml"],
+        &["run", "quick.toml", "--quiet"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = place.command(arguments).stdout(full).output().expect("cwnd starts");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("cannot write to standard output: "), "{arguments:?}: {said}");
+    }
+}

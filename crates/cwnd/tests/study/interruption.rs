@@ -90,6 +90,17 @@ fn two_processes_share_a_study() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_stops_at_once_and_keeps_what_is_done() {
+    stopped_by("INT", 130);
+}
+
+#[cfg(unix)]
+#[test]
+fn sigterm_stops_as_ctrl_c_does_and_exits_as_shells_have_it() {
+    stopped_by("TERM", 143);
+}
+
+#[cfg(unix)]
+fn stopped_by(signal: &str, code: i32) {
     let long = STUDY.replace("duration = \"20 s\"", "duration = \"200 s\"");
     let place = Workplace::with(&long);
     let child = started(&place);
@@ -102,13 +113,16 @@ fn ctrl_c_stops_at_once_and_keeps_what_is_done() {
         }
     }
     let asked = Instant::now();
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    let sent = Command::new("kill")
+        .args([format!("-{signal}"), child.id().to_string()])
+        .status()
+        .expect("kill runs");
     assert!(sent.success());
     let output = child.wait_with_output().expect("it ends");
     // The run that is under way would go on for much longer; at once is well under a second, on an idle machine.
     assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
     let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert_eq!(output.status.code(), Some(code), "{said}");
     let last = said.lines().last().unwrap_or_default();
     assert!(
         last.starts_with("stopped: ")

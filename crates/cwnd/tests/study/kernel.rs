@@ -17,7 +17,7 @@ metrics = ["throughput_bps"]
 [[axes]]
 name = "variant"
 key = "algorithm"
-values = ["elastic", "elastic@kernel", "cubic@kernel:fast_convergence=off"]
+values = ["elastic", "elastic@kernel", "cubic-linux@kernel:fast_convergence=false"]
 "#;
 
 #[test]

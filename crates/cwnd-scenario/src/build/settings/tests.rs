@@ -57,7 +57,7 @@ fn refuses_with_what_would_be_right() {
         refused("topology", "dumbell"),
         "it is one of dumbbell, path, parking-lot, satellite, incast; did you mean `dumbbell`?"
     );
-    assert_eq!(refused("sack", "yes"), "it is `true` or `false`");
+    assert_eq!(refused("sack", "yes"), "it is `on` or `off` (or `true`, `false`)");
     assert_eq!(refused("flows", "0"), "there must be at least 1");
     assert_eq!(refused("flows", "-1"), "it must not be negative");
     assert_eq!(refused("flows", "1000000"), "too many: 100000 flows are the most");

@@ -77,6 +77,36 @@ fn a_study_is_called_by_its_path() {
     assert_eq!(name(Path::new("mine.toml")), "mine");
 }
 
+/// Results go to a directory of this name.
+#[test]
+fn no_name_of_a_study_leads_upwards() {
+    assert_eq!(name(Path::new("...toml")), "...toml");
+    assert_eq!(name(Path::new("..toml")), "..toml");
+    assert_eq!(name(Path::new("studies/a/...toml")), "a/...toml");
+    assert_eq!(name(Path::new("studies/../../mine.toml")), "mine");
+    assert_eq!(name(Path::new("studies/a/../b/mine.toml")), "b/mine");
+    assert_eq!(name(Path::new("studies//etc/mine.toml")), "etc/mine");
+    assert_eq!(name(Path::new("..")), "");
+}
+
+#[test]
+fn many_errors_take_no_longer_than_some() {
+    let begin = std::time::Instant::now();
+    let text = format!("title = \"a\"\n{}", "a = 1\n".repeat(100_000));
+    let error = Study::parse("a", "a.toml", &text, &check).unwrap_err();
+    assert_eq!((error.diagnostics.len(), error.more), (20, 99_979));
+    // A walk through the file for each error takes a quarter of a minute.
+    assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_text_that_is_no_study_is_refused_in_one_message() {
+    let text = "# cwnd\n\n**cwnd** is a laboratory.\n\n- [ ] one\n- [ ] two\n\n| a | b |\n";
+    let error = Study::parse("a", "README.md", text, &check).unwrap_err();
+    assert_eq!((error.diagnostics.len(), error.more), (1, 0), "{error}");
+    assert!(error.to_string().starts_with("this is not TOML: "), "{error}");
+}
+
 /// Pieces of studies, so that arbitrary files come further than their first line.
 fn piece() -> impl Strategy<Value = String> {
     let keys = FILE.keys.iter().map(|key| key.name);

@@ -283,7 +283,9 @@ pub enum StackName {
 /// On or off.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
+    #[value(alias = "true")]
     On,
+    #[value(alias = "false")]
     Off,
 }
 
@@ -291,7 +293,9 @@ pub enum Switch {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EcnName {
     Auto,
+    #[value(alias = "true")]
     On,
+    #[value(alias = "false")]
     Off,
 }
 

@@ -3,14 +3,13 @@
 use super::{build, live::Live, take_down};
 use crate::{catalogue, failure::Failure, output};
 use clap::Args;
-use cwnd_lab::{Namespace, address};
+use cwnd_lab::{Guard, Server, address};
 use cwnd_scenario::Scenario;
 use cwnd_study::Study;
 use std::{
     ffi::OsString,
     os::fd::{AsFd, AsRawFd},
     path::PathBuf,
-    process::{Child, Command},
 };
 
 const EXAMPLES: &str = "\
@@ -53,8 +52,14 @@ pub struct Flags {
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let scenario = scenario(flags)?;
     let (testbed, capture) = build(&scenario, flags.pcap.as_deref())?;
+    // Dropped after the server, and before the network.
+    let guard = Guard::new([testbed.senders(), testbed.receivers()])
+        .map_err(|error| Failure::broken(format!("programs cannot be guarded: {error}")))?;
     let server = match &flags.server {
-        Some(line) => Some(Server::start(line, testbed.receivers())?),
+        Some(line) => Some(
+            Server::start(line, testbed.receivers())
+                .map_err(|error| Failure::broken(format!("--server: {error}")))?,
+        ),
         None => None,
     };
     let shell = [std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
@@ -66,29 +71,10 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let other = format!("/proc/{}/fd/{}", std::process::id(), testbed.receivers().as_fd().as_raw_fd());
     let ended = command.env("CWND_SERVER_NETNS", other).status().map_err(cannot)?;
     drop(server);
+    drop(guard);
     output::print(&format!("\n{}\n", Live::new(&scenario).text(testbed.snapshot())))?;
     take_down(testbed, capture)?;
     if ended.success() { Ok(()) } else { Err(Failure::broken(format!("`{told}` ended with {ended}"))) }
-}
-
-/// A command at the other end. It ends when this is dropped.
-struct Server(Child);
-
-impl Server {
-    fn start(line: &str, namespace: &Namespace) -> Result<Server, Failure> {
-        let cannot = |error: std::io::Error| Failure::broken(format!("--server: {error}"));
-        let mut command: Command = namespace.command("sh").map_err(cannot)?;
-        // It takes the shell's place, so that it is the server that is ended.
-        command.arg("-c").arg(format!("exec {line}")).spawn().map(Server).map_err(cannot)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // One that has ended already cannot be.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn scenario(flags: &Flags) -> Result<Scenario, Failure> {

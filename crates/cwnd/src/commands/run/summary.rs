@@ -37,6 +37,7 @@ pub fn text(
     if !ran.failures.is_empty() {
         text.push('\n');
     }
+    text += &ran_by(results);
     text += &doubted(results);
     if !results.study.claims.is_empty() {
         text += &format!("{}\n", verdicts(results));
@@ -45,6 +46,16 @@ pub fn text(
         text += &format!("  report in {}\n", page.display());
     }
     text + &format!("  results in {}\n\n", directory.display())
+}
+
+/// What ran the algorithms of an emulated network.
+fn ran_by(results: &Results) -> String {
+    let ran = doubts::implementations(results.runs.iter().filter_map(doubts::emulation));
+    if ran.is_empty() {
+        return String::new();
+    }
+    let lines: String = ran.iter().map(|ran| format!("      {ran}\n")).collect();
+    format!("  Over the kernel ran\n{lines}\n")
 }
 
 /// How many runs are not to be believed, and why, if any are.
@@ -168,7 +179,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_scenario::{Emulation, Time};
+    use cwnd_scenario::{Emulation, Implementation, Time};
     use cwnd_study::{Provenance, RunResult, RunState, Study};
     use std::collections::BTreeMap;
 
@@ -208,11 +219,15 @@ mod tests {
                 steal: 0.0,
                 doubts: doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
                 host: String::new(),
+                implementations: vec![Implementation { algorithm: "newreno".into(), by: "built-in".into() }],
             })),
         };
         let results =
             |runs: Vec<RunResult>| Results { study: study.clone(), runs, provenance: Provenance::default() };
         assert_eq!(doubted(&results(vec![run(0, &[]), run(1, &[])])), "");
+        let ran = ran_by(&results(vec![run(0, &[]), run(1, &[])]));
+        assert_eq!(ran, "  Over the kernel ran\n      newreno: built-in\n\n");
+        assert_eq!(ran_by(&results(Vec::new())), "");
         assert_eq!(
             doubted(&results(vec![run(0, &[]), run(1, &["it was late"])])),
             "  (!) 1 of 2 runs by the kernel is not to be believed:\n      cubic-linux (seed 1): it was late\n\n"

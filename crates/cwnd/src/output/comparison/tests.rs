@@ -1,6 +1,8 @@
 use super::*;
 use crate::runner::Timing;
-use cwnd_scenario::{AlgorithmSpec, ByteSize, FlowOutcome, LinkOutcome, Outcome, Time, build::Setup};
+use cwnd_scenario::{
+    AlgorithmSpec, ByteSize, FlowOutcome, Implementation, LinkOutcome, Outcome, Time, build::Setup,
+};
 
 fn group(name: &str, count: u32) -> FlowGroup {
     FlowGroup::new(AlgorithmSpec { name: name.to_owned(), ..AlgorithmSpec::default() }, count)
@@ -100,6 +102,7 @@ fn what_is_not_to_be_believed_is_marked() {
         steal: 0.0,
         doubts: doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
         host: "6.18.0 x86_64".to_owned(),
+        implementations: vec![Implementation { algorithm: "elastic".into(), by: "BPF, source 12ab".into() }],
     };
     let run = |seed, doubts: &[&str]| Done {
         seed,
@@ -112,7 +115,7 @@ fn what_is_not_to_be_believed_is_marked() {
     let text = table(&[entry("good"), entry("bad")], &[good.iter().collect(), bad.iter().collect()]);
     assert!(text.lines().nth(4).is_some_and(|line| line.starts_with("  good  ")), "{text}");
     assert!(text.lines().nth(5).is_some_and(|line| line.starts_with("  bad (!)  ")), "{text}");
-    let end = "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n\n  \
+    let end = "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n  elastic: BPF, source 12ab\n\n  \
                (!) 2 of 2 runs of bad are not to be believed:\n      it was late (seeds 1, 2)\n      \
                it was slow (seed 2)\n";
     assert!(text.ends_with(end), "{text}");
