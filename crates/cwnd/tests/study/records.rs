@@ -86,7 +86,10 @@ fn a_row_that_has_not_its_key_is_told_and_run_again() {
     let place = run();
     let before = place.canonical("results/quick");
     connection(&place).execute("UPDATE runs SET seed = seed + 1 WHERE rowid = 1", []).unwrap();
-    let exported = place.printed(&["export", "results/quick"]);
+    let output = place.cwnd(&["export", "results/quick"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("the store has 1 run that cannot be used"));
+    let exported = text(&output.stdout);
     let failed: Vec<&str> = exported.lines().filter(|line| line.contains(",failed,")).collect();
     assert_eq!(failed.len(), 1, "{exported}");
     assert!(failed[0].contains("its row in the store is damaged"), "{exported}");
