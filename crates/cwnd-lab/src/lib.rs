@@ -40,7 +40,7 @@ pub use outcome::TOO_LATE;
 pub use socket::PORT;
 pub use testbed::Testbed;
 
-use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Scenario};
+use cwnd_scenario::{Cost, Engine, EngineError, Identity, Implementation, Outcome, Problem, Scenario};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -83,15 +83,20 @@ impl Engine for Lab {
         check::check(scenario)
     }
 
-    /// No two runs are the same here: it says what was asked, of which machine, and what runs the algorithms there.
-    fn identity(&self, scenario: &Scenario) -> String {
-        format!(
-            "engine lab {VERSION}\nkernel {}\nhost {}\ncwnd {}\n{:?}\n{scenario:?}",
-            host::kernel(),
-            host::name(),
-            env!("CARGO_PKG_VERSION"),
-            algorithms::implementations(scenario)
-        )
+    /// Returns the versions of this host, and what runs each algorithm there. No two runs are equal here: equal identities
+    /// mean the same machine, kernel and implementations.
+    fn identity(&self, scenario: &Scenario) -> Identity {
+        let versions = [
+            ("cwnd-lab", VERSION.to_string()),
+            ("kernel", host::kernel()),
+            ("host", host::name()),
+            ("cwnd", env!("CARGO_PKG_VERSION").to_owned()),
+        ];
+        let mut identity = Identity::new("cwnd-lab", versions);
+        for Implementation { algorithm, by } in algorithms::implementations(scenario) {
+            identity.versions.insert(format!("algorithm {algorithm}"), by);
+        }
+        identity
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {

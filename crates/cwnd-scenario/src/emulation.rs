@@ -1,9 +1,11 @@
 //! How well an emulated network kept its times.
 
 use crate::Time;
+use serde::{Deserialize, Serialize};
 
 /// What a run over a real kernel says about itself: whether the network that it ran over was the one that was asked for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Emulation {
     /// How much later than due packets came out of the emulator: the median.
     pub late_p50: Time,
@@ -17,15 +19,17 @@ pub struct Emulation {
     /// The share of CPU time that the machine's hypervisor gave to others meanwhile.
     pub steal: f64,
     /// Why the result is not to be believed, a sentence each; none if it is.
+    #[serde(rename = "validity-warnings")]
     pub doubts: Vec<String>,
     /// What ran it: the kernel's release and architecture.
     pub host: String,
-    /// What ran each algorithm. Nothing in results that were stored before this was recorded.
+    /// What ran each algorithm.
     pub implementations: Vec<Implementation>,
 }
 
 /// What ran an algorithm over a real kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Implementation {
     /// The algorithm, as the scenario names it.
     pub algorithm: String,

@@ -1,18 +1,38 @@
 //! What answers a scenario.
 
 use crate::{Outcome, Scenario};
-use std::fmt;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt};
 
 /// Answers scenarios: the simulator, or a laboratory of real kernels.
 pub trait Engine {
     /// What a run would cost, or everything that is wrong with the scenario.
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>>;
 
-    /// A text that decides the outcome together with nothing else: equal texts, equal outcomes.
-    fn identity(&self, scenario: &Scenario) -> String;
+    /// Returns what decides the outcome besides the scenario: runs of equal scenarios by engines of equal identity have
+    /// equal outcomes.
+    fn identity(&self, scenario: &Scenario) -> Identity;
 
     /// Run it.
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError>;
+}
+
+/// An engine and the versions of everything in it that takes part in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Identity {
+    /// The engine's name, such as `cwnd-sim`.
+    pub engine: String,
+    /// Versions or digests by name: of the engine itself, of each algorithm, of the host that it runs on.
+    pub versions: BTreeMap<String, String>,
+}
+
+impl Identity {
+    /// Creates the identity of an engine, given these names and their versions.
+    pub fn new<const N: usize>(engine: &str, versions: [(&str, String); N]) -> Identity {
+        let versions = versions.map(|(name, version)| (name.to_owned(), version)).into();
+        Identity { engine: engine.to_owned(), versions }
+    }
 }
 
 /// What a run is expected to cost.

@@ -3,11 +3,15 @@
 //! A [`Scenario`] says everything that decides a result: the network (nodes, links, queues, losses), the
 //! flows, the stack they run on, the duration and the seed. An [`Engine`] answers it with an [`Outcome`]
 //! of raw counts; [`metrics`] turns those into throughput, loss ratios and the rest, defined once.
+//!
+//! Scenarios and outcomes implement serde's traits. Their serialized form is what stores keep, so its names are stable:
+//! renaming a field or variant in Rust takes a `#[serde(rename)]` that keeps the name. Times are nanoseconds, rates bit/s.
 #![forbid(unsafe_code)]
 
 pub mod build;
 mod emulation;
 mod engine;
+mod infinite;
 pub mod kinds;
 pub mod metrics;
 mod network;
@@ -21,7 +25,7 @@ mod traffic;
 mod units;
 
 pub use emulation::{Emulation, Implementation};
-pub use engine::{Cost, Engine, EngineError, Problem};
+pub use engine::{Cost, Engine, EngineError, Identity, Problem};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,

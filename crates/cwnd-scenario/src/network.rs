@@ -13,6 +13,7 @@ pub use mahimahi::TraceError;
 pub use schedule::{DeliveryTrace, Schedule, Step, Steps};
 
 use crate::{Rate, Time};
+use serde::{Deserialize, Serialize};
 
 /// Index of a node in [`Network::nodes`].
 pub type NodeId = usize;
@@ -20,7 +21,8 @@ pub type NodeId = usize;
 pub type LinkId = usize;
 
 /// Nodes joined by one-way links.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Network {
     /// Names of the nodes. A node on which a flow ends or begins is a host.
     pub nodes: Vec<String>,
@@ -48,7 +50,8 @@ impl Network {
 }
 
 /// A one-way link: a queue, a transmitter, and a line that delays.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LinkSpec {
     /// Unique name.
     pub name: String,
@@ -125,7 +128,8 @@ impl LinkSpec {
 }
 
 /// A queue before a transmitter.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct QueueSpec {
     /// How much it holds at most, whatever the discipline.
     pub limit: QueueLimit,
@@ -155,7 +159,8 @@ impl QueueSpec {
 }
 
 /// How much a queue holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum QueueLimit {
     /// So many packets.
     Packets(u32),
@@ -166,7 +171,8 @@ pub enum QueueLimit {
 }
 
 /// What a queue's limit counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Counting {
     /// Waiting packets and the one in transmission, as ns-2's drop-tail (limit 5 passes 5 of a burst). A
     /// packet that leaves at the very moment of an arrival still counts, as in ns-2.

@@ -1,9 +1,11 @@
 //! The answer: raw counts of a run, from which every metric is computed.
 
 use crate::{Emulation, Time};
+use serde::{Deserialize, Serialize};
 
 /// What happened in a run between the end of its warm-up (usually its beginning) and its end.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Outcome {
     /// When the counting began: [`Scenario::warm_up`](crate::Scenario::warm_up).
     pub begin: Time,
@@ -14,6 +16,7 @@ pub struct Outcome {
     /// One for each link, in the network's order.
     pub links: Vec<LinkOutcome>,
     /// Samples over time, if asked for.
+    #[serde(skip)]
     pub trace: Option<Trace>,
     /// How well the network kept its times, if it was an emulated one.
     pub emulation: Option<Emulation>,
@@ -79,7 +82,8 @@ fn difference(after: &[u64], before: &[u64]) -> Vec<u64> {
 
 /// What happened to a flow. Counts, sums and integrals are those since the counting began; times, states and extremes
 /// (`rtt_min`, `rtt_max`) are those of the whole run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FlowOutcome {
     /// When it really started (after jitter).
     pub start: Time,
@@ -131,13 +135,15 @@ pub struct FlowOutcome {
     /// The window at the end, segments.
     pub cwnd: f64,
     /// The slow-start threshold at the end, segments; infinite if never set.
+    #[serde(with = "crate::infinite")]
     pub ssthresh: f64,
     /// The messages that its application gave since the counting began, in that order, if it gives any.
     pub messages: Vec<MessageOutcome>,
 }
 
 /// What happened to a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MessageOutcome {
     /// Its payload, bytes, rounded up to whole packets.
     pub bytes: u64,
@@ -149,7 +155,8 @@ pub struct MessageOutcome {
 
 /// What happened at a link. Counts and integrals are those since the counting began; `in_flight` and `max_waiting` are
 /// those of the whole run. Handshakes before time zero are in the counts, but not in `waiting_integral`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LinkOutcome {
     /// The link's name.
     pub name: String,

@@ -1,12 +1,14 @@
 //! The question: a network, flows, a stack, a duration and a seed.
 
-use crate::{Arrivals, LinkId, Network, Purpose, Stack, Stream, Time, Traffic, build::MAX_FLOWS};
+use crate::{Arrivals, LinkId, Network, Purpose, Schedule, Stack, Stream, Time, Traffic, build::MAX_FLOWS};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 /// Everything that decides a result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
     /// Nodes and links.
     pub network: Network,
@@ -20,7 +22,9 @@ pub struct Scenario {
     pub duration: Time,
     /// What happens before this time is not counted; the run's outcome is what came after it. Before the end.
     pub warm_up: Time,
-    /// Seed of every random stream. [`Scenario::with_seed`] gives the scenario of another one.
+    /// Seed of every random stream. [`Scenario::with_seed`] gives the scenario of another one. Zero is left out of the
+    /// serialized form.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub seed: u64,
     /// Each flow starts this much later at most, uniformly drawn; short flows do not, since their starts are random.
     pub start_jitter: Time,
@@ -35,7 +39,8 @@ pub struct Scenario {
 
 /// Which of simultaneous arrivals at a link comes first. What comes from one source (a host, or the link before) at one time
 /// stays together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ties {
     /// By what they come from: hosts by node number, then links by number.
     #[default]
@@ -67,6 +72,18 @@ impl Display for Ties {
 }
 
 impl Scenario {
+    /// Returns the scenario without the names that decide nothing: those of groups and of delivery traces.
+    pub fn without_labels(&self) -> Scenario {
+        let mut scenario = self.clone();
+        scenario.flows.iter_mut().for_each(|flow| flow.group = None);
+        for link in &mut scenario.network.links {
+            if let Some(Schedule::Trace(trace)) = &mut link.schedule {
+                trace.name.clear();
+            }
+        }
+        scenario
+    }
+
     /// The same with another seed, and so with other short flows.
     pub fn with_seed(&self, seed: u64) -> Scenario {
         let mut scenario = self.clone();
@@ -132,7 +149,8 @@ impl Scenario {
 }
 
 /// One flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FlowSpec {
     /// Its algorithm and parameters.
     pub algorithm: AlgorithmSpec,
@@ -152,6 +170,7 @@ pub struct FlowSpec {
     pub deadline: Option<Time>,
     /// The name of the group that it belongs to, if it belongs to one: metrics of a group are those of its flows together.
     /// Nothing else depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// It is one of many short ones that come and go: what speaks of flows one by one leaves it out.
     pub short: bool,
@@ -160,7 +179,8 @@ pub struct FlowSpec {
 }
 
 /// An algorithm by its registered name, with parameters.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AlgorithmSpec {
     /// Registered name.
     pub name: String,
@@ -176,4 +196,8 @@ impl std::fmt::Display for AlgorithmSpec {
         }
         Ok(())
     }
+}
+
+fn is_zero(seed: &u64) -> bool {
+    *seed == 0
 }

@@ -1,9 +1,11 @@
 //! The TCP stack that flows run on: named profiles and what each sets.
 
 use crate::Time;
+use serde::{Deserialize, Serialize};
 
 /// A named bundle of choices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StackProfile {
     /// ns-2.35's TCP-Linux agent with a SACK sink.
     Ns2,
@@ -12,7 +14,8 @@ pub enum StackProfile {
 }
 
 /// How losses are repaired, and how the window moves meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// ns-2.35's TCP-Linux: forward acknowledgement; the window is reduced at once, and what is in flight falls by one
     /// segment for every two that leave; at the end a window below `ssthresh` is raised to it, but to no more than what is
@@ -28,7 +31,8 @@ pub enum Recovery {
 }
 
 /// When the receiver acknowledges data that came in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DelayedAck {
     /// Every packet at once.
     Off,
@@ -37,7 +41,8 @@ pub enum DelayedAck {
 }
 
 /// Whether flows use ECN (an algorithm that needs marks overrides this where a queue marks).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ecn {
     /// No.
     Off,
@@ -51,7 +56,8 @@ pub enum Ecn {
 const NS2_HEADERS: u32 = 40;
 
 /// Every choice of a stack.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Stack {
     /// The profile that the choices started from. It also decides the arithmetic of window growth.
     pub profile: StackProfile,

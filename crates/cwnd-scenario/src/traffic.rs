@@ -11,9 +11,11 @@ pub use distribution::Quantity;
 pub use short::{ArrivalRate, ShortFlows};
 
 use crate::{Rate, Time};
+use serde::{Deserialize, Serialize};
 
 /// When a flow's application has data to send. [`FlowSpec::bytes`](crate::FlowSpec::bytes) ends any of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum Traffic {
     /// Always.
     #[default]
@@ -39,7 +41,8 @@ pub enum Traffic {
 }
 
 /// A distribution of times (in nanoseconds) or sizes (in bytes). Draws are rounded to whole units; sizes are at least 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Distribution<T> {
     /// Always the same.
     Constant(T),
@@ -57,7 +60,8 @@ pub enum Distribution<T> {
 }
 
 /// Flow sizes that were measured, as cumulative distributions that papers tabulate or plot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Workload {
     /// A cluster that answers web searches (Alizadeh et al., DCTCP, SIGCOMM 2010).
     WebSearch,

@@ -2,7 +2,9 @@
 
 use crate::factory::Factory;
 use crate::simulation::Simulation;
-use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace};
+use cwnd_scenario::{
+    Cost, Engine, EngineError, Identity, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace,
+};
 
 /// The packet-level simulator.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,36 +27,26 @@ impl Engine for Simulator {
         crate::check::check_with(scenario, &crate::factory::registered)
     }
 
-    fn identity(&self, scenario: &Scenario) -> String {
-        let mut algorithms: Vec<String> = scenario
-            .flows
-            .iter()
-            .map(|flow| {
-                let version = cwnd_cc::find(&flow.algorithm.name).map_or(0, |info| info.version);
-                format!("{} v{version}", flow.algorithm)
-            })
-            .collect();
-        algorithms.sort_unstable();
-        algorithms.dedup();
+    fn identity(&self, scenario: &Scenario) -> Identity {
         let version = match scenario.stack.recovery {
             Recovery::Linux => format!("{VERSION}.{LINUX_VERSION}"),
             Recovery::Ns2 => format!("{VERSION}.{NS2_VERSION}"),
             Recovery::Prr => VERSION.to_string(),
         };
         let version = if scenario.stack.sack { version } else { format!("{version}.n{NO_SACK_VERSION}") };
-        format!("cwnd-sim v{version}\n{}\n{:?}", algorithms.join("\n"), nameless(scenario))
+        let mut identity = Identity::new("cwnd-sim", [("cwnd-sim", version)]);
+        for name in scenario.flows.iter().map(|flow| &flow.algorithm.name) {
+            if !identity.versions.contains_key(name) {
+                let version = cwnd_cc::find(name).map_or(0, |info| info.version);
+                identity.versions.insert(name.clone(), version.to_string());
+            }
+        }
+        identity
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
         run_with(scenario, &crate::factory::registered)
     }
-}
-
-/// The scenario without the names of groups, which decide nothing.
-fn nameless(scenario: &Scenario) -> Scenario {
-    let mut nameless = scenario.clone();
-    nameless.flows.iter_mut().for_each(|flow| flow.group = None);
-    nameless
 }
 
 /// Run a whole scenario with algorithms from elsewhere.

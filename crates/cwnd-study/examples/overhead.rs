@@ -5,7 +5,9 @@
 //! Its outcomes have counts like those of real runs of minutes, so that they are as long on the disk.
 #![forbid(unsafe_code)]
 
-use cwnd_scenario::{Cost, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Scenario, Time};
+use cwnd_scenario::{
+    Cost, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Outcome, Problem, Scenario, Time,
+};
 use cwnd_study::{
     Engines, KeptStudy, Provenance, Results, Store, Study,
     runner::{self, Limits},
@@ -18,7 +20,7 @@ use std::{
     time::Instant,
 };
 
-/// The bars: 10,000 runs in 30 s, 2 ms a run, 1 KB and 100 B a flow.
+/// The bars: 10,000 runs in 30 s, 2 ms a run, 1 KB and 200 B a flow.
 const RUNS: u32 = 10_000;
 const MOST_SECONDS: f64 = 30.0;
 
@@ -45,7 +47,7 @@ fn measure(directory: &Path) -> Result<(), Box<dyn Error>> {
     for flows in [1, 4, 16, 64, 256, 1_000] {
         let runs = 2_000 / flows.max(10);
         let measured = once(&directory.join(format!("space-{flows}")), flows, runs, 2)?;
-        println!("  {flows:5}  {:7}  {:7}", measured.bytes / u64::from(runs), 1_024 + 100 * flows);
+        println!("  {flows:5}  {:7}  {:7}", measured.bytes / u64::from(runs), 1_024 + 200 * flows);
     }
     Ok(())
 }
@@ -99,8 +101,8 @@ impl Engine for Idle {
         Ok(Cost { packets: 1.0, cpu_s: 1e-6, wall_s: 1e-6, memory: 1e3 })
     }
 
-    fn identity(&self, scenario: &Scenario) -> String {
-        format!("idle\n{scenario:?}")
+    fn identity(&self, _: &Scenario) -> Identity {
+        Identity::new("idle", [])
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {

@@ -1,19 +1,20 @@
-//! What tells runs apart.
+//! What tells runs apart: the canonical text of a run, and its hash.
 
-use cwnd_scenario::{Engine, Scenario};
+use cwnd_scenario::{Engine, Identity, Scenario};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-/// SHA-256 of [`Engine::identity`]: everything that decides what comes of a run, and nothing else. Equal keys,
-/// equal outcomes, whatever study the run belongs to.
+/// SHA-256 of a run's canonical text ([`RunSpec::canonical_text`]). Runs with equal keys have equal outcomes, whatever
+/// study they belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunKey(pub [u8; 32]);
 
 impl RunKey {
-    /// The key of a scenario for an engine. The seed belongs to it, and so does the time between samples: a run
+    /// Computes the key of a scenario for an engine. The seed belongs to it, and so does the time between samples: a run
     /// with a trace is another than the same run without.
     pub fn of(engine: &dyn Engine, scenario: &Scenario) -> RunKey {
-        RunKey(Sha256::digest(engine.identity(scenario)).into())
+        RunSpec::new(engine, scenario).key()
     }
 }
 
@@ -29,3 +30,121 @@ impl fmt::Debug for RunKey {
         write!(f, "RunKey({self})")
     }
 }
+
+/// Everything that decides the outcome of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSpec {
+    /// The engine, and the versions of what takes part.
+    pub identity: Identity,
+    /// The scenario without its seed.
+    pub scenario: ScenarioText,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl RunSpec {
+    /// Creates the specification of a scenario's run by an engine.
+    pub fn new(engine: &dyn Engine, scenario: &Scenario) -> RunSpec {
+        let identity = engine.identity(scenario);
+        RunSpec { identity, scenario: ScenarioText::of(scenario), seed: scenario.seed }
+    }
+
+    /// Returns the canonical text: JSON without white space, members in this order, and versions sorted by name.
+    ///
+    /// ```text
+    /// {"engine":"cwnd-sim","versions":{"cubic":"1","cwnd-sim":"7"},"scenario":{…},"seed":1}
+    /// ```
+    pub fn canonical_text(&self) -> String {
+        let Identity { engine, versions } = &self.identity;
+        let (engine, versions) = (Value::from(engine.as_str()), to_json(versions));
+        format!(
+            r#"{{"engine":{engine},"versions":{versions},"scenario":{},"seed":{}}}"#,
+            self.scenario.as_str(),
+            self.seed
+        )
+    }
+
+    /// Computes the key.
+    pub fn key(&self) -> RunKey {
+        RunKey(Sha256::digest(self.canonical_text()).into())
+    }
+}
+
+/// A scenario as canonical JSON: complete, but without the seed and without the names that decide nothing
+/// ([`Scenario::without_labels`]). Repeats of a cell that draw no short flows have the same text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioText(Arc<str>);
+
+impl ScenarioText {
+    /// Writes a scenario.
+    pub fn of(scenario: &Scenario) -> ScenarioText {
+        // A seed of zero is left out.
+        ScenarioText(to_json(&Scenario { seed: 0, ..scenario.without_labels() }).into())
+    }
+
+    /// Takes a text as it is; [`ScenarioText::parse`] checks it.
+    pub(crate) fn from_stored(text: &str) -> ScenarioText {
+        ScenarioText(text.into())
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads the scenario, whose seed is then zero.
+    ///
+    /// # Errors
+    /// If the text is none of a scenario as this version writes them.
+    pub fn parse(&self) -> Result<Scenario, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// Lists the places in which two texts differ, as far as both are JSON. Those of the stack come first: limits of queues
+    /// and the sender's overhead may follow from its packet size.
+    pub fn differences(&self, other: &ScenarioText) -> Vec<Difference> {
+        let mut found = Vec::new();
+        let value = |text: &ScenarioText| serde_json::from_str(&text.0).unwrap_or(Value::Null);
+        compare("", Some(&value(self)), Some(&value(other)), &mut found);
+        found.sort_by_key(|difference| !difference.path.starts_with("stack."));
+        found
+    }
+}
+
+/// A place in which two scenarios differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The path, such as `stack.payload` or `flows[2].start`.
+    pub path: String,
+    /// Each scenario's value as JSON; none if it has no such place.
+    pub values: [Option<String>; 2],
+}
+
+fn compare(path: &str, one: Option<&Value>, other: Option<&Value>, found: &mut Vec<Difference>) {
+    match (one, other) {
+        _ if one == other => {}
+        (Some(Value::Object(ours)), Some(Value::Object(theirs))) => {
+            let added = theirs.keys().filter(|key| !ours.contains_key(*key));
+            for key in ours.keys().chain(added) {
+                let dot = if path.is_empty() { "" } else { "." };
+                compare(&format!("{path}{dot}{key}"), ours.get(key), theirs.get(key), found);
+            }
+        }
+        (Some(Value::Array(ours)), Some(Value::Array(theirs))) => {
+            for i in 0..ours.len().max(theirs.len()) {
+                compare(&format!("{path}[{i}]"), ours.get(i), theirs.get(i), found);
+            }
+        }
+        _ => {
+            let values = [one, other].map(|value| value.map(Value::to_string));
+            found.push(Difference { path: path.to_owned(), values });
+        }
+    }
+}
+
+fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("its maps have text for keys, and its floats are written as they are")
+}
+
+#[cfg(test)]
+mod tests;

@@ -37,7 +37,7 @@ pub mod trace_file;
 mod traced_run;
 
 pub use engines::{EngineKind, Engines, SharedEngine};
-pub use key::RunKey;
+pub use key::{Difference, RunKey, RunSpec, ScenarioText};
 pub use paper::{By, Paper, Part};
 pub use results::{Provenance, Results, RunResult, RunState};
 pub use scale::{Quick, Reduced, RunScale};
@@ -53,3 +53,6 @@ pub use study_file::{
 pub use traced_run::TracedRun;
 
 pub(crate) use cwnd_scenario::metrics::values as metric_values;
+
+/// The version of this program, which the store writes into each row.
+const VERSION: &str = env!("CARGO_PKG_VERSION");

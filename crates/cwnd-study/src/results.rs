@@ -2,10 +2,10 @@
 
 use crate::store::inputs;
 use crate::{
-    EngineKind, KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study, metric_values,
-    trace_file,
+    EngineKind, KeptStudy, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study,
+    VERSION, metric_values, trace_file,
 };
-use cwnd_scenario::{Emulation, Trace};
+use cwnd_scenario::{Emulation, Scenario, Trace};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -68,6 +68,15 @@ impl Provenance {
     pub fn engines(kinds: &[EngineKind]) -> String {
         kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
     }
+
+    /// Returns the command that makes results again in their directory. [`Provenance::command`] does not name it, so that
+    /// equal results are equal wherever they are.
+    pub(crate) fn command_in(command: &str, directory: &Path) -> String {
+        match command.starts_with("cwnd run ") {
+            true => format!("{command} --out {}", directory.display()),
+            false => command.to_owned(),
+        }
+    }
 }
 
 impl Results {
@@ -92,7 +101,8 @@ impl Results {
     /// What a store has of the study that was last run in it.
     ///
     /// # Errors
-    /// If the store cannot be read, or its study has other runs.
+    /// If the store cannot be read, or its study has other runs, or a run's stored scenario is not the one that the study
+    /// gives today.
     pub fn of(study: Study, store: &Store) -> Result<Results, StoreError> {
         Results::with_rows(study, store).map(|(results, _)| results)
     }
@@ -116,8 +126,8 @@ impl Results {
         let (mut runs, mut rows) = (Vec::with_capacity(kept.keys.len()), Vec::with_capacity(kept.keys.len()));
         let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
         for ((cell, repeat), key) in places.zip(&kept.keys) {
-            let scenario = study.scenario(cell, repeat);
-            let row = store.get(*key, &scenario)?;
+            let today = study.scenario(cell, repeat);
+            let row = store.get(*key)?;
             let mut emulation = None;
             let (state, trace) = match row.as_ref().map(|row| &row.state) {
                 None => (RunState::Missing, None),
@@ -125,14 +135,22 @@ impl Results {
                 Some(StoredState::Unusable(reason)) => {
                     (RunState::Failed(format!("{reason}; `{}` runs it again", kept.provenance.command)), None)
                 }
-                Some(StoredState::Done { outcome, sampled, trace }) => {
-                    let mut metrics = metric_values(&scenario, outcome);
+                Some(StoredState::Done { spec, scenario, outcome, sampled, trace }) => {
+                    let version = row.as_ref().map_or("", |row| &row.version);
+                    if let Some(reason) = difference(&spec.scenario, &today, version) {
+                        let place = format!("{} (repeat {repeat})", study.cell_label(cell));
+                        let place = place.trim_start();
+                        let command = Provenance::command_in(&kept.provenance.command, store.directory());
+                        let reason = format!("{place}: {reason}; `{command}` runs it again");
+                        return Err(StoreError::new(store.directory(), StoreErrorKind::Foreign, reason));
+                    }
+                    let mut metrics = metric_values(&labelled(scenario, &today), outcome);
                     metrics.extend(sampled.clone());
                     emulation = outcome.emulation.clone().map(Box::new);
                     (RunState::Done(metrics), trace.as_ref().map(|trace| trace.path.clone()))
                 }
             };
-            runs.push(RunResult { cell, repeat, seed: scenario.seed, state, trace, emulation });
+            runs.push(RunResult { cell, repeat, seed: today.seed, state, trace, emulation });
             rows.push(row);
         }
         let mut results = Results { study, runs, provenance: kept.provenance };
@@ -195,6 +213,37 @@ impl RunResult {
             RunState::Missing | RunState::Failed(_) => None,
         }
     }
+}
+
+/// Says in what the scenario of a stored run differs from the one that its study gives today; none if it does not.
+/// Another version of cwnd may have other defaults, or the study's text was changed.
+fn difference(stored: &ScenarioText, today: &Scenario, version: &str) -> Option<String> {
+    let today = ScenarioText::of(today);
+    if *stored == today {
+        return None;
+    }
+    let differences = stored.differences(&today);
+    let first = differences.first().map_or_else(String::new, |first| {
+        let [then, now] = first.values.each_ref().map(|value| value.as_deref().unwrap_or("absent"));
+        format!("{}: {then}, today {now}", first.path)
+    });
+    let more = match differences.len() {
+        0 | 1 => String::new(),
+        several => format!(" (and {} more)", several - 1),
+    };
+    Some(format!(
+        "its stored scenario is not the one that the study gives today: {first}{more}; cwnd {version} stored it, and \
+         this is {VERSION}"
+    ))
+}
+
+/// Returns a stored scenario with the names that the study has for its groups of flows.
+fn labelled(stored: &Scenario, today: &Scenario) -> Scenario {
+    let mut scenario = stored.clone();
+    for (flow, today) in scenario.flows.iter_mut().zip(&today.flows) {
+        flow.group.clone_from(&today.group);
+    }
+    scenario
 }
 
 fn kept(store: &Store) -> Result<KeptStudy, StoreError> {

@@ -21,7 +21,7 @@ mod tally;
 pub use plan::{Plan, check, plan};
 
 use crate::{
-    EngineKind, Engines,
+    EngineKind, Engines, RunSpec,
     memory::TooMuchMemory,
     store::{NewContent, NewRun, Store, StoreError, StoredTrace, encode, sampled_metrics},
 };
@@ -272,7 +272,7 @@ impl Session<'_> {
                     // It did not fail: it was ended.
                     return Ok(());
                 }
-                self.store.put(task.key, &new)?;
+                self.store.put(&new)?;
                 self.tally.done(&task, &new);
             }
         }
@@ -302,7 +302,7 @@ enum Message {
     /// A run in real time has begun.
     Began(Task),
     /// A run is over.
-    Done(Task, Result<NewRun, StoreError>),
+    Done(Task, Result<Box<NewRun>, StoreError>),
 }
 
 /// What a thread does: one run after the other, until there are none or nobody listens.
@@ -313,7 +313,7 @@ fn work(engine: &dyn Engine, pool: &Pool, directory: &Path, to: &mpsc::SyncSende
         }
         let done = run_one(engine, &task, directory);
         pool.give_back(&task);
-        if to.send(Message::Done(task, done)).is_err() {
+        if to.send(Message::Done(task, done.map(Box::new))).is_err() {
             return;
         }
     }
@@ -322,12 +322,14 @@ fn work(engine: &dyn Engine, pool: &Pool, directory: &Path, to: &mpsc::SyncSende
 /// One run. Whatever goes wrong in it is a failure of this run alone; only a trace that cannot be written is more.
 fn run_one(engine: &dyn Engine, task: &Task, directory: &Path) -> Result<NewRun, StoreError> {
     let scenario = task.scenario();
+    let spec = RunSpec::new(engine, &scenario);
     let clock = Clock::start();
-    let failed = |reason: String| NewRun { content: NewContent::Failed(reason), cpu_s: clock.seconds() };
+    let failed =
+        |spec, reason: String| NewRun { spec, content: NewContent::Failed(reason), cpu_s: clock.seconds() };
     let mut outcome = match panics::caught(|| engine.run(&scenario)) {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(error)) => return Ok(failed(error.to_string())),
-        Err(panic) => return Ok(failed(panic)),
+        Ok(Err(error)) => return Ok(failed(spec, error.to_string())),
+        Err(panic) => return Ok(failed(spec, panic)),
     };
     let cpu_s = clock.seconds();
     let measured = panics::caught(|| {
@@ -336,13 +338,13 @@ fn run_one(engine: &dyn Engine, task: &Task, directory: &Path) -> Result<NewRun,
     });
     let (counts, sampled) = match measured {
         Ok(Ok(measured)) => measured,
-        Ok(Err(reason)) | Err(reason) => return Ok(failed(reason)),
+        Ok(Err(reason)) | Err(reason) => return Ok(failed(spec, reason)),
     };
     let trace = match outcome.trace.as_ref().filter(|_| task.traced) {
         Some(trace) => Some(StoredTrace::write(directory, task.key, &scenario, trace)?),
         None => None,
     };
-    Ok(NewRun { content: NewContent::Done { counts, sampled, trace }, cpu_s })
+    Ok(NewRun { spec, content: NewContent::Done { counts, sampled, trace }, cpu_s })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `results.sqlite` | a row a run, and the study as it was run |
+//! | `results.sqlite` | a row a run, the scenarios of the runs, and the study as it was run |
 //! | `study.toml` | the study file's text as it was run, for people; what counts is the copy in the database |
 //! | `inputs/` | files that the study names, such as delivery traces, as they were |
 //! | `traces/<key>.parquet` | the samples of a run, where the study keeps them |
@@ -13,18 +13,21 @@
 //! and nothing else, and a run whose key is there is never done again. Rows of algorithms that have changed since,
 //! or of cells that a study no longer has, stay; they are found again when the study goes back.
 //!
-//! What is kept of a run are its raw counts, and metrics are computed when they are read: a new metric, or a better
-//! definition of an old one, costs no new run and cannot leave a stale value behind. Only metrics that are made from
-//! samples are kept as values, because the samples themselves mostly are not; when their definitions change,
+//! A row describes itself. It holds the run's [`RunSpec`] (the engine and its versions, the whole scenario as canonical
+//! JSON, the seed) and the raw counts as JSON; both can be read without the study file and without this program (texts
+//! are compressed in zlib's format). The key is the hash of that specification, and [`Store::get`] computes it again.
+//!
+//! Metrics are computed from the stored scenario and counts when they are read: a new metric, or a better definition of
+//! an old one, costs no new run and cannot leave a stale value behind. Only metrics that are made from samples are kept as
+//! values, because the samples themselves mostly are not; when their definitions change,
 //! [`SAMPLED_VERSION`](cwnd_scenario::metrics::SAMPLED_VERSION) is counted up, and runs that have older ones are missing.
 //!
 //! Several processes may use one store at the same time.
 
-mod bytes;
+mod columns;
 mod database;
 mod error;
 pub(crate) mod inputs;
-mod outcome;
 mod sampled;
 mod traces;
 
@@ -32,11 +35,12 @@ pub use error::{StoreError, StoreErrorKind};
 pub(crate) use sampled::of as sampled_metrics;
 pub use traces::StoredTrace;
 
-use crate::{Provenance, RunKey, RunScale, output_file};
-use cwnd_scenario::{Outcome, Scenario};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, output_file};
+use cwnd_scenario::{Identity, Outcome, Scenario};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
@@ -48,6 +52,8 @@ use std::{
 pub struct Store {
     directory: PathBuf,
     connection: Connection,
+    /// The last scenario that was read, by its row: the repeats of a cell share one.
+    last_scenario: RefCell<Option<(i64, ScenarioText)>>,
 }
 
 /// The study whose results a store holds.
@@ -85,6 +91,10 @@ pub struct StoredRun {
 pub enum StoredState {
     /// It was run.
     Done {
+        /// What was run.
+        spec: Box<RunSpec>,
+        /// Its scenario, with its seed and without labels ([`Scenario::without_labels`]).
+        scenario: Box<Scenario>,
         /// Its counts, without samples.
         outcome: Box<Outcome>,
         /// Metrics that were made from its samples, by name.
@@ -101,6 +111,8 @@ pub enum StoredState {
 /// What is to be stored of a run.
 #[derive(Clone, Debug)]
 pub struct NewRun {
+    /// What was run.
+    pub spec: RunSpec,
     /// What came of it.
     pub content: NewContent,
     /// CPU seconds that it took.
@@ -123,12 +135,12 @@ pub enum NewContent {
     Failed(String),
 }
 
-/// An outcome's counts as the store keeps them.
+/// Writes an outcome's counts as the store keeps them.
 ///
 /// # Errors
-/// If the outcome has not one flow and one link for each of the scenario's.
+/// If the outcome has not one flow and one link for each of the scenario's, or a count is not finite.
 pub fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
-    outcome::encode(scenario, outcome)
+    columns::write_counts(scenario, outcome)
 }
 
 const DONE: u8 = 0;
@@ -143,7 +155,7 @@ impl Store {
         fs::create_dir_all(directory)
             .map_err(|error| StoreError::io(directory, "the directory cannot be made", &error))?;
         let connection = database::create(&directory.join(DATABASE))?;
-        Ok(Store { directory: directory.into(), connection })
+        Ok(Store { directory: directory.into(), connection, last_scenario: RefCell::default() })
     }
 
     /// Opens the store of a directory for reading. Others may write to it meanwhile.
@@ -152,7 +164,7 @@ impl Store {
     /// If there is none, or what is there is damaged, of another version, or no store.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
         let connection = database::open(&directory.join(DATABASE))?;
-        Ok(Store { directory: directory.into(), connection })
+        Ok(Store { directory: directory.into(), connection, last_scenario: RefCell::default() })
     }
 
     /// The directory.
@@ -165,14 +177,8 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn study(&self) -> Result<Option<KeptStudy>, StoreError> {
-        // A store that an earlier version has made knows no scale, and all its studies are whole.
-        let scale = match database::has_scale(&self.connection).map_err(|error| self.failed(&error))? {
-            true => "scale",
-            false => "'paper'",
-        };
-        let sql = format!(
-            "SELECT name, text, repeats, keys, version, source_commit, command, engine, {scale} FROM study"
-        );
+        let sql =
+            "SELECT name, text, repeats, keys, version, source_commit, command, engine, scale FROM study";
         let read = |row: &Row<'_>| {
             let keys: Vec<u8> = row.get(3)?;
             Ok(KeptStudy {
@@ -189,7 +195,7 @@ impl Store {
                 },
             })
         };
-        self.connection.query_row(&sql, [], read).optional().map_err(|error| self.failed(&error))
+        self.connection.query_row(sql, [], read).optional().map_err(|error| self.failed(&error))
     }
 
     /// Keeps the study that is about to be run, instead of what was there.
@@ -212,24 +218,37 @@ impl Store {
         Ok(())
     }
 
-    /// What the store has of a run. The scenario must be the one of which the key is.
+    /// Returns what the store has of a run.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn get(&self, key: RunKey, scenario: &Scenario) -> Result<Option<StoredRun>, StoreError> {
+    pub fn get(&self, key: RunKey) -> Result<Option<StoredRun>, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
-        let sql = "SELECT state, content, sampled, trace, checksum, cpu_s, finished, version FROM runs WHERE key = ?1";
+        let sql = "SELECT engine, seed, state, content, sampled, trace, checksum, cpu_s, finished, version, scenario, \
+                   scenarios.text FROM runs LEFT JOIN scenarios ON scenarios.id = scenario WHERE key = ?1";
         let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
         let read = |row: &Row<'_>| {
-            let sealed =
-                Sealed { state: row.get(0)?, content: row.get(1)?, sampled: row.get(2)?, trace: row.get(3)? };
-            let checksum: i64 = row.get(4)?;
-            let milliseconds: i64 = row.get(6)?;
+            let sealed = Sealed {
+                engine: row.get(0)?,
+                seed: row.get::<_, i64>(1)?,
+                state: row.get(2)?,
+                content: row.get(3)?,
+                sampled: row.get(4)?,
+                trace: row.get(5)?,
+            };
+            let whole = sealed.checksum(key) == row.get::<_, i64>(6)?;
+            let milliseconds: i64 = row.get(8)?;
+            let version: String = row.get(9)?;
+            let scenario = self.scenario_text(row.get(10)?, row.get_ref(11)?.as_blob_or_null()?);
+            let state = match (whole, scenario) {
+                (true, Some(scenario)) => self.unseal(key, sealed, scenario, &version),
+                _ => Err("its row in the store is damaged".to_owned()),
+            };
             Ok(StoredRun {
-                state: self.unseal(key, sealed, checksum, scenario),
-                cpu_s: row.get(5)?,
+                state: state.unwrap_or_else(StoredState::Unusable),
+                cpu_s: row.get(7)?,
                 finished: UNIX_EPOCH + std::time::Duration::from_millis(milliseconds.unsigned_abs()),
-                version: row.get(7)?,
+                version,
             })
         };
         statement.query_row([&key.0[..]], read).optional().map_err(failed)
@@ -239,28 +258,45 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be written; then nothing has changed.
-    pub fn put(&mut self, key: RunKey, run: &NewRun) -> Result<(), StoreError> {
+    pub fn put(&mut self, run: &NewRun) -> Result<(), StoreError> {
+        let key = run.spec.key();
+        let engine = serde_json::to_string(&run.spec.identity).expect("its maps have text for keys");
+        let seed = run.spec.seed as i64;
         let sealed = match &run.content {
             NewContent::Done { counts, sampled, trace } => Sealed {
+                engine,
+                seed,
                 state: DONE,
                 content: counts.clone(),
-                sampled: sampled.as_ref().map(sampled::encode),
+                sampled: sampled.as_ref().map(columns::write_sampled),
                 trace: trace.as_ref().map(StoredTrace::to_bytes),
             },
-            NewContent::Failed(reason) => {
-                Sealed { state: FAILED, content: reason.clone().into_bytes(), sampled: None, trace: None }
-            }
+            NewContent::Failed(reason) => Sealed {
+                engine,
+                seed,
+                state: FAILED,
+                content: reason.clone().into_bytes(),
+                sampled: None,
+                trace: None,
+            },
         };
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let sql = "INSERT INTO runs (key, state, content, sampled, trace, checksum, cpu_s, finished, version)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-                   ON CONFLICT (key) DO UPDATE SET state = excluded.state, content = excluded.content,
+        let sql =
+            "INSERT INTO runs (key, scenario, engine, seed, state, content, sampled, trace, checksum, cpu_s,
+                   finished, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                   ON CONFLICT (key) DO UPDATE SET scenario = excluded.scenario, engine = excluded.engine,
+                   seed = excluded.seed, state = excluded.state, content = excluded.content,
                    sampled = excluded.sampled, trace = excluded.trace, checksum = excluded.checksum,
                    cpu_s = excluded.cpu_s, finished = excluded.finished, version = excluded.version
                    WHERE excluded.state = 0 OR state != 0";
-        let execute = || {
-            self.connection.prepare_cached(sql)?.execute(params![
+        let execute = |connection: &mut Connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let scenario = put_scenario(&transaction, &run.spec.scenario)?;
+            transaction.prepare_cached(sql)?.execute(params![
                 &key.0[..],
+                scenario,
+                sealed.engine,
+                sealed.seed,
                 sealed.state,
                 sealed.content,
                 sealed.sampled,
@@ -268,10 +304,11 @@ impl Store {
                 sealed.checksum(key),
                 run.cpu_s,
                 finished as i64,
-                env!("CARGO_PKG_VERSION"),
-            ])
+                crate::VERSION,
+            ])?;
+            transaction.commit()
         };
-        execute().map(drop).map_err(|error| self.failed(&error))
+        execute(&mut self.connection).map_err(|error| self.failed(&error))
     }
 
     /// The runs that were stored after those that `cursor` (0 at first) has come to, by this process or another.
@@ -303,24 +340,49 @@ impl Store {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(|error| self.failed(&error))
     }
 
-    fn unseal(&self, key: RunKey, sealed: Sealed, checksum: i64, scenario: &Scenario) -> StoredState {
-        if sealed.checksum(key) != checksum {
-            return StoredState::Unusable("its row in the store is damaged".to_owned());
+    /// Returns the text of a row of `scenarios`, if it is there and whole.
+    fn scenario_text(&self, id: i64, compressed: Option<&[u8]>) -> Option<ScenarioText> {
+        let mut last = self.last_scenario.borrow_mut();
+        if let Some((_, text)) = last.as_ref().filter(|(other, _)| *other == id) {
+            return Some(text.clone());
+        }
+        let text = ScenarioText::from_stored(&columns::decompress(compressed?)?);
+        *last = Some((id, text.clone()));
+        Some(text)
+    }
+
+    /// Reads a row whose checksum is right.
+    ///
+    /// # Errors
+    /// Why the row cannot be used.
+    fn unseal(
+        &self,
+        key: RunKey,
+        sealed: Sealed,
+        scenario: ScenarioText,
+        version: &str,
+    ) -> Result<StoredState, String> {
+        let damaged = "its row in the store is damaged: its scenario, engine and seed do not have its key";
+        let identity: Identity = serde_json::from_str(&sealed.engine).map_err(|_| damaged)?;
+        let spec = RunSpec { identity, scenario, seed: sealed.seed as u64 };
+        if spec.key() != key {
+            return Err(damaged.to_owned());
         }
         if sealed.state != DONE {
-            return StoredState::Failed(String::from_utf8_lossy(&sealed.content).into_owned());
+            return Ok(StoredState::Failed(String::from_utf8_lossy(&sealed.content).into_owned()));
         }
-        let Some(outcome) = outcome::decode(scenario, &sealed.content) else {
-            return StoredState::Unusable("another version of cwnd wrote down other counts".to_owned());
-        };
-        let Some(sampled) = sealed.sampled.as_deref().map_or(Some(BTreeMap::new()), sampled::decode) else {
-            return StoredState::Unusable("the metrics made from samples have changed since".to_owned());
-        };
+        let by =
+            |reason: String| format!("{reason}; cwnd {version} stored it, and this is {}", crate::VERSION);
+        let scenario = spec.scenario.parse();
+        let scenario = scenario.map_err(|error| by(format!("its scenario cannot be read ({error})")))?;
+        let scenario = Scenario { seed: spec.seed, ..scenario };
+        let outcome = columns::read_counts(&scenario, &sealed.content).map_err(by)?;
+        let sampled = sealed.sampled.as_deref().map_or(Some(BTreeMap::new()), columns::read_sampled);
+        let sampled = sampled.ok_or("the metrics made from samples have changed since")?;
         let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes).map(Box::new));
-        match trace.transpose() {
-            Ok(trace) => StoredState::Done { outcome: Box::new(outcome), sampled, trace },
-            Err(reason) => StoredState::Unusable(reason),
-        }
+        let trace = trace.transpose()?;
+        let (spec, scenario, outcome) = (Box::new(spec), Box::new(scenario), Box::new(outcome));
+        Ok(StoredState::Done { spec, scenario, outcome, sampled, trace })
     }
 
     fn failed(&self, error: &rusqlite::Error) -> StoreError {
@@ -330,8 +392,30 @@ impl Store {
 
 const DATABASE: &str = "results.sqlite";
 
-/// The columns of a row that decide what came of a run.
+/// Returns the row of a scenario, which is added if it is not there. The text of a damaged row is replaced.
+fn put_scenario(connection: &Connection, scenario: &ScenarioText) -> rusqlite::Result<i64> {
+    let digest: [u8; 32] = Sha256::digest(scenario.as_str()).into();
+    let sql = "SELECT id, text FROM scenarios WHERE digest = ?1";
+    let found = connection
+        .prepare_cached(sql)?
+        .query_row([&digest[..]], |row| {
+            let whole = columns::decompress(row.get_ref(1)?.as_blob()?);
+            Ok((row.get(0)?, whole.is_some_and(|text| text == scenario.as_str())))
+        })
+        .optional()?;
+    if let Some((id, true)) = found {
+        return Ok(id);
+    }
+    let sql = "INSERT INTO scenarios (digest, text) VALUES (?1, ?2)
+               ON CONFLICT (digest) DO UPDATE SET text = excluded.text RETURNING id";
+    let text = columns::compress(scenario.as_str());
+    connection.prepare_cached(sql)?.query_row(params![&digest[..], text], |row| row.get(0))
+}
+
+/// The columns of a row that decide what came of a run. The scenario is not among them: the key tells whether it is whole.
 struct Sealed {
+    engine: String,
+    seed: i64,
     state: u8,
     content: Vec<u8>,
     sampled: Option<Vec<u8>>,
@@ -344,10 +428,12 @@ impl Sealed {
     fn checksum(&self, key: RunKey) -> i64 {
         let mut hash = Sha256::new();
         hash.update(key.0);
+        hash.update(self.seed.to_le_bytes());
         hash.update([self.state]);
-        for part in [Some(&self.content), self.sampled.as_ref(), self.trace.as_ref()] {
+        let parts = [Some(self.engine.as_bytes()), Some(&self.content)];
+        for part in parts.into_iter().chain([self.sampled.as_deref(), self.trace.as_deref()]) {
             hash.update(part.map_or(u64::MAX, |part| part.len() as u64).to_le_bytes());
-            hash.update(part.map_or(&[][..], |part| part));
+            hash.update(part.unwrap_or_default());
         }
         let hash: [u8; 32] = hash.finalize().into();
         i64::from_le_bytes(hash[..8].try_into().expect("eight bytes"))

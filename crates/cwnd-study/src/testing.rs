@@ -3,8 +3,8 @@
 
 use crate::{Engines, Study};
 use cwnd_scenario::{
-    Cost, Emulation, Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Problem, Sample, SampleState,
-    Scenario, Time, Trace,
+    Cost, Emulation, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Outcome, Problem, Sample,
+    SampleState, Scenario, Time, Trace,
 };
 use std::{
     sync::{
@@ -71,9 +71,9 @@ impl Engine for Toy {
         Ok(Cost { packets, cpu_s: 1e-6 * packets, wall_s: 1e-6 * packets, memory: self.memory })
     }
 
-    fn identity(&self, scenario: &Scenario) -> String {
+    fn identity(&self, scenario: &Scenario) -> Identity {
         let newreno = scenario.flows.iter().any(|flow| flow.algorithm.name == "newreno");
-        format!("toy v{}\n{scenario:?}", if newreno { self.newreno } else { 0 })
+        Identity::new("toy", [("toy", if newreno { self.newreno } else { 0 }.to_string())])
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
@@ -156,8 +156,8 @@ impl Engine for ToyLab {
         Ok(Cost { packets: 1.0, cpu_s: 0.0, wall_s: self.lasts.as_secs_f64(), memory: 0.0 })
     }
 
-    fn identity(&self, scenario: &Scenario) -> String {
-        format!("toy laboratory\n{scenario:?}")
+    fn identity(&self, _: &Scenario) -> Identity {
+        Identity::new("toy laboratory", [])
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {

@@ -139,7 +139,8 @@ fn roles(scenario: &Scenario) -> Vec<BTreeSet<(&'static str, String)>> {
 
 /// What a link does, whatever its name and ends.
 fn traits(link: &LinkSpec) -> String {
-    format!("{:?}", LinkSpec { name: String::new(), from: 0, to: 0, ..link.clone() })
+    let link = LinkSpec { name: String::new(), from: 0, to: 0, ..link.clone() };
+    serde_json::to_string(&link).expect("it has no maps and is written as it is")
 }
 
 fn boxes(scenario: &Scenario, of_node: &[usize]) -> Vec<NodeBox> {
@@ -254,4 +255,21 @@ fn courses(scenario: &Scenario, of_node: &[usize], wires: &[Wire]) -> Vec<Course
         }
     }
     courses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_scenario::{DeliveryTrace, Rate, Schedule, Time};
+
+    #[test]
+    fn links_of_other_traces_are_other_links() {
+        let link = |name: &str, times: [u32; 2]| {
+            let trace = DeliveryTrace { name: "a.trace".to_owned(), times_ms: times.into() };
+            let link = LinkSpec::new(name, 1, 2, Rate(1), Time(1));
+            traits(&LinkSpec { schedule: Some(Schedule::Trace(trace)), ..link })
+        };
+        assert_eq!(link("x", [2, 5]), link("y", [2, 5]));
+        assert_ne!(link("x", [2, 5]), link("x", [3, 5]));
+    }
 }

@@ -1,9 +1,11 @@
 //! Queue disciplines.
 
 use crate::Time;
+use serde::{Deserialize, Serialize};
 
 /// What a queue does beyond dropping what does not fit. Thresholds in packets count what waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Discipline {
     /// Nothing: first in, first out, and drop what does not fit; mark over [`QueueSpec::ecn_threshold`](crate::QueueSpec).
     #[default]
@@ -11,12 +13,15 @@ pub enum Discipline {
     /// Random early detection.
     Red(Red),
     /// Controlled delay.
+    #[serde(rename = "codel")]
     CoDel(CoDel),
     /// A queue for each flow, each with CoDel.
+    #[serde(rename = "fq-codel")]
     FqCoDel(FqCoDel),
     /// Proportional integral controller, enhanced.
     Pie(Pie),
     /// Two coupled queues, for L4S and classic traffic.
+    #[serde(rename = "dualpi2")]
     DualPi2(DualPi2),
 }
 
@@ -35,7 +40,8 @@ impl Discipline {
 }
 
 /// Random early detection (S. Floyd and V. Jacobson, IEEE/ACM ToN 1(4), 1993), with the `gentle` variant.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Red {
     /// The average queue at which it begins, packets; 5.
     pub min: f64,
@@ -58,7 +64,8 @@ impl Default for Red {
 }
 
 /// Controlled delay (RFC 8289).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CoDel {
     /// The standing delay that is acceptable; 5 ms.
     pub target: Time,
@@ -75,7 +82,8 @@ impl Default for CoDel {
 }
 
 /// Flow queues with CoDel (RFC 8290).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FqCoDel {
     /// Number of queues into which flows are hashed; 1024.
     pub queues: u32,
@@ -92,7 +100,8 @@ impl Default for FqCoDel {
 }
 
 /// Proportional integral controller, enhanced (RFC 8033).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Pie {
     /// The delay that it steers to; 15 ms.
     pub target: Time,
@@ -107,6 +116,7 @@ pub struct Pie {
     /// Mark packets that can be marked instead of dropping them, while the probability is under `ecn_most`; off.
     pub ecn: bool,
     /// See `ecn`; 0.1.
+    #[serde(rename = "max-mark-probability")]
     pub ecn_most: f64,
 }
 
@@ -125,7 +135,8 @@ impl Default for Pie {
 }
 
 /// Dual queue coupled AQM with PI2 (RFC 9332, appendix A). Packets that are ECT(1) or CE go into the L queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DualPi2 {
     /// The classic queue's target delay; 15 ms.
     pub target: Time,
@@ -140,6 +151,7 @@ pub struct DualPi2 {
     /// Delay in the L queue over which its packets are marked; 1 ms.
     pub step: Time,
     /// The classic queue's greatest probability of marking; beyond it both queues drop; 0.25.
+    #[serde(rename = "classic-max-probability")]
     pub classic_most: f64,
     /// The classic queue's share of the link while both have packets; 0.1.
     pub classic_share: f64,

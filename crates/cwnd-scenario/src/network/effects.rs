@@ -1,9 +1,11 @@
 //! What a link does to packets beyond queueing, sending, delaying and losing them.
 
 use crate::{Rate, Time};
+use serde::{Deserialize, Serialize};
 
 /// What else happens to packets on a link. By default nothing does.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Effects {
     /// What comes too fast is dropped before the queue.
     pub policer: Option<Policer>,
@@ -22,7 +24,8 @@ pub struct Effects {
 
 /// A token bucket: it fills at a rate up to a burst, and a packet passes that finds as many bytes in it as it has, which it
 /// takes; others are dropped. It begins full.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Policer {
     /// Rate at which it fills, counted on wire bytes.
     pub rate: Rate,
@@ -31,7 +34,8 @@ pub struct Policer {
 }
 
 /// A delay that is drawn for each packet, beyond the link's own.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Jitter {
     /// How it is distributed.
     pub shape: JitterShape,
@@ -40,7 +44,8 @@ pub struct Jitter {
 }
 
 /// How a jitter is distributed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum JitterShape {
     /// Uniform from nothing to this.
     Uniform(Time),

@@ -1,7 +1,10 @@
 //! What is lost on a line.
 
+use serde::{Deserialize, Serialize};
+
 /// What is lost on a line, after the queue. Data and ACKs are the same to it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Loss {
     /// Nothing.
     None,
@@ -18,7 +21,8 @@ pub enum Loss {
 ///
 /// In the long run it is bad for `to_bad / (to_bad + to_good)` of all packets, and bad stretches have
 /// `1 / to_good` packets in the mean.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GilbertElliott {
     /// Probability that a good line is bad at the next packet.
     pub to_bad: f64,

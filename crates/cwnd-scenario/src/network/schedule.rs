@@ -1,11 +1,13 @@
 //! Links whose rate and delay vary.
 
 use crate::{Rate, Time};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 /// How a link varies over time, on the scenario's clock.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Schedule {
     /// Rate and delay at given times; before the first step they are the link's own.
     Steps(Steps),
@@ -14,7 +16,8 @@ pub enum Schedule {
 }
 
 /// Rate and delay that change at given times.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Steps {
     /// In rising order of time.
     pub steps: Vec<Step>,
@@ -25,7 +28,8 @@ pub struct Steps {
 /// From a time on a link has this rate and delay. A new rate applies to the bits that remain of the packet in
 /// transmission, a new delay to packets that leave the transmitter from then on; none overtakes those before it unless
 /// jitter lets it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Step {
     /// When.
     pub at: Time,
@@ -38,9 +42,11 @@ pub struct Step {
 /// Times at which up to 1,500 bytes may leave, as a recorded link had them: a Mahimahi trace (Netravali et al., USENIX ATC
 /// 2015). Packets that wait share an opportunity as far as their bytes fit, a packet may need several, and what
 /// is left of an opportunity when nothing waits is lost. At its end the trace begins again.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DeliveryTrace {
     /// The file's name, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The times in milliseconds, not falling, at least one, the last more than zero: it is the trace's length.
     pub times_ms: Arc<[u32]>,
@@ -117,18 +123,10 @@ impl DeliveryTrace {
     }
 }
 
-/// The name, and enough of the content to tell it from another: this text decides what is run again.
+/// The name and the number of times, which may be hundreds of thousands.
 impl fmt::Debug for DeliveryTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // FNV-1a, over the bytes of all times.
-        let hash = self
-            .times_ms
-            .iter()
-            .flat_map(|time| time.to_le_bytes())
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
-        write!(f, "DeliveryTrace({} times, {hash:016x})", self.times_ms.len())
+        write!(f, "DeliveryTrace({:?}, {} times)", self.name, self.times_ms.len())
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::Distribution;
 use crate::{FlowSpec, Purpose, Stream, Time, build::MAX_FLOWS};
+use serde::{Deserialize, Serialize};
 
 /// Flows that arrive as a Poisson process and end. They are drawn from the scenario's seed, into its
 /// [`Scenario::flows`](crate::Scenario::flows), after those that last.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Arrivals {
     /// What they have in common; arrivals begin at its start.
     pub flow: FlowSpec,

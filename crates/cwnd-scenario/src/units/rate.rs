@@ -4,13 +4,14 @@ use super::{
     UnitError,
     suffix::{Family, Measured, Suffix},
 };
+use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// A rate in bits a second.
 ///
 /// Read from `1 Gbit/s`, `2.5 Mbit/s` or `unlimited`; from [`Rate::LEAST`] to [`Rate::MOST`]. `Mbps` and its
 /// like are understood as well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rate(pub u64);
 
 const FAMILY: Family = Family {

@@ -4,12 +4,13 @@ use super::{
     UnitError,
     suffix::{Family, Measured, Suffix},
 };
+use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// A point in time or a span of it, in whole nanoseconds.
 ///
 /// Read from `100 ms`, `1.5 s`, `10 us`, `2 min` or `0`; at most [`Time::LONGEST`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Time(pub u64);
 
 const FAMILY: Family = Family {

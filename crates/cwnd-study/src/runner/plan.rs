@@ -122,7 +122,7 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
     }
     for task in candidates {
         let place = || format!("{} (seed {})", study.cell_label(task.cell), task.seed);
-        let missing = match store.get(task.key, &task.scenario())?.map(|row| row.state) {
+        let missing = match store.get(task.key)?.map(|row| row.state) {
             None => true,
             Some(StoredState::Done { trace, .. }) => task.traced && trace.is_none(),
             Some(StoredState::Failed(reason)) => {

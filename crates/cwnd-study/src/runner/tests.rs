@@ -146,7 +146,7 @@ fn a_stop_keeps_what_is_done() {
         fn check(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Cost, Vec<Problem>> {
             self.0.check(scenario)
         }
-        fn identity(&self, scenario: &cwnd_scenario::Scenario) -> String {
+        fn identity(&self, scenario: &cwnd_scenario::Scenario) -> cwnd_scenario::Identity {
             self.0.identity(scenario)
         }
         fn run(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Outcome, EngineError> {
@@ -270,7 +270,8 @@ fn time_left_follows_what_runs_took() {
     let mut tally = Tally::new(&plan, 2);
     assert_eq!(tally.status(Duration::ZERO).left, None);
     // Each run was expected to take 10 us, and the first takes 1 s: the other eleven take 11 s, on two threads 5.5 s.
-    tally.done(&plan.tasks[0], &NewRun { content: NewContent::Failed(String::new()), cpu_s: 1.0 });
+    let spec = RunSpec::new(&Toy::default(), &plan.tasks[0].scenario());
+    tally.done(&plan.tasks[0], &NewRun { spec, content: NewContent::Failed(String::new()), cpu_s: 1.0 });
     let status = tally.status(Duration::ZERO);
     assert_eq!((status.stored, status.failed, status.total), (1, 1, 12));
     assert!((status.left.unwrap().as_secs_f64() - 5.5).abs() < 1e-6, "{status:?}");
@@ -419,4 +420,41 @@ fn results_know_which_engine_ran_them() {
         }
         assert!(bench.canonical(&results.study).lines().next().unwrap().contains(",believable,"));
     }
+}
+
+/// Stored scenarios have no names of groups: the study has them.
+#[test]
+fn groups_have_the_names_that_the_study_gives_them() {
+    let text = STUDY.replace("flows = 2", "topology = \"parking-lot\"\ncross-flows = \"newreno\"");
+    let (bench, study) = (Bench::new(), study(&text));
+    let (_, ran, _) = bench.run(Toy::default(), &study);
+    assert_eq!((ran.done, ran.failures.len()), (12, 0));
+    for run in &bench.results().runs {
+        assert!(run.metric("own.throughput_bps").is_some() && run.metric("cross.throughput_bps").is_some());
+    }
+}
+
+#[test]
+fn counts_that_are_not_finite_are_a_failed_run() {
+    struct Infinite(Toy);
+    impl Engine for Infinite {
+        fn check(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Cost, Vec<Problem>> {
+            self.0.check(scenario)
+        }
+        fn identity(&self, scenario: &cwnd_scenario::Scenario) -> cwnd_scenario::Identity {
+            self.0.identity(scenario)
+        }
+        fn run(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Outcome, EngineError> {
+            let mut outcome = self.0.run(scenario)?;
+            outcome.links[0].waiting_integral = f64::INFINITY;
+            Ok(outcome)
+        }
+    }
+    let (bench, study) = (Bench::new(), study(STUDY));
+    let mut store = bench.store();
+    let engines = Engines::new(Arc::new(Infinite(Toy::default())), Err(String::new()));
+    let plan = plan(&engines, &study, &store).unwrap();
+    let ran = run(&engines, &plan, &mut store, LIMITS, &mut (), &AtomicBool::new(false)).unwrap();
+    assert_eq!((ran.done, ran.failures.len()), (12, 12));
+    assert!(ran.failures[0].2.starts_with("the engine's counts cannot be stored"), "{:?}", ran.failures[0]);
 }

@@ -1,7 +1,7 @@
 //! The database file: what makes it ours, and how it is opened.
 
 use super::error::{StoreError, StoreErrorKind, damaged};
-use crate::input_file;
+use crate::{Provenance, input_file};
 use rusqlite::{Connection, OpenFlags, Transaction, config::DbConfig};
 use std::{
     path::{Path, PathBuf},
@@ -12,20 +12,34 @@ use std::{
 /// `cwnd` in ASCII: tells our databases from others'.
 const APPLICATION_ID: i32 = 0x6377_6e64;
 
-/// Version of the tables. A store of a later one is refused, an earlier one is brought up to date when it is next
-/// written to: 2 added the study's scale.
-const USER_VERSION: i32 = 2;
+/// Version of the schema. Stores of any other are refused. Version 2 added the study's scale; up to then counts were kept
+/// as distances from what the program of that time expected, and nothing later can read them. Version 3 stores runs that
+/// describe themselves.
+const USER_VERSION: i32 = 3;
 
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// - `runs`: what came of each run. `content` is the outcome's counts ([`super::outcome`]) or the reason of a
-///   failure, `sampled` the metrics that take samples, `trace` two hashes of its file; all three are under
-///   `checksum`. The rest tells when, where and how long, and decides nothing.
+/// - `scenarios`: the canonical JSON of each scenario that was run, without its seed ([`crate::ScenarioText`]), under its
+///   SHA-256.
+/// - `runs`: what came of each run. `scenario` (a row of `scenarios`), `engine` (JSON of the engine's name and versions) and
+///   `seed` (an unsigned number, of which these are the bits) say what was run, and `key` is the SHA-256 of that. `content`
+///   is the outcome's counts or the reason of a failure, `sampled` the metrics that take samples, `trace` two hashes of its
+///   file. `checksum` is over all of these. The rest tells when, where and how long, and decides nothing.
 /// - `study`: the one study whose results these are, as it was last run, and the keys of its runs.
+///
+/// `scenarios.text`, `runs.sampled` and the counts in `runs.content` are JSON, compressed in zlib's format.
 const TABLES: &str = "
+    CREATE TABLE scenarios (
+        id INTEGER PRIMARY KEY,
+        digest BLOB UNIQUE NOT NULL,
+        text BLOB NOT NULL
+    ) STRICT;
     CREATE TABLE runs (
         key BLOB PRIMARY KEY NOT NULL,
+        scenario INTEGER NOT NULL REFERENCES scenarios (id),
+        engine TEXT NOT NULL,
+        seed INTEGER NOT NULL,
         state INTEGER NOT NULL,
         content BLOB NOT NULL,
         sampled BLOB,
@@ -49,15 +63,6 @@ const TABLES: &str = "
     ) STRICT;
 ";
 
-/// What brings the tables of version 1 up to date.
-const FROM_1: &str = "ALTER TABLE study ADD COLUMN scale TEXT NOT NULL DEFAULT 'paper'";
-
-/// Whether a store's study has a scale.
-pub(super) fn has_scale(connection: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT count(*) FROM pragma_table_info('study') WHERE name = 'scale'";
-    connection.query_row(sql, [], |row| row.get(0))
-}
-
 /// Opens the database for writing, and makes it if there is none.
 pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
@@ -66,8 +71,9 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     distrust(&connection).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
     if !recognise_at_once(&connection, path)? {
-        // Most rows are a few hundred bytes: in small pages little is left empty, and a transaction writes less.
-        connection.pragma_update(None, "page_size", 1024).map_err(failed)?;
+        // A run's row has some 700 bytes with one flow and 1,100 with four. Such rows are not split between pages: smaller
+        // pages leave more space empty. A transaction writes whole pages: larger ones need more of a full disk.
+        connection.pragma_update(None, "page_size", 4096).map_err(failed)?;
         // Nothing is waited for when the mode is switched; another process may be doing the same.
         patiently(|| {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
@@ -84,21 +90,13 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     }
     // A process that is killed loses nothing; a power cut may lose the last transactions, never the rest.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
+    // The log is copied into the database when it has 1 MiB.
+    connection.pragma_update(None, "wal_autocheckpoint", 256).map_err(failed)?;
     check(&connection, path)?;
-    update(&mut connection).map_err(failed)?;
     // Whether a transaction gets through is found out before the first run and not after it.
     let version = format!("BEGIN IMMEDIATE; PRAGMA user_version = {USER_VERSION}; COMMIT");
     connection.execute_batch(&version).map_err(failed)?;
     Ok(connection)
-}
-
-/// Brings the tables of an earlier version up to date.
-fn update(connection: &mut Connection) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    if !has_scale(&transaction)? {
-        transaction.execute_batch(FROM_1)?;
-    }
-    transaction.commit()
 }
 
 /// Opens a database that is there, for reading.
@@ -199,8 +197,8 @@ fn recognise(view: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
     let version = pragma("user_version").map_err(failed)?;
     let foreign = |reason: String| Err(StoreError::new(path, StoreErrorKind::Foreign, reason));
     match (application, version) {
-        (APPLICATION_ID, 1..=USER_VERSION) => {
-            for table in ["runs", "study"] {
+        (APPLICATION_ID, USER_VERSION) => {
+            for table in ["runs", "scenarios", "study"] {
                 if !is_ordinary(view, table).map_err(failed)? {
                     return foreign(format!(
                         "its `{table}` is no ordinary table, so cwnd did not make it; choose another directory"
@@ -209,9 +207,14 @@ fn recognise(view: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
             }
             Ok(true)
         }
+        (APPLICATION_ID, 1..USER_VERSION) => foreign(format!(
+            "it was made by an earlier version of cwnd (its schema is version {version}, this program's is \
+             {USER_VERSION}), and its counts cannot be read any more; {}",
+            recreate(view, path)
+        )),
         (APPLICATION_ID, _) => foreign(format!(
-            "it was made by another version of cwnd (its format is {version}, this version's is {USER_VERSION}); use \
-             that version, or choose another directory"
+            "it was made by a later version of cwnd (its schema is version {version}, this program's is \
+             {USER_VERSION}); use that version, or choose another directory"
         )),
         (0, 0) => {
             let tables = view.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, u32>(0));
@@ -221,6 +224,21 @@ fn recognise(view: &Transaction<'_>, path: &Path) -> Result<bool, StoreError> {
             }
         }
         _ => foreign("it is another program's database; choose another directory".to_owned()),
+    }
+}
+
+/// Says how to recreate the results of an earlier schema. Both earlier schemas have the same columns of the study.
+fn recreate(view: &Transaction<'_>, path: &Path) -> String {
+    let directory = path.parent().unwrap_or(Path::new(""));
+    // A path without a name of its own, such as `.`, cannot get a suffix.
+    let named =
+        directory.file_name().map_or_else(|| std::path::absolute(directory), |_| Ok(directory.into()));
+    let directory = named.unwrap_or_else(|_| directory.into());
+    let away = format!("mv {0} {0}.old", directory.display());
+    let command = view.query_row("SELECT command FROM study", [], |row| row.get::<_, String>(0));
+    match command.map(|command| Provenance::command_in(&command, &directory)) {
+        Ok(command) => format!("move the directory away and run the study again: `{away} && {command}`"),
+        Err(_) => format!("it has no study; move the directory away: `{away}`"),
     }
 }
 

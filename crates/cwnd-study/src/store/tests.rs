@@ -7,15 +7,18 @@ struct Fixture {
     directory: TempDir,
     scenario: Scenario,
     outcome: Outcome,
+    spec: RunSpec,
     key: RunKey,
 }
 
 fn fixture() -> Fixture {
     let scenario = traced().scenario(0, 0);
+    let spec = RunSpec::new(&Toy::default(), &scenario);
     Fixture {
         directory: tempfile::tempdir().unwrap(),
         outcome: Toy::default().run(&scenario).unwrap(),
-        key: RunKey::of(&Toy::default(), &scenario),
+        key: spec.key(),
+        spec,
         scenario,
     }
 }
@@ -28,16 +31,35 @@ impl Fixture {
     fn done(&self) -> NewRun {
         let counts = encode(&self.scenario, &self.outcome).unwrap();
         let sampled = Some([("cwnd_max".to_owned(), 0.1), ("x".to_owned(), -0.0)].into());
-        NewRun { content: NewContent::Done { counts, sampled, trace: None }, cpu_s: 0.25 }
+        let content = NewContent::Done { counts, sampled, trace: None };
+        NewRun { spec: self.spec.clone(), content, cpu_s: 0.25 }
+    }
+
+    /// The same of another seed.
+    fn done_with_seed(&self, seed: u64) -> NewRun {
+        NewRun { spec: self.spec_with_seed(seed), ..self.done() }
+    }
+
+    fn spec_with_seed(&self, seed: u64) -> RunSpec {
+        RunSpec { seed, ..self.spec.clone() }
+    }
+
+    fn failed(&self, reason: &str) -> NewRun {
+        NewRun { spec: self.spec.clone(), content: NewContent::Failed(reason.to_owned()), cpu_s: 0.0 }
+    }
+
+    fn get(&self, store: &Store, seed: u64) -> StoredRun {
+        store.get(self.spec_with_seed(seed).key()).unwrap().expect("it was stored")
     }
 
     fn state(&self, store: &Store) -> StoredState {
-        store.get(self.key, &self.scenario).unwrap().expect("it was stored").state
+        store.get(self.key).unwrap().expect("it was stored").state
     }
 
     /// Change the row behind the store's back.
     fn meddle(&self, sql: &str) {
         let connection = Connection::open(self.directory.path().join(DATABASE)).unwrap();
+        connection.pragma_update(None, "foreign_keys", false).unwrap();
         assert_eq!(connection.execute(sql, []).unwrap(), 1);
     }
 
@@ -50,19 +72,18 @@ impl Fixture {
     }
 }
 
-const FAILED: NewRun = NewRun { content: NewContent::Failed(String::new()), cpu_s: 0.0 };
-
 #[test]
 fn what_is_stored_is_there() {
     let fixture = fixture();
     let mut store = fixture.store();
-    assert_eq!(store.get(fixture.key, &fixture.scenario).unwrap(), None);
-    store.put(fixture.key, &fixture.done()).unwrap();
+    assert_eq!(store.get(fixture.key).unwrap(), None);
+    store.put(&fixture.done()).unwrap();
     drop(store);
     let store = Store::open(fixture.directory.path()).unwrap();
-    let row = store.get(fixture.key, &fixture.scenario).unwrap().unwrap();
+    let row = store.get(fixture.key).unwrap().unwrap();
     assert_eq!((row.cpu_s, row.version.as_str()), (0.25, env!("CARGO_PKG_VERSION")));
-    let StoredState::Done { outcome, sampled, trace } = row.state else { panic!("{row:?}") };
+    let StoredState::Done { spec, scenario, outcome, sampled, trace } = row.state else { panic!("{row:?}") };
+    assert_eq!((*spec, *scenario), (fixture.spec, fixture.scenario));
     assert_eq!(*outcome, Outcome { trace: None, ..fixture.outcome });
     assert_eq!(
         sampled.iter().map(|(k, v)| (k.as_str(), v.to_bits())).collect::<Vec<_>>(),
@@ -75,57 +96,168 @@ fn what_is_stored_is_there() {
 fn a_failure_does_not_take_the_place_of_what_was_run() {
     let fixture = fixture();
     let mut store = fixture.store();
-    store.put(fixture.key, &FAILED).unwrap();
-    assert_eq!(fixture.state(&store), StoredState::Failed(String::new()));
-    store.put(fixture.key, &fixture.done()).unwrap();
-    store.put(fixture.key, &FAILED).unwrap();
+    store.put(&fixture.failed("no luck")).unwrap();
+    assert_eq!(fixture.state(&store), StoredState::Failed("no luck".to_owned()));
+    store.put(&fixture.done()).unwrap();
+    store.put(&fixture.failed("no luck")).unwrap();
     assert!(matches!(fixture.state(&store), StoredState::Done { .. }));
 }
 
 #[test]
-fn a_row_that_was_written_over_is_noticed() {
+fn a_row_that_was_written_over_is_noticed_and_stored_again() {
     for meddling in [
         "UPDATE runs SET content = zeroblob(length(content))",
         "UPDATE runs SET state = 1",
         "UPDATE runs SET sampled = NULL",
         "UPDATE runs SET trace = zeroblob(64)",
         "UPDATE runs SET checksum = checksum + 1",
+        "UPDATE runs SET seed = seed + 1",
+        "UPDATE runs SET engine = replace(engine, '0', '1')",
+        "UPDATE runs SET scenario = scenario + 1",
+        "UPDATE scenarios SET text = zeroblob(length(text))",
+        "DELETE FROM scenarios",
     ] {
         let fixture = fixture();
-        fixture.store().put(fixture.key, &fixture.done()).unwrap();
+        fixture.store().put(&fixture.done()).unwrap();
         fixture.meddle(meddling);
-        let state = fixture.state(&fixture.store());
+        let mut store = fixture.store();
+        let state = fixture.state(&store);
         assert_eq!(state, StoredState::Unusable("its row in the store is damaged".to_owned()), "{meddling}");
+        store.put(&fixture.done()).unwrap();
+        drop(store);
+        assert!(matches!(fixture.state(&fixture.store()), StoredState::Done { .. }), "{meddling}");
     }
+}
+
+/// A whole row of another run, checksum included.
+#[test]
+fn a_row_under_the_key_of_another_run_is_noticed() {
+    let damaged = "its row in the store is damaged: its scenario, engine and seed do not have its key";
+    let of = |spec: &RunSpec| {
+        let scenario = Scenario { seed: spec.seed, ..spec.scenario.parse().unwrap() };
+        assert_eq!(ScenarioText::of(&scenario), spec.scenario);
+    };
+    let mut other_scenario = fixture().scenario;
+    other_scenario.stack.payload += 400;
+    let own = fixture().spec;
+    let identity = cwnd_scenario::Identity::new("toy", [("toy", "1".to_owned())]);
+    for other in [
+        RunSpec { seed: own.seed + 1, ..own.clone() },
+        RunSpec { identity, ..own.clone() },
+        RunSpec { scenario: ScenarioText::of(&other_scenario), ..own.clone() },
+    ] {
+        of(&other);
+        let fixture = fixture();
+        let mut store = fixture.store();
+        store.put(&NewRun { spec: other, ..fixture.done() }).unwrap();
+        let sql = "SELECT engine, seed, state, content, sampled, trace FROM runs";
+        let sealed = store.connection.query_row(sql, [], |row| {
+            let (engine, seed, state) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Sealed { engine, seed, state, content: row.get(3)?, sampled: row.get(4)?, trace: row.get(5)? })
+        });
+        let checksum = sealed.unwrap().checksum(fixture.key);
+        let sql = "UPDATE runs SET key = ?1, checksum = ?2";
+        store.connection.execute(sql, params![&fixture.key.0[..], checksum]).unwrap();
+        assert_eq!(fixture.state(&store), StoredState::Unusable(damaged.to_owned()));
+    }
+}
+
+/// Puts a row into the store as another version might have written it.
+fn seal(fixture: &Fixture, content: Vec<u8>, sampled: Option<Vec<u8>>) -> Store {
+    let mut store = fixture.store();
+    store.put(&fixture.done()).unwrap();
+    let engine = serde_json::to_string(&fixture.spec.identity).unwrap();
+    let seed = fixture.spec.seed as i64;
+    let sealed = Sealed { engine, seed, state: DONE, content, sampled, trace: None };
+    let sql = "UPDATE runs SET content = ?1, sampled = ?2, checksum = ?3";
+    let checksum = sealed.checksum(fixture.key);
+    store.connection.execute(sql, params![sealed.content, sealed.sampled, checksum]).unwrap();
+    store
 }
 
 #[test]
 fn metrics_of_another_definition_are_not_used() {
     let fixture = fixture();
-    let mut new = fixture.done();
-    let mut store = fixture.store();
-    store.put(fixture.key, &new).unwrap();
-    // As if an older version had written it: seal the row with another version of the metrics.
-    let NewContent::Done { counts, sampled, .. } = &mut new.content else { unreachable!() };
-    let mut old = sampled::encode(sampled.as_ref().unwrap());
-    old[0] += 1;
-    let sealed = Sealed { state: DONE, content: counts.clone(), sampled: Some(old), trace: None };
-    let sql = "UPDATE runs SET sampled = ?1, checksum = ?2";
-    store.connection.execute(sql, params![sealed.sampled, sealed.checksum(fixture.key)]).unwrap();
-    let state = fixture.state(&store);
+    let counts = encode(&fixture.scenario, &fixture.outcome).unwrap();
+    let text = columns::decompress(&columns::write_sampled(&BTreeMap::new())).unwrap();
+    let version = cwnd_scenario::metrics::SAMPLED_VERSION;
+    assert_eq!(text, format!(r#"{{"version":{version},"values":{{}}}}"#));
+    let old = text.replace(&version.to_string(), &(version + 1).to_string());
+    let state = fixture.state(&seal(&fixture, counts, Some(columns::compress(&old))));
     assert_eq!(state, StoredState::Unusable("the metrics made from samples have changed since".to_owned()));
+}
+
+#[test]
+fn counts_of_another_format_or_scenario_are_not_used() {
+    let fixture = fixture();
+    let text = columns::decompress(&encode(&fixture.scenario, &fixture.outcome).unwrap()).unwrap();
+    let versions = format!("; cwnd {0} stored it, and this is {0}", crate::VERSION);
+    let mut fewer = fixture.outcome.clone();
+    fewer.flows.pop();
+    let mut fewer_flows = fixture.scenario.clone();
+    fewer_flows.flows.pop();
+    let fewer = columns::decompress(&encode(&fewer_flows, &fewer).unwrap()).unwrap();
+    for (text, reason) in [
+        (
+            text.replace(r#""format":1"#, r#""format":2"#),
+            "its counts have format 2, and this version reads 1",
+        ),
+        (text.replace("packets-sent", "packets-shipped"), "its counts cannot be read (unknown field"),
+        (text[..text.len() / 2].to_owned(), "its counts cannot be read (EOF"),
+        (fewer, "its counts cannot be read (they are of other flows and links)"),
+    ] {
+        let state = fixture.state(&seal(&fixture, columns::compress(&text), None));
+        let StoredState::Unusable(said) = state else { panic!("{state:?}") };
+        assert!(said.starts_with(reason) && said.ends_with(&versions), "{said}");
+    }
+}
+
+/// Counts that are read back as others, or not at all, are not stored.
+#[test]
+fn an_outcome_that_does_not_fit_is_refused() {
+    let fixture = fixture();
+    let mut fewer = fixture.outcome.clone();
+    fewer.flows.pop();
+    let error = encode(&fixture.scenario, &fewer).unwrap_err();
+    assert!(error.starts_with("the engine answered with 1 flows and "), "{error}");
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut outcome = fixture.outcome.clone();
+        outcome.flows[0].cwnd_integral = value;
+        let error = encode(&fixture.scenario, &outcome).unwrap_err();
+        assert!(error.starts_with("the engine's counts cannot be stored"), "{error}");
+    }
+}
+
+#[test]
+fn repeats_share_the_text_of_their_scenario() {
+    let fixture = fixture();
+    let mut store = fixture.store();
+    for seed in 0..20 {
+        store.put(&fixture.done_with_seed(seed)).unwrap();
+    }
+    let count = |table| {
+        let sql = format!("SELECT count(*) FROM {table}");
+        store.connection.query_row(&sql, [], |row| row.get::<_, u32>(0)).unwrap()
+    };
+    assert_eq!((count("runs"), count("scenarios")), (20, 1));
+    for seed in 0..20 {
+        let state = store.get(fixture.spec_with_seed(seed).key()).unwrap().unwrap().state;
+        let StoredState::Done { scenario, .. } = state else { panic!("{state:?}") };
+        assert_eq!(*scenario, Scenario { seed, ..fixture.scenario.clone() });
+    }
 }
 
 #[test]
 fn what_others_store_is_seen() {
     let fixture = fixture();
     let (mut ours, mut theirs) = (fixture.store(), fixture.store());
-    ours.put(RunKey([1; 32]), &FAILED).unwrap();
+    ours.put(&fixture.done_with_seed(101)).unwrap();
     let mut cursor = ours.cursor().unwrap();
     assert!(ours.stored_since(&mut cursor).unwrap().is_empty());
-    theirs.put(RunKey([2; 32]), &FAILED).unwrap();
-    theirs.put(fixture.key, &fixture.done()).unwrap();
-    assert_eq!(ours.stored_since(&mut cursor).unwrap(), [RunKey([2; 32]), fixture.key]);
+    theirs.put(&fixture.done_with_seed(102)).unwrap();
+    theirs.put(&fixture.done()).unwrap();
+    let new = [fixture.spec_with_seed(102).key(), fixture.key];
+    assert_eq!(ours.stored_since(&mut cursor).unwrap(), new);
     assert!(ours.stored_since(&mut cursor).unwrap().is_empty());
 }
 
@@ -148,35 +280,6 @@ fn the_study_is_kept() {
         assert_eq!(store.study().unwrap().as_ref(), Some(&study));
     }
     assert_eq!(fs::read_to_string(fixture.directory.path().join("study.toml")).unwrap(), study.text);
-}
-
-/// A store of version 1, whose studies had no scale, is read, and brought up to date when it is written to.
-#[test]
-fn a_store_of_an_earlier_version_is_brought_up_to_date() {
-    let fixture = fixture();
-    let study = KeptStudy {
-        name: "a".to_owned(),
-        text: String::new(),
-        scale: RunScale::Paper,
-        repeats: 1,
-        keys: vec![fixture.key],
-        provenance: Provenance::default(),
-    };
-    fixture.store().keep_study(&study).unwrap();
-    let path = fixture.directory.path().join(DATABASE);
-    let connection = Connection::open(&path).unwrap();
-    connection.execute_batch("ALTER TABLE study DROP COLUMN scale; PRAGMA user_version = 1").unwrap();
-    drop(connection);
-    assert_eq!(Store::open(fixture.directory.path()).unwrap().study().unwrap().as_ref(), Some(&study));
-    let mut store = fixture.store();
-    assert_eq!(store.study().unwrap().as_ref(), Some(&study));
-    let quick = KeptStudy { scale: RunScale::Quick, ..study };
-    store.keep_study(&quick).unwrap();
-    assert_eq!(store.study().unwrap(), Some(quick));
-    let version = |connection: &Connection| {
-        connection.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0)).unwrap()
-    };
-    assert_eq!(version(&Connection::open(&path).unwrap()), 2);
 }
 
 #[test]
@@ -224,18 +327,18 @@ fn nothing_is_not_a_store() {
 }
 
 #[test]
-fn another_version_is_refused() {
+fn a_later_schema_is_refused() {
     let fixture = fixture();
     drop(fixture.store());
     let connection = Connection::open(fixture.directory.path().join(DATABASE)).unwrap();
-    connection.pragma_update(None, "user_version", 3).unwrap();
+    connection.pragma_update(None, "user_version", 4).unwrap();
     drop(connection);
     let (kind, reason) = fixture.error();
     assert_eq!(kind, StoreErrorKind::Foreign);
     assert_eq!(
         reason,
-        "it was made by another version of cwnd (its format is 3, this version's is 2); use that version, or choose \
-         another directory"
+        "it was made by a later version of cwnd (its schema is version 4, this program's is 3); use that version, or \
+         choose another directory"
     );
 }
 
@@ -277,22 +380,29 @@ fn what_is_no_database_or_anothers_is_refused_and_left_alone() {
 fn a_torn_page_is_found_before_anything_is_written() {
     let fixture = fixture();
     let mut store = fixture.store();
-    for i in 0..60u8 {
-        store.put(RunKey([i; 32]), &fixture.done()).unwrap();
+    for seed in 0..60 {
+        store.put(&fixture.done_with_seed(seed)).unwrap();
     }
     drop(store);
     let path = fixture.directory.path().join(DATABASE);
     let whole = fs::read(&path).unwrap();
-    const PAGE: usize = 1024;
+    const PAGE: usize = 4096;
     let pages = whole.len() / PAGE;
     assert!(pages > 8);
+    // Whatever is read as done is what was stored.
     let usable = |store: &Store| {
-        (0..60u8)
-            .filter(|i| {
-                let row = store.get(RunKey([*i; 32]), &fixture.scenario);
-                matches!(row, Ok(Some(StoredRun { state: StoredState::Done { .. }, .. })))
-            })
-            .count()
+        let is_usable = |seed: &u64| match fixture.get(store, *seed).state {
+            StoredState::Done { outcome, .. } => {
+                assert_eq!(*outcome, Outcome { trace: None, ..fixture.outcome.clone() });
+                true
+            }
+            StoredState::Unusable(reason) => {
+                assert!(reason.starts_with("its row in the store is damaged"), "{reason}");
+                false
+            }
+            StoredState::Failed(reason) => panic!("{reason}"),
+        };
+        (0..60).filter(is_usable).count()
     };
     let mut noticed = 0;
     for page in 1..pages {
@@ -307,8 +417,8 @@ fn a_torn_page_is_found_before_anything_is_written() {
                 assert_eq!(fs::read(&path).unwrap(), torn, "page {page}");
                 noticed += 1;
             }
-            // It was half empty.
-            Ok(store) => assert_eq!(usable(&store), 60, "page {page}"),
+            // It was half empty, or only a text in it is damaged.
+            Ok(store) => noticed += usize::from(usable(&store) < 60),
         }
     }
     assert!(noticed > pages / 2, "{noticed} of {pages} pages noticed");
@@ -357,6 +467,6 @@ fn triggers_of_a_store_do_not_run() {
     connection.execute_batch(trigger).unwrap();
     drop(connection);
     let mut store = fixture.store();
-    store.put(fixture.key, &fixture.done()).unwrap();
+    store.put(&fixture.done()).unwrap();
     assert!(matches!(fixture.state(&store), StoredState::Done { .. }));
 }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use cwnd_capture::pcapng::{Interface, LinkType, SNAP_LENGTH, write_header, write_packet};
 use cwnd_lab::{End, Lab, Watcher};
-use cwnd_scenario::{Cost, Engine, EngineError, Outcome, Problem, Scenario};
+use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 use cwnd_study::output_file;
 use std::{
     fs::File,
@@ -81,7 +81,7 @@ impl Engine for Capturing {
         self.lab.check(scenario)
     }
 
-    fn identity(&self, scenario: &Scenario) -> String {
+    fn identity(&self, scenario: &Scenario) -> Identity {
         self.lab.identity(scenario)
     }
 

@@ -3,9 +3,8 @@
 
 use cwnd_cc::CongestionControl;
 use cwnd_kernel::KernelAlgorithm;
-use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Outcome, Problem, Scenario};
+use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 use cwnd_sim::{Simulator, check_with, registered, run_with};
-use std::collections::BTreeMap;
 
 /// The simulator, for algorithms of both kinds.
 pub struct WithKernel;
@@ -15,18 +14,14 @@ impl Engine for WithKernel {
         check_with(scenario, &factory)
     }
 
-    /// The simulator's, and of each algorithm in C the digest of its text. Where there is none it is the simulator's own, so
-    /// that what is stored holds for builds of both kinds.
-    fn identity(&self, scenario: &Scenario) -> String {
-        let in_c: BTreeMap<&str, &str> = scenario
-            .flows
-            .iter()
-            .filter_map(|flow| of_the_kernel(&flow.algorithm)?.ok())
-            .map(|algorithm| (algorithm.name, algorithm.source))
-            .collect();
+    /// Returns the simulator's identity; the version of an algorithm in C is the digest of its source. Without such an
+    /// algorithm it is the simulator's own identity, so stored results are valid for builds of both kinds.
+    fn identity(&self, scenario: &Scenario) -> Identity {
         let mut identity = Simulator.identity(scenario);
-        for (name, source) in in_c {
-            identity += &format!("\n{name} in C {source}");
+        for spec in scenario.flows.iter().map(|flow| &flow.algorithm) {
+            if let Some(Ok(algorithm)) = of_the_kernel(spec) {
+                identity.versions.insert(spec.name.clone(), format!("sha256:{}", algorithm.source));
+            }
         }
         identity
     }
@@ -53,7 +48,7 @@ mod tests {
     use cwnd_scenario::FlowGroup;
     use cwnd_scenario::build::Setup;
 
-    fn identity(algorithm: &str) -> (String, String) {
+    fn identity(algorithm: &str) -> (Identity, Identity) {
         let group = FlowGroup::new(algorithm.parse().expect("a name"), 2);
         let scenario = Setup::default().scenario(&[group], 1).expect("the setup can be met");
         (WithKernel.identity(&scenario), Simulator.identity(&scenario))
@@ -63,8 +58,10 @@ mod tests {
     fn the_text_of_the_c_is_part_of_the_identity_and_of_nothing_else() {
         let (with_kernel, simulator) = identity("elastic");
         assert_eq!(with_kernel, simulator);
-        let (with_kernel, simulator) = identity("elastic@kernel:beta=0.8");
+        let (with_kernel, mut simulator) = identity("elastic@kernel:beta=0.8");
         let source = cwnd_kernel::find("elastic").expect("it is there").source;
-        assert_eq!(with_kernel, format!("{simulator}\nelastic in C {source}"));
+        assert_ne!(with_kernel, simulator);
+        simulator.versions.insert("elastic@kernel".to_owned(), format!("sha256:{source}"));
+        assert_eq!(with_kernel, simulator);
     }
 }

@@ -79,7 +79,7 @@ fn a_store_of_a_later_version_is_left_alone() {
     fs::write(&database, &bytes).unwrap();
     for arguments in [&["run", "quick.toml"][..], &["export", "results/quick"]] {
         let said = place.refused(2, arguments);
-        assert!(said.contains("it was made by another version of cwnd (its format is 3"), "{said}");
+        assert!(said.contains("it was made by a later version of cwnd (its schema is version 4"), "{said}");
     }
     assert_eq!(fs::read(&database).unwrap(), bytes);
 }
@@ -92,8 +92,8 @@ fn a_torn_store_is_told_and_left_alone() {
     let database = place.path("results/quick/results.sqlite");
     let whole = fs::read(&database).unwrap();
     let mut torn = whole.clone();
-    let middle = torn.len() / 2 / 1024 * 1024;
-    torn[middle..middle + 1024].fill(0x5a);
+    let middle = torn.len() / 2 / 4096 * 4096;
+    torn[middle..middle + 4096].fill(0x5a);
     fs::write(&database, &torn).unwrap();
     let said = place.refused(1, &["run", "quick.toml"]);
     assert!(

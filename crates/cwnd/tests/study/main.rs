@@ -8,6 +8,7 @@ mod engines;
 mod interruption;
 #[cfg(feature = "kernel")]
 mod kernel;
+mod records;
 
 use std::{
     fs,
