@@ -90,7 +90,7 @@ pub fn write(
     study: Study,
     format: Format,
     canonical: bool,
-    to: &mut impl io::Write,
+    to: &mut (impl io::Write + Send),
 ) -> Result<Vec<UnusableRun>, ExportError> {
     if canonical && format == Format::Parquet {
         let reason = "a canonical export is CSV or JSON: a Parquet file tells which version wrote it";

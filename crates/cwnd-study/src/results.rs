@@ -2,14 +2,11 @@
 
 use crate::store::inputs;
 use crate::{
-    EngineKind, KeptStudy, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study,
-    VERSION, metric_values, trace_file,
+    EngineKind, KeptStudy, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun, StoredState,
+    StoredTrace, Study, VERSION, metric_values,
 };
 use cwnd_scenario::{Emulation, Scenario, Trace};
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 /// A study with what its runs gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +31,7 @@ pub struct RunResult {
     /// What came of it.
     pub state: RunState,
     /// The file of its samples, if they were recorded; [`RunResult::read_trace`] reads it.
-    pub trace: Option<PathBuf>,
+    pub trace: Option<StoredTrace>,
     /// How well the network kept its times, if it was an emulated one.
     pub emulation: Option<Box<Emulation>>,
 }
@@ -147,7 +144,7 @@ impl Results {
                     let mut metrics = metric_values(&labelled(scenario, &today), outcome);
                     metrics.extend(sampled.clone());
                     emulation = outcome.emulation.clone().map(Box::new);
-                    (RunState::Done(metrics), trace.as_ref().map(|trace| trace.path.clone()))
+                    (RunState::Done(metrics), trace.as_deref().cloned())
                 }
             };
             runs.push(RunResult { cell, repeat, seed: today.seed, state, trace, emulation });
@@ -193,12 +190,12 @@ impl Results {
 }
 
 impl RunResult {
-    /// Its samples, if they were recorded.
+    /// Returns its samples, if they were recorded.
     ///
     /// # Errors
-    /// If the file is not there any more, or not whole.
+    /// Those of [`StoredTrace::read`].
     pub fn read_trace(&self) -> Result<Option<Trace>, StoreError> {
-        self.trace.as_deref().map(trace_file::read).transpose()
+        self.trace.as_ref().map(StoredTrace::read).transpose()
     }
 
     /// Whether its network kept its times; one that was simulated always did.

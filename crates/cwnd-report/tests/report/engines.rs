@@ -1,6 +1,7 @@
 //! Two engines under one study: side by side, and marked where they are not to be believed.
 
 use crate::outline::{all, parse, text};
+use crate::synthetic::stored_trace;
 use cwnd_report::{
     engines::{self, Deviation},
     figures::traces::Traces,
@@ -92,7 +93,7 @@ fn results(doubts: &[&str], alone: bool) -> Results {
                 } else {
                     RunState::Done(metrics.into_iter().collect())
                 },
-                trace: (repeat == 0 && !missing).then(|| format!("{cell}").into()),
+                trace: (repeat == 0 && !missing).then(|| stored_trace(format!("{cell}"))),
                 emulation: emulation.filter(|_| !missing),
             });
         }
@@ -102,8 +103,8 @@ fn results(doubts: &[&str], alone: bool) -> Results {
 
 /// The simulator's windows are 12 and 8 by turns, the kernel's 8: 25 % more in the mean, and sqrt(8) / 8 = 35.4 % apart.
 fn traces(results: &Results) -> Traces {
-    Traces::read(results, |path| {
-        let cell: usize = path.to_string_lossy().parse().map_err(|_| "no cell".to_owned())?;
+    Traces::read(results, |file| {
+        let cell: usize = file.path.to_string_lossy().parse().map_err(|_| "no cell".to_owned())?;
         let kernel = results.study.cells[cell].engine == EngineKind::Kernel;
         let mut trace = Trace::default();
         for i in 0..100usize {

@@ -6,7 +6,7 @@ use cwnd_scenario::build::Setup;
 use cwnd_scenario::{FlowGroup, Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
     Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, Point, Printed,
-    Provenance, Range, Results, RunResult, RunState, Scale, Selection, Study, Table, TracePlan,
+    Provenance, Range, Results, RunResult, RunState, Scale, Selection, StoredTrace, Study, Table, TracePlan,
 };
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub fn results() -> Results {
                 repeat,
                 seed: study.seed + u64::from(repeat),
                 state: RunState::Done(metrics(&place.coordinates, repeat)),
-                trace: traced.then(|| format!("{cell}.parquet").into()),
+                trace: traced.then(|| stored_trace(format!("{cell}.parquet"))),
                 emulation: None,
             });
         }
@@ -41,10 +41,15 @@ pub fn results() -> Results {
     Results { study, runs, provenance }
 }
 
+/// Returns what a store has of a file of samples.
+pub fn stored_trace(path: String) -> StoredTrace {
+    StoredTrace { path: path.into(), file: [0; 32], samples: [0; 32] }
+}
+
 /// The samples of [`results`].
 pub fn traces(results: &Results) -> Traces {
-    Traces::read(results, |path| {
-        let cell = path.file_stem().and_then(|stem| stem.to_str()?.parse::<usize>().ok());
+    Traces::read(results, |file| {
+        let cell = file.path.file_stem().and_then(|stem| stem.to_str()?.parse::<usize>().ok());
         let cell = cell.and_then(|cell| results.study.cells.get(cell)).ok_or("no such file")?;
         Ok(trace(&cell.coordinates))
     })

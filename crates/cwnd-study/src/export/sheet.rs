@@ -89,7 +89,8 @@ impl Sheet {
             let stored = rows[place].as_ref();
             row.push(stored.and_then(samples).map_or(Entry::Absent, Entry::Text));
             if !canonical {
-                let trace = run.trace.as_deref().map(|path| path.strip_prefix(directory).unwrap_or(path));
+                let trace =
+                    run.trace.as_ref().map(|trace| trace.path.strip_prefix(directory).unwrap_or(&trace.path));
                 let text = |text: Option<String>| text.map_or(Entry::Absent, Entry::Text);
                 row.push(text(trace.map(|path| path.display().to_string())));
                 row.push(stored.map_or(Entry::Absent, |run| Entry::Number(run.cpu_s)));

@@ -26,7 +26,7 @@ pub(super) fn csv(sheet: &Sheet, to: &mut impl Write) -> io::Result<()> {
     to.flush()
 }
 
-pub(super) fn parquet(sheet: &Sheet, to: &mut impl Write) -> io::Result<()> {
+pub(super) fn parquet(sheet: &Sheet, to: &mut (impl Write + Send)) -> io::Result<()> {
     let columns = sheet.columns.iter();
     let columns =
         columns.map(|column| Column { name: column.name.clone(), kind: column.kind, optional: true });

@@ -224,7 +224,7 @@ fn a_trace_that_is_gone_or_torn_makes_its_run_missing() {
     let (bench, study) = (Bench::new(), traced());
     bench.run(Toy::default(), &study);
     let whole = bench.canonical(&study);
-    let files: Vec<_> = bench.results().runs.iter().filter_map(|run| run.trace.clone()).collect();
+    let files: Vec<_> = bench.results().runs.iter().filter_map(|run| Some(run.trace.clone()?.path)).collect();
     fs::remove_file(&files[0]).unwrap();
     let mut torn = fs::read(&files[1]).unwrap();
     let middle = torn.len() / 2;

@@ -56,6 +56,14 @@ impl StoredTrace {
         Ok(StoredTrace { file, samples: trace_file::digest(trace), path })
     }
 
+    /// Reads the samples.
+    ///
+    /// # Errors
+    /// If the file cannot be read any more, or was changed since.
+    pub fn read(&self) -> Result<Trace, StoreError> {
+        trace_file::read(&self.path, &self.file)
+    }
+
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         [self.file, self.samples].concat()
     }

@@ -9,7 +9,11 @@ use crate::TracedRun;
 use crate::parquet::{Column, Kind, Value, Writer};
 
 /// Writes a row for each sample.
-pub(super) fn write(out: &mut impl Write, runs: &[TracedRun<'_>], queues: &[&str]) -> io::Result<()> {
+pub(super) fn write(
+    out: &mut (impl Write + Send),
+    runs: &[TracedRun<'_>],
+    queues: &[&str],
+) -> io::Result<()> {
     let mut writer = Writer::new(out, columns(queues))?;
     for run in runs {
         let places = places(run, queues);

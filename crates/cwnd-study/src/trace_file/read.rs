@@ -10,16 +10,20 @@ use std::path::Path;
 /// The longest file that is read, bytes: a file is held in memory as a whole.
 const MAX_LENGTH: u64 = 4_000_000_000;
 
-/// Reads the Parquet file that [`write()`](super::write()) made of one run. Sample times at which no flow had started
-/// have no row in the file, and so are not there.
+/// Reads the Parquet file that [`write()`](super::write()) made of one run, if its SHA-256 is `sha256`: the decoder may
+/// panic on damaged bytes. Sample times at which no flow had started have no row in the file, and so are not there.
 ///
 /// # Errors
-/// If the file cannot be read, is longer than 4 GB, is not whole, or is not such a file.
-pub fn read(path: &Path) -> Result<Trace, StoreError> {
+/// If the file cannot be read, is longer than 4 GB, has another hash, or is not such a file.
+pub fn read(path: &Path, sha256: &[u8; 32]) -> Result<Trace, StoreError> {
     let bytes = input_file::read(path, MAX_LENGTH).map_err(|error| {
         StoreError::new(path, StoreErrorKind::Missing, format!("it cannot be read: {}", error.reason))
     })?;
-    from_bytes(&bytes).map_err(|reason| StoreError::new(path, StoreErrorKind::Damaged, reason))
+    let damaged = |reason: &str| StoreError::new(path, StoreErrorKind::Damaged, reason);
+    if Sha256::digest(&bytes)[..] != sha256[..] {
+        return Err(damaged("it is torn, or was changed"));
+    }
+    from_bytes(bytes).map_err(|reason| damaged(&reason))
 }
 
 /// SHA-256 of the samples that a file of them has: what "the same trace" means, whatever version wrote it.
@@ -55,7 +59,7 @@ pub fn digest(trace: &Trace) -> [u8; 32] {
     hash.finalize().into()
 }
 
-fn from_bytes(bytes: &[u8]) -> Result<Trace, String> {
+fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
     let columns = parquet::read(bytes)?;
     let column = |name: &str| {
         let found = columns.iter().find(|column| column.name == name);

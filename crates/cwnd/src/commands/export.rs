@@ -67,7 +67,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     };
     let (store, study) = load().map_err(|error| Failure::store(&error))?;
     let Some(path) = &flags.out else {
-        let mut stdout = BufWriter::new(io::stdout().lock());
+        let mut stdout = BufWriter::new(io::stdout());
         return match export::write(&store, study, format, flags.canonical, &mut stdout) {
             Ok(unusable) => complete(&unusable),
             Err(ExportError::Store(error)) => Err(Failure::store(&error)),

@@ -57,19 +57,26 @@ proptest! {
 
     #[test]
     fn what_is_read_is_what_was_written(trace in any_trace()) {
-        let read = from_bytes(&written(&trace)).unwrap();
+        let read = from_bytes(written(&trace)).unwrap();
         prop_assert_eq!(digest(&read), digest(&trace));
         prop_assert_eq!(read, trace);
     }
 
-    /// A torn file is an error or another trace, never a panic.
     #[test]
-    fn torn_files_are_harmless(trace in any_trace(), place in any::<prop::sample::Index>(), bits in 1u8..) {
+    fn damaged_files_are_refused(trace in any_trace(), place in any::<prop::sample::Index>(), bits in 1u8..) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.parquet");
         let mut bytes = written(&trace);
+        let sha256 = Sha256::digest(&bytes).into();
         let place = place.index(bytes.len());
-        prop_assert!(from_bytes(&bytes[..place]).is_err());
         bytes[place] ^= bits;
-        let _ = from_bytes(&bytes);
+        for damaged in [&bytes[..place], &bytes] {
+            fs::write(&path, damaged).unwrap();
+            prop_assert_eq!(read(&path, &sha256).unwrap_err().kind, StoreErrorKind::Damaged);
+        }
+        bytes[place] ^= bits;
+        fs::write(&path, bytes).unwrap();
+        prop_assert_eq!(read(&path, &sha256).unwrap(), trace);
     }
 }
 
@@ -92,7 +99,7 @@ fn many_samples_take_several_row_groups() {
         queue_lengths: (0..count as u32).map(|i| vec![i]).collect(),
         times: (0..count as u64).map(|i| Time(i * 100_000_000)).collect(),
     };
-    assert_eq!(from_bytes(&written(&trace)).unwrap(), trace);
+    assert_eq!(from_bytes(written(&trace)).unwrap(), trace);
 }
 
 #[test]
@@ -113,7 +120,7 @@ fn times_without_samples_are_not_in_the_file() {
         queue_lengths: vec![vec![0], vec![1]],
         times: vec![Time::ZERO, Time::from_millis(100)],
     };
-    let read = from_bytes(&written(&trace)).unwrap();
+    let read = from_bytes(written(&trace)).unwrap();
     assert_eq!((read.times.len(), read.samples[0].time_index), (1, 0));
     assert_eq!(digest(&read), digest(&trace));
 }
@@ -122,10 +129,13 @@ fn times_without_samples_are_not_in_the_file() {
 fn errors_name_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("none.parquet");
-    let missing = read(&path).unwrap_err();
+    let missing = read(&path, &[0; 32]).unwrap_err();
     assert_eq!(missing.kind, StoreErrorKind::Missing);
     fs::write(&path, "PAR1 but no more").unwrap();
-    let damaged = read(&path).unwrap_err();
+    let damaged = read(&path, &[0; 32]).unwrap_err();
     assert_eq!(damaged.kind, StoreErrorKind::Damaged);
-    assert!(damaged.to_string().contains("none.parquet`: it is not a whole Parquet file"), "{damaged}");
+    assert!(damaged.to_string().contains("none.parquet`: it is torn, or was changed"), "{damaged}");
+    let foreign = read(&path, &Sha256::digest("PAR1 but no more").into()).unwrap_err();
+    assert_eq!(foreign.kind, StoreErrorKind::Damaged);
+    assert!(foreign.to_string().contains("none.parquet`: it is not a whole Parquet file"), "{foreign}");
 }
