@@ -14,7 +14,6 @@ mod parameters;
 pub mod algorithms;
 pub mod code_lines;
 mod event;
-pub mod models;
 pub mod parts;
 mod registry;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Algorithms and models by name: whether a name and its parameters exist, and what was probably meant.
 
-use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters, models};
+use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters};
 use cwnd_scenario::{AlgorithmSpec, nearest};
 use cwnd_study::Named;
 
@@ -44,8 +44,8 @@ pub fn check(named: Named<'_>) -> Result<(), String> {
 /// # Errors
 /// A message that says which there are.
 pub fn model(name: &str) -> Result<(), String> {
-    let names = || models::all().iter().map(|model| model.name);
-    if models::find(name).is_some() {
+    let names = || cwnd_models::all().iter().map(|model| model.name);
+    if cwnd_models::find(name).is_some() {
         return Ok(());
     }
     let hint = nearest(name, names()).map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn models_are_found_by_name() {
-        for known in models::all() {
+        for known in cwnd_models::all() {
             assert_eq!(check(Named::Model(known.name)), Ok(()));
         }
         let message = check(Named::Model("elastic-figure-3")).unwrap_err();

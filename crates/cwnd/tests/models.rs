@@ -1,6 +1,6 @@
 //! The studies of the models: the numbers that their claims hold runs against are the models' own.
 
-use cwnd_cc::models::{Path, agile_sd, cltcp, elastic};
+use cwnd_models::{Path, agile_sd, cltcp, elastic};
 use cwnd_study::{Claim, ClaimKind, ClaimTest, Expectation, Study};
 
 /// A study's claims on a mean that are held against a number: the labels of the cells by axis, and the number.

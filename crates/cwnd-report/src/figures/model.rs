@@ -6,14 +6,14 @@ use crate::measure::small;
 use crate::plot::style::{Dash, GREY, Stroke};
 use crate::plot::{self, Block, Grid, Key, Line, Markers, Panel, Swatch, Way};
 use crate::series::Look;
-use cwnd_cc::models::{self, LineKind, Model, Quantity};
+use cwnd_models::{LineKind, Model, Quantity};
 
 /// The least distance between two markers of a curve.
 const SPACING: f64 = 56.0;
 
 /// Draws the figure of the model of this name, under a title of the study's own.
 pub fn draw(title: &str, name: &str) -> Drawn {
-    match models::find(name) {
+    match cwnd_models::find(name) {
         Some(model) => Drawn { grid: grid(title, model), notes: vec![model.reading.into()], samples: None },
         None => {
             let notes =
@@ -25,7 +25,7 @@ pub fn draw(title: &str, name: &str) -> Drawn {
 
 /// The names of all models, in a sentence.
 fn known() -> String {
-    models::all().iter().map(|model| format!("`{}`", model.name)).collect::<Vec<_>>().join(", ")
+    cwnd_models::all().iter().map(|model| format!("`{}`", model.name)).collect::<Vec<_>>().join(", ")
 }
 
 fn grid(title: &str, model: &Model) -> Grid {
@@ -78,7 +78,7 @@ fn axis(quantity: &Quantity) -> plot::Axis {
 struct Labels(Vec<(String, LineKind)>);
 
 impl Labels {
-    fn new(panels: &[models::Panel]) -> Labels {
+    fn new(panels: &[cwnd_models::Panel]) -> Labels {
         let mut labels: Vec<(String, LineKind)> = Vec::new();
         for line in panels.iter().flat_map(|panel| &panel.lines) {
             if labels.iter().all(|(label, _)| *label != line.label) {
@@ -117,7 +117,7 @@ impl Labels {
         Key::new(label, Swatch::line(self.stroke(label, kind)).marker(marker))
     }
 
-    fn add(&self, panel: &mut Panel, line: &models::Line) {
+    fn add(&self, panel: &mut Panel, line: &cwnd_models::Line) {
         let stroke = self.stroke(&line.label, line.kind);
         let points = line.points.clone();
         match line.kind {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_model_has_a_figure_with_a_legend_and_labelled_axes() {
-        for model in models::all() {
+        for model in cwnd_models::all() {
             let drawn = draw("A title", model.name);
             let svg = drawn.grid.to_svg();
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", model.name);

@@ -189,7 +189,7 @@ impl<'a> Parts<'a> {
 
     fn model(&mut self, name: &str) -> String {
         self.figures += 1;
-        let title = cwnd_cc::models::find(name).map_or(name, |model| model.title);
+        let title = cwnd_models::find(name).map_or(name, |model| model.title);
         let label = numbered_figure(self.figures);
         let drawn = model::draw(title, name);
         figures::with_caption(

@@ -58,9 +58,7 @@
 //! 1,183; where the assumption held it would be 1,244.
 
 use super::{BETA, increase_factor};
-use crate::models::{Line, Model, Panel, Quantity, ratios};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::{Line, Model, Panel, Quantity, ratios};
 
 /// The steady state against the rate of a path, as printed and as corrected.
 pub const STEADY_STATE: Model = Model {
@@ -289,7 +287,7 @@ fn lambert_w(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::invs::{Curve, growth};
+    use crate::invs::{Curve, growth};
     use crate::testing::assert_near;
 
     const STEADY: Steady = Steady { saturation: 1_000.0, k: 20.0, beta: 0.8 };
@@ -366,7 +364,7 @@ mod tests {
             }
             assert!((round_trips / expected - 1.0).abs() < 0.01, "{round_trips} {expected}");
             let before = saturation;
-            saturation = crate::models::invs::saturation_after(window, saturation, cycle.beta);
+            saturation = crate::invs::saturation_after(window, saturation, cycle.beta);
             // First raised to the window, then lowered under it.
             assert!(if before < cycle.room { saturation == window } else { saturation < 0.91 * window });
             window *= cycle.beta;

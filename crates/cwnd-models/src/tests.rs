@@ -27,7 +27,7 @@ fn every_figure_can_be_drawn() {
         for panel in &panels {
             assert!(!panel.lines.is_empty());
             for line in &panel.lines {
-                let name = alloc::format!("{}, {}", model.name, line.label);
+                let name = std::format!("{}, {}", model.name, line.label);
                 assert!(line.points.len() >= 2, "{name}");
                 for (x, y) in &line.points {
                     assert!(within(&model.x, *x), "{name}: x = {x}");

@@ -28,9 +28,6 @@
 //!   gives more than lambda_max.
 
 use super::{Line, Model, Panel, Path, Quantity, steps};
-use alloc::format;
-use alloc::vec;
-use alloc::vec::Vec;
 
 /// beta2 of the paper: the fraction kept at a loss in congestion avoidance.
 pub const BETA: f64 = 0.95;
@@ -110,7 +107,7 @@ fn papers(lambda_max: f64) -> Epoch {
 
 const LAMBDA_MAXIMA: [f64; 4] = [1.0, 2.0, LAMBDA_MAX, 4.0];
 
-fn label(lambda_max: f64) -> alloc::string::String {
+fn label(lambda_max: f64) -> std::string::String {
     match lambda_max {
         1.0 => "standard TCP (lambda_max = 1)".into(),
         lambda_max => format!("Agile-SD, lambda_max = {lambda_max}"),

@@ -1,10 +1,13 @@
-//! The papers' models: what their model figures show, as functions of numbers.
+//! Closed-form models of congestion control algorithms, as the papers state them.
 //!
-//! A file for each paper, with its equations, units and ranges. [`all`] lists the figures that are drawn from them and
-//! not from runs; a study asks for one with `kind = "model"`, `model = "elastic-figure-5"`.
+//! Each paper has a file with its equations, units and ranges. [`all`] lists the papers' figures that are drawn from a model
+//! instead of from runs; a study uses one with `kind = "model"`, `model = "elastic-figure-5"`.
 //!
-//! Windows are in packets, times in seconds, rates in bits a second, unless a function says otherwise. Nothing is
-//! fitted to a printed figure: what a paper leaves open is chosen as in the algorithm's own file, and said.
+//! Windows are in packets, times in seconds and rates in bits a second, unless a function states otherwise. No parameter is
+//! fitted to a printed figure: where a paper leaves a choice open, the model makes the choice of the algorithm's own file and
+//! documents it.
+
+#![forbid(unsafe_code)]
 
 pub mod agile_sd;
 pub mod cltcp;
@@ -14,9 +17,6 @@ pub mod invs;
 mod path;
 
 pub use path::Path;
-
-use alloc::string::String;
-use alloc::vec::Vec;
 
 /// A figure that is drawn from a model.
 #[derive(Clone, Copy, Debug)]
@@ -160,6 +160,15 @@ pub(crate) fn ratios(from: f64, to: f64, count: usize) -> impl Iterator<Item = f
         i if i + 1 == count => to,
         i => from * libm::pow(to / from, i as f64 / (count - 1) as f64),
     })
+}
+
+#[cfg(test)]
+mod testing {
+    /// Checks that two numbers agree to the digits that a calculation by hand gives.
+    #[track_caller]
+    pub fn assert_near(value: f64, expected: f64, tolerance: f64) {
+        assert!((value - expected).abs() <= tolerance, "{value} is not {expected} within {tolerance}");
+    }
 }
 
 #[cfg(test)]

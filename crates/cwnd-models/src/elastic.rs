@@ -21,9 +21,6 @@
 
 use super::epoch::{CUBIC_2008, Growth};
 use super::{Line, Model, Panel, Path, Quantity, ratios, steps};
-use alloc::format;
-use alloc::vec;
-use alloc::vec::Vec;
 
 /// The rate of the worked example and of the simulations, bit/s.
 pub const RATE_BPS: f64 = 1e9;

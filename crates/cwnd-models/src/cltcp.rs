@@ -18,9 +18,6 @@
 //!   more, as the window then differs from loss to loss; see [`random_loss_throughput`].
 
 use super::{Line, Model, Panel, Quantity, ratios, steps};
-use alloc::format;
-use alloc::vec;
-use alloc::vec::Vec;
 
 /// The paper's d.
 pub const D: f64 = 0.5;

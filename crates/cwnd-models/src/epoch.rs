@@ -16,8 +16,7 @@
 //! dropped, the loss is noticed a round trip after that, and recovery takes another, both with a full buffer.
 
 use super::Path;
-use crate::parts::highspeed_response::LOW_WINDOW;
-use alloc::vec::Vec;
+use cwnd_cc::parts::highspeed_response::LOW_WINDOW;
 
 /// A variant whose epochs are modelled.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -26,9 +26,6 @@
 pub mod steady;
 
 use super::{Line, Model, Panel, Quantity, steps};
-use alloc::format;
-use alloc::vec;
-use alloc::vec::Vec;
 
 /// The fraction kept at a loss that is congestion; the paper gives none (see the algorithm's file).
 pub const BETA: f64 = 0.8;
