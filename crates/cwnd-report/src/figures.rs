@@ -13,8 +13,8 @@ pub(crate) mod points;
 mod trace;
 pub mod traces;
 
-use crate::plot::Grid;
 use crate::series::Looks;
+use cwnd_plot::Grid;
 use cwnd_study::{Figure, FigureKind, Results};
 use traces::Traces;
 
@@ -65,7 +65,7 @@ pub struct SampleLine {
     /// What it is of.
     pub label: String,
     /// Its stroke.
-    pub stroke: crate::plot::style::Stroke,
+    pub stroke: cwnd_plot::style::Stroke,
     /// Time in seconds and value; a value that is not finite is a gap.
     pub points: Vec<(f64, f64)>,
 }

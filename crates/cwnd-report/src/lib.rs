@@ -1,14 +1,14 @@
-//! What people look at: tables for the terminal, figures for papers.
+//! Tables for the terminal, figures of studies and reports as web pages.
 //!
-//! - [`plot`]: line figures as self-contained SVG, and the figure of windows and queues over time;
+//! - [`trace_figure`]: the figure of windows and queues over time;
+//! - [`svg_file`]: figures as files;
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
 //! - [`engines`]: how far two engines that answered the same are apart;
 //! - [`doubts`]: runs over an emulated network that are not to be believed, and why;
 //! - [`descriptive`]: tables of what algorithms are, from the registry;
 //! - [`table`]: aligned columns of text;
-//! - [`topology`]: the picture of a network;
-//! - [`number`]: numbers as people read them, with SI prefixes or thousands separators.
+//! - [`topology`]: the picture of a network.
 #![forbid(unsafe_code)]
 
 pub mod descriptive;
@@ -18,9 +18,9 @@ mod estimate;
 pub mod figures;
 mod made_by;
 mod measure;
-pub mod number;
-pub mod plot;
 pub mod report;
 pub mod series;
+pub mod svg_file;
 pub mod table;
 pub mod topology;
+pub mod trace_figure;

@@ -1,6 +1,6 @@
 //! Metrics as people read them: a title, a unit of a handy size, and which way is better.
 
-use crate::number::{si_prefix, thousands};
+use cwnd_plot::number::{si_prefix, thousands};
 use cwnd_scenario::metrics::{self, Better};
 use cwnd_study::{Formula, Study};
 

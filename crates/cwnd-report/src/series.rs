@@ -1,7 +1,7 @@
 //! Which series looks how, the same in every figure of a report.
 
-use crate::plot::Hatch;
-use crate::plot::style::{Colour, Dash, Marker, Stroke};
+use cwnd_plot::Hatch;
+use cwnd_plot::style::{Colour, Dash, Marker, Stroke};
 use cwnd_study::{FigureKind, Study};
 
 /// The looks of all series of a study: a number for each label of an axis that is a series in any figure.

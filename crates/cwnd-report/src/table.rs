@@ -109,7 +109,7 @@ impl fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::{si, thousands};
+    use cwnd_plot::number::{si, thousands};
 
     #[test]
     fn columns_are_aligned() {

@@ -6,8 +6,8 @@
 
 use cwnd_cc::algorithms::bbr3::{Bbr3, Bbr3Parameters, Phase, Snapshot};
 use cwnd_cc::{Ack, Configurable, Congestion, CongestionControl, Init, LostPacket, Nanos, Needs, Window};
-use cwnd_report::plot::style::{Colour, Dash, GREY, Stroke};
-use cwnd_report::plot::{Axis, Figure, Key, Line, Panel, Swatch};
+use cwnd_plot::style::{Colour, Dash, GREY, Stroke};
+use cwnd_plot::{Axis, Figure, Key, Line, Panel, Swatch};
 use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
 use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Rate, StackProfile, Time};
 use cwnd_sim::Simulation;

@@ -7,9 +7,9 @@ use super::points::{Chosen, Tally};
 use super::{Drawn, without_axis};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, small};
-use crate::plot::style::{INK, Marker};
-use crate::plot::{self, Bar, Bars, Key, Panel, Swatch};
 use crate::series::Looks;
+use cwnd_plot::style::{INK, Marker};
+use cwnd_plot::{self as plot, Bar, Bars, Key, Panel, Swatch};
 use cwnd_study::{Figure, Results};
 
 /// Part of a group's room that its bars take.

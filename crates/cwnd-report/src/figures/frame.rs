@@ -2,7 +2,7 @@
 
 use super::line::plain;
 use super::points::Chosen;
-use crate::plot::{Block, Grid, Headings, Panel};
+use cwnd_plot::{Block, Grid, Headings, Panel};
 use cwnd_study::{Figure, Point, Results};
 
 /// What one block shows: the labels that set it apart and the points that it holds fast.

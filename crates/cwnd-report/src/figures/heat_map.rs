@@ -7,8 +7,8 @@ use super::points::{Chosen, Tally};
 use super::{Drawn, without_axis};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, decimals, number, small};
-use crate::plot::colour_scale::{self, ColourBar};
-use crate::plot::{self, Cells, Panel, Tile};
+use cwnd_plot::colour_scale::{self, ColourBar};
+use cwnd_plot::{self as plot, Cells, Panel, Tile};
 use cwnd_study::{Axis, Figure, Results};
 
 pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: &str) -> Drawn {

@@ -6,9 +6,9 @@ use super::missing::Missing;
 use super::points::{Chosen, Tally};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, number, small};
-use crate::plot::style::{INK, Marker};
-use crate::plot::{self, Band, ErrorBars, Key, Line, Markers, Panel, Swatch};
 use crate::series::{Look, Looks};
+use cwnd_plot::style::{INK, Marker};
+use cwnd_plot::{self as plot, Band, ErrorBars, Key, Line, Markers, Panel, Swatch};
 use cwnd_study::{Axis, Figure, Point, Results, Scale};
 
 /// More points than this have a band instead of error bars, and not a marker each.

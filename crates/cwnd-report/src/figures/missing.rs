@@ -1,7 +1,7 @@
 //! The sign for a value that is not there.
 
-use crate::plot::style::{Colour, Marker, Stroke};
-use crate::plot::{Canvas, Extent, Frame, Mark};
+use cwnd_plot::style::{Colour, Marker, Stroke};
+use cwnd_plot::{Canvas, Extent, Frame, Mark};
 
 /// Crosses on the horizontal axis where a series has no value.
 pub(super) struct Missing {

@@ -3,10 +3,10 @@
 use super::Drawn;
 use super::frame::height;
 use crate::measure::small;
-use crate::plot::style::{Dash, GREY, Stroke};
-use crate::plot::{self, Block, Grid, Key, Line, Markers, Panel, Swatch, Way};
 use crate::series::Look;
 use cwnd_models::{LineKind, Model, Quantity};
+use cwnd_plot::style::{Dash, GREY, Stroke};
+use cwnd_plot::{self as plot, Block, Grid, Key, Line, Markers, Panel, Swatch, Way};
 
 /// The least distance between two markers of a curve.
 const SPACING: f64 = 56.0;

@@ -168,7 +168,7 @@ fn status(results: &Results) -> String {
         if all == 1 {
             "1 run".to_owned()
         } else {
-            format!("{} runs", crate::number::thousands(all as f64, 0))
+            format!("{} runs", cwnd_plot::number::thousands(all as f64, 0))
         },
         escape(&format!("{}.", made_by::version(results)))
     );

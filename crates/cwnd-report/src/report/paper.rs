@@ -7,8 +7,8 @@ use super::{facts, figures, provenance, tables};
 use crate::descriptive;
 use crate::figures::{model, traces::Traces};
 use crate::made_by;
-use crate::number::thousands;
 use crate::series::Looks;
+use cwnd_plot::number::thousands;
 use cwnd_study::claims::Judgement;
 use cwnd_study::{By, EngineKind, Paper, Part, Results, RunScale, RunState};
 

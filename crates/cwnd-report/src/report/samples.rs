@@ -5,7 +5,7 @@
 //! told as its difference from the one before.
 
 use crate::figures::{SampleBlock, SampleLine, SamplePanel, Samples};
-use crate::plot::style::COLOURS;
+use cwnd_plot::style::COLOURS;
 use std::fmt::Write;
 
 /// The most samples of a line that are kept as they are.

@@ -4,7 +4,7 @@
 //! of the page's style sheet are stronger than attributes. Each colour of a figure that has to change in the dark is
 //! thus a rule: `[stroke="#0072b2"]` is drawn in the variable `--s0`, and the variable has two values.
 
-use crate::plot::style::{COLOURS, Colour, GREY, GRID, INK, PAPER};
+use cwnd_plot::style::{COLOURS, Colour, GREY, GRID, INK, PAPER};
 
 /// The stripes of missing tiles.
 const STRIPES: Colour = Colour(0xb4, 0xb4, 0xb4);

@@ -3,8 +3,8 @@
 use super::fold::{Course, Folded, Way};
 use super::label::WireLabel;
 use super::place::{BESIDE, BOX_HEIGHT, LINE, Place, Point, SMALL, TEXT};
-use crate::number::thousands;
-use crate::plot::{
+use cwnd_plot::number::thousands;
+use cwnd_plot::{
     Anchor, Canvas, Label,
     style::{Colour, Dash, GREY, INK, PAPER, Stroke},
     text::{shorten, width},

@@ -1,7 +1,7 @@
 //! What is written at a wire.
 
 use super::fold::Folded;
-use crate::number::thousands;
+use cwnd_plot::number::thousands;
 use cwnd_scenario::{
     ByteSize, Discipline, LinkId, LinkSpec, Loss, QueueLimit, Rate, Scenario, Schedule, Time,
 };

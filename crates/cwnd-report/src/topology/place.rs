@@ -3,7 +3,7 @@
 use super::fold::Folded;
 use super::label::WireLabel;
 use super::layout::Layout;
-use crate::plot::text::width;
+use cwnd_plot::text::width;
 
 /// A point on the paper.
 pub type Point = (f64, f64);

@@ -10,7 +10,7 @@ use crate::{
 };
 use clap::Args;
 use cwnd_report::{
-    plot,
+    svg_file,
     table::{Align, Table},
     topology,
 };
@@ -76,7 +76,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let study = study.map_err(|error| Failure::bad_input(error.to_string()))?.at_scale(flags.scale.into());
     let study = run::on_engine(study, flags.engine)?;
     if let Some(path) = &flags.topology {
-        plot::check_writable(path).map_err(|error| Failure::bad_input(format!("--topology: {error}")))?;
+        svg_file::check_writable(path).map_err(|error| Failure::bad_input(format!("--topology: {error}")))?;
     }
     let cell = cell(&study, flags.cell.as_deref())?;
     let cost = cost(&engines::of_study(&study), &study)?;
@@ -119,7 +119,7 @@ fn draw(study: &Study, cell: usize, path: &Path) -> Result<(), Failure> {
     let label = study.cell_label(cell);
     let title = if label.is_empty() { study.name.clone() } else { format!("{}: {label}", study.name) };
     let svg = topology::svg(&study.cells[cell].scenario, &title);
-    plot::write(path, &svg).map_err(|error| Failure::broken(format!("--topology: {error}")))?;
+    svg_file::write(path, &svg).map_err(|error| Failure::broken(format!("--topology: {error}")))?;
     output::print(&format!("  wrote {}\n\n", path.display()))
 }
 

@@ -16,7 +16,7 @@ use crate::{
     simulator::Simulator,
 };
 use budget::Budget;
-use cwnd_report::plot;
+use cwnd_report::{svg_file, trace_figure};
 use cwnd_scenario::Engine;
 use cwnd_study::{EngineKind, TracedRun, trace_file};
 use plan::Plan;
@@ -108,7 +108,7 @@ fn check_files(flags: &Flags) -> Result<(), Failure> {
         trace_file::check_writable(path).map_err(|error| Failure::bad_input(format!("--trace: {error}")))?;
     }
     if let Some(path) = &flags.plot {
-        plot::check_writable(path).map_err(|error| Failure::bad_input(format!("--plot: {error}")))?;
+        svg_file::check_writable(path).map_err(|error| Failure::bad_input(format!("--plot: {error}")))?;
     }
     Ok(())
 }
@@ -161,8 +161,8 @@ fn write_files(flags: &Flags, plans: &[Plan], tasks: &[Task], done: &[Done]) -> 
     }
     if let Some(path) = &flags.plot {
         let first: Vec<TracedRun<'_>> = traced.iter().filter(|run| run.seed == flags.seed).copied().collect();
-        let svg = plot::cwnd_and_queue(&first, &comparison::title(&plans[0].scenario));
-        plot::write(path, &svg).map_err(|error| failed("--plot", &error))?;
+        let svg = trace_figure::cwnd_and_queue(&first, &comparison::title(&plans[0].scenario));
+        svg_file::write(path, &svg).map_err(|error| failed("--plot", &error))?;
     }
     Ok(())
 }

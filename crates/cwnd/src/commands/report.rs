@@ -2,7 +2,8 @@
 
 use crate::{failure::Failure, output::print};
 use clap::Args;
-use cwnd_report::{figures, figures::traces::Traces, number::si, report, series::Looks};
+use cwnd_plot::number::si;
+use cwnd_report::{figures, figures::traces::Traces, report, series::Looks};
 use cwnd_study::{Results, StoreError, StoreErrorKind, output_file};
 use std::{
     fs,

@@ -4,7 +4,8 @@ mod network;
 
 use super::units_row::{self, Column};
 use crate::runner::Done;
-use cwnd_report::{doubts, number::thousands, table::Align};
+use cwnd_plot::number::thousands;
+use cwnd_report::{doubts, table::Align};
 use cwnd_scenario::{
     ByteSize, DelayedAck, Ecn, Emulation, FlowGroup, FlowSpec, Place, QueueLimit, Rate, Scenario,
     StackProfile,

@@ -16,6 +16,8 @@
 //! Colours can be told apart by colour-blind readers; dash patterns and markers say the same again for black
 //! and white ([`style`]).
 
+#![forbid(unsafe_code)]
+
 mod axis;
 mod band;
 mod bars;
@@ -29,15 +31,12 @@ mod grid;
 mod hatch;
 mod key;
 mod line;
-mod queues;
+pub mod number;
 pub mod style;
-pub(crate) mod text;
+pub mod text;
 mod tick_labels;
 mod ticks;
-mod trace;
 mod way;
-
-use std::path::Path;
 
 pub use axis::{Axis, Numbers, Scale};
 pub use band::Band;
@@ -50,45 +49,5 @@ pub use grid::{Block, Grid, Headings};
 pub use hatch::Hatch;
 pub use key::{Key, Swatch};
 pub use line::{Line, Markers};
-pub(crate) use ticks::scientific as exponent;
-pub use trace::{cwnd_and_queue, cwnd_and_queue_figure};
+pub use ticks::scientific as exponent;
 pub use way::Way;
-
-use cwnd_study::output_file::{self, OutputFileError};
-
-/// Writes the text of a figure to an `.svg` file; it appears whole or not at all.
-///
-/// # Errors
-/// If the extension is not `.svg`, or the file cannot be written.
-pub fn write(path: &Path, svg: &str) -> Result<(), OutputFileError> {
-    output_file::check_extension(path, KIND, &EXTENSIONS)?;
-    output_file::write_text(path, svg)
-}
-
-/// Whether [`write()`] could write to `path`, found out before a long run and not after it.
-///
-/// # Errors
-/// If the extension is not `.svg`, the directory does not exist or takes no files, or the file exists and
-/// cannot be replaced.
-pub fn check_writable(path: &Path) -> Result<(), OutputFileError> {
-    output_file::check_writable(path, KIND, &EXTENSIONS)
-}
-
-const KIND: &str = "a figure";
-const EXTENSIONS: [&str; 1] = ["svg"];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_is_an_svg_file() {
-        let path = std::env::temp_dir().join(format!("cwnd-report-{}.svg", std::process::id()));
-        check_writable(&path).unwrap();
-        write(&path, &Figure::new("Nothing").to_svg()).unwrap();
-        assert!(std::fs::read_to_string(&path).unwrap().starts_with("<svg xmlns="));
-        std::fs::remove_file(&path).unwrap();
-        let error = write(Path::new("figure.png"), "").unwrap_err().to_string();
-        assert_eq!(error, "cannot write `figure.png`: the name of a figure ends in .svg; try `figure.svg`");
-    }
-}

@@ -128,7 +128,7 @@ impl Dash {
     }
 
     /// Lengths of dashes and gaps, as SVG writes them; none for a solid line.
-    pub(crate) fn lengths(self) -> Option<&'static str> {
+    pub fn lengths(self) -> Option<&'static str> {
         match self {
             Dash::Solid => None,
             Dash::Dashed => Some("5 2.5"),

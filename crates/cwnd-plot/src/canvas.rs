@@ -118,20 +118,21 @@ impl Canvas {
         ));
     }
 
-    /// Begins a part that is cut off at a rectangle; [`Canvas::end_clip`] ends it.
-    pub(crate) fn begin_clip(&mut self, x: f64, y: f64, width: f64, height: f64) {
+    /// Begins a part that is clipped to a rectangle; [`Canvas::end_clip`] ends it.
+    pub fn begin_clip(&mut self, x: f64, y: f64, width: f64, height: f64) {
         let (x, y, width, height) = (Num(x), Num(y), Num(width), Num(height));
         self.element(format_args!(
             "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" viewBox=\"{x} {y} {width} {height}\">"
         ));
     }
 
-    pub(crate) fn end_clip(&mut self) {
+    /// Ends the part that [`Canvas::begin_clip`] began.
+    pub fn end_clip(&mut self) {
         self.element(format_args!("</svg>"));
     }
 
-    /// The whole figure.
-    pub(crate) fn into_svg(self, width: f64, height: f64, title: &str, description: &str) -> String {
+    /// Returns the whole figure as an SVG document.
+    pub fn into_svg(self, width: f64, height: f64, title: &str, description: &str) -> String {
         let (width, height) = (Num(width), Num(height));
         let (title, description) = (Escaped(title), Escaped(description));
         format!(
@@ -143,9 +144,9 @@ impl Canvas {
         )
     }
 
-    /// The whole figure as a part of a page: what it shows is an attribute, since a browser shows a title element as
+    /// Returns the whole figure as a part of a page: what it shows is an attribute, since a browser shows a title element as
     /// a tooltip over all of it.
-    pub(crate) fn into_inline_svg(self, width: f64, height: f64, label: &str) -> String {
+    pub fn into_inline_svg(self, width: f64, height: f64, label: &str) -> String {
         let (width, height, label) = (Num(width), Num(height), Escaped(label));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \

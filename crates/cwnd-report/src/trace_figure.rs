@@ -13,16 +13,14 @@
 //!
 //! The caption says which of these apply.
 
+mod queues;
+
 use std::collections::BTreeMap;
 
 use cwnd_scenario::Time;
 
-use super::band::Band;
-use super::figure::{Figure, Panel};
-use super::key::{Key, Swatch};
-use super::line::{Line, Markers};
-use super::style::{Colour, Dash, INK, Marker, Stroke};
-use super::{Axis, queues};
+use cwnd_plot::style::{Colour, Dash, INK, Marker, Stroke};
+use cwnd_plot::{Axis, Band, Figure, Key, Line, Markers, Panel, Swatch};
 use cwnd_study::TracedRun;
 
 /// The most flows of an algorithm that are drawn one by one.

@@ -12,13 +12,13 @@ const WIDTHS: [u8; 95] = [
 ];
 
 /// The width of a text in a font of this size.
-pub(crate) fn width(text: &str, size: f64) -> f64 {
+pub fn width(text: &str, size: f64) -> f64 {
     let hundredths: u32 = text.chars().map(char_width).sum();
     f64::from(hundredths) * size / 100.0
 }
 
 /// Breaks a text at spaces into lines that fit; a word that does not fit is shortened.
-pub(crate) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
+pub fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.lines() {
         let mut line = String::new();
@@ -37,7 +37,7 @@ pub(crate) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
 }
 
 /// Takes characters out of the middle until the text fits.
-pub(crate) fn shorten(text: &str, size: f64, room: f64) -> String {
+pub fn shorten(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }

@@ -1,12 +1,8 @@
 //! The panel of queues in the figure of traced runs.
 
-use super::Axis;
-use super::band::Band;
-use super::figure::Panel;
-use super::key::{Key, Swatch};
-use super::line::Line;
-use super::style::{Colour, Dash, GREY, INK, Marker, Stroke};
-use super::trace::{Cast, markers, time_axis};
+use super::{Cast, markers, time_axis};
+use cwnd_plot::style::{Colour, Dash, GREY, INK, Marker, Stroke};
+use cwnd_plot::{Axis, Band, Key, Line, Panel, Swatch};
 use cwnd_study::TracedRun;
 
 /// The most queues besides the bottleneck's that are drawn one by one.

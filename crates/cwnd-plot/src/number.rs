@@ -15,7 +15,7 @@ const PREFIXES: [(f64, &str); 9] = [
 /// Three significant digits, an SI prefix and the unit: `941 Mbit/s`, `1.02 Gbit/s`, `12.0 ms`.
 ///
 /// ```
-/// use cwnd_report::number::si;
+/// use cwnd_plot::number::si;
 /// assert_eq!(si(941_234_000.0, "bit/s"), "941 Mbit/s");
 /// assert_eq!(si(0.012, "s"), "12.0 ms");
 /// ```
@@ -36,7 +36,7 @@ pub fn si(value: f64, unit: &str) -> String {
 /// A number with thousands separators: `31,000`, `-1,234.50` with two decimals.
 ///
 /// ```
-/// use cwnd_report::number::thousands;
+/// use cwnd_plot::number::thousands;
 /// assert_eq!(thousands(31_000.0, 0), "31,000");
 /// ```
 pub fn thousands(value: f64, decimals: usize) -> String {
@@ -58,7 +58,7 @@ pub fn thousands(value: f64, decimals: usize) -> String {
 
 /// The SI prefix that leaves one to three digits before the point, and its factor. A value that rounds to
 /// 1,000 of a prefix takes the next one.
-pub(crate) fn si_prefix(value: f64) -> (f64, &'static str) {
+pub fn si_prefix(value: f64) -> (f64, &'static str) {
     let fits = |&&(scale, _): &&(f64, _)| value.abs() >= 0.9995 * scale;
     *PREFIXES.iter().find(fits).unwrap_or(&PREFIXES[PREFIXES.len() - 1])
 }

@@ -130,7 +130,7 @@ fn label(value: f64, numbers: Numbers, decimals: usize) -> String {
 }
 
 /// `2·10⁻⁵`, or `10⁻⁵` where the factor is one.
-pub(crate) fn scientific(value: f64) -> String {
+pub fn scientific(value: f64) -> String {
     let text = format!("{value:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let raised = |c: char| match c {
