@@ -29,8 +29,9 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "test",
-        options: "",
-        summary: "everything that a change must pass: style, lints, tests, documentation",
+        options: test::OPTIONS,
+        summary: "everything that a change must pass: style, lints, tests, documentation; with --quick without long \
+                  steps; CWND_REQUIRE=all makes a step that cannot run a failure",
         run: test::run,
     },
     Chore {

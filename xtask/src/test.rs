@@ -1,22 +1,25 @@
 //! `cargo xtask test`: everything that a change must pass.
 //!
-//! A step that fails does not keep the others from being run. A step that cannot be run here is skipped, and
-//! says why and how to change that.
+//! Steps run even if an earlier one failed. A step that cannot run on this machine is skipped, with the reason and what
+//! would change it; with `CWND_REQUIRE=all` in the environment it fails instead. Tests that need more than a Rust toolchain
+//! are marked `#[ignore]`, so that `cargo test` counts them as ignored; the steps here run them where they can run.
 
 use crate::command::{cargo, install, run_showing, shown, succeeds};
-use crate::json;
 use crate::options::Options;
 use crate::table::{cells, table};
-use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+pub const OPTIONS: &str = "[--quick]";
+
 struct Step {
     name: &'static str,
     command: Command,
-    /// What stands in the way of it, and what to do about that.
+    /// Why it cannot run, and what would change that.
     obstacle: Option<String>,
+    /// Whether `--quick` has it.
+    quick: bool,
 }
 
 enum Verdict {
@@ -29,15 +32,29 @@ struct Done {
     name: &'static str,
     verdict: Verdict,
     took: Duration,
-    /// Tests that passed and failed, if it has any.
-    tests: (u64, u64),
+    tests: Counts,
 }
 
-/// Run all steps. Whether none failed.
+/// How many tests a step ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+/// Runs all steps, or with `--quick` those of a few minutes. Returns whether none failed.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    Options::new(arguments, &[], &[])?;
+    let options = Options::new(arguments, &[], &["--quick"])?;
+    let require_all = match std::env::var("CWND_REQUIRE").as_deref() {
+        Err(_) | Ok("") => false,
+        Ok("all") => true,
+        Ok(other) => return Err(format!("CWND_REQUIRE is `{other}`; it can be `all`")),
+    };
     let begin = Instant::now();
-    let done: Vec<Done> = steps().into_iter().map(Step::run).collect();
+    let quick = options.has("--quick");
+    let steps = steps(quick).into_iter().filter(|step| step.quick || !quick);
+    let done: Vec<Done> = steps.map(|step| step.run(require_all)).collect();
     print!("\n{}", summary(&done, begin.elapsed()));
     let count = |wanted: fn(&Verdict) -> bool| done.iter().filter(|step| wanted(&step.verdict)).count();
     let failed = count(|verdict| matches!(verdict, Verdict::Failed));
@@ -46,38 +63,51 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     Ok(failed == 0)
 }
 
-fn steps() -> Vec<Step> {
+/// Returns the steps in their order. What steps need is installed where permitted, but not for those that `quick` leaves out.
+fn steps(quick: bool) -> Vec<Step> {
     let step = |name, words: &str, obstacle| {
         let mut command = cargo();
         command.args(words.split(' '));
-        Step { name, command, obstacle }
+        Step { name, command, obstacle, quick: false }
     };
-    // Tests that emulate networks skip themselves, and say why, where this cannot be had.
-    if !succeeds(Command::new("ip").arg("-Version")) {
-        let _ = install("iproute2");
+    let quickly = |name, words: &str, obstacle| Step { quick: true, ..step(name, words, obstacle) };
+    let mut steps = vec![
+        quickly("format", "fmt --all --check", component("fmt", "rustfmt")),
+        quickly("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
+        // Examples hold no tests; the lints compile them.
+        quickly("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
+        quickly("crate graph is current", "xtask graph --check", None),
+    ];
+    if quick {
+        return steps;
     }
     let mut documentation = step("documentation", "doc --workspace --no-deps", None);
     documentation.command.env("RUSTDOCFLAGS", "-D warnings");
-    vec![
-        step("format", "fmt --all --check", component("fmt", "rustfmt")),
-        step("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
-        // Examples hold no tests; the lints compile them.
-        step("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
+    steps.extend([
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("a sample of the papers", "xtask papers", None),
-        step("crate graph is current", "xtask graph --check", None),
+        step(
+            "disks and emulated networks",
+            "test --workspace --test command --test study --test lab -- --ignored",
+            emulation(),
+        ),
         step(
             "algorithms in this kernel",
             // The whole workspace, as above and below, so that libraries get the same features and are compiled once.
-            "test --workspace --features cwnd/kernel --test kernel --test pauses",
+            "test --workspace --features cwnd/kernel --test kernel --test pauses -- --ignored",
             kernel(),
         ),
         step(
+            "emulated networks with BPF",
+            "test --workspace --features cwnd/kernel --test lab -- --ignored what_the_kernel_lacks",
+            emulation().or_else(kernel),
+        ),
+        step(
             "studies with the kernel's C",
-            "test --workspace --features cwnd/kernel --test study --test lab kernel",
+            "test --workspace --features cwnd/kernel --test study kernel",
             clang(),
         ),
         step(
@@ -85,9 +115,10 @@ fn steps() -> Vec<Step> {
             "clippy --workspace --features cwnd/kernel --all-targets -- -D warnings",
             clang(),
         ),
-        step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", faults()),
+        step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
         documentation,
-    ]
+    ]);
+    steps
 }
 
 /// What is missing for a cargo command that comes with a component of the toolchain.
@@ -119,49 +150,57 @@ fn clang() -> Option<String> {
     }
 }
 
-/// What keeps the algorithms from being loaded into this machine's kernel.
+/// Returns why networks cannot be emulated and disks cannot be mounted. Installs what is missing where permitted.
+fn emulation() -> Option<String> {
+    if !is_root() {
+        return Some("only root may make network devices and mount disks: run it as root".to_owned());
+    }
+    if !std::path::Path::new("/dev/net/tun").exists() {
+        return Some("the kernel has no TUN devices (no /dev/net/tun)".to_owned());
+    }
+    if succeeds(Command::new("ip").arg("-Version")) { None } else { install("iproute2").err() }
+}
+
+/// Returns why algorithms cannot be loaded into this machine's kernel. Installs what is missing where permitted.
 fn kernel() -> Option<String> {
-    let root = std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0);
-    if !root {
+    if !is_root() {
         return Some("only root may load congestion control into the kernel: run it as root".to_owned());
     }
     if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Some("the kernel shows no types (no /sys/kernel/btf/vmlinux)".to_owned());
     }
-    // For marks; without it that part is left out, and says so.
-    if !succeeds(Command::new("nft").arg("--version")) {
-        let _ = install("nftables");
-    }
-    clang()
+    // For ECN marks.
+    let nft = if succeeds(Command::new("nft").arg("--version")) { None } else { install("nftables").err() };
+    nft.or_else(clang)
 }
 
-/// What keeps the seeded faults from being tried.
-fn faults() -> Option<String> {
-    let metadata = match json::metadata() {
-        Ok(metadata) => metadata,
-        Err(why) => return Some(why),
-    };
-    let empty = Vec::new();
-    let packages = metadata["packages"].as_array().unwrap_or(&empty);
-    let is_there =
-        |package: &&Value| package["name"] == "cwnd-sim" && package["features"]["faults"].is_array();
-    packages.iter().find(is_there).is_none().then(|| "cwnd-sim has no feature `faults`".to_owned())
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
 }
 
 impl Step {
-    fn run(mut self) -> Done {
+    fn run(mut self, require_all: bool) -> Done {
         println!("\n── {}: {}", self.name, shown(&self.command));
         if let Some(obstacle) = self.obstacle {
-            println!("SKIPPED: {obstacle}");
-            let verdict = Verdict::Skipped(obstacle);
-            return Done { name: self.name, verdict, took: Duration::ZERO, tests: (0, 0) };
+            let verdict = match require_all {
+                true => {
+                    println!("FAILED, since CWND_REQUIRE is `all`: {obstacle}");
+                    Verdict::Failed
+                }
+                false => {
+                    println!("SKIPPED: {obstacle}");
+                    Verdict::Skipped(obstacle)
+                }
+            };
+            return Done { name: self.name, verdict, took: Duration::ZERO, tests: Counts::default() };
         }
         let begin = Instant::now();
-        let mut tests = (0, 0);
+        let mut tests = Counts::default();
         let result = run_showing(&mut self.command, |line| {
-            if let Some((passed, failed)) = counts(line) {
-                tests.0 += passed;
-                tests.1 += failed;
+            if let Some(more) = counts(line) {
+                tests.passed += more.passed;
+                tests.failed += more.failed;
+                tests.ignored += more.ignored;
             }
         });
         let took = begin.elapsed();
@@ -179,15 +218,15 @@ impl Step {
     }
 }
 
-/// The tests that passed and failed, from the line that ends a test program's report.
-fn counts(line: &str) -> Option<(u64, u64)> {
+/// Reads the numbers of tests from the line that ends a test program's report.
+fn counts(line: &str) -> Option<Counts> {
     let rest = line.strip_prefix("test result: ")?;
     let count = |what: &str| {
         let words: Vec<&str> = rest.split([' ', ';', '.']).filter(|word| !word.is_empty()).collect();
         let at = words.iter().position(|word| *word == what)?;
         words.get(at.checked_sub(1)?)?.parse().ok()
     };
-    Some((count("passed")?, count("failed")?))
+    Some(Counts { passed: count("passed")?, failed: count("failed")?, ignored: count("ignored")? })
 }
 
 fn summary(done: &[Done], took: Duration) -> String {
@@ -200,10 +239,14 @@ fn summary(done: &[Done], took: Duration) -> String {
                 Verdict::Skipped(why) => ("SKIPPED", why.clone()),
             };
             let note = match step.tests {
-                (0, 0) => note,
-                (1, 0) => "1 test".to_owned(),
-                (passed, 0) => format!("{passed} tests"),
-                (passed, failed) => format!("{failed} of {} tests failed", passed + failed),
+                Counts { passed: 0, failed: 0, .. } => note,
+                Counts { passed: 1, failed: 0, .. } => "1 test".to_owned(),
+                Counts { passed, failed: 0, .. } => format!("{passed} tests"),
+                Counts { passed, failed, .. } => format!("{failed} of {} tests failed", passed + failed),
+            };
+            let note = match step.tests.ignored {
+                0 => note,
+                ignored => format!("{note}, {ignored} left to other steps"),
             };
             vec![step.name.to_owned(), verdict.to_owned(), seconds(step.took), note]
         })
@@ -224,8 +267,11 @@ mod tests {
     fn counts_tests() {
         let line =
             "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s";
-        assert_eq!(counts(line), Some((12, 0)));
-        assert_eq!(counts("test result: FAILED. 3 passed; 2 failed; 0 ignored"), Some((3, 2)));
+        assert_eq!(counts(line), Some(Counts { passed: 12, failed: 0, ignored: 1 }));
+        assert_eq!(
+            counts("test result: FAILED. 3 passed; 2 failed; 0 ignored"),
+            Some(Counts { passed: 3, failed: 2, ignored: 0 })
+        );
         assert_eq!(counts("test time ... ok"), None);
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! Algorithms are loaded under names of their own, so that it does not matter what else the host has loaded.
 //!
-//! Needs root, a kernel with BPF congestion control, `ip` and `tc`; where one is missing it says so and passes.
-//! `cargo test -p cwnd-kernel --features load --test kernel -- --nocapture`
+//! These tests are ignored by default: they need root, a kernel with BPF congestion control, `ip`, `tc` and `nft`.
+//! `cargo test -p cwnd-kernel --features load --test kernel -- --ignored --nocapture`
 #![cfg(feature = "load")]
 
 mod lab;
@@ -69,28 +69,15 @@ fn highspeed_b(cwnd: f64) -> f64 {
 }
 
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and nft"]
 fn every_algorithm_carries_a_transfer_in_this_kernel() {
-    let missing = load::missing();
-    if !missing.is_empty() {
-        println!("SKIPPED, nothing was loaded into a kernel: missing is {}", missing.join("; "));
-        return;
-    }
-    let lab = match Lab::new("1gbit", "250k", 0) {
-        Ok(lab) => lab,
-        Err(why) => {
-            println!("SKIPPED, nothing was loaded into a kernel: the namespaces cannot be made: {why}");
-            return;
-        }
-    };
-    let marking = Lab::new("1gbit", "250k", 2);
-    if let Err(why) = &marking {
-        println!("SKIPPED: marks for dctcp and cltcp: {why}");
-    }
+    require_kernel();
+    let lab = Lab::new("1gbit", "250k", 0).unwrap();
+    let marking = Lab::new("1gbit", "250k", 2).unwrap();
     let all: Vec<&KernelAlgorithm> = cwnd_kernel::all().iter().collect();
     let judged = all.iter().filter(|algorithm| {
         let ecn = matches!(algorithm.name, "dctcp" | "cltcp");
-        let lab = if let (true, Ok(marking)) = (ecn, &marking) { marking } else { &lab };
-        carry(algorithm, lab, ecn && marking.is_ok())
+        carry(algorithm, if ecn { &marking } else { &lab }, ecn)
     });
     let judged = judged.count();
     assert!(
@@ -180,37 +167,25 @@ fn registered() -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Whether algorithms can be loaded here; why not is printed.
-fn can_load() -> bool {
+/// Panics with what is missing to load algorithms here.
+fn require_kernel() {
     let missing = load::missing();
-    if !missing.is_empty() {
-        println!("SKIPPED: missing is {}", missing.join("; "));
-    }
-    missing.is_empty()
+    assert!(missing.is_empty(), "{}", missing.join("; "));
 }
 
-/// Load an algorithm under a name of this process's own, and pin it.
-fn pinned(name: &str, letter: char) -> Option<(String, PathBuf)> {
-    if !can_load() {
-        return None;
-    }
+/// Loads an algorithm under a name of this process's own, and pins it.
+fn pinned(name: &str, letter: char) -> (String, PathBuf) {
+    require_kernel();
     let kernel_name = format!("cwnd_t{}_{letter}", std::process::id());
     let loaded = load::load_as(cwnd_kernel::find(name).unwrap(), &[], &kernel_name).unwrap();
     let path = loaded.pin().unwrap().stay();
     assert!(path.exists() && registered().contains(&kernel_name));
-    Some((kernel_name, path))
+    (kernel_name, path)
 }
 
 /// How many objects of that name the kernel has.
 fn objects(kernel_name: &str) -> usize {
     load::loaded().unwrap().iter().filter(|object| object.kernel_name == kernel_name).count()
-}
-
-/// A network namespace, or nothing, with the reason printed.
-fn namespace(what: &str) -> Option<lab::Namespace> {
-    lab::Namespace::new(what)
-        .inspect_err(|why| println!("SKIPPED: no network namespace can be made: {why}"))
-        .ok()
 }
 
 fn inside(namespace: &lab::Namespace, what: impl FnOnce() + Send) {
@@ -233,9 +208,10 @@ fn of_new_sockets() -> (String, TcpListener) {
 }
 
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and nft"]
 fn a_pinned_algorithm_stays_until_it_is_unloaded() {
-    let Some((name, path)) = pinned("newreno", 'a') else { return };
-    let Some(namespace) = namespace("pinned") else { return load::unload(&name, false).unwrap() };
+    let (name, path) = pinned("newreno", 'a');
+    let namespace = lab::Namespace::new("pinned").unwrap();
     inside(&namespace, || {
         // A socket that has it keeps it from being unloaded.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -250,10 +226,9 @@ fn a_pinned_algorithm_stays_until_it_is_unloaded() {
 }
 
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and nft"]
 fn the_same_algorithm_is_loaded_under_many_names_at_once() {
-    if !can_load() {
-        return;
-    }
+    require_kernel();
     let elastic = cwnd_kernel::find("elastic").unwrap();
     let with = |beta: &str| [("beta".to_owned(), beta.to_owned())];
     let [one, other] = ["0.6", "0.8"].map(|beta| load::load_private(elastic, &with(beta)).unwrap());
@@ -276,14 +251,15 @@ fn the_same_algorithm_is_loaded_under_many_names_at_once() {
 }
 
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and nft"]
 fn installing_twice_is_the_same_as_once() {
-    if !can_load() {
-        return;
-    }
+    require_kernel();
     // These names are the host's: take algorithms that nobody has loaded.
     let free = cwnd_kernel::all().iter().rev().filter(|algorithm| objects(&algorithm.kernel_name()) == 0);
     let two: Vec<&KernelAlgorithm> = free.take(2).collect();
-    let [one, _] = two[..] else { return println!("SKIPPED: all algorithms are loaded on this host") };
+    let [one, _] = two[..] else {
+        panic!("all algorithms are loaded on this host; unload some: cwnd kernel unload NAME")
+    };
     let names: Vec<String> = two.iter().map(|algorithm| algorithm.kernel_name()).collect();
     let install = |algorithms: &[&'static KernelAlgorithm]| -> Vec<bool> {
         load::install(algorithms, &[], false).unwrap().iter().map(|one| one.already).collect()
@@ -303,9 +279,10 @@ fn installing_twice_is_the_same_as_once() {
 
 /// In a network namespace of its own, so that the host's default stays what it is.
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and nft"]
 fn a_default_is_put_back_and_who_has_an_algorithm_keeps_it() {
-    let Some((name, path)) = pinned("scalable", 'b') else { return };
-    let Some(namespace) = namespace("default") else { return load::unload(&name, false).unwrap() };
+    let (name, path) = pinned("scalable", 'b');
+    let namespace = lab::Namespace::new("default").unwrap();
     let allowed = Allowed::also(&name);
     inside(&namespace, || {
         let before = default();
@@ -339,9 +316,10 @@ fn gone(name: &str) {
 
 /// A kernel that refuses a default keeps a reference to it for ever, so it must not be asked.
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and nft"]
 fn a_default_that_is_refused_leaves_nothing_in_the_kernel() {
-    let Some((name, _)) = pinned("veno", 'c') else { return };
-    let Some(namespace) = namespace("refused") else { return load::unload(&name, false).unwrap() };
+    let (name, _) = pinned("veno", 'c');
+    let namespace = lab::Namespace::new("refused").unwrap();
     inside(&namespace, || {
         let before = default();
         let refused = load::make_default(&name).unwrap_err().to_string();
@@ -359,9 +337,10 @@ fn a_default_that_is_refused_leaves_nothing_in_the_kernel() {
 }
 
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and nft"]
 fn a_default_without_its_file_is_found_and_unloaded() {
-    let Some((name, path)) = pinned("htcp", 'd') else { return };
-    let Some(namespace) = namespace("lost") else { return load::unload(&name, false).unwrap() };
+    let (name, path) = pinned("htcp", 'd');
+    let namespace = lab::Namespace::new("lost").unwrap();
     let allowed = Allowed::also(&name);
     let mut before = String::new();
     inside(&namespace, || {

@@ -1,7 +1,7 @@
 //! Pauses in the running kernel: it reports when sending begins again, and CUBIC does not count the time between.
 //!
-//! Needs root, a kernel with BPF congestion control, `ip` and `tc`; where one is missing it says so and passes.
-//! `cargo test -p cwnd-kernel --features load --test pauses -- --nocapture`
+//! These tests are ignored by default: they need root, a kernel with BPF congestion control, `ip` and `tc`.
+//! `cargo test -p cwnd-kernel --features load --test pauses -- --ignored --nocapture`
 #![cfg(feature = "load")]
 
 mod lab;
@@ -10,18 +10,13 @@ use cwnd_kernel::load::{self, Loaded};
 use lab::Lab;
 use std::{fs, time::Duration};
 
-/// A network in which the window does not fall because of a pause alone, or nothing, with the reason printed.
-fn network() -> Option<Lab> {
+/// Returns a network in which the window does not fall because of a pause alone.
+fn network() -> Lab {
     let missing = load::missing();
-    if !missing.is_empty() {
-        println!("SKIPPED: missing is {}", missing.join("; "));
-        return None;
-    }
-    let lab = Lab::new("1gbit", "250k", 0)
-        .inspect_err(|why| println!("SKIPPED: the namespaces cannot be made: {why}"))
-        .ok()?;
+    assert!(missing.is_empty(), "{}", missing.join("; "));
+    let lab = Lab::new("1gbit", "250k", 0).unwrap();
     lab.set_sender("ipv4/tcp_slow_start_after_idle", "0").unwrap();
-    Some(lab)
+    lab
 }
 
 /// The kernel's count of calls, while this lives.
@@ -50,8 +45,9 @@ fn starts(loaded: &Loaded) -> u64 {
 }
 
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip and tc"]
 fn the_kernel_reports_each_start_of_sending() {
-    let Some(lab) = network() else { return };
+    let lab = network();
     let _statistics = Statistics::on();
     for name in ["cubic-linux", "invs"] {
         let loaded = load::load_private(cwnd_kernel::find(name).unwrap(), &[]).unwrap();
@@ -67,8 +63,9 @@ fn the_kernel_reports_each_start_of_sending() {
 /// After a loss at W, CUBIC comes back to W after K = cbrt(0.3 W/0.4) seconds of sending, 5 s for W = 170. A pause of 7 s is
 /// none of them; if it were, the next windows would grow by half a round trip.
 #[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip and tc"]
 fn a_pause_does_not_count_for_cubics_curve() {
-    let Some(lab) = network() else { return };
+    let lab = network();
     let given = [("tcp_friendliness", "false"), ("fast_convergence", "false")];
     let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let loaded = load::load_private(cwnd_kernel::find("cubic-linux").unwrap(), &given).unwrap();

@@ -1,7 +1,7 @@
 //! The laboratory for real: real namespaces, this kernel's TCP, packets through the emulator.
 //!
-//! Needs root, TUN devices and `ip`; where one is missing it says so and passes.
-//! `cargo test -p cwnd-lab --test lab -- --nocapture`
+//! Tests that need root, TUN devices and `ip` are ignored by default:
+//! `cargo test -p cwnd-lab --test lab -- --include-ignored --nocapture`
 #![cfg(target_os = "linux")]
 
 use cwnd_lab::{Lab, Named, Namespace, Testbed, host, probe};
@@ -15,15 +15,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// One run at a time, and none where none can be.
-fn turn() -> Option<MutexGuard<'static, ()>> {
+/// Waits until no other test emulates a network.
+fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     let missing = host::missing();
-    if !missing.is_empty() {
-        println!("SKIPPED, no network was emulated: {}", missing.join("; "));
-        return None;
-    }
-    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    assert!(missing.is_empty(), "{}", missing.join("; "));
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One link there and one back, `rate` Mbit/s, `rtt` milliseconds, a buffer of so many packets.
@@ -85,8 +82,9 @@ fn run(scenario: &Scenario) -> Outcome {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn no_packet_comes_early_and_few_come_late() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let testbed = Testbed::new(&scenario(100, 40, 100, 1, vec![flow("newreno")]), None).unwrap();
     let mut times = probe::echo(&testbed, 100, Duration::from_millis(5)).unwrap();
     times.sort();
@@ -101,8 +99,9 @@ fn no_packet_comes_early_and_few_come_late() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn a_flow_of_this_kernel_fills_the_link() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let mut asked = scenario(20, 20, 33, 4, vec![flow("cubic-linux")]);
     asked.sample = Some(Time::from_millis(100));
     let outcome = run(&asked);
@@ -126,8 +125,9 @@ fn a_flow_of_this_kernel_fills_the_link() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn files_arrive_whole_and_end_the_run() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let bytes = 1_234_567;
     let file = FlowSpec { bytes: Some(bytes), ..flow("newreno") };
     let later = FlowSpec { start: Time::from_millis(300), ..file.clone() };
@@ -149,8 +149,9 @@ fn files_arrive_whole_and_end_the_run() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn flows_have_their_own_round_trip_and_stop() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let mut asked = scenario(20, 10, 100, 3, vec![flow("newreno"), flow("cubic-linux")]);
     let far = LinkSpec::new("far", 1, 0, Rate(20_000_000), Time::from_millis(55));
     asked.network.links.push(far);
@@ -173,8 +174,9 @@ fn run_without_sums(scenario: &Scenario) -> Outcome {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn marks_are_heeded_where_flows_asked_for_them() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     // A file, so that no mark is under way when the run ends: 2.4 s at 20 Mbit/s.
     let file = FlowSpec { bytes: Some(6_000_000), ..flow("newreno") };
     let mut asked = scenario(20, 20, 500, 20, vec![file]);
@@ -189,8 +191,9 @@ fn marks_are_heeded_where_flows_asked_for_them() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn every_queue_and_effect_is_the_simulators() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let mut asked = scenario(20, 20, 100, 2, vec![flow("newreno")]);
     asked.network.links[0].queue.discipline =
         cwnd_scenario::Discipline::CoDel(cwnd_scenario::CoDel::default());
@@ -205,8 +208,9 @@ fn every_queue_and_effect_is_the_simulators() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn a_receiver_offers_no_more_than_was_asked() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let mut asked = scenario(100, 50, 400, 3, vec![flow("cubic-linux")]);
     asked.stack.receive_window = 20;
     let outcome = run(&asked);
@@ -217,8 +221,9 @@ fn a_receiver_offers_no_more_than_was_asked() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn what_others_drop_is_found() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let testbed = Testbed::new(&scenario(100, 10, 100, 1, vec![flow("newreno")]), None).unwrap();
     assert_eq!(testbed.other_drops().unwrap(), [] as [String; 0]);
     // A device that holds one packet, and a program that sends more at a time.
@@ -232,8 +237,9 @@ fn what_others_drop_is_found() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn it_stops_at_once_when_told() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
     let begin = Instant::now();
@@ -248,8 +254,9 @@ fn it_stops_at_once_when_told() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn two_runs_come_one_after_the_other() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let begin = Instant::now();
     let both = [(); 2].map(|()| thread::spawn(|| run(&scenario(10, 10, 20, 1, vec![flow("newreno")]))));
     both.into_iter().for_each(|one| drop(one.join().unwrap()));
@@ -257,8 +264,9 @@ fn two_runs_come_one_after_the_other() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn the_host_is_as_it_was() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let state = || {
         let show = |arguments: &[&str]| {
             let done = Command::new("ip").args(arguments).output().unwrap();
@@ -277,8 +285,9 @@ fn the_host_is_as_it_was() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn names_are_there_while_they_are_held_and_taken_away_after_a_kill() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let testbed = Testbed::new(&scenario(20, 20, 50, 1, vec![flow("newreno")]), None).unwrap();
     let name = format!("cwnd-test-{}", std::process::id());
     let there = |name: &str| {
@@ -299,8 +308,9 @@ fn names_are_there_while_they_are_held_and_taken_away_after_a_kill() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn a_name_is_given_once_and_the_loser_leaves_it() {
-    let Some(_turn) = turn() else { return };
+    let _turn = turn();
     let name = format!("cwnd-race-{}", std::process::id());
     let namespaces: Vec<Namespace> = (0..8).map(|_| Namespace::new().unwrap()).collect();
     for round in 0..20 {
@@ -353,13 +363,10 @@ fn says_what_it_does_not_run() {
 
 #[cfg(feature = "load")]
 #[test]
+#[ignore = "needs root, TUN devices and ip"]
 fn what_the_kernel_lacks_is_loaded_for_the_run() {
-    let Some(_turn) = turn() else { return };
-    let missing = cwnd_kernel::load::missing();
-    if !missing.is_empty() {
-        println!("SKIPPED, nothing was loaded: {}", missing.join("; "));
-        return;
-    }
+    let _turn = turn();
+    assert_eq!(cwnd_kernel::load::missing(), [] as [String; 0]);
     let before = loaded_ids();
     // Another process, here this one, may have loaded the same: with other parameters, and by what name it likes.
     let others = format!("cwnd_l{}", std::process::id());

@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn extremes_are_harmless() {
-        assert_eq!(student_t(0.0, 5), 0.0_f64.max(student_t(0.0, 5)));
+        close(student_t(0.0, 5), 0.0, 1e-300);
         assert_eq!(student_t(1.0, 5), f64::INFINITY);
         close(student_t(0.95, 0), 12.706, 5.1e-4);
     }
