@@ -1,12 +1,11 @@
 //! The receiving side: what is in order, SACK blocks, delayed ACKs, ECN echo.
 
-mod habits;
+mod ack_policy;
 
-use super::sender::SYN_OPTIONS;
-use super::{NEVER, expand};
 use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
+use crate::{NEVER, SYN_OPTIONS, expand};
+use ack_policy::{AckPolicy, AckTime};
 use cwnd_cc::EcnMode;
-use habits::{Answer, Habits};
 
 /// How a receiver behaves.
 #[derive(Clone, Debug)]
@@ -68,7 +67,7 @@ pub struct Receiver {
     /// Classic ECN: echo until CWR. Exact: the mark of the packets not yet acknowledged.
     echoing: bool,
     /// With [`ReceiverConfig::linux`].
-    habits: Habits,
+    ack_policy: AckPolicy,
     /// What came again and no ACK has told of (RFC 2883).
     duplicate: Option<(u64, u64)>,
     /// Counts so far.
@@ -87,7 +86,7 @@ impl Receiver {
             unacknowledged: 0,
             deadline: NEVER,
             echoing: false,
-            habits: Habits::new(config.growing_window),
+            ack_policy: AckPolicy::new(config.growing_window),
             duplicate: None,
             counts: ReceiverCounts::default(),
             config,
@@ -136,7 +135,7 @@ impl Receiver {
     pub fn took_plain(&mut self, packets: u64, echo: u64) {
         if packets > 0 {
             self.next += packets;
-            self.habits.acknowledged_to = self.next;
+            self.ack_policy.acknowledged_to = self.next;
             self.counts.received += packets;
             self.counts.wire_bytes += packets * u64::from(self.config.packet_size);
             self.echo = echo;
@@ -151,7 +150,7 @@ impl Receiver {
             self.counts.received += 1;
             self.counts.wire_bytes += u64::from(packet.size);
             self.next += 1;
-            self.habits.acknowledged_to = self.next;
+            self.ack_policy.acknowledged_to = self.next;
             self.echo = packet.sent;
             let ack = Packet {
                 at: now,
@@ -177,9 +176,9 @@ impl Receiver {
                 let flags = BARE | SYN;
                 let channel = self.config.channel;
                 out.emit(now, Packet { at: now, sent: packet.sent, seq: 0, channel, aux: 0, size, flags });
-                self.habits.on_syn(now);
+                self.ack_policy.on_syn(now);
             } else {
-                self.habits.on_established(now);
+                self.ack_policy.on_established(now);
             }
             return;
         }
@@ -198,7 +197,7 @@ impl Receiver {
             if self.unacknowledged == 0 {
                 self.echo = packet.sent;
             }
-            self.habits.on_data_in_order(now);
+            self.ack_policy.on_data_in_order(now);
             self.count(packet);
             let filled_a_hole = self.held > 0;
             self.advance();
@@ -235,7 +234,7 @@ impl Receiver {
                 self.note_duplicate(segment);
             }
             if segment < self.next {
-                self.habits.hurry();
+                self.ack_policy.enter_quickack();
             }
             return self.answer_as_linux(now, mark_changes || segment < self.next, out);
         }
@@ -244,16 +243,16 @@ impl Receiver {
 
     /// Acknowledge now or later, as Linux does; `at_once` in any case.
     fn answer_as_linux(&mut self, now: u64, at_once: bool, out: &mut impl Emit) {
-        let waiting = self.next - self.habits.acknowledged_to;
+        let waiting = self.next - self.ack_policy.acknowledged_to;
         let answer = match self.config.delayed_ack {
-            _ if at_once || waiting > 1 || self.habits.is_quick() => Answer::Now,
-            None if self.held == 0 => Answer::Now,
-            Some(delay) if self.held == 0 => Answer::At(now + delay),
-            _ => self.habits.compress(now, self.next),
+            _ if at_once || waiting > 1 || self.ack_policy.is_quick() => AckTime::Now,
+            None if self.held == 0 => AckTime::Now,
+            Some(delay) if self.held == 0 => AckTime::At(now + delay),
+            _ => self.ack_policy.compress(now, self.next),
         };
         match answer {
-            Answer::Now => self.send_ack(now, out),
-            Answer::At(time) => self.deadline = self.deadline.min(time),
+            AckTime::Now => self.send_ack(now, out),
+            AckTime::At(time) => self.deadline = self.deadline.min(time),
         }
     }
 
@@ -267,7 +266,7 @@ impl Receiver {
         let marked = packet.is(CE);
         self.counts.marked += u64::from(marked);
         if marked && !self.echoing {
-            self.habits.hurry_a_little();
+            self.ack_policy.enter_quickack_briefly();
         }
         match self.config.ecn {
             EcnMode::Off => false,
@@ -283,13 +282,13 @@ impl Receiver {
     fn count(&mut self, packet: &Packet) {
         self.counts.received += 1;
         self.counts.wire_bytes += u64::from(packet.size);
-        self.habits.on_data();
+        self.ack_policy.on_data();
     }
 
     fn send_ack(&mut self, now: u64, out: &mut impl Emit) {
         self.unacknowledged = 0;
         self.deadline = NEVER;
-        self.habits.on_ack(self.next);
+        self.ack_policy.on_ack(self.next);
         let blocks = match self.duplicate.take() {
             Some((from, to)) => {
                 self.blocks.latest(self.config.sack_blocks - 1).after((from as u32, to as u32))

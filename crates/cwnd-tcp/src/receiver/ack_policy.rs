@@ -23,7 +23,7 @@ const SLACK: u64 = 100_000;
 const LEAST_TIMEOUT: u64 = 200_000_000;
 
 /// When an ACK goes.
-pub enum Answer {
+pub enum AckTime {
     Now,
     /// At this time, if none goes before.
     At(u64),
@@ -31,7 +31,7 @@ pub enum Answer {
 
 /// What it keeps in mind.
 #[derive(Clone, Debug)]
-pub struct Habits {
+pub struct AckPolicy {
     /// So many ACKs go at once.
     quick: u32,
     /// The window that is advertised grows with each of so many packets more.
@@ -51,9 +51,9 @@ pub struct Habits {
     data_at: u64,
 }
 
-impl Default for Habits {
+impl Default for AckPolicy {
     fn default() -> Self {
-        Habits {
+        AckPolicy {
             quick: 0,
             growing: 0,
             acknowledged_to: 0,
@@ -68,10 +68,10 @@ impl Default for Habits {
     }
 }
 
-impl Habits {
+impl AckPolicy {
     /// Those of a receiver whose window grows with each of so many packets.
-    pub fn new(growing: u64) -> Habits {
-        Habits { growing, ..Habits::default() }
+    pub fn new(growing: u64) -> AckPolicy {
+        AckPolicy { growing, ..AckPolicy::default() }
     }
 
     /// Data comes that was not there before. While the window that is advertised grows, it is told of at once.
@@ -94,18 +94,18 @@ impl Habits {
     pub fn on_data_in_order(&mut self, now: u64) {
         let timeout = self.rtt + LEAST_TIMEOUT.max(2 * self.rtt);
         if self.data_at == NEVER || now - self.data_at > timeout {
-            self.hurry();
+            self.enter_quickack();
         }
         self.data_at = now;
     }
 
     /// The next ACKs go at once.
-    pub fn hurry(&mut self) {
+    pub fn enter_quickack(&mut self) {
         self.quick = QUICK;
     }
 
     /// Two go at once.
-    pub fn hurry_a_little(&mut self) {
+    pub fn enter_quickack_briefly(&mut self) {
         self.quick = self.quick.max(FEW);
     }
 
@@ -122,9 +122,9 @@ impl Habits {
     }
 
     /// Data is there beyond a hole at `next`: the first SACKs go at once, later ones together.
-    pub fn compress(&mut self, now: u64, next: u64) -> Answer {
+    pub fn compress(&mut self, now: u64, next: u64) -> AckTime {
         if self.kept >= MOST_KEPT {
-            return Answer::Now;
+            return AckTime::Now;
         }
         if self.expected != next {
             self.expected = next;
@@ -132,13 +132,13 @@ impl Habits {
         }
         if self.uncompressed < UNCOMPRESSED {
             self.uncompressed += 1;
-            return Answer::Now;
+            return AckTime::Now;
         }
         self.kept += 1;
         if self.compressed_at == NEVER {
             let wait = if self.rtt == 0 { MOST_WAIT } else { MOST_WAIT.min(self.rtt / 20) };
             self.compressed_at = now + wait + SLACK;
         }
-        Answer::At(self.compressed_at)
+        AckTime::At(self.compressed_at)
     }
 }
