@@ -154,7 +154,12 @@ impl LossRecovery for Linux {
     }
 
     fn transmit(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
-        self.send(conn, now, Repair::Nothing, out);
+        if conn.pacing.uses_timer() {
+            // What goes first, lost segments or new data, stays as the last ACK has decided it.
+            self.send_by_timer(conn, now, out);
+        } else {
+            self.send(conn, now, Repair::Nothing, out);
+        }
     }
 
     fn tracks_segments(&self) -> bool {

@@ -145,7 +145,7 @@ impl Linux {
     /// Sends by the release timer. Pacing holds back bursts, not the segments of one.
     #[cold]
     #[inline(never)]
-    fn send_by_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+    pub(super) fn send_by_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
         let (before, was_idle) = (conn.next, conn.una == conn.next);
         let mut back_to_back = false;
         let permission = loop {
