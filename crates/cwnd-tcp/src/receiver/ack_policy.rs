@@ -1,53 +1,53 @@
-//! When a Linux receiver acknowledges: what it does beyond delaying the ACK of the first of two packets.
+//! When a Linux receiver acknowledges, beyond delaying the ACK of the first of two packets: quick ACKs and SACK compression.
 
 use crate::NEVER;
 
-/// So many ACKs go at once when data comes for the first time, or again after a long pause, or when what comes is old.
-const QUICK: u32 = 16;
+/// ACKs sent at once when data arrives for the first time, again after a long pause, or a second time.
+const QUICK_ACKS: u32 = 16;
 
-/// The same when a mark comes.
-const FEW: u32 = 2;
+/// The same when a congestion mark arrives.
+const QUICK_ACKS_ON_MARK: u32 = 2;
 
-/// SACKs beyond so many for the same segment expected are compressed.
+/// SACKs sent at once while the same segment is expected; later ones are compressed.
 const UNCOMPRESSED: u32 = 3;
 
-/// So many are kept at most.
-const MOST_KEPT: u32 = 44;
+/// The most SACKs held back at a time.
+const MAX_COMPRESSED: u32 = 44;
 
-/// A compressed SACK waits for a twentieth of the round-trip time, but not longer than this, ns ...
-const MOST_WAIT: u64 = 1_000_000;
-/// ... and so much longer as the timer may be late.
+/// A compressed SACK waits for a twentieth of the round-trip time, but not longer than this, ns.
+const MAX_WAIT: u64 = 1_000_000;
+/// How late the timer of a compressed SACK may be, ns.
 const SLACK: u64 = 100_000;
 
-/// The receiver's own least retransmission timeout, ns: a pause of data that is longer ends what it knows of their pace.
+/// The receiver's own minimum retransmission timeout, ns. A longer pause of data ends its estimate of their pace.
 const LEAST_TIMEOUT: u64 = 200_000_000;
 
-/// When an ACK goes.
+/// When an ACK is sent.
 pub enum AckTime {
     Now,
-    /// At this time, if none goes before.
+    /// At this time, unless another is sent before.
     At(u64),
 }
 
-/// What it keeps in mind.
+/// The state of the policy.
 #[derive(Clone, Debug)]
 pub struct AckPolicy {
-    /// So many ACKs go at once.
+    /// ACKs that are still sent at once.
     quick: u32,
-    /// The window that is advertised grows with each of so many packets more.
+    /// Packets that still let the advertised window grow.
     growing: u64,
-    /// Up to there the last ACK told.
+    /// The segment expected by the last ACK.
     pub acknowledged_to: u64,
-    /// SACKs that went at once, and SACKs that wait, with this segment expected.
+    /// SACKs sent at once, and SACKs held back, while the segment `expected` is expected.
     uncompressed: u32,
-    kept: u32,
+    compressed: u32,
     expected: u64,
-    /// When the ones that wait go.
+    /// When those held back are sent.
     compressed_at: u64,
     syn_at: u64,
     /// The round-trip time of the handshake; zero if there was none.
     rtt: u64,
-    /// When data came in order last.
+    /// When data arrived in order last.
     data_at: u64,
 }
 
@@ -58,7 +58,7 @@ impl Default for AckPolicy {
             growing: 0,
             acknowledged_to: 0,
             uncompressed: 0,
-            kept: 0,
+            compressed: 0,
             expected: 0,
             compressed_at: NEVER,
             syn_at: 0,
@@ -69,12 +69,12 @@ impl Default for AckPolicy {
 }
 
 impl AckPolicy {
-    /// Those of a receiver whose window grows with each of so many packets.
+    /// Creates the policy of a receiver whose advertised window grows with each of `growing` packets.
     pub fn new(growing: u64) -> AckPolicy {
         AckPolicy { growing, ..AckPolicy::default() }
     }
 
-    /// Data comes that was not there before. While the window that is advertised grows, it is told of at once.
+    /// Records the arrival of new data. While the advertised window grows, the data is acknowledged at once.
     pub fn on_data(&mut self) {
         if self.growing > 0 {
             self.growing -= 1;
@@ -82,15 +82,17 @@ impl AckPolicy {
         }
     }
 
+    /// Records the arrival of the SYN.
     pub fn on_syn(&mut self, now: u64) {
         self.syn_at = now;
     }
 
+    /// Records the end of the handshake.
     pub fn on_established(&mut self, now: u64) {
         self.rtt = now - self.syn_at;
     }
 
-    /// Data comes that was expected.
+    /// Records the arrival of the segment expected next.
     pub fn on_data_in_order(&mut self, now: u64) {
         let timeout = self.rtt + LEAST_TIMEOUT.max(2 * self.rtt);
         if self.data_at == NEVER || now - self.data_at > timeout {
@@ -99,31 +101,32 @@ impl AckPolicy {
         self.data_at = now;
     }
 
-    /// The next ACKs go at once.
+    /// Sends the next ACKs at once, as a new connection does (`tcp_enter_quickack_mode` in Linux).
     pub fn enter_quickack(&mut self) {
-        self.quick = QUICK;
+        self.quick = QUICK_ACKS;
     }
 
-    /// Two go at once.
+    /// Sends two ACKs at once.
     pub fn enter_quickack_briefly(&mut self) {
-        self.quick = self.quick.max(FEW);
+        self.quick = self.quick.max(QUICK_ACKS_ON_MARK);
     }
 
+    /// Returns whether the next ACK is sent at once.
     pub fn is_quick(&self) -> bool {
         self.quick > 0
     }
 
-    /// An ACK goes that tells of all below `next`.
+    /// Records an ACK of everything below `next`.
     pub fn on_ack(&mut self, next: u64) {
         self.quick = self.quick.saturating_sub(1);
         self.acknowledged_to = next;
-        self.kept = 0;
+        self.compressed = 0;
         self.compressed_at = NEVER;
     }
 
-    /// Data is there beyond a hole at `next`: the first SACKs go at once, later ones together.
+    /// Returns when data beyond a hole at `next` is SACKed: the first SACKs are sent at once, later ones together.
     pub fn compress(&mut self, now: u64, next: u64) -> AckTime {
-        if self.kept >= MOST_KEPT {
+        if self.compressed >= MAX_COMPRESSED {
             return AckTime::Now;
         }
         if self.expected != next {
@@ -134,9 +137,9 @@ impl AckPolicy {
             self.uncompressed += 1;
             return AckTime::Now;
         }
-        self.kept += 1;
+        self.compressed += 1;
         if self.compressed_at == NEVER {
-            let wait = if self.rtt == 0 { MOST_WAIT } else { MOST_WAIT.min(self.rtt / 20) };
+            let wait = if self.rtt == 0 { MAX_WAIT } else { MAX_WAIT.min(self.rtt / 20) };
             self.compressed_at = now + wait + SLACK;
         }
         AckTime::At(self.compressed_at)
