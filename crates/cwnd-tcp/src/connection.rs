@@ -393,10 +393,10 @@ impl Connection {
     /// provided, until what is in flight is delivered (draft-ietf-ccwg-bbr section 4.1.2.4).
     #[inline(always)]
     pub(crate) fn record_lack_of_data(&mut self, in_flight: u32, window: u32) {
-        if self.records.is_some() && self.lacks_data() && in_flight < window {
-            if let Some(records) = &mut self.records {
-                records.on_app_limited(in_flight);
-            }
+        let Some(records) = &mut self.records else { return };
+        let lacks_data = self.next >= self.data_end && self.scoreboard.lost <= self.scoreboard.retransmitted;
+        if lacks_data && in_flight < window {
+            records.on_app_limited(in_flight);
         }
     }
 
