@@ -24,7 +24,7 @@
 use crate::EPOCH_S;
 use cwnd_scenario::{Recovery, Scenario};
 use cwnd_sim::Simulation;
-use cwnd_sim::watch::{Moment, State, Watcher};
+use cwnd_sim::watch::{SenderEvent, State, Watcher};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -107,22 +107,22 @@ impl<W: Write> Qlog<W> {
         self.write(&json!({ "time": time, "name": name, "group_id": group, "data": data }));
     }
 
-    /// What a moment says in bytes and milliseconds.
-    fn metrics(&self, moment: &Moment) -> Map<String, Value> {
+    /// Returns the metrics of an event, in bytes and milliseconds.
+    fn metrics(&self, event: &SenderEvent) -> Map<String, Value> {
         let bytes = |segments: f64| json!(whole(segments * self.payload));
         let mut metrics = Map::new();
         let mut put = |name: &str, value: Value| drop(metrics.insert(name.to_owned(), value));
-        put("congestion_window", bytes(moment.cwnd));
-        put("bytes_in_flight", bytes(f64::from(moment.in_flight)));
-        put("packets_in_flight", json!(moment.in_flight));
-        put("pto_count", json!(moment.timeouts.min(u32::from(u16::MAX))));
-        if moment.ssthresh.is_finite() {
-            put("ssthresh", bytes(moment.ssthresh));
+        put("congestion_window", bytes(event.cwnd));
+        put("bytes_in_flight", bytes(f64::from(event.in_flight)));
+        put("packets_in_flight", json!(event.in_flight));
+        put("pto_count", json!(event.timeouts.min(u32::from(u16::MAX))));
+        if event.ssthresh.is_finite() {
+            put("ssthresh", bytes(event.ssthresh));
         }
-        if moment.pacing_rate.is_finite() {
-            put("pacing_rate", json!(whole(moment.pacing_rate * 8.0)));
+        if event.pacing_rate.is_finite() {
+            put("pacing_rate", json!(whole(event.pacing_rate * 8.0)));
         }
-        if let Some(rtt) = &moment.rtt {
+        if let Some(rtt) = &event.rtt {
             let ms = |ns: u64| json!(ns as f64 / 1e6);
             put("smoothed_rtt", ms(rtt.smoothed));
             put("rtt_variance", ms(rtt.variation));
@@ -132,9 +132,9 @@ impl<W: Write> Qlog<W> {
         metrics
     }
 
-    fn lost_by(&self, moment: &Moment) -> &'static str {
+    fn lost_by(&self, event: &SenderEvent) -> &'static str {
         match self.recovery {
-            _ if moment.timer && moment.timeouts > 0 => "pto_expired",
+            _ if event.timer && event.timeouts > 0 => "pto_expired",
             Recovery::Linux => "time_threshold",
             Recovery::Ns2 | Recovery::Prr => "reordering_threshold",
         }
@@ -142,26 +142,26 @@ impl<W: Write> Qlog<W> {
 }
 
 impl<W: Write> Watcher for Qlog<W> {
-    fn sees_sender(&mut self, flow: usize, at: i64, moment: &Moment) {
-        for segment in &moment.lost {
+    fn sees_sender(&mut self, flow: usize, at: i64, event: &SenderEvent) {
+        for segment in &event.lost {
             // Tools ask for the type of packets that QUIC's data has.
             let header = json!({ "packet_type": "1RTT", "packet_number": segment });
-            let lost = json!({ "header": header, "trigger": self.lost_by(moment) });
+            let lost = json!({ "header": header, "trigger": self.lost_by(event) });
             self.event(flow, at, "recovery:packet_lost", lost);
         }
-        let (old, new) = (self.flows[flow].state, state(moment));
+        let (old, new) = (self.flows[flow].state, state(event));
         if old != Some(new) {
             let mut data = json!({ "new": new });
             if let Some(old) = old {
                 data["old"] = json!(old);
             }
-            if moment.state == State::Cwr {
+            if event.state == State::Cwr {
                 data["trigger"] = json!("ECN");
             }
             self.flows[flow].state = Some(new);
             self.event(flow, at, "recovery:congestion_state_updated", data);
         }
-        let metrics = self.metrics(moment);
+        let metrics = self.metrics(event);
         let known = &self.flows[flow].metrics;
         let changed: Map<String, Value> = metrics
             .iter()
@@ -176,11 +176,11 @@ impl<W: Write> Watcher for Qlog<W> {
 }
 
 /// The state in the words of RFC 9002.
-fn state(moment: &Moment) -> &'static str {
-    match moment.state {
+fn state(event: &SenderEvent) -> &'static str {
+    match event.state {
         State::Cwr | State::Recovery | State::Loss => "recovery",
-        State::Open | State::Disorder if moment.app_limited => "application_limited",
-        State::Open | State::Disorder if moment.slow_start => "slow_start",
+        State::Open | State::Disorder if event.app_limited => "application_limited",
+        State::Open | State::Disorder if event.slow_start => "slow_start",
         State::Open | State::Disorder => "congestion_avoidance",
     }
 }

@@ -6,7 +6,7 @@ use cwnd_scenario::{
     AlgorithmSpec, Buffer, ByteSize, EcnThreshold, Engine, FlowGroup, Probability, Rate, Sample, SampleState,
     Scenario, StackProfile, Time,
 };
-use cwnd_sim::watch::{End, Moment, Point, Sighting, Watcher};
+use cwnd_sim::watch::{End, Point, SenderEvent, Sighting, Watcher};
 use cwnd_sim::{Simulation, Simulator};
 use serde_json::{Map, Value, json};
 
@@ -243,7 +243,7 @@ fn marks_and_the_end_of_a_transfer() {
 struct Idle(u64);
 
 impl Watcher for Idle {
-    fn sees_sender(&mut self, _: usize, _: i64, _: &Moment) {
+    fn sees_sender(&mut self, _: usize, _: i64, _: &SenderEvent) {
         self.0 += 1;
     }
 }

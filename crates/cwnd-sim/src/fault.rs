@@ -72,8 +72,8 @@ pub const ALL: [Fault; 23] = [
     Fault::NotTakenBack,
     Fault::NotSettled,
     Fault::Endpoint(cwnd_tcp::fault::Fault::LongReorderingWindow),
-    Fault::Endpoint(cwnd_tcp::fault::Fault::ShareOfMore),
-    Fault::Endpoint(cwnd_tcp::fault::Fault::ShortWayForgetsTimer),
+    Fault::Endpoint(cwnd_tcp::fault::Fault::PrrShareTooSmall),
+    Fault::Endpoint(cwnd_tcp::fault::Fault::FastPathForgetsTimer),
 ];
 
 #[cfg(feature = "faults")]

@@ -234,14 +234,14 @@ impl Simulation {
         self.net.count_late_losses();
     }
 
-    /// Watch all senders, too: [`Simulation::run_watched`] tells of each moment at which something happens to one. It is for
+    /// Watch all senders, too: [`Simulation::run_watched`] reports each event that may change a sender's state. It is for
     /// a simulation that has not begun, and changes nothing of what happens.
     pub fn watch_senders(&mut self) {
         self.senders_watched = true;
         for host in &mut self.hosts {
             for endpoint in &mut host.endpoints {
                 if let Endpoint::Sender(sender) = endpoint {
-                    sender.keep_journal();
+                    sender.enable_event_log();
                 }
             }
         }
@@ -278,14 +278,14 @@ impl Simulation {
     /// Tell of what has happened to senders before a time that all hosts have come to.
     fn tell_of_senders(&mut self, watcher: &mut dyn Watcher) {
         let until = self.done[..self.hosts.len()].iter().copied().min().unwrap_or(0);
-        let mut moments = Vec::new();
+        let mut events = Vec::new();
         for (flow, [(host, endpoint), _]) in self.places.iter().enumerate() {
             let Endpoint::Sender(sender) = &mut self.hosts[*host].endpoints[*endpoint] else { continue };
-            moments.extend(std::iter::from_fn(|| Some((flow, sender.take_moment(until)?))));
+            events.extend(std::iter::from_fn(|| Some((flow, sender.take_event(until)?))));
         }
-        moments.sort_by_key(|(flow, moment)| (moment.at, *flow));
-        for (flow, moment) in &moments {
-            watcher.sees_sender(*flow, moment.at as i64 - self.origin as i64, moment);
+        events.sort_by_key(|(flow, event)| (event.at, *flow));
+        for (flow, event) in &events {
+            watcher.sees_sender(*flow, event.at as i64 - self.origin as i64, event);
         }
     }
 

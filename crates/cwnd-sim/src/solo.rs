@@ -8,7 +8,7 @@ use crate::link::{Lane, Link, Packed};
 use crate::net::{Egress, Fate, Net, bury};
 use crate::ring::Ring;
 use cwnd_tcp::packet::{BARE, Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
-use cwnd_tcp::{Leave, PlainRun, Receiver, Sender};
+use cwnd_tcp::{PlainRun, Receiver, SendMode, Sender};
 
 /// Which links and rings are the host's.
 #[derive(Clone, Copy, Debug)]
@@ -189,9 +189,9 @@ impl Peer for Sender {
         let Some(lane) = way_in.open_lane(run.ack_size) else { return };
         let loses = port.output.loses();
         let mut acks = PlainAcks::new(way_in.raw, lane, &run);
-        match self.way_to_leave() {
-            Leave::AtOnce if !loses => run_plain_acks(self, &mut acks, port, limit, &run),
-            Leave::AfterOverhead if !loses => run_plain_releasing(self, &mut acks, port, limit, &run),
+        match self.run_mode() {
+            Some(SendMode::Immediate) if !loses => run_plain_acks(self, &mut acks, port, limit, &run),
+            Some(SendMode::Delayed) if !loses => run_plain_releasing(self, &mut acks, port, limit, &run),
             _ => run_plain_at_leisure(self, &mut acks, port, limit),
         }
         let (lane, taken) = (acks.inlet, acks.taken);

@@ -10,7 +10,7 @@ use crate::net::Net;
 pub use cwnd_cc::State;
 use cwnd_scenario::LinkId;
 use cwnd_tcp::packet::{LOST, Packet, SACK, SackBlocks};
-pub use cwnd_tcp::{Moment, RoundTrips};
+pub use cwnd_tcp::{RoundTrips, SenderEvent};
 use std::collections::{HashMap, VecDeque};
 
 /// Where packets are watched.
@@ -56,8 +56,8 @@ pub trait Watcher {
 
     /// Something has happened to a flow's sender, `at` ns after the scenario's time zero. They are told of in order of time,
     /// and at one time by flow. (They are not in order with the packets.)
-    fn sees_sender(&mut self, flow: usize, at: i64, moment: &Moment) {
-        let _ = (flow, at, moment);
+    fn sees_sender(&mut self, flow: usize, at: i64, event: &SenderEvent) {
+        let _ = (flow, at, event);
     }
 }
 

@@ -1,34 +1,49 @@
-//! What an application gives its flow to send, and when: on and off by turns, a live stream, or messages. A flow that always
-//! has data has none of this.
+//! The application: what it provides for its flow to send, and when. It can be on and off in turns, a live stream, or
+//! messages. A flow that always has data has no application.
 
-use super::{NEVER, Sender};
-use crate::packet::Emit;
+use crate::{Connection, NEVER};
 use cwnd_cc::{Nanos, State};
 use cwnd_scenario::{Distribution, Rate, Stream, Time, Traffic};
 
-/// An application that has not always data to send.
+/// The idle times of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idle {
+    /// Since when everything that the application has provided is acknowledged; [`NEVER`] while it is not.
+    since: u64,
+    /// When a packet was sent last. An engine's runs of plain ACKs do not update it: they are taken only where windows do
+    /// not shrink while idle (`Connection::run_mode`).
+    pub last_sent: u64,
+}
+
+impl Default for Idle {
+    fn default() -> Self {
+        Idle { since: NEVER, last_sent: 0 }
+    }
+}
+
+/// An application that does not always have data to send.
 #[derive(Clone, Debug)]
 pub struct Application {
     kind: Kind,
     stream: Stream,
     /// Payload of a full segment, bytes.
     payload: u64,
-    /// The messages given so far.
+    /// The messages provided so far.
     messages: Vec<Message>,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Gives nothing, until it is changed.
+    /// Provides nothing, until it is replaced.
     Silent,
-    /// Gives all that there is; only what was changed into it, since a flow that always has data has no application.
+    /// Provides all data at once. Only a replacement is of this kind: a flow that begins with it has no application.
     Bulk,
     OnOff {
         on: Distribution<Time>,
         off: Distribution<Time>,
         is_on: bool,
     },
-    /// So many segments have been given since then, on top of those before.
+    /// Has provided `given` segments since the time `since`, on top of `before` segments.
     Live {
         rate: Rate,
         given: u64,
@@ -46,32 +61,32 @@ enum Kind {
 pub struct Message {
     /// Its payload, bytes.
     pub bytes: u64,
-    /// When the application gave it.
+    /// When the application provided it.
     pub start: u64,
     /// When all of it was acknowledged.
     pub end: Option<u64>,
 }
 
-/// What an application does when its time has come.
-struct Turn {
-    /// Segments that it has given in all from now on.
+/// What an application does when it acts.
+struct Action {
+    /// The total of segments that it has provided.
     data_end: u64,
-    /// When it is its turn again.
+    /// When it acts next.
     next: u64,
 }
 
 impl Application {
-    /// The application of a flow whose full segments carry so many bytes; none if it always has data. It draws from
-    /// `stream`.
+    /// Creates the application of a flow whose full segments carry `payload` bytes; `None` if it always has data. Random
+    /// sizes and times come from `stream`.
     pub fn new(traffic: &Traffic, stream: Stream, payload: u32) -> Option<Box<Application>> {
         if *traffic == Traffic::Bulk {
             return None;
         }
-        Some(Box::new(Application::changed(Some(traffic), stream, payload)))
+        Some(Box::new(Application::replacement(Some(traffic), stream, payload)))
     }
 
-    /// One that stands where another stood; with no traffic it gives nothing.
-    fn changed(traffic: Option<&Traffic>, stream: Stream, payload: u32) -> Application {
+    /// Creates an application that replaces another. Without traffic it provides nothing.
+    fn replacement(traffic: Option<&Traffic>, stream: Stream, payload: u32) -> Application {
         let kind = match traffic.copied() {
             None => Kind::Silent,
             Some(Traffic::Bulk) => Kind::Bulk,
@@ -82,51 +97,51 @@ impl Application {
         Application { kind, stream, payload: u64::from(payload), messages: Vec::new() }
     }
 
-    /// Its messages so far.
+    /// Returns its messages so far.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// It begins, where `given` segments were given before it.
+    /// Starts the application after others have provided `given` segments.
     fn begin(&mut self, now: u64, given: u64) {
         if let Kind::Live { since, before, .. } = &mut self.kind {
             (*since, *before) = (now, given);
         }
     }
 
-    /// Its time has come. It has given `given` segments so far, of which `next` have been sent.
-    fn take_turn(&mut self, now: u64, given: u64, next: u64, ends: End) -> Turn {
+    /// Lets the application act. `given` segments are provided so far, of which `next` have been sent.
+    fn act(&mut self, now: u64, given: u64, next: u64, ends: End) -> Action {
         match &mut self.kind {
-            Kind::Silent => Turn { data_end: given, next: NEVER },
-            Kind::Bulk => Turn { data_end: ends.segments, next: NEVER },
+            Kind::Silent => Action { data_end: given, next: NEVER },
+            Kind::Bulk => Action { data_end: ends.segments, next: NEVER },
             Kind::OnOff { on, off, is_on } => {
                 *is_on = !*is_on;
                 let (data_end, length) = if *is_on { (ends.segments, on) } else { (next, off) };
-                Turn { data_end, next: now.saturating_add(length.draw(&mut self.stream).0) }
+                Action { data_end, next: now.saturating_add(length.draw(&mut self.stream).0) }
             }
             Kind::Live { rate, given, since, before } => {
                 *given += 1;
-                // From the start, so that what is rounded does not add up.
+                // Computed from the start, so that rounding errors do not add up.
                 let bits = u128::from(*given) * u128::from(self.payload) * 8;
                 let after = (bits * 1_000_000_000 / u128::from(rate.0.max(1))).min(u128::from(NEVER)) as u64;
                 let data_end = before.saturating_add(*given).min(ends.segments);
                 let next = if data_end == ends.segments { NEVER } else { since.saturating_add(after) };
-                Turn { data_end, next }
+                Action { data_end, next }
             }
-            // All of the transfer was sent before it began.
-            Kind::Responses { .. } if given == ends.segments => Turn { data_end: given, next: NEVER },
+            // The whole transfer was sent before the application began.
+            Kind::Responses { .. } if given == ends.segments => Action { data_end: given, next: NEVER },
             Kind::Responses { size, .. } => {
                 let segments = size.draw(&mut self.stream).div_ceil(self.payload);
                 let data_end = given.saturating_add(segments).min(ends.segments);
                 let short = if data_end == ends.segments { ends.missing } else { 0 };
                 let bytes = (data_end - given).saturating_mul(self.payload) - short;
                 self.messages.push(Message { bytes, start: now, end: None });
-                Turn { data_end, next: NEVER }
+                Action { data_end, next: NEVER }
             }
         }
     }
 
-    /// All that it has given is acknowledged. When it is its turn again, if that hangs on this.
+    /// Records that everything provided is acknowledged. Returns when the application acts next, if that depends on it.
     fn on_all_acknowledged(&mut self, now: u64) -> Option<u64> {
         let Kind::Responses { think, .. } = &self.kind else { return None };
         let message = self.messages.last_mut().filter(|message| message.end.is_none())?;
@@ -135,17 +150,17 @@ impl Application {
     }
 }
 
-/// Where a flow's data end.
+/// The end of a flow's data.
 #[derive(Clone, Copy)]
 struct End {
     /// Its segments; `u64::MAX` if it has no end.
     segments: u64,
-    /// Bytes that the last of them has less than the others.
+    /// Bytes by which the last one is shorter than the others.
     missing: u64,
 }
 
-impl Sender {
-    /// The messages of its application, if it has such.
+impl Connection {
+    /// Returns the messages of its application; none if it does not send messages.
     pub fn messages(&self) -> &[Message] {
         self.config.application.as_ref().map_or(&[], |application| application.messages())
     }
@@ -155,19 +170,19 @@ impl Sender {
         End { segments: self.config.segments, missing: u64::from(missing) }
     }
 
-    /// The connection is there: the application begins, unless it was told to stop before.
-    pub(super) fn begin_application(&mut self, now: u64) {
+    /// Starts the application of a connection that is now established, unless it was stopped before.
+    pub(crate) fn begin_application(&mut self, now: u64) {
         let end = self.end();
         if let (Some(application), None) = (&mut self.config.application, self.stopped) {
             application.begin(now, 0);
-            let turn = application.take_turn(now, 0, 0, end);
-            (self.data_end, self.app_at) = (turn.data_end, turn.next);
+            let action = application.act(now, 0, 0, end);
+            (self.data_end, self.timers.application_at) = (action.data_end, action.next);
         }
     }
 
-    /// From `now` on the application gives data as `traffic` says, or none at all. What it had given and was not sent yet is
-    /// withdrawn, and a message under way never ends. It goes on with the draws of the one before it, or draws from `stream`.
-    /// Nothing changes for a flow that was stopped or is complete.
+    /// Replaces the application by one that provides data as `traffic` describes, or none at all. Data that was provided
+    /// but not sent is withdrawn, and an incomplete message never ends. The random stream of the old application continues;
+    /// if there was none, `stream` begins. Has no effect on a flow that was stopped or is complete.
     pub fn set_traffic(&mut self, now: u64, traffic: Option<&Traffic>, stream: Stream) {
         if self.stopped.is_some() || self.completed.is_some() {
             return;
@@ -176,64 +191,70 @@ impl Sender {
         let before = self.config.application.take();
         let (stream, messages) =
             before.map_or((stream, Vec::new()), |before| (before.stream, before.messages));
-        let mut application = Application { messages, ..Application::changed(traffic, stream, payload) };
+        let mut application = Application { messages, ..Application::replacement(traffic, stream, payload) };
         if self.established.is_some() {
             self.data_end = self.data_end.min(self.next);
             application.begin(now, self.data_end);
-            self.app_at = now;
+            self.timers.application_at = now;
         }
         self.config.application = Some(Box::new(application));
-        self.noted = true;
-        self.rearm();
+        self.timers.rearm();
     }
 
-    /// It is the application's turn.
-    pub(super) fn on_application_timer(&mut self, now: u64, out: &mut impl Emit) {
+    /// Lets the application act. Returns whether there is new data to send.
+    pub(crate) fn on_application_timer(&mut self, now: u64) -> bool {
         let end = self.end();
-        self.app_at = NEVER;
-        let Some(application) = &mut self.config.application else { return };
-        let turn = application.take_turn(now, self.data_end, self.next, end);
-        (self.data_end, self.app_at) = (turn.data_end, turn.next);
+        self.timers.application_at = NEVER;
+        let Some(application) = &mut self.config.application else { return false };
+        let action = application.act(now, self.data_end, self.next, end);
+        (self.data_end, self.timers.application_at) = (action.data_end, action.next);
         if self.next < self.data_end {
             self.end_idle_time(now);
-            self.transmit(now, false, out);
-        } else if self.una == self.data_end {
+            return true;
+        }
+        self.check_completion(now);
+        false
+    }
+
+    /// Checks whether everything that the application has provided is acknowledged.
+    #[inline(always)]
+    pub(crate) fn check_completion(&mut self, now: u64) {
+        if self.una == self.data_end {
             self.on_all_acknowledged(now);
         }
     }
 
-    /// All that the application has given is acknowledged.
     #[cold]
     #[inline(never)]
-    pub(super) fn on_all_acknowledged(&mut self, now: u64) {
-        if self.idle_since == NEVER {
-            self.idle_since = now;
+    fn on_all_acknowledged(&mut self, now: u64) {
+        if self.idle.since == NEVER {
+            self.idle.since = now;
         }
         if self.una == self.config.segments {
             self.completed.get_or_insert(now);
-            self.app_at = NEVER;
+            self.timers.application_at = NEVER;
         }
         if let (Some(application), None) = (&mut self.config.application, self.stopped) {
-            let turn = application.on_all_acknowledged(now);
+            let next = application.on_all_acknowledged(now);
             if self.una < self.config.segments {
-                self.app_at = turn.unwrap_or(self.app_at);
+                self.timers.application_at = next.unwrap_or(self.timers.application_at);
             }
         }
-        self.rearm();
+        self.timers.rearm();
     }
 
-    /// There is something to send again. If nothing was in flight, the algorithm is told; and a window that no ACK has
-    /// confirmed for longer than a retransmission timeout is worth less (RFC 2861 section 3.2, RFC 5681 section 4.1): half
-    /// for each timeout that passed since the last packet was sent, down to the initial window. As in Linux an algorithm
-    /// that looks after its window itself is left alone.
+    /// Ends an idle time, since there is data to send again. If nothing was in flight, the algorithm is told. A window that no
+    /// ACK has confirmed for longer than a retransmission timeout shrinks (RFC 2861 section 3.2, RFC 5681 section 4.1): it is
+    /// halved for each timeout since the last packet was sent, down to the initial window. As in Linux, the window of an
+    /// algorithm that owns recovery does not shrink.
     fn end_idle_time(&mut self, now: u64) {
-        let since = std::mem::replace(&mut self.idle_since, NEVER);
+        let since = std::mem::replace(&mut self.idle.since, NEVER);
         if since == NEVER || self.next != self.una {
             return;
         }
         self.integrate_cwnd(now);
-        let timeout = self.rtt.timeout();
-        let mut idle = now - self.sent_at;
+        let timeout = self.rtt.estimator.timeout();
+        let mut idle = now - self.idle.last_sent;
         if self.config.restart_after_idle && idle > timeout && !self.needs.owns_recovery {
             let window = &mut self.window;
             if !matches!(self.state, State::Cwr | State::Recovery) {

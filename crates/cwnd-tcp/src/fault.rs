@@ -1,16 +1,16 @@
-//! Faults that tests can put into the endpoint, to see that the tests would find them.
+//! Faults that tests put into the endpoint, to show that they would be found.
 //!
-//! Without the feature `faults` every question here is answered "no" at compile time.
+//! Without the feature `faults`, [`is`] is false at compile time.
 
 /// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Reordering is tolerated a quarter longer (RFC 8985).
+    /// The reordering window is a quarter too long (RFC 8985).
     LongReorderingWindow,
-    /// Proportional rate reduction takes shares of one segment more than there were.
-    ShareOfMore,
-    /// An ACK that goes the short way leaves the retransmission timer alone.
-    ShortWayForgetsTimer,
+    /// Proportional rate reduction takes the window before the reduction for one segment larger than it was.
+    PrrShareTooSmall,
+    /// An ACK on Linux's fast path does not restart the timer.
+    FastPathForgetsTimer,
 }
 
 #[cfg(feature = "faults")]
@@ -18,7 +18,7 @@ thread_local! {
     static ACTIVE: std::cell::Cell<Option<Fault>> = const { std::cell::Cell::new(None) };
 }
 
-/// Puts a fault into the endpoints that this thread runs, or takes it out. Returns the one before.
+/// Sets the fault of the endpoints that this thread runs, or removes it. Returns the previous one.
 #[cfg(feature = "faults")]
 pub fn set(fault: Option<Fault>) -> Option<Fault> {
     ACTIVE.replace(fault)

@@ -1,36 +1,43 @@
 //! The TCP endpoint: what a sender and a receiver do with packets and timers.
 //!
-//! An endpoint is a state machine: it is handed a packet or told that its timer has come, and hands
+//! An endpoint is a state machine without I/O: an engine hands it packets and tells it when its timer expires, and it hands
 //! packets to an [`Emit`](packet::Emit). It knows nothing of links or engines.
+//!
+//! A [`Sender`] is a [`Connection`], which is the same for every stack profile, and a loss-recovery strategy
+//! ([`LossRecovery`]), which the profile selects.
 
 mod application;
-mod copies;
+mod config;
+mod connection;
+mod event_log;
+mod fast_path;
 #[doc(hidden)]
 pub mod fault;
-mod journal;
-mod linux;
 pub mod packet;
-mod plain;
 mod rate;
 mod receiver;
 mod recovery;
 mod rtt;
 mod scoreboard;
-mod send_times;
 mod sender;
 mod transmit;
 
 pub use application::{Application, Message};
-pub use journal::{Moment, RoundTrips};
+pub use config::{SenderConfig, SenderCounts};
+pub use connection::Connection;
 #[doc(hidden)]
-pub use plain::{Leave, PlainRun};
+pub use connection::pacing::SendMode;
+pub use event_log::{RoundTrips, SenderEvent};
+#[doc(hidden)]
+pub use fast_path::PlainRun;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
-pub use sender::{SYN_OPTIONS, Sender, SenderConfig, SenderCounts};
+pub use recovery::{AnyRecovery, LossRecovery, linux::Linux, ns2::Ns2, rfc::Rfc};
+pub use sender::{SYN_OPTIONS, Sender};
 
-/// No time: a timer that is not set.
+/// The time of a timer that is not set.
 pub const NEVER: u64 = u64::MAX;
 
-/// The full number of a sequence number known modulo 2^32, the one nearest to `near`.
+/// Returns the sequence number nearest to `near` whose value modulo 2^32 is `low`.
 #[inline(always)]
 pub(crate) fn expand(near: u64, low: u32) -> u64 {
     near.wrapping_add(i64::from(low.wrapping_sub(near as u32) as i32) as u64)

@@ -1,27 +1,27 @@
-//! What travels.
+//! Packets, and the SACK blocks of ACKs.
 
-/// A packet on its way, data or ACK. Rings hold hundreds of thousands of these, so it is kept at 32 bytes.
+/// A packet, data or ACK. An engine may hold hundreds of thousands of these, so its size is 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// When it arrives at the next stage, nanoseconds.
     pub at: u64,
-    /// Data: when it was sent (its timestamp). ACK: the timestamp that it echoes.
+    /// Data: when it was sent (its timestamp). ACK: the echoed timestamp.
     pub sent: u64,
     /// Data: segment number. ACK: the next segment expected. Both modulo 2^32.
     pub seq: u32,
     /// Twice the flow's number, and one more for ACKs.
     pub channel: u32,
-    /// With [`SACK`]: where its blocks are kept.
+    /// With [`SACK`]: the index of its blocks in the [`SackSlab`].
     pub aux: u32,
     /// Bytes on the wire.
     pub size: u16,
-    /// The flags below.
+    /// Any of the flags below.
     pub flags: u16,
 }
 
 /// It carries no data: an ACK, or a packet of the handshake.
 pub const BARE: u16 = 1 << 0;
-/// It was lost on the line: it keeps its place in the queue and on the line, and vanishes at its end.
+/// It is lost on the line: it keeps its place in the queue and on the line, and vanishes at the end.
 pub const LOST: u16 = 1 << 1;
 /// An ACK with selective acknowledgements.
 pub const SACK: u16 = 1 << 2;
@@ -44,20 +44,20 @@ pub const ECT1: u16 = 1 << 9;
 pub const PUSH: u16 = 1 << 10;
 
 impl Packet {
-    /// Whether all of `flags` are set.
+    /// Returns whether all of `flags` are set.
     #[inline(always)]
     pub fn is(&self, flags: u16) -> bool {
         self.flags & flags == flags
     }
 
-    /// Whether it carries data.
+    /// Returns whether it carries data.
     #[inline(always)]
     pub fn is_data(&self) -> bool {
         self.flags & BARE == 0
     }
 
-    /// As four words, the form in which rings hold it: whole words go through registers, where fields of
-    /// different sizes would stall on their way through memory.
+    /// Returns the packet as four words. Engines store this form: whole words pass through registers, where fields of
+    /// different sizes would cause store-forwarding stalls.
     #[inline(always)]
     pub fn to_words(self) -> [u64; 4] {
         let sequence = u64::from(self.seq) | u64::from(self.channel) << 32;
@@ -65,7 +65,7 @@ impl Packet {
         [self.at, self.sent, sequence, rest]
     }
 
-    /// From four words.
+    /// Creates a packet from four words.
     #[inline(always)]
     pub fn from_words([at, sent, sequence, rest]: [u64; 4]) -> Packet {
         Packet {
@@ -79,7 +79,7 @@ impl Packet {
         }
     }
 
-    /// The flow's number.
+    /// Returns the flow's number.
     #[inline(always)]
     pub fn flow(&self) -> usize {
         (self.channel >> 1) as usize
@@ -89,14 +89,14 @@ impl Packet {
 /// Selective acknowledgement blocks, the most recent first: half-open ranges of segment numbers modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    /// How many of `blocks` count.
+    /// How many of `blocks` are used.
     pub len: u32,
     /// Up to four (three with timestamps).
     pub blocks: [(u32, u32); 4],
 }
 
 impl SackBlocks {
-    /// These, and before them a block that tells what came again (RFC 2883). There is room for one.
+    /// Puts a block that reports a duplicate before these (RFC 2883). There must be room for one.
     pub fn after(mut self, block: (u32, u32)) -> SackBlocks {
         self.blocks.rotate_right(1);
         self.blocks[0] = block;
@@ -104,23 +104,23 @@ impl SackBlocks {
         self
     }
 
-    /// Those that count.
+    /// Returns the blocks that are used.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.blocks[..self.len as usize].iter().copied()
     }
 }
 
-/// Where an endpoint puts the packets that it sends.
+/// The output of an endpoint.
 pub trait Emit {
-    /// Hand a packet to the host's output queue at `now`. Returns false if the queue dropped it at once.
+    /// Hands a packet to the host's output queue at `now`. Returns false if the queue dropped it at once.
     fn emit(&mut self, now: u64, packet: Packet) -> bool;
 
-    /// Hand an ACK with SACK blocks to the host's output queue.
+    /// Hands an ACK with SACK blocks to the host's output queue.
     fn emit_sack(&mut self, now: u64, packet: Packet, blocks: &SackBlocks) -> bool;
 }
 
-/// The SACK blocks of all ACKs on their way, so that the packets themselves stay small.
+/// The SACK blocks of all ACKs in the network, so that the packets themselves stay small.
 #[derive(Clone, Debug, Default)]
 pub struct SackSlab {
     entries: Vec<SackBlocks>,
@@ -128,7 +128,7 @@ pub struct SackSlab {
 }
 
 impl SackSlab {
-    /// Keep blocks; the answer goes into the packet's `aux`.
+    /// Stores blocks. Returns their index, for the packet's `aux`.
     pub fn keep(&mut self, blocks: &SackBlocks) -> u32 {
         if let Some(id) = self.free.pop() {
             self.entries[id as usize] = *blocks;
@@ -138,29 +138,29 @@ impl SackSlab {
         (self.entries.len() - 1) as u32
     }
 
-    /// Give blocks back: the ACK has arrived, or is gone.
+    /// Removes the blocks of an ACK that has arrived or was dropped.
     pub fn take(&mut self, id: u32) -> SackBlocks {
         self.free.push(id);
         self.entries[id as usize]
     }
 
-    /// The blocks of an ACK that goes on.
+    /// Returns the blocks of an ACK that stays in the network.
     pub fn look(&self, id: u32) -> SackBlocks {
         self.entries[id as usize]
     }
 
-    /// How many are kept.
+    /// Returns the number of stored entries.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// Keep the same blocks once more, for a copy of the ACK.
+    /// Stores the same blocks again, for a copy of the ACK.
     pub fn copy(&mut self, id: u32) -> u32 {
         let blocks = self.entries[id as usize];
         self.keep(&blocks)
     }
 
-    /// Whether none is kept.
+    /// Returns whether nothing is stored.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

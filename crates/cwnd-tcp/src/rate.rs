@@ -1,9 +1,9 @@
-//! What is remembered of each segment when it is sent, and the delivery-rate samples made from it
-//! (draft-ietf-ccwg-bbr section 4.1.1). Kept only for flows whose algorithm, or lack of timestamps, asks.
+//! Records of outstanding segments, and the delivery-rate samples made from them (draft-ietf-ccwg-bbr section 4.1.1). They
+//! are kept only for flows whose algorithm, or lack of timestamps, requires them.
 
 use cwnd_cc::{LostPacket, Nanos, RateSample};
 
-/// The state of a flow when a segment was last sent.
+/// The state of a flow when a segment was sent last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     sent: u64,
@@ -26,11 +26,11 @@ pub struct RateEstimator {
     first_sent: u64,
     lost: u64,
     marked: u64,
-    /// Samples are application-limited until so many segments are delivered.
+    /// Samples are application-limited until this number of segments is delivered; zero if they are not.
     limited_until: u64,
-    /// The latest sent of the segments that this ACK delivered.
+    /// The segment sent last among those that this ACK delivers.
     latest: Option<(u64, Record)>,
-    /// When the latest sent of them was sent, and whether one of them was ever retransmitted.
+    /// When it was sent, and whether one of those segments was ever retransmitted.
     timed: Option<u64>,
     ambiguous: bool,
 }
@@ -53,7 +53,7 @@ impl Default for RateEstimator {
 }
 
 impl RateEstimator {
-    /// A segment is sent (again). `in_flight` does not count it yet.
+    /// Records that a segment is sent, for the first time or `again`. `in_flight` does not count it yet.
     pub fn on_send(&mut self, now: u64, segment: u64, una: u64, in_flight: u32, again: bool) {
         if in_flight == 0 {
             self.first_sent = now;
@@ -87,7 +87,7 @@ impl RateEstimator {
         self.records = records;
     }
 
-    /// A segment is delivered for the first time.
+    /// Records that a segment is delivered for the first time.
     pub fn on_delivered(&mut self, now: u64, segment: u64) {
         let record = self.records[segment as usize & (self.records.len() - 1)];
         self.delivered += 1;
@@ -102,12 +102,12 @@ impl RateEstimator {
         self.ambiguous |= record.retransmitted;
     }
 
-    /// Congestion marks were echoed for so many segments.
+    /// Records that congestion marks of `segments` segments were echoed.
     pub fn on_marked(&mut self, segments: u32) {
         self.marked += u64::from(segments);
     }
 
-    /// A segment is declared lost.
+    /// Records that a segment is declared lost. Returns what the algorithm is told of it.
     pub fn on_lost(&mut self, now: u64, segment: u64) -> LostPacket {
         let record = self.records[segment as usize & (self.records.len() - 1)];
         self.lost += 1;
@@ -122,12 +122,12 @@ impl RateEstimator {
         }
     }
 
-    /// There is too little to send: samples are application-limited until what is in flight is delivered.
+    /// Records that there is too little to send: samples are application-limited until what is in flight is delivered.
     pub fn on_app_limited(&mut self, in_flight: u32) {
         self.limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// The round-trip time that the segments of this ACK give by Karn's rule: none if one of them was ever
+    /// Returns the round-trip time that the segments of this ACK give by Karn's rule: none if one of them was ever
     /// retransmitted, since the others may have waited for it.
     pub fn round_trip(&self, now: u64) -> Option<u64> {
         self.timed.filter(|_| !self.ambiguous).map(|sent| now - sent)
@@ -140,9 +140,8 @@ impl RateEstimator {
         self.ambiguous = false;
     }
 
-    /// All segments of this ACK have been told: its sample.
-    ///
-    /// None if its interval is shorter than the least round-trip time, which tells of a needless retransmission.
+    /// Returns the sample of an ACK, after all its segments were recorded; `None` if its interval is shorter than the least
+    /// round-trip time, which indicates a needless retransmission.
     pub fn finish(&mut self, now: u64, min_rtt: u64) -> Option<RateSample> {
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;

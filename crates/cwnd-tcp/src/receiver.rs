@@ -1,14 +1,13 @@
-//! The receiving side: what is in order, SACK blocks, delayed ACKs, ECN echo.
+//! The receiver: data in order, SACK blocks, delayed ACKs, ECN echo.
 
-mod habits;
+mod ack_policy;
 
-use super::sender::SYN_OPTIONS;
-use super::{NEVER, expand};
 use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
+use crate::{NEVER, SYN_OPTIONS, expand};
+use ack_policy::{AckPolicy, AckTime};
 use cwnd_cc::EcnMode;
-use habits::{Answer, Habits};
 
-/// How a receiver behaves.
+/// The settings of a receiver.
 #[derive(Clone, Debug)]
 pub struct ReceiverConfig {
     /// Channel of its ACKs.
@@ -17,32 +16,31 @@ pub struct ReceiverConfig {
     pub packet_size: u32,
     /// Wire bytes of an ACK without SACK blocks.
     pub ack_size: u32,
-    /// What SACK blocks add: for any, and for each.
+    /// Wire bytes that SACK blocks add: once if there are any, and for each.
     pub sack_sizes: (u32, u32),
-    /// Most SACK blocks in an ACK; zero without SACK.
+    /// The most SACK blocks in an ACK; zero without SACK.
     pub sack_blocks: u32,
-    /// How many ranges it remembers for them, eight at most: one that another has crowded out is held, but not told of
-    /// until a segment joins it.
+    /// The number of ranges remembered for SACK blocks, at most eight. Segments of a forgotten range are held, but not
+    /// reported until a segment joins them.
     pub sack_memory: u32,
-    /// How long the first of two packets may wait for its ACK; none acknowledges every packet at once.
+    /// How long the ACK of the first of two packets may wait; `None` acknowledges every packet at once.
     pub delayed_ack: Option<u64>,
     /// How congestion marks are echoed.
     pub ecn: EcnMode,
-    /// Whether it acknowledges as Linux does: some packets at once when the connection is new, and with SACKs that are
-    /// compressed.
+    /// Whether it acknowledges as Linux does: with quick ACKs when the connection is new, and compressed SACKs.
     pub linux: bool,
-    /// How many packets let the window grow that it advertises; with `linux` each of them is acknowledged at once.
+    /// The number of packets during which the advertised window grows; with `linux` each of them is acknowledged at once.
     pub growing_window: u64,
 }
 
-/// What a receiver has counted.
+/// What a receiver counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverCounts {
-    /// Data packets that came for the first time.
+    /// Data packets that arrived for the first time.
     pub received: u64,
     /// Their wire bytes.
     pub wire_bytes: u64,
-    /// Data packets that came again.
+    /// Data packets that arrived again.
     pub duplicates: u64,
     /// Data packets that carried a congestion mark.
     pub marked: u64,
@@ -56,45 +54,45 @@ pub struct Receiver {
     next: u64,
     /// Segments held beyond it.
     held: u32,
-    /// Which ones: bits over a window that starts at `next`'s word.
+    /// The held segments: bits in a window that starts at the word of `next`.
     bits: Box<[u64]>,
-    blocks: Blocks,
+    blocks: SackList,
     /// The timestamp to echo (RFC 7323 section 4.3).
     echo: u64,
-    /// In-order packets that no ACK has covered yet.
+    /// In-order packets that no ACK covers yet.
     unacknowledged: u32,
-    /// When the delayed ACK must go.
+    /// When the delayed ACK is sent.
     pub deadline: u64,
-    /// Classic ECN: echo until CWR. Exact: the mark of the packets not yet acknowledged.
+    /// Classic ECN: whether to echo until CWR. Exact ECN: the mark of the packets not yet acknowledged.
     echoing: bool,
-    /// With [`ReceiverConfig::linux`].
-    habits: Habits,
-    /// What came again and no ACK has told of (RFC 2883).
+    /// Used with [`ReceiverConfig::linux`].
+    ack_policy: AckPolicy,
+    /// The duplicate that the next ACK reports (RFC 2883).
     duplicate: Option<(u64, u64)>,
     /// Counts so far.
     pub counts: ReceiverCounts,
 }
 
 impl Receiver {
-    /// A receiver that expects segment 0.
+    /// Creates a receiver that expects segment 0.
     pub fn new(config: ReceiverConfig) -> Self {
         Receiver {
             next: 0,
             held: 0,
             bits: vec![0; 4].into_boxed_slice(),
-            blocks: Blocks::default(),
+            blocks: SackList::default(),
             echo: 0,
             unacknowledged: 0,
             deadline: NEVER,
             echoing: false,
-            habits: Habits::new(config.growing_window),
+            ack_policy: AckPolicy::new(config.growing_window),
             duplicate: None,
             counts: ReceiverCounts::default(),
             config,
         }
     }
 
-    /// How many segments are there in order.
+    /// Returns the number of segments received in order.
     pub fn in_order(&self) -> u64 {
         self.next
     }
@@ -105,8 +103,8 @@ impl Receiver {
         segment >= self.next && !self.holds(segment)
     }
 
-    /// If every full packet in order would be acknowledged at once, alone and without SACK blocks or echo:
-    /// its wire bytes, and an ACK to be filled in.
+    /// Returns the wire bytes of a full data packet and a template of its ACK, if every full packet in order is now
+    /// acknowledged at once, alone, and without SACK blocks or ECN echo.
     #[inline]
     pub fn plain_sizes(&self) -> Option<(u32, Packet)> {
         let plain = self.held == 0 && !self.echoing && self.config.delayed_ack.is_none();
@@ -114,36 +112,36 @@ impl Receiver {
         plain.then(|| (self.config.packet_size, Packet { channel, size, flags: BARE, ..Packet::default() }))
     }
 
-    /// Whether every packet is acknowledged when it comes, so that there is no timer. (SACKs that are compressed wait.)
+    /// Returns whether every packet is acknowledged on arrival, so that there is no timer. (Compressed SACKs wait.)
     pub fn acknowledges_at_once(&self) -> bool {
         self.config.delayed_ack.is_none() && !self.config.linux
     }
 
-    /// The segment expected next, modulo 2^32, if full packets in order would be acknowledged at once,
-    /// alone and without SACK blocks or echo.
+    /// Returns the segment expected next, modulo 2^32, if full packets in order are now acknowledged at once, alone, and
+    /// without SACK blocks or ECN echo.
     pub fn plain_next(&self) -> Option<u32> {
         let plain = self.held == 0 && !self.echoing && self.config.delayed_ack.is_none();
         plain.then_some(self.next as u32)
     }
 
-    /// The segment expected next, modulo 2^32.
+    /// Returns the segment expected next, modulo 2^32.
     pub fn expected(&self) -> u32 {
         self.next as u32
     }
 
-    /// So many full packets in order were acknowledged, the last with the timestamp `echo`.
+    /// Records that `packets` full packets in order were acknowledged, the last with the timestamp `echo`.
     #[inline]
     pub fn took_plain(&mut self, packets: u64, echo: u64) {
         if packets > 0 {
             self.next += packets;
-            self.habits.acknowledged_to = self.next;
+            self.ack_policy.acknowledged_to = self.next;
             self.counts.received += packets;
             self.counts.wire_bytes += packets * u64::from(self.config.packet_size);
             self.echo = echo;
         }
     }
 
-    /// A packet of the flow arrives.
+    /// Processes a packet of the flow.
     #[inline(always)]
     pub fn on_packet(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
         let plain = packet.flags & (CE | CWR | SYN | ESTABLISHED) == 0 && !self.echoing;
@@ -151,7 +149,7 @@ impl Receiver {
             self.counts.received += 1;
             self.counts.wire_bytes += u64::from(packet.size);
             self.next += 1;
-            self.habits.acknowledged_to = self.next;
+            self.ack_policy.acknowledged_to = self.next;
             self.echo = packet.sent;
             let ack = Packet {
                 at: now,
@@ -177,15 +175,15 @@ impl Receiver {
                 let flags = BARE | SYN;
                 let channel = self.config.channel;
                 out.emit(now, Packet { at: now, sent: packet.sent, seq: 0, channel, aux: 0, size, flags });
-                self.habits.on_syn(now);
+                self.ack_policy.on_syn(now);
             } else {
-                self.habits.on_established(now);
+                self.ack_policy.on_established(now);
             }
             return;
         }
-        // RFC 8257 section 3.2: when the mark changes, acknowledge what came before with the old one, and the
-        // packet itself at once with the new one.
-        let mark_changes = self.note_mark(packet);
+        // RFC 8257 section 3.2: when the mark changes, acknowledge the packets before with the old mark, and this packet
+        // at once with the new mark.
+        let mark_changes = self.record_mark(packet);
         if mark_changes && self.unacknowledged > 0 {
             self.send_ack(now, out);
         }
@@ -194,19 +192,19 @@ impl Receiver {
         }
         let segment = expand(self.next, packet.seq);
         if segment == self.next {
-            // A timestamp is echoed when its segment is the first that no ACK has covered.
+            // The timestamp to echo is that of the first segment that no ACK covers.
             if self.unacknowledged == 0 {
                 self.echo = packet.sent;
             }
-            self.habits.on_data_in_order(now);
+            self.ack_policy.on_data_in_order(now);
             self.count(packet);
             let filled_a_hole = self.held > 0;
             self.advance();
             self.unacknowledged += 1;
             if self.config.linux {
-                // An application that has read the last segment of a burst lets the ACK go.
+                // The application reads the last segment of a burst at once, which sends the ACK.
                 let at_once = mark_changes || packet.is(PUSH) || (filled_a_hole && self.held == 0);
-                return self.answer_as_linux(now, at_once, out);
+                return self.acknowledge_as_linux(now, at_once, out);
             }
             match self.config.delayed_ack {
                 Some(delay) if !filled_a_hole && !mark_changes && self.unacknowledged < 2 => {
@@ -222,7 +220,7 @@ impl Receiver {
             if segment > self.next && !self.blocks.bring_forward(segment) {
                 self.list(segment);
             }
-            // RFC 7323 section 4.3: a newer timestamp of what the last ACK covers is the one to echo.
+            // RFC 7323 section 4.3: a newer timestamp of a segment that the last ACK covers is echoed instead.
             if segment < self.next && segment + u64::from(self.unacknowledged) <= self.next {
                 self.echo = self.echo.max(packet.sent);
             }
@@ -232,42 +230,42 @@ impl Receiver {
         }
         if self.config.linux {
             if known && self.config.sack_blocks > 0 {
-                self.note_duplicate(segment);
+                self.record_duplicate(segment);
             }
             if segment < self.next {
-                self.habits.hurry();
+                self.ack_policy.enter_quickack();
             }
-            return self.answer_as_linux(now, mark_changes || segment < self.next, out);
+            return self.acknowledge_as_linux(now, mark_changes || segment < self.next, out);
         }
         self.send_ack(now, out);
     }
 
-    /// Acknowledge now or later, as Linux does; `at_once` in any case.
-    fn answer_as_linux(&mut self, now: u64, at_once: bool, out: &mut impl Emit) {
-        let waiting = self.next - self.habits.acknowledged_to;
-        let answer = match self.config.delayed_ack {
-            _ if at_once || waiting > 1 || self.habits.is_quick() => Answer::Now,
-            None if self.held == 0 => Answer::Now,
-            Some(delay) if self.held == 0 => Answer::At(now + delay),
-            _ => self.habits.compress(now, self.next),
+    /// Acknowledges now or later, as Linux does; `at_once` forces the former.
+    fn acknowledge_as_linux(&mut self, now: u64, at_once: bool, out: &mut impl Emit) {
+        let waiting = self.next - self.ack_policy.acknowledged_to;
+        let time = match self.config.delayed_ack {
+            _ if at_once || waiting > 1 || self.ack_policy.is_quick() => AckTime::Now,
+            None if self.held == 0 => AckTime::Now,
+            Some(delay) if self.held == 0 => AckTime::At(now + delay),
+            _ => self.ack_policy.compress(now, self.next),
         };
-        match answer {
-            Answer::Now => self.send_ack(now, out),
-            Answer::At(time) => self.deadline = self.deadline.min(time),
+        match time {
+            AckTime::Now => self.send_ack(now, out),
+            AckTime::At(time) => self.deadline = self.deadline.min(time),
         }
     }
 
-    /// The delayed ACK's time has come.
+    /// Sends the delayed ACK, whose timer has expired.
     pub fn on_timer(&mut self, now: u64, out: &mut impl Emit) {
         self.send_ack(now, out);
     }
 
-    /// Take note of ECN flags. True if, echoing exactly, the mark differs from the one before.
-    fn note_mark(&mut self, packet: &Packet) -> bool {
+    /// Records the ECN flags of a packet. With exact ECN, returns whether its mark differs from the previous one.
+    fn record_mark(&mut self, packet: &Packet) -> bool {
         let marked = packet.is(CE);
         self.counts.marked += u64::from(marked);
         if marked && !self.echoing {
-            self.habits.hurry_a_little();
+            self.ack_policy.enter_quickack_briefly();
         }
         match self.config.ecn {
             EcnMode::Off => false,
@@ -283,13 +281,13 @@ impl Receiver {
     fn count(&mut self, packet: &Packet) {
         self.counts.received += 1;
         self.counts.wire_bytes += u64::from(packet.size);
-        self.habits.on_data();
+        self.ack_policy.on_data();
     }
 
     fn send_ack(&mut self, now: u64, out: &mut impl Emit) {
         self.unacknowledged = 0;
         self.deadline = NEVER;
-        self.habits.on_ack(self.next);
+        self.ack_policy.on_ack(self.next);
         let blocks = match self.duplicate.take() {
             Some((from, to)) => {
                 self.blocks.latest(self.config.sack_blocks - 1).after((from as u32, to as u32))
@@ -315,8 +313,8 @@ impl Receiver {
         }
     }
 
-    /// A segment came again. The next ACK tells of it, and of its neighbours; of another range it cannot.
-    fn note_duplicate(&mut self, segment: u64) {
+    /// Records a segment that arrived again. The next ACK reports it and its neighbours; it has no room for another range.
+    fn record_duplicate(&mut self, segment: u64) {
         match &mut self.duplicate {
             None => self.duplicate = Some((segment, segment + 1)),
             Some((_, to)) if *to == segment => *to += 1,
@@ -334,7 +332,7 @@ impl Receiver {
         in_window && self.bits[self.word(segment)] >> (segment & 63) & 1 == 1
     }
 
-    /// Keep a segment that came out of order.
+    /// Holds a segment that arrived out of order.
     fn hold(&mut self, segment: u64) {
         let words = ((segment >> 6) - (self.next >> 6)) as usize + 1;
         if words > self.bits.len() {
@@ -351,10 +349,10 @@ impl Receiver {
         self.list(segment);
     }
 
-    /// Report a held segment's range first.
+    /// Moves the range of a held segment to the front of the SACK blocks.
     fn list(&mut self, segment: u64) {
         let range = self.blocks.add(segment, self.config.sack_memory);
-        // Ranges that fell off the list are still held: where one joins, its extent is read from the bits.
+        // Segments of forgotten ranges are still held: where the range touches one, the bits give its extent.
         let (mut from, mut to) = range;
         while from > self.next + 1 && self.holds(from - 1) {
             from -= 1;
@@ -365,7 +363,7 @@ impl Receiver {
         self.blocks.ranges[0] = (from, to);
     }
 
-    /// The expected segment has come: go on over those held behind it.
+    /// Advances over the expected segment, and over those held behind it.
     fn advance(&mut self) {
         self.next += 1;
         while self.held > 0 {
@@ -387,15 +385,15 @@ impl Receiver {
     }
 }
 
-/// Ranges held out of order, the most recently changed first (RFC 2018 section 4). A range that falls off
-/// the end is still held; it comes back when a segment joins it.
+/// Ranges held out of order, the most recently changed first (RFC 2018 section 4). The segments of a range that falls off
+/// the end are still held; the range returns when a segment joins it.
 #[derive(Clone, Debug, Default)]
-struct Blocks {
+struct SackList {
     len: usize,
     ranges: [(u64, u64); 8],
 }
 
-impl Blocks {
+impl SackList {
     fn add(&mut self, segment: u64, most: u32) -> (u64, u64) {
         let mut joined = (segment, segment + 1);
         let mut kept = [(0, 0); 8];
@@ -416,7 +414,7 @@ impl Blocks {
         joined
     }
 
-    /// A segment came again: its range is the one to report first.
+    /// Moves the range of a segment that arrived again to the front. Returns false if no range holds it.
     fn bring_forward(&mut self, segment: u64) -> bool {
         let holds = |range: &(u64, u64)| (range.0..range.1).contains(&segment);
         let listed = self.ranges[..self.len].iter().position(holds);

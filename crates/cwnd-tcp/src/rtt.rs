@@ -1,12 +1,12 @@
-//! Round-trip time estimation and the retransmission timeout: RFC 6298 with Linux's floor, today's Linux's own, and
-//! that of ns-2.35's TCP-Linux.
+//! Round-trip time estimation and the retransmission timeout: of RFC 6298 with Linux's floor, of Linux 6.1, and of ns-2.35's
+//! TCP-Linux.
 
-/// What ns-2.35's TCP-Linux counts round-trip times in, ns.
+/// The unit in which ns-2.35's TCP-Linux counts round-trip times, ns.
 const NS2_TICK: u64 = 1_000_000;
-/// From the fourth timeout in a row on it takes the next sample for its first.
+/// The number of timeouts in a row after which ns-2.35's TCP-Linux takes the next sample as its first.
 const NS2_TIMEOUTS_TO_FORGET: u32 = 4;
 
-/// Smoothed round-trip time and its variation, in integers as Jacobson wrote them.
+/// The smoothed round-trip time and its variation, in Jacobson's scaled integers.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// Eight times the smoothed round-trip time, ns; zero before the first sample.
@@ -16,26 +16,27 @@ pub struct RttEstimator {
     max_rto: u64,
     /// The timeout without backoff, ns.
     rto: u64,
-    /// The next sample is taken for the first.
+    /// Whether the next sample is taken as the first.
     afresh: bool,
-    /// Timeouts in a row.
+    /// Timeouts in a row: each doubles the timeout.
     pub backoff: u32,
     pub sum: u64,
     pub min: u64,
     pub max: u64,
 }
 
-/// By how much a sample may be longer than the smoothed one.
+/// How much longer than the smoothed time a round trip may take: the part of the timeout that the profiles compute in
+/// different ways. It is data and not a strategy, since the fast path of ACKs is compiled once.
 #[derive(Clone, Copy, Debug)]
 enum Variation {
     /// RFC 6298's, four times, ns.
     Rfc6298(i64),
     Linux(Deviation),
-    /// In ns-2 the timeout comes of what it counts itself.
+    /// ns-2 computes the timeout from its own count.
     Ns2(Ticks),
 }
 
-/// Today's Linux: the mean deviation's greatest value in a round trip, which falls only from one round trip to the next.
+/// Linux's variation: the greatest value of the mean deviation in a round trip, which falls only between round trips.
 #[derive(Clone, Copy, Debug)]
 struct Deviation {
     /// Four times the mean deviation, ns.
@@ -69,15 +70,15 @@ impl Deviation {
     }
 }
 
-/// What an error adds to four times the mean deviation. Of a shorter round trip than expected an eighth counts: else timeouts
-/// would be too long once a queue has emptied.
+/// Returns what an error adds to four times the mean deviation. A round trip that is shorter than expected counts for an
+/// eighth: otherwise timeouts would be too long once a queue has emptied.
 #[inline(always)]
 fn damped(error: i64, deviation4: i64) -> i64 {
     let more = error.abs() - (deviation4 >> 2);
     if error < 0 && more > 0 { more >> 3 } else { more }
 }
 
-/// ns-2.35's TCP-Linux's own estimate, in ticks.
+/// The estimate of ns-2.35's TCP-Linux, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ticks {
     /// Eight times the smoothed round-trip time.
@@ -87,19 +88,19 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// A sample in whole ticks, one at least.
+    /// Returns a sample in whole ticks, at least one.
     #[inline(always)]
     fn of(rtt: u64) -> i64 {
         ((rtt + NS2_TICK / 2) / NS2_TICK).max(1) as i64
     }
 
-    /// From the first sample.
+    /// Creates the estimate from the first sample.
     fn first(rtt: u64) -> Ticks {
         let ticks = Ticks::of(rtt);
         Ticks { srtt8: ticks << 3, rttvar4: ticks << 1 }
     }
 
-    /// One sample more.
+    /// Takes in another sample.
     #[inline(always)]
     fn estimate(&mut self, rtt: u64) {
         let error = Ticks::of(rtt) - (self.srtt8 >> 3);
@@ -107,7 +108,7 @@ impl Ticks {
         self.rttvar4 += damped(error, self.rttvar4);
     }
 
-    /// The timeout, ns.
+    /// Returns the timeout, ns.
     #[inline(always)]
     fn timeout(&self) -> i64 {
         ((self.srtt8 >> 3) + self.rttvar4) * NS2_TICK as i64
@@ -115,6 +116,7 @@ impl Ticks {
 }
 
 impl RttEstimator {
+    /// Creates the estimator of RFC 6298, with the timeouts before the first sample, at least, and at most, ns.
     pub fn new(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
         RttEstimator {
             srtt8: 0,
@@ -130,20 +132,21 @@ impl RttEstimator {
         }
     }
 
-    /// That of today's Linux: the timeout falls by a quarter of what is too much in a round trip, not in a sample.
+    /// Creates the estimator of Linux 6.1: the timeout falls by a quarter of its excess in a round trip, not in a sample.
     pub fn linux(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
         let variation = Variation::Linux(Deviation::first(0, min_rto as i64));
         RttEstimator { variation, ..RttEstimator::new(initial_rto, min_rto, max_rto) }
     }
 
-    /// That of ns-2.35's TCP-Linux, whose timeouts come of whole milliseconds: SRTT + 4 RTTVAR with the floor under the
-    /// sum, and a sample that is shorter than expected adds an eighth to the variation of what a longer one would.
+    /// Creates the estimator of ns-2.35's TCP-Linux. Its timeouts are computed in whole milliseconds: SRTT + 4 RTTVAR with
+    /// the floor under the sum. A sample that is shorter than expected adds to the variation an eighth of what a longer one
+    /// would.
     pub fn ns2(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
         let variation = Variation::Ns2(Ticks::default());
         RttEstimator { variation, ..RttEstimator::new(initial_rto, min_rto, max_rto) }
     }
 
-    /// RFC 6298 section 2: the first sample R gives SRTT = R, RTTVAR = R/2; each later one
+    /// Takes in a sample, as RFC 6298 section 2 says: the first sample R gives SRTT = R, RTTVAR = R/2; each later one
     /// RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R| and SRTT = 7/8 SRTT + 1/8 R. RTO = SRTT + max(4 RTTVAR, floor):
     /// Linux puts the floor under the variation, not under the sum.
     #[inline(always)]
@@ -152,7 +155,8 @@ impl RttEstimator {
         self.set_timeout();
     }
 
-    /// The same in a connection that has sent up to `next`, of which up to `una` is acknowledged.
+    /// Takes in a sample of a connection that has sent all segments below `next`, of which those below `una` are
+    /// acknowledged.
     pub fn sample_in_round(&mut self, rtt: u64, una: u64, next: u64) {
         self.smooth(rtt);
         if let Variation::Linux(deviation) = &mut self.variation {
@@ -178,8 +182,8 @@ impl RttEstimator {
         least
     }
 
-    /// A sample that counts for the timeout and the smoothed round-trip time alone: what an ACK echoes that
-    /// acknowledges nothing new was sent a while before what caused it.
+    /// Takes in a sample that counts for the timeout and the smoothed round-trip time alone: an ACK that acknowledges
+    /// nothing new echoes a packet that was sent a while before the one that caused it.
     #[inline(always)]
     pub fn estimate(&mut self, rtt: u64) {
         if self.afresh {
@@ -194,7 +198,7 @@ impl RttEstimator {
         }
     }
 
-    /// The first sample, or one that is taken for it: by ns-2 for its timeouts alone.
+    /// Takes in the first sample, or one that is taken as the first (by ns-2 for its timeouts alone).
     #[cold]
     fn begin(&mut self, rtt: u64) {
         self.afresh = false;
@@ -210,13 +214,13 @@ impl RttEstimator {
         };
     }
 
-    /// A sample that counts for the least alone.
+    /// Takes in a sample that counts for the least alone.
     #[inline]
     pub fn note_least(&mut self, rtt: u64) {
         self.min = self.min.min(rtt);
     }
 
-    /// The timeout that follows from the samples.
+    /// Computes the timeout from the samples.
     #[inline(always)]
     pub fn set_timeout(&mut self) {
         let rto = match &self.variation {
@@ -227,36 +231,36 @@ impl RttEstimator {
         self.rto = (rto.max(self.min_rto) as u64).min(self.max_rto);
     }
 
-    /// No sample makes the timeout shorter than this.
+    /// Returns the least timeout that samples can give.
     pub fn least_timeout(&self) -> u64 {
         (self.min_rto as u64).min(self.max_rto)
     }
 
-    /// There is no sample yet: begin with this timeout, without backoff.
+    /// Begins with this timeout and without backoff, before the first sample.
     pub fn restart(&mut self, rto: u64) {
         self.rto = rto.max(self.rto).min(self.max_rto);
         self.backoff = 0;
     }
 
-    /// One more timeout. In ns-2 they can make the estimate worthless.
+    /// Records a timeout. In ns-2 several in a row invalidate the estimate.
     pub fn back_off(&mut self) {
         self.backoff += 1;
         let ns2 = matches!(self.variation, Variation::Ns2(_));
         self.afresh |= ns2 && self.backoff >= NS2_TIMEOUTS_TO_FORGET;
     }
 
-    /// Whether there was a sample.
+    /// Returns whether there was a sample.
     pub fn is_known(&self) -> bool {
         self.srtt8 != 0
     }
 
-    /// The smoothed round-trip time, ns; zero before the first sample.
+    /// Returns the smoothed round-trip time, ns; zero before the first sample.
     #[inline(always)]
     pub fn srtt(&self) -> u64 {
         (self.srtt8 >> 3) as u64
     }
 
-    /// RFC 6298's RTTVAR, ns; in Linux the mean deviation.
+    /// Returns RFC 6298's RTTVAR, ns; in Linux the mean deviation.
     pub fn variation(&self) -> u64 {
         match &self.variation {
             Variation::Ns2(ticks) => ticks.rttvar4 as u64 * NS2_TICK / 4,
@@ -265,13 +269,13 @@ impl RttEstimator {
         }
     }
 
-    /// The timeout without backoff, ns.
+    /// Returns the timeout without backoff, ns.
     #[inline(always)]
     pub fn plain_timeout(&self) -> u64 {
         self.rto
     }
 
-    /// The timeout, doubled for each timeout in a row (RFC 6298 section 5.5), ns.
+    /// Returns the timeout, doubled for each timeout in a row (RFC 6298 section 5.5), ns.
     #[inline(always)]
     pub fn timeout(&self) -> u64 {
         self.rto.saturating_mul(1 << self.backoff.min(30)).min(self.max_rto)
@@ -286,7 +290,7 @@ mod tests {
 
     /// Eight times the smoothed time and four times the variation, in ticks.
     fn ticks(rtt: &RttEstimator) -> (i64, i64) {
-        let Variation::Ns2(ticks) = rtt.variation else { panic!("it is not ns-2's") };
+        let Variation::Ns2(ticks) = rtt.variation else { panic!("the estimator is not ns-2's") };
         (ticks.srtt8, ticks.rttvar4)
     }
 
@@ -320,7 +324,7 @@ mod tests {
         assert_eq!((rtt.timeout(), rtt.variation()), (200 * MS, 750_000));
         (0..200).for_each(|_| rtt.sample(250 * MS));
         assert_eq!(rtt.timeout(), 253 * MS);
-        // What is only estimated is in no extreme and no sum.
+        // Such a sample changes neither the extremes nor the sum.
         let before = (rtt.min, rtt.max, rtt.sum);
         rtt.estimate(900 * MS);
         assert_eq!((rtt.min, rtt.max, rtt.sum), before);

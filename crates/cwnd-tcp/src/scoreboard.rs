@@ -1,24 +1,24 @@
-//! What is known of each outstanding segment: SACKed, lost, retransmitted (RFC 6675 section 3).
+//! The scoreboard: which outstanding segments are SACKed, lost, retransmitted (RFC 6675 section 3).
 
-/// Three bits a segment, 64 segments a word, over the outstanding ones only.
+/// Three bits for each outstanding segment, 64 segments in a word.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Scoreboard {
     /// Segments SACKed.
     pub sacked: u32,
-    /// Segments lost (and not SACKed since), whether or not retransmitted.
+    /// Segments declared lost and not SACKed since, whether or not retransmitted.
     pub lost: u32,
     /// Lost segments whose retransmission is in flight.
     pub retransmitted: u32,
-    /// The three highest segments SACKed, highest first; a fourth number would never be asked for.
+    /// The three highest segments SACKed, highest first.
     top: [u64; 3],
-    /// All segments below this that are not SACKed are marked lost already.
+    /// All segments below this one that are not SACKed are marked lost already.
     lost_below: u64,
     /// No lost segment below this waits for retransmission.
     next_retransmit: u64,
     words: Box<[Word]>,
-    /// Segments that were found to be lost, if they are asked for.
-    #[allow(clippy::box_collection)] // one word where nobody asks
+    /// Segments declared lost, if an event log is kept.
+    #[allow(clippy::box_collection)] // one word if there is no log
     pub losses: Option<Box<Vec<u64>>>,
 }
 
@@ -44,7 +44,7 @@ impl Default for Scoreboard {
     }
 }
 
-/// The bits of `from..to` inside the word that holds `from`, and where that part ends.
+/// Returns the bits of `from..to` inside the word that holds `from`, and the end of that part.
 #[inline]
 fn part(from: u64, to: u64) -> (u64, u64) {
     let end = ((from | 63) + 1).min(to);
@@ -54,7 +54,7 @@ fn part(from: u64, to: u64) -> (u64, u64) {
 }
 
 impl Scoreboard {
-    /// Nothing is SACKed or lost.
+    /// Returns whether nothing is SACKed or lost.
     #[inline(always)]
     pub fn is_clean(&self) -> bool {
         self.sacked | self.lost == 0
@@ -65,11 +65,10 @@ impl Scoreboard {
         (segment >> 6) as usize & (self.words.len() - 1)
     }
 
-    /// Make room for the outstanding segments `una..next`. Must be called before segments in that range
-    /// are spoken of.
+    /// Makes room for the outstanding segments `una..next`. Call this before any other method uses segments of that range.
     #[inline]
     pub fn cover(&mut self, una: u64, next: u64) {
-        // One word of slack at each end, since neither need start a word.
+        // One more word at each end, since neither end need be at the start of a word.
         let words = ((next - una) >> 6) as usize + 3;
         if words > self.words.len() {
             self.grow(una, words);
@@ -86,7 +85,7 @@ impl Scoreboard {
         self.words = grown;
     }
 
-    /// `una` moves to `to`: forget the segments below. Returns how many of them had been SACKed.
+    /// Removes the segments `una..to`, which are acknowledged. Returns how many of them were SACKed.
     pub fn acknowledge(&mut self, una: u64, to: u64) -> u32 {
         let mut segment = una;
         let mut sacked = 0;
@@ -106,8 +105,8 @@ impl Scoreboard {
         sacked
     }
 
-    /// A SACK block covers `from..to`. Returns how many segments it SACKs for the first time, and tells of each of
-    /// them that had been retransmitted.
+    /// Marks `from..to` as SACKed. Returns how many segments were not SACKed before, and calls `each` with those of them
+    /// that were retransmitted.
     pub fn sack(&mut self, from: u64, to: u64, mut each: impl FnMut(u64)) -> u32 {
         let mut segment = from;
         let mut total = 0;
@@ -119,14 +118,14 @@ impl Scoreboard {
             if new != 0 {
                 total += new.count_ones();
                 self.lost -= (word.lost & new).count_ones();
-                let mut copies = word.retransmitted & new;
-                self.retransmitted -= copies.count_ones();
+                let mut retransmitted = word.retransmitted & new;
+                self.retransmitted -= retransmitted.count_ones();
                 word.sacked |= new;
                 word.lost &= !new;
                 word.retransmitted &= !new;
-                while copies != 0 {
-                    each((segment & !63) + u64::from(copies.trailing_zeros()));
-                    copies &= copies - 1;
+                while retransmitted != 0 {
+                    each((segment & !63) + u64::from(retransmitted.trailing_zeros()));
+                    retransmitted &= retransmitted - 1;
                 }
                 while new != 0 {
                     let highest = (segment & !63) + u64::from(63 - new.leading_zeros());
@@ -142,7 +141,7 @@ impl Scoreboard {
         total
     }
 
-    /// Returns false when the segment is not among the three highest, so that lower ones need no asking.
+    /// Updates the three highest SACKed segments. Returns false if the segment is not among them, and so no lower one.
     fn raise_top(&mut self, segment: u64) -> bool {
         let [first, second, third] = self.top;
         self.top = match () {
@@ -154,24 +153,24 @@ impl Scoreboard {
         true
     }
 
-    /// The lowest segment below which every unSACKed one has at least `DupThresh` = 3 SACKed above it.
+    /// Returns the third highest segment SACKed: each segment below has at least DupThresh = 3 SACKed above it.
     pub fn third_highest_sacked(&self) -> u64 {
         self.top[2]
     }
 
-    /// The highest segment SACKed; zero if none is.
+    /// Returns the highest segment SACKed; zero if there is none.
     pub fn highest_sacked(&self) -> u64 {
         self.top[0]
     }
 
-    /// RFC 6675 IsLost: mark every segment lost that is not SACKed and has three SACKed above it.
-    /// Tells of each that is newly lost, and returns how many.
+    /// Marks each segment lost that is not SACKed and has three SACKed above it (RFC 6675's IsLost). Calls `each` with the
+    /// newly lost ones, and returns how many they are.
     pub fn mark_lost_by_sacks(&mut self, una: u64, each: impl FnMut(u64)) -> u32 {
         self.mark_lost_below(self.top[2], una, each)
     }
 
-    /// Forward acknowledgement: mark every segment lost that is not SACKed and lies `distance` or more below the
-    /// highest that is. Tells of each that is newly lost, and returns how many.
+    /// Marks each segment lost that is not SACKed and lies `distance` or more below the highest that is (forward
+    /// acknowledgement). Calls `each` with the newly lost ones, and returns how many they are.
     pub fn mark_lost_by_distance(&mut self, distance: u64, una: u64, each: impl FnMut(u64)) -> u32 {
         self.mark_lost_below((self.top[0] + 1).saturating_sub(distance), una, each)
     }
@@ -182,7 +181,8 @@ impl Scoreboard {
         lost
     }
 
-    /// Mark `from..to` lost where not SACKed. Tells of each that is newly lost, and returns how many.
+    /// Marks the segments of `from..to` lost that are not SACKed. Calls `each` with the newly lost ones, and returns how
+    /// many they are.
     pub fn mark_lost(&mut self, from: u64, to: u64, mut each: impl FnMut(u64)) -> u32 {
         let mut segment = from;
         let mut total = 0;
@@ -210,22 +210,22 @@ impl Scoreboard {
         total
     }
 
-    /// After a timeout: everything outstanding that is not SACKed is lost, and every retransmission too. Tells
-    /// of each.
+    /// Marks every outstanding segment lost that is not SACKed, and every retransmission (after a timeout). Calls `each`
+    /// with all of them, and returns how many segments are newly lost.
     pub fn mark_all_lost(&mut self, una: u64, next: u64, mut each: impl FnMut(u64)) -> u32 {
         let mut segment = una;
         while segment < next {
             let (mask, end) = part(segment, next);
             let i = self.index(segment);
-            let mut copies = self.words[i].retransmitted & mask;
+            let mut retransmitted = self.words[i].retransmitted & mask;
             self.words[i].retransmitted &= !mask;
-            while copies != 0 {
-                let lost = (segment & !63) + u64::from(copies.trailing_zeros());
+            while retransmitted != 0 {
+                let lost = (segment & !63) + u64::from(retransmitted.trailing_zeros());
                 each(lost);
                 if let Some(losses) = &mut self.losses {
                     losses.push(lost);
                 }
-                copies &= copies - 1;
+                retransmitted &= retransmitted - 1;
             }
             segment = end;
         }
@@ -236,8 +236,7 @@ impl Scoreboard {
         lost
     }
 
-    /// The next lost segment to retransmit, marked as retransmitted. There must be one
-    /// (`lost > retransmitted`).
+    /// Takes the next lost segment to retransmit, and marks it as retransmitted. There must be one (`lost > retransmitted`).
     pub fn take_retransmit(&mut self, una: u64) -> u64 {
         let mut segment = self.next_retransmit.max(una);
         loop {
@@ -255,7 +254,7 @@ impl Scoreboard {
         }
     }
 
-    /// The retransmission of `segment` was lost too: it waits again. False if it is not one in flight.
+    /// Marks the retransmission of `segment` as lost: it waits again. Returns false if no retransmission is in flight.
     pub fn lose_retransmission(&mut self, segment: u64) -> bool {
         let i = self.index(segment);
         let bit = 1 << (segment & 63);
@@ -272,7 +271,7 @@ impl Scoreboard {
         true
     }
 
-    /// Forget everything that is known of the outstanding segments `una..next`.
+    /// Clears all marks of the outstanding segments `una..next`.
     pub fn clear(&mut self, una: u64, next: u64) {
         let mut segment = una;
         while segment < next {
@@ -289,12 +288,12 @@ impl Scoreboard {
         self.next_retransmit = una;
     }
 
-    /// Without SACK: forget all that duplicate ACKs have counted.
+    /// Clears what duplicate ACKs have counted without SACK.
     pub fn forget_unnamed(&mut self) {
         self.sacked = 0;
     }
 
-    /// What was declared lost is not; what of it was retransmitted is outstanding once more, and no copy of it is known.
+    /// Withdraws all declarations of loss. Retransmitted segments count as outstanding once, without a retransmission.
     pub fn unmark_lost(&mut self, una: u64, next: u64) {
         let mut segment = una;
         while segment < next {
@@ -309,17 +308,17 @@ impl Scoreboard {
         self.lost_below = una;
     }
 
-    /// Whether a segment is declared lost.
+    /// Returns whether a segment is declared lost.
     pub fn is_lost(&self, segment: u64) -> bool {
         self.words[self.index(segment)].lost >> (segment & 63) & 1 == 1
     }
 
-    /// Whether a lost segment's retransmission is in flight.
+    /// Returns whether a lost segment's retransmission is in flight.
     pub fn is_retransmitted(&self, segment: u64) -> bool {
         self.words[self.index(segment)].retransmitted >> (segment & 63) & 1 == 1
     }
 
-    /// Whether a segment is SACKed.
+    /// Returns whether a segment is SACKed.
     pub fn is_sacked(&self, segment: u64) -> bool {
         self.words[self.index(segment)].sacked >> (segment & 63) & 1 == 1
     }
@@ -331,106 +330,109 @@ mod tests {
 
     #[test]
     fn a_segment_is_lost_when_three_above_are_sacked() {
-        let mut board = Scoreboard::default();
-        board.cover(10, 40);
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.cover(10, 40);
         // 10 and 13 are missing: after 11 and 12 nothing is lost; 14 makes three above 10, two above 13.
-        assert_eq!(board.sack(11, 13, |_| ()), 2);
-        assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 0);
-        assert_eq!(board.sack(14, 15, |_| ()), 1);
-        assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 1);
-        assert_eq!((board.sacked, board.lost, board.retransmitted), (3, 1, 0));
-        assert_eq!(board.sack(15, 17, |_| ()), 2);
+        assert_eq!(scoreboard.sack(11, 13, |_| ()), 2);
+        assert_eq!(scoreboard.mark_lost_by_sacks(10, |_| ()), 0);
+        assert_eq!(scoreboard.sack(14, 15, |_| ()), 1);
+        assert_eq!(scoreboard.mark_lost_by_sacks(10, |_| ()), 1);
+        assert_eq!((scoreboard.sacked, scoreboard.lost, scoreboard.retransmitted), (3, 1, 0));
+        assert_eq!(scoreboard.sack(15, 17, |_| ()), 2);
         // 14, 15 and 16 lie above 13.
-        assert_eq!(board.mark_lost_by_sacks(10, |_| ()), 1);
-        assert_eq!(board.take_retransmit(10), 10);
-        assert_eq!(board.take_retransmit(10), 13);
-        assert_eq!((board.lost, board.retransmitted), (2, 2));
-        // Of the same range, only 13 was not SACKed before; its retransmission is in flight no more.
-        assert_eq!(board.sack(11, 17, |_| ()), 1);
-        assert_eq!((board.sacked, board.lost, board.retransmitted), (6, 1, 1));
+        assert_eq!(scoreboard.mark_lost_by_sacks(10, |_| ()), 1);
+        assert_eq!(scoreboard.take_retransmit(10), 10);
+        assert_eq!(scoreboard.take_retransmit(10), 13);
+        assert_eq!((scoreboard.lost, scoreboard.retransmitted), (2, 2));
+        // In this range only 13 was not SACKed before; its retransmission is no longer in flight.
+        assert_eq!(scoreboard.sack(11, 17, |_| ()), 1);
+        assert_eq!((scoreboard.sacked, scoreboard.lost, scoreboard.retransmitted), (6, 1, 1));
     }
 
     #[test]
     fn acknowledging_clears_every_count() {
-        let mut board = Scoreboard::default();
-        board.cover(0, 200);
-        board.sack(100, 150, |_| ());
-        board.mark_lost_by_sacks(0, |_| ());
-        assert_eq!(board.lost, 100);
-        (0..60).for_each(|i| assert_eq!(board.take_retransmit(0), i));
-        assert_eq!(board.acknowledge(0, 120), 20);
-        assert_eq!((board.sacked, board.lost, board.retransmitted), (30, 0, 0));
-        assert_eq!(board.acknowledge(120, 200), 30);
-        assert!(board.is_clean());
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.cover(0, 200);
+        scoreboard.sack(100, 150, |_| ());
+        scoreboard.mark_lost_by_sacks(0, |_| ());
+        assert_eq!(scoreboard.lost, 100);
+        (0..60).for_each(|i| assert_eq!(scoreboard.take_retransmit(0), i));
+        assert_eq!(scoreboard.acknowledge(0, 120), 20);
+        assert_eq!((scoreboard.sacked, scoreboard.lost, scoreboard.retransmitted), (30, 0, 0));
+        assert_eq!(scoreboard.acknowledge(120, 200), 30);
+        assert!(scoreboard.is_clean());
     }
 
     #[test]
     fn a_timeout_loses_everything_again() {
-        let mut board = Scoreboard::default();
-        board.cover(5, 20);
-        board.sack(10, 13, |_| ());
-        board.mark_lost_by_sacks(5, |_| ());
-        board.take_retransmit(5);
-        assert_eq!(board.mark_all_lost(5, 20, |_| ()), 7);
-        assert_eq!((board.sacked, board.lost, board.retransmitted), (3, 12, 0));
-        let order: Vec<u64> = (0..12).map(|_| board.take_retransmit(5)).collect();
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.cover(5, 20);
+        scoreboard.sack(10, 13, |_| ());
+        scoreboard.mark_lost_by_sacks(5, |_| ());
+        scoreboard.take_retransmit(5);
+        assert_eq!(scoreboard.mark_all_lost(5, 20, |_| ()), 7);
+        assert_eq!((scoreboard.sacked, scoreboard.lost, scoreboard.retransmitted), (3, 12, 0));
+        let order: Vec<u64> = (0..12).map(|_| scoreboard.take_retransmit(5)).collect();
         assert_eq!(order, [5, 6, 7, 8, 9, 13, 14, 15, 16, 17, 18, 19]);
-        assert!(board.lose_retransmission(9));
-        assert!(!board.lose_retransmission(10));
-        assert_eq!(board.take_retransmit(5), 9);
+        assert!(scoreboard.lose_retransmission(9));
+        assert!(!scoreboard.lose_retransmission(10));
+        assert_eq!(scoreboard.take_retransmit(5), 9);
     }
 
     #[test]
     fn by_distance_one_far_sack_is_enough() {
-        let mut board = Scoreboard::default();
-        board.cover(10, 40);
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.cover(10, 40);
         // 14 is SACKed: 10 lies four below, 11 to 13 do not.
-        board.sack(14, 15, |_| ());
-        assert_eq!(board.mark_lost_by_distance(4, 10, |_| ()), 1);
-        assert_eq!(board.take_retransmit(10), 10);
+        scoreboard.sack(14, 15, |_| ());
+        assert_eq!(scoreboard.mark_lost_by_distance(4, 10, |_| ()), 1);
+        assert_eq!(scoreboard.take_retransmit(10), 10);
         // 17: 11, 12 and 13 as well; 15 and 16 not.
-        board.sack(17, 18, |_| ());
+        scoreboard.sack(17, 18, |_| ());
         let mut lost = Vec::new();
-        assert_eq!(board.mark_lost_by_distance(4, 10, |segment| lost.push(segment)), 3);
-        assert_eq!((lost, board.highest_sacked()), (vec![11, 12, 13], 17));
+        assert_eq!(scoreboard.mark_lost_by_distance(4, 10, |segment| lost.push(segment)), 3);
+        assert_eq!((lost, scoreboard.highest_sacked()), (vec![11, 12, 13], 17));
     }
 
     #[test]
-    fn tells_of_copies_that_are_sacked() {
-        let mut board = Scoreboard::default();
-        board.cover(60, 140);
-        board.sack(130, 131, |_| ());
-        board.mark_lost(60, 130, |_| ());
-        assert!((60..65).all(|segment| board.take_retransmit(60) == segment));
-        let mut copies = Vec::new();
-        assert_eq!(board.sack(62, 70, |segment| copies.push(segment)), 8);
-        assert_eq!((copies, board.retransmitted), (vec![62, 63, 64], 2));
+    fn reports_retransmissions_that_are_sacked() {
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.cover(60, 140);
+        scoreboard.sack(130, 131, |_| ());
+        scoreboard.mark_lost(60, 130, |_| ());
+        assert!((60..65).all(|segment| scoreboard.take_retransmit(60) == segment));
+        let mut retransmitted = Vec::new();
+        assert_eq!(scoreboard.sack(62, 70, |segment| retransmitted.push(segment)), 8);
+        assert_eq!((retransmitted, scoreboard.retransmitted), (vec![62, 63, 64], 2));
     }
 
     #[test]
     fn forgets_everything() {
-        let mut board = Scoreboard::default();
-        board.cover(10, 200);
-        board.sack(150, 160, |_| ());
-        board.mark_lost_by_sacks(10, |_| ());
-        board.take_retransmit(10);
-        board.clear(10, 200);
-        assert!(board.is_clean());
-        assert_eq!((board.retransmitted, board.highest_sacked(), board.is_sacked(155)), (0, 0, false));
-        // What it is told again counts again.
-        assert_eq!(board.sack(100, 104, |_| ()), 4);
-        assert_eq!(board.mark_lost_by_distance(4, 90, |_| ()), 10);
-        assert_eq!(board.take_retransmit(90), 90);
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.cover(10, 200);
+        scoreboard.sack(150, 160, |_| ());
+        scoreboard.mark_lost_by_sacks(10, |_| ());
+        scoreboard.take_retransmit(10);
+        scoreboard.clear(10, 200);
+        assert!(scoreboard.is_clean());
+        assert_eq!(
+            (scoreboard.retransmitted, scoreboard.highest_sacked(), scoreboard.is_sacked(155)),
+            (0, 0, false)
+        );
+        // SACKs of the same segments count again.
+        assert_eq!(scoreboard.sack(100, 104, |_| ()), 4);
+        assert_eq!(scoreboard.mark_lost_by_distance(4, 90, |_| ()), 10);
+        assert_eq!(scoreboard.take_retransmit(90), 90);
     }
 
     #[test]
     fn grows_without_forgetting() {
-        let mut board = Scoreboard::default();
-        board.cover(1000, 1100);
-        board.sack(1050, 1100, |_| ());
-        board.cover(1000, 9000);
-        board.sack(8000, 8064, |_| ());
-        assert_eq!(board.acknowledge(1000, 9000), 114);
-        assert!(board.is_clean());
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.cover(1000, 1100);
+        scoreboard.sack(1050, 1100, |_| ());
+        scoreboard.cover(1000, 9000);
+        scoreboard.sack(8000, 8064, |_| ());
+        assert_eq!(scoreboard.acknowledge(1000, 9000), 114);
+        assert!(scoreboard.is_clean());
     }
 }

@@ -1,8 +1,8 @@
 //! The TCP endpoint against vectors worked out by hand.
 //!
-//! A sender or a receiver stands alone: the test hands it packets, lets its timers run out, and compares
-//! what it sends with what the named section of the named RFC says it must. The working stands above each
-//! vector. Nothing here is read off the implementation.
+//! Each test drives a sender or a receiver alone: it hands packets to the endpoint, lets its timers expire, and compares
+//! what the endpoint sends with what the named section of the named RFC requires. The derivation is written above each
+//! vector. No expected value was copied from the implementation.
 
 #[path = "endpoint/application.rs"]
 mod application;

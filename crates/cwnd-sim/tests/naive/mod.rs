@@ -49,7 +49,7 @@ impl Naive {
         let mut endpoints: Vec<Endpoint> = endpoints.into_iter().flatten().collect();
         for endpoint in &mut endpoints {
             if let Endpoint::Sender(sender) = endpoint {
-                sender.take_every_ack_in_detail();
+                sender.disable_fast_paths();
             }
         }
         let Some(wires) = Wires::new(scenario) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! A bench for one endpoint: the test says what comes in and when, and sees what goes out.
+//! A test bench for one endpoint: the test chooses what arrives and when, and sees what is sent.
 
 use crate::fake::{Fake, Notes};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
@@ -13,7 +13,7 @@ pub const MS: u64 = 1_000_000;
 pub const FULL: u32 = 1050;
 pub const BARE_ACK: u32 = 50;
 
-/// All that an endpoint emitted: when, what, and with which SACK blocks.
+/// Everything that an endpoint has emitted: time, packet and SACK blocks.
 #[derive(Default)]
 pub struct Tape(pub Vec<(u64, Packet, SackBlocks)>);
 
@@ -29,14 +29,14 @@ impl Emit for Tape {
     }
 }
 
-/// SACK blocks, the first one first.
+/// Creates SACK blocks in the given order.
 pub fn blocks(ranges: &[(u32, u32)]) -> SackBlocks {
     let mut blocks = SackBlocks { len: ranges.len() as u32, ..SackBlocks::default() };
     blocks.blocks[..ranges.len()].copy_from_slice(ranges);
     blocks
 }
 
-/// A bulk sender that starts at time 0 without a handshake, with a window of ten segments, SACK, timestamps
+/// Returns the settings of a bulk sender that starts at time 0 without a handshake, with a window of ten segments, SACK, timestamps
 /// and proportional rate reduction; first, least and greatest RTO 1 s, 200 ms and 120 s.
 pub fn sender_config() -> SenderConfig {
     SenderConfig {
@@ -70,7 +70,7 @@ pub fn sender_config() -> SenderConfig {
     }
 }
 
-/// A window of so many segments of 1,000 bytes.
+/// Returns a window of `segments` segments of 1,000 bytes.
 pub fn window(segments: f64) -> WindowConfig {
     WindowConfig {
         initial_cwnd: segments,
@@ -82,7 +82,7 @@ pub fn window(segments: f64) -> WindowConfig {
     }
 }
 
-/// A sender at the bench. ACKs that the test hands to it echo the timestamp of `rtt` ago.
+/// A sender under test. Its ACKs echo the timestamp of `rtt` ago.
 pub struct Bench {
     pub sender: Sender,
     pub rtt: u64,
@@ -91,42 +91,42 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A sender that has not started.
+    /// Creates a sender that has not started.
     pub fn idle(config: SenderConfig, fake: Fake) -> Bench {
         let notes = fake.notes.clone();
         Bench { sender: Sender::new(config, Box::new(fake)), rtt: 100 * MS, tape: Tape::default(), notes }
     }
 
-    /// A sender that has started, and what it sent.
+    /// Creates a sender that has started. Returns it and the segments that it sent.
     pub fn start(config: SenderConfig, fake: Fake) -> (Bench, Vec<u32>) {
         let mut bench = Bench::idle(config, fake);
         let sent = bench.timer();
         (bench, sent)
     }
 
-    /// The same, when its first window is plain.
+    /// Creates a sender that has started, and checks that it sent its first window in order.
     pub fn started(config: SenderConfig, fake: Fake) -> Bench {
         let (bench, sent) = Bench::start(config, fake);
         assert_eq!(sent, (0..sent.len() as u32).collect::<Vec<_>>());
         bench
     }
 
-    /// What the algorithm was told so far.
+    /// Returns what the algorithm was told so far.
     pub fn notes(&self) -> Notes {
         self.notes.lock().unwrap().clone()
     }
 
-    /// The window and the threshold, segments.
+    /// Returns the window and the threshold, segments.
     pub fn windows(&self) -> (f64, f64) {
         (self.sender.window().cwnd, self.sender.window().ssthresh)
     }
 
-    /// What was emitted since the last call.
+    /// Returns what was emitted since the last call.
     pub fn packets(&mut self) -> Vec<(u64, Packet)> {
         self.tape.0.drain(..).map(|(at, packet, _)| (at, packet)).collect()
     }
 
-    /// The segments that were sent since the last call.
+    /// Returns the segments sent since the last call.
     pub fn segments(&mut self) -> Vec<u32> {
         self.packets()
             .into_iter()
@@ -135,7 +135,7 @@ impl Bench {
             .collect()
     }
 
-    /// The next timer runs out. Returns the segments sent.
+    /// Lets the next timer expire. Returns the segments sent.
     pub fn timer(&mut self) -> Vec<u32> {
         let now = self.sender.deadline();
         assert_ne!(now, NEVER, "no timer is set");
@@ -143,12 +143,12 @@ impl Bench {
         self.segments()
     }
 
-    /// Its timer runs out at `now`. What it causes stays on the tape.
+    /// Lets the timer expire at `now`. The packets that this causes stay on the tape.
     pub fn sender_timer(&mut self, now: u64) {
         self.sender.on_timer(now, &mut self.tape);
     }
 
-    /// Let all timers run out up to `until`, and return all that leaves, with its time.
+    /// Lets all timers up to `until` expire. Returns the segments sent, with their times.
     pub fn run(&mut self, until: u64) -> Vec<(u64, u32)> {
         while self.sender.deadline() <= until {
             let now = self.sender.deadline();
@@ -157,7 +157,7 @@ impl Bench {
         self.packets().into_iter().map(|(at, packet)| (at, packet.seq)).collect()
     }
 
-    /// A packet comes, with all that it says chosen. What it causes stays on the tape.
+    /// Hands over a packet. The packets that this causes stay on the tape.
     pub fn hand(&mut self, now: u64, packet: Packet, sacked: &[(u32, u32)]) {
         let told = blocks(sacked);
         let flags = packet.flags | if sacked.is_empty() { 0 } else { SACK };
@@ -165,17 +165,17 @@ impl Bench {
         self.sender.on_packet(now, &packet, (!sacked.is_empty()).then_some(&told), &mut self.tape);
     }
 
-    /// An ACK comes. Returns the segments sent.
+    /// Hands over an ACK. Returns the segments sent.
     pub fn ack(&mut self, now: u64, seq: u32) -> Vec<u32> {
         self.sack(now, seq, &[])
     }
 
-    /// An ACK with SACK blocks comes. Returns the segments sent.
+    /// Hands over an ACK with SACK blocks. Returns the segments sent.
     pub fn sack(&mut self, now: u64, seq: u32, sacked: &[(u32, u32)]) -> Vec<u32> {
         self.flagged(now, seq, sacked, 0)
     }
 
-    /// An ACK with more flags comes. Returns the segments sent.
+    /// Hands over an ACK with more flags. Returns the segments sent.
     pub fn flagged(&mut self, now: u64, seq: u32, sacked: &[(u32, u32)], flags: u16) -> Vec<u32> {
         let sent = now.saturating_sub(self.rtt);
         self.hand(now, Packet { sent, seq, flags: BARE | flags, ..Packet::default() }, sacked);
@@ -183,7 +183,7 @@ impl Bench {
     }
 }
 
-/// A receiver that acknowledges each packet, with up to three SACK blocks that weigh 4 + 8 each.
+/// Returns the settings of a receiver that acknowledges each packet, with up to three SACK blocks that weigh 4 + 8 each.
 pub fn receiver_config() -> ReceiverConfig {
     ReceiverConfig {
         channel: 1,
@@ -212,7 +212,7 @@ pub struct Answer {
     pub blocks: Vec<(u32, u32)>,
 }
 
-/// A receiver at the bench.
+/// A receiver under test.
 pub struct Far {
     pub receiver: Receiver,
     tape: Tape,
@@ -235,12 +235,12 @@ impl Far {
         self.tape.0.drain(..).map(answer).collect()
     }
 
-    /// A segment comes, sent 10 ns before. Returns the ACKs that it causes at once.
+    /// Hands over a segment sent 10 ns before. Returns the ACKs sent at once.
     pub fn data(&mut self, now: u64, seq: u32) -> Vec<Answer> {
         self.flagged(now, seq, 0)
     }
 
-    /// A segment comes with flags.
+    /// Hands over a segment with flags.
     pub fn flagged(&mut self, now: u64, seq: u32, flags: u16) -> Vec<Answer> {
         let size = FULL as u16;
         let packet = Packet { at: now, sent: now - 10, seq, size, flags, ..Packet::default() };
@@ -248,12 +248,12 @@ impl Far {
         self.answers()
     }
 
-    /// The timer runs out, if it is set.
+    /// Lets the timer expire, if it is set.
     pub fn timer_if_set(&mut self) -> Vec<Answer> {
         if self.receiver.deadline == NEVER { Vec::new() } else { self.timer() }
     }
 
-    /// The timer runs out.
+    /// Lets the timer expire.
     pub fn timer(&mut self) -> Vec<Answer> {
         let now = self.receiver.deadline;
         assert_ne!(now, NEVER, "no timer is set");
@@ -262,7 +262,7 @@ impl Far {
     }
 }
 
-/// What the first of several answers must be the only one of.
+/// Returns the only ACK; panics if there is not exactly one.
 pub fn only(mut answers: Vec<Answer>) -> Answer {
     assert_eq!(answers.len(), 1, "one ACK is due: {answers:?}");
     answers.remove(0)

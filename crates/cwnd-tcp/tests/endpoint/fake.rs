@@ -1,4 +1,4 @@
-//! Algorithms small enough to be obvious, which write down what they are told.
+//! An algorithm that is simple enough to be obviously correct, and records what it is told.
 
 use cwnd_cc::{
     Ack, Congestion, CongestionControl, CongestionKind, DupAck, Init, LostPacket, Nanos, Needs, Window,
@@ -14,26 +14,25 @@ pub struct Notes {
     pub congestions: Vec<Congestion>,
     pub losses: Vec<LostPacket>,
     pub exits: Vec<Nanos>,
-    /// How often a reduction was taken back.
+    /// How often a reduction was undone.
     pub undone: usize,
-    /// When it sends again after it was idle, and for how long it was.
+    /// When the flow sent again after idle times, and how long they were.
     pub restarts: Vec<(Nanos, Nanos)>,
 }
 
 impl Notes {
-    /// How many episodes of a kind began.
+    /// Returns how many episodes of a kind began.
     pub fn episodes(&self, kind: CongestionKind) -> usize {
         self.congestions.iter().filter(|congestion| congestion.kind == kind).count()
     }
 }
 
-/// An algorithm whose behaviour the test chooses. By itself it keeps its window, and halves it at a
-/// congestion episode.
+/// An algorithm whose behaviour the test chooses. By default it keeps its window, and halves it at a congestion episode.
 #[derive(Clone, Default)]
 pub struct Fake {
     /// Slow start and one segment a window, as RFC 5681 says, instead of a fixed window.
     pub grows: bool,
-    /// The answer to a congestion episode; half the window if none.
+    /// The threshold set at a congestion episode; half the window if `None`.
     pub ssthresh: Option<f64>,
     pub recovery_cwnd: Option<f64>,
     pub restart_cwnd: Option<f64>,
@@ -44,24 +43,24 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// A window that does not grow.
+    /// Creates an algorithm with a window that does not grow.
     pub fn fixed() -> Fake {
         Fake::default()
     }
 
-    /// Slow start and congestion avoidance.
+    /// Creates an algorithm with slow start and congestion avoidance.
     pub fn reno() -> Fake {
         Fake { grows: true, ..Fake::default() }
     }
 
-    /// The window falls to `ssthresh` at once, and the transport leaves it alone: RFC 5681 and RFC 6675 to
-    /// the letter, without rate halving or proportional rate reduction.
+    /// Creates an algorithm that sets its window to `ssthresh` at once, and owns recovery: RFC 5681 and RFC 6675 without rate
+    /// halving or proportional rate reduction.
     pub fn at_once(ssthresh: f64) -> Fake {
         let needs = Needs { owns_recovery: true, ..Needs::default() };
         Fake { ssthresh: Some(ssthresh), needs, ..Fake::default() }
     }
 
-    /// A fixed window with delivery-rate samples and lost packets told.
+    /// Creates an algorithm with a fixed window that is told of delivery-rate samples and lost packets.
     pub fn sampled() -> Fake {
         let needs = Needs { rate_samples: true, lost_packets: true, ..Needs::default() };
         Fake { needs, ..Fake::default() }

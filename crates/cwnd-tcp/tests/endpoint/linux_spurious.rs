@@ -202,3 +202,22 @@ fn a_duplicate_after_a_timeout_sends_no_new_data() {
     // What advances then still asks with new data (2.b).
     assert_eq!(bench.ack(702 * MS, 3), [13]);
 }
+
+#[test]
+fn new_data_stays_first_while_it_waits_for_the_release_timer() {
+    // RFC 5682 section 3.1, step 2.b: the ACK after a timeout lets new data go, to find out whether the timeout was
+    // spurious. The send overhead delays that data; 1, which is lost as well, must not take its place.
+    let config = SenderConfig { send_overhead: 5 * MS, ..config(10.0, false) };
+    let mut bench = Bench::idle(config, Fake::fixed());
+    assert_eq!(bench.run(50 * MS).len(), 10);
+    let mut now = 0;
+    while bench.sender.counts.timeouts == 0 {
+        now = bench.sender.deadline();
+        bench.sender_timer(now);
+    }
+    assert_eq!(bench.segments().last(), Some(&0));
+    let next = bench.sender.next_segment() as u32;
+    assert_eq!(bench.ack(now + 100 * MS, 1), []);
+    let sent: Vec<u32> = bench.run(now + 105 * MS).into_iter().map(|(_, segment)| segment).collect();
+    assert_eq!(sent, [next]);
+}

@@ -1,15 +1,15 @@
-//! When the segments left that were sent in a recovery, for the round-trip times of ns-2.35's TCP-Linux.
+//! Send times of the segments sent in a recovery, for the round-trip times of ns-2.35's TCP-Linux.
 
 use std::collections::VecDeque;
 
-/// Nobody knows when a segment of a gap was sent.
+/// The send time of a segment that was not recorded.
 const UNKNOWN: u64 = u64::MAX;
 
 /// Send times of consecutive segments, ns.
 ///
-/// ns-2.35 measures by when the last segment that an ACK covers was last sent. Where segments come in order that is the
-/// echoed timestamp, so that nothing need be kept. It is another where a retransmission fills a hole below segments that
-/// came before it, and these were sent in the recovery.
+/// ns-2.35 takes the time since the last segment that an ACK covers was last sent. While segments arrive in order, that is
+/// the echoed timestamp, and nothing need be kept. It differs where a retransmission fills a hole below segments that
+/// arrived before it; these were sent in the recovery.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SendTimes {
     first: u64,
@@ -17,7 +17,7 @@ pub(super) struct SendTimes {
 }
 
 impl SendTimes {
-    /// A segment is sent, maybe again.
+    /// Records that a segment is sent, for the first time or again.
     pub fn note(&mut self, segment: u64, now: u64) {
         if self.times.is_empty() {
             self.first = segment;
@@ -30,18 +30,18 @@ impl SendTimes {
         self.times[at] = now;
     }
 
-    /// When a segment was sent last.
+    /// Returns when a segment was sent last.
     pub fn of(&self, segment: u64) -> Option<u64> {
         let at = segment.checked_sub(self.first)? as usize;
         self.times.get(at).copied().filter(|&time| time != UNKNOWN)
     }
 
-    /// Whether nothing is known.
+    /// Returns whether no send time is known.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
-    /// The segments below `to` are acknowledged.
+    /// Removes the segments below `to`, which are acknowledged.
     pub fn forget_below(&mut self, to: u64) {
         let known = to.saturating_sub(self.first).min(self.times.len() as u64);
         self.times.drain(..known as usize);
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_when_a_segment_was_sent_last() {
+    fn knows_when_a_segment_was_sent_last() {
         let mut times = SendTimes::default();
         assert_eq!(times.of(0), None);
         // 10 and 11, then 14; 11 again, and 9, which was sent before the first of them.

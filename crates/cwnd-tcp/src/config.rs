@@ -1,0 +1,109 @@
+//! The settings of a sender, and what it counts.
+
+use crate::Application;
+use crate::packet::Packet;
+use cwnd_cc::{EcnMode, FlowHints, WindowConfig};
+use cwnd_scenario::{Recovery, Stream};
+
+/// The settings of a sender.
+///
+/// `recovery`, with `sack`, selects the loss-recovery strategy; everything else is data that each strategy reads.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct SenderConfig {
+    /// Channel of its data packets.
+    pub channel: u32,
+    /// Wire bytes of a full data packet.
+    pub packet_size: u32,
+    /// Wire bytes of the first data packet.
+    pub first_packet_size: u32,
+    /// Wire bytes of the last data packet of a transfer.
+    pub last_packet_size: u32,
+    /// Segments to send; `u64::MAX` for a bulk flow.
+    pub segments: u64,
+    /// Wire bytes of an ACK. The sizes of handshake packets follow from it.
+    pub ack_size: u32,
+    /// The receiver's window, segments.
+    pub receive_window: u64,
+    /// With [`Recovery::Linux`]: the number of segments during which the advertised window grows.
+    pub growing_window: u64,
+    /// Whether the congestion window grows only while it is in use (the problem of RFC 7661, with Linux's solution).
+    pub validate_cwnd: bool,
+    /// Initial values and arithmetic of the window.
+    pub window: WindowConfig,
+    /// The loss-recovery profile.
+    pub recovery: Recovery,
+    /// Whether the receiver sends SACK blocks.
+    pub sack: bool,
+    /// Whether ACKs echo timestamps.
+    pub timestamps: bool,
+    /// Whether new data is sent on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether a retransmission counts as lost once three segments sent after it are SACKed.
+    pub detect_lost_retransmissions: bool,
+    /// The ECN mode that was negotiated.
+    pub ecn: EcnMode,
+    /// Whether flows with exact ECN feedback send ECT(1) instead of ECT(0) (RFC 9331).
+    pub l4s: bool,
+    /// Whether a handshake precedes the data.
+    pub handshake: bool,
+    /// Retransmission timeout: initial, minimum, maximum, ns.
+    pub rto: (u64, u64, u64),
+    /// When the application connects (without a handshake: when it starts to send).
+    pub start: u64,
+    /// When new data ends.
+    pub stop: u64,
+    /// The upper bound of the random delay between the trigger of a packet and its departure, ns.
+    pub send_overhead: u64,
+    /// The random stream of that delay.
+    pub overhead_stream: Stream,
+    /// The seed of the algorithm's own random choices.
+    pub algorithm_seed: u64,
+    /// What the application tells the algorithm about the transfer.
+    pub hints: FlowHints,
+    /// The application, unless the flow always has data to send.
+    pub application: Option<Box<Application>>,
+    /// Whether the window shrinks while the flow is idle.
+    pub restart_after_idle: bool,
+}
+
+impl SenderConfig {
+    /// Returns a data packet that carries `segment`.
+    #[inline(always)]
+    pub(crate) fn packet(&self, now: u64, segment: u64, flags: u16) -> Packet {
+        let SenderConfig { segments, first_packet_size, last_packet_size, packet_size, .. } = *self;
+        let size = match segment {
+            0 if first_packet_size != packet_size => first_packet_size,
+            _ if segment + 1 == segments => last_packet_size,
+            _ => packet_size,
+        };
+        Packet {
+            at: now,
+            sent: now,
+            seq: segment as u32,
+            channel: self.channel,
+            aux: 0,
+            size: size as u16,
+            flags,
+        }
+    }
+}
+
+/// What a sender counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenderCounts {
+    /// Data packets handed to the output queue.
+    pub sent: u64,
+    /// The retransmissions among them.
+    pub retransmissions: u64,
+    /// ACKs processed.
+    pub acks: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Congestion episodes.
+    pub congestion_events: u64,
+    /// Segments that ACKs report as delivered.
+    pub delivered: u64,
+    /// Segments that ACKs report as received twice (RFC 2883).
+    pub duplicates: u64,
+}

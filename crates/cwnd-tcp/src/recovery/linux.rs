@@ -1,0 +1,417 @@
+//! Loss recovery of Linux 6.1: RACK-TLP (RFC 8985), proportional rate reduction, F-RTO (RFC 5682), undo, and bursts.
+//!
+//! It was written from the RFCs and from facts about Linux 6.1; `cargo xtask fidelity --linux` compares it with recordings
+//! of that kernel. An ACK is processed in three files: here what it delivers and measures, in `linux/episode.rs` what that
+//! does to loss recovery and the window, in `linux/output.rs` what is sent and when the timer expires.
+
+mod episode;
+mod output;
+mod rack;
+mod send_log;
+mod timeout;
+mod undo;
+
+use super::{LossRecovery, SackRanges, without};
+use crate::connection::AckReport;
+use crate::fault::{self, Fault};
+use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
+use crate::{Connection, expand};
+use cwnd_cc::{DupAck, Nanos, State};
+use episode::Prr;
+use output::{Output, Timer};
+use rack::Rack;
+use send_log::{SendLog, SendRecord};
+use undo::Undo;
+
+/// The state of Linux's recovery.
+#[derive(Clone, Debug, Default)]
+pub struct Linux {
+    send_log: SendLog,
+    rack: Rack,
+    prr: Prr,
+    undo: Undo,
+    timer: Timer,
+    output: Output,
+    /// What the last ACK with SACK blocks named.
+    last_sack: SackRanges,
+    fast_path_disabled: bool,
+}
+
+/// What an ACK delivers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delivery {
+    /// Segments delivered by it, SACKed by it, and by which it advances the cumulative acknowledgement.
+    delivered: u32,
+    sacked: u32,
+    advanced: u32,
+    /// Send times of the first and the last segment that it acknowledges for the first time and that were never
+    /// retransmitted.
+    acked_sent: Option<(u64, u64)>,
+    /// The same of the segments that it SACKs.
+    sacked_sent: Option<(u64, u64)>,
+    /// Whether it acknowledges a segment that was retransmitted.
+    has_retransmitted: bool,
+    /// Whether it delivers a segment of before the end of the episode that was never retransmitted.
+    has_original: bool,
+    /// Whether it reports that a retransmitted segment arrived twice, and whether that is the loss probe alone.
+    duplicate: bool,
+    duplicate_of_probe: bool,
+    /// The lowest delivered segment that was never retransmitted and lies below one SACKed before.
+    reordered: Option<u64>,
+}
+
+impl Delivery {
+    /// Takes in the delivery of a segment that was never retransmitted. Segments up to `highest` were SACKed before.
+    fn add_original(&mut self, conn: &Connection, segment: u64, highest: u64) {
+        self.has_original |= segment < conn.episode.end;
+        if segment < highest {
+            self.reordered = Some(self.reordered.map_or(segment, |lowest| lowest.min(segment)));
+        }
+    }
+}
+
+/// What is sent besides new data after an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    Nothing,
+    /// Lost segments, before new data.
+    Lost,
+    /// Lost segments, but new data first (F-RTO).
+    NewFirst,
+}
+
+impl LossRecovery for Linux {
+    fn on_ack(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        packet: &Packet,
+        blocks: Option<&SackBlocks>,
+        out: &mut impl Emit,
+    ) {
+        let cumulative = expand(conn.una, packet.seq).min(conn.next);
+        if self.takes_fast_path(conn, packet, cumulative) {
+            return self.on_fast_ack(conn, now, cumulative, out);
+        }
+        if cumulative < conn.una {
+            return self.on_old_ack(conn, now, packet, cumulative, blocks, out);
+        }
+        conn.integrate_cwnd(now);
+        conn.scoreboard.cover(conn.una, conn.next);
+        conn.ack.now = Nanos(now);
+        conn.episode.newly_lost = 0;
+        let prior_in_flight = conn.in_flight();
+        let highest = conn.scoreboard.highest_sacked();
+
+        let mut delivery = Delivery::default();
+        if let Some(blocks) = blocks {
+            self.take_duplicates(conn, cumulative, blocks, &mut delivery);
+            self.take_blocks(conn, now, cumulative, highest, blocks, &mut delivery);
+        }
+        if cumulative > conn.una {
+            self.acknowledge(conn, now, cumulative, highest, &mut delivery);
+        }
+        self.update_reordering(conn, &delivery, highest);
+        let rtt = take_round_trip_of(conn, now, packet, &delivery);
+        let mut set_timer = delivery.advanced > 0 || self.was_head_sent_since(conn, &delivery);
+        let marked = conn.count_marks(packet, delivery.delivered);
+        conn.counts.delivered += u64::from(delivery.delivered);
+        if delivery.advanced > 0 {
+            conn.episode.timeouts = 0;
+        }
+        self.take_probe_answer(conn, now, cumulative, &delivery);
+
+        if delivery.advanced == 0 && conn.next > conn.una && cumulative == conn.una {
+            conn.dup_acks += 1;
+            let dup = DupAck { now: Nanos(now), sacked: delivery.sacked, count: conn.dup_acks };
+            conn.algorithm.on_dup_ack(&mut conn.window, &dup);
+        }
+        let mut repair = Repair::Nothing;
+        let lost_before = self.rack.lost;
+        let dubious = delivery.advanced == 0 || delivery.sacked > 0 || delivery.duplicate || marked > 0;
+        if dubious || conn.state != State::Open {
+            let change = self.change_state(conn, now, packet, &delivery, marked > 0);
+            repair = change.repair;
+            set_timer &= !change.waits_for_reordering;
+        }
+        if set_timer {
+            self.set_timer(conn, now);
+        }
+        let lost = (self.rack.lost - lost_before) as u32;
+        conn.episode.newly_lost = lost;
+        if delivery.delivered + delivery.advanced + marked + lost > 0 {
+            let predicted = delivery.advanced > 0 && packet.flags & (SACK | ECE) == 0;
+            self.report_ack(conn, now, &delivery, marked, predicted, rtt, prior_in_flight);
+        }
+        if !conn.needs.owns_recovery && matches!(conn.state, State::Recovery | State::Cwr) {
+            self.reduce_window(conn, delivery.delivered, delivery.advanced > 0, lost);
+        }
+        self.send(conn, now, repair, out);
+    }
+
+    fn on_retransmission_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        self.on_timer(conn, now, out);
+    }
+
+    fn transmit(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        if conn.pacing.uses_timer() {
+            // What goes first, lost segments or new data, stays as the last ACK has decided it.
+            self.send_by_timer(conn, now, out);
+        } else {
+            self.send(conn, now, Repair::Nothing, out);
+        }
+    }
+
+    fn tracks_segments(&self) -> bool {
+        true
+    }
+
+    fn disable_fast_path(&mut self) {
+        self.fast_path_disabled = true;
+    }
+}
+
+impl Linux {
+    /// Returns whether an ACK takes the fast path: it acknowledges new data, and nothing is missing or was retransmitted.
+    #[inline(always)]
+    fn takes_fast_path(&self, conn: &Connection, packet: &Packet, cumulative: u64) -> bool {
+        let una = conn.una;
+        if packet.flags & (SACK | ECE) != 0 || conn.state != State::Open || cumulative <= una {
+            return false;
+        }
+        let scoreboard = &conn.scoreboard;
+        let missing = scoreboard.sacked | scoreboard.lost | scoreboard.retransmitted;
+        // What was SACKed and then given up by the receiver lies above `una`.
+        let clean = missing == 0 && scoreboard.highest_sacked() <= una;
+        let original = self.send_log.original_from <= una;
+        clean && original && !self.timer.has_probe() && !self.fast_path_disabled
+    }
+
+    /// The fast path. It does what the general path would, without the checks that such an ACK passes.
+    fn on_fast_ack(&mut self, conn: &mut Connection, now: u64, cumulative: u64, out: &mut impl Emit) {
+        conn.integrate_cwnd(now);
+        conn.ack.now = Nanos(now);
+        conn.episode.newly_lost = 0;
+        let prior_in_flight = conn.outstanding();
+        let acked = (cumulative - conn.una) as u32;
+        if let Some(records) = &mut conn.records {
+            (conn.una..cumulative).for_each(|segment| records.on_delivered(now, segment));
+        }
+        let first = self.send_log.of(conn.una);
+        let last = self.send_log.of(cumulative - 1);
+        self.rack.advance(now, cumulative - 1, last, conn.rtt.estimator.min);
+        conn.una = cumulative;
+        conn.dup_acks = 0;
+        let delivery = Delivery { delivered: acked, advanced: acked, ..Delivery::default() };
+        let rtt = take_round_trip(conn, now - first.at, now - last.at);
+        conn.counts.delivered += u64::from(acked);
+        conn.episode.timeouts = 0;
+        if !fault::is(Fault::FastPathForgetsTimer) {
+            self.set_timer(conn, now);
+        }
+        self.report_ack(conn, now, &delivery, 0, true, rtt, prior_in_flight);
+        self.send(conn, now, Repair::Nothing, out);
+    }
+
+    /// Processes an ACK that a later one has overtaken: its cumulative number lies below `una`. As in Linux (`old_ack` in
+    /// `tcp_ack`), only its SACK blocks count. They can reveal deliveries, losses and needless retransmissions; the ACK
+    /// gives no round-trip sample, no ECN echo and no growth.
+    fn on_old_ack(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        packet: &Packet,
+        cumulative: u64,
+        blocks: Option<&SackBlocks>,
+        out: &mut impl Emit,
+    ) {
+        conn.rtt.on_ignored_ack();
+        let Some(blocks) = blocks else { return };
+        conn.integrate_cwnd(now);
+        conn.scoreboard.cover(conn.una, conn.next);
+        conn.ack.now = Nanos(now);
+        let highest = conn.scoreboard.highest_sacked();
+        let mut delivery = Delivery::default();
+        self.take_duplicates(conn, cumulative, blocks, &mut delivery);
+        self.take_blocks(conn, now, conn.una, highest, blocks, &mut delivery);
+        self.update_reordering(conn, &delivery, highest);
+        if let Some(records) = &mut conn.records {
+            records.discard_sample();
+        }
+        conn.counts.delivered += u64::from(delivery.delivered);
+        let change = self.change_state(conn, now, packet, &delivery, false);
+        self.send(conn, now, change.repair, out);
+    }
+
+    /// Tells the algorithm of an ACK. `predicted`: the ACK acknowledges new data and reports nothing else.
+    #[allow(clippy::too_many_arguments)]
+    fn report_ack(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        delivery: &Delivery,
+        marked: u32,
+        predicted: bool,
+        rtt: Option<u64>,
+        prior_in_flight: u32,
+    ) {
+        conn.ack.cwnd_limited = self.output.is_cwnd_limited(&conn.window);
+        // While the advertised window grows, every ACK advertises another one, which Linux's prediction does not expect.
+        conn.ack.predicted = predicted && conn.una > conn.config.growing_window;
+        let Delivery { delivered, advanced, .. } = *delivery;
+        let lost = conn.episode.newly_lost;
+        conn.report_ack(now, AckReport { delivered, advanced, lost, marked, rtt, prior_in_flight });
+    }
+
+    /// Takes the first block of an ACK if it reports a duplicate (RFC 2883 section 4): it lies below what the ACK
+    /// acknowledges, or within the second block. A duplicate of what was never retransmitted was made by the network, and
+    /// says nothing.
+    fn take_duplicates(
+        &mut self,
+        conn: &mut Connection,
+        cumulative: u64,
+        blocks: &SackBlocks,
+        delivery: &mut Delivery,
+    ) {
+        let mut blocks = blocks.iter().map(|(from, to)| (expand(conn.una, from), expand(conn.una, to)));
+        let Some((from, to)) = blocks.next().filter(|(from, to)| from < to) else { return };
+        let within_second = blocks.next().is_some_and(|(start, end)| start <= from && to <= end);
+        if from >= cumulative && !within_second {
+            return;
+        }
+        let segments = (to - from) as u32;
+        conn.counts.duplicates += u64::from(segments);
+        if conn.counts.duplicates > conn.counts.retransmissions {
+            return;
+        }
+        delivery.duplicate = true;
+        delivery.duplicate_of_probe = segments == 1 && self.timer.probed() == Some(from);
+        if to <= conn.una {
+            self.undo.on_duplicates(to, segments);
+        } else {
+            for segment in from.max(conn.una)..to {
+                if self.send_log.of(segment).retransmitted {
+                    self.undo.on_duplicates(segment + 1, 1);
+                }
+            }
+        }
+    }
+
+    /// Takes the segments that SACK blocks name for the first time, from `first` on, which is not below `una`.
+    fn take_blocks(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        first: u64,
+        highest: u64,
+        blocks: &SackBlocks,
+        delivery: &mut Delivery,
+    ) {
+        let mut ranges = SackRanges::default();
+        for (i, (from, to)) in blocks.iter().enumerate() {
+            let (from, to) = (expand(conn.una, from), expand(conn.una, to));
+            ranges[i] = (from, to);
+            let (from, to) = without(from.max(first), to.min(conn.next), &self.last_sack);
+            for segment in from..to {
+                if conn.scoreboard.is_sacked(segment) {
+                    continue;
+                }
+                let sent = self.take_delivered(conn, now, segment);
+                if !sent.retransmitted {
+                    let first = delivery.sacked_sent.map_or(sent.at, |(first, _)| first);
+                    delivery.sacked_sent = Some((first, sent.at));
+                    delivery.add_original(conn, segment, highest);
+                }
+                delivery.sacked += conn.scoreboard.sack(segment, segment + 1, |_| ());
+            }
+        }
+        delivery.delivered += delivery.sacked;
+        self.last_sack = ranges;
+    }
+
+    /// Moves `una` to `to`.
+    fn acknowledge(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        to: u64,
+        highest: u64,
+        delivery: &mut Delivery,
+    ) {
+        delivery.advanced = (to - conn.una) as u32;
+        for segment in conn.una..to {
+            let known = conn.scoreboard.is_sacked(segment);
+            let sent =
+                if known { self.send_log.of(segment) } else { self.take_delivered(conn, now, segment) };
+            if sent.retransmitted {
+                delivery.has_retransmitted = true;
+            } else if !known {
+                let first = delivery.acked_sent.map_or(sent.at, |(first, _)| first);
+                delivery.acked_sent = Some((first, sent.at));
+                delivery.add_original(conn, segment, highest);
+            }
+        }
+        let known = conn.scoreboard.acknowledge(conn.una, to);
+        delivery.delivered += delivery.advanced - known;
+        conn.una = to;
+        conn.dup_acks = 0;
+    }
+
+    /// Records the delivery of a segment that was not known to be delivered. Returns when it was sent.
+    fn take_delivered(&mut self, conn: &mut Connection, now: u64, segment: u64) -> SendRecord {
+        if let Some(records) = &mut conn.records {
+            records.on_delivered(now, segment);
+        }
+        let sent = self.send_log.of(segment);
+        self.rack.advance(now, segment, sent, conn.rtt.estimator.min);
+        sent
+    }
+
+    /// Updates RACK's reordering window by what an ACK delivers (RFC 8985 section 6.2, steps 3 and 4).
+    fn update_reordering(&mut self, conn: &Connection, delivery: &Delivery, highest: u64) {
+        if let Some(lowest) = delivery.reordered {
+            self.rack.on_reordering(lowest, highest);
+        }
+        if delivery.duplicate && !delivery.duplicate_of_probe {
+            self.rack.on_duplicate(conn.una, conn.next);
+        }
+    }
+
+    /// Returns whether the first outstanding segment was sent later than what was SACKed. It has then waited less long
+    /// than that round trip took, and the timer restarts.
+    fn was_head_sent_since(&self, conn: &Connection, delivery: &Delivery) -> bool {
+        let Some((first, _)) = delivery.sacked_sent else { return false };
+        conn.una < conn.next && first < self.send_log.of(conn.una).at
+    }
+}
+
+/// Takes the round-trip time that an ACK gives (RFC 6298 with Karn's rule): the smoothed one takes the first segment
+/// acknowledged, or else SACKed; the algorithm is told that of the last. Where all were retransmitted, the echoed timestamp
+/// decides.
+fn take_round_trip_of(conn: &mut Connection, now: u64, packet: &Packet, delivery: &Delivery) -> Option<u64> {
+    let acked = delivery.acked_sent.filter(|_| !delivery.has_retransmitted);
+    let mut first = acked.map(|(first, _)| now - first);
+    let mut last = acked.map(|(_, last)| now - last);
+    if let Some((first_sacked, last_sacked)) = delivery.sacked_sent {
+        first = first.or(Some(now - first_sacked));
+        last = Some(now - last_sacked);
+    }
+    if first.is_none() && delivery.advanced > 0 && conn.config.timestamps {
+        first = Some(now - packet.sent);
+        last = first;
+    }
+    match (first, last) {
+        (Some(first), Some(last)) => take_round_trip(conn, first, last),
+        _ => {
+            conn.rtt.on_ack_without_sample(&conn.ack);
+            None
+        }
+    }
+}
+
+fn take_round_trip(conn: &mut Connection, first: u64, last: u64) -> Option<u64> {
+    conn.rtt.estimator.sample_in_round(first, conn.una, conn.next);
+    conn.rtt.estimator.note_least(last);
+    conn.rtt.on_sample(last);
+    Some(last)
+}

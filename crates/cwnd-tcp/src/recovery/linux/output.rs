@@ -1,0 +1,432 @@
+//! What is sent, and for when the timer is set: retransmissions, new data in bursts of several segments, and the timer that
+//! serves the retransmission timeout, the tail loss probe and reordering.
+
+use super::{Delivery, Linux, Repair};
+use crate::packet::{Emit, PUSH};
+use crate::{Connection, NEVER};
+use cwnd_cc::{CongestionKind, State, Window};
+
+/// How the window is used (the problem of RFC 7661, with Linux's solution), and the burst under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Output {
+    /// Whether the window was in use in this window of data.
+    limited: bool,
+    /// The most segments outstanding in it.
+    most_out: u64,
+    /// The window of data ends when this segment is acknowledged.
+    end: u64,
+    /// New segments that may still leave in the burst.
+    burst: u32,
+    /// Whether the burst consists of more than one segment.
+    several: bool,
+    /// Whether new data goes before lost segments, to find out whether a timeout was spurious (F-RTO).
+    new_data_first: bool,
+    /// When new data left last.
+    wrote_at: u64,
+}
+
+impl Output {
+    /// Returns whether the window may grow: it is in use, or in slow start at least half of it was.
+    pub fn is_cwnd_limited(&self, window: &Window) -> bool {
+        self.limited || (window.in_slow_start() && window.cwnd < 2.0 * self.most_out as f64)
+    }
+
+    fn in_burst(&self) -> bool {
+        self.burst > 0
+    }
+
+    /// Records the window's use after something was sent or held back.
+    fn record_use(&mut self, conn: &Connection, in_flight: u32, sent: bool, held_back: bool) {
+        let limited = held_back || in_flight >= conn.window.cwnd as u32;
+        if !sent && !limited {
+            return;
+        }
+        let out = conn.next - conn.una;
+        if conn.una >= self.end || limited || (!self.limited && out > self.most_out) {
+            self.limited = limited;
+            self.most_out = out;
+            self.end = conn.next;
+        }
+    }
+}
+
+/// What the timer waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// The retransmission timeout.
+    #[default]
+    Timeout,
+    /// The tail loss probe.
+    Probe,
+    /// The end of the reordering window.
+    Reordering,
+}
+
+/// The state of the timer besides its time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timer {
+    pub wait: Wait,
+    /// The probe that is out: the next new segment when it was sent, and whether it was a retransmission.
+    pub probe: Option<(u64, bool)>,
+}
+
+impl Timer {
+    /// Returns the segment that a probe has retransmitted, if one is out.
+    pub fn probed(&self) -> Option<u64> {
+        self.probe.filter(|&(_, again)| again).map(|(end, _)| end - 1)
+    }
+
+    /// Returns whether a probe is out.
+    pub fn has_probe(&self) -> bool {
+        self.probe.is_some()
+    }
+}
+
+/// How a segment is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    New { flags: u16 },
+    Retransmission,
+}
+
+/// Whether a new segment may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Permission {
+    Now,
+    /// The burst would be small: it waits for more of the window.
+    Later,
+    /// There is no data, or no room.
+    No,
+}
+
+/// The application's data comes in buffers of this size, which are cut into bursts, bytes.
+const BUFFER: u32 = 65_215;
+
+/// A burst is the data of this part of a second at the pacing rate, but at least two segments.
+const BURSTS_A_SECOND: f64 = 1024.0;
+const LEAST_BURST: u32 = 2;
+
+/// On short paths a burst is longer, by a buffer halved for each of these steps of the least round-trip time, ns.
+const SHORT_STEP: u64 = 512_000;
+
+/// A burst waits for more of the window only if the last one left within this time, and the next ACK is expected within
+/// it, ns; and only while less than a third of the window is free.
+const RECENT: u64 = 1_000_000;
+const LARGE_PART: u32 = 3;
+
+/// How much longer a probe waits than two round-trip times, and the reordering timer than the reordering window: two
+/// ticks, ns.
+const LEAST_WAIT: u64 = 2_000_000;
+
+/// How much longer a probe waits for a single segment, because of the receiver's delayed ACK (RFC 8985 section 7.2), ns.
+const DELAYED_ACK: u64 = 200_000_000;
+
+impl Linux {
+    /// Sends after an ACK or a timer: repairs, and new data that the window lets go.
+    pub(super) fn send(&mut self, conn: &mut Connection, now: u64, repair: Repair, out: &mut impl Emit) {
+        self.output.new_data_first = repair == Repair::NewFirst;
+        if conn.pacing.uses_timer() {
+            return self.send_by_timer(conn, now, out);
+        }
+        if repair == Repair::NewFirst {
+            let before = conn.next;
+            self.send_bursts(conn, now, out);
+            if conn.next > before {
+                return;
+            }
+            self.undo.frto = false;
+        }
+        if repair != Repair::Nothing {
+            self.send_lost(conn, now, out);
+        }
+        self.send_bursts(conn, now, out);
+    }
+
+    /// Sends by the release timer. Pacing holds back bursts, not the segments of one.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn send_by_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        let (before, was_idle) = (conn.next, conn.una == conn.next);
+        let mut back_to_back = false;
+        let permission = loop {
+            let in_flight = conn.in_flight();
+            let begins = !self.output.in_burst();
+            let room = in_flight < conn.window.cwnd as u32;
+            let repairs = conn.has_retransmission() && !self.prefers_new_data(conn);
+            let permission =
+                if repairs && room { Permission::Now } else { self.may_send_new(conn, now, in_flight) };
+            if permission != Permission::Now {
+                conn.timers.release_at = NEVER;
+                break permission;
+            }
+            if conn.timers.release_at == NEVER {
+                conn.timers.release_at = if begins {
+                    conn.pacing.schedule(now, back_to_back)
+                } else {
+                    conn.pacing.schedule_in_burst(now)
+                };
+            }
+            if conn.timers.release_at > now {
+                break permission;
+            }
+            conn.timers.release_at = NEVER;
+            if repairs {
+                self.retransmit(conn, now, in_flight, out);
+            } else {
+                self.send_new(conn, now, in_flight, out);
+            }
+            back_to_back |= conn.pacing.on_sent(&conn.window);
+        };
+        self.end_sending(conn, now, before, was_idle, permission);
+        conn.timers.rearm();
+    }
+
+    fn prefers_new_data(&self, conn: &Connection) -> bool {
+        conn.next < conn.send_end() && self.output.new_data_first
+    }
+
+    /// Retransmits what is lost as far as the window allows.
+    fn send_lost(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        while conn.has_retransmission() {
+            let in_flight = conn.in_flight();
+            if in_flight >= conn.window.cwnd as u32 {
+                break;
+            }
+            self.retransmit(conn, now, in_flight, out);
+        }
+    }
+
+    /// Retransmits the next lost segment.
+    pub(super) fn retransmit(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        in_flight: u32,
+        out: &mut impl Emit,
+    ) {
+        let segment = conn.scoreboard.take_retransmit(conn.una);
+        self.undo.on_retransmission(now);
+        self.rack.retransmissions.push_back((now, segment));
+        self.prr.out += 1;
+        self.emit(conn, now, segment, in_flight, Kind::Retransmission, out);
+        // The timeout of the first outstanding segment begins with its retransmission.
+        if segment == conn.una && self.timer.wait != Wait::Reordering {
+            self.timer.wait = Wait::Timeout;
+            conn.timers.rto_at = now + conn.rtt.estimator.timeout();
+        }
+    }
+
+    /// Sends a segment again that is not known to be lost.
+    pub(super) fn send_again(&mut self, conn: &mut Connection, now: u64, segment: u64, out: &mut impl Emit) {
+        let in_flight = conn.in_flight();
+        self.emit(conn, now, segment, in_flight, Kind::Retransmission, out);
+    }
+
+    /// Sends new segments in bursts, as many as the window allows.
+    fn send_bursts(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        let (before, was_idle) = (conn.next, conn.una == conn.next);
+        let mut in_flight = conn.in_flight();
+        let mut permission = self.may_send_new(conn, now, in_flight);
+        while permission == Permission::Now {
+            self.send_new(conn, now, in_flight, out);
+            in_flight += 1;
+            permission = self.may_send_new(conn, now, in_flight);
+        }
+        self.end_sending(conn, now, before, was_idle, permission);
+    }
+
+    /// Records the window's use after a call to send, and sets the timer if new data has left.
+    fn end_sending(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        before: u64,
+        was_idle: bool,
+        permission: Permission,
+    ) {
+        let sent = conn.next > before;
+        let in_flight = conn.in_flight();
+        self.output.record_use(conn, in_flight, sent, permission == Permission::Later);
+        if sent {
+            if was_idle || self.timer.wait == Wait::Probe {
+                self.set_timeout_timer(conn, now);
+            }
+            self.set_probe_timer(conn, now, false);
+        }
+        conn.record_lack_of_data(in_flight, conn.window.cwnd as u32);
+    }
+
+    /// Sends the next new segment.
+    pub(super) fn send_new(&mut self, conn: &mut Connection, now: u64, in_flight: u32, out: &mut impl Emit) {
+        let segment = conn.next;
+        conn.next += 1;
+        let left = self.output.burst.saturating_sub(1);
+        let flags = if left == 0 && self.output.several { PUSH } else { 0 };
+        self.output.burst = left;
+        self.output.wrote_at = now;
+        self.prr.out += u64::from(matches!(conn.state, State::Recovery | State::Cwr));
+        self.emit(conn, now, segment, in_flight, Kind::New { flags }, out);
+    }
+
+    fn emit(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        segment: u64,
+        in_flight: u32,
+        kind: Kind,
+        out: &mut impl Emit,
+    ) {
+        let (again, flags) = match kind {
+            Kind::New { flags } => (false, flags),
+            Kind::Retransmission => (true, 0),
+        };
+        conn.count_sent(now);
+        conn.counts.retransmissions += u64::from(again);
+        self.send_log.record(now, segment, conn.una, again);
+        let flags = flags | conn.record_and_flag(now, segment, in_flight, again);
+        out.emit(now, conn.config.packet(now, segment, flags));
+    }
+
+    /// Returns whether a new segment may leave now, as part of the burst under way or of one that begins. Linux hands
+    /// several segments at a time to its output, and waits for an ACK rather than send few.
+    fn may_send_new(&mut self, conn: &Connection, now: u64, in_flight: u32) -> Permission {
+        let cwnd = conn.window.cwnd as u32;
+        if conn.next >= conn.send_end() || in_flight >= cwnd {
+            self.output.burst = 0;
+            return Permission::No;
+        }
+        if self.output.in_burst() {
+            return Permission::Now;
+        }
+        let room = cwnd - in_flight;
+        let most = burst_size(conn);
+        let available = in_buffer(conn);
+        if room < most && room < cwnd / LARGE_PART && self.expects_more(conn, now) {
+            let is_rest = u64::from(available) == conn.data_end - conn.next;
+            if available > 1 && (room < available || is_rest) {
+                return Permission::Later;
+            }
+        }
+        // At least two bursts a window.
+        let burst = room.min((cwnd / 2).max(1)).min(most).min(available);
+        self.output.burst = burst;
+        self.output.several = burst > 1;
+        Permission::Now
+    }
+
+    /// Returns whether more of the window may soon be free: something left just now, and the ACK of the first outstanding
+    /// segment is due.
+    fn expects_more(&self, conn: &Connection, now: u64) -> bool {
+        let recovers = matches!(conn.state, State::Recovery | State::Loss);
+        let recently = now <= self.output.wrote_at + RECENT;
+        if recovers || !recently || conn.una == conn.next {
+            return false;
+        }
+        let srtt = conn.rtt.estimator.srtt();
+        self.send_log.of(conn.una).at + srtt <= now + RECENT.min(srtt / 2)
+    }
+
+    /// Sets the timer anew after an ACK that advances.
+    pub(super) fn set_timer(&mut self, conn: &mut Connection, now: u64) {
+        if !self.set_probe_timer(conn, now, true) {
+            self.set_timeout_timer(conn, now);
+        }
+    }
+
+    /// Returns when the first outstanding segment times out, counted from when it was sent.
+    fn head_timeout(&self, conn: &Connection) -> u64 {
+        self.send_log.of(conn.una).at + conn.rtt.estimator.timeout()
+    }
+
+    pub(super) fn set_timeout_timer(&mut self, conn: &mut Connection, now: u64) {
+        if conn.una == conn.next {
+            conn.timers.rto_at = NEVER;
+            return;
+        }
+        conn.timers.rto_at = match self.timer.wait {
+            Wait::Timeout => now + conn.rtt.estimator.timeout(),
+            Wait::Probe | Wait::Reordering => self.head_timeout(conn).max(now + 1),
+        };
+        self.timer.wait = Wait::Timeout;
+    }
+
+    /// Sets the timer for a probe: two round-trip times, but not later than the timeout (RFC 8985 section 7.2). Returns
+    /// false if no probe is to be sent. `advancing`: the timeout counts from now.
+    fn set_probe_timer(&mut self, conn: &mut Connection, now: u64, advancing: bool) -> bool {
+        if conn.una == conn.next || !matches!(conn.state, State::Open | State::Cwr) {
+            return false;
+        }
+        let estimator = &conn.rtt.estimator;
+        let wait = if estimator.is_known() {
+            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { LEAST_WAIT };
+            2 * estimator.srtt() + extra
+        } else {
+            estimator.timeout()
+        };
+        let timeout = if advancing { now + estimator.timeout() } else { self.head_timeout(conn) };
+        let mut at = now + wait;
+        if timeout > now {
+            at = at.min(timeout);
+        }
+        self.timer.wait = Wait::Probe;
+        conn.timers.rto_at = at;
+        true
+    }
+
+    /// Sets the timer for the next search for losses.
+    pub(super) fn wait_for_reordering(&mut self, conn: &mut Connection, now: u64, wait: u64) {
+        self.timer.wait = Wait::Reordering;
+        conn.timers.rto_at = now + wait + LEAST_WAIT;
+    }
+
+    /// Takes the answer to a probe: a loss that the probe has repaired is answered by a reduction (RFC 8985 section 7.4).
+    pub(super) fn take_probe_answer(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        cumulative: u64,
+        delivery: &Delivery,
+    ) {
+        let Some((end, again)) = self.timer.probe else { return };
+        if cumulative < end {
+            return;
+        }
+        if !again || delivery.duplicate_of_probe || (delivery.advanced == 0 && delivery.sacked == 0) {
+            // New data has arrived, or both the original and the retransmission.
+            self.timer.probe = None;
+        } else if cumulative > end {
+            self.undo.possible = false;
+            self.begin_reduction(conn, now, CongestionKind::Loss);
+            self.end_reduction(conn, now);
+            conn.state = State::Open;
+        }
+    }
+}
+
+/// Returns the number of segments left in the application's buffer under way.
+fn in_buffer(conn: &Connection) -> u32 {
+    let per_buffer = u64::from((BUFFER / conn.window.mss()).max(1));
+    (per_buffer - conn.next % per_buffer).min(conn.data_end - conn.next) as u32
+}
+
+/// Returns the segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times
+/// otherwise; more on paths of a few milliseconds.
+fn burst_size(conn: &Connection) -> u32 {
+    let (window, estimator) = (&conn.window, &conn.rtt.estimator);
+    let rate = if window.pacing_rate.is_finite() {
+        window.pacing_rate / f64::from(window.mss())
+    } else {
+        // Mostly this decides without rounding on which side of half the threshold the window is.
+        let half = window.ssthresh / 2.0;
+        let slow_start =
+            window.cwnd < half && (window.cwnd + 1.0 <= half || window.cwnd < window.whole(half));
+        let gain = if slow_start { 2.0 } else { 1.2 };
+        let srtt = if estimator.is_known() { estimator.srtt() } else { 1_000_000 };
+        gain * window.cwnd.max((conn.next - conn.una) as f64) * 1e9 / srtt.max(1) as f64
+    };
+    let steps = if estimator.is_known() { estimator.min / SHORT_STEP } else { u64::MAX };
+    let short = if steps < 32 { BUFFER >> steps } else { 0 };
+    let bytes = (rate / BURSTS_A_SECOND * f64::from(window.mss())) as u32;
+    (bytes.saturating_add(short).min(BUFFER) / window.mss()).max(LEAST_BURST)
+}
