@@ -3,21 +3,17 @@
 
 use cwnd_cc::CongestionControl;
 use cwnd_kernel::KernelAlgorithm;
-use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Outcome, Problem, Scenario};
-use cwnd_sim::{Simulator, check_with, registered, run_with};
+use cwnd_scenario::{AlgorithmSpec, Engine, Scenario};
+use cwnd_sim::{Simulator, registered};
 use std::collections::BTreeMap;
 
-/// The simulator, for algorithms of both kinds.
-pub struct WithKernel;
+/// The identity of runs with algorithms of both kinds.
+pub struct Identity;
 
-impl Engine for WithKernel {
-    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
-        check_with(scenario, &factory)
-    }
-
-    /// The simulator's, and of each algorithm in C the digest of its text. Where there is none it is the simulator's own, so
-    /// that what is stored holds for builds of both kinds.
-    fn identity(&self, scenario: &Scenario) -> String {
+impl Identity {
+    /// Returns the simulator's identity, and for each algorithm in C the digest of its text. Where there is none it is the
+    /// simulator's own, so that stored runs are valid for builds of both kinds.
+    pub fn identity(&self, scenario: &Scenario) -> String {
         let in_c: BTreeMap<&str, &str> = scenario
             .flows
             .iter()
@@ -30,13 +26,10 @@ impl Engine for WithKernel {
         }
         identity
     }
-
-    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        run_with(scenario, &factory)
-    }
 }
 
-fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+/// Creates an algorithm of either kind.
+pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
     let Some(algorithm) = of_the_kernel(spec) else { return registered(spec) };
     let parameters: Vec<(String, String)> = spec.parameters.clone().into_iter().collect();
     cwnd_kernel::native(algorithm?, &parameters)
@@ -56,7 +49,7 @@ mod tests {
     fn identity(algorithm: &str) -> (String, String) {
         let group = FlowGroup::new(algorithm.parse().expect("a name"), 2);
         let scenario = Setup::default().scenario(&[group], 1).expect("the setup can be met");
-        (WithKernel.identity(&scenario), Simulator.identity(&scenario))
+        (Identity.identity(&scenario), Simulator.identity(&scenario))
     }
 
     #[test]
