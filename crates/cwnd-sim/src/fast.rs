@@ -43,7 +43,7 @@ pub struct Shortcuts {
     pub inline_receiver: bool,
     /// Zero-queue links.
     pub zero_queue: bool,
-    /// Steady transmitters and lines.
+    /// Steady transmitters and lines. Without them there are no inline receivers behind links that keep their queues.
     pub steady: bool,
 }
 
@@ -122,7 +122,7 @@ impl FastPath {
         let paths: Vec<_> = hosts.iter().map(path).collect();
         let mut receivers = match shortcuts.inline_receiver {
             true => inline_receiver::find(scenario, graph, net, hosts, &paths),
-            false => Vec::new(),
+            false => vec![InlineReceiver::default(); net.rings.len()],
         };
         let mut before_receivers = vec![false; net.links.len()];
         for (receiver, line) in receivers.iter().zip(&net.line_of) {
@@ -155,28 +155,22 @@ impl StageRunner for FastPath {
 
     fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64 {
         let Stages { net, hosts, merge, .. } = stages;
-        let full_packet = match &net.links[run.link as usize] {
+        let inline = self.before_receivers[run.link as usize];
+        let (is_queued, full_packet) = match &net.links[run.link as usize] {
             Link::ClosedForm(_) if self.zero_queue.contains(run.link) || fault::is(Fault::AllZeroQueue) => {
                 return zero_queue::run(net, run);
             }
-            Link::ClosedForm(link) => link.full_packet().0,
-            Link::Queued(link) => link.full_packet,
+            Link::ClosedForm(_) if !inline => return closed_form::run(net, merge, run, &mut IntoRings),
+            Link::Queued(_) if !self.shortcuts.steady => {
+                return queued::run::<EachPacket, _>(net, merge, run, &mut IntoRings);
+            }
+            Link::ClosedForm(link) => (false, link.full_packet().0),
+            Link::Queued(link) => (true, link.full_packet),
         };
-        let is_queued = net.links[run.link as usize].queued().is_some();
-        if !self.before_receivers[run.link as usize] {
-            return match is_queued {
-                false => closed_form::run(net, merge, run, &mut IntoRings),
-                true if self.shortcuts.steady => {
-                    queued::run::<SteadyDispatch, _>(net, merge, run, &mut IntoRings)
-                }
-                true => queued::run::<EachPacket, _>(net, merge, run, &mut IntoRings),
-            };
-        }
         let mut exit = InlineExit::new(&mut self.receivers, hosts, full_packet);
         let handled = match is_queued {
             false => closed_form::run(net, merge, run, &mut exit),
-            true if self.shortcuts.steady => queued::run::<SteadyDispatch, _>(net, merge, run, &mut exit),
-            true => queued::run::<EachPacket, _>(net, merge, run, &mut exit),
+            true => queued::run::<SteadyDispatch, _>(net, merge, run, &mut exit),
         };
         exit.end(net);
         handled
@@ -195,7 +189,7 @@ impl StageRunner for FastPath {
     fn network_changed(&mut self) {
         self.guard = None;
         self.zero_queue = ZeroQueueLinks::default();
-        self.receivers = Vec::new();
+        self.receivers.fill(InlineReceiver::default());
         self.before_receivers.fill(false);
     }
 }
