@@ -1,4 +1,7 @@
-//! The crate graph: which crate imports which, as `docs/figures/crates.dot` and the SVG that Graphviz draws from it.
+//! The crate graph: which crate imports which, as `docs/figures/crates.dot` and the SVG that Graphviz draws from it. And the
+//! modules of each crate, which must form no circle.
+
+mod modules;
 
 use crate::command::{install, output, root, succeeds};
 use crate::json;
@@ -13,7 +16,8 @@ pub const OPTIONS: &str = "[--check]";
 const DOT: &str = "docs/figures/crates.dot";
 const SVG: &str = "docs/figures/crates.svg";
 
-/// Draws the graph; with `--check`, compares the committed description with the crates' manifests instead.
+/// Draws the graph; with `--check`, compares the committed description with the crates' manifests instead, and checks the
+/// modules of each crate.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
     let options = Options::new(arguments, &[], &["--check"])?;
     let dot = describe(&imports(&json::metadata()?));
@@ -21,7 +25,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     if options.has("--check") {
         let current = std::fs::read_to_string(&path).is_ok_and(|committed| committed == dot);
         println!("{DOT} {}", if current { "is current" } else { "is stale: run `cargo xtask graph`" });
-        return Ok(current);
+        return Ok(modules::check()? && current);
     }
     std::fs::write(&path, dot).map_err(|error| format!("{DOT}: {error}"))?;
     if !succeeds(Command::new("dot").arg("-V")) {

@@ -3,8 +3,8 @@
 use crate::headers::Headers;
 use crate::pcapng::{self, Interface, LinkType};
 use cwnd_scenario::{NodeId, Rate, Scenario};
-use cwnd_sim::Simulation;
-use cwnd_sim::watch::{End, Point, Sighting, Watcher};
+use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point};
+use cwnd_sim::{Options, Simulation};
 use std::io::{self, Write};
 
 /// The scenario's time zero on the clock of captures: midnight of 1 January 2000 (UTC), in seconds since 1970. So the time of
@@ -55,12 +55,12 @@ impl<W: Write> Capture<W> {
     }
 }
 
-impl<W: Write> Watcher for Capture<W> {
-    fn sees(&mut self, sighting: &Sighting<'_>) {
+impl<W: Write> PacketObserver for Capture<W> {
+    fn on_packet(&mut self, event: &PacketEvent<'_>) {
         if self.failed.is_some() {
             return;
         }
-        let &Sighting { point, at, packet, blocks, dropped } = sighting;
+        let &PacketEvent { point, at, packet, blocks, dropped } = event;
         let frame = self.headers.of(packet, blocks, self.nodes[point]);
         let time = (EPOCH_S * 1_000_000_000).saturating_add_signed(at);
         let comment = dropped.then_some(DROPPED);
@@ -75,11 +75,15 @@ impl<W: Write> Watcher for Capture<W> {
 /// # Errors
 /// If the scenario cannot be run, or the capture not be written.
 pub fn capture<W: Write>(scenario: &Scenario, points: &[Point], out: W) -> io::Result<W> {
-    let simulation = Simulation::watching(scenario, &cwnd_sim::registered, points);
+    let simulation = Simulation::with_options(
+        scenario,
+        &cwnd_sim::registered,
+        &Options { points: points.to_vec(), ..Options::default() },
+    );
     let mut simulation = simulation.map_err(|error| io::Error::other(error.to_string()))?;
     let mut capture = Capture::new(scenario, &simulation, points, out)?;
-    simulation.run_watched(scenario.duration, &mut capture);
-    simulation.end_watch(&mut capture);
+    simulation.run_observed(scenario.duration, &mut capture);
+    simulation.end_observation(&mut capture);
     capture.finish()
 }
 

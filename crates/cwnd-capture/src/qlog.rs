@@ -24,7 +24,7 @@
 use crate::EPOCH_S;
 use cwnd_scenario::{Recovery, Scenario};
 use cwnd_sim::Simulation;
-use cwnd_sim::watch::{SenderEvent, State, Watcher};
+use cwnd_sim::watch::{PacketObserver, SenderEvent, State};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -141,8 +141,8 @@ impl<W: Write> Qlog<W> {
     }
 }
 
-impl<W: Write> Watcher for Qlog<W> {
-    fn sees_sender(&mut self, flow: usize, at: i64, event: &SenderEvent) {
+impl<W: Write> PacketObserver for Qlog<W> {
+    fn on_sender_event(&mut self, flow: usize, at: i64, event: &SenderEvent) {
         for segment in &event.lost {
             // Tools ask for the type of packets that QUIC's data has.
             let header = json!({ "packet_type": "1RTT", "packet_number": segment });
@@ -199,6 +199,6 @@ pub fn log<W: Write>(scenario: &Scenario, out: W) -> io::Result<W> {
     let mut simulation = simulation.map_err(|error| io::Error::other(error.to_string()))?;
     simulation.watch_senders();
     let mut qlog = Qlog::new(scenario, out)?;
-    simulation.run_watched(scenario.duration, &mut qlog);
+    simulation.run_observed(scenario.duration, &mut qlog);
     qlog.finish()
 }

@@ -6,8 +6,8 @@ use cwnd_scenario::{
     AlgorithmSpec, Buffer, ByteSize, EcnThreshold, Engine, FlowGroup, Probability, Rate, Sample, SampleState,
     Scenario, StackProfile, Time,
 };
-use cwnd_sim::watch::{End, Point, SenderEvent, Sighting, Watcher};
-use cwnd_sim::{Simulation, Simulator};
+use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point, SenderEvent};
+use cwnd_sim::{Options, Simulation, Simulator};
 use serde_json::{Map, Value, json};
 
 fn setup(profile: StackProfile) -> Setup {
@@ -191,10 +191,15 @@ fn without_timeouts_what_is_lost_is_sent_again() {
     assert!(lost > 5, "only {lost}");
     // They are the segments that come to the bottleneck again.
     let point = Point { link: scenario.network.bottleneck, end: End::Enter };
-    let mut simulation = Simulation::watching(&scenario, &cwnd_sim::registered, &[point]).unwrap();
+    let mut simulation = Simulation::with_options(
+        &scenario,
+        &cwnd_sim::registered,
+        &Options { points: vec![point], ..Options::default() },
+    )
+    .unwrap();
     let mut repeats = Repeats::default();
-    simulation.run_watched(scenario.duration, &mut repeats);
-    simulation.end_watch(&mut repeats);
+    simulation.run_observed(scenario.duration, &mut repeats);
+    simulation.end_observation(&mut repeats);
     let numbers = texts.iter().filter_map(|text| text["data"]["header"]["packet_number"].as_u64());
     let mut numbers: Vec<u64> = numbers.collect();
     numbers.sort_unstable();
@@ -209,9 +214,9 @@ struct Repeats {
     again: Vec<u64>,
 }
 
-impl Watcher for Repeats {
-    fn sees(&mut self, sighting: &Sighting<'_>) {
-        let packet = sighting.packet;
+impl PacketObserver for Repeats {
+    fn on_packet(&mut self, event: &PacketEvent<'_>) {
+        let packet = event.packet;
         if packet.is_data() && !self.known.insert(packet.seq) {
             self.again.push(packet.seq.into());
         }
@@ -242,8 +247,8 @@ fn marks_and_the_end_of_a_transfer() {
 /// Looks at everything and keeps nothing.
 struct Idle(u64);
 
-impl Watcher for Idle {
-    fn sees_sender(&mut self, _: usize, _: i64, _: &SenderEvent) {
+impl PacketObserver for Idle {
+    fn on_sender_event(&mut self, _: usize, _: i64, _: &SenderEvent) {
         self.0 += 1;
     }
 }
@@ -262,7 +267,7 @@ fn watching_changes_nothing() {
                 let mut simulation = Simulation::new(&scenario).unwrap();
                 simulation.watch_senders();
                 let mut watcher = Idle(0);
-                simulation.run_watched(scenario.duration, &mut watcher);
+                simulation.run_observed(scenario.duration, &mut watcher);
                 let plain = Simulator.run(&scenario).unwrap();
                 assert_eq!(simulation.outcome(), plain, "{} on {profile:?}", info.name);
                 assert!(watcher.0 >= plain.flows.iter().map(|flow| flow.acks_received).sum());

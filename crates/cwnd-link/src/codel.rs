@@ -50,7 +50,7 @@ impl<P: Copy> CoDelQueue<P> {
 }
 
 impl<P: Copy> QueueDiscipline<P> for CoDelQueue<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(
         &mut self,
         limits: &Limits,

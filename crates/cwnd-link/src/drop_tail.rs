@@ -22,7 +22,7 @@ impl<P: Copy> DropTail<P> {
 }
 
 impl<P: Copy> QueueDiscipline<P> for DropTail<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(
         &mut self,
         limits: &Limits,

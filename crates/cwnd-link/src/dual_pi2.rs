@@ -229,7 +229,7 @@ impl<P: Copy> DualPi2Queue<P> {
 }
 
 impl<P: Copy> QueueDiscipline<P> for DualPi2Queue<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(
         &mut self,
         limits: &Limits,

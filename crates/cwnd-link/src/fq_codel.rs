@@ -265,7 +265,7 @@ impl<P: Copy> FqCoDelQueue<P> {
 }
 
 impl<P: Copy> QueueDiscipline<P> for FqCoDelQueue<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(
         &mut self,
         limits: &Limits,

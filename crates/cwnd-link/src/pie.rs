@@ -133,7 +133,7 @@ impl<P: Copy> PieQueue<P> {
 }
 
 impl<P: Copy> QueueDiscipline<P> for PieQueue<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(
         &mut self,
         limits: &Limits,

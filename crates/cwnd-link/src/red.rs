@@ -149,7 +149,7 @@ impl<P: Copy> RedQueue<P> {
 }
 
 impl<P: Copy> QueueDiscipline<P> for RedQueue<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(
         &mut self,
         limits: &Limits,

@@ -1,7 +1,7 @@
 //! The simulator as an engine: whole runs, with a trace if asked for.
 
 use crate::factory::Factory;
-use crate::simulation::Simulation;
+use crate::simulation::{Options, Simulation};
 use cwnd_scenario::{
     Cost, Engine, EngineError, Identity, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace,
 };
@@ -49,10 +49,25 @@ impl Engine for Simulator {
     }
 }
 
-/// Run a whole scenario with algorithms from elsewhere.
+/// Runs a whole scenario with algorithms of this factory.
+///
+/// # Errors
+/// The scenario is refused, or an algorithm cannot be created.
 pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, EngineError> {
+    run_with_options(scenario, factory, &Options::default())
+}
+
+/// Runs a whole scenario with algorithms of this factory and these options.
+///
+/// # Errors
+/// See [`run_with`].
+pub fn run_with_options(
+    scenario: &Scenario,
+    factory: Factory<'_>,
+    options: &Options,
+) -> Result<Outcome, EngineError> {
     let mut run = Run {
-        simulation: Simulation::with_factory(scenario, factory)?,
+        simulation: Simulation::with_options(scenario, factory, options)?,
         warm_up: Some(scenario.warm_up).filter(|time| *time > Time::ZERO),
         before: None,
     };
@@ -66,7 +81,7 @@ pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, En
     Ok(Outcome { trace, ..counted })
 }
 
-/// A simulation that notes what had happened when its warm-up was over.
+/// A simulation that records the outcome at the end of its warm-up.
 struct Run {
     simulation: Simulation,
     /// When the warm-up ends, while that is to come.

@@ -1,6 +1,6 @@
-//! Faults that tests can put into the engine, to see that the tests would find them.
+//! Faults that tests can put into the engine, to check that the tests find them.
 //!
-//! Without the feature `faults` every question here is answered "no" at compile time.
+//! Without the feature `faults`, [`is`] is false at compile time.
 
 /// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub enum Fault {
     PastTheFrontier,
     /// A timer that moves earlier is noticed only at its old time.
     TimerNoticedLate,
-    /// An echo takes any segment for the one expected.
-    EchoOutOfOrder,
-    /// ACKs pass every link as if it could not queue.
-    AllTransparent,
-    /// Links are transparent also while a short first packet is under way.
+    /// An inline receiver takes any segment for the expected one.
+    InlineOutOfOrder,
+    /// ACKs pass every link as if it were a zero-queue link.
+    AllZeroQueue,
+    /// Zero-queue links are open also while a short first packet is under way.
     OpensTooEarly,
-    /// A run that stops does what happens at its end.
+    /// A run also does what happens at the time at which it stops.
     PastTheStop,
     /// A change of rate leaves the packet in transmission alone.
     OldRateInTransmission,
@@ -33,23 +33,23 @@ pub enum Fault {
     Overtaking,
     /// A change of loss keeps the losses drawn ahead.
     OldLosses,
-    /// What comes to an inlet's link before the stop, but to no endpoint, stays outside.
+    /// Packets that come to an inlet's link before the stop, but to no endpoint, do not cross it.
     InletNotSettled,
-    /// The waiting that lies beyond the end counts.
+    /// Waiting time beyond the end counts.
     WaitingBeyondTheEnd,
     /// A transmitter takes its next packet before what arrives as the last one leaves.
     AsksTooEarly,
-    /// A link that keeps its queue does not look at the packet in transmission when it says how long it is quiet.
+    /// A link that keeps its queue ignores the packet in transmission when it promises how long it is quiet.
     PromisesTooMuch,
-    /// After a change of rate or delay nothing overtakes what was handed on before.
+    /// After a change of rate or delay nothing overtakes packets that were handed on before.
     NotTakenBack,
-    /// Transmitter and line of a link that keeps its queue are not told what was reckoned for them.
+    /// Transmitter and line of a link are not told about the packets of a steady run.
     NotSettled,
-    /// One of the endpoint's.
+    /// A fault of the endpoint.
     Endpoint(cwnd_tcp::fault::Fault),
 }
 
-/// All of them.
+/// All faults.
 pub const ALL: [Fault; 23] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
@@ -58,8 +58,8 @@ pub const ALL: [Fault; 23] = [
     Fault::TurnsForgotten,
     Fault::PastTheFrontier,
     Fault::TimerNoticedLate,
-    Fault::EchoOutOfOrder,
-    Fault::AllTransparent,
+    Fault::InlineOutOfOrder,
+    Fault::AllZeroQueue,
     Fault::OpensTooEarly,
     Fault::PastTheStop,
     Fault::OldRateInTransmission,
@@ -81,7 +81,7 @@ thread_local! {
     static ACTIVE: std::cell::Cell<Option<Fault>> = const { std::cell::Cell::new(None) };
 }
 
-/// Put a fault into the engine, as far as this thread runs it, or take it out. Returns the one before.
+/// Sets the fault of the engine as this thread runs it, or removes it. Returns the previous one.
 #[cfg(feature = "faults")]
 pub fn set(fault: Option<Fault>) -> Option<Fault> {
     cwnd_tcp::fault::set(match fault {
@@ -91,7 +91,7 @@ pub fn set(fault: Option<Fault>) -> Option<Fault> {
     ACTIVE.replace(fault)
 }
 
-/// Whether a fault is there.
+/// Returns whether a fault is set.
 #[inline(always)]
 pub fn is(fault: Fault) -> bool {
     #[cfg(feature = "faults")]

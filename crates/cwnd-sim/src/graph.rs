@@ -1,7 +1,7 @@
 //! From a scenario to stages: who runs each link, which rings join them, and who waits for whom.
 
 use crate::host::{Host, Inlet};
-use crate::link::{NOWHERE, Next};
+use crate::link::{NOWHERE, NextRing};
 use crate::net::{Egress, Net};
 use crate::ring::Ring;
 use crate::watch::{End, Point, Tap};
@@ -21,7 +21,7 @@ pub enum Feeder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runner {
     /// No flow crosses it.
-    Nobody,
+    NoOne,
     /// The host whose output it is: nobody else feeds it.
     Output(NodeId),
     /// The host at whose inlet it ends: one link feeds it, and all its packets end there.
@@ -131,7 +131,7 @@ impl Graph {
             Runner::Itself => {
                 self.hosts.len() + self.links.binary_search(&link).expect("it is a stage of its own")
             }
-            Runner::Nobody => unreachable!("no packet comes to link {link}"),
+            Runner::NoOne => unreachable!("no packet comes to link {link}"),
         }
     }
 }
@@ -153,7 +153,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
         .map(|link| {
             let mut all = feeders[link].iter();
             match (all.next(), all.next()) {
-                (None, _) => Runner::Nobody,
+                (None, _) => Runner::NoOne,
                 // What keeps its queue is a stage of its own, and what is watched.
                 _ if !network.links[link].is_plain() => Runner::Itself,
                 _ if points.iter().any(|point| point.link == link) => Runner::Itself,
@@ -168,7 +168,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
     let mut graph = Graph {
         inlets: vec![Vec::new(); hosts.len()],
         inputs: Vec::new(),
-        taps: points.iter().map(|_| Tap { inputs: Vec::new(), next: Next::One(NOWHERE) }).collect(),
+        taps: points.iter().map(|_| Tap { inputs: Vec::new(), next: NextRing::One(NOWHERE) }).collect(),
         waits: vec![Vec::new(); hosts.len() + links.len() + points.len()],
         runners,
         hosts,
@@ -185,7 +185,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
     let wait = |stage, via| Wait { stage, via, latency: 0 };
     for (link, feeders) in feeders.iter().enumerate() {
         match graph.runners[link] {
-            Runner::Nobody => {}
+            Runner::NoOne => {}
             Runner::Output(_) => {}
             Runner::Inlet(node) => {
                 let &Feeder::Link(from) = feeders.first().expect("it has one feeder") else {
@@ -221,7 +221,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
                 }
                 if let Some(tap) = entrance {
                     let between = new_ring(net, None);
-                    graph.taps[tap] = Tap { inputs, next: Next::One(between) };
+                    graph.taps[tap] = Tap { inputs, next: NextRing::One(between) };
                     inputs = vec![between];
                     graph.waits[own].push(wait(stage, [None; 2]));
                 }
@@ -260,15 +260,15 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
     for (link, ways) in next.into_iter().enumerate() {
         let first = ways.first().map_or(NOWHERE, |&(_, ring)| ring);
         let next = if ways.iter().all(|&(_, ring)| ring == first) {
-            Next::One(first)
+            NextRing::One(first)
         } else {
             let mut rings = vec![NOWHERE; channels.len()];
             ways.into_iter().for_each(|(channel, ring)| rings[channel] = ring);
-            Next::ByChannel(rings.into())
+            NextRing::ByChannel(rings.into())
         };
         match graph.tap(points, link, End::Leave).map(|tap| &mut graph.taps[tap]) {
             Some(tap) if first != NOWHERE => {
-                net.links[link].set_next(Next::One(tap.inputs[0]));
+                net.links[link].set_next(NextRing::One(tap.inputs[0]));
                 tap.next = next;
             }
             _ => net.links[link].set_next(next),

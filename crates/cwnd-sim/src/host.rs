@@ -1,21 +1,20 @@
-//! A host: any number of senders and receivers behind its output links.
+//! Hosts: any number of senders and receivers behind their output links.
 
 use crate::fault::{self, Fault};
 use crate::net::Net;
-use crate::solo::Solo;
 use cwnd_tcp::packet::{Emit, Packet, SACK};
 use cwnd_tcp::{NEVER, Receiver, Sender};
 
 /// One end of a flow.
 pub enum Endpoint {
-    /// It sends data.
+    /// Sends data.
     Sender(Box<Sender>),
-    /// It receives data.
+    /// Receives data.
     Receiver(Box<Receiver>),
 }
 
 impl Endpoint {
-    /// When its next timer runs out.
+    /// Returns when the next timer expires.
     #[inline(always)]
     pub fn deadline(&self) -> u64 {
         match self {
@@ -36,7 +35,7 @@ impl Endpoint {
         }
     }
 
-    /// Its timer runs out.
+    /// Handles a timer that expires.
     pub fn on_timer(&mut self, now: u64, out: &mut impl Emit) {
         match self {
             Endpoint::Sender(sender) => sender.on_timer(now, out),
@@ -48,15 +47,15 @@ impl Endpoint {
 /// Where packets come into a host.
 #[derive(Clone, Copy, Debug)]
 pub struct Inlet {
-    /// The ring that the stage before fills.
+    /// The ring that the previous stage fills.
     pub ring: u32,
-    /// A link at its end that no one else feeds: the host runs it, and packets come out into its ring.
+    /// A link that ends here and has only one feeder, and the ring behind it: the host runs that link.
     pub link: Option<(u32, u32)>,
 }
 
 impl Inlet {
-    /// When the next packet arrives, if before `limit`, else [`NEVER`]. Everything that comes to the
-    /// inlet's link before `limit` crosses it.
+    /// Returns when the next packet arrives, if before `limit`, else [`NEVER`]. Everything that comes to the inlet's link
+    /// before `limit` crosses it.
     fn next_at(&self, net: &mut Net, limit: u64) -> u64 {
         self.cross_link(net, limit);
         net.skip_lost(self.last_ring(), limit);
@@ -64,7 +63,7 @@ impl Inlet {
         if at < limit { at } else { NEVER }
     }
 
-    /// Let everything that comes to the inlet's link before `limit` cross it.
+    /// Lets everything that comes to the inlet's link before `limit` cross it.
     fn cross_link(&self, net: &mut Net, limit: u64) {
         if let Some((link, _)) = self.link {
             while let Some(packet) = net.next_arrival(self.ring, limit) {
@@ -73,12 +72,12 @@ impl Inlet {
         }
     }
 
-    /// The ring at whose end the host stands.
+    /// Returns the ring from which the host takes packets.
     fn last_ring(&self) -> u32 {
         self.link.map_or(self.ring, |(_, after)| after)
     }
 
-    /// A time before which nothing arrives, as far as what lies here tells.
+    /// Returns a time before which none of the packets in the inlet's rings arrives.
     #[inline]
     fn earliest(&self, net: &Net) -> u64 {
         let after = self.link.map_or(NEVER, |(_, after)| net.rings[after as usize].next_at());
@@ -88,53 +87,35 @@ impl Inlet {
 
 /// A host.
 pub struct Host {
-    /// Its endpoints; ties between timers go to the first.
+    /// Endpoints. Of simultaneous timers the first endpoint's comes first.
     pub endpoints: Vec<Endpoint>,
-    /// Where packets come in; ties go to the first, and packets go before timers.
+    /// Inlets. Of simultaneous packets the first inlet's comes first, and packets precede timers.
     pub inlets: Vec<Inlet>,
     timers: Timers,
-    solo: Option<Solo>,
     channel: u32,
 }
 
 impl Host {
-    /// A host with these endpoints and inlets. `channel` is one that it sends on.
-    pub fn new(endpoints: Vec<Endpoint>, inlets: Vec<Inlet>, channel: u32, net: &Net) -> Self {
+    /// Creates a host with these endpoints and inlets. `channel` is one that it sends on.
+    pub fn new(endpoints: Vec<Endpoint>, inlets: Vec<Inlet>, channel: u32) -> Self {
         let timers = Timers::new(endpoints.iter().map(Endpoint::deadline));
-        let solo = match (&endpoints[..], &inlets[..]) {
-            ([_], [inlet]) => Solo::new(inlet, channel, net),
-            _ => None,
-        };
-        Host { endpoints, inlets, timers, solo, channel }
+        Host { endpoints, inlets, timers, channel }
     }
 
-    /// The fast way, if it can go it.
-    pub fn solo(&self) -> Option<Solo> {
-        self.solo
-    }
-
-    /// A channel that it sends on.
+    /// Returns a channel that it sends on.
     pub fn channel(&self) -> u32 {
         self.channel
     }
 
-    /// A time before which nothing happens here, as far as what has come tells.
+    /// Returns a time before which neither a timer nor a packet in its rings causes an event here.
     #[inline]
     pub fn next_event(&self, net: &Net) -> u64 {
         let timer = if let [only] = &self.endpoints[..] { only.deadline() } else { self.timers.earliest() };
         self.inlets.iter().fold(timer, |least, inlet| least.min(inlet.earliest(net)))
     }
 
-    /// Handle everything before `limit`. `local` gives the endpoint of each channel.
+    /// Handles everything before `limit`. `local` gives the endpoint of each channel.
     pub fn run(&mut self, net: &mut Net, local: &[u32], limit: u64) {
-        match (&mut self.endpoints[..], self.solo) {
-            ([Endpoint::Sender(sender)], Some(solo)) => solo.run(&mut **sender, net, limit),
-            ([Endpoint::Receiver(receiver)], Some(solo)) => solo.run(&mut **receiver, net, limit),
-            _ => self.run_many(net, local, limit),
-        }
-    }
-
-    fn run_many(&mut self, net: &mut Net, local: &[u32], limit: u64) {
         loop {
             let (mut arrival, mut from) = (NEVER, 0);
             for (i, inlet) in self.inlets.iter().enumerate() {
@@ -161,20 +142,20 @@ impl Host {
         }
     }
 
-    /// All stages have come to `stop`: let what reached the inlets' links before then cross them. (The host
-    /// itself could come there without it: it reaches no endpoint before `stop`.)
+    /// Lets what reached the inlets' links before `stop` cross them, when all stages have come to `stop`. (The host does
+    /// not need it to come there: it reaches no endpoint before `stop`.)
     pub fn settle(&self, net: &mut Net, stop: u64) {
         self.inlets.iter().for_each(|inlet| inlet.cross_link(net, stop));
     }
 
-    /// An endpoint was changed from outside: its timer may be earlier than known.
+    /// Notes that an endpoint was changed from outside: its timer may be earlier than known.
     pub fn touch(&mut self, endpoint: usize) {
         self.timers.lower(endpoint, self.endpoints[endpoint].deadline());
     }
 }
 
-/// Lower bounds of deadlines in a tournament tree. A timer that moves later is noticed only when its old
-/// time comes, since retransmission timers move with every ACK.
+/// Lower bounds of deadlines in a tournament tree. A timer that moves later is updated only when its old time comes,
+/// because retransmission timers move with every ACK.
 #[derive(Clone, Debug)]
 struct Timers {
     /// `bounds[1]` is the least; the leaves are the upper half.
@@ -205,7 +186,7 @@ impl Timers {
         }
     }
 
-    /// The deadline is `at` now; only an earlier one need be written down.
+    /// Lowers a bound to the new deadline `at`; a later deadline changes nothing.
     #[inline]
     fn lower(&mut self, leaf: usize, at: u64) {
         if at < self.bounds[self.leaves + leaf] && !fault::is(Fault::TimerNoticedLate) {
@@ -213,7 +194,7 @@ impl Timers {
         }
     }
 
-    /// The earliest true deadline and whose it is, if before `limit`; the first of equals.
+    /// Returns the earliest true deadline and its endpoint, if it is before `limit`; of equals the first.
     fn first(&mut self, limit: u64, deadline: impl Fn(usize) -> u64) -> (u64, usize) {
         while self.bounds[1] < limit {
             let least = self.bounds[1];

@@ -1,36 +1,35 @@
 //! A packet-level simulator of TCP congestion control: exact, deterministic and fast.
 //!
-//! [`Simulator`] is the engine that runs whole scenarios; [`Simulation`] is one run, which can be halted at
-//! any time, looked at, changed and continued. ARCHITECTURE.md says how it works: stages with frontiers
-//! instead of a queue of events.
+//! [`Simulator`] is the engine that runs whole scenarios. [`Simulation`] is one run, which can be halted at any time,
+//! inspected, changed and continued. ARCHITECTURE.md explains how it works: stages with frontiers instead of a queue of
+//! events.
 
 mod check;
 mod cost;
 mod engine;
 mod factory;
+mod fast;
 #[doc(hidden)]
 pub mod fault;
 #[doc(hidden)]
 pub mod graph;
 #[doc(hidden)]
 pub mod host;
+#[doc(hidden)]
 pub mod link;
 mod merge;
-mod merging;
-pub mod net;
 #[doc(hidden)]
-pub mod online;
-mod opening;
+pub mod net;
 mod outcome;
 mod ring;
 #[doc(hidden)]
 pub mod setup;
-mod shortcut;
 mod simulation;
-mod solo;
+mod stage;
 pub mod watch;
 
 pub use check::check_with;
-pub use engine::{LINUX_VERSION, NS2_VERSION, Simulator, VERSION, run_with};
+pub use engine::{LINUX_VERSION, NS2_VERSION, Simulator, VERSION, run_with, run_with_options};
 pub use factory::{Factory, registered};
-pub use simulation::{FlowState, Simulation};
+pub use fast::Shortcuts;
+pub use simulation::{FlowState, Options, Simulation};

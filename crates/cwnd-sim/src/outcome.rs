@@ -1,6 +1,7 @@
 //! From a simulation's state to its outcome.
 
 use crate::host::Endpoint;
+use crate::link::Link;
 use crate::simulation::Simulation;
 use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Time};
 use cwnd_tcp::Receiver;
@@ -22,7 +23,7 @@ impl Simulation {
     fn outcome_with(&self, bytes_left: Vec<Vec<u64>>) -> Outcome {
         let mut data_in_flight = vec![0u64; self.scenario.flows.len()];
         let mut on_link = vec![0u64; self.scenario.network.links.len()];
-        for (ring, line) in self.net.rings.iter().zip(&self.net.line_of) {
+        for (ring, line) in self.stages.net.rings.iter().zip(&self.stages.net.line_of) {
             for packet in ring.iter() {
                 data_in_flight[packet.flow()] += u64::from(packet.is_data());
             }
@@ -30,8 +31,8 @@ impl Simulation {
                 on_link[*link as usize] += ring.len() as u64;
             }
         }
-        for (link, on_link) in self.net.links.iter().zip(&mut on_link) {
-            for packet in link.online.iter().flat_map(|online| online.packets()) {
+        for (link, on_link) in self.stages.net.links.iter().zip(&mut on_link) {
+            for packet in link.queued().into_iter().flat_map(|link| link.packets()) {
                 data_in_flight[packet.flow()] += u64::from(packet.is_data());
                 *on_link += 1;
             }
@@ -61,21 +62,25 @@ impl Simulation {
                 under_way.push((flow, packet.seq, crossed, packet.size.into()));
             }
         };
-        for (ring, line) in self.net.rings.iter().zip(&self.net.line_of) {
+        for (ring, line) in self.stages.net.rings.iter().zip(&self.stages.net.line_of) {
             let Some(line) = line.map(|line| line as usize) else { continue };
-            let link = &self.net.links[line];
+            let link = &self.stages.net.links[line];
             for packet in ring.iter() {
                 // A link in closed form puts a packet on its line when it arrives at the queue.
-                let has_left = link.online.is_some()
-                    || link.has_sent(self.clock(), packet.at, packet.size.into(), begun);
+                let has_left = match link {
+                    Link::ClosedForm(link) => {
+                        link.has_sent(self.clock(), packet.at, packet.size.into(), begun)
+                    }
+                    Link::Queued(_) => true,
+                };
                 note(line, &packet, has_left);
             }
         }
-        for (line, link) in self.net.links.iter().enumerate() {
-            let Some(online) = &link.online else { continue };
-            online.waiting_packets().for_each(|packet| note(line, &packet, false));
-            online.packet_in_transmission().for_each(|packet| note(line, &packet, begun));
-            online.packets_on_line().for_each(|packet| note(line, &packet, true));
+        for (line, link) in self.stages.net.links.iter().enumerate() {
+            let Some(link) = link.queued() else { continue };
+            link.waiting_packets().for_each(|packet| note(line, &packet, false));
+            link.packet_in_transmission().for_each(|packet| note(line, &packet, begun));
+            link.packets_on_line().for_each(|packet| note(line, &packet, true));
         }
         // Of a segment that is under way several times the foremost counts.
         under_way.sort_unstable_by_key(|(flow, segment, crossed, _)| (*flow, *segment, Reverse(*crossed)));
@@ -90,8 +95,8 @@ impl Simulation {
     }
 
     fn receiver(&self, flow: usize) -> &Receiver {
-        let (host, endpoint) = self.places[flow][1];
-        match &self.hosts[host].endpoints[endpoint] {
+        let (host, endpoint) = self.stages.places[flow][1];
+        match &self.stages.hosts[host].endpoints[endpoint] {
             Endpoint::Receiver(receiver) => receiver,
             Endpoint::Sender(_) => unreachable!("the second place is the receiver's"),
         }
@@ -99,7 +104,7 @@ impl Simulation {
 
     fn flow_outcome(&self, flow: usize, packets_in_flight: u64) -> FlowOutcome {
         let (sender, receiver) = (self.sender(flow), self.receiver(flow));
-        let fate = self.net.fates[2 * flow];
+        let counts = self.stages.net.packet_counts[2 * flow];
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
         let since_origin = |t: u64| Time(t.saturating_sub(self.origin));
         FlowOutcome {
@@ -113,9 +118,9 @@ impl Simulation {
             wire_bytes_received: receiver.counts.wire_bytes,
             bytes_in_order: self.scenario.payload_of(flow, receiver.in_order()),
             bytes_left: Vec::new(),
-            packets_dropped: fate.dropped,
-            packets_lost: fate.lost,
-            packets_copied: fate.copies,
+            packets_dropped: counts.dropped,
+            packets_lost: counts.lost,
+            packets_copied: counts.copies,
             packets_in_flight,
             timeouts: sender.counts.timeouts,
             congestion_events: sender.counts.congestion_events,
@@ -142,16 +147,16 @@ impl Simulation {
 
     fn link_outcome(&self, link: usize, in_flight: u64) -> LinkOutcome {
         let state = self.link(link);
-        let counts = state.counts();
+        let (counts, lost) = (state.counts(), self.stages.net.lost[link]);
         LinkOutcome {
             name: self.scenario.network.links[link].name.clone(),
             arrived: counts.arrived,
             data_arrived: counts.data_arrived,
             dropped: counts.dropped,
-            lost: counts.lost,
+            lost,
             marked: counts.marked,
             copied: counts.copied,
-            delivered: counts.arrived + counts.copied - counts.dropped - counts.lost - in_flight,
+            delivered: counts.arrived + counts.copied - counts.dropped - lost - in_flight,
             in_flight,
             waiting_integral: (state.waited(self.clock()) - self.waited_before_zero(link)) as f64 / 1e9,
             max_waiting: counts.max_waiting,

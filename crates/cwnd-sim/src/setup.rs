@@ -3,8 +3,7 @@
 use crate::factory::Factory;
 use crate::graph::Graph;
 use crate::host::Endpoint;
-use crate::link::{Link, Losses};
-use crate::online::Online;
+use crate::link::{ClosedForm, Link, Losses, QueuedLink};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
@@ -26,15 +25,15 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
     let links = scenario.network.links.iter().enumerate();
     links
         .map(|(i, link)| {
+            if !link.is_plain() {
+                return Link::Queued(Box::new(QueuedLink::new(link, full_packet, origin, seed, i as u64)));
+            }
             let stream = Stream::new(scenario.seed, Purpose::Loss, i as u64);
             let loses = !matches!(link.loss, Loss::None | Loss::Bernoulli(0.0));
             let loss = loses.then(|| Losses::new(&link.loss, stream));
-            let mut state = Link::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss);
+            let mut state = ClosedForm::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss);
             state.set_usual_sizes([full_packet, scenario.stack.ack_size]);
-            if !link.is_plain() {
-                state.online = Some(Box::new(Online::new(link, full_packet, origin, seed, i as u64)));
-            }
-            state
+            Link::ClosedForm(state)
         })
         .collect()
 }

@@ -1,30 +1,28 @@
 //! The engine: stages with frontiers, and no event queue.
 //!
-//! A stage (a host with its links, or a link that merges several inputs) has handled all events before
-//! the time `done[stage]`. Nothing that it does from then on can reach a stage that waits for it before
-//! `done[stage] + least latency`, so that stage may handle everything before the least of these over all
-//! it waits for. Going round the stages moves the times on until all have come to the one asked for.
+//! A stage (a host with its links, or a link that merges several inputs) has handled all events before the time
+//! `done[stage]`. Nothing that it does from then on can reach a stage that waits for it before `done[stage]` plus the
+//! least latency between them. That stage may therefore handle everything before the least of these sums. Rounds over all
+//! stages advance the times until all have come to the requested one.
 
 mod changes;
 
 use crate::factory::Factory;
+use crate::fast::{FastPath, Shortcuts};
 use crate::fault::{self, Fault};
 use crate::graph::{self, Graph};
 use crate::host::{Endpoint, Host};
 use crate::link::Link;
 use crate::merge::{Merge, Turn};
-use crate::merging;
-use crate::net::{Fate, Net};
-use crate::online;
-use crate::opening::Opening;
+use crate::net::{Net, PacketCounts};
 use crate::setup;
-use crate::shortcut::{self, Echo};
-use crate::watch::{End, Nobody, Point, Watch, Watcher};
+use crate::stage::{self, GeneralPath, LinkRun, StageRunner, Stages};
+use crate::watch::{End, NoopObserver, PacketObserver, Point, Watch};
 use cwnd_cc::State;
 use cwnd_scenario::{EngineError, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
 
-/// A simulation under way.
+/// A simulation.
 ///
 /// [`Simulation::run_until`] does all that happens before a time and nothing that happens at it or later.
 /// In between, the state can be looked at and the network changed; a change comes before whatever happens
@@ -55,13 +53,10 @@ use cwnd_tcp::Sender;
 /// ```
 pub struct Simulation {
     pub(crate) scenario: Scenario,
-    pub(crate) net: Net,
-    pub(crate) hosts: Vec<Host>,
+    pub(crate) stages: Stages,
+    /// Runs the stages: the general path or the fast path.
+    runner: Box<dyn StageRunner>,
     pub(crate) graph: Graph,
-    /// For each channel, which endpoint of its host receives it.
-    local: Vec<u32>,
-    /// For each flow: the host (an index into `hosts`) and endpoint of its sender, and of its receiver.
-    pub(crate) places: Vec<[(usize, usize); 2]>,
     /// The time before which each stage has handled everything.
     done: Vec<u64>,
     /// What each stage still causes looks from outside as if it happened then or later: `done`, or later at a link
@@ -70,23 +65,27 @@ pub struct Simulation {
     now: u64,
     /// The engine's clock at the scenario's time zero: handshakes may come before it.
     pub(crate) origin: u64,
-    /// For each link, the waiting times that had been added up at the scenario's time zero, ns; empty until it has come.
+    /// For each link, the sum of the waiting times at the scenario's time zero, ns; empty until it has come.
     waited_before_zero: Vec<u128>,
-    merge: Merge,
-    /// For each ring, the shortcut that may stand for it.
-    echoes: Vec<Echo>,
-    /// Shortcuts that only hold while no flow begins.
-    opening: Opening,
-    /// What is watched, if anything is.
+    /// What is observed, if anything is.
     watch: Option<Box<Watch>>,
-    /// Whether senders are.
+    /// Whether senders are observed.
     senders_watched: bool,
-    /// How far the hosts go in one round, ns: long enough to keep a stage busy, short enough for the caches.
+    /// How far the hosts advance in one round, ns: long enough to keep a stage busy, short enough for the caches.
     window: u64,
     smallest_packet: u32,
 }
 
-/// A flow, looked at from outside.
+/// Options of a simulation. No outcome depends on them.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The shortcuts that it may take. Without [`Shortcuts::NONE`] it takes all that hold.
+    pub shortcuts: Shortcuts,
+    /// Points at which packets are observed (see [`Simulation::run_observed`]). Then it takes the general path.
+    pub points: Vec<Point>,
+}
+
+/// The state of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowState {
     /// Congestion window, segments.
@@ -108,33 +107,47 @@ pub struct FlowState {
 }
 
 impl Simulation {
-    /// Set up a scenario with the registered algorithms. It is checked first.
+    /// Creates the simulation of a scenario with the registered algorithms. The scenario is checked first.
+    ///
+    /// # Errors
+    /// The scenario is refused, or an algorithm cannot be created.
     pub fn new(scenario: &Scenario) -> Result<Self, EngineError> {
         Simulation::with_factory(scenario, &crate::factory::registered)
     }
 
-    /// Set up a scenario with algorithms from elsewhere.
+    /// Creates the simulation of a scenario with algorithms of this factory.
+    ///
+    /// # Errors
+    /// See [`Simulation::new`].
     pub fn with_factory(scenario: &Scenario, factory: Factory<'_>) -> Result<Self, EngineError> {
-        Simulation::watching(scenario, factory, &[])
+        Simulation::with_options(scenario, factory, &Options::default())
     }
 
-    /// Set up a scenario in which packets are watched at these points (see [`Simulation::run_watched`]). That changes
-    /// nothing of what happens.
+    /// Creates the simulation of a scenario with these options.
+    ///
+    /// # Errors
+    /// See [`Simulation::new`].
     ///
     /// # Panics
-    /// If there is no such link, or a point stands there twice.
-    pub fn watching(
+    /// If there is no such link, or a point is listed twice.
+    pub fn with_options(
         scenario: &Scenario,
         factory: Factory<'_>,
-        points: &[Point],
+        options: &Options,
     ) -> Result<Self, EngineError> {
+        let points = &options.points[..];
         for (i, point) in points.iter().enumerate() {
             assert!(point.link < scenario.network.links.len(), "there is no link {}", point.link);
-            assert!(!points[..i].contains(point), "{point:?} is watched twice");
+            assert!(!points[..i].contains(point), "{point:?} is observed twice");
         }
         crate::check::check_with(scenario, factory).map_err(EngineError::Refused)?;
         let links = setup::links(scenario);
-        let mut net = Net { links, fates: vec![Fate::default(); 2 * scenario.flows.len()], ..Net::default() };
+        let mut net = Net {
+            lost: vec![0; links.len()],
+            links,
+            packet_counts: vec![PacketCounts::default(); 2 * scenario.flows.len()],
+            ..Net::default()
+        };
         let smallest_packet = setup::smallest_packet(scenario);
         let mut graph = graph::build(scenario, &mut net, smallest_packet, points);
         if let Some(cycle) = graph::instant_cycle(&graph.waits) {
@@ -163,82 +176,70 @@ impl Simulation {
             .into_iter()
             .zip(&mut graph.inlets)
             .zip(channels)
-            .map(|((endpoints, inlets), channel)| Host::new(endpoints, std::mem::take(inlets), channel, &net))
+            .map(|((endpoints, inlets), channel)| Host::new(endpoints, std::mem::take(inlets), channel))
             .collect();
-        let stages = graph.waits.len();
         net.owner = graph.owners(net.rings.len(), &hosts);
         net.turns = vec![Turn::default(); net.rings.len()];
         net.wake = vec![0; hosts.len() + 1];
         net.wake[hosts.len()] = u64::MAX;
-        let (mut echoes, transparent) = shortcut::find(scenario, &graph, &mut net, &hosts);
-        let opening = if scenario.stack.first_packet.is_some() && !fault::is(Fault::OpensTooEarly) {
-            Opening::new(transparent, scenario.flows.len())
+        // The one place that chooses the path. Shortcuts pass by the points at which packets are observed.
+        let runner: Box<dyn StageRunner> = if options.shortcuts == Shortcuts::NONE || !points.is_empty() {
+            Box::new(GeneralPath)
         } else {
-            shortcut::open(&transparent, &mut echoes, &mut net);
-            Opening::new(Vec::new(), 0)
+            Box::new(FastPath::new(options.shortcuts, scenario, &graph, &net, &hosts))
         };
-        let watch = (!points.is_empty()).then(|| Box::new(Watch::new(points)));
-        let mut simulation = Simulation {
+        let stages = graph.waits.len();
+        Ok(Simulation {
             scenario: scenario.clone(),
-            net,
-            hosts,
+            stages: Stages { net, hosts, local, places, merge: Merge::new(scenario.ties) },
+            runner,
             graph,
-            local,
-            places,
             done: vec![0; stages],
             quiet: vec![0; stages],
             now: 0,
             origin,
             waited_before_zero: Vec::new(),
-            merge: Merge::new(scenario.ties),
-            echoes,
-            opening,
-            watch,
+            watch: (!points.is_empty()).then(|| Box::new(Watch::new(points))),
             senders_watched: false,
             window: 1_000_000,
             smallest_packet,
-        };
-        if simulation.watch.is_some() {
-            simulation.end_shortcuts();
-        }
-        Ok(simulation)
+        })
     }
 
-    /// The time up to which everything has happened.
+    /// Returns the time up to which everything has happened.
     pub fn now(&self) -> Time {
         Time(self.now.saturating_sub(self.origin))
     }
 
-    /// Do all that happens before `time`, and nothing that happens at it or later. A time that has passed
-    /// does nothing.
+    /// Does everything that happens before `time`, and nothing that happens at it or later. A time that has passed does
+    /// nothing.
     pub fn run_until(&mut self, time: Time) {
-        self.run_watched(time, &mut Nobody);
+        self.run_observed(time, &mut NoopObserver);
     }
 
-    /// The same, and tell of the packets that pass what is watched, as soon as their fate is known. What passes in
-    /// [`Simulation::run_until`] nobody hears of.
-    pub fn run_watched(&mut self, time: Time, watcher: &mut dyn Watcher) {
+    /// Like [`Simulation::run_until`], and reports packets that pass the [observed points](Options::points) as soon as
+    /// their fate is known. [`Simulation::run_until`] reports to nobody.
+    pub fn run_observed(&mut self, time: Time, observer: &mut dyn PacketObserver) {
         let stop = time.0.saturating_add(self.origin) + u64::from(fault::is(Fault::PastTheStop));
         if stop <= self.now {
             return;
         }
-        while self.opening.at() < stop {
-            let until = self.opening.at().max(self.now);
-            self.do_all_before(until, watcher);
-            self.look_at_opening(until);
+        while self.runner.next_review() < stop {
+            let until = self.runner.next_review().max(self.now);
+            self.do_all_before(until, observer);
+            self.runner.review(&mut self.stages, until);
         }
-        self.do_all_before(stop, watcher);
-        for host in self.hosts.iter().filter(|_| !fault::is(Fault::InletNotSettled)) {
-            host.settle(&mut self.net, stop);
+        self.do_all_before(stop, observer);
+        for host in self.stages.hosts.iter().filter(|_| !fault::is(Fault::InletNotSettled)) {
+            host.settle(&mut self.stages.net, stop);
         }
-        self.net.count_late_losses();
     }
 
-    /// Watch all senders, too: [`Simulation::run_watched`] reports each event that may change a sender's state. It is for
-    /// a simulation that has not begun, and changes nothing of what happens.
+    /// Observes all senders, too: [`Simulation::run_observed`] reports each event at a sender. Call it before the
+    /// simulation begins. It does not change the outcome.
     pub fn watch_senders(&mut self) {
         self.senders_watched = true;
-        for host in &mut self.hosts {
+        for host in &mut self.stages.hosts {
             for endpoint in &mut host.endpoints {
                 if let Endpoint::Sender(sender) = endpoint {
                     sender.enable_event_log();
@@ -247,52 +248,54 @@ impl Simulation {
         }
     }
 
-    /// Tell of the packets that have passed what is watched and wait in a queue that may still drop them. (After this
-    /// they are not told of again, whatever happens.)
-    pub fn end_watch(&mut self, watcher: &mut dyn Watcher) {
+    /// Reports the packets that have passed an observed point and wait in a queue that may still drop them. (After this
+    /// they are not reported again.)
+    pub fn end_observation(&mut self, observer: &mut dyn PacketObserver) {
         if let Some(watch) = &mut self.watch {
-            watch.tell_rest(self.origin, watcher);
+            watch.report_rest(self.origin, observer);
         }
     }
 
-    fn do_all_before(&mut self, stop: u64, watcher: &mut dyn Watcher) {
+    fn do_all_before(&mut self, stop: u64, observer: &mut dyn PacketObserver) {
         if self.waited_before_zero.is_empty() && stop > self.origin {
-            self.go_on_until(self.origin, watcher);
-            let waited = self.net.links.iter().map(|link| link.waited(self.origin));
+            self.go_on_until(self.origin, observer);
+            let waited = self.stages.net.links.iter().map(|link| link.waited(self.origin));
             self.waited_before_zero = waited.collect();
         }
-        self.go_on_until(stop, watcher);
+        self.go_on_until(stop, observer);
     }
 
-    fn go_on_until(&mut self, stop: u64, watcher: &mut dyn Watcher) {
+    fn go_on_until(&mut self, stop: u64, observer: &mut dyn PacketObserver) {
         if stop <= self.now {
             return;
         }
         while stop > self.now && self.go_round(stop) < stop {
-            self.tell(watcher);
+            self.report(observer);
         }
-        self.tell(watcher);
+        self.report(observer);
         self.now = stop;
     }
 
-    /// Tell of what has happened to senders before a time that all hosts have come to.
-    fn tell_of_senders(&mut self, watcher: &mut dyn Watcher) {
-        let until = self.done[..self.hosts.len()].iter().copied().min().unwrap_or(0);
+    /// Reports the events at senders before a time that all hosts have come to.
+    fn report_senders(&mut self, observer: &mut dyn PacketObserver) {
+        let until = self.done[..self.stages.hosts.len()].iter().copied().min().unwrap_or(0);
         let mut events = Vec::new();
-        for (flow, [(host, endpoint), _]) in self.places.iter().enumerate() {
-            let Endpoint::Sender(sender) = &mut self.hosts[*host].endpoints[*endpoint] else { continue };
+        for (flow, [(host, endpoint), _]) in self.stages.places.iter().enumerate() {
+            let Endpoint::Sender(sender) = &mut self.stages.hosts[*host].endpoints[*endpoint] else {
+                continue;
+            };
             events.extend(std::iter::from_fn(|| Some((flow, sender.take_event(until)?))));
         }
         events.sort_by_key(|(flow, event)| (event.at, *flow));
         for (flow, event) in &events {
-            watcher.sees_sender(*flow, event.at as i64 - self.origin as i64, event);
+            observer.on_sender_event(*flow, event.at as i64 - self.origin as i64, event);
         }
     }
 
-    /// Tell of what is known of senders, and of packets that have passed what is watched.
-    fn tell(&mut self, watcher: &mut dyn Watcher) {
+    /// Reports events at senders, and packets that have passed observed points.
+    fn report(&mut self, observer: &mut dyn PacketObserver) {
         if self.senders_watched {
-            self.tell_of_senders(watcher);
+            self.report_senders(observer);
         }
         let Some(watch) = &mut self.watch else { return };
         let (graph, done) = (&self.graph, &self.done);
@@ -301,24 +304,18 @@ impl Simulation {
             End::Enter if is_crossed(point.link) => done[graph.stage_of(point.link)],
             _ => done[graph.tap_stage(tap)],
         };
-        watch.tell(handled, &self.net, self.origin, watcher);
+        watch.report(handled, &self.stages.net, self.origin, observer);
     }
 
-    fn look_at_opening(&mut self, now: u64) {
-        let (hosts, places) = (&self.hosts, &self.places);
-        let sender = |flow: usize| sender_at(hosts, places[flow][0]);
-        self.opening.look(now, &mut self.net, &mut self.echoes, sender);
-    }
-
-    /// Let every stage do what it can before `stop`; hosts stay within the window. Returns the least time
-    /// that all stages have come to.
+    /// Lets every stage handle what it can before `stop`; hosts stay within the window. Returns the least time that all
+    /// stages have come to.
     fn go_round(&mut self, stop: u64) -> u64 {
         let least = self.done.iter().copied().min().unwrap_or(stop);
         let horizon = stop.min(least.saturating_add(self.window));
         let mut packets = 0;
         let mut ran = false;
         for stage in 0..self.done.len() {
-            let is_host = stage < self.hosts.len();
+            let is_host = stage < self.stages.hosts.len();
             let mut limit = if is_host { horizon } else { stop };
             for wait in &self.graph.waits[stage] {
                 let beyond = if fault::is(Fault::PastTheFrontier) { 1000 } else { 0 };
@@ -328,19 +325,20 @@ impl Simulation {
                 continue;
             }
             if is_host {
-                if self.net.wake[stage] < limit {
-                    self.hosts[stage].run(&mut self.net, &self.local, limit);
-                    self.net.wake[stage] = self.hosts[stage].next_event(&self.net);
+                if self.stages.net.wake[stage] < limit {
+                    self.runner.run_host(&mut self.stages, stage, limit);
+                    let Stages { net, hosts, .. } = &mut self.stages;
+                    net.wake[stage] = hosts[stage].next_event(net);
                     ran = true;
                 }
             } else {
-                let handled = self.run_link(stage - self.hosts.len(), limit, stop);
+                let handled = self.run_link(stage - self.stages.hosts.len(), limit, stop);
                 ran |= handled > 0;
                 packets += handled;
             }
             self.done[stage] = limit;
             self.quiet[stage] =
-                if is_host { limit } else { self.link_quiet_until(stage - self.hosts.len(), limit) };
+                if is_host { limit } else { self.link_quiet_until(stage - self.stages.hosts.len(), limit) };
         }
         if ran {
             self.adapt_window(packets);
@@ -351,21 +349,24 @@ impl Simulation {
         self.done.iter().copied().min().unwrap_or(stop)
     }
 
-    /// Little happened in a whole round, or nothing: nothing can before the earliest event there is.
+    /// Advances all stages to the earliest event there is, after a round in which little or nothing happened.
     fn skip_idle_time(&mut self, stop: u64) {
-        // What has come to a host's inlet and not yet out of it may look earlier than what the host has done.
-        let hosts =
-            self.net.wake[..self.hosts.len()].iter().zip(&self.done).map(|(wake, done)| *wake.max(done));
-        let links = self.graph.inputs.iter().flatten().map(|&ring| self.net.rings[ring as usize].next_at());
-        let online = self.graph.links.iter().filter_map(|&link| self.net.links[link].online.as_ref());
-        let events = online.map(|online| online.next_event());
+        // Packets in a host's inlet that have not left it may look earlier than what the host has done.
+        let hosts = self.stages.net.wake[..self.stages.hosts.len()]
+            .iter()
+            .zip(&self.done)
+            .map(|(wake, done)| *wake.max(done));
+        let links =
+            self.graph.inputs.iter().flatten().map(|&ring| self.stages.net.rings[ring as usize].next_at());
+        let queued = self.graph.links.iter().filter_map(|&link| self.stages.net.links[link].queued());
+        let events = queued.map(|link| link.next_event());
         let taps = self.graph.taps.iter().flat_map(|tap| &tap.inputs);
-        let links = links.chain(taps.map(|&ring| self.net.rings[ring as usize].next_at()));
+        let links = links.chain(taps.map(|&ring| self.stages.net.rings[ring as usize].next_at()));
         let next = hosts.chain(links).chain(events).min().unwrap_or(stop).min(stop);
         for stage in 0..self.done.len() {
             let done = self.done[stage].max(next);
             self.done[stage] = done;
-            self.quiet[stage] = match stage.checked_sub(self.hosts.len()) {
+            self.quiet[stage] = match stage.checked_sub(self.stages.hosts.len()) {
                 Some(index) if index < self.graph.links.len() => {
                     self.run_link_without_arrivals(index, done, stop);
                     self.link_quiet_until(index, done)
@@ -375,26 +376,18 @@ impl Simulation {
         }
     }
 
-    /// Nothing comes to a link before `limit`, but something may leave.
+    /// Lets packets leave a link to which nothing comes before `limit`.
     fn run_link_without_arrivals(&mut self, index: usize, limit: u64, stop: u64) {
         let link = self.graph.links[index];
-        if self.net.links[link].online.is_none() {
-            return;
-        }
-        if let Some(watch) = &self.watch {
-            watch.before_link(link, &mut self.net);
-        }
-        let turn = online::Turn { link: link as u32, inputs: &[], limit, stop };
-        online::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &turn);
-        if let Some(watch) = &mut self.watch {
-            watch.after_link(link, &mut self.net);
+        if matches!(self.stages.net.links[link], Link::Queued(_)) {
+            self.run_observed_link(&LinkRun { link: link as u32, inputs: &[], limit, stop });
         }
     }
 
-    /// Some thousand packets a round keep what the stages touch in the caches; many flows want some
-    /// packets each. The outcome does not depend on it.
+    /// Adapts the window. With about a thousand packets a round, the memory of the stages stays in the caches; many flows
+    /// need some packets each. The outcome does not depend on it.
     fn adapt_window(&mut self, packets: u64) {
-        let wanted = 1024u64.max(64 * self.hosts.len() as u64);
+        let wanted = 1024u64.max(64 * self.stages.hosts.len() as u64);
         if packets < wanted / 2 {
             self.window = (self.window * 2).min(10_000_000_000);
         } else if packets > wanted * 2 {
@@ -402,45 +395,46 @@ impl Simulation {
         }
     }
 
+    /// Lets a link or a tap handle everything before `limit`. Returns how many packets it handled.
     fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
-        let Some(watch) = &mut self.watch else { return self.run_link_alone(index, limit, stop) };
-        let Some(&link) = self.graph.links.get(index) else {
-            let point = index - self.graph.links.len();
-            return watch.run_tap(point, &self.graph.taps[point], &mut self.net, &mut self.merge, limit);
-        };
-        watch.before_link(link, &mut self.net);
-        let packets = self.run_link_alone(index, limit, stop);
+        if let Some(&link) = self.graph.links.get(index) {
+            let inputs = std::mem::take(&mut self.graph.inputs[index]);
+            let handled =
+                self.run_observed_link(&LinkRun { link: link as u32, inputs: &inputs, limit, stop });
+            self.graph.inputs[index] = inputs;
+            return handled;
+        }
+        let point = index - self.graph.links.len();
+        let Some(watch) = &mut self.watch else { return 0 };
+        let Stages { net, merge, .. } = &mut self.stages;
+        watch.run_tap(point, &self.graph.taps[point], net, merge, limit)
+    }
+
+    fn run_observed_link(&mut self, run: &LinkRun<'_>) -> u64 {
+        let link = run.link as usize;
+        if let Some(watch) = &self.watch {
+            watch.before_link(link, &mut self.stages.net);
+        }
+        let packets = self.runner.run_link(&mut self.stages, run);
         if let Some(watch) = &mut self.watch {
-            watch.after_link(link, &mut self.net);
+            watch.after_link(link, &mut self.stages.net);
         }
         packets
     }
 
-    fn run_link_alone(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
-        let link = self.graph.links[index] as u32;
-        if self.net.links[link as usize].online.is_some() {
-            let turn = online::Turn { link, inputs: &self.graph.inputs[index], limit, stop };
-            return online::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &turn);
-        }
-        let run = merging::Run { link, inputs: &self.graph.inputs[index], limit, stop };
-        merging::run(&mut self.net, &mut self.hosts, &mut self.echoes, &mut self.merge, &run)
-    }
-
-    /// What a link's stage has to say of itself when everything before `done` has been handled; see `quiet`.
+    /// Returns `quiet` of a link's stage when everything before `done` has been handled.
     fn link_quiet_until(&mut self, index: usize, done: u64) -> u64 {
         match self.graph.links.get(index) {
-            Some(&link) if self.net.links[link].online.is_some() => {
-                online::quiet_until(&mut self.net, link as u32, done, self.smallest_packet)
-            }
-            _ => done,
+            Some(&link) => stage::quiet_until(&mut self.stages.net, link as u32, done, self.smallest_packet),
+            None => done,
         }
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &Sender {
-        sender_at(&self.hosts, self.places[flow][0])
+        self.stages.sender(flow)
     }
 
-    /// Look at a flow.
+    /// Returns the state of a flow.
     pub fn flow(&self, flow: usize) -> FlowState {
         let sender = self.sender(flow);
         FlowState {
@@ -461,35 +455,31 @@ impl Simulation {
         }
     }
 
-    /// Whether a flow has negotiated ECN, of any kind.
+    /// Returns whether a flow has negotiated ECN, of any kind.
     pub fn uses_ecn(&self, flow: usize) -> bool {
         self.sender(flow).uses_ecn()
     }
 
-    /// Packets that wait at a link, without the one in transmission.
+    /// Returns how many packets wait at a link, without the one in transmission.
     pub fn queue_length(&self, link: LinkId) -> usize {
-        self.net.links[link].waiting(self.now)
+        self.stages.net.links[link].waiting(self.now)
     }
 
-    /// The links, for the outcome.
+    /// Returns a link.
     pub(crate) fn link(&self, link: LinkId) -> &Link {
-        &self.net.links[link]
+        &self.stages.net.links[link]
     }
 
-    /// Returns the waiting times of a link before the scenario's time zero, added up, ns. Before that time it is all there is.
+    /// Returns the sum of the waiting times of a link before the scenario's time zero, ns. Before that time these are all.
     pub(crate) fn waited_before_zero(&self, link: LinkId) -> u128 {
-        self.waited_before_zero.get(link).copied().unwrap_or_else(|| self.net.links[link].waited(self.now))
+        self.waited_before_zero
+            .get(link)
+            .copied()
+            .unwrap_or_else(|| self.stages.net.links[link].waited(self.now))
     }
 
-    /// The engine's clock.
+    /// Returns the engine's clock.
     pub(crate) fn clock(&self) -> u64 {
         self.now
-    }
-}
-
-fn sender_at(hosts: &[Host], (host, endpoint): (usize, usize)) -> &Sender {
-    match &hosts[host].endpoints[endpoint] {
-        Endpoint::Sender(sender) => sender,
-        Endpoint::Receiver(_) => unreachable!("the first place is the sender's"),
     }
 }

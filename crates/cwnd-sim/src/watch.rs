@@ -4,7 +4,7 @@
 //! changes nothing. So the links and hosts know nothing of it, and cost what they cost without. Shortcuts, which pass
 //! links by, are not taken while anything is watched; they are exact, so that the outcome is the same.
 
-use crate::link::Next;
+use crate::link::NextRing;
 use crate::merge::Merge;
 use crate::net::Net;
 pub use cwnd_cc::State;
@@ -33,7 +33,7 @@ pub enum End {
 
 /// A packet that passed a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sighting<'a> {
+pub struct PacketEvent<'a> {
     /// The point's number among those that are watched.
     pub point: usize,
     /// When, ns after the scenario's time zero. Handshakes may come before that.
@@ -47,24 +47,24 @@ pub struct Sighting<'a> {
 }
 
 /// Who is told.
-pub trait Watcher {
+pub trait PacketObserver {
     /// A packet has passed. They are told of in order of time. At one time those come first that leave links, since what
     /// enters one may answer them; and then those of the first point.
-    fn sees(&mut self, sighting: &Sighting<'_>) {
-        let _ = sighting;
+    fn on_packet(&mut self, event: &PacketEvent<'_>) {
+        let _ = event;
     }
 
     /// Something has happened to a flow's sender, `at` ns after the scenario's time zero. They are told of in order of time,
     /// and at one time by flow. (They are not in order with the packets.)
-    fn sees_sender(&mut self, flow: usize, at: i64, event: &SenderEvent) {
+    fn on_sender_event(&mut self, flow: usize, at: i64, event: &SenderEvent) {
         let _ = (flow, at, event);
     }
 }
 
 /// Nobody is told.
-pub(crate) struct Nobody;
+pub(crate) struct NoopObserver;
 
-impl Watcher for Nobody {}
+impl PacketObserver for NoopObserver {}
 
 /// A stage that notes what passes. There is one for each point.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub struct Tap {
     /// Its input rings, in the order in which simultaneous arrivals are handled.
     pub inputs: Vec<u32>,
     /// Where packets go from here.
-    pub next: Next,
+    pub next: NextRing,
 }
 
 impl Tap {
@@ -119,10 +119,7 @@ impl Tap {
         }
         let blocks = packet.is(SACK).then(|| net.sacks.look(packet.aux));
         seen.push_back(Seen { packet, blocks, dropped: false });
-        let next = match &self.next {
-            Next::One(ring) => *ring,
-            Next::ByChannel(rings) => rings[packet.channel as usize],
-        };
+        let next = self.next.of(packet.channel);
         net.rings[next as usize].push(packet);
         net.note_arrival(next, packet.at);
     }
@@ -167,14 +164,14 @@ impl Watch {
 
     /// A link is about to run: what it drops is asked for.
     pub(crate) fn before_link(&self, link: LinkId, net: &mut Net) {
-        net.graves = self.entrance(link).map(|_| Vec::new());
+        net.dropped = self.entrance(link).map(|_| Vec::new());
     }
 
     /// It has run.
     pub(crate) fn after_link(&mut self, link: LinkId, net: &mut Net) {
-        let (Some(point), Some(graves)) = (self.entrance(link), net.graves.take()) else { return };
-        for grave in graves {
-            let found = self.seen[point].iter_mut().find(|seen| !seen.dropped && same(&seen.packet, &grave));
+        let (Some(point), Some(dropped)) = (self.entrance(link), net.dropped.take()) else { return };
+        for packet in dropped {
+            let found = self.seen[point].iter_mut().find(|seen| !seen.dropped && same(&seen.packet, &packet));
             if let Some(seen) = found {
                 seen.dropped = true;
             }
@@ -183,25 +180,25 @@ impl Watch {
 
     /// Tell of all that was seen before `handled` (for each point a time before which everything has been handled at its
     /// tap and its link) and of whose fate nothing is open any more.
-    pub(crate) fn tell(
+    pub(crate) fn report(
         &mut self,
         handled: impl Fn(usize, &Point) -> u64,
         net: &Net,
         origin: u64,
-        to: &mut dyn Watcher,
+        to: &mut dyn PacketObserver,
     ) {
         let points = self.points.iter().enumerate();
         let until = points.map(|(i, point)| handled(i, point).min(self.open_from(i, net)));
         let until = until.min().unwrap_or(0);
-        self.tell_until(until, origin, to);
+        self.report_until(until, origin, to);
     }
 
     /// Tell of everything that was seen.
-    pub(crate) fn tell_rest(&mut self, origin: u64, to: &mut dyn Watcher) {
-        self.tell_until(u64::MAX, origin, to);
+    pub(crate) fn report_rest(&mut self, origin: u64, to: &mut dyn PacketObserver) {
+        self.report_until(u64::MAX, origin, to);
     }
 
-    fn tell_until(&mut self, until: u64, origin: u64, to: &mut dyn Watcher) {
+    fn report_until(&mut self, until: u64, origin: u64, to: &mut dyn PacketObserver) {
         loop {
             let firsts = self.seen.iter().enumerate();
             let enters = |point: usize| self.points[point].end == End::Enter;
@@ -210,7 +207,7 @@ impl Watch {
             let Some((at, _, point)) = firsts.min().filter(|(at, ..)| *at < until) else { return };
             if let Some(Seen { packet, blocks, dropped }) = self.seen[point].pop_front() {
                 let at = at as i64 - origin as i64;
-                to.sees(&Sighting { point, at, packet: &packet, blocks: blocks.as_ref(), dropped });
+                to.on_packet(&PacketEvent { point, at, packet: &packet, blocks: blocks.as_ref(), dropped });
             }
         }
     }
@@ -218,9 +215,9 @@ impl Watch {
     /// When the first packet passed a point that its link may still drop: one that waits in a queue that is kept.
     fn open_from(&self, point: usize, net: &Net) -> u64 {
         let Point { link, end } = self.points[point];
-        let (Some(online), End::Enter) = (&net.links[link].online, end) else { return u64::MAX };
+        let (Some(queued), End::Enter) = (net.links[link].queued(), end) else { return u64::MAX };
         let mut waiting = HashMap::new();
-        for packet in online.packets() {
+        for packet in queued.packets() {
             *waiting.entry(identity(&packet)).or_insert(0u32) += 1;
         }
         // The latest of equal ones are those that wait.

@@ -3,6 +3,7 @@
 use crate::{failure::Failure, interrupt, simulator::Simulator};
 use clap::ValueEnum;
 use cwnd_scenario::Scenario;
+use cwnd_sim::Shortcuts;
 use cwnd_study::{EngineKind, Engines, SharedEngine, Study};
 use std::{
     path::PathBuf,
@@ -31,15 +32,21 @@ impl From<EngineName> for EngineKind {
 /// An engine for each kind of cells, or why there is none here. Those in real time end their runs when the
 /// [flag](interrupt::flag) is set.
 pub fn all() -> Engines {
-    Engines::new(Arc::new(Simulator), laboratory(interrupt::flag()))
+    Engines::new(Arc::new(Simulator::default()), laboratory(interrupt::flag()))
 }
 
 /// The engines that a study needs: of others nobody looks whether they are there.
 pub fn of_study(study: &Study) -> Engines {
-    match study.engines().contains(&EngineKind::Kernel) {
-        true => all(),
-        false => Engines::new(Arc::new(Simulator), Err("no cell of the study is for it".to_owned())),
-    }
+    of_study_with(study, None)
+}
+
+/// Like [`of_study`], with a simulator that takes these shortcuts; `None` for all.
+pub fn of_study_with(study: &Study, shortcuts: Option<Shortcuts>) -> Engines {
+    let kernel = match study.engines().contains(&EngineKind::Kernel) {
+        true => laboratory(interrupt::flag()),
+        false => Err("no cell of the study is for it".to_owned()),
+    };
+    Engines::new(Arc::new(Simulator::new(shortcuts)), kernel)
 }
 
 /// The engine of a kind.

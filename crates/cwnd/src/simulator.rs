@@ -3,7 +3,49 @@
 #[cfg(feature = "kernel")]
 mod with_kernel;
 
+use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 #[cfg(not(feature = "kernel"))]
-pub use cwnd_sim::Simulator;
+use cwnd_sim::registered as factory;
+use cwnd_sim::{Options, Shortcuts, check_with, run_with_options};
 #[cfg(feature = "kernel")]
-pub use with_kernel::WithKernel as Simulator;
+use with_kernel::{factory, identity};
+
+#[cfg(not(feature = "kernel"))]
+fn identity(scenario: &Scenario) -> Identity {
+    cwnd_sim::Simulator.identity(scenario)
+}
+
+/// The simulator, with the shortcuts that it may take. No outcome depends on them, so they are not part of the identity.
+#[derive(Default)]
+pub struct Simulator {
+    options: Options,
+}
+
+impl Simulator {
+    /// Creates a simulator that takes these shortcuts; `None` for all.
+    pub fn new(shortcuts: Option<Shortcuts>) -> Simulator {
+        Simulator { options: Options { shortcuts: shortcuts.unwrap_or_default(), ..Options::default() } }
+    }
+}
+
+impl Engine for Simulator {
+    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+        check_with(scenario, &factory)
+    }
+
+    fn identity(&self, scenario: &Scenario) -> Identity {
+        identity(scenario)
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
+        run_with_options(scenario, &factory, &self.options)
+    }
+}
+
+/// Parses the value of `--no-fast-path`: the shortcut that is not taken, or `all`.
+///
+/// # Errors
+/// There is no shortcut of this name.
+pub fn without_shortcuts(value: &str) -> Result<Shortcuts, String> {
+    if value == "all" { Ok(Shortcuts::NONE) } else { Shortcuts::without(value) }
+}

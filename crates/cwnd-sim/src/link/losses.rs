@@ -1,29 +1,30 @@
-//! Losses that are decided before the packets cross the line, and can be taken back.
+//! Losses that are drawn before the packets cross the line, and can be taken back.
 
 use cwnd_link::{LossModel, Stream};
 use cwnd_scenario::Loss;
 use std::collections::VecDeque;
 
-/// A loss model that remembers how it was: every so often a copy of it is kept, from which it can begin again.
+/// A loss model that can go back: it keeps a copy of itself every [`STRIDE`] draws.
 #[derive(Clone, Debug)]
 pub struct Losses {
     model: LossModel,
-    /// What it was, and after how many decisions, oldest first. The first is no later than what may be taken back.
+    /// Copies of the model, each with the number of draws before it, oldest first. The first is early enough for every
+    /// draw that may be taken back.
     kept: VecDeque<(u64, LossModel)>,
     decided: u64,
 }
 
-/// A copy is kept after so many decisions.
+/// Draws between two copies.
 const STRIDE: u64 = 256;
 
 impl Losses {
-    /// A model that has decided on nothing yet.
+    /// Creates a model before its first draw.
     pub fn new(loss: &Loss, stream: Stream) -> Losses {
         let model = LossModel::new(loss, stream);
         Losses { kept: VecDeque::from([(0, model.clone())]), model, decided: 0 }
     }
 
-    /// Whether the next packet is lost. At most so many of the latest decisions will ever be taken back.
+    /// Returns whether the next packet is lost. At most `most` of the latest draws will ever be taken back.
     #[inline]
     pub fn next_is_lost(&mut self, most: usize) -> bool {
         if self.decided - self.latest() >= STRIDE {
@@ -33,7 +34,7 @@ impl Losses {
         self.model.next_is_lost()
     }
 
-    /// Take back the latest `n` decisions.
+    /// Takes back the latest `n` draws.
     pub fn take_back(&mut self, n: usize) {
         let decided = self.decided - n as u64;
         while self.kept.len() > 1 && self.latest() > decided {
@@ -47,13 +48,13 @@ impl Losses {
         }
     }
 
-    /// Lose something else from the next packet on. What has been decided stays.
+    /// Changes the model from the next packet on. Earlier draws stay.
     pub fn set(&mut self, loss: &Loss) {
         self.model.set(loss);
         self.kept = VecDeque::from([(self.decided, self.model.clone())]);
     }
 
-    /// So many packets have crossed already, of which none was asked for.
+    /// Skips the draws of `n` packets that have crossed the line already.
     pub fn skip(&mut self, n: u64) {
         self.model.skip(n);
         self.kept = VecDeque::from([(self.decided, self.model.clone())]);

@@ -1,33 +1,41 @@
-//! What may be changed while a simulation runs: at a time, before what happens at it.
+//! Live changes: each happens at a time, before the events of that time.
 
 use super::Simulation;
 use crate::graph;
 use crate::host::Endpoint;
-use crate::link::Change;
+use crate::link::{Change, Link};
 use crate::setup;
-use crate::shortcut::Echo;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
 use cwnd_tcp::Sender;
 
 impl Simulation {
-    /// Change a link's rate. It applies to the bits that remain of the packet in transmission, and to all
-    /// that wait. Refused if the network would become one in which something happens in no time.
+    /// Changes a link's rate. It applies to the remaining bits of the packet in transmission, and to all packets that
+    /// wait.
+    ///
+    /// # Errors
+    /// Packets could go round a cycle of the network in no time.
     pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
         spec.rate = rate;
         self.change(link, spec, Change::Rate(rate))
     }
 
-    /// Change a link's propagation delay. It applies to packets that leave the transmitter from now on;
-    /// none overtakes one that left before. Refused as for [`Simulation::set_rate`].
+    /// Changes a link's propagation delay. It applies to packets that leave the transmitter from now on; none overtakes
+    /// one that left before.
+    ///
+    /// # Errors
+    /// See [`Simulation::set_rate`].
     pub fn set_delay(&mut self, link: LinkId, delay: Time) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
         spec.delay = delay;
         self.change(link, spec, Change::Delay(delay.0))
     }
 
-    /// Change what a link loses, from the next packet on that crosses its line.
+    /// Changes a link's loss model from the next packet on that crosses its line.
+    ///
+    /// # Errors
+    /// The model is impossible.
     pub fn set_loss(&mut self, link: LinkId, loss: Loss) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
         spec.loss = loss.clone();
@@ -35,20 +43,23 @@ impl Simulation {
         self.change(link, spec, Change::Loss(loss, stream))
     }
 
-    /// Change a link's queue: its limit and its parameters. What waits stays, even if it is more than the new limit.
-    /// Another discipline is refused.
+    /// Changes a link's queue: its limit and its parameters. Packets that wait stay, even if there are more than the new
+    /// limit.
+    ///
+    /// # Errors
+    /// It is another discipline.
     pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) -> Result<(), Problem> {
-        let state = &mut self.net.links[link];
-        match &mut state.online {
-            Some(online) => online
+        let state = &mut self.stages.net.links[link];
+        match state {
+            Link::Queued(queued) => queued
                 .set_queue(&queue)
                 .map_err(|message| Problem { place: format!("links[{link}].queue"), message })?,
-            None if queue.discipline != Discipline::DropTail => {
-                return Err(made_for_less(link, "another discipline than drop-tail"));
+            Link::ClosedForm(_) if queue.discipline != Discipline::DropTail => {
+                return Err(missing_in_scenario(link, "another discipline than drop-tail"));
             }
-            None => state.set_queue(self.now, &queue),
+            Link::ClosedForm(link) => link.set_queue(self.now, &queue),
         }
-        self.end_shortcuts();
+        self.runner.network_changed();
         self.scenario.network.links[link].queue = queue;
         Ok(())
     }
@@ -65,18 +76,18 @@ impl Simulation {
             return refuse(format!("duplication is {}; a probability is 0 to 1", effects.duplication));
         }
         let old = self.scenario.network.links[link].effects;
-        let Some(online) = &mut self.net.links[link].online else {
-            return Err(made_for_less(link, "any effect"));
+        let Link::Queued(state) = &mut self.stages.net.links[link] else {
+            return Err(missing_in_scenario(link, "any effect"));
         };
-        if let Err(message) = online.set_effects(&old, &effects) {
+        if let Err(message) = state.set_effects(&old, &effects) {
             return refuse(message);
         }
-        self.end_shortcuts();
+        self.runner.network_changed();
         self.scenario.network.links[link].effects = effects;
         Ok(())
     }
 
-    /// Let a flow send no new data from now on.
+    /// Stops a flow: it sends no new data from now on.
     pub fn stop_flow(&mut self, flow: usize) {
         self.change_sender(flow, |sender, now| sender.stop(now));
     }
@@ -120,55 +131,49 @@ impl Simulation {
         let stream = Stream::new(self.scenario.seed, Purpose::Traffic, flow as u64);
         self.change_sender(flow, |sender, now| sender.set_traffic(now, traffic, stream));
         // A flow's first packets may come at another time now.
-        self.end_shortcuts();
+        self.runner.network_changed();
     }
 
     fn change_sender(&mut self, flow: usize, change: impl FnOnce(&mut Sender, u64)) {
-        let (host, endpoint) = self.places[flow][0];
-        if let Endpoint::Sender(sender) = &mut self.hosts[host].endpoints[endpoint] {
+        let (host, endpoint) = self.stages.places[flow][0];
+        if let Endpoint::Sender(sender) = &mut self.stages.hosts[host].endpoints[endpoint] {
             change(sender, self.now);
         }
-        self.hosts[host].touch(endpoint);
-        self.net.wake[host] = 0;
+        self.stages.hosts[host].touch(endpoint);
+        self.stages.net.wake[host] = 0;
     }
 
     fn change(&mut self, link: LinkId, spec: LinkSpec, change: Change) -> Result<(), Problem> {
         crate::check::check_link(&spec, &format!("links[{link}]"))?;
         let old = std::mem::replace(&mut self.scenario.network.links[link], spec);
-        let before = self.net.links[link].clone();
+        let before = self.stages.net.links[link].clone();
         if !matches!(change, Change::Loss(..)) {
-            let mut trial = self.net.links[link].clone();
-            trial.set_line(self.now, &change);
-            self.net.links[link] = trial;
-            self.graph.refresh(&self.net, self.smallest_packet);
-            self.net.links[link] = before;
+            let mut trial = self.stages.net.links[link].clone();
+            trial.try_line(self.now, &change);
+            self.stages.net.links[link] = trial;
+            self.graph.refresh(&self.stages.net, self.smallest_packet);
+            self.stages.net.links[link] = before;
             if let Some(cycle) = graph::instant_cycle(&self.graph.waits) {
                 let problem = setup::instant_cycle_problem(&self.scenario, &self.graph, &cycle);
                 self.scenario.network.links[link] = old;
-                self.graph.refresh(&self.net, self.smallest_packet);
+                self.graph.refresh(&self.stages.net, self.smallest_packet);
                 return Err(problem);
             }
         }
-        self.end_shortcuts();
-        self.net.links[link].change(self.now, change, &mut self.net.rings);
+        self.runner.network_changed();
+        self.stages.net.links[link].change(self.now, change, &mut self.stages.net.rings);
         // What a link knew of its next departure may not hold any more.
         for index in 0..self.graph.links.len() {
-            let stage = self.hosts.len() + index;
+            let stage = self.stages.hosts.len() + index;
             self.quiet[stage] = self.link_quiet_until(index, self.done[stage]);
         }
         // What is on its way may come at another time.
-        self.net.wake[..self.hosts.len()].fill(0);
+        self.stages.net.wake[..self.stages.hosts.len()].fill(0);
         Ok(())
-    }
-
-    pub(super) fn end_shortcuts(&mut self) {
-        self.opening.end();
-        self.echoes.fill(Echo::default());
-        self.net.links.iter_mut().for_each(|link| link.transparent = false);
     }
 }
 
-fn made_for_less(link: LinkId, what: &str) -> Problem {
+fn missing_in_scenario(link: LinkId, what: &str) -> Problem {
     Problem {
         place: format!("links[{link}]"),
         message: format!("it was made without {what}; say that in the scenario, from the beginning"),

@@ -6,7 +6,7 @@ use crate::generator::{self, Action, Dice, factory};
 use crate::naive::Naive;
 use crate::verdict::{Coverage, conserved, same, same_outcome, same_states};
 use cwnd_scenario::{EngineError, Outcome, Scenario, Time};
-use cwnd_sim::{FlowState, Simulation};
+use cwnd_sim::{FlowState, Options, Shortcuts, Simulation};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use watched::Counter;
 
@@ -203,25 +203,60 @@ impl Record {
         let outcome = self.replay(scenario, engine, true, &mut |_, _| {})?;
         same_outcome(&self.outcome, &without_bytes_left(&outcome))?;
         conserved(&outcome)?;
-        let again = Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
-        let again = self.replay(scenario, again, false, &mut |_, _| {})?;
-        same_outcome(&outcome, &again).map_err(|text| format!("\n  a second run differs:{text}"))?;
+        let general = Options { shortcuts: Shortcuts::NONE, ..Options::default() };
+        self.check_again(scenario, &general, &outcome, "without the fast path")?;
+        // One shortcut alone is left out, so that none hides behind another.
+        let shortcuts =
+            Shortcuts::without(Shortcuts::NAMES[scenario.seed as usize % Shortcuts::NAMES.len()])?;
+        self.check_again(
+            scenario,
+            &Options { shortcuts, ..Options::default() },
+            &outcome,
+            &format!("with {shortcuts:?}"),
+        )?;
         let mut counter = Counter::draw(scenario, &mut dice);
-        let split = Simulation::watching(scenario, &factory, &counter.points);
-        let split = split.map_err(|error| format!("\n  with watched links: {error}"))?;
+        self.check_split(scenario, &mut counter, &mut dice, &outcome)?;
+        self.check_split(scenario, &mut Counter::new(Vec::new()), &mut dice, &outcome)
+    }
+
+    /// Compares a second run of the engine, with these options.
+    fn check_again(
+        &self,
+        scenario: &Scenario,
+        options: &Options,
+        outcome: &Outcome,
+        what: &str,
+    ) -> Result<(), String> {
+        let again =
+            Simulation::with_options(scenario, &factory, options).map_err(|error| error.to_string())?;
+        let again = self.replay(scenario, again, options.shortcuts == Shortcuts::NONE, &mut |_, _| {})?;
+        same_outcome(outcome, &again).map_err(|text| format!("\n  a run {what} differs:{text}"))
+    }
+
+    /// Compares a run that is split at random times while packets are counted.
+    fn check_split(
+        &self,
+        scenario: &Scenario,
+        counter: &mut Counter,
+        dice: &mut Dice,
+        outcome: &Outcome,
+    ) -> Result<(), String> {
+        let options = Options { points: counter.points.clone(), ..Options::default() };
+        let split = Simulation::with_options(scenario, &factory, &options);
+        let split = split.map_err(|error| format!("\n  with observed links: {error}"))?;
         let split = self.replay(scenario, split, false, &mut |engine, to| {
             let from = engine.now().0;
             let mut times: Vec<u64> =
                 (0..dice.below(12)).map(|_| from + dice.below((to.0 - from).max(1))).collect();
             times.sort_unstable();
-            times.into_iter().chain([to.0]).for_each(|time| engine.run_watched(Time(time), &mut counter));
+            times.into_iter().chain([to.0]).for_each(|time| engine.run_observed(Time(time), counter));
             if to == self.end {
-                engine.end_watch(&mut counter);
+                engine.end_observation(counter);
             }
         })?;
-        let watched = format!("(watched at {:?})", counter.points);
-        same_outcome(&outcome, &split)
-            .map_err(|text| format!("\n  a run that is split differs {watched}:{text}"))?;
+        let observed = format!("(observed at {:?})", counter.points);
+        same_outcome(outcome, &split)
+            .map_err(|text| format!("\n  a run that is split differs {observed}:{text}"))?;
         counter.check(&split)
     }
 

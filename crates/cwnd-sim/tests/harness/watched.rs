@@ -2,7 +2,7 @@
 
 use crate::generator::Dice;
 use cwnd_scenario::{Outcome, Scenario};
-use cwnd_sim::watch::{End, Point, Sighting, Watcher};
+use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point};
 
 /// Counts what passes some points.
 pub struct Counter {
@@ -20,6 +20,11 @@ impl Counter {
         let all = (0..links).flat_map(|link| [End::Enter, End::Leave].map(|end| Point { link, end }));
         let (none, share) = (dice.one_in(4), dice.between(1, 4));
         let points: Vec<Point> = all.filter(|_| !none && dice.one_in(share)).collect();
+        Counter::new(points)
+    }
+
+    /// Counts at these points.
+    pub fn new(points: Vec<Point>) -> Counter {
         Counter { seen: vec![(0, 0); points.len()], points, last: (i64::MIN, false, 0), wrong: None }
     }
 
@@ -44,13 +49,13 @@ impl Counter {
     }
 }
 
-impl Watcher for Counter {
-    fn sees(&mut self, sighting: &Sighting<'_>) {
-        let seen = &mut self.seen[sighting.point];
+impl PacketObserver for Counter {
+    fn on_packet(&mut self, event: &PacketEvent<'_>) {
+        let seen = &mut self.seen[event.point];
         seen.0 += 1;
-        seen.1 += u64::from(sighting.dropped);
-        let enters = self.points[sighting.point].end == End::Enter;
-        let now = (sighting.at, enters, sighting.point);
+        seen.1 += u64::from(event.dropped);
+        let enters = self.points[event.point].end == End::Enter;
+        let now = (event.at, enters, event.point);
         if now < self.last {
             self.wrong
                 .get_or_insert(format!("\n  {now:?} is told of after {:?} (ns, enters, point)", self.last));

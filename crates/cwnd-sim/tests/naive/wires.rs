@@ -4,7 +4,7 @@ mod changes;
 
 use cwnd_link::{Fifo, Line, LossModel, Policer, Purpose, Queue, SerialTime, Stream, Transmitter, Verdict};
 use cwnd_scenario::{Counting, LinkId, NodeId, Scenario, Ties};
-use cwnd_sim::online::{self, about};
+use cwnd_sim::link::queued::{self, arrival};
 use cwnd_sim::setup;
 use cwnd_tcp::packet::{CE, ECT, ESTABLISHED, Emit, Packet, SYN, SackBlocks};
 use std::cmp::Reverse;
@@ -151,7 +151,7 @@ impl Wires {
             let stream = Stream::new(scenario.seed, Purpose::Loss, number as u64);
             let (full, number) = (scenario.stack.full_packet(), number as u64);
             let kept = || Kept {
-                queue: online::queue(spec, full, scenario.seed, number),
+                queue: queued::queue(spec, full, scenario.seed, number),
                 transmitter: Transmitter::new(spec.rate, spec.schedule.as_ref(), setup::origin(scenario)),
                 line: Line::new(spec, setup::origin(scenario), scenario.seed, number),
                 policer: spec.effects.policer.as_ref().map(Policer::new),
@@ -397,7 +397,7 @@ impl Wires {
         let transmitting = transmitting.or(kept.leaving);
         let before = kept.queue.waiting();
         let mut dropped = Vec::new();
-        kept.queue.enqueue(now, id, about(&packet), transmitting, &mut dropped);
+        kept.queue.enqueue(now, id, arrival(&packet), transmitting, &mut dropped);
         if kept.queue.waiting() > before {
             let found = before + usize::from(transmitting.is_some());
             link.counts.max_waiting = link.counts.max_waiting.max(found as u64);

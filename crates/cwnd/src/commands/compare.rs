@@ -36,7 +36,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let (simulator, kernel);
     let engine: &(dyn Engine + Send + Sync) = match kind {
         EngineKind::Sim => {
-            simulator = Simulator;
+            simulator = Simulator::new(flags.no_fast_path);
             &simulator
         }
         EngineKind::Kernel => {

@@ -92,6 +92,12 @@ pub struct Flags {
     #[arg(long)]
     no_report: bool,
 
+    /// Simulate every packet on the general path, without shortcuts: slower, and the same outcome to the bit.
+    /// `=SHORTCUT` leaves out a single one (see ARCHITECTURE.md).
+    #[arg(long, value_name = "SHORTCUT", num_args = 0..=1, require_equals = true, default_missing_value = "all",
+          value_parser = crate::simulator::without_shortcuts)]
+    no_fast_path: Option<cwnd_sim::Shortcuts>,
+
     /// Show no progress and no notes.
     #[arg(long, short)]
     quiet: bool,
@@ -111,7 +117,9 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         }
     }
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
-    let mut prepared = Prepared::new(study.clone(), directory, command(&flags), flags.memory.budget())?;
+    let engines = engines::of_study_with(&study, flags.no_fast_path);
+    let memory = flags.memory.budget();
+    let mut prepared = Prepared::new(study.clone(), engines, directory, command(&flags), memory)?;
     // First: who wants the recording alone need not wait for the study.
     record_kernels(&flags, &recorded)?;
     for path in flags.recording.write(&recorded)? {

@@ -3,35 +3,23 @@
 
 use cwnd_cc::CongestionControl;
 use cwnd_kernel::KernelAlgorithm;
-use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
-use cwnd_sim::{Simulator, check_with, registered, run_with};
+use cwnd_scenario::{AlgorithmSpec, Engine, Identity, Scenario};
+use cwnd_sim::{Simulator, registered};
 
-/// The simulator, for algorithms of both kinds.
-pub struct WithKernel;
-
-impl Engine for WithKernel {
-    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
-        check_with(scenario, &factory)
-    }
-
-    /// Returns the simulator's identity; the version of an algorithm in C is the digest of its source. Without such an
-    /// algorithm it is the simulator's own identity, so stored results are valid for builds of both kinds.
-    fn identity(&self, scenario: &Scenario) -> Identity {
-        let mut identity = Simulator.identity(scenario);
-        for spec in scenario.flows.iter().map(|flow| &flow.algorithm) {
-            if let Some(Ok(algorithm)) = of_the_kernel(spec) {
-                identity.versions.insert(spec.name.clone(), format!("sha256:{}", algorithm.source));
-            }
+/// Returns the simulator's identity; the version of an algorithm in C is the digest of its source. Without such an algorithm
+/// it is the simulator's own identity, so stored results are valid for builds of both kinds.
+pub fn identity(scenario: &Scenario) -> Identity {
+    let mut identity = Simulator.identity(scenario);
+    for spec in scenario.flows.iter().map(|flow| &flow.algorithm) {
+        if let Some(Ok(algorithm)) = of_the_kernel(spec) {
+            identity.versions.insert(spec.name.clone(), format!("sha256:{}", algorithm.source));
         }
-        identity
     }
-
-    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        run_with(scenario, &factory)
-    }
+    identity
 }
 
-fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+/// Creates an algorithm of either kind.
+pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
     let Some(algorithm) = of_the_kernel(spec) else { return registered(spec) };
     let parameters: Vec<(String, String)> = spec.parameters.clone().into_iter().collect();
     cwnd_kernel::native(algorithm?, &parameters)
@@ -48,17 +36,17 @@ mod tests {
     use cwnd_scenario::FlowGroup;
     use cwnd_scenario::build::Setup;
 
-    fn identity(algorithm: &str) -> (Identity, Identity) {
+    fn identities(algorithm: &str) -> (Identity, Identity) {
         let group = FlowGroup::new(algorithm.parse().expect("a name"), 2);
         let scenario = Setup::default().scenario(&[group], 1).expect("the setup can be met");
-        (WithKernel.identity(&scenario), Simulator.identity(&scenario))
+        (identity(&scenario), Simulator.identity(&scenario))
     }
 
     #[test]
     fn the_text_of_the_c_is_part_of_the_identity_and_of_nothing_else() {
-        let (with_kernel, simulator) = identity("elastic");
+        let (with_kernel, simulator) = identities("elastic");
         assert_eq!(with_kernel, simulator);
-        let (with_kernel, mut simulator) = identity("elastic@kernel:beta=0.8");
+        let (with_kernel, mut simulator) = identities("elastic@kernel:beta=0.8");
         let source = cwnd_kernel::find("elastic").expect("it is there").source;
         assert_ne!(with_kernel, simulator);
         simulator.versions.insert("elastic@kernel".to_owned(), format!("sha256:{source}"));

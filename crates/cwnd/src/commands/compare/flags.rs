@@ -249,6 +249,12 @@ pub struct Flags {
     #[command(flatten)]
     pub memory: MemoryFlags,
 
+    /// Simulate every packet on the general path, without shortcuts: slower, and the same outcome to the bit.
+    /// `=SHORTCUT` leaves out a single one (see ARCHITECTURE.md).
+    #[arg(long, value_name = "SHORTCUT", num_args = 0..=1, require_equals = true, default_missing_value = "all",
+          value_parser = crate::simulator::without_shortcuts)]
+    pub no_fast_path: Option<cwnd_sim::Shortcuts>,
+
     /// Neither progress nor notes on standard error.
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,

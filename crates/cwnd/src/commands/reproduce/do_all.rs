@@ -6,6 +6,7 @@ use super::pages::{self, Places};
 use super::progress::Shared;
 use super::verdicts;
 use crate::commands::run::{self, Prepared};
+use crate::engines;
 use crate::failure::Failure;
 use crate::output::{self, json};
 use cwnd_report::figures::traces::Traces;
@@ -26,7 +27,9 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
             let directory = places.runs(&study.name);
             let study = study.at_scale(scale);
             let study = run::possible(study.clone()).unwrap_or(study);
-            studies.push(Prepared::new(study, directory, command(&book.paper.name, scale), memory)?);
+            let engines = engines::of_study(&study);
+            let command = command(&book.paper.name, scale);
+            studies.push(Prepared::new(study, engines, directory, command, memory)?);
         }
     }
     let failures = complete(&mut studies, jobs, flags.quiet)?;

@@ -30,11 +30,11 @@ impl Prepared {
     /// If an engine does not take the study, or is not there, or the directory is not for it, or a run needs too much memory.
     pub fn new(
         study: Study,
+        engines: Engines,
         directory: PathBuf,
         command: String,
         memory: MemoryBudget,
     ) -> Result<Prepared, Failure> {
-        let engines = engines::of_study(&study);
         // Before anything is written.
         runner::check(&engines, &study, memory).map_err(|error| refused(&study, &error))?;
         let failed = |error| Failure::store(&error);

@@ -1,0 +1,358 @@
+//! Inline receivers: a link does the work of the receiving host behind it.
+//!
+//! A receiver that acknowledges every packet at once, has one inlet and no timer, sees its packets in the order in which the
+//! link before it hands them on, and nothing else ever happens at its host. When that link hands a packet on, it can
+//! therefore cross the host's own links and send the ACK, without putting the packet into a ring. Any exception (a gap, a
+//! mark, a busy link) switches the host to its own stage until that has handled what lies there.
+
+use super::lane::Lane;
+use super::single_endpoint::SingleEndpointPath;
+use super::zero_queue;
+use crate::fault::{self, Fault};
+use crate::graph::{Graph, Runner};
+use crate::host::{Endpoint, Host};
+use crate::link::{ClosedForm, Link, PacketInRing};
+use crate::merge::Turn;
+use crate::net::Net;
+use crate::stage::{Exit, RunningNet};
+use cwnd_scenario::Scenario;
+use cwnd_tcp::packet::BARE;
+
+/// A receiver's host as the link before it sees it, and what has happened there since [`InlineReceiver::begin`]. The fields
+/// that every packet changes come first, then those that every packet reads: a cache line each.
+#[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
+pub struct InlineReceiver {
+    data_lane: Lane,
+    ack_lane: Lane,
+    /// The latest timestamp.
+    stamp: u64,
+    /// The segment expected, modulo 2^32.
+    expected: u32,
+    /// Whether there is a host that it can replace, and whether it does.
+    possible: bool,
+    active: bool,
+    /// The ACK of a packet that comes to the inlet at this time or later would be too late.
+    until: u64,
+    /// How long an ACK takes over the zero-queue link.
+    through_time: u64,
+    /// The third and fourth word of an ACK, but for the segment.
+    ack_words: [u64; 2],
+    /// The ring that ACKs go into.
+    ack_ring: u32,
+    /// `expected` at the beginning.
+    first_expected: u32,
+    host: u32,
+    path: Option<SingleEndpointPath>,
+    /// The ring before the host's inlet, its link, and the ring behind that.
+    inlet: (u32, u32, u32),
+    /// Its output link, and the ring behind that.
+    output: (u32, u32),
+    /// A zero-queue link behind that, and the ring behind it.
+    through: Option<(u32, u32)>,
+    channel: u32,
+    /// Wire bytes of a data packet and of an ACK.
+    sizes: (u32, u32),
+}
+
+/// An ACK that an inline receiver sends.
+#[derive(Clone, Copy, Debug)]
+struct InlineAck {
+    /// The ring that it goes into.
+    ring: u32,
+    /// When it comes out there.
+    at: u64,
+    /// Its third and fourth word (see `packet.rs`).
+    sequence: u64,
+    rest: u64,
+}
+
+/// Finds the inline receivers: one for each ring, most of them not [possible](InlineReceiver::is_possible).
+pub fn find(
+    scenario: &Scenario,
+    graph: &Graph,
+    net: &Net,
+    hosts: &[Host],
+    paths: &[Option<SingleEndpointPath>],
+) -> Vec<InlineReceiver> {
+    let mut receivers = vec![InlineReceiver::default(); net.rings.len()];
+    for (i, (host, path)) in hosts.iter().zip(paths).enumerate() {
+        let (Some(path), [Endpoint::Receiver(receiver)]) = (path, &host.endpoints[..]) else { continue };
+        let Some((link, after)) = path.inlet_link() else { continue };
+        let ring = path.inlet_ring();
+        let from = net.line_of[ring as usize].expect("a line ends in an inlet") as usize;
+        let reorders = net.links[from].queued().is_some_and(|link| link.reorders());
+        let is_lossy = |link: u32| match &net.links[link as usize] {
+            Link::ClosedForm(link) => link.is_lossy(),
+            Link::Queued(_) => true,
+        };
+        let lossy = is_lossy(link) || is_lossy(path.output().0);
+        if reorders || lossy || !receiver.acknowledges_at_once() || graph.runners[from] != Runner::Itself {
+            continue;
+        }
+        let mut receiver = InlineReceiver {
+            possible: true,
+            host: i as u32,
+            path: Some(*path),
+            inlet: (ring, link, after),
+            output: path.output(),
+            channel: host.channel(),
+            sizes: (scenario.stack.full_packet(), scenario.stack.ack_size),
+            ..InlineReceiver::default()
+        };
+        receiver.set_through(None, net);
+        receivers[ring as usize] = receiver;
+    }
+    receivers
+}
+
+impl InlineReceiver {
+    /// Sets the zero-queue link that ACKs cross, or that there is none.
+    pub fn set_through(&mut self, link: Option<u32>, net: &Net) {
+        self.through = link.map(|link| (link, net.links[link as usize].next().of(self.channel)));
+        self.ack_ring = self.through.map_or(self.output.1, |(_, ring)| ring);
+        self.ack_words =
+            [u64::from(self.channel) << 32, u64::from(self.sizes.1) << 32 | u64::from(BARE) << 48];
+        self.through_time = link.map_or(0, |link| net.links[link as usize].least_latency(self.sizes.1));
+    }
+
+    /// Returns whether there is a host that it can replace.
+    #[inline(always)]
+    pub fn is_possible(&self) -> bool {
+        self.possible
+    }
+
+    /// Returns the host's inlet link.
+    pub fn inlet_link(&self) -> u32 {
+        self.inlet.1
+    }
+
+    /// Returns the host's output link.
+    pub fn output_link(&self) -> u32 {
+        self.output.0
+    }
+
+    /// Returns the channel of the ACKs.
+    pub fn channel(&self) -> u32 {
+        self.channel
+    }
+
+    /// Replaces the host from now on, if nothing exceptional is there. The host first handles the packets on their way to
+    /// it: all of them precede what this link will hand on. Returns whether it replaces the host.
+    #[inline(never)]
+    fn begin(&mut self, net: &mut Net, hosts: &mut [Host], stop: u64) -> bool {
+        let Some(path) = self.path else { return false };
+        let host = &mut hosts[self.host as usize];
+        path.run(host, net, stop);
+        if let Some((link, ring)) = self.through {
+            while net.rings[self.output.1 as usize].next_at() < stop {
+                let [at, sent, sequence, rest] = net.rings[self.output.1 as usize].pop_words();
+                net.turns[self.output.1 as usize] = Turn { at, place: 0 };
+                let link = net.links[link as usize].closed_form();
+                link.arrivals.packets += 1;
+                link.arrivals.bare += 1;
+                let at = zero_queue::pass(link, at, (rest >> 32) as u32 & 0xFFFF, ring);
+                net.rings[ring as usize].push_words(at, sent, sequence, rest);
+                net.note_arrival(ring, at);
+            }
+        }
+        let Endpoint::Receiver(receiver) = &host.endpoints[0] else { return false };
+        let way = [Some(self.inlet.0), Some(self.inlet.2), self.through.map(|_| self.output.1)];
+        let empty = way.into_iter().flatten().all(|ring| net.rings[ring as usize].is_empty());
+        let Some(expected) = receiver.plain_next().filter(|_| empty) else { return false };
+        let data_lane = Lane::open(net.links[self.inlet.1 as usize].closed_form(), self.sizes.0, 0);
+        let ack_lane = Lane::open(net.links[self.output.0 as usize].closed_form(), self.sizes.1, 0);
+        let (Some(data_lane), Some(ack_lane)) = (data_lane, ack_lane) else { return false };
+        (self.data_lane, self.ack_lane) = (data_lane, ack_lane);
+        self.until = stop.saturating_sub(data_lane.lead + ack_lane.lead);
+        self.active = true;
+        self.expected = expected;
+        self.first_expected = expected;
+        true
+    }
+
+    /// Returns the ACK of a full packet without flags that comes to the host's inlet at `at`, if it is acknowledged and
+    /// nothing else happens before the time to stop.
+    #[inline(always)]
+    fn acknowledge(&mut self, at: u64, sent: u64, segment: u32) -> Option<InlineAck> {
+        let arrival = at + self.data_lane.lead;
+        let expected = segment == self.expected || fault::is(Fault::InlineOutOfOrder);
+        if !expected || at < self.data_lane.ready || arrival < self.ack_lane.ready || at >= self.until {
+            return None;
+        }
+        self.data_lane.pass(at);
+        self.ack_lane.pass(arrival);
+        self.expected = self.expected.wrapping_add(1);
+        self.stamp = sent;
+        Some(InlineAck {
+            ring: self.ack_ring,
+            at: arrival + self.ack_lane.lead + self.through_time,
+            sequence: self.ack_words[0] | u64::from(self.expected),
+            rest: self.ack_words[1],
+        })
+    }
+
+    /// Returns the host to its own stage: updates it and its links.
+    #[inline(never)]
+    fn end(&mut self, net: &mut Net, hosts: &mut [Host]) {
+        self.active = false;
+        let packets = u64::from(self.expected.wrapping_sub(self.first_expected));
+        if packets == 0 {
+            return;
+        }
+        if let Endpoint::Receiver(receiver) = &mut hosts[self.host as usize].endpoints[0] {
+            receiver.took_plain(packets, self.stamp);
+        }
+        let (data, ack) = self.sizes;
+        let last = PacketInRing::new(data, self.inlet.2);
+        self.data_lane.close(net.links[self.inlet.1 as usize].closed_form(), packets, last, false);
+        let last = PacketInRing::new(ack, self.output.1);
+        self.ack_lane.close(net.links[self.output.0 as usize].closed_form(), packets, last, true);
+        if let Some((link, ring)) = self.through {
+            let link = net.links[link as usize].closed_form();
+            let [last, before] = self.ack_lane.last_out();
+            if packets > 1 {
+                zero_queue::pass(link, before, ack, ring);
+            }
+            zero_queue::pass(link, last, ack, ring);
+            net.turns[self.output.1 as usize] = Turn { at: last, place: 0 };
+            link.arrivals.packets += packets;
+            link.arrivals.bare += packets;
+        }
+    }
+}
+
+/// The exit of a link with inline receivers behind it.
+pub struct InlineExit<'a> {
+    receivers: &'a mut [InlineReceiver],
+    hosts: &'a mut [Host],
+    /// The high half of the last word of a full data packet without flags.
+    full: u64,
+    /// Rings whose inline receivers have been active.
+    active: Vec<u32>,
+}
+
+impl<'a> InlineExit<'a> {
+    /// Creates the exit for a run of a link.
+    pub fn new(receivers: &'a mut [InlineReceiver], hosts: &'a mut [Host], full_packet: u32) -> Self {
+        InlineExit { receivers, hosts, full: u64::from(full_packet), active: Vec::new() }
+    }
+
+    /// Ends the run: updates the hosts that were replaced.
+    pub fn end(mut self, net: &mut Net) {
+        for ring in std::mem::take(&mut self.active) {
+            let receiver = &mut self.receivers[ring as usize];
+            if receiver.active {
+                receiver.end(net, self.hosts);
+            }
+            let acks = receiver.ack_ring;
+            net.note_arrival(acks, net.rings[acks as usize].next_at());
+        }
+    }
+
+    /// Passes on a packet to a host that an inline receiver does not replace now, or cannot any more.
+    #[inline(never)]
+    fn put_in_general(
+        &mut self,
+        running: &mut RunningNet<'_>,
+        ring: u32,
+        at: u64,
+        sent: u64,
+        sequence: u64,
+        rest: u64,
+    ) {
+        let receiver = &mut self.receivers[ring as usize];
+        if !receiver.active {
+            // While packets wait before the host, only every eighth packet tries again.
+            if running.rings[ring as usize].len().is_multiple_of(8) && at < running.stop {
+                running.net.rings = std::mem::take(&mut running.rings);
+                if receiver.begin(running.net, self.hosts, running.stop) {
+                    self.active.push(ring);
+                }
+                running.rings = std::mem::take(&mut running.net.rings);
+            }
+            if receiver.active
+                && rest >> 32 == self.full
+                && let Some(ack) = receiver.acknowledge(at, sent, sequence as u32)
+            {
+                running.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
+                return;
+            }
+        }
+        if receiver.active {
+            receiver.end(running.net, self.hosts);
+        }
+        running.put(ring, at, [sent, sequence, rest]);
+    }
+}
+
+impl Exit for InlineExit<'_> {
+    #[inline(always)]
+    fn put(&mut self, running: &mut RunningNet<'_>, ring: u32, at: u64, [sent, sequence, rest]: [u64; 3]) {
+        let receiver = &mut self.receivers[ring as usize];
+        if receiver.active
+            && rest >> 32 == self.full
+            && let Some(ack) = receiver.acknowledge(at, sent, sequence as u32)
+        {
+            running.rings[ack.ring as usize].push_words(ack.at, sent, ack.sequence, ack.rest);
+        } else if receiver.possible {
+            self.put_in_general(running, ring, at, sent, sequence, rest);
+        } else {
+            running.put(ring, at, [sent, sequence, rest]);
+        }
+    }
+
+    /// Lets full packets of one channel cross the link that an active inline receiver acknowledges.
+    #[inline(always)]
+    fn take_burst(
+        &mut self,
+        running: &mut RunningNet<'_>,
+        link: &mut ClosedForm,
+        input: u32,
+        until: u64,
+    ) -> Option<(u64, u64)> {
+        let (full, time) = link.full_packet();
+        let head = &running.rings[input as usize];
+        // A burst of one packet gains nothing.
+        if until - head.next_at() <= time {
+            return None;
+        }
+        let channel = head.first_channel()?;
+        let ring = link.next.of(channel);
+        let receiver = &mut self.receivers[ring as usize];
+        if !receiver.active {
+            return None;
+        }
+        let both = [input as usize, receiver.ack_ring as usize];
+        let [head, acks] = running.rings.get_disjoint_mut(both).expect("no link feeds itself");
+        let packet = PacketInRing::new(full, ring);
+        let lossy = link.is_lossy();
+        let (mut packets, mut came) = (0, 0);
+        while let Some([at, sent, sequence, mut rest]) = head.first_words() {
+            if at >= until || rest >> 32 != self.full || (sequence >> 32) as u32 != channel {
+                break;
+            }
+            head.skip();
+            came = at;
+            packets += 1;
+            let Some((departure, _)) = link.enqueue(at, time, packet, 0) else {
+                running.net.drop_packet([at, sent, sequence, rest]);
+                continue;
+            };
+            let out = link.end_of_line(departure);
+            if lossy {
+                rest |= u64::from(link.draw_loss()) << 48;
+            }
+            if rest >> 32 == self.full
+                && let Some(ack) = receiver.acknowledge(out, sent, sequence as u32)
+            {
+                acks.push_words(ack.at, sent, ack.sequence, ack.rest);
+            } else {
+                receiver.end(running.net, self.hosts);
+                running.put(ring, out, [sent, sequence, rest]);
+                break;
+            }
+        }
+        (packets > 0).then_some((packets, came))
+    }
+}

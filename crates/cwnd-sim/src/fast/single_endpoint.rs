@@ -1,0 +1,313 @@
+//! The path of the most common host: one endpoint, one inlet, and an output link of its own.
+//!
+//! It does what [`Host::run`](crate::host::Host::run) does, in the same order. Everything that a packet touches is held by
+//! reference over a whole run instead of being looked up for each packet.
+
+use super::lane::Lane;
+use crate::host::{Endpoint, Host, Inlet};
+use crate::link::{ClosedForm, PacketInRing};
+use crate::net::{Egress, Net, PacketCounts};
+use crate::ring::Ring;
+use cwnd_tcp::packet::{Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
+use cwnd_tcp::{Receiver, Sender};
+
+/// Which links and rings are the host's.
+#[derive(Clone, Copy, Debug)]
+pub struct SingleEndpointPath {
+    /// The output link, and the ring behind it.
+    output: (u32, u32),
+    /// The inlet's ring.
+    ring: u32,
+    /// The inlet's own link, and the ring behind it.
+    link: Option<(u32, u32)>,
+    /// Whether runs of plain packets are handled together (see [`super::plain_runs`]).
+    plain_runs: bool,
+}
+
+/// An endpoint as its host sees it.
+pub trait HostEndpoint {
+    /// Returns when the next timer expires.
+    fn deadline(&self) -> u64;
+    /// Handles a packet.
+    fn on_packet(&mut self, now: u64, packet: &Packet, output: &mut OutputPort<'_>);
+    /// Handles a timer that expires.
+    fn on_timer(&mut self, now: u64, output: &mut OutputPort<'_>);
+    /// Handles as many plain packets as arrive before `limit` and any timer.
+    fn run_plain(&mut self, inlet: &mut InletPort<'_>, output: &mut OutputPort<'_>, limit: u64);
+}
+
+impl SingleEndpointPath {
+    /// Returns the path of a host, if it qualifies.
+    pub fn new(host: &Host, net: &Net, plain_runs: bool) -> Option<SingleEndpointPath> {
+        let ([_], &[Inlet { ring, link }]) = (&host.endpoints[..], &host.inlets[..]) else { return None };
+        let Egress::Link(output) = net.egress[host.channel() as usize] else { return None };
+        let behind = net.links[output as usize].next().only()?;
+        Some(SingleEndpointPath { output: (output, behind), ring, link, plain_runs })
+    }
+
+    /// Returns the output link, and the ring behind it.
+    pub fn output(self) -> (u32, u32) {
+        self.output
+    }
+
+    /// Returns the ring that the previous stage fills.
+    pub fn inlet_ring(self) -> u32 {
+        self.ring
+    }
+
+    /// Returns the inlet's own link, and the ring behind it.
+    pub fn inlet_link(self) -> Option<(u32, u32)> {
+        self.link
+    }
+
+    /// Lets the host handle everything before `limit`.
+    pub fn run(self, host: &mut Host, net: &mut Net, limit: u64) {
+        match &mut host.endpoints[..] {
+            [Endpoint::Sender(sender)] => self.run_endpoint(&mut **sender, net, limit),
+            [Endpoint::Receiver(receiver)] => self.run_endpoint(&mut **receiver, net, limit),
+            _ => unreachable!("the host has one endpoint"),
+        }
+        net.note_arrival(self.output.1, net.rings[self.output.1 as usize].next_at());
+    }
+
+    fn run_endpoint(self, endpoint: &mut impl HostEndpoint, net: &mut Net, limit: u64) {
+        let distinct = "a host's links and rings are different ones";
+        let Net { links, lost, rings, sacks, packet_counts, line_of, .. } = net;
+        let mut end_of_line = |ring: u32, words, output: &mut OutputPort<'_>| {
+            PacketCounts::discard(output.counts, output.sacks, &Packet::from_words(words), true);
+            lost[line_of[ring as usize].expect("only a line loses packets") as usize] += 1;
+        };
+        let (output_link, behind) = (self.output.0 as usize, self.output.1 as usize);
+        let ring = self.ring as usize;
+        let (mut output, mut inlet);
+        if let Some((link, after)) = self.link {
+            let (link, after) = (link as usize, after as usize);
+            let [output_link, link] = links.get_disjoint_mut([output_link, link]).expect(distinct);
+            let [behind, raw, settled] = rings.get_disjoint_mut([behind, ring, after]).expect(distinct);
+            let link = InletLink { link: link.closed_form(), after: settled, after_id: after as u32 };
+            output = OutputPort::new(output_link.closed_form(), behind, self.output.1, sacks, packet_counts);
+            inlet = InletPort { raw, raw_id: self.ring, link: Some(link) };
+        } else {
+            let [behind, raw] = rings.get_disjoint_mut([behind, ring]).expect(distinct);
+            let output_link = links[output_link].closed_form();
+            output = OutputPort::new(output_link, behind, self.output.1, sacks, packet_counts);
+            inlet = InletPort { raw, raw_id: self.ring, link: None };
+        }
+        loop {
+            if self.plain_runs {
+                endpoint.run_plain(&mut inlet, &mut output, limit);
+            }
+            if !inlet.hand_over(endpoint, &mut output, limit, &mut end_of_line) {
+                break;
+            }
+        }
+        while endpoint.deadline() < limit {
+            endpoint.on_timer(endpoint.deadline(), &mut output);
+        }
+    }
+}
+
+/// Where packets come to the host: the inlet's ring, its own link and the ring behind that.
+pub struct InletPort<'a> {
+    /// The inlet's ring.
+    pub raw: &'a mut Ring,
+    raw_id: u32,
+    link: Option<InletLink<'a>>,
+}
+
+/// A link at the inlet that the host runs.
+struct InletLink<'a> {
+    link: &'a mut ClosedForm,
+    /// The ring behind it.
+    after: &'a mut Ring,
+    after_id: u32,
+}
+
+impl InletPort<'_> {
+    /// Returns the lane of packets of `size` bytes that find the inlet's link idle and no packet behind it.
+    #[inline(always)]
+    pub fn open_lane(&self, size: u32) -> Option<Lane> {
+        match &self.link {
+            Some(InletLink { link, after, .. }) if after.is_empty() => {
+                Lane::open(link, size, self.raw.next_at())
+            }
+            Some(_) => None,
+            None => Some(Lane::default()),
+        }
+    }
+
+    /// Updates the link after `packets` packets of `size` bytes have passed the lane.
+    #[inline(always)]
+    pub fn close_lane(&mut self, lane: Lane, packets: u64, size: u32, bare: bool) {
+        if let Some(InletLink { link, after_id, .. }) = &mut self.link {
+            lane.close(link, packets, PacketInRing::new(size, *after_id), bare);
+        }
+    }
+
+    /// Hands the next packet that arrives before `limit` to the endpoint. Returns false if there is none; then everything
+    /// that comes to the link before `limit` has crossed it.
+    #[inline(always)]
+    fn hand_over(
+        &mut self,
+        endpoint: &mut impl HostEndpoint,
+        output: &mut OutputPort<'_>,
+        limit: u64,
+        end_of_line: &mut impl FnMut(u32, [u64; 4], &mut OutputPort<'_>),
+    ) -> bool {
+        loop {
+            let (last, last_id) = match &mut self.link {
+                Some(InletLink { after, after_id, .. }) => (&mut **after, *after_id),
+                None => (&mut *self.raw, self.raw_id),
+            };
+            if last.next_at() < limit {
+                let [at, sent, sequence, rest] = last.pop_words();
+                if (rest >> 48) as u16 & LOST == 0 {
+                    arrive(endpoint, at, sent, sequence, rest, output);
+                    return true;
+                }
+                end_of_line(last_id, [at, sent, sequence, rest], output);
+                continue;
+            }
+            let Some(InletLink { link, after, .. }) = &mut self.link else { return false };
+            if self.raw.next_at() >= limit {
+                return false;
+            }
+            let [at, sent, sequence, rest] = self.raw.pop_words();
+            let (size, channel, flags) =
+                ((rest >> 32) as u32 & 0xFFFF, (sequence >> 32) as u32, (rest >> 48) as u16);
+            if flags & LOST != 0 {
+                end_of_line(self.raw_id, [at, sent, sequence, rest], output);
+                continue;
+            }
+            let Some(verdict) = link.accept(at, size, channel, flags) else {
+                output.drop_packet([at, sent, sequence, rest]);
+                continue;
+            };
+            let rest = rest | u64::from(verdict.added) << 48;
+            // A packet that would only pass through the ring stays in registers.
+            if verdict.at < limit && verdict.added & LOST == 0 && after.is_empty() {
+                arrive(endpoint, verdict.at, sent, sequence, rest, output);
+                return true;
+            }
+            after.push_words(verdict.at, sent, sequence, rest);
+        }
+    }
+}
+
+/// Hands a packet to an endpoint. Timers that expire before it come first; at the same time the packet does.
+#[inline(never)]
+fn arrive<E: HostEndpoint>(
+    endpoint: &mut E,
+    at: u64,
+    sent: u64,
+    sequence: u64,
+    rest: u64,
+    output: &mut OutputPort<'_>,
+) {
+    while endpoint.deadline() < at {
+        endpoint.on_timer(endpoint.deadline(), output);
+    }
+    endpoint.on_packet(at, &Packet::from_words([at, sent, sequence, rest]), output);
+}
+
+/// Where packets leave the host.
+pub struct OutputPort<'a> {
+    /// The output link.
+    pub link: &'a mut ClosedForm,
+    /// The ring behind it.
+    pub behind: &'a mut Ring,
+    /// The number of that ring.
+    pub behind_id: u32,
+    sacks: &'a mut SackSlab,
+    counts: &'a mut [PacketCounts],
+}
+
+impl<'a> OutputPort<'a> {
+    fn new(
+        link: &'a mut ClosedForm,
+        behind: &'a mut Ring,
+        behind_id: u32,
+        sacks: &'a mut SackSlab,
+        counts: &'a mut [PacketCounts],
+    ) -> Self {
+        OutputPort { link, behind, behind_id, sacks, counts }
+    }
+
+    /// Counts a packet that the output queue drops. It comes as words, so that others need not be written to memory.
+    #[cold]
+    #[inline(never)]
+    pub fn drop_packet(&mut self, words: [u64; 4]) {
+        PacketCounts::discard(self.counts, self.sacks, &Packet::from_words(words), false);
+    }
+}
+
+impl Emit for OutputPort<'_> {
+    #[inline(always)]
+    fn emit(&mut self, now: u64, packet: Packet) -> bool {
+        let [_, sent, sequence, rest] = packet.to_words();
+        match self.link.accept(now, u32::from(packet.size), packet.channel, packet.flags) {
+            Some(verdict) => {
+                self.behind.push_words(verdict.at, sent, sequence, rest | u64::from(verdict.added) << 48);
+                true
+            }
+            None => {
+                self.drop_packet([now, sent, sequence, rest]);
+                false
+            }
+        }
+    }
+
+    fn emit_sack(&mut self, now: u64, mut packet: Packet, blocks: &SackBlocks) -> bool {
+        packet.aux = self.sacks.keep(blocks);
+        self.emit(now, packet)
+    }
+}
+
+impl HostEndpoint for Sender {
+    #[inline(always)]
+    fn deadline(&self) -> u64 {
+        self.deadline()
+    }
+
+    #[inline(always)]
+    fn on_packet(&mut self, now: u64, packet: &Packet, output: &mut OutputPort<'_>) {
+        if packet.flags & SACK != 0 {
+            let blocks = output.sacks.take(packet.aux);
+            self.on_packet(now, packet, Some(&blocks), output);
+        } else {
+            self.on_packet(now, packet, None, output);
+        }
+    }
+
+    #[inline(never)]
+    fn on_timer(&mut self, now: u64, output: &mut OutputPort<'_>) {
+        self.on_timer(now, output);
+    }
+
+    #[inline(always)]
+    fn run_plain(&mut self, inlet: &mut InletPort<'_>, output: &mut OutputPort<'_>, limit: u64) {
+        super::plain_runs::of_sender(self, inlet, output, limit);
+    }
+}
+
+impl HostEndpoint for Receiver {
+    #[inline(always)]
+    fn deadline(&self) -> u64 {
+        self.deadline
+    }
+
+    #[inline(always)]
+    fn on_packet(&mut self, now: u64, packet: &Packet, output: &mut OutputPort<'_>) {
+        self.on_packet(now, packet, output);
+    }
+
+    #[inline(never)]
+    fn on_timer(&mut self, now: u64, output: &mut OutputPort<'_>) {
+        self.on_timer(now, output);
+    }
+
+    #[inline(always)]
+    fn run_plain(&mut self, inlet: &mut InletPort<'_>, output: &mut OutputPort<'_>, limit: u64) {
+        super::plain_runs::of_receiver(self, inlet, output, limit);
+    }
+}

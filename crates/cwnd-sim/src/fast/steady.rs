@@ -1,0 +1,99 @@
+//! Steady transmitters and lines: a link that keeps its queue, while its rate is constant and its line only delays.
+//!
+//! Then the departure of the next packet and its time at the end of the line are two additions, and neither the transmitter
+//! nor the line is called. They are told about the packets when the run ends, or when one of them does more.
+
+use crate::fault::{self, Fault};
+use crate::link::queued::{Dispatch, Outlet, Service, Words};
+use cwnd_link::{QueueDiscipline, Steady, SteadyLine};
+use cwnd_tcp::packet::CE;
+
+/// What transmitter and line do while neither changes.
+pub struct SteadyDispatch {
+    transmitter: Steady,
+    line: SteadyLine,
+    /// When the packet in transmission began, if the transmitter does not know yet.
+    began: Option<u64>,
+}
+
+impl Dispatch for SteadyDispatch {
+    fn begin(service: &Service, stop: u64) -> Self {
+        let mut transmitter = service.transmitter.steady();
+        transmitter.end_by(stop - 1);
+        SteadyDispatch { transmitter, line: service.line.steady(), began: None }
+    }
+
+    #[inline(always)]
+    fn send<D: QueueDiscipline<Words>>(
+        &mut self,
+        service: &mut Service,
+        queue: &mut D,
+        now: u64,
+        outlet: &mut impl Outlet,
+    ) {
+        let Some(next) = queue.dequeue_plainly(now) else {
+            if queue.waiting() == 0 {
+                return service.rest(queue, now);
+            }
+            return self.send_in_general(service, queue, None, now, outlet);
+        };
+        service.waited = service.waited.wrapping_add(u128::from(now));
+        // Separate words stay in registers; they are an array again where the code is not inlined.
+        let [sent, sequence, mut rest] = next.packet;
+        if next.mark {
+            rest |= u64::from(CE) << 48;
+            service.counts.marked += 1;
+        }
+        let Some(leaves) = self.transmitter.finish(now, next.bytes) else {
+            let taken = ([sent, sequence, rest], next.bytes);
+            return self.send_in_general(service, queue, Some(taken), now, outlet);
+        };
+        service.leaves = leaves;
+        service.sending_bytes = next.bytes;
+        self.began = Some(now);
+        match self.line.cross(leaves) {
+            Some(at) => outlet.put(at, [sent, sequence, rest]),
+            None => self.cross_in_general(service, leaves, [sent, sequence, rest], outlet),
+        }
+    }
+
+    fn end(&self, service: &mut Service) {
+        if fault::is(Fault::NotSettled) {
+            return;
+        }
+        if let Some(began) = self.began {
+            service.transmitter.began(began, service.sending_bytes);
+        }
+        service.line.passed(&self.line);
+    }
+}
+
+impl SteadyDispatch {
+    #[inline(never)]
+    fn send_in_general<D: QueueDiscipline<Words>>(
+        &mut self,
+        service: &mut Service,
+        queue: &mut D,
+        taken: Option<(Words, u32)>,
+        now: u64,
+        outlet: &mut impl Outlet,
+    ) {
+        self.end(service);
+        service.send(queue, taken, now, outlet);
+        *self = SteadyDispatch::begin(service, outlet.stop());
+    }
+
+    /// Puts a packet on a line that does more than to delay, or will from now on.
+    #[inline(never)]
+    fn cross_in_general(
+        &mut self,
+        service: &mut Service,
+        leaves: u64,
+        words: Words,
+        outlet: &mut impl Outlet,
+    ) {
+        service.line.passed(&self.line);
+        service.cross(leaves, words, outlet);
+        self.line = service.line.steady();
+    }
+}

@@ -1,0 +1,487 @@
+//! A drop-tail queue, a transmitter of constant rate and a line, in closed form.
+//!
+//! With drop-tail at a known rate, the departure of a packet is fixed when the packet arrives: the later of its arrival
+//! and the time at which the transmitter is free, plus its serialisation time. The link therefore stores departure times
+//! and no packets. "At least n packets are in the system" is one comparison: has the n-th last packet left?
+//! A live change at `t` computes again what lies beyond `t` (see [`ClosedForm::change`]).
+
+mod change;
+
+pub use change::Change;
+
+use super::{Arrivals, LinkCounts, Losses, NOWHERE, NextRing};
+use crate::fault::{self, Fault};
+use cwnd_link::{Limits, SerialTime};
+use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
+use cwnd_tcp::packet::{BARE, CE, ECT, LOST};
+
+/// A departure that has been computed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Departure {
+    /// When the last bit leaves the transmitter.
+    at: u64,
+    packet: PacketInRing,
+}
+
+/// The size of a packet on the wire and the ring that it was put into, in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketInRing(u64);
+
+impl PacketInRing {
+    const NONE: PacketInRing = PacketInRing::new(0, NOWHERE);
+
+    /// Creates the entry of a packet of `size` bytes in this ring.
+    #[inline(always)]
+    pub const fn new(size: u32, ring: u32) -> PacketInRing {
+        PacketInRing(size as u64 | (ring as u64) << 32)
+    }
+
+    fn size(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn ring(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// What happens to a packet that a link accepts.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkVerdict {
+    /// When it reaches the end of the line.
+    pub at: u64,
+    /// The ring that it goes into.
+    pub ring: u32,
+    /// Flags that it gets on the way.
+    pub added: u16,
+}
+
+/// The state of a link in closed form. The fields that every packet touches come first.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct ClosedForm {
+    /// When the transmitter is free.
+    free_at: u64,
+    serial: SerialTime,
+    delay: u64,
+    /// No packet reaches the end of the line before this: nothing overtakes after a change to a shorter delay.
+    not_before: u64,
+    /// When the delay was last changed.
+    delay_since: u64,
+    /// 1 if a packet that departs at the time of an arrival is gone, 0 if it still counts against the limits (see
+    /// [`Limits::transmission_counts`]; where transmission takes no time, it is gone).
+    departure_tie_ns: u64,
+    /// The same, but also 1 where such a packet counts without effect, because the limits allow two.
+    idle_tie_ns: u64,
+    /// A packet that arrives at least this long after the last departure finds the link idle and changes no statistic.
+    /// (One that arrives at the time of a departure may be the first that ever waits.)
+    idle_margin_ns: u64,
+    /// The last departure before the transmitter was last idle.
+    previous: u64,
+    /// The packet that ended that idle time.
+    first: PacketInRing,
+    /// Departures since then. While there is only that packet's, it is not stored, and this is 0.
+    count: usize,
+    /// An arrival that finds this many packets in the system is decided by [`ClosedForm::decide`].
+    check_threshold: usize,
+    /// Until `count` reaches this, new departures overwrite only departures that nobody needs.
+    room_until: usize,
+    /// The two usual packet sizes and their serialisation times.
+    usual: [(u32, u64); 2],
+    loss: Option<Box<Losses>>,
+    /// Where packets go.
+    pub next: NextRing,
+    /// The latest departures in a ring, among them always all that are in the system.
+    departures: Box<[Departure]>,
+    /// Packets that came. Whoever calls [`ClosedForm::offer`] counts them.
+    pub arrivals: Arrivals,
+    limits: Limits,
+    /// For limits in bytes: how many of `count` have left, and the bytes of the others.
+    left: usize,
+    bytes_in_system: u64,
+    dropped: u64,
+    marked: u64,
+    /// Sum of the waiting times, ns.
+    waited: u128,
+    max_waiting: u64,
+}
+
+impl ClosedForm {
+    /// Creates an idle link.
+    pub fn new(serial: SerialTime, delay: u64, queue: &QueueSpec, loss: Option<Losses>) -> Self {
+        let mut link = ClosedForm {
+            serial,
+            delay,
+            loss: loss.map(Box::new),
+            departures: vec![Departure::default(); 4].into(),
+            limits: Limits::new(queue),
+            ..ClosedForm::placeholder()
+        };
+        link.set_threshold();
+        link.forget_departures();
+        link
+    }
+
+    /// Returns a link that carries no packet (see [`super::Link::placeholder`]).
+    pub(super) fn placeholder() -> Self {
+        ClosedForm {
+            free_at: 0,
+            serial: SerialTime::default(),
+            delay: 0,
+            not_before: 0,
+            delay_since: 0,
+            departure_tie_ns: 1,
+            idle_tie_ns: 1,
+            idle_margin_ns: 0,
+            previous: 0,
+            first: PacketInRing::NONE,
+            count: 0,
+            check_threshold: 0,
+            room_until: 0,
+            usual: [(0, 0); 2],
+            loss: None,
+            next: NextRing::One(NOWHERE),
+            departures: Box::default(),
+            arrivals: Arrivals::default(),
+            limits: Limits::new(&QueueSpec::drop_tail(QueueLimit::Unlimited, Counting::WaitingOnly)),
+            left: 0,
+            bytes_in_system: 0,
+            dropped: 0,
+            marked: 0,
+            waited: 0,
+            max_waiting: 0,
+        }
+    }
+
+    /// Sets the usual packet sizes, that of a full packet first.
+    pub fn set_usual_sizes(&mut self, sizes: [u32; 2]) {
+        self.usual = sizes.map(|size| (size, self.serial.of(size)));
+    }
+
+    /// Returns how long a packet of `size` bytes occupies the transmitter.
+    #[inline(always)]
+    pub fn serial_time(&self, size: u32) -> u64 {
+        let [first, second] = self.usual;
+        match size {
+            _ if size == first.0 => first.1,
+            _ if size == second.0 => second.1,
+            _ => self.serial.of(size),
+        }
+    }
+
+    /// Returns the wire bytes of a full packet and its serialisation time.
+    pub fn full_packet(&self) -> (u32, u64) {
+        self.usual[0]
+    }
+
+    fn set_threshold(&mut self) {
+        let Limits { drop_at, bytes, mark_at, .. } = self.limits;
+        let always = if bytes == u64::MAX { u64::MAX } else { 1 };
+        let threshold = drop_at.min(mark_at).min(self.max_waiting + 1).min(always);
+        // So many packets that not all departures are stored are in the system only after `departures` has grown.
+        let stored = threshold <= self.departures.len() as u64;
+        self.check_threshold = if stored { threshold as usize } else { usize::MAX };
+        let instant = self.serial == SerialTime::default();
+        let gone = instant || !self.limits.transmission_counts || fault::is(Fault::LeavesTooEarly);
+        self.departure_tie_ns = u64::from(gone);
+        self.idle_tie_ns = u64::from(gone || (drop_at > 1 && mark_at > 1 && bytes == u64::MAX));
+        let first_may_wait = self.departure_tie_ns == 0 && self.max_waiting == 0;
+        self.idle_margin_ns = if first_may_wait { 1 } else { 1 - self.idle_tie_ns };
+    }
+
+    /// Returns when the transmitter is free.
+    pub fn free_at(&self) -> u64 {
+        self.free_at
+    }
+
+    /// Returns whether the line loses packets.
+    pub fn is_lossy(&self) -> bool {
+        self.loss.is_some()
+    }
+
+    /// Returns whether the limits allow two packets in the system.
+    pub fn admits_two(&self) -> bool {
+        self.idle_tie_ns == 1
+    }
+
+    /// Returns how long after the last departure a packet must arrive to find the link idle without changing a
+    /// statistic, ns.
+    #[inline(always)]
+    pub fn idle_margin(&self) -> u64 {
+        self.idle_margin_ns
+    }
+
+    /// Returns the earliest time at which a packet may reach the end of the line.
+    #[inline(always)]
+    pub fn not_before(&self) -> u64 {
+        self.not_before
+    }
+
+    /// Returns the propagation delay, ns.
+    #[inline(always)]
+    pub fn delay(&self) -> u64 {
+        self.delay
+    }
+
+    /// Returns the departures before and at the end of the last busy time, if all packets of it found the link idle.
+    #[inline(always)]
+    pub fn last_departures(&self) -> [u64; 2] {
+        [self.previous, self.free_at]
+    }
+
+    /// Records the last two departures of packets that found the link idle; `packet` is the last of them.
+    #[inline(always)]
+    pub fn set_last_departures(&mut self, [previous, last]: [u64; 2], packet: PacketInRing) {
+        (self.previous, self.free_at, self.first) = (previous, last, packet);
+        self.forget_departures();
+    }
+
+    /// Records a departure that is later than the last but one and earlier than the last.
+    #[inline(always)]
+    pub fn set_departure_before_last(&mut self, departure: u64) {
+        self.previous = departure;
+    }
+
+    /// Returns the least time from a packet's arrival to the end of the line, for packets of at least `size` bytes.
+    pub fn least_latency(&self, size: u32) -> u64 {
+        self.serial.of(size) + self.delay
+    }
+
+    /// Returns the counts.
+    pub fn counts(&self) -> LinkCounts {
+        let Arrivals { packets, bare } = self.arrivals;
+        LinkCounts {
+            arrived: packets,
+            data_arrived: packets - bare,
+            dropped: self.dropped,
+            marked: self.marked,
+            copied: 0,
+            max_waiting: self.max_waiting,
+        }
+    }
+
+    /// Accepts or drops a packet with these flags that arrives at `now`, and counts it. `None` means dropped.
+    #[inline(always)]
+    pub fn accept(&mut self, now: u64, size: u32, channel: u32, flags: u16) -> Option<LinkVerdict> {
+        self.arrivals.packets += 1;
+        self.arrivals.bare += u64::from(flags & BARE);
+        self.offer(now, size, channel, flags)
+    }
+
+    /// Like [`ClosedForm::accept`], but the caller counts the packet.
+    #[inline(always)]
+    pub fn offer(&mut self, now: u64, size: u32, channel: u32, flags: u16) -> Option<LinkVerdict> {
+        let ring = self.next.of(channel);
+        let packet = PacketInRing::new(size, ring);
+        let (departure, mut added) = self.enqueue(now, self.serial_time(size), packet, flags)?;
+        if self.loss.is_some() {
+            added |= self.draw_loss();
+        }
+        Some(LinkVerdict { at: self.end_of_line(departure), ring, added })
+    }
+
+    /// Returns when a packet reaches the end of the line that leaves the transmitter at `departure`.
+    #[inline(always)]
+    pub fn end_of_line(&self, departure: u64) -> u64 {
+        (departure + self.delay).max(self.not_before)
+    }
+
+    /// Does the part of the queue and the transmitter in [`ClosedForm::offer`], for a packet that occupies the
+    /// transmitter for `time`. Returns when it departs and the flags that the queue gives it.
+    #[inline(always)]
+    pub fn enqueue(&mut self, now: u64, time: u64, packet: PacketInRing, flags: u16) -> Option<(u64, u16)> {
+        let mut added = 0;
+        if self.free_at + self.idle_margin_ns <= now || (self.count == 0 && self.has_left(now)) {
+            // The system is empty, or its only packet departs now: the limits do not matter.
+            self.set_last_departures([self.free_at, now + time], packet);
+        } else {
+            if self.count >= self.room_until {
+                self.make_room(now);
+            }
+            if let Some(first) = self.count.checked_sub(self.check_threshold)
+                && self.departure(first).at >= now + self.departure_tie_ns
+            {
+                added = self.decide(now, packet.size(), flags)?;
+            }
+            self.waited += u128::from(self.free_at - now);
+            self.free_at += time;
+            self.store(Departure { at: self.free_at, packet });
+        }
+        Some((self.free_at, added))
+    }
+
+    /// Where only one departure may be in the system: returns whether not even that one is. Otherwise stores it.
+    #[inline]
+    fn has_left(&mut self, now: u64) -> bool {
+        if self.free_at < now + self.idle_tie_ns {
+            self.note_tie();
+            return true;
+        }
+        if self.departure_tie_ns == 0 && self.previous == now {
+            self.store_leaving();
+        }
+        self.store_first();
+        false
+    }
+
+    /// Returns the flag of a lost packet if the next packet is lost on the line.
+    #[inline(never)]
+    pub fn draw_loss(&mut self) -> u16 {
+        // There are never more packets in the system than stored departures.
+        let most = self.departures.len();
+        if self.loss.as_mut().is_some_and(|loss| loss.next_is_lost(most)) { LOST } else { 0 }
+    }
+
+    /// Decides about a packet that finds at least `check_threshold` packets in the system. `None` drops it; otherwise
+    /// returns its flags.
+    #[inline(never)]
+    fn decide(&mut self, now: u64, size: u32, flags: u16) -> Option<u16> {
+        let full = self.holds(self.limits.drop_at + u64::from(fault::is(Fault::RoomForOneMore)), now);
+        if full || self.limits.bytes != u64::MAX && !self.admit_bytes(now, size) {
+            self.dropped += 1;
+            return None;
+        }
+        while self.holds(self.max_waiting + 1, now) {
+            self.max_waiting += 1;
+        }
+        let late = u64::from(fault::is(Fault::MarkTooLate));
+        let mark = flags & ECT != 0 && self.holds(self.limits.mark_at.saturating_add(late), now);
+        self.marked += u64::from(mark);
+        self.set_threshold();
+        Some(if mark { CE } else { 0 })
+    }
+
+    #[inline(always)]
+    fn departure(&self, index: usize) -> &Departure {
+        let mask = self.departures.len() - 1;
+        // SAFETY: the length is a power of two and never zero, so `index & mask` is below it.
+        unsafe { self.departures.get_unchecked(index & mask) }
+    }
+
+    /// Returns whether at least `n` (not zero) packets are in the system at `now`.
+    fn holds(&self, n: u64, now: u64) -> bool {
+        // Overwritten departures have left.
+        let known = n <= self.count as u64 && n <= self.departures.len() as u64;
+        known && self.departure(self.count - n as usize).at >= now + self.departure_tie_ns
+    }
+
+    /// Returns whether a limit in bytes admits a packet, and counts its bytes if so.
+    fn admit_bytes(&mut self, now: u64, size: u32) -> bool {
+        while self.left < self.count && self.departure(self.left).at < now + self.departure_tie_ns {
+            self.bytes_in_system -= u64::from(self.departure(self.left).packet.size());
+            self.left += 1;
+        }
+        let transmitting = u64::from(self.departure(self.left).packet.size());
+        let counted = self.bytes_in_system - if self.limits.transmission_counts { 0 } else { transmitting };
+        let admitted = counted + u64::from(size) <= self.limits.bytes;
+        self.bytes_in_system += if admitted { u64::from(size) } else { 0 };
+        admitted
+    }
+
+    /// A packet departs at the time of an arrival. Where it still counts, the arrival waits, for no time.
+    #[cold]
+    fn note_tie(&mut self) {
+        if self.departure_tie_ns == 0 && self.max_waiting == 0 {
+            self.max_waiting = 1;
+            self.set_threshold();
+        }
+    }
+
+    /// Stores the departure of a packet that leaves at this moment, before the one that follows. (Its size is not
+    /// known any more. Limits in bytes need it, but never come here.)
+    #[cold]
+    fn store_leaving(&mut self) {
+        self.departures[0] = Departure { at: self.previous, packet: PacketInRing::NONE };
+        self.count = 1;
+    }
+
+    /// Stores the departure of the packet that ended the last idle time.
+    #[inline]
+    fn store_first(&mut self) {
+        self.departures[self.count] = Departure { at: self.free_at, packet: self.first };
+        self.count += 1;
+        self.left = 0;
+        self.bytes_in_system = u64::from(self.first.size());
+    }
+
+    #[inline(always)]
+    fn store(&mut self, departure: Departure) {
+        let mask = self.departures.len() - 1;
+        // SAFETY: as in `departure`.
+        unsafe { *self.departures.get_unchecked_mut(self.count & mask) = departure };
+        self.count += 1;
+    }
+
+    /// Forgets all departures: the link was idle.
+    #[inline(always)]
+    fn forget_departures(&mut self) {
+        self.count = 0;
+        self.room_until = self.departures.len() - 1;
+    }
+
+    /// Makes room for at least one more departure. Overwrites only those that have left, and not the last one before
+    /// those in the system.
+    #[inline(never)]
+    fn make_room(&mut self, now: u64) {
+        let kept = self.in_system(now) + 1;
+        if kept > self.departures.len() / 4 * 3 {
+            self.grow();
+        }
+        self.room_until = self.count + (self.departures.len() - kept);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let old = self.departures.len();
+        let mut departures = vec![Departure::default(); old * 2].into_boxed_slice();
+        for i in self.count.saturating_sub(old)..self.count {
+            departures[i & (old * 2 - 1)] = self.departures[i & (old - 1)];
+        }
+        self.departures = departures;
+        self.set_threshold();
+    }
+
+    /// Returns how many of the latest departures lie at `t` or later: the packets in the system just before what
+    /// happens at `t`.
+    fn in_system(&self, t: u64) -> usize {
+        let (mut fewest, mut most) = (0, self.count.min(self.departures.len()));
+        while fewest < most {
+            let n = (fewest + most).div_ceil(2);
+            if self.departure(self.count - n).at >= t {
+                fewest = n;
+            } else {
+                most = n - 1;
+            }
+        }
+        fewest
+    }
+
+    /// Returns whether a packet of `size` bytes that reaches the end of the line at `end` has left the transmitter by
+    /// `t`, or with `begun` whether its transmission has begun. The rate and the delay have not changed since it came.
+    pub fn has_sent(&self, t: u64, end: u64, size: u32, begun: bool) -> bool {
+        let departure = end.saturating_sub(self.delay);
+        if begun { departure.saturating_sub(self.serial_time(size)) < t } else { departure <= t }
+    }
+
+    /// Returns how many packets wait just before `t`, without the one in transmission.
+    pub fn waiting(&self, t: u64) -> usize {
+        self.in_system(t).saturating_sub(1)
+    }
+
+    /// Returns the sum of all waiting times up to `t`, ns; everything before `t` must have been handled.
+    pub fn waited(&self, t: u64) -> u128 {
+        self.waited - self.waiting_beyond(t)
+    }
+
+    /// Returns the part of the counted waiting times that lies beyond `t`.
+    fn waiting_beyond(&self, t: u64) -> u128 {
+        if fault::is(Fault::WaitingBeyondTheEnd) {
+            return 0;
+        }
+        let mask = self.departures.len() - 1;
+        let n = self.in_system(t);
+        // A packet waits until the one before it has left.
+        (1..n).map(|i| u128::from(self.departures[(self.count - n + i - 1) & mask].at - t)).sum()
+    }
+}

@@ -1,0 +1,174 @@
+//! Stages, and what runs them.
+//!
+//! A [`StageRunner`] lets one stage advance at a time. [`GeneralPath`] is the definition of what happens; any other
+//! runner must give the same outcome to the bit.
+
+pub mod closed_form;
+pub mod queued;
+
+use crate::fault::{self, Fault};
+use crate::host::{Endpoint, Host};
+use crate::link::Link;
+use crate::link::queued::EachPacket;
+use crate::merge::Merge;
+use crate::net::Net;
+use crate::ring::Ring;
+use cwnd_tcp::Sender;
+
+/// The state of all stages.
+pub struct Stages {
+    /// Links, rings and counts.
+    pub net: Net,
+    /// Hosts.
+    pub hosts: Vec<Host>,
+    /// For each channel, which endpoint of its host receives it.
+    pub local: Vec<u32>,
+    /// For each flow: the host (an index into `hosts`) and endpoint of its sender, and of its receiver.
+    pub places: Vec<[(usize, usize); 2]>,
+    /// Merges the inputs of the link that runs.
+    pub merge: Merge,
+}
+
+impl Stages {
+    /// Returns a flow's sender.
+    pub fn sender(&self, flow: usize) -> &Sender {
+        let (host, endpoint) = self.places[flow][0];
+        match &self.hosts[host].endpoints[endpoint] {
+            Endpoint::Sender(sender) => sender,
+            Endpoint::Receiver(_) => unreachable!("the first place is the sender's"),
+        }
+    }
+}
+
+/// A run of a link.
+#[derive(Clone, Copy)]
+pub struct LinkRun<'a> {
+    /// The link.
+    pub link: u32,
+    /// Its input rings, in the order in which simultaneous arrivals are handled. None: nothing arrives before the limit.
+    pub inputs: &'a [u32],
+    /// What arrives before this is handled. A link that keeps its queue also handles what leaves at this time, unless
+    /// the simulation stops there: arrivals of that time come after it.
+    pub limit: u64,
+    /// Nothing that happens then or later may be done anywhere.
+    pub stop: u64,
+}
+
+/// Runs stages.
+pub trait StageRunner: Send + Sync {
+    /// Lets a host handle everything before `limit`.
+    fn run_host(&mut self, stages: &mut Stages, host: usize, limit: u64);
+
+    /// Lets a link handle its packets. Returns how many came, or left if those are more.
+    fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64;
+
+    /// Returns when to call [`StageRunner::review`] next; `u64::MAX` for never.
+    fn next_review(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Is called when everything before `now` has been done and nothing at it or later.
+    fn review(&mut self, stages: &mut Stages, now: u64) {
+        let _ = (stages, now);
+    }
+
+    /// Is called after a live change of the network or of the traffic.
+    fn network_changed(&mut self) {}
+}
+
+/// Runs each stage packet by packet.
+pub struct GeneralPath;
+
+impl StageRunner for GeneralPath {
+    fn run_host(&mut self, stages: &mut Stages, host: usize, limit: u64) {
+        stages.hosts[host].run(&mut stages.net, &stages.local, limit);
+    }
+
+    fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64 {
+        let Stages { net, merge, .. } = stages;
+        match net.links[run.link as usize] {
+            Link::ClosedForm(_) => closed_form::run(net, merge, run, &mut IntoRings),
+            Link::Queued(_) => queued::run::<EachPacket, _>(net, merge, run, &mut IntoRings),
+        }
+    }
+}
+
+/// The network while a link runs. The rings are separate from the rest, where every packet needs them.
+pub struct RunningNet<'a> {
+    /// The rest.
+    pub net: &'a mut Net,
+    /// The rings.
+    pub rings: Vec<Ring>,
+    /// Nothing that happens then or later may be done anywhere.
+    pub stop: u64,
+}
+
+impl RunningNet<'_> {
+    /// Puts a packet into a ring.
+    #[inline(always)]
+    pub fn put(&mut self, ring: u32, at: u64, [sent, sequence, rest]: [u64; 3]) {
+        self.rings[ring as usize].push_words(at, sent, sequence, rest);
+        self.net.note_arrival(ring, at);
+    }
+}
+
+/// Where packets go that come out of a link.
+pub trait Exit {
+    /// Passes on a packet that reaches the end of the line before `ring` at `at`.
+    fn put(&mut self, running: &mut RunningNet<'_>, ring: u32, at: u64, words: [u64; 3]);
+
+    /// May let several packets at the head of an input cross a link in closed form, before any other input has its turn
+    /// at `until`. Returns how many, and the time of the last.
+    #[inline(always)]
+    fn take_burst(
+        &mut self,
+        running: &mut RunningNet<'_>,
+        link: &mut crate::link::ClosedForm,
+        input: u32,
+        until: u64,
+    ) -> Option<(u64, u64)> {
+        let _ = (running, link, input, until);
+        None
+    }
+}
+
+/// Puts each packet into its ring.
+pub struct IntoRings;
+
+impl Exit for IntoRings {
+    #[inline(always)]
+    fn put(&mut self, running: &mut RunningNet<'_>, ring: u32, at: u64, words: [u64; 3]) {
+        running.put(ring, at, words);
+    }
+}
+
+/// Begins to merge the inputs of a link. Returns whether a packet arrives before the limit.
+pub fn begin_merge(net: &Net, merge: &mut Merge, inputs: &[u32], limit: u64) -> bool {
+    merge.clear();
+    for (input, &ring) in inputs.iter().enumerate() {
+        let at = net.rings[ring as usize].next_at();
+        if at < limit {
+            merge.push(at, net.turns[ring as usize], input as u32);
+        }
+    }
+    merge.begin()
+}
+
+/// Returns what a link's stage promises about itself when everything before `done` has been handled: what it still causes
+/// looks from outside as if it happened at that time or later. Hands on what nothing can overtake any more.
+pub fn quiet_until(net: &mut Net, link: u32, done: u64, smallest_packet: u32) -> u64 {
+    let Link::Queued(state) = &mut net.links[link as usize] else { return done };
+    let quiet = state.quiet_until(done, smallest_packet);
+    let until = quiet.saturating_add(state.least_latency(smallest_packet));
+    while let Link::Queued(state) = &mut net.links[link as usize]
+        && let Some((at, words)) = state.release(until)
+    {
+        net.hand_on(link, at, words);
+    }
+    quiet
+}
+
+/// Returns the input rings, in the order in which simultaneous arrivals are handled.
+fn in_order(inputs: &[u32]) -> std::borrow::Cow<'_, [u32]> {
+    if fault::is(Fault::TiesTurned) { inputs.iter().rev().copied().collect() } else { inputs.into() }
+}
