@@ -14,6 +14,7 @@ mod statistics;
 mod table;
 mod test;
 mod traces;
+mod words;
 
 use std::process::ExitCode;
 
@@ -77,6 +78,12 @@ const CHORES: &[Chore] = &[
         options: traces::OPTIONS,
         summary: "the delivery traces of the folder `traces`, made anew; a scale of 1 gives their full rates",
         run: traces::run,
+    },
+    Chore {
+        name: "words",
+        options: words::OPTIONS,
+        summary: "lists words that are not the field's, with the standard term; with --check, fails if one comes back",
+        run: words::run,
     },
 ];
 

@@ -77,6 +77,7 @@ fn steps(quick: bool) -> Vec<Step> {
         // Examples hold no tests; the lints compile them.
         quickly("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
         quickly("crate graph is current", "xtask graph --check", None),
+        quickly("the field's words", "xtask words --check", None),
     ];
     if quick {
         return steps;
