@@ -7,7 +7,7 @@ use cwnd_report::{
     report,
 };
 use cwnd_scenario::{Emulation, Implementation, Sample, SampleState, Time, Trace};
-use cwnd_study::{EngineKind, Provenance, Results, RunResult, RunState, Study};
+use cwnd_study::{EngineKind, Provenance, Results, RunResult, RunState, Samples, Study};
 
 const STUDY: &str = r#"
 title = "Two engines"
@@ -92,7 +92,7 @@ fn results(doubts: &[&str], alone: bool) -> Results {
                 } else {
                     RunState::Done(metrics.into_iter().collect())
                 },
-                trace: (repeat == 0 && !missing).then(|| format!("{cell}").into()),
+                trace: (repeat == 0 && !missing).then(|| Samples::File(format!("{cell}").into())),
                 emulation: emulation.filter(|_| !missing),
             });
         }
@@ -102,7 +102,8 @@ fn results(doubts: &[&str], alone: bool) -> Results {
 
 /// The simulator's windows are 12 and 8 by turns, the kernel's 8: 25 % more in the mean, and sqrt(8) / 8 = 35.4 % apart.
 fn traces(results: &Results) -> Traces {
-    Traces::read(results, |path| {
+    Traces::read(results, |samples| {
+        let path = samples.path().expect("a file");
         let cell: usize = path.to_string_lossy().parse().map_err(|_| "no cell".to_owned())?;
         let kernel = results.study.cells[cell].engine == EngineKind::Kernel;
         let mut trace = Trace::default();
@@ -120,7 +121,7 @@ fn traces(results: &Results) -> Traces {
                 state: SampleState::Open,
             });
         }
-        Ok(trace)
+        Ok(trace.into())
     })
 }
 

@@ -69,7 +69,10 @@ fn svg(kind: FigureKind, labels: &[(&str, &[&str])]) -> String {
         select: select(labels),
     };
     results.study.figures = vec![figure.clone()];
-    let traces = Traces::read(&results, |path| Ok(trace(path.to_string_lossy().parse().expect("a cell"))));
+    let traces = Traces::read(&results, |samples| {
+        let path = samples.path().expect("a file");
+        Ok(trace(path.to_string_lossy().parse().expect("a cell")).into())
+    });
     let svg = figures::file(&results, &figure, &Looks::new(&results.study), &traces);
     roxmltree::Document::parse(&svg).expect("well-formed XML");
     svg

@@ -6,7 +6,8 @@ use cwnd_report::figures::{self, traces::Traces};
 use cwnd_report::{report, series::Looks};
 use cwnd_scenario::{Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
-    Axis, Figure, FigureKind, Point, Provenance, Results, RunResult, RunState, Scale, Selection, Study, Table,
+    Axis, Figure, FigureKind, Point, Provenance, Results, RunResult, RunState, Samples, Scale, Selection,
+    Study, Table,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -89,7 +90,7 @@ fn results() -> impl Strategy<Value = Results> {
             repeat: i as u32 % repeats,
             seed: 1,
             state: states[i % states.len()].clone(),
-            trace: (i % 3 != 1).then(|| format!("{i}").into()),
+            trace: (i % 3 != 1).then(|| Samples::File(format!("{i}").into())),
             emulation: None,
         };
         let runs = (0..cells.len() * repeats as usize).map(run).collect();
@@ -167,7 +168,10 @@ proptest! {
 
     #[test]
     fn nothing_makes_a_report_fall_over(results in results()) {
-        let traces = Traces::read(&results, |path| trace(path.to_string_lossy().parse().expect("a run")));
+        let traces = Traces::read(&results, |samples| {
+            let path = samples.path().expect("a file");
+            trace(path.to_string_lossy().parse().expect("a run")).map(Into::into)
+        });
         let html = report::html_with(&results, &traces);
         let page = parse(&html);
         prop_assert_eq!(all(&page, "script:not([type='application/json'])").len(), 1);

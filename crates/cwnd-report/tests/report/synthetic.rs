@@ -2,11 +2,11 @@
 //! rates, five repeats, samples over time. Every number follows from its place, so that the same is made each time.
 
 use cwnd_report::figures::traces::Traces;
-use cwnd_scenario::build::Setup;
+use cwnd_scenario::build::ExperimentSpec;
 use cwnd_scenario::{FlowGroup, Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
     Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, Point, Printed,
-    Provenance, Range, Results, RunResult, RunState, Scale, Selection, Study, Table, TracePlan,
+    Provenance, Range, Results, RunResult, RunState, Samples, Scale, Selection, Study, Table, TracePlan,
 };
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub fn results() -> Results {
                 repeat,
                 seed: study.seed + u64::from(repeat),
                 state: RunState::Done(metrics(&place.coordinates, repeat)),
-                trace: traced.then(|| format!("{cell}.parquet").into()),
+                trace: traced.then(|| Samples::File(format!("{cell}.parquet").into())),
                 emulation: None,
             });
         }
@@ -43,10 +43,13 @@ pub fn results() -> Results {
 
 /// The samples of [`results`].
 pub fn traces(results: &Results) -> Traces {
-    Traces::read(results, |path| {
-        let cell = path.file_stem().and_then(|stem| stem.to_str()?.parse::<usize>().ok());
+    Traces::read(results, |samples| {
+        let cell = samples
+            .path()
+            .and_then(|path| path.file_stem())
+            .and_then(|stem| stem.to_str()?.parse::<usize>().ok());
         let cell = cell.and_then(|cell| results.study.cells.get(cell)).ok_or("no such file")?;
-        Ok(trace(&cell.coordinates))
+        Ok(trace(&cell.coordinates).into())
     })
 }
 
@@ -73,14 +76,19 @@ pub fn cells(axes: &[Axis], scenario: &Scenario) -> Vec<Cell> {
         all = all.into_iter().flat_map(longer).collect();
     }
     all.into_iter()
-        .map(|coordinates| Cell { coordinates, engine: EngineKind::Sim, scenario: scenario.clone() })
+        .map(|coordinates| Cell {
+            coordinates,
+            engine: EngineKind::Sim,
+            experiment: ExperimentSpec::default(),
+            scenario: scenario.clone(),
+        })
         .collect()
 }
 
 /// A dumbbell with so many flows.
 pub fn scenario(flows: u32) -> Scenario {
     let group = FlowGroup::new("cubic".parse().expect("an algorithm"), flows);
-    Setup::default().scenario(&[group], 1).expect("a scenario")
+    ExperimentSpec::default().scenario(&[group], 1).expect("a scenario")
 }
 
 fn study() -> Study {

@@ -94,7 +94,7 @@ fn negative_zero_and_not_numbers() {
         assert!(message.contains(flag) && message.ends_with("it must not be negative"), "{message}");
         let message = compare(&[flag, "2.5"]);
         assert!(
-            message.contains(flag) && message.ends_with("it must be a whole number in digits, such as `4`"),
+            message.contains(flag) && message.ends_with("it must be a whole number, such as `4`"),
             "{message}"
         );
     }

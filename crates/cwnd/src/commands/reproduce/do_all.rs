@@ -6,6 +6,7 @@ use super::pages::{self, Places};
 use super::progress::Shared;
 use super::verdicts;
 use crate::commands::run::{self, Prepared};
+use crate::engines;
 use crate::failure::Failure;
 use crate::output::{self, json};
 use cwnd_report::figures::traces::Traces;
@@ -26,7 +27,8 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
             let directory = places.runs(&study.name);
             let study = study.at_scale(scale);
             let study = run::possible(study.clone()).unwrap_or(study);
-            studies.push(Prepared::new(study, directory, command(&book.paper.name, scale), memory)?);
+            let (engines, command) = (engines::of_study(&study), command(&book.paper.name, scale));
+            studies.push(Prepared::new(study, engines, Some(directory), command, memory)?);
         }
     }
     let failures = complete(&mut studies, jobs, flags.quiet)?;
@@ -103,7 +105,7 @@ fn paper<'a>(
     let mut studies = Vec::new();
     for prepared in prepared {
         let results = prepared.results()?;
-        let traces = Traces::from_files(&results);
+        let traces = Traces::of(&results);
         studies.push(PaperStudy { name: short(&prepared.study).to_owned(), results, traces });
     }
     let command = command(&book.paper.name, scale);
