@@ -4,7 +4,7 @@ use crate::synthetic::{axis, cells, scenario, select};
 use cwnd_report::figures::{self, traces::Traces};
 use cwnd_report::series::Looks;
 use cwnd_scenario::{Sample, SampleState, Time, Trace};
-use cwnd_study::{Figure, FigureKind, Provenance, Results, RunResult, RunState, Scale, Study};
+use cwnd_study::{Figure, FigureKind, Provenance, Results, RunResult, RunState, Samples, Scale, Study};
 
 /// Two variants, three buffers (one of them nothing), three repeats; one cell is missing.
 fn small() -> Results {
@@ -23,7 +23,7 @@ fn small() -> Results {
                 4 => RunState::Missing,
                 _ => RunState::Done(metrics.map(|(name, value)| (name.to_owned(), value)).into()),
             };
-            let trace = (cell % 3 == 1 && repeat == 0).then(|| format!("{cell}").into());
+            let trace = (cell % 3 == 1 && repeat == 0).then(|| Samples::File(format!("{cell}").into()));
             runs.push(RunResult { cell, repeat, seed: 1 + u64::from(repeat), state, trace, emulation: None });
         }
     }
