@@ -99,11 +99,15 @@ fn flag<S: Selection>(heading: &'static str, setting: &'static Setting) -> Arg {
     // A comparison may have flows of every form; and not all settings are flags everywhere.
     let flows = |key: &str| ["algorithm", "mix", "flow"].contains(&key);
     let others = others.filter(|key| !flows(key) && settings::<S>().any(|(_, other)| other.key == *key));
-    let again = ["mix", "flow"].contains(&setting.key);
+    let (again, more) = match setting.key {
+        "mix" => (true, ". May be given again for a further run"),
+        "flow" => (true, ". May be given again for further flows of the same run"),
+        _ => (false, ""),
+    };
     Arg::new(setting.key)
         .long(setting.key)
         .value_name(value_name(setting))
-        .help(format!("{} [default: {}]", setting.about.trim_end_matches('.'), S::default(setting)))
+        .help(format!("{}{more} [default: {}]", setting.about.trim_end_matches('.'), S::default(setting)))
         .help_heading(heading)
         .allow_hyphen_values(true)
         .conflicts_with_all(others.collect::<Vec<_>>())
