@@ -1,7 +1,7 @@
 //! qlog files: they keep to the schema, and agree with the run's own trace and counts.
 
 use cwnd_capture::log;
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, ByteSize, EcnThreshold, Engine, FlowGroup, Probability, Rate, Sample, SampleState,
     Scenario, StackProfile, Time,
@@ -10,8 +10,8 @@ use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point, SenderEvent};
 use cwnd_sim::{Options, Simulation, Simulator};
 use serde_json::{Map, Value, json};
 
-fn setup(profile: StackProfile) -> Setup {
-    Setup {
+fn setup(profile: StackProfile) -> ExperimentSpec {
+    ExperimentSpec {
         topology: Topology::Path,
         rate: Rate(10_000_000),
         delay: LineDelay::BaseRtt(Time::from_millis(40)),
@@ -19,11 +19,11 @@ fn setup(profile: StackProfile) -> Setup {
         per: Probability::new(0.002).unwrap(),
         stack: StackChoice { profile, ..StackChoice::default() },
         duration: Time::from_secs(10),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     }
 }
 
-fn scenario(setup: &Setup, algorithm: &str, flows: u32) -> Scenario {
+fn scenario(setup: &ExperimentSpec, algorithm: &str, flows: u32) -> Scenario {
     let algorithm = AlgorithmSpec { name: algorithm.to_owned(), ..AlgorithmSpec::default() };
     setup.scenario(&[FlowGroup::new(algorithm, flows)], 1).expect("the setup can be met")
 }
@@ -182,7 +182,7 @@ fn ns2_with_losses() {
 
 #[test]
 fn without_timeouts_what_is_lost_is_sent_again() {
-    let setup = Setup { buffer: Buffer::from(200), ..setup(StackProfile::Ns2) };
+    let setup = ExperimentSpec { buffer: Buffer::from(200), ..setup(StackProfile::Ns2) };
     let scenario = scenario(&setup, "newreno", 1);
     let texts = texts(&scenario);
     let flow = &Simulator.run(&scenario).unwrap().flows[0];
@@ -233,7 +233,7 @@ fn linux_with_losses_and_pacing() {
 
 #[test]
 fn marks_and_the_end_of_a_transfer() {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         ecn_threshold: Some(EcnThreshold::Packets(5)),
         per: Probability::new(0.0).unwrap(),
         bytes: Some(ByteSize(9_000_000)),
@@ -258,7 +258,7 @@ fn watching_changes_nothing() {
     for info in cwnd_cc::all() {
         for profile in [StackProfile::Ns2, StackProfile::Linux] {
             for loss in [0.0, 0.005] {
-                let setup = Setup {
+                let setup = ExperimentSpec {
                     per: Probability::new(loss).unwrap(),
                     duration: Time::from_secs(4),
                     ..setup(profile)

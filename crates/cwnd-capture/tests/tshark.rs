@@ -3,7 +3,7 @@
 //! `cargo test -p cwnd-capture --test tshark -- --ignored`
 
 use cwnd_capture::{capture, default_points, point};
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, ByteSize, Discipline, EcnThreshold, FlowGroup, Outcome, Probability, Rate,
     Scenario, StackProfile, Time,
@@ -112,8 +112,8 @@ fn read(scenario: &Scenario, points: &[Point]) -> Vec<Row> {
     tshark(&file)
 }
 
-fn setup(profile: StackProfile) -> Setup {
-    Setup {
+fn setup(profile: StackProfile) -> ExperimentSpec {
+    ExperimentSpec {
         topology: Topology::Path,
         rate: Rate(10_000_000),
         delay: LineDelay::BaseRtt(Time::from_millis(40)),
@@ -121,11 +121,11 @@ fn setup(profile: StackProfile) -> Setup {
         stack: StackChoice { profile, receive_window: Some(1000), ..StackChoice::default() },
         duration: Time::from_secs(10),
         start_jitter: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     }
 }
 
-fn scenario(setup: &Setup, algorithm: &str, flows: u32) -> Scenario {
+fn scenario(setup: &ExperimentSpec, algorithm: &str, flows: u32) -> Scenario {
     let algorithm = AlgorithmSpec { name: algorithm.to_owned(), ..AlgorithmSpec::default() };
     setup.scenario(&[FlowGroup::new(algorithm, flows)], 1).expect("the setup can be met")
 }
@@ -194,7 +194,7 @@ fn follow<'a>(data: &[&&Row], acks: impl Iterator<Item = &'a &'a Row>) {
 #[test]
 #[ignore = "needs tshark"]
 fn random_losses_with_sack() {
-    let setup = Setup { per: Probability::new(0.01).unwrap(), ..setup(StackProfile::Ns2) };
+    let setup = ExperimentSpec { per: Probability::new(0.01).unwrap(), ..setup(StackProfile::Ns2) };
     let (outcome, rows) = check(&scenario(&setup, "cubic", 1));
     assert!(outcome.flows[0].retransmissions > 20);
     assert!(rows.iter().any(|row| row.numbers("tcp.options.sack_le").len() > 1));
@@ -225,7 +225,7 @@ fn delayed_acks_and_a_handshake() {
 #[test]
 #[ignore = "needs tshark"]
 fn marks_with_dctcp() {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         ecn_threshold: Some(EcnThreshold::Packets(5)),
         buffer: Buffer::from(100),
         bytes: Some(ByteSize(4_000_000)),
@@ -248,7 +248,7 @@ fn marks_with_dctcp() {
 #[test]
 #[ignore = "needs tshark"]
 fn two_flows_over_access_links() {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
         access_rate: Some(Rate(100_000_000)),
         access_buffer: Some(Buffer::from(10_000)),

@@ -1,7 +1,7 @@
 //! The simulator runs the kernel's C: the same throughput as the Rust within 1 % on three paths.
 
 use cwnd_cc::CongestionControl;
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::metrics::RunMetrics;
 use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Probability, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::{registered, run_with};
@@ -33,7 +33,7 @@ fn the_simulator_finds_the_same_throughput() {
 }
 
 fn scenario(algorithm: &str, (rate, delay, buffer, loss): (u64, u64, u32, f64)) -> Scenario {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Path,
         rate: Rate(rate),
         delay: LineDelay::OneWay(Time::from_millis(delay)),
@@ -41,7 +41,7 @@ fn scenario(algorithm: &str, (rate, delay, buffer, loss): (u64, u64, u32, f64)) 
         per: Probability::new(loss).expect("it is one"),
         stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
         duration: Time::from_secs(30),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let algorithm = AlgorithmSpec { name: algorithm.to_owned(), ..AlgorithmSpec::default() };
     setup.scenario(&[FlowGroup::new(algorithm, 1)], 1).expect("the setup can be met")

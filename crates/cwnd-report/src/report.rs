@@ -30,7 +30,7 @@ pub use paper::{PaperResults, PaperStudy, index, paper};
 
 /// The page. Samples are read from the files that the results name; one that cannot be read is told in its figure.
 pub fn html(results: &Results) -> String {
-    html_with(results, &Traces::from_files(results))
+    html_with(results, &Traces::of(results))
 }
 
 /// The page, with samples that are already there.

@@ -3,21 +3,20 @@
 //! A builder takes a plain struct and makes a [`Network`](crate::Network) with the route of every flow:
 //! [`Path`] is one line between two hosts, [`Dumbbell`] is many hosts on either side of one line, [`ParkingLot`] several
 //! lines in a row, [`Incast`] many hosts behind one port, [`Satellite`] a hybrid of wires and a satellite, and a [`Graph`]
-//! is drawn link by link. [`Setup`] holds the options of a comparison, all with defaults, and makes a
-//! [`Scenario`](crate::Scenario) of them. [`Experiment`] adds the flows, and [`settings`] are the words in which all of it
-//! is said.
+//! is drawn link by link. [`ExperimentSpec`] holds the options of an experiment, all with defaults, and makes a
+//! [`Scenario`](crate::Scenario) of them. [`settings`] lists the words by which flags and studies set them.
 //!
 //! Flows are numbered from 1 wherever a person reads them (`access-1`, `--flow`, tables); in Rust they are
 //! indices from 0, in the scenario's order.
 //!
 //! ```
-//! use cwnd_scenario::{FlowGroup, build::Setup};
+//! use cwnd_scenario::{FlowGroup, build::ExperimentSpec};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let setup = Setup { rate: "100 Mbit/s".parse()?, buffer: "0.5 BDP".parse()?, ..Setup::default() };
+//! let spec = ExperimentSpec { rate: "100 Mbit/s".parse()?, buffer: "0.5 BDP".parse()?, ..ExperimentSpec::default() };
 //! let four: FlowGroup = "cubic; count=4".parse()?;
 //! let late: FlowGroup = "elastic:beta=0.8; start=21 s; rtt=320 ms".parse()?;
-//! let scenario = setup.scenario(&[four, late], 1).expect("nothing contradicts");
+//! let scenario = spec.scenario(&[four, late], 1).expect("nothing contradicts");
 //! assert_eq!(scenario.flows.len(), 5);
 //! assert_eq!(scenario.base_rtt(4).to_string(), "320 ms");
 //! # Ok(())
@@ -37,12 +36,11 @@ mod row;
 mod satellite;
 mod schedule_choice;
 pub mod settings;
-mod setup;
 mod stack_choice;
 
 pub use cross_flows::CrossFlows;
 pub use dumbbell::{Access, Dumbbell};
-pub use experiment::Experiment;
+pub use experiment::{ExperimentSpec, SatelliteChoice, Topology};
 pub use graph::{Graph, GraphLink};
 pub use incast::Incast;
 pub use line::{Bottleneck, Built, Endpoints, LineDelay, Route};
@@ -51,8 +49,10 @@ pub use parking_lot::ParkingLot;
 pub use path::Path;
 pub use satellite::{Satellite, SatelliteLink};
 pub use schedule_choice::{RateChange, ScheduleChoice, StepChoice};
-pub use setup::{SatelliteChoice, Setup, Topology};
 pub use stack_choice::{EcnChoice, StackChoice};
+
+/// The former name of [`ExperimentSpec`].
+pub type Setup = ExperimentSpec;
 
 /// The most flows that a builder accepts: beyond it the network's description alone would fill a machine.
 pub const MAX_FLOWS: u32 = 100_000;

@@ -13,6 +13,16 @@ pub enum StackProfile {
     Linux,
 }
 
+impl StackProfile {
+    /// Returns the name by which settings call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StackProfile::Ns2 => "ns2",
+            StackProfile::Linux => "linux",
+        }
+    }
+}
+
 /// How losses are repaired, and how the window moves meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -114,6 +124,12 @@ impl Stack {
     /// Bytes of a full data packet on the wire.
     pub fn full_packet(&self) -> u32 {
         self.payload + self.data_overhead
+    }
+
+    /// Returns the IP bytes of a full data packet; none for ns2, whose packets have no IP header of their own.
+    pub fn mtu(&self) -> Option<u32> {
+        const ETHERNET: u32 = 14;
+        (self.profile == StackProfile::Linux).then(|| self.full_packet() - ETHERNET)
     }
 
     /// ns-2.35's TCP-Linux agent (`Sack1` sink): `payload` bytes a packet and 40 bytes of headers, 50 with

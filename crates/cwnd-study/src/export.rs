@@ -9,6 +9,8 @@
 //! | `state` | `done`, `failed` or `missing` |
 //! | `reason` | why it failed |
 //! | one for each metric | those that the study names first, then all others by name; absent where not measured |
+//! | one for each setting that applies, and `<setting>_value` beside quantities | its value in effect, as a flag or a study takes it; the number is in the unit of an axis of it |
+//! | `versions` | the versions of the engine and of all that took part (not in canonical exports) |
 //! | `trace_sha256` | hash of the samples ([`trace_file::digest`](crate::trace_file::digest)), if they are kept |
 //! | `trace` | their file, relative to the directory (not in canonical exports) |
 //! | `cpu_s` | CPU time of the run, seconds (not in canonical exports) |
@@ -16,7 +18,9 @@
 //! | `version` | the version of cwnd that ran it (not in canonical exports) |
 //!
 //! Rows are in the study's order: cell by cell, repeats in order. An axis whose name another column has gets `axis_`
-//! before it. Numbers are the shortest text that reads back as the same number; an absent value is an empty field, a
+//! before it; an axis of a setting with the same values is one column. Settings are named by their keys with `_` for `-`
+//! (`packet_size`), are the same in the exports of all studies, and include defaults, so files of several studies can be
+//! joined. Numbers are the shortest text that reads back as the same number; an absent value is an empty field, a
 //! null, or not in the JSON object.
 //!
 //! A **canonical** export is what "the same results" means: rows are sorted by key, nothing tells when, where or how
@@ -94,11 +98,13 @@ pub fn write(
 ) -> Result<Vec<UnusableRun>, ExportError> {
     if canonical && format == Format::Parquet {
         let reason = "a canonical export is CSV or JSON: a Parquet file tells which version wrote it";
-        let error = StoreError::new(store.directory(), StoreErrorKind::Other, reason);
+        let error = StoreError::new(&store.place(), StoreErrorKind::Other, reason);
         return Err(ExportError::Store(error));
     }
     let keys = store.study().map_err(ExportError::Store)?.map(|kept| kept.keys).unwrap_or_default();
-    let (results, rows) = Results::with_rows(study, store).map_err(ExportError::Store)?;
+    let mut rows = Vec::new();
+    let results = Results::with_each(study, store, &mut |_, row| rows.push(row));
+    let results = results.map_err(ExportError::Store)?;
     let sheet = sheet::Sheet::new(&results, &rows, &keys, store.directory(), canonical);
     let written = match format {
         Format::Csv => write::csv(&sheet, to),

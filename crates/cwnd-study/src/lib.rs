@@ -41,7 +41,7 @@ pub use key::{Difference, RunKey, RunSpec, ScenarioText};
 pub use paper::{By, Paper, Part};
 pub use results::{Provenance, Results, RunResult, RunState};
 pub use scale::{Quick, Reduced, RunScale};
-pub use store::{KeptStudy, Store, StoreError, StoreErrorKind, StoredRun, StoredState, StoredTrace};
+pub use store::{KeptStudy, Samples, Store, StoreError, StoreErrorKind, StoredRun, StoredState};
 pub use study::{
     Axis, Cell, Claim, ClaimKind, ClaimTest, Derived, Expectation, Figure, FigureKind, Formula, Point,
     Printed, Range, Scale, Selection, Study, Table, TracePlan,

@@ -2,11 +2,11 @@
 
 use crate::store::inputs;
 use crate::{
-    EngineKind, KeptStudy, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun, StoredState,
-    StoredTrace, Study, VERSION, metric_values,
+    EngineKind, KeptStudy, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study,
+    VERSION, metric_values, store::Samples,
 };
 use cwnd_scenario::{Emulation, Scenario, Trace};
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// A study with what its runs gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +30,8 @@ pub struct RunResult {
     pub seed: u64,
     /// What came of it.
     pub state: RunState,
-    /// The file of its samples, if they were recorded; [`RunResult::read_trace`] reads it.
-    pub trace: Option<StoredTrace>,
+    /// Its samples, if they were recorded.
+    pub trace: Option<Samples>,
     /// How well the network kept its times, if it was an emulated one.
     pub emulation: Option<Box<Emulation>>,
 }
@@ -69,9 +69,10 @@ impl Provenance {
     /// Returns the command that makes results again in their directory. [`Provenance::command`] does not name it, so that
     /// equal results are equal wherever they are.
     pub(crate) fn command_in(command: &str, directory: &Path) -> String {
-        match command.starts_with("cwnd run ") {
-            true => format!("{command} --out {}", directory.display()),
-            false => command.to_owned(),
+        match () {
+            () if command.starts_with("cwnd run ") => format!("{command} --out {}", directory.display()),
+            () if command.starts_with("cwnd compare ") => format!("{command} --save {}", directory.display()),
+            () => command.to_owned(),
         }
     }
 }
@@ -92,7 +93,7 @@ impl Results {
     /// # Errors
     /// If there is none, or it cannot be read.
     pub fn study(store: &Store) -> Result<Study, StoreError> {
-        kept_study(store.directory(), &kept(store)?)
+        kept_study(&store.place(), &kept(store)?)
     }
 
     /// What a store has of the study that was last run in it.
@@ -101,14 +102,19 @@ impl Results {
     /// If the store cannot be read, or its study has other runs, or a run's stored scenario is not the one that the study
     /// gives today.
     pub fn of(study: Study, store: &Store) -> Result<Results, StoreError> {
-        Results::with_rows(study, store).map(|(results, _)| results)
+        Results::with_each(study, store, &mut |_, _| {})
     }
 
-    /// The same, and the store's row of each run.
-    pub(crate) fn with_rows(
+    /// Returns the same, and passes each run to `each` with its row of the store, so that not all rows need be in memory at
+    /// once. Derived metrics are not there yet.
+    ///
+    /// # Errors
+    /// As [`Results::of`].
+    pub fn with_each(
         study: Study,
         store: &Store,
-    ) -> Result<(Results, Vec<Option<StoredRun>>), StoreError> {
+        each: &mut dyn FnMut(&RunResult, Option<StoredRun>),
+    ) -> Result<Results, StoreError> {
         let kept = kept(store)?;
         if kept.keys.len() != study.cells.len() * study.repeats as usize {
             let reason = format!(
@@ -118,9 +124,9 @@ impl Results {
                 study.repeats,
                 kept.provenance.command
             );
-            return Err(StoreError::new(store.directory(), StoreErrorKind::Foreign, reason));
+            return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
         }
-        let (mut runs, mut rows) = (Vec::with_capacity(kept.keys.len()), Vec::with_capacity(kept.keys.len()));
+        let mut runs = Vec::with_capacity(kept.keys.len());
         let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
         for ((cell, repeat), key) in places.zip(&kept.keys) {
             let today = study.scenario(cell, repeat);
@@ -137,22 +143,23 @@ impl Results {
                     if let Some(reason) = difference(&spec.scenario, &today, version) {
                         let place = format!("{} (repeat {repeat})", study.cell_label(cell));
                         let place = place.trim_start();
-                        let command = Provenance::command_in(&kept.provenance.command, store.directory());
+                        let command = Provenance::command_in(&kept.provenance.command, &store.place());
                         let reason = format!("{place}: {reason}; `{command}` runs it again");
-                        return Err(StoreError::new(store.directory(), StoreErrorKind::Foreign, reason));
+                        return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
                     }
                     let mut metrics = metric_values(&labelled(scenario, &today), outcome);
                     metrics.extend(sampled.clone());
                     emulation = outcome.emulation.clone().map(Box::new);
-                    (RunState::Done(metrics), trace.as_deref().cloned())
+                    (RunState::Done(metrics), trace.as_ref().map(|trace| trace.samples.clone()))
                 }
             };
-            runs.push(RunResult { cell, repeat, seed: today.seed, state, trace, emulation });
-            rows.push(row);
+            let run = RunResult { cell, repeat, seed: today.seed, state, trace, emulation };
+            each(&run, row);
+            runs.push(run);
         }
         let mut results = Results { study, runs, provenance: kept.provenance };
         results.derive();
-        Ok((results, rows))
+        Ok(results)
     }
 
     /// Gives every run the metrics that are derived from it and its reference, the run of the same seed in the cell that
@@ -193,9 +200,9 @@ impl RunResult {
     /// Returns its samples, if they were recorded.
     ///
     /// # Errors
-    /// Those of [`StoredTrace::read`].
-    pub fn read_trace(&self) -> Result<Option<Trace>, StoreError> {
-        self.trace.as_ref().map(StoredTrace::read).transpose()
+    /// Those of [`Samples::read`].
+    pub fn read_trace(&self) -> Result<Option<Arc<Trace>>, StoreError> {
+        self.trace.as_ref().map(Samples::read).transpose()
     }
 
     /// Whether its network kept its times; one that was simulated always did.
@@ -246,7 +253,7 @@ fn labelled(stored: &Scenario, today: &Scenario) -> Scenario {
 fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
     store.study()?.ok_or_else(|| {
         let reason = "no study was run here yet; `cwnd run STUDY --out DIR` runs one";
-        StoreError::new(store.directory(), StoreErrorKind::Missing, reason)
+        StoreError::new(&store.place(), StoreErrorKind::Missing, reason)
     })
 }
 

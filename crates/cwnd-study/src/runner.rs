@@ -23,7 +23,7 @@ pub use plan::{Plan, check, plan};
 use crate::{
     EngineKind, Engines, RunSpec,
     memory::TooMuchMemory,
-    store::{NewContent, NewRun, Store, StoreError, StoredTrace, encode, sampled_metrics},
+    store::{NewContent, NewRun, Store, StoreError, TraceStore, encode, sampled_metrics},
 };
 pub use clock::Clock;
 use cwnd_scenario::{Engine, EngineError, Problem};
@@ -31,7 +31,6 @@ use plan::Task;
 use pool::Pool;
 use std::{
     fmt,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -220,8 +219,8 @@ impl Session<'_> {
             .map(|_| {
                 let (engine, pool, sender) =
                     (Arc::clone(engines.of(kind)), Arc::clone(&pool), sender.clone());
-                let directory = self.store.directory().to_owned();
-                panics::spawn(move || work(&*engine, &pool, &directory, &sender))
+                let traces = self.store.traces();
+                panics::spawn(move || work(&*engine, &pool, &traces, &sender))
             })
             .collect();
         drop(sender);
@@ -306,12 +305,12 @@ enum Message {
 }
 
 /// What a thread does: one run after the other, until there are none or nobody listens.
-fn work(engine: &dyn Engine, pool: &Pool, directory: &Path, to: &mpsc::SyncSender<Message>) {
+fn work(engine: &dyn Engine, pool: &Pool, traces: &TraceStore, to: &mpsc::SyncSender<Message>) {
     while let Some(task) = pool.take() {
         if task.engine.is_real_time() && to.send(Message::Began(task.clone())).is_err() {
             return;
         }
-        let done = run_one(engine, &task, directory);
+        let done = run_one(engine, &task, traces);
         pool.give_back(&task);
         if to.send(Message::Done(task, done.map(Box::new))).is_err() {
             return;
@@ -320,7 +319,7 @@ fn work(engine: &dyn Engine, pool: &Pool, directory: &Path, to: &mpsc::SyncSende
 }
 
 /// One run. Whatever goes wrong in it is a failure of this run alone; only a trace that cannot be written is more.
-fn run_one(engine: &dyn Engine, task: &Task, directory: &Path) -> Result<NewRun, StoreError> {
+fn run_one(engine: &dyn Engine, task: &Task, traces: &TraceStore) -> Result<NewRun, StoreError> {
     let scenario = task.scenario();
     let spec = RunSpec::new(engine, &scenario);
     let clock = Clock::start();
@@ -340,10 +339,8 @@ fn run_one(engine: &dyn Engine, task: &Task, directory: &Path) -> Result<NewRun,
         Ok(Ok(measured)) => measured,
         Ok(Err(reason)) | Err(reason) => return Ok(failed(spec, reason)),
     };
-    let trace = match outcome.trace.as_ref().filter(|_| task.traced) {
-        Some(trace) => Some(StoredTrace::write(directory, task.key, &scenario, trace)?),
-        None => None,
-    };
+    let trace = outcome.trace.take().filter(|_| task.traced);
+    let trace = trace.map(|trace| traces.write(task.key, &scenario, trace)).transpose()?;
     Ok(NewRun { spec, content: NewContent::Done { counts, sampled, trace }, cpu_s })
 }
 

@@ -196,6 +196,6 @@ impl Cell {
     fn among(&self, kept: &[Vec<usize>]) -> Option<Cell> {
         let place = |(point, kept): (&usize, &Vec<usize>)| kept.iter().position(|kept| kept == point);
         let coordinates: Option<Vec<usize>> = self.coordinates.iter().zip(kept).map(place).collect();
-        Some(Cell { coordinates: coordinates?, engine: self.engine, scenario: self.scenario.clone() })
+        Some(Cell { coordinates: coordinates?, ..self.clone() })
     }
 }

@@ -33,7 +33,7 @@ mod traces;
 
 pub use error::{StoreError, StoreErrorKind};
 pub(crate) use sampled::of as sampled_metrics;
-pub use traces::StoredTrace;
+pub use traces::{Samples, StoredTrace, TraceStore};
 
 use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, output_file};
 use cwnd_scenario::{Identity, Outcome, Scenario};
@@ -44,13 +44,14 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// The results of a study in a directory.
+/// The results of a study, in a directory or in memory.
 #[derive(Debug)]
 pub struct Store {
-    directory: PathBuf,
+    traces: TraceStore,
     connection: Connection,
     /// The last scenario that was read, by its row: the repeats of a cell share one.
     last_scenario: RefCell<Option<(i64, ScenarioText)>>,
@@ -155,7 +156,7 @@ impl Store {
         fs::create_dir_all(directory)
             .map_err(|error| StoreError::io(directory, "the directory cannot be made", &error))?;
         let connection = database::create(&directory.join(DATABASE))?;
-        Ok(Store { directory: directory.into(), connection, last_scenario: RefCell::default() })
+        Ok(Store::new(TraceStore::Directory(directory.into()), connection))
     }
 
     /// Opens the store of a directory for reading. Others may write to it meanwhile.
@@ -164,12 +165,38 @@ impl Store {
     /// If there is none, or what is there is damaged, of another version, or no store.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
         let connection = database::open(&directory.join(DATABASE))?;
-        Ok(Store { directory: directory.into(), connection, last_scenario: RefCell::default() })
+        Ok(Store::new(TraceStore::Directory(directory.into()), connection))
     }
 
-    /// The directory.
-    pub fn directory(&self) -> &Path {
-        &self.directory
+    /// Makes an empty store in memory. It has the tables of a store in a directory and is read in the same way, but all of
+    /// it goes with this value.
+    ///
+    /// # Errors
+    /// If the database cannot be made.
+    pub fn in_memory() -> Result<Store, StoreError> {
+        Ok(Store::new(TraceStore::Memory(Arc::default()), database::in_memory()?))
+    }
+
+    fn new(traces: TraceStore, connection: Connection) -> Store {
+        Store { traces, connection, last_scenario: RefCell::default() }
+    }
+
+    /// Returns the directory, if the store is in one.
+    pub fn directory(&self) -> Option<&Path> {
+        match &self.traces {
+            TraceStore::Directory(directory) => Some(directory),
+            TraceStore::Memory(_) => None,
+        }
+    }
+
+    /// Returns where samples are kept.
+    pub fn traces(&self) -> TraceStore {
+        self.traces.clone()
+    }
+
+    /// Returns what messages call the store.
+    pub(crate) fn place(&self) -> PathBuf {
+        self.directory().map_or_else(|| "the results in memory".into(), Path::to_owned)
     }
 
     /// The study whose results these are, if one was ever run here.
@@ -207,7 +234,9 @@ impl Store {
         if self.study()?.as_ref() == Some(study) {
             return Ok(());
         }
-        output_file::write_text(&self.directory.join("study.toml"), text)?;
+        if let Some(directory) = self.directory() {
+            output_file::write_text(&directory.join("study.toml"), text)?;
+        }
         let keys: Vec<u8> = keys.iter().flat_map(|key| key.0).collect();
         let Provenance { version, commit, command, engine } = provenance;
         let sql = "INSERT OR REPLACE INTO study (id, name, text, repeats, keys, version, source_commit, command, \
@@ -386,7 +415,7 @@ impl Store {
     }
 
     fn failed(&self, error: &rusqlite::Error) -> StoreError {
-        StoreError::sqlite(&self.directory.join(DATABASE), error)
+        StoreError::sqlite(&self.place().join(DATABASE), error)
     }
 }
 

@@ -1,7 +1,13 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
-use crate::{EngineKind, Quick, Reduced};
-use cwnd_scenario::{DeliveryTrace, Scenario, Time};
+use crate::{EngineKind, Quick, Reduced, keys::ENGINE};
+use cwnd_scenario::{
+    DeliveryTrace, FlowGroup, Scenario, Time,
+    build::{
+        ExperimentSpec,
+        settings::{SETTINGS, Setting},
+    },
+};
 use std::collections::BTreeMap;
 
 /// What a study file says, checked and expanded.
@@ -90,6 +96,8 @@ pub struct Cell {
     pub coordinates: Vec<usize>,
     /// What answers it.
     pub engine: EngineKind,
+    /// What the file and its axes set.
+    pub experiment: ExperimentSpec,
     /// What is run, with the seed of the first repeat. It samples if a metric that is asked for needs samples.
     pub scenario: Scenario,
 }
@@ -479,6 +487,22 @@ impl Study {
     /// The cells of a selection, in order.
     pub fn select<'a>(&'a self, selection: &'a Selection) -> impl Iterator<Item = usize> + 'a {
         (0..self.cells.len()).filter(move |cell| selection.contains(self, *cell))
+    }
+}
+
+impl Cell {
+    /// Returns every setting that applies, with its value in effect as it is written: what was set, and defaults. The
+    /// engine comes first.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static Setting, String)> + '_ {
+        let of =
+            |setting: &'static Setting| Some((setting, (setting.get)(&self.experiment, &self.scenario)?));
+        [(&ENGINE, self.engine.name().to_owned())].into_iter().chain(SETTINGS.iter().filter_map(of))
+    }
+
+    /// Returns the flows that last, equal ones together, cross flows included.
+    pub fn groups(&self) -> Vec<FlowGroup> {
+        let groups = self.experiment.groups().and_then(|groups| self.experiment.with_cross_flows(&groups));
+        groups.unwrap_or_default()
     }
 }
 

@@ -8,7 +8,7 @@ use cwnd_cc::algorithms::bbr3::{Bbr3, Bbr3Parameters, Phase, Snapshot};
 use cwnd_cc::{Ack, Configurable, Congestion, CongestionControl, Init, LostPacket, Nanos, Needs, Window};
 use cwnd_plot::style::{Colour, Dash, GREY, Stroke};
 use cwnd_plot::{Axis, Figure, Key, Line, Panel, Swatch};
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Rate, StackProfile, Time};
 use cwnd_sim::Simulation;
 use std::sync::{Arc, Mutex};
@@ -84,7 +84,7 @@ impl CongestionControl for Watched {
 
 /// A flow over a path of 40 ms that holds 60 packets in its queue.
 fn run() -> Result<Vec<Seen>, Box<dyn Error>> {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Path,
         rate: Rate(RATES[0].1 * 1_000_000),
         delay: LineDelay::BaseRtt(Time::from_millis(40)),
@@ -97,7 +97,7 @@ fn run() -> Result<Vec<Seen>, Box<dyn Error>> {
         duration: Time::from_secs(END),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let algorithm = AlgorithmSpec { name: "bbr3".into(), ..AlgorithmSpec::default() };
     let scenario =

@@ -7,10 +7,11 @@ mod commands;
 mod engines;
 mod failure;
 mod interrupt;
+mod measured;
 mod memory;
 mod output;
 mod recording;
-mod runner;
+mod setting_flags;
 mod simulator;
 
 use clap::Parser;

@@ -1,17 +1,17 @@
 //! Frames worked out by hand.
 
 use super::*;
-use cwnd_scenario::build::{Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, StackChoice, Topology};
 use cwnd_scenario::{AlgorithmSpec, ByteSize, FlowGroup};
 use cwnd_tcp::packet::{BARE, ESTABLISHED};
 
 /// Two hosts, 10.0.0.1 and 10.0.0.2, on one line; a receive window of 1,000 packets.
 fn scenario(profile: StackProfile, bytes: Option<u64>) -> Scenario {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Path,
         stack: StackChoice { profile, receive_window: Some(1000), ..StackChoice::default() },
         bytes: bytes.map(ByteSize),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let algorithm = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
     setup.scenario(&[FlowGroup::new(algorithm, 1)], 1).expect("the setup can be met")

@@ -2,22 +2,23 @@
 
 use crate::engines;
 use cwnd_scenario::Trace;
-use cwnd_study::{FigureKind, Results, RunState, StoredTrace};
+use cwnd_study::{FigureKind, Results, RunState, Samples};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The samples of runs, by their index in [`Results::runs`], or why they cannot be had.
 #[derive(Clone, Debug, Default)]
-pub struct Traces(BTreeMap<usize, Result<Trace, String>>);
+pub struct Traces(BTreeMap<usize, Result<Arc<Trace>, String>>);
 
 impl Traces {
-    /// Reads them from the files that the results name.
-    pub fn from_files(results: &Results) -> Traces {
-        Traces::read(results, |trace| trace.read().map_err(|error| error.to_string()))
+    /// Reads them from where the results keep them.
+    pub fn of(results: &Results) -> Traces {
+        Traces::read(results, |samples| samples.read().map_err(|error| error.to_string()))
     }
 
     /// Reads what the study's figures over time need, and what lays two engines side by side, and no more: of each cell
     /// the first repeat that was recorded. A file that cannot be read is told in the figure.
-    pub fn read(results: &Results, mut read: impl FnMut(&StoredTrace) -> Result<Trace, String>) -> Traces {
+    pub fn read(results: &Results, mut read: impl FnMut(&Samples) -> Result<Arc<Trace>, String>) -> Traces {
         let mut traces = BTreeMap::new();
         let mut wanted: Vec<usize> = Vec::new();
         for figure in &results.study.figures {
@@ -53,14 +54,14 @@ impl Traces {
 }
 
 /// The first run of a cell with recorded samples.
-fn recorded(results: &Results, cell: usize) -> Option<(usize, &StoredTrace)> {
+fn recorded(results: &Results, cell: usize) -> Option<(usize, &Samples)> {
     let repeats = results.study.repeats as usize;
     let runs = (cell * repeats..(cell + 1) * repeats).filter_map(|run| Some((run, results.runs.get(run)?)));
     runs.filter_map(|(run, result)| Some((run, result.trace.as_ref()?))).next()
 }
 
 /// A trace from a file may contradict itself; a figure must not fall over it.
-fn sound(trace: Trace) -> Result<Trace, String> {
+fn sound(trace: Arc<Trace>) -> Result<Arc<Trace>, String> {
     let times = trace.times.len();
     let is_sound = trace.samples.iter().all(|sample| sample.time_index < times)
         && trace.queue_lengths.len() == times

@@ -1,14 +1,14 @@
 use super::*;
-use cwnd_scenario::build::{Experiment, settings};
+use cwnd_scenario::build::{ExperimentSpec, settings};
 
 #[track_caller]
 fn scenario(said: &[(&str, &str)]) -> Scenario {
-    let mut experiment = Experiment::default();
+    let mut experiment = ExperimentSpec::default();
     for (key, value) in said {
         let setting = settings::find(key).unwrap_or_else(|| panic!("{key}"));
         (setting.set)(&mut experiment, value).unwrap_or_else(|error| panic!("{key}: {error}"));
     }
-    experiment.scenario(1).unwrap_or_else(|problems| panic!("{problems:?}"))
+    experiment.resolve(1).unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
 /// Boxes by layer, from the top of each.

@@ -1,7 +1,7 @@
 //! Two engines under one study: side by side, and marked where they are not to be believed.
 
 use crate::outline::{all, parse, text};
-use crate::synthetic::stored_trace;
+use crate::synthetic::samples_at;
 use cwnd_report::{
     engines::{self, Deviation},
     figures::traces::Traces,
@@ -93,7 +93,7 @@ fn results(doubts: &[&str], alone: bool) -> Results {
                 } else {
                     RunState::Done(metrics.into_iter().collect())
                 },
-                trace: (repeat == 0 && !missing).then(|| stored_trace(format!("{cell}"))),
+                trace: (repeat == 0 && !missing).then(|| samples_at(format!("{cell}"))),
                 emulation: emulation.filter(|_| !missing),
             });
         }
@@ -103,8 +103,9 @@ fn results(doubts: &[&str], alone: bool) -> Results {
 
 /// The simulator's windows are 12 and 8 by turns, the kernel's 8: 25 % more in the mean, and sqrt(8) / 8 = 35.4 % apart.
 fn traces(results: &Results) -> Traces {
-    Traces::read(results, |file| {
-        let cell: usize = file.path.to_string_lossy().parse().map_err(|_| "no cell".to_owned())?;
+    Traces::read(results, |samples| {
+        let path = samples.path().expect("a file");
+        let cell: usize = path.to_string_lossy().parse().map_err(|_| "no cell".to_owned())?;
         let kernel = results.study.cells[cell].engine == EngineKind::Kernel;
         let mut trace = Trace::default();
         for i in 0..100usize {
@@ -121,7 +122,7 @@ fn traces(results: &Results) -> Traces {
                 state: SampleState::Open,
             });
         }
-        Ok(trace)
+        Ok(trace.into())
     })
 }
 

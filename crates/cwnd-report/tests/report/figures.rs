@@ -1,6 +1,6 @@
 //! One small figure of each kind.
 
-use crate::synthetic::{axis, cells, scenario, select, stored_trace};
+use crate::synthetic::{axis, cells, samples_at, scenario, select};
 use cwnd_report::figures::{self, traces::Traces};
 use cwnd_report::series::Looks;
 use cwnd_scenario::{Sample, SampleState, Time, Trace};
@@ -23,7 +23,7 @@ fn small() -> Results {
                 4 => RunState::Missing,
                 _ => RunState::Done(metrics.map(|(name, value)| (name.to_owned(), value)).into()),
             };
-            let trace = (cell % 3 == 1 && repeat == 0).then(|| stored_trace(format!("{cell}")));
+            let trace = (cell % 3 == 1 && repeat == 0).then(|| samples_at(format!("{cell}")));
             runs.push(RunResult { cell, repeat, seed: 1 + u64::from(repeat), state, trace, emulation: None });
         }
     }
@@ -69,8 +69,10 @@ fn svg(kind: FigureKind, labels: &[(&str, &[&str])]) -> String {
         select: select(labels),
     };
     results.study.figures = vec![figure.clone()];
-    let traces =
-        Traces::read(&results, |file| Ok(trace(file.path.to_string_lossy().parse().expect("a cell"))));
+    let traces = Traces::read(&results, |samples| {
+        let path = samples.path().expect("a file");
+        Ok(trace(path.to_string_lossy().parse().expect("a cell")).into())
+    });
     let svg = figures::file(&results, &figure, &Looks::new(&results.study), &traces);
     roxmltree::Document::parse(&svg).expect("well-formed XML");
     svg

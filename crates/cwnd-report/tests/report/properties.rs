@@ -1,7 +1,7 @@
 //! Nothing that a study or its results can say makes a report or a figure fall over.
 
 use crate::outline::{all, parse};
-use crate::synthetic::{cells, scenario, stored_trace};
+use crate::synthetic::{cells, samples_at, scenario};
 use cwnd_report::figures::{self, traces::Traces};
 use cwnd_report::{report, series::Looks};
 use cwnd_scenario::{Sample, SampleState, Scenario, Time, Trace};
@@ -89,7 +89,7 @@ fn results() -> impl Strategy<Value = Results> {
             repeat: i as u32 % repeats,
             seed: 1,
             state: states[i % states.len()].clone(),
-            trace: (i % 3 != 1).then(|| stored_trace(format!("{i}"))),
+            trace: (i % 3 != 1).then(|| samples_at(format!("{i}"))),
             emulation: None,
         };
         let runs = (0..cells.len() * repeats as usize).map(run).collect();
@@ -167,7 +167,10 @@ proptest! {
 
     #[test]
     fn nothing_makes_a_report_fall_over(results in results()) {
-        let traces = Traces::read(&results, |file| trace(file.path.to_string_lossy().parse().expect("a run")));
+        let traces = Traces::read(&results, |samples| {
+            let path = samples.path().expect("a file");
+            trace(path.to_string_lossy().parse().expect("a run")).map(Into::into)
+        });
         let html = report::html_with(&results, &traces);
         let page = parse(&html);
         prop_assert_eq!(all(&page, "script:not([type='application/json'])").len(), 1);

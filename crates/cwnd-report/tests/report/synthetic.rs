@@ -2,11 +2,11 @@
 //! rates, five repeats, samples over time. Every number follows from its place, so that the same is made each time.
 
 use cwnd_report::figures::traces::Traces;
-use cwnd_scenario::build::Setup;
+use cwnd_scenario::build::ExperimentSpec;
 use cwnd_scenario::{FlowGroup, Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
     Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, Point, Printed,
-    Provenance, Range, Results, RunResult, RunState, Scale, Selection, StoredTrace, Study, Table, TracePlan,
+    Provenance, Range, Results, RunResult, RunState, Samples, Scale, Selection, Study, Table, TracePlan,
 };
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub fn results() -> Results {
                 repeat,
                 seed: study.seed + u64::from(repeat),
                 state: RunState::Done(metrics(&place.coordinates, repeat)),
-                trace: traced.then(|| stored_trace(format!("{cell}.parquet"))),
+                trace: traced.then(|| samples_at(format!("{cell}.parquet"))),
                 emulation: None,
             });
         }
@@ -41,17 +41,20 @@ pub fn results() -> Results {
     Results { study, runs, provenance }
 }
 
-/// Returns what a store has of a file of samples.
-pub fn stored_trace(path: String) -> StoredTrace {
-    StoredTrace { path: path.into(), file: [0; 32], samples: [0; 32] }
+/// Returns samples in a file that does not exist.
+pub fn samples_at(path: String) -> Samples {
+    Samples::File { path: path.into(), sha256: [0; 32] }
 }
 
 /// The samples of [`results`].
 pub fn traces(results: &Results) -> Traces {
-    Traces::read(results, |file| {
-        let cell = file.path.file_stem().and_then(|stem| stem.to_str()?.parse::<usize>().ok());
+    Traces::read(results, |samples| {
+        let cell = samples
+            .path()
+            .and_then(|path| path.file_stem())
+            .and_then(|stem| stem.to_str()?.parse::<usize>().ok());
         let cell = cell.and_then(|cell| results.study.cells.get(cell)).ok_or("no such file")?;
-        Ok(trace(&cell.coordinates))
+        Ok(trace(&cell.coordinates).into())
     })
 }
 
@@ -78,14 +81,19 @@ pub fn cells(axes: &[Axis], scenario: &Scenario) -> Vec<Cell> {
         all = all.into_iter().flat_map(longer).collect();
     }
     all.into_iter()
-        .map(|coordinates| Cell { coordinates, engine: EngineKind::Sim, scenario: scenario.clone() })
+        .map(|coordinates| Cell {
+            coordinates,
+            engine: EngineKind::Sim,
+            experiment: ExperimentSpec::default(),
+            scenario: scenario.clone(),
+        })
         .collect()
 }
 
 /// A dumbbell with so many flows.
 pub fn scenario(flows: u32) -> Scenario {
     let group = FlowGroup::new("cubic".parse().expect("an algorithm"), flows);
-    Setup::default().scenario(&[group], 1).expect("a scenario")
+    ExperimentSpec::default().scenario(&[group], 1).expect("a scenario")
 }
 
 fn study() -> Study {

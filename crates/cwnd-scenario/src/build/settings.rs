@@ -1,18 +1,23 @@
 //! The words in which an experiment is said: one table, from which study files, their schema and their documents come.
 
+mod flows;
 mod network;
+mod stack;
+mod time;
 
+pub use flows::FLOWS;
 pub use network::{NETWORK, OF_LINES};
+pub use stack::STACK;
+pub use time::TIME;
 
-use super::{EcnChoice, Experiment, LineDelay, MAX_FLOWS, Topology};
+use super::{ExperimentSpec, MAX_FLOWS, Topology};
 use crate::{
-    ArrivalRate, Buffer, BufferTerm, ByteSize, EcnThreshold, Probability, Rate, ShortFlows, StackProfile,
-    Time, Traffic, kinds::Family,
+    Buffer, BufferTerm, ByteSize, LinkSpec, NotationError, QueueLimit, Rate, Scenario, Time, kinds::Family,
 };
 use std::str::FromStr;
 
 /// One word of an experiment: `buffer`, `per`, `stop-stagger`. `cwnd compare` has a flag of the same name for
-/// each but `beside`, which `--mix` says.
+/// each.
 #[derive(Clone, Copy)]
 pub struct Setting {
     /// The word.
@@ -28,7 +33,10 @@ pub struct Setting {
     /// What values it takes.
     pub kind: SettingKind,
     /// Puts a value into an experiment, or says what is wrong with it and what would be right.
-    pub set: fn(&mut Experiment, &str) -> Result<(), String>,
+    pub set: fn(&mut ExperimentSpec, &str) -> Result<(), String>,
+    /// Returns the value in effect in an experiment with this scenario, as it is written; none where the setting does
+    /// not apply. Where it was left out, this is the default.
+    pub get: fn(&ExperimentSpec, &Scenario) -> Option<String>,
     /// A value as a number and the unit of it (empty for a ratio or a count), if it is a quantity.
     pub measure: fn(&str) -> Option<(f64, &'static str)>,
 }
@@ -78,436 +86,79 @@ pub fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// All of them.
-pub static SETTINGS: &[Setting] = &joined::<{ COMMON.len() + NETWORK.len() }>(COMMON, NETWORK);
+/// The settings by what they describe, with titles under which the help of `cwnd compare` lists them.
+pub static GROUPS: [(&str, &[Setting]); 4] =
+    [("Flows", FLOWS), ("Network", NETWORK), ("Stack", STACK), ("Time and chance", TIME)];
 
-const fn joined<const COUNT: usize>(first: &[Setting], second: &[Setting]) -> [Setting; COUNT] {
-    let mut all = [first[0]; COUNT];
-    let mut index = 0;
-    while index < COUNT {
-        all[index] = if index < first.len() { first[index] } else { second[index - first.len()] };
-        index += 1;
+/// All of them.
+pub static SETTINGS: &[Setting] = &joined::<{ FLOWS.len() + NETWORK.len() + STACK.len() + TIME.len() }>();
+
+const fn joined<const COUNT: usize>() -> [Setting; COUNT] {
+    let groups = [FLOWS, NETWORK, STACK, TIME];
+    let mut all = [FLOWS[0]; COUNT];
+    let (mut group, mut index, mut next) = (0, 0, 0);
+    while next < COUNT {
+        if index == groups[group].len() {
+            (group, index) = (group + 1, 0);
+        } else {
+            all[next] = groups[group][index];
+            (index, next) = (index + 1, next + 1);
+        }
     }
     all
 }
 
-/// Settings of flows, of the bottleneck's usual traits, of the stack and of time, in the order in which they are best read.
-const COMMON: &[Setting] = &[
-    Setting {
-        key: "algorithm",
-        title: "Algorithm",
-        about: "Algorithm of all flows, perhaps with parameters; `cwnd algorithms` lists them.",
-        default: "none: an algorithm, a mix or flows must be said",
-        example: "agile-sd:lambda_max=4",
-        kind: SettingKind::Algorithm,
-        set: |e, text| put(&mut e.algorithm, text, |error: crate::NotationError| error.to_string()),
-        measure: nothing,
-    },
-    Setting {
-        key: "flows",
-        title: "Flows",
-        about: "How many flows of the algorithm there are.",
-        default: "1",
-        example: "4",
-        kind: SettingKind::Count,
-        set: |e, text| count(text, 1).map(|flows| e.flows = Some(flows)),
-        measure: number,
-    },
-    Setting {
-        key: "beside",
-        title: "Beside",
-        about: "As many flows of this algorithm share the bottleneck with those of `algorithm`: an axis of each makes a matrix.",
-        default: "no other algorithm",
-        example: "newreno",
-        kind: SettingKind::Algorithm,
-        set: |e, text| put(&mut e.beside, text, |error: crate::NotationError| error.to_string()),
-        measure: nothing,
-    },
-    Setting {
-        key: "mix",
-        title: "Mix",
-        about: "Flows of several algorithms on one bottleneck; `*N` says how many of each.",
-        default: "no mix",
-        example: "cubic*2,elastic*2",
-        kind: SettingKind::Mix,
-        set: |e, text| put(&mut e.mix, text, |error: crate::NotationError| error.to_string()),
-        measure: nothing,
-    },
-    Setting {
-        key: "flow",
-        title: "Flows",
-        about: "Flows one by one, with what sets each apart: count, start, stop, rtt, bytes, traffic, deadline, group, reverse.",
-        default: "no such list",
-        example: "cubic; start=21 s; rtt=320 ms",
-        kind: SettingKind::Flows,
-        set: |e, text| {
-            text.parse()
-                .map(|flow| e.flow.push(flow))
-                .map_err(|error: crate::NotationError| error.to_string())
-        },
-        measure: nothing,
-    },
-    Setting {
-        key: "reverse-flows",
-        title: "Reverse flows",
-        about: "So many endless flows of the same algorithm from right to left, beside the others.",
-        default: "0",
-        example: "2",
-        kind: SettingKind::Count,
-        set: |e, text| count(text, 0).map(|flows| e.reverse_flows = flows),
-        measure: number,
-    },
-    Setting {
-        key: "bytes",
-        title: "Bytes a flow",
-        about: "Each flow sends so much and ends; without it flows are endless.",
-        default: "endless",
-        example: "5.1 GB",
-        kind: SettingKind::Number,
-        set: |e, text| put(&mut e.setup.bytes, text, unit),
-        measure: |text| text.parse().ok().map(|size: ByteSize| (size.0 as f64 / 1e6, "MB")),
-    },
-    Setting {
-        key: "traffic",
-        title: "Traffic",
-        about: "What applications give their flows to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, or `responses:size=SIZE,think=TIME`.",
-        default: "bulk",
-        example: "on-off:exponential 2 s,exponential 1 s",
-        kind: SettingKind::Text("a text in quotes"),
-        set: |e, text| {
-            text.parse()
-                .map(|traffic| e.setup.traffic = traffic)
-                .map_err(|error: crate::NotationError| error.to_string())
-        },
-        measure: |text| match text.parse().ok()? {
-            Traffic::Live(rate) => Some((rate.0 as f64 / 1e6, "Mbit/s")),
-            _ => None,
-        },
-    },
-    Setting {
-        key: "deadline",
-        title: "Deadline",
-        about: "How long after its start each flow should be complete; D2TCP is told.",
-        default: "no flow has one",
-        example: "50 ms",
-        kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.deadline, text, unit),
-        measure: milliseconds,
-    },
-    Setting {
-        key: "short-flows",
-        title: "Short flows",
-        about: "Flows that arrive at random, send some bytes and end: algorithm, `load` (a part of the bottleneck's rate) or `rate`, `size`, and perhaps start, stop, deadline.",
-        default: "none",
-        example: "cubic; load=20 %; size=web-search",
-        kind: SettingKind::Text("a text in quotes"),
-        set: |e, text| put(&mut e.setup.short_flows, text, |error: crate::NotationError| error.to_string()),
-        measure: |text| match text.parse().ok().map(|flows: ShortFlows| flows.rate)? {
-            ArrivalRate::Load(percent) => Some((percent.to_f64(), "%")),
-            ArrivalRate::PerSecond(rate) => Some((rate.to_f64(), "1/s")),
-        },
-    },
-    Setting {
-        key: "stagger",
-        title: "Stagger",
-        about: "Flow i starts i - 1 times this after the first.",
-        default: "0 s",
-        example: "5 s",
-        kind: SettingKind::Quantity,
-        set: |e, text| text.parse().map(|time| e.setup.stagger = time).map_err(unit),
-        measure: seconds,
-    },
-    Setting {
-        key: "stop-stagger",
-        title: "Stagger of stops",
-        about: "Flow i of n sends nothing new from n - i times this before the end.",
-        default: "flows do not stop",
-        example: "5 s",
-        kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.stop_stagger, text, unit),
-        measure: seconds,
-    },
-    Setting {
-        key: "topology",
-        title: "Topology",
-        about: "`dumbbell`: each flow has its own hosts and access links. `path`: all share one line between two hosts. \
-                `parking-lot`: bottlenecks in a row. `satellite`: flows over a satellite and over wires. `incast`: many \
-                senders, one receiver.",
-        default: "dumbbell",
-        example: "dumbbell",
-        kind: SettingKind::Word(&["dumbbell", "path", "parking-lot", "satellite", "incast"]),
-        set: |e, text| {
-            let words = [
-                ("dumbbell", Topology::Dumbbell),
-                ("path", Topology::Path),
-                ("parking-lot", Topology::ParkingLot),
-                ("satellite", Topology::Satellite),
-                ("incast", Topology::Incast),
-            ];
-            word(text, &words).map(|topology| e.setup.topology = topology)
-        },
-        measure: nothing,
-    },
-    Setting {
-        key: "rate",
-        title: "Rate",
-        about: "Rate of the bottleneck, counted on wire bytes.",
-        default: "1 Gbit/s; with a trace its mean",
-        example: "100 Mbit/s",
-        kind: SettingKind::Quantity,
-        set: |e, text| {
-            let rate = text.parse().map_err(unit)?;
-            // Said, it comes before the mean of a trace.
-            e.setup.rate = rate;
-            e.setup.forward.rate = Some(rate);
-            Ok(())
-        },
-        measure: megabits,
-    },
-    Setting {
-        key: "delay",
-        title: "Delay",
-        about: "Delay of the bottleneck, one way.",
-        default: "100 ms",
-        example: "4 ms",
-        kind: SettingKind::Quantity,
-        set: |e, text| text.parse().map(|time| e.setup.delay = LineDelay::OneWay(time)).map_err(unit),
-        measure: milliseconds,
-    },
-    Setting {
-        key: "rtt",
-        title: "Base RTT",
-        about: "Base round-trip time: sets the bottleneck's delay so that the whole path has it.",
-        default: "as the delays have it",
-        example: "80 ms",
-        kind: SettingKind::Quantity,
-        set: |e, text| text.parse().map(|time| e.setup.delay = LineDelay::BaseRtt(time)).map_err(unit),
-        measure: milliseconds,
-    },
-    Setting {
-        key: "rtts",
-        title: "Base RTTs",
-        about: "Base round-trip times of the flows one after the other, from the first again after the last. The bottleneck's \
-                delay must be less than half of the least, and a flow's own links have the rest.",
-        default: "all have that of the topology",
-        example: "80 ms, 20 ms",
-        kind: SettingKind::Text("times in quotes"),
-        set: |e, text| {
-            let times: Result<_, _> = text.split(',').map(|time| time.trim().parse().map_err(unit)).collect();
-            times.map(|times| e.setup.rtts = times)
-        },
-        measure: nothing,
-    },
-    Setting {
-        key: "buffer",
-        title: "Buffer",
-        about: "What the queue before the bottleneck holds: packets, BDPs, packets a flow, bytes or `unlimited`.",
-        default: "1 BDP",
-        example: "max(1 BDP, 2/flow)",
-        kind: SettingKind::Number,
-        set: |e, text| text.parse().map(|buffer| e.setup.buffer = buffer).map_err(unit),
-        measure: buffer,
-    },
-    Setting {
-        key: "per",
-        title: "Packet error rate",
-        about: "Each packet that crosses the bottleneck forward is lost with this probability.",
-        default: "0",
-        example: "1e-5",
-        kind: SettingKind::Number,
-        set: |e, text| text.parse().map(|per| e.setup.per = per).map_err(unit),
-        measure: |text| text.parse().ok().map(|per: Probability| (per.value(), "")),
-    },
-    Setting {
-        key: "ecn-threshold",
-        title: "ECN threshold",
-        about: "The bottleneck marks packets that find more than so many packets, or than such a part of its limit.",
-        default: "it marks none",
-        example: "20 %",
-        kind: SettingKind::Number,
-        set: |e, text| put(&mut e.setup.ecn_threshold, text, unit),
-        measure: |text| match text.parse().ok()? {
-            EcnThreshold::Packets(packets) => Some((f64::from(packets), "packets")),
-            EcnThreshold::Percent(percent) => Some((percent.to_f64(), "%")),
-        },
-    },
-    Setting {
-        key: "access-rate",
-        title: "Access rate",
-        about: "Rate of the access links.",
-        default: "as the bottleneck's; 1 Gbit/s with a satellite",
-        example: "10 Gbit/s",
-        kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.access_rate, text, unit),
-        measure: megabits,
-    },
-    Setting {
-        key: "access-delay",
-        title: "Access delay",
-        about: "Delay of each access link, one way.",
-        default: "1 ms; 10 ms with a satellite",
-        example: "1 ms",
-        kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.access_delay, text, unit),
-        measure: milliseconds,
-    },
-    Setting {
-        key: "access-buffer",
-        title: "Access buffer",
-        about: "What the queues of the access links hold, a sender's own queue among them.",
-        default: "as the bottleneck's",
-        example: "25",
-        kind: SettingKind::Number,
-        set: |e, text| put(&mut e.setup.access_buffer, text, unit),
-        measure: buffer,
-    },
-    Setting {
-        key: "stack",
-        title: "Stack",
-        about: "`ns2`: ns-2.35's TCP-Linux agent. `linux`: today's Linux.",
-        default: "ns2",
-        example: "linux",
-        kind: SettingKind::Word(&["ns2", "linux"]),
-        set: |e, text| {
-            let words = [("ns2", StackProfile::Ns2), ("linux", StackProfile::Linux)];
-            word(text, &words).map(|profile| e.setup.stack.profile = profile)
-        },
-        measure: nothing,
-    },
-    Setting {
-        key: "packet-size",
-        title: "Packet size",
-        about: "Payload of a packet, bytes.",
-        default: "1000 with ns2; by the MTU with linux",
-        example: "1000",
-        kind: SettingKind::Count,
-        set: |e, text| whole(text).map(|bytes| e.setup.stack.packet_size = Some(bytes)),
-        measure: |text| number(text).map(|(bytes, _)| (bytes, "B")),
-    },
-    Setting {
-        key: "mtu",
-        title: "MTU",
-        about: "IP bytes of a packet, with linux alone.",
-        default: "1500",
-        example: "9000",
-        kind: SettingKind::Count,
-        set: |e, text| whole(text).map(|bytes| e.setup.stack.mtu = Some(bytes)),
-        measure: |text| number(text).map(|(bytes, _)| (bytes, "B")),
-    },
-    Setting {
-        key: "sack",
-        title: "SACK",
-        about: "Selective acknowledgements.",
-        default: "on",
-        example: "off",
-        kind: SettingKind::Switch,
-        set: |e, text| switch(text).map(|on| e.setup.stack.sack = Some(on)),
-        measure: nothing,
-    },
-    Setting {
-        key: "timestamps",
-        title: "Timestamps",
-        about: "Timestamps; they cost 10 bytes a packet with ns2, 12 with linux.",
-        default: "on",
-        example: "off",
-        kind: SettingKind::Switch,
-        set: |e, text| switch(text).map(|on| e.setup.stack.timestamps = Some(on)),
-        measure: nothing,
-    },
-    Setting {
-        key: "delayed-ack",
-        title: "Delayed ACKs",
-        about: "One ACK for every second packet.",
-        default: "off with ns2, on with linux",
-        example: "on",
-        kind: SettingKind::Switch,
-        set: |e, text| switch(text).map(|on| e.setup.stack.delayed_ack = Some(on)),
-        measure: nothing,
-    },
-    Setting {
-        key: "ecn",
-        title: "ECN",
-        about: "Explicit congestion notification (RFC 3168); `auto` is on where a queue marks.",
-        default: "auto",
-        example: "on",
-        kind: SettingKind::Word(&["auto", "on", "off"]),
-        set: |e, text| {
-            let words = [
-                ("auto", EcnChoice::Auto),
-                ("on", EcnChoice::On),
-                ("off", EcnChoice::Off),
-                ("true", EcnChoice::On),
-                ("false", EcnChoice::Off),
-            ];
-            word(text, &words).map(|ecn| e.setup.stack.ecn = ecn)
-        },
-        measure: nothing,
-    },
-    Setting {
-        key: "receive-window",
-        title: "Receive window",
-        about: "The receiver's window, packets.",
-        default: "100000 with ns2, where it is the initial ssthresh too; 4 x (BDP + buffers) with linux",
-        example: "100000",
-        kind: SettingKind::Count,
-        set: |e, text| whole(text).map(|packets| e.setup.stack.receive_window = Some(packets)),
-        measure: |text| number(text).map(|(packets, _)| (packets, "packets")),
-    },
-    Setting {
-        key: "duration",
-        title: "Duration",
-        about: "How long to simulate.",
-        default: "100 s",
-        example: "600 s",
-        kind: SettingKind::Quantity,
-        set: |e, text| text.parse().map(|time| e.setup.duration = time).map_err(unit),
-        measure: seconds,
-    },
-    Setting {
-        key: "warm-up",
-        title: "Warm-up",
-        about: "What happens before this time is not counted.",
-        default: "0 s",
-        example: "10 s",
-        kind: SettingKind::Quantity,
-        set: |e, text| text.parse().map(|time| e.setup.warm_up = time).map_err(unit),
-        measure: seconds,
-    },
-    Setting {
-        key: "start-jitter",
-        title: "Start jitter",
-        about: "Each flow starts up to this much later, uniformly drawn; `0 s` for not at all.",
-        default: "one base round-trip time",
-        example: "0 s",
-        kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.start_jitter, text, unit),
-        measure: milliseconds,
-    },
-    Setting {
-        key: "send-overhead",
-        title: "Send overhead",
-        about: "Each packet leaves its sender up to this much later, uniformly drawn; `0 s` for not at all.",
-        default: "one serialisation time at the bottleneck",
-        example: "0 s",
-        kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.send_overhead, text, unit),
-        measure: |text| text.parse().ok().map(|time: Time| (time.0 as f64 / 1e3, "us")),
-    },
-    Setting {
-        key: "ties",
-        title: "Ties",
-        about: "Which of simultaneous arrivals at a link comes first: by the number of the host or link it comes from, or from \
-                where it is longest ago that one came, as in ns-2. It matters where nothing is random.",
-        default: "by-number",
-        example: "by-turn",
-        kind: SettingKind::Word(&["by-number", "by-turn"]),
-        set: |e, text| text.parse().map(|ties| e.setup.ties = ties),
-        measure: nothing,
-    },
-];
-
 fn unit(error: crate::UnitError) -> String {
     error.message
+}
+
+/// Returns the message of an error in a notation; the first column is the beginning of what is shown anyway.
+fn notation(error: NotationError) -> String {
+    if error.column == 1 { error.message } else { error.to_string() }
+}
+
+fn said<T: ToString>(value: &Option<T>) -> Option<String> {
+    value.as_ref().map(T::to_string)
+}
+
+fn listed<T: ToString>(values: &[T], separator: &str) -> Option<String> {
+    let texts: Vec<String> = values.iter().map(T::to_string).collect();
+    (!texts.is_empty()).then(|| texts.join(separator))
+}
+
+fn on_off(on: bool) -> Option<String> {
+    Some(if on { "on" } else { "off" }.to_owned())
+}
+
+fn bottleneck(scenario: &Scenario) -> &LinkSpec {
+    &scenario.network.links[scenario.network.bottleneck]
+}
+
+/// Returns the link against the bottleneck, if there is one.
+fn reverse(scenario: &Scenario) -> Option<&LinkSpec> {
+    let name = format!("{}-reverse", bottleneck(scenario).name);
+    scenario.network.links.iter().find(|link| link.name == name)
+}
+
+/// Returns the base round-trip time of the experiment's own flows, if it is the same for all.
+fn base_rtt(scenario: &Scenario) -> Option<Time> {
+    let own = |flow: &usize| {
+        let flow = &scenario.flows[*flow];
+        !flow.short && !flow.reverse && flow.group.as_deref() != Some(super::experiment::CROSS)
+    };
+    let mut rtts = (0..scenario.flows.len()).filter(own).map(|flow| scenario.base_rtt(flow));
+    let first = rtts.next()?;
+    rtts.all(|rtt| rtt == first).then_some(first)
+}
+
+/// Returns a link's buffer as it is written. Links of a drawn network may have buffers of their own.
+fn buffer_in_effect(spec: &ExperimentSpec, link: &LinkSpec, said: &Buffer) -> String {
+    match (&spec.topology, link.queue.limit) {
+        (Topology::Graph(_), QueueLimit::Packets(packets)) => packets.to_string(),
+        (Topology::Graph(_), QueueLimit::Bytes(bytes)) => ByteSize(bytes).to_string(),
+        (Topology::Graph(_), QueueLimit::Unlimited) => "unlimited".to_owned(),
+        _ => said.to_string(),
+    }
 }
 
 fn put<T: FromStr>(

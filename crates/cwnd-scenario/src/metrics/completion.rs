@@ -158,18 +158,18 @@ pub(super) fn message_slowdown_percentile(view: &View<'_>, flows: Flows<'_>, per
 mod tests {
     use super::*;
     use crate::metrics::{RunMetrics, values};
-    use crate::{FlowGroup, FlowOutcome, Outcome, Rate, Scenario, Time, build::Setup};
+    use crate::{FlowGroup, FlowOutcome, Outcome, Rate, Scenario, Time, build::ExperimentSpec};
 
     /// 100 Mbit/s between access links of 200 Mbit/s, base RTT 24 ms: one flow that lasts, and short ones of 30 KB at
     /// 50/s over 10 s.
     fn scenario() -> Scenario {
-        let setup = Setup {
+        let setup = ExperimentSpec {
             rate: Rate(100_000_000),
             delay: crate::build::LineDelay::OneWay(Time::from_millis(10)),
             access_rate: Some(Rate(200_000_000)),
             duration: Time::from_secs(10),
             short_flows: Some("cubic; rate=50/s; size=30 KB; deadline=40 ms".parse().unwrap()),
-            ..Setup::default()
+            ..ExperimentSpec::default()
         };
         setup.scenario(&[FlowGroup::new("cubic".parse().unwrap(), 1)], 1).unwrap()
     }

@@ -1,20 +1,20 @@
 use super::*;
 use crate::{
     AlgorithmSpec, FlowGroup, FlowOutcome, QueueLimit, Rate, Sample, SampleState, Trace,
-    build::{LineDelay, Setup, Topology},
+    build::{ExperimentSpec, LineDelay, Topology},
 };
 
 /// Three forward flows and a reverse one over 10 s at 100 Mbit/s.
 fn scenario() -> Scenario {
     let cubic =
         AlgorithmSpec { name: "cubic".to_owned(), parameters: [("c".to_owned(), "1".to_owned())].into() };
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
         rate: Rate(100_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
         duration: Time::from_secs(10),
         buffer: 20.into(),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let groups = [FlowGroup::new(cubic.clone(), 3), FlowGroup { reverse: true, ..FlowGroup::new(cubic, 1) }];
     setup.scenario(&groups, 7).unwrap()
@@ -278,13 +278,13 @@ fn groups_have_values_of_their_own() {
 
 #[test]
 fn links_that_flows_share_have_values() {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Satellite,
         rate: Rate(100_000_000),
         delay: LineDelay::OneWay(Time::from_millis(20)),
         cross_flows: Some("newreno*4".parse().unwrap()),
         duration: Time::from_secs(10),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
     let mut scenario = setup.scenario(&[FlowGroup::new(cubic, 2)], 1).unwrap();
@@ -354,7 +354,7 @@ fn samples_by_hand() {
 fn epochs_are_from_one_reduction_to_the_next() {
     use SampleState::{Cwr, Disorder, Loss, Open, Recovery};
     let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
-    let setup = Setup { duration: Time::from_secs(20), ..Setup::default() };
+    let setup = ExperimentSpec { duration: Time::from_secs(20), ..ExperimentSpec::default() };
     let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).unwrap();
     let epoch = |states: &[SampleState]| {
         let mut trace = Trace { queues: Vec::new(), ..Trace::default() };
@@ -391,7 +391,7 @@ fn epochs_are_from_one_reduction_to_the_next() {
 fn shares_are_even_from_when_they_stay_so() {
     // Two flows: the second has nothing for 4 s, and then as much as the first, until 20 s.
     let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
-    let setup = Setup { duration: Time::from_secs(20), ..Setup::default() };
+    let setup = ExperimentSpec { duration: Time::from_secs(20), ..ExperimentSpec::default() };
     let scenario = setup.scenario(&[FlowGroup::new(cubic, 2)], 1).unwrap();
     let mut trace = Trace { queues: Vec::new(), ..Trace::default() };
     for second in 0..=20u64 {

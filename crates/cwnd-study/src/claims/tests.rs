@@ -5,12 +5,12 @@ use crate::{
     Axis, Cell, ClaimKind, Expectation, Point, Provenance, Range, RunResult, RunState, Scale, Selection,
     Study,
 };
-use cwnd_scenario::{AlgorithmSpec, FlowGroup, build::Setup};
+use cwnd_scenario::{AlgorithmSpec, FlowGroup, build::ExperimentSpec};
 use std::collections::BTreeMap;
 
 /// Two variants and two buffers: cells a-5, a-10, b-5, b-10.
 fn study(repeats: u32, claims: Vec<Claim>) -> Study {
-    let scenario = Setup::default()
+    let scenario = ExperimentSpec::default()
         .scenario(&[FlowGroup::new(AlgorithmSpec::default(), 1)], 1)
         .expect("it can be built");
     let axis = |name: &str, labels: [&str; 2]| Axis {
@@ -21,6 +21,7 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         points: labels.map(|label| Point { label: label.to_owned(), value: None }).into(),
     };
     let cell = |variant, buffer| Cell {
+        experiment: ExperimentSpec::default(),
         coordinates: vec![variant, buffer],
         engine: crate::EngineKind::Sim,
         scenario: scenario.clone(),

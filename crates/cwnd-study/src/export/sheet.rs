@@ -1,6 +1,7 @@
 //! Columns and rows, whatever the format.
 
-use crate::{Results, RunKey, RunState, StoredRun, StoredState, parquet::Kind};
+use crate::{Results, RunKey, RunState, Samples, StoredRun, StoredState, Study, keys, parquet::Kind};
+use cwnd_scenario::build::settings::Setting;
 use std::{
     collections::BTreeSet,
     path::Path,
@@ -30,21 +31,25 @@ impl Sheet {
         results: &Results,
         rows: &[Option<StoredRun>],
         keys: &[RunKey],
-        directory: &Path,
+        directory: Option<&Path>,
         canonical: bool,
     ) -> Sheet {
         let study = &results.study;
         let metrics = metrics(results);
+        let settings = Settings::of(study);
         let mut columns: Vec<Column> = Vec::new();
         let fixed = ["key", "repeat", "seed", "state", "reason", "trace_sha256"];
-        let own = ["trace", "cpu_s", "finished", "version"];
+        let own = ["versions", "trace", "cpu_s", "finished", "version"];
         let mut add = |name: &str, kind| columns.push(Column { name: name.to_owned(), kind });
         if canonical {
             add("key", Kind::Text);
         }
         for axis in &study.axes {
             let taken = |name: &str| {
-                fixed.contains(&name) || own.contains(&name) || metrics.iter().any(|metric| metric == name)
+                fixed.contains(&name)
+                    || own.contains(&name)
+                    || metrics.iter().any(|metric| metric == name)
+                    || settings.columns.iter().any(|column| column.name == name)
             };
             let name = if taken(&axis.name) { format!("axis_{}", axis.name) } else { axis.name.clone() };
             add(&name, Kind::Text);
@@ -58,8 +63,10 @@ impl Sheet {
         add("reason", Kind::Text);
         metrics.iter().for_each(|metric| add(metric, Kind::Double));
         add("trace_sha256", Kind::Text);
+        settings.columns.iter().for_each(|column| add(&column.name, column.kind));
         if !canonical {
-            own.iter().zip([Kind::Text, Kind::Double, Kind::Text, Kind::Text]).for_each(|(n, k)| add(n, k));
+            let kinds = [Kind::Text, Kind::Text, Kind::Double, Kind::Text, Kind::Text];
+            own.iter().zip(kinds).for_each(|(name, kind)| add(name, kind));
         }
 
         let mut order: Vec<usize> = (0..results.runs.len()).collect();
@@ -88,10 +95,13 @@ impl Sheet {
             row.extend(metrics.iter().map(|metric| run.metric(metric).map_or(Entry::Absent, Entry::Number)));
             let stored = rows[place].as_ref();
             row.push(stored.and_then(samples).map_or(Entry::Absent, Entry::Text));
+            row.extend(settings.cells[run.cell].iter().cloned());
             if !canonical {
+                let trace = run.trace.as_ref().and_then(Samples::path);
                 let trace =
-                    run.trace.as_ref().map(|trace| trace.path.strip_prefix(directory).unwrap_or(&trace.path));
+                    trace.map(|path| directory.and_then(|d| path.strip_prefix(d).ok()).unwrap_or(path));
                 let text = |text: Option<String>| text.map_or(Entry::Absent, Entry::Text);
+                row.push(text(stored.and_then(versions)));
                 row.push(text(trace.map(|path| path.display().to_string())));
                 row.push(stored.map_or(Entry::Absent, |run| Entry::Number(run.cpu_s)));
                 row.push(text(stored.map(|run| utc(run.finished))));
@@ -122,10 +132,66 @@ fn metrics(results: &Results) -> Vec<String> {
     all
 }
 
+/// The settings of all cells as columns.
+struct Settings {
+    columns: Vec<Column>,
+    /// For each cell an entry for each column.
+    cells: Vec<Vec<Entry>>,
+}
+
+impl Settings {
+    /// Collects the settings that apply to any cell, in the order of their table. An axis that has a setting's name and its
+    /// values already is that column.
+    fn of(study: &Study) -> Settings {
+        let of_cells: Vec<Vec<(&'static Setting, String)>> =
+            study.cells.iter().map(|cell| cell.settings().collect()).collect();
+        let mut settings = Settings { columns: Vec::new(), cells: vec![Vec::new(); of_cells.len()] };
+        for setting in keys::all() {
+            let value = |cell: usize| {
+                of_cells[cell].iter().find(|(own, _)| own.key == setting.key).map(|(_, text)| text.as_str())
+            };
+            let name = setting.key.replace('-', "_");
+            let is_axis = study.axis(&name).is_some_and(|axis| {
+                let label = |cell: usize| {
+                    let point = study.cells[cell].coordinates[axis];
+                    study.axes[axis].points[point].label.as_str()
+                };
+                (0..of_cells.len()).all(|cell| value(cell) == Some(label(cell)))
+            });
+            if is_axis || (0..of_cells.len()).all(|cell| value(cell).is_none()) {
+                continue;
+            }
+            let number =
+                |cell: usize| value(cell).and_then(|text| (setting.measure)(text)).map(|(number, _)| number);
+            let numbers = (0..of_cells.len()).any(|cell| number(cell).is_some());
+            if numbers {
+                settings.columns.push(Column { name: name.clone(), kind: Kind::Text });
+                settings.columns.push(Column { name: format!("{name}_value"), kind: Kind::Double });
+            } else {
+                settings.columns.push(Column { name, kind: Kind::Text });
+            }
+            for (cell, entries) in settings.cells.iter_mut().enumerate() {
+                entries.push(value(cell).map_or(Entry::Absent, |text| Entry::Text(text.to_owned())));
+                if numbers {
+                    entries.push(number(cell).map_or(Entry::Absent, Entry::Number));
+                }
+            }
+        }
+        settings
+    }
+}
+
+/// Writes the versions of what took part in a run: `cubic=1,cwnd-sim=7`.
+fn versions(run: &StoredRun) -> Option<String> {
+    let StoredState::Done { spec, .. } = &run.state else { return None };
+    let versions = spec.identity.versions.iter().map(|(name, version)| format!("{name}={version}"));
+    Some(versions.collect::<Vec<_>>().join(","))
+}
+
 /// The hash of a run's samples, if they are kept.
 fn samples(run: &StoredRun) -> Option<String> {
     match &run.state {
-        StoredState::Done { trace: Some(trace), .. } => Some(RunKey(trace.samples).to_string()),
+        StoredState::Done { trace: Some(trace), .. } => Some(RunKey(trace.digest).to_string()),
         _ => None,
     }
 }

@@ -70,9 +70,78 @@ fn canonical_csv() {
     let csv = text(&store, &study, Format::Csv, true);
     let header = csv.lines().next().unwrap();
     assert!(header.starts_with("key,variant,buffer,buffer_value,repeat,seed,state,reason,throughput_bps,"));
-    assert!(header.ends_with(",trace_sha256"), "{header}");
+    // All settings are there, and nothing that differs between machines. The axis `buffer` is the setting's own column.
+    for column in
+        ["trace_sha256", "algorithm", "rate", "rate_value", "packet_size", "stack", "duration", "engine"]
+    {
+        assert!(header.split(',').any(|own| own == column), "{column} in {header}");
+    }
+    for column in ["axis_buffer", "versions", "trace", "cpu_s", "finished", "version"] {
+        assert!(header.split(',').all(|own| own != column), "{column} in {header}");
+    }
     let keys: Vec<&str> = csv.lines().skip(1).map(|line| &line[..64]).collect();
     assert!(keys.is_sorted() && keys.len() == 12);
+}
+
+/// The value of a column in the first row.
+fn first<'a>(csv: &'a str, column: &str) -> Option<&'a str> {
+    let mut lines = csv.lines();
+    let place = lines.next()?.split(',').position(|name| name == column)?;
+    lines.next()?.split(',').nth(place)
+}
+
+#[test]
+fn an_axis_with_labels_of_its_own_leaves_the_name_to_the_setting() {
+    let text_of =
+        crate::testing::STUDY.replace("values = [5, 50]", "values = [5, 50]\nlabels = [\"few\", \"many\"]");
+    let study = crate::testing::study(&text_of);
+    let csv = text(&in_memory(&study), &study, Format::Csv, false);
+    assert_eq!((first(&csv, "axis_buffer"), first(&csv, "buffer")), (Some("few"), Some("5")));
+    assert_eq!((first(&csv, "buffer_value"), first(&csv, "variant")), (Some("5"), Some("cubic")));
+    assert_eq!((first(&csv, "algorithm"), first(&csv, "rate"), first(&csv, "rate_value")), {
+        (Some("cubic"), Some("10 Mbit/s"), Some("10"))
+    });
+    assert_eq!(first(&csv, "versions"), Some("toy=0"));
+}
+
+/// A store in memory with all runs of a study.
+fn in_memory(study: &Study) -> Store {
+    filled(study, Store::in_memory().unwrap())
+}
+
+/// A store with all runs of a study.
+fn filled(study: &Study, mut store: Store) -> Store {
+    let engine = simulator(Toy::default().into());
+    let plan = runner::plan(&engine, study, &store).unwrap();
+    store
+        .keep_study(&KeptStudy {
+            name: study.name.clone(),
+            text: study.text.clone(),
+            scale: study.scale(),
+            repeats: study.repeats,
+            keys: plan.keys.clone(),
+            provenance: Provenance::default(),
+        })
+        .unwrap();
+    let limits = Limits { jobs: 2, memory: 1e9 };
+    runner::run(&engine, &plan, &mut store, limits, &mut (), &AtomicBool::new(false)).unwrap();
+    assert_eq!(runner::plan(&engine, study, &store).unwrap().missing(), 0);
+    store
+}
+
+#[test]
+fn a_store_in_memory_holds_what_one_in_a_directory_holds() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = traced();
+    let (kept, memory) = (filled(&study, Store::create(directory.path()).unwrap()), in_memory(&study));
+    let canonical = text(&kept, &study, Format::Csv, true);
+    assert_eq!(text(&memory, &study, Format::Csv, true), canonical);
+    let traces = |store: &Store| {
+        let results = Results::of(study.clone(), store).unwrap();
+        results.runs.iter().map(|run| run.read_trace().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(traces(&memory), traces(&kept));
+    assert_eq!(traces(&memory).iter().flatten().count(), 4);
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn traces_are_read_back() {
         assert_eq!(run.trace.is_some(), traced);
         let scenario = study.scenario(run.cell, run.repeat);
         let expected = Toy::default().run(&scenario).unwrap().trace;
-        assert_eq!(run.read_trace().unwrap(), expected.filter(|_| traced));
+        assert_eq!(run.read_trace().unwrap(), expected.filter(|_| traced).map(Arc::new));
     }
     assert_eq!(results.runs.iter().filter(|run| run.trace.is_some()).count(), 4);
 }
@@ -224,14 +224,14 @@ fn a_trace_that_is_gone_or_torn_makes_its_run_missing() {
     let (bench, study) = (Bench::new(), traced());
     bench.run(Toy::default(), &study);
     let whole = bench.canonical(&study);
-    let files: Vec<_> = bench.results().runs.iter().filter_map(|run| Some(run.trace.clone()?.path)).collect();
-    fs::remove_file(&files[0]).unwrap();
-    let mut torn = fs::read(&files[1]).unwrap();
+    let files: Vec<_> = bench.results().runs.iter().filter_map(|run| run.trace.clone()).collect();
+    fs::remove_file(files[0].path().unwrap()).unwrap();
+    let mut torn = fs::read(files[1].path().unwrap()).unwrap();
     let middle = torn.len() / 2;
     torn[middle] ^= 1;
-    fs::write(&files[1], torn).unwrap();
-    let short = fs::read(&files[2]).unwrap();
-    fs::write(&files[2], &short[..short.len() / 2]).unwrap();
+    fs::write(files[1].path().unwrap(), torn).unwrap();
+    let short = fs::read(files[2].path().unwrap()).unwrap();
+    fs::write(files[2].path().unwrap(), &short[..short.len() / 2]).unwrap();
 
     let failed: Vec<String> = (bench.results().runs.iter())
         .filter_map(|run| if let RunState::Failed(why) = &run.state { Some(why.clone()) } else { None })

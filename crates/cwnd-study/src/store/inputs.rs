@@ -14,13 +14,14 @@ impl Store {
     /// # Errors
     /// If one cannot be written.
     pub fn keep_inputs(&mut self, study: &Study) -> Result<(), StoreError> {
+        let Some(directory) = self.directory() else { return Ok(()) };
         for trace in &study.traces {
-            let path = place(&self.directory, &trace.name);
+            let path = place(directory, &trace.name);
             let text = trace.to_text();
             if input_file::read_text(&path, MAX_INPUT).is_ok_and(|kept| kept == text) {
                 continue;
             }
-            let folder = self.directory.join(FOLDER);
+            let folder = directory.join(FOLDER);
             fs::create_dir_all(&folder)
                 .map_err(|error| StoreError::io(&folder, "the directory cannot be made", &error))?;
             output_file::write_text(&path, &text)?;

@@ -1,33 +1,91 @@
-//! The files of samples beside the database.
+//! The samples of runs: in files beside the database, or in memory.
 
 use super::{Store, StoreError};
 use crate::{RunKey, TracedRun, input_file, trace_file};
 use cwnd_scenario::{Scenario, Trace};
 use sha2::{Digest, Sha256};
 use std::{
+    collections::HashMap,
     fs,
     io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-/// A file of samples.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The samples of a run in the store.
+#[derive(Clone, Debug, PartialEq)]
 pub struct StoredTrace {
-    /// Where it is.
-    pub path: PathBuf,
-    /// SHA-256 of the file, which tells whether it is whole.
-    pub file: [u8; 32],
-    /// SHA-256 of the samples, whatever file they are in: [`trace_file::digest`].
-    pub samples: [u8; 32],
+    /// Where they are.
+    pub samples: Samples,
+    /// SHA-256 of the samples, wherever they are: [`trace_file::digest`].
+    pub digest: [u8; 32],
 }
 
-impl StoredTrace {
-    /// Writes the samples of a run beside the store: whole or not at all, and on the disk when this returns.
+/// Where the samples of a run are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Samples {
+    /// In a file.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// SHA-256 of the file. Another hash means that the file is torn or was changed.
+        sha256: [u8; 32],
+    },
+    /// In memory.
+    Memory(Arc<Trace>),
+}
+
+impl Samples {
+    /// Returns the file, if they are in one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Samples::File { path, .. } => Some(path),
+            Samples::Memory(_) => None,
+        }
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// If the file cannot be read any more, or was changed.
+    pub fn read(&self) -> Result<Arc<Trace>, StoreError> {
+        match self {
+            Samples::File { path, sha256 } => trace_file::read(path, sha256).map(Arc::new),
+            Samples::Memory(trace) => Ok(Arc::clone(trace)),
+        }
+    }
+}
+
+/// Where a store keeps samples. Clones share one place, and any thread may write to it.
+#[derive(Clone, Debug)]
+pub enum TraceStore {
+    /// In files in the store's directory.
+    Directory(PathBuf),
+    /// In memory, by the key of the run.
+    Memory(Arc<Mutex<HashMap<RunKey, Arc<Trace>>>>),
+}
+
+impl TraceStore {
+    /// Keeps the samples of a run. A file is written whole or not at all, and is on the disk when this returns.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(
+    pub fn write(&self, key: RunKey, scenario: &Scenario, trace: Trace) -> Result<StoredTrace, StoreError> {
+        match self {
+            TraceStore::Directory(directory) => StoredTrace::write(directory, key, scenario, &trace),
+            TraceStore::Memory(traces) => {
+                let (digest, trace) = (trace_file::digest(&trace), Arc::new(trace));
+                let mut traces = traces.lock().unwrap_or_else(PoisonError::into_inner);
+                traces.insert(key, Arc::clone(&trace));
+                Ok(StoredTrace { samples: Samples::Memory(trace), digest })
+            }
+        }
+    }
+}
+
+impl StoredTrace {
+    fn write(
         directory: &Path,
         key: RunKey,
         scenario: &Scenario,
@@ -52,36 +110,38 @@ impl StoredTrace {
             let reason = format!("{}. What was stored is safe", error.reason);
             StoreError { reason, ..StoreError::from(error) }
         })?;
-        let file = digest(&path).map_err(|error| StoreError::io(&path, "it cannot be read back", &error))?;
-        Ok(StoredTrace { file, samples: trace_file::digest(trace), path })
-    }
-
-    /// Reads the samples.
-    ///
-    /// # Errors
-    /// If the file cannot be read any more, or was changed since.
-    pub fn read(&self) -> Result<Trace, StoreError> {
-        trace_file::read(&self.path, &self.file)
+        let sha256 =
+            digest(&path).map_err(|error| StoreError::io(&path, "it cannot be read back", &error))?;
+        Ok(StoredTrace { digest: trace_file::digest(trace), samples: Samples::File { path, sha256 } })
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        [self.file, self.samples].concat()
+        let file = match self.samples {
+            Samples::File { sha256, .. } => sha256,
+            Samples::Memory(_) => [0; 32],
+        };
+        [file, self.digest].concat()
     }
 }
 
 impl Store {
-    /// The trace of a row, if its file is there and whole.
+    /// Returns the samples of a row, if they exist and are whole.
     pub(super) fn find_trace(&self, key: RunKey, bytes: &[u8]) -> Result<StoredTrace, String> {
-        let path = place(&self.directory, key);
         let (Some((file, samples)), 64) = (bytes.split_first_chunk::<32>(), bytes.len()) else {
             return Err("its row in the store is damaged".to_owned());
         };
+        let stored =
+            |place| StoredTrace { samples: place, digest: samples.try_into().expect("the other 32 bytes") };
+        let path = match &self.traces {
+            TraceStore::Directory(directory) => place(directory, key),
+            TraceStore::Memory(traces) => {
+                let traces = traces.lock().unwrap_or_else(PoisonError::into_inner);
+                let found = traces.get(&key).ok_or("its samples are not there")?;
+                return Ok(stored(Samples::Memory(Arc::clone(found))));
+            }
+        };
         match digest(&path) {
-            Ok(digest) if digest == *file => Ok(StoredTrace {
-                path,
-                file: *file,
-                samples: samples.try_into().expect("the other 32 bytes"),
-            }),
+            Ok(digest) if digest == *file => Ok(stored(Samples::File { path, sha256: *file })),
             Ok(_) => Err(format!("its trace `{}` is torn, or was changed", path.display())),
             Err(error) => Err(format!("its trace `{}` cannot be read ({error})", path.display())),
         }
@@ -91,7 +151,8 @@ impl Store {
     pub(crate) fn sweep_traces(&self) {
         // No trace takes that long to write, so nobody is writing it any more.
         const ABANDONED: Duration = Duration::from_secs(3600);
-        let Ok(entries) = fs::read_dir(self.directory.join(TRACES)) else { return };
+        let Some(directory) = self.directory() else { return };
+        let Ok(entries) = fs::read_dir(directory.join(TRACES)) else { return };
         for entry in entries.flatten() {
             let age = entry.metadata().and_then(|data| data.modified()).map(|time| time.elapsed());
             let old = matches!(age, Ok(Ok(age)) if age > ABANDONED);

@@ -9,7 +9,7 @@ use super::{
 use cwnd_scenario::{
     AlgorithmSpec,
     build::{
-        CrossFlows, Experiment,
+        ExperimentSpec,
         settings::{self, Setting, SettingKind},
     },
     kinds::Family,
@@ -32,7 +32,7 @@ pub(super) struct Assignment {
 
 impl Assignment {
     /// Put it into an experiment. It was tried when it was read.
-    pub fn apply(&self, experiment: &mut Experiment) {
+    pub fn apply(&self, experiment: &mut ExperimentSpec) {
         for value in &self.values {
             // A value that was refused has been reported, and its study is not made.
             let _ = (self.setting.set)(experiment, &value.value);
@@ -96,7 +96,7 @@ fn steps(setting: &Setting, steps: &[At<String>], span: Span, sink: &Sink<'_>) -
     for step in steps {
         joined += if joined.is_empty() { "" } else { "; " };
         joined += &step.value;
-        if let Err(message) = (setting.set)(&mut Experiment::default(), &joined) {
+        if let Err(message) = (setting.set)(&mut ExperimentSpec::default(), &joined) {
             // The column is that of all steps together.
             let (column, rest) = message.split_once(": ").unwrap_or(("", &message));
             let message = if column.starts_with("column ") { rest } else { &message };
@@ -109,20 +109,12 @@ fn steps(setting: &Setting, steps: &[At<String>], span: Span, sink: &Sink<'_>) -
 }
 
 fn try_value(setting: &'static Setting, value: &At<String>, sink: &Sink<'_>, check: CheckName<'_>) {
-    let mut scratch = Experiment::default();
+    let mut scratch = ExperimentSpec::default();
     if let Err(message) = (setting.set)(&mut scratch, &value.value) {
         let help = format!("write it as in `{} = {}`", setting.key, written(setting));
         return sink.error_with(&value.span, format!("`{}`: {message}", setting.key), help);
     }
-    let cross = match &scratch.setup.cross_flows {
-        Some(CrossFlows::Mix(mix)) => mix.0.as_slice(),
-        _ => &[],
-    };
-    let groups = scratch.mix.iter().flat_map(|mix| &mix.0).chain(&scratch.flow).chain(cross);
-    let short = scratch.setup.short_flows.iter().map(|flows| &flows.algorithm);
-    let groups = groups.map(|group| &group.algorithm).chain(short);
-    let specs: Vec<&AlgorithmSpec> = scratch.algorithm.iter().chain(&scratch.beside).chain(groups).collect();
-    for spec in specs {
+    for spec in scratch.algorithms() {
         if let Err(message) = check(Named::Algorithm(spec)) {
             sink.error(&value.span, message);
         }

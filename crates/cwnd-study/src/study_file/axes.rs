@@ -106,14 +106,14 @@ fn axis(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Drawn> {
 }
 
 /// A point while its axis is read.
-struct Draft {
+struct PointSettings {
     sets: Vec<Assignment>,
     label: Option<At<String>>,
     span: Span,
 }
 
 /// `key` or `keys` with `values`.
-fn by_values(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
+fn by_values(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<PointSettings>> {
     let sink = fields.sink;
     let keys = match (fields.get("key"), fields.get("keys")) {
         (Some(_), Some(_)) => {
@@ -142,7 +142,7 @@ fn by_values(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
     }
     let values = list(fields, "values")?;
     let before = sink.count();
-    let points = values.iter().map(|value| Draft {
+    let points = values.iter().map(|value| PointSettings {
         sets: settings.iter().filter_map(|setting| assignment(setting, value, sink, check)).collect(),
         label: None,
         span: value.span(),
@@ -152,20 +152,20 @@ fn by_values(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
 }
 
 /// `points`: tables of settings.
-fn by_points(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
+fn by_points(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<PointSettings>> {
     let before = fields.sink.count();
     list(fields, "points")?;
     let mut points = Vec::new();
     for point in fields.tables("points", &POINT) {
         let sets = assignments(&point, check);
         conflicts(&sets.iter().collect::<Vec<_>>(), fields.sink);
-        points.push(Draft { sets, label: point.text("label"), span: point.span.clone() });
+        points.push(PointSettings { sets, label: point.text("label"), span: point.span.clone() });
     }
     (fields.sink.count() == before).then_some(points)
 }
 
 /// `zip`: lists of settings, side by side.
-fn by_zip(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
+fn by_zip(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<PointSettings>> {
     let sink = fields.sink;
     let before = sink.count();
     let value = fields.get("zip")?;
@@ -173,14 +173,14 @@ fn by_zip(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<Draft>> {
         return fields.wrong_kind("zip", value, "a table of keys with lists: `{ rate = [..], rtt = [..] }`");
     };
     let zip = Fields { table, span: value.span(), section: &POINT, sink };
-    let mut points: Vec<Draft> = Vec::new();
+    let mut points: Vec<PointSettings> = Vec::new();
     let mut first: Option<&str> = None;
     for (key, _) in zip.entries() {
         let (Some(setting), Some(values)) = (setting(&key, sink), list(&zip, key.value)) else { continue };
         match first {
             None => {
                 first = Some(key.value);
-                let draft = |value: &Spanned<DeValue<'_>>| Draft {
+                let draft = |value: &Spanned<DeValue<'_>>| PointSettings {
                     sets: Vec::new(),
                     label: None,
                     span: value.span(),
@@ -219,9 +219,9 @@ fn list<'a>(fields: &Fields<'a>, key: &str) -> Option<&'a DeArray<'a>> {
 }
 
 /// What the points are called: as `labels` says, or by what they set.
-fn labels(fields: &Fields<'_>, points: &[Draft]) -> Option<Vec<At<String>>> {
+fn labels(fields: &Fields<'_>, points: &[PointSettings]) -> Option<Vec<At<String>>> {
     if fields.get("labels").is_none() {
-        let own = |point: &Draft| {
+        let own = |point: &PointSettings| {
             let sets: Vec<String> = point.sets.iter().map(Assignment::label).collect();
             // Several keys with the same value are called once.
             let same = sets.windows(2).all(|pair| pair[0] == pair[1]);
@@ -252,7 +252,7 @@ fn labels(fields: &Fields<'_>, points: &[Draft]) -> Option<Vec<At<String>>> {
 /// scale is asked for, by labels that are numbers.
 fn quantity(
     fields: &Fields<'_>,
-    points: &[Draft],
+    points: &[PointSettings],
     labels: &[At<String>],
 ) -> Option<(Option<Vec<f64>>, Option<String>)> {
     let wanted = ["unit", "scale"].into_iter().find(|key| fields.get(key).is_some());

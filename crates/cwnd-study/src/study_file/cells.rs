@@ -13,7 +13,7 @@ use super::{
 use crate::{Cell, EngineKind, Selection};
 use cwnd_scenario::{
     Problem,
-    build::{Experiment, Topology},
+    build::{ExperimentSpec, Topology},
 };
 use std::collections::BTreeMap;
 
@@ -119,8 +119,8 @@ struct Maker<'a> {
     common: Common<'a>,
     sink: &'a Sink<'a>,
     flows: u64,
-    /// What is wrong, by place and message: with the first cell's name, and in how many cells.
-    problems: BTreeMap<(usize, usize, String), (String, u64)>,
+    /// What is wrong, by place and message: the problem, the first cell's name, and in how many cells.
+    problems: BTreeMap<(usize, usize, String), (Problem, String, u64)>,
 }
 
 impl Maker<'_> {
@@ -130,7 +130,7 @@ impl Maker<'_> {
         for (axis, point) in self.axes.iter().zip(&coordinates) {
             sets.extend(axis.sets[*point].iter().map(|set| (set.setting.key, set)));
         }
-        let mut experiment = Experiment::default();
+        let mut experiment = ExperimentSpec::default();
         let all: Vec<&Assignment> = sets.values().copied().collect();
         let before = self.sink.count();
         conflicts(&all, self.sink);
@@ -143,9 +143,9 @@ impl Maker<'_> {
                 self.sink.error(&topology.span, "`[network]` draws the network: leave `topology` out");
                 return None;
             }
-            experiment.setup.topology = Topology::Graph(network.graph.clone());
+            experiment.topology = Topology::Graph(network.graph.clone());
         }
-        if let Err(problem) = experiment.setup.read_traces(&mut |path| self.common.inputs.trace(path)) {
+        if let Err(problem) = experiment.read_traces(&mut |path| self.common.inputs.trace(path)) {
             self.note(&problem, &sets, &coordinates);
             return None;
         }
@@ -155,12 +155,12 @@ impl Maker<'_> {
         if self.flows > MAX_FLOWS {
             return None;
         }
-        match experiment.scenario(self.common.seed) {
+        match experiment.resolve(self.common.seed) {
             Ok(scenario) => {
                 let short = scenario.flows.len() - scenario.lasting_flows();
                 self.flows = self.flows.saturating_add(short as u64);
                 let said = sets.get(ENGINE.key).and_then(|set| EngineKind::find(&set.values.first()?.value));
-                Some(Cell { coordinates, engine: said.unwrap_or_default(), scenario })
+                Some(Cell { coordinates, engine: said.unwrap_or_default(), experiment, scenario })
             }
             Err(problems) => {
                 problems.iter().for_each(|problem| self.note(problem, &sets, &coordinates));
@@ -180,7 +180,7 @@ impl Maker<'_> {
             None => format!("`{}`", problem.place.replace('_', "-")),
         };
         let key = (span.start, span.end, format!("{place}: {}", problem.message));
-        self.problems.entry(key).or_insert((name, 0)).1 += 1;
+        self.problems.entry(key).or_insert((problem.clone(), name, 0)).2 += 1;
     }
 
     /// The place of the key that a problem speaks of.
@@ -208,13 +208,13 @@ impl Maker<'_> {
     }
 
     fn report(&mut self) {
-        for ((start, end, message), (cell, count)) in std::mem::take(&mut self.problems) {
+        for ((start, end, message), (problem, cell, count)) in std::mem::take(&mut self.problems) {
             let help = match count {
                 _ if cell.is_empty() => String::new(),
                 1 => format!("in the cell `{cell}`"),
                 _ => format!("in {count} cells, such as `{cell}`"),
             };
-            self.sink.error_with(&(start..end), message, help);
+            self.sink.problem(&(start..end), message, help, problem);
         }
     }
 }

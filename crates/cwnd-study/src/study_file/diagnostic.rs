@@ -1,5 +1,6 @@
 //! What is wrong with a study file, shown at its place.
 
+use cwnd_scenario::Problem;
 use std::{cell::RefCell, fmt, ops::Range};
 
 /// A range of bytes of the file.
@@ -26,6 +27,9 @@ pub struct Diagnostic {
     pub place: Option<Place>,
     /// What would be right, if that can be told.
     pub help: Option<String>,
+    /// The problem of an experiment that the message describes, if it does; its place is a setting's key with `_`, or
+    /// `flows[1].rtt`.
+    pub problem: Option<Problem>,
 }
 
 /// A place in a file.
@@ -84,6 +88,7 @@ struct Found {
     span: Span,
     message: String,
     help: Option<String>,
+    problem: Option<Problem>,
 }
 
 /// Collects what is wrong while a file is read.
@@ -108,6 +113,13 @@ impl<'a> Sink<'a> {
         self.note(span, message.into(), Some(help.into()).filter(|help| !help.is_empty()));
     }
 
+    /// Note a problem of an experiment at the place of its cause.
+    pub fn problem(&self, span: &Span, message: String, help: String, problem: Problem) {
+        let help = Some(help).filter(|help| !help.is_empty());
+        let found = Found { span: span.clone(), message, help, problem: Some(problem) };
+        self.found.borrow_mut().push(found);
+    }
+
     /// Whether nothing is wrong so far.
     pub fn is_clean(&self) -> bool {
         self.found.borrow().is_empty()
@@ -126,24 +138,26 @@ impl<'a> Sink<'a> {
         found.dedup();
         let more = found.len().saturating_sub(MOST);
         found.truncate(MOST);
-        let show = |Found { span, message, help }| Diagnostic {
+        let show = |Found { span, message, help, problem }| Diagnostic {
             message,
             place: Some(place(self.file, self.text, &span)),
             help,
+            problem,
         };
         let diagnostics: Vec<Diagnostic> = found.into_iter().map(show).collect();
         (!diagnostics.is_empty()).then_some(StudyError { diagnostics, more })
     }
 
     fn note(&self, span: &Span, message: String, help: Option<String>) {
-        self.found.borrow_mut().push(Found { span: span.clone(), message, help });
+        self.found.borrow_mut().push(Found { span: span.clone(), message, help, problem: None });
     }
 }
 
 impl StudyError {
     /// One problem without a place in the file.
     pub(super) fn whole(message: String) -> StudyError {
-        StudyError { diagnostics: vec![Diagnostic { message, place: None, help: None }], more: 0 }
+        let diagnostic = Diagnostic { message, place: None, help: None, problem: None };
+        StudyError { diagnostics: vec![diagnostic], more: 0 }
     }
 }
 

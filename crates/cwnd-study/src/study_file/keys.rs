@@ -60,6 +60,8 @@ pub static ENGINE: Setting = Setting {
         Some(_) => Ok(()),
         None => Err(format!("it is none of {}: `{text}`", EngineKind::NAMES.join(", "))),
     },
+    // The experiment does not know its engine; `Cell::settings` does.
+    get: |_, _| None,
     measure: |_| None,
 };
 

@@ -8,7 +8,7 @@ use super::keys::{LINK, NETWORK};
 use super::reader::{At, Fields, did_you_mean};
 use cwnd_scenario::{
     Place,
-    build::{Experiment, Graph, GraphLink, LineDelay, LineOptions},
+    build::{ExperimentSpec, Graph, GraphLink, LineDelay, LineOptions},
 };
 use std::sync::Arc;
 
@@ -117,9 +117,9 @@ fn link(
         Some(_) => fields.switch("both-ways"),
         None => Some(true),
     };
-    let mut experiment = Experiment::default();
+    let mut experiment = ExperimentSpec::default();
     sets.iter().for_each(|set| set.apply(&mut experiment));
-    if let Err(problem) = experiment.setup.read_traces(&mut |path| inputs.trace(path)) {
+    if let Err(problem) = experiment.read_traces(&mut |path| inputs.trace(path)) {
         let key = problem.place.replace('_', "-");
         sink.error(&fields.span_of(&key), format!("`{key}`: {}", problem.message));
     }
@@ -127,7 +127,7 @@ fn link(
         return None;
     }
     let said = |key: &str| sets.iter().any(|set| set.setting.key == key);
-    let setup = experiment.setup;
+    let setup = experiment;
     let delay = match setup.delay {
         LineDelay::OneWay(delay) => Some(delay).filter(|_| said("delay")),
         LineDelay::BaseRtt(_) => None,

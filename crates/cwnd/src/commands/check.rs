@@ -140,7 +140,7 @@ pub struct StudyCost {
     /// Why some of these cannot be done here, if they cannot.
     why_not: Option<String>,
     /// Bytes of the largest run.
-    memory: f64,
+    pub memory: f64,
     /// Its cell.
     largest: usize,
     /// Bytes that stay on disk.

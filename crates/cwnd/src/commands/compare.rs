@@ -1,76 +1,85 @@
-//! `cwnd compare`: run algorithms over the same network and lay their results side by side.
+//! `cwnd compare`: a study made from flags, in memory unless it is to be kept.
 
-mod budget;
 mod flags;
-mod plan;
+mod study;
 
-pub use flags::{Flags, NetworkFlags};
+pub use flags::Flags;
 
+use super::{
+    check::{self, StudyCost},
+    run::{self, Announce, Prepared, Shown},
+};
 use crate::{
     engines,
     failure::Failure,
     interrupt,
+    measured::Measured,
     output::{self, comparison, json},
     recording::Recorded,
-    runner::{self, Done, Task},
     simulator::Simulator,
 };
-use budget::Budget;
 use cwnd_report::{svg_file, trace_figure};
-use cwnd_scenario::Engine;
-use cwnd_study::{EngineKind, TracedRun, trace_file};
-use plan::Plan;
-use std::time::Instant;
+use cwnd_scenario::{FlowGroup, Problem, Scenario, Trace};
+use cwnd_study::{
+    Cell, EngineKind, Engines, Results, RunResult, Study, TracedRun,
+    memory::{MemoryBudget, TooMuchMemory},
+    runner::{self, Ran, RunError},
+    trace_file,
+};
+use std::sync::Arc;
+use study::StudyText;
+
+/// The most CPU time of runs whose results are not kept, seconds.
+const MOST_CPU: f64 = 24.0 * 3600.0;
+/// How many failed runs are listed.
+const MOST_FAILURES: usize = 10;
 
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
-    let kind = flags.engine.map_or(EngineKind::Sim, EngineKind::from);
     let memory = flags.memory.budget();
-    let plans = plan::plans(&flags, memory)?;
+    let text = StudyText::new(&flags, memory)?;
+    let study = text.study()?;
+    if flags.print_study {
+        return output::print(&text.text);
+    }
     check_files(&flags)?;
-    let recorded: Vec<Recorded<'_>> = plans
-        .iter()
-        .map(|plan| Recorded { name: &plan.name, scenario: &plan.scenario, engine: kind })
+    let scenarios: Vec<Scenario> = (0..study.cells.len()).map(|cell| study.scenario(cell, 0)).collect();
+    let labels: Vec<String> = (0..study.cells.len()).map(|cell| study.cell_label(cell)).collect();
+    let recorded: Vec<Recorded<'_>> = (scenarios.iter().zip(&labels).zip(&study.cells))
+        .map(|((scenario, name), cell)| Recorded { name, scenario, engine: cell.engine })
         .collect();
-    let tasks = tasks(&flags, &plans)?;
-    let (simulator, kernel);
-    let engine: &(dyn Engine + Send + Sync) = match kind {
-        EngineKind::Sim => {
-            simulator = Simulator::new(flags.no_fast_path);
-            &simulator
-        }
-        EngineKind::Kernel => {
-            kernel = engines::capturing(flags.recording.captures(&recorded)?)?;
-            interrupt::catch()?;
-            &*kernel
-        }
+    let engines = engines_for(&flags, &study, &recorded)?;
+    let memory = check(&engines, &study, memory, flags.save.is_none())?;
+    notes(&flags, flags.recording.check(&recorded)?);
+
+    let command = command(&flags);
+    let mut prepared = Prepared::new(study, engines, flags.save.clone(), command, memory)?;
+    let jobs = run::jobs(flags.jobs).min(prepared.plan.missing().max(1));
+    let announce = match (&flags.save, flags.quiet) {
+        (None, false) => Announce::IfLong,
+        (_, quiet) => Announce::of(quiet),
     };
-    let budget = budget::check(engine, kind, &plans, &tasks, memory)?;
-    notes(&flags, &budget, flags.recording.check(&recorded)?);
+    let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, announce);
+    let ran = prepared.run(jobs, &mut shown);
+    shown.clear();
+    let ran = ran?;
 
-    let begin = Instant::now();
-    let progress = !flags.quiet;
-    let done = runner::run(engine, kind, &tasks, budget.threads, progress, |task| {
-        let mut scenario = plans[task.plan].scenario.with_seed(task.seed);
-        scenario.sample = scenario.sample.filter(|_| task.sampled);
-        scenario
-    })?;
-    let took = begin.elapsed();
-
+    let mut runs: Vec<Vec<Measured>> = labels.iter().map(|_| Vec::new()).collect();
+    let results = prepared.results_with(&mut |run, row| runs[run.cell].extend(Measured::new(run, row)))?;
     // The results are printed even if a file cannot be written after all.
-    let written = write_files(&flags, &plans, &tasks, &done);
-    let recordings = flags.recording.write(&recorded);
-    let results = runner::by_plan(plans.len(), &tasks, &done);
+    let written = write_files(&flags, &results);
+    let recordings = if ran.stopped { Ok(Vec::new()) } else { flags.recording.write(&recorded) };
+    let study = &results.study;
     output::print(&if flags.json {
-        json::document(&plans_named(&plans), &results)
+        json::document(study, &labels, &runs)
     } else {
-        let names = plans.iter().map(|plan| comparison::Entry {
-            name: &plan.name,
-            groups: &plan.groups,
-            scenario: &plan.scenario,
-        });
-        let mut text = comparison::table(&names.collect::<Vec<_>>(), &results);
-        text += &comparison::cost(&done, took, budget.threads);
+        let groups: Vec<Vec<FlowGroup>> = study.cells.iter().map(|cell| cell.groups()).collect();
+        let entries: Vec<comparison::Entry<'_>> = (labels.iter().zip(&groups).zip(&study.cells))
+            .map(|((name, groups), cell)| comparison::Entry { name, groups, scenario: &cell.scenario })
+            .collect();
+        let mut text = comparison::table(&entries, &runs);
+        text += &failures(study, &ran);
+        text += &comparison::cost(runs.iter().flatten(), ran.elapsed, jobs);
         for path in [&flags.trace, &flags.plot].into_iter().flatten().filter(|_| written.is_ok()) {
             text += &format!("  wrote {}\n", path.display());
         }
@@ -79,27 +88,102 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         }
         text + "\n"
     })?;
-    written.and(recordings.map(drop))
+    if ran.stopped {
+        return Err(prepared.stopped(&ran));
+    }
+    if let Some(directory) = &flags.save {
+        let page = super::report::page(&results, directory)?;
+        if !flags.json {
+            output::print(&format!(
+                "  report in {}\n  results in {}\n\n",
+                page.display(),
+                directory.display()
+            ))?;
+        }
+        run::failed(ran.failures.len())?;
+    }
+    written.and(recordings.map(drop))?;
+    match ran.failures.len() {
+        0 => Ok(()),
+        1 => Err(Failure::broken("1 run failed")),
+        failed => Err(Failure::broken(format!("{failed} runs failed"))),
+    }
 }
 
-fn plans_named(plans: &[Plan]) -> Vec<&str> {
-    plans.iter().map(|plan| plan.name.as_str()).collect()
+/// Returns the engines that the study needs. Over real kernels the one that runs also captures packets.
+fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Result<Engines, Failure> {
+    if !study.engines().contains(&EngineKind::Kernel) {
+        return Ok(engines::of_study_with(study, flags.no_fast_path));
+    }
+    let files = flags.recording.captures(recorded)?;
+    if !files.is_empty() && flags.save.is_some() {
+        return Err(Failure::bad_input(
+            "--pcap: over real kernels packets are captured while the runs are done, and those that are stored are not \
+             done again: leave --save out",
+        ));
+    }
+    interrupt::catch()?;
+    Ok(Engines::new(Arc::new(Simulator::new(flags.no_fast_path)), Ok(engines::capturing(files)?)))
 }
 
-/// Every repeat of every plan, plan by plan.
-fn tasks(flags: &Flags, plans: &[Plan]) -> Result<Vec<Task>, Failure> {
-    if flags.seed.checked_add(u64::from(flags.repeats) - 1).is_none() {
+/// Checks that the engines accept the runs, and that these fit into the machine. Returns the memory that runs may use
+/// together: of a comparison in memory, less what its results need.
+fn check(
+    engines: &Engines,
+    study: &Study,
+    memory: MemoryBudget,
+    in_memory: bool,
+) -> Result<MemoryBudget, Failure> {
+    match runner::check(engines, study, memory) {
+        Ok(()) => {}
+        Err(RunError::Refused { problems, .. }) => {
+            let by_flag =
+                |problem: &Problem| Problem { place: study::by_flag(&problem.place), ..problem.clone() };
+            return Err(Failure::problems(&problems.iter().map(by_flag).collect::<Vec<_>>()));
+        }
+        Err(RunError::TooLarge { memory, .. }) => return Err(too_much(study, &memory)),
+        Err(error @ RunError::Store(_)) => return Err(run::refused(study, &error)),
+    }
+    if !in_memory {
+        return Ok(memory);
+    }
+    let cost: StudyCost = check::cost(engines, study)?;
+    let kept = kept_memory(study);
+    memory.check(cost.memory + kept).map_err(|error| too_much(study, &error))?;
+    if cost.cpu_s > MOST_CPU {
         return Err(Failure::bad_input(format!(
-            "--seed: {} repeats from {} on run out of seeds: take a smaller one",
-            flags.repeats, flags.seed
+            "this would take about {:.0} hours of CPU time, and {:.0} are the most: take a shorter --duration, a lower \
+             --rate or fewer --repeats, or keep what is done with --save",
+            cost.cpu_s / 3600.0,
+            MOST_CPU / 3600.0
         )));
     }
-    let task = |plan, repeat: u32| Task {
-        plan,
-        seed: flags.seed + u64::from(repeat),
-        sampled: flags.trace.is_some() || (flags.plot.is_some() && repeat == 0),
+    Ok(MemoryBudget { bytes: memory.bytes - kept, ..memory })
+}
+
+fn too_much(study: &Study, error: &TooMuchMemory) -> Failure {
+    let samples = if study.trace.is_some() { ", or a longer --sample" } else { "" };
+    Failure::bad_input(format!(
+        "{error}: take fewer flows or repeats, a lower rate or delay, or smaller buffers{samples}; or say with --memory \
+         what may be used"
+    ))
+}
+
+/// Returns about the memory that results in memory need until the end, bytes.
+fn kept_memory(study: &Study) -> f64 {
+    /// Bytes of a sample of a flow, with what writing it takes.
+    const SAMPLE: f64 = 110.0;
+    let of_cell = |(index, cell): (usize, &Cell)| {
+        let (flows, links) = (cell.scenario.lasting_flows() as f64, cell.scenario.network.links.len() as f64);
+        let run = flows * 300.0 + links * 120.0;
+        let samples = study.trace.as_ref().map_or(0.0, |plan| {
+            let times = cell.scenario.duration.0 as f64 / plan.sample.0.max(1) as f64 + 2.0;
+            let traced = (0..study.repeats).take_while(|repeat| study.is_traced(index, *repeat)).count();
+            traced as f64 * times * (flows * SAMPLE + links * 4.0 + 48.0)
+        });
+        run * f64::from(study.repeats) + samples
     };
-    Ok((0..plans.len()).flat_map(|plan| (0..flags.repeats).map(move |repeat| task(plan, repeat))).collect())
+    study.cells.iter().enumerate().map(of_cell).sum()
 }
 
 /// Find out before the runs whether what they produce can be written.
@@ -113,46 +197,79 @@ fn check_files(flags: &Flags) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Say what has no effect, and what will take long.
-fn notes(flags: &Flags, budget: &Budget, more: Vec<String>) {
-    const LONG: f64 = 60.0;
+/// Prints notes on standard error: what has no effect, and what a recording takes.
+fn notes(flags: &Flags, more: Vec<String>) {
     if flags.quiet {
         return;
     }
-    if flags.algorithms.is_empty() && flags.flows.is_some() {
-        crate::output::tell!(
+    if flags.algorithms.is_empty() && !flags.settings.values("flows").is_empty() {
+        output::tell!(
             "note: --flows counts the flows of algorithms named alone; a mix has `*N`, a flow `count=N`"
         );
     }
-    if budget.seconds > LONG {
-        crate::output::tell!("note: this may take up to {:.0} minutes", (budget.seconds / 60.0).ceil());
-    }
-    more.iter().for_each(|note| crate::output::tell!("note: {note}"));
+    more.iter().for_each(|note| output::tell!("note: {note}"));
 }
 
-fn write_files(flags: &Flags, plans: &[Plan], tasks: &[Task], done: &[Done]) -> Result<(), Failure> {
-    let flow_algorithms: Vec<Vec<String>> = plans
-        .iter()
-        .map(|plan| {
-            let sampled = plan.scenario.flows.iter().filter(|flow| !flow.short);
-            sampled.map(|flow| flow.algorithm.to_string()).collect()
-        })
-        .collect();
-    let flow_algorithms: Vec<Vec<&str>> =
-        flow_algorithms.iter().map(|names| names.iter().map(String::as_str).collect()).collect();
-    let traced: Vec<TracedRun<'_>> = tasks
-        .iter()
-        .zip(done)
-        .filter_map(|(task, done)| {
-            let plan = &plans[task.plan];
-            let network = &plan.scenario.network;
-            Some(TracedRun {
-                algorithm: &plan.name,
-                flow_algorithms: if plan.groups.len() > 1 { &flow_algorithms[task.plan] } else { &[] },
-                seed: task.seed,
-                trace: done.trace.as_ref()?,
+/// Writes the command that makes the same results: what tells where and how fast is left out.
+fn command(flags: &Flags) -> String {
+    let mut words: Vec<String> = vec!["cwnd".to_owned(), "compare".to_owned()];
+    words.extend(flags.algorithms.iter().map(|algorithm| output::quoted(algorithm)));
+    for given in flags.settings.given() {
+        for value in &given.values {
+            words.extend([format!("--{}", given.setting.key), output::quoted(value)]);
+        }
+    }
+    if let Some(engine) = flags.engine {
+        words.extend(["--engine".to_owned(), EngineKind::from(engine).to_string()]);
+    }
+    words.extend(["--seed".to_owned(), flags.seed.to_string()]);
+    words.extend(["--repeats".to_owned(), flags.repeats.to_string()]);
+    words.join(" ")
+}
+
+/// Lists the runs that failed, with the reasons.
+fn failures(study: &Study, ran: &Ran) -> String {
+    let line = |(cell, repeat, reason): &(usize, u32, String)| {
+        let seed = study.seed.wrapping_add((*repeat).into());
+        format!("  failed: {} (seed {seed}): {reason}\n", study.cell_label(*cell))
+    };
+    let mut text: String = ran.failures.iter().take(MOST_FAILURES).map(line).collect();
+    if ran.failures.len() > MOST_FAILURES {
+        text += &format!("  … and {} more\n", ran.failures.len() - MOST_FAILURES);
+    }
+    text
+}
+
+/// Writes the samples of all runs, and draws those of the first repeats.
+fn write_files(flags: &Flags, results: &Results) -> Result<(), Failure> {
+    if flags.trace.is_none() && flags.plot.is_none() {
+        return Ok(());
+    }
+    let study = &results.study;
+    let labels: Vec<String> = (0..study.cells.len()).map(|cell| study.cell_label(cell)).collect();
+    let of_cell = |cell: &Cell| -> Vec<String> {
+        // Where all flows are of one algorithm the run's name says it.
+        let sampled = cell.scenario.flows.iter().filter(|flow| !flow.short && cell.groups().len() > 1);
+        sampled.map(|flow| flow.algorithm.to_string()).collect()
+    };
+    let algorithms: Vec<Vec<String>> = study.cells.iter().map(of_cell).collect();
+    let algorithms: Vec<Vec<&str>> =
+        algorithms.iter().map(|names| names.iter().map(String::as_str).collect()).collect();
+    let mut traces: Vec<(&RunResult, Arc<Trace>)> = Vec::new();
+    for run in &results.runs {
+        let trace = run.read_trace().map_err(|error| Failure::store(&error))?;
+        traces.extend(trace.map(|trace| (run, trace)));
+    }
+    let traced: Vec<TracedRun<'_>> = (traces.iter())
+        .map(|(run, trace)| {
+            let network = &study.cells[run.cell].scenario.network;
+            TracedRun {
+                algorithm: &labels[run.cell],
+                flow_algorithms: &algorithms[run.cell],
+                seed: run.seed,
+                trace,
                 bottleneck: &network.links[network.bottleneck].name,
-            })
+            }
         })
         .collect();
     let failed = |flag: &str, error: &dyn std::fmt::Display| Failure::broken(format!("{flag}: {error}"));
@@ -160,8 +277,8 @@ fn write_files(flags: &Flags, plans: &[Plan], tasks: &[Task], done: &[Done]) -> 
         trace_file::write(path, &traced).map_err(|error| failed("--trace", &error))?;
     }
     if let Some(path) = &flags.plot {
-        let first: Vec<TracedRun<'_>> = traced.iter().filter(|run| run.seed == flags.seed).copied().collect();
-        let svg = trace_figure::cwnd_and_queue(&first, &comparison::title(&plans[0].scenario));
+        let first: Vec<TracedRun<'_>> = traced.iter().filter(|run| run.seed == study.seed).copied().collect();
+        let svg = trace_figure::cwnd_and_queue(&first, &comparison::title(&study.cells[0].scenario));
         svg_file::write(path, &svg).map_err(|error| failed("--plot", &error))?;
     }
     Ok(())

@@ -22,7 +22,8 @@ Examples:
 
 /// Write the results of a study as a table: CSV, Parquet or JSON, one row a run.
 ///
-/// A row has the labels of the axes, the seed, what came of the run, and all its metrics. Runs that are missing or failed
+/// A row has the labels of the axes, the seed, the state of the run, all its metrics, and every setting with its value in effect,
+/// so that tables of several studies can be joined. Runs that are missing or failed
 /// have rows too. In CSV a text that a spreadsheet would take for a formula gets an apostrophe before it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

@@ -58,7 +58,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         })?;
     }
 
-    let traces = Traces::from_files(&results);
+    let traces = Traces::of(&results);
     let html = report::html_with(&results, &traces);
     let mut written = vec![write(&out, &html)?];
     if let Some(directory) = &flags.figures {
@@ -77,7 +77,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 /// If it cannot be written.
 pub fn page(results: &Results, directory: &Path) -> Result<PathBuf, Failure> {
     let path = directory.join(PAGE);
-    write(&path, &report::html_with(results, &Traces::from_files(results)))?;
+    write(&path, &report::html_with(results, &Traces::of(results)))?;
     Ok(path)
 }
 

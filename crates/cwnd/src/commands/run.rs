@@ -6,7 +6,7 @@ mod scale;
 mod summary;
 
 pub use complete::{Prepared, possible, refusal, refused};
-pub use progress::{duration, running};
+pub use progress::{Announce, Shown, duration, running};
 pub use scale::Scale;
 pub use summary::number;
 
@@ -23,7 +23,6 @@ use crate::{
 use clap::Args;
 use cwnd_scenario::Scenario;
 use cwnd_study::{EngineKind, MAX_REPEATS, RunScale, Study};
-use progress::Shown;
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -118,15 +117,15 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     }
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
     let engines = engines::of_study_with(&study, flags.no_fast_path);
-    let memory = flags.memory.budget();
-    let mut prepared = Prepared::new(study.clone(), engines, directory, command(&flags), memory)?;
+    let (command, memory) = (command(&flags), flags.memory.budget());
+    let mut prepared = Prepared::new(study.clone(), engines, Some(directory.clone()), command, memory)?;
     // First: who wants the recording alone need not wait for the study.
     record_kernels(&flags, &recorded)?;
     for path in flags.recording.write(&recorded)? {
         output::print(&format!("  wrote {}\n", path.display()))?;
     }
     let jobs = jobs(flags.jobs).min(prepared.plan.missing().max(1));
-    let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, flags.quiet);
+    let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, Announce::of(flags.quiet));
     let ran = prepared.run(jobs, &mut shown);
     shown.clear();
     let ran = ran?;
@@ -135,9 +134,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     }
 
     let results = prepared.results()?;
-    let Prepared { plan, directory, .. } = &prepared;
-    let page = if flags.no_report { None } else { Some(report::page(&results, directory)?) };
-    output::print(&summary::text(&results, plan, &ran, jobs, directory, page.as_deref()))?;
+    let page = if flags.no_report { None } else { Some(report::page(&results, &directory)?) };
+    output::print(&summary::text(&results, &prepared.plan, &ran, jobs, &directory, page.as_deref()))?;
     failed(ran.failures.len())
 }
 

@@ -3,7 +3,7 @@
 mod network;
 
 use super::units_row::{self, Column};
-use crate::runner::Done;
+use crate::measured::Measured;
 use cwnd_plot::number::thousands;
 use cwnd_report::{doubts, table::Align};
 use cwnd_scenario::{
@@ -25,9 +25,9 @@ pub struct Entry<'a> {
 }
 
 /// The table, and what ran under it.
-pub fn table(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
+pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     let metrics: Vec<Vec<&RunMetrics>> =
-        results.iter().map(|runs| runs.iter().map(|done| &done.metrics).collect()).collect();
+        results.iter().map(|runs| runs.iter().map(|run| &run.metrics).collect()).collect();
     let unit = rate_unit(metrics.iter().flatten().map(|run| run.throughput_bps).fold(0.0, f64::max));
     let shown = Shown {
         rate: unit.1,
@@ -60,15 +60,15 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
 const DOUBT: &str = " (!)";
 
 /// The runs over an emulated network that did not keep its times.
-fn doubted<'a>(runs: &[&'a Done]) -> Vec<(&'a Emulation, u64)> {
-    let doubted =
-        |done: &&'a Done| Some((done.emulation.as_ref().filter(|e| !e.is_believable())?, done.seed));
-    runs.iter().filter_map(doubted).collect()
+fn doubted(runs: &[Measured]) -> Vec<(&Emulation, u64)> {
+    runs.iter()
+        .filter_map(|run| Some((run.emulation.as_deref().filter(|e| !e.is_believable())?, run.seed)))
+        .collect()
 }
 
 /// What ran, and what of it is not to be believed and why, if the network was an emulated one.
-fn emulations(entries: &[Entry<'_>], results: &[Vec<&Done>]) -> String {
-    let all = || results.iter().flatten().filter_map(|done| done.emulation.as_ref());
+fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
+    let all = || results.iter().flatten().filter_map(|run| run.emulation.as_deref());
     let Some(first) = all().next() else { return String::new() };
     let late = all().map(|emulation| emulation.late_p99).max().unwrap_or_default();
     let mut text = format!("  run by {}; of 100 packets 99 were at most {late} late\n", first.host);
@@ -129,9 +129,12 @@ impl Shown {
 }
 
 /// A line on what the runs cost.
-pub fn cost(done: &[Done], took: Duration, threads: usize) -> String {
-    let cpu: f64 = done.iter().map(|done| done.timing.cpu_s).sum();
-    let packets: u64 = done.iter().map(|done| done.timing.packets).sum();
+pub fn cost<'a>(runs: impl Iterator<Item = &'a Measured>, took: Duration, threads: usize) -> String {
+    let (mut cpu, mut packets) = (0.0, 0);
+    for run in runs {
+        cpu += run.timing.cpu_s;
+        packets += run.timing.packets;
+    }
     let each =
         if packets > 0 { format!(", {:.0} ns a packet", cpu * 1e9 / packets as f64) } else { String::new() };
     let on = if threads > 1 { format!(" on {threads} threads") } else { String::new() };

@@ -1,9 +1,15 @@
 //! Results as one JSON document.
 
+use crate::measured::{Measured, Timing};
 use crate::output::acts_on_terminals;
-use crate::runner::{Done, Timing};
-use cwnd_scenario::{Emulation, Implementation, metrics::RunMetrics};
+use cwnd_scenario::{
+    Emulation, Identity, Implementation,
+    build::settings::{Setting, SettingKind},
+    metrics::RunMetrics,
+};
+use cwnd_study::{Cell, Study};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -18,6 +24,10 @@ struct Document<'a> {
 struct Run<'a> {
     algorithm: &'a str,
     seed: u64,
+    /// Every setting that applies, by the key of studies with `_` for `-`.
+    settings: &'a Map<String, Value>,
+    /// The engine, and the versions of what took part.
+    identity: &'a Identity,
     #[serde(flatten)]
     metrics: &'a RunMetrics,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,20 +74,36 @@ impl<'a> EmulationOut<'a> {
     }
 }
 
-/// The document of all runs, plan by plan and repeat by repeat, with a newline.
-pub fn document(names: &[&str], results: &[Vec<&Done>]) -> String {
-    let runs = names.iter().zip(results).flat_map(|(name, repeats)| {
-        repeats.iter().map(|done| Run {
+/// Returns the document of all runs that were done, cell by cell and repeat by repeat, with a newline.
+pub fn document(study: &Study, names: &[String], runs: &[Vec<Measured>]) -> String {
+    let settings: Vec<Map<String, Value>> = study.cells.iter().map(settings).collect();
+    let runs = names.iter().zip(&settings).zip(runs).flat_map(|((name, settings), repeats)| {
+        repeats.iter().map(move |run| Run {
             algorithm: name,
-            seed: done.seed,
-            metrics: &done.metrics,
-            emulation: done.emulation.as_ref().map(EmulationOut::new),
-            timing: done.timing,
+            seed: run.seed,
+            settings,
+            identity: &run.identity,
+            metrics: &run.metrics,
+            emulation: run.emulation.as_deref().map(EmulationOut::new),
+            timing: run.timing,
         })
     });
     let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let command = std::iter::once("cwnd".to_owned()).chain(command).collect();
     pretty(&Document { version: env!("CARGO_PKG_VERSION"), command, runs: runs.collect() })
+}
+
+/// Returns the settings of a cell, as a study would write their values.
+fn settings(cell: &Cell) -> Map<String, Value> {
+    let value = |(setting, text): (&Setting, String)| {
+        let value = match setting.kind {
+            SettingKind::Count => text.parse::<u64>().map_or(Value::String(text), Value::from),
+            SettingKind::Switch => Value::from(text == "on"),
+            _ => Value::String(text),
+        };
+        (setting.key.replace('-', "_"), value)
+    };
+    cell.settings().map(value).collect()
 }
 
 /// A value as JSON that a person can read, with a newline.

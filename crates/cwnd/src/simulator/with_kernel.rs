@@ -34,11 +34,11 @@ fn of_the_kernel(spec: &AlgorithmSpec) -> Option<Result<&'static KernelAlgorithm
 mod tests {
     use super::*;
     use cwnd_scenario::FlowGroup;
-    use cwnd_scenario::build::Setup;
+    use cwnd_scenario::build::ExperimentSpec;
 
     fn identities(algorithm: &str) -> (Identity, Identity) {
         let group = FlowGroup::new(algorithm.parse().expect("a name"), 2);
-        let scenario = Setup::default().scenario(&[group], 1).expect("the setup can be met");
+        let scenario = ExperimentSpec::default().scenario(&[group], 1).expect("the setup can be met");
         (identity(&scenario), Simulator.identity(&scenario))
     }
 

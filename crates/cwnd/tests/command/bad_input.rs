@@ -94,7 +94,7 @@ fn negative_zero_and_not_numbers() {
         assert!(message.contains(flag) && message.ends_with("it must not be negative"), "{message}");
         let message = compare(&[flag, "2.5"]);
         assert!(
-            message.contains(flag) && message.ends_with("it must be a whole number in digits, such as `4`"),
+            message.contains(flag) && message.ends_with("it must be a whole number, such as `4`"),
             "{message}"
         );
     }
@@ -185,7 +185,10 @@ fn what_does_not_go_together() {
         refused(&["compare", "--mix", "cubic,elastic", "--reverse-flows", "1"])
             .contains("of which algorithm?")
     );
-    assert!(refused(&["compare", "--flow", "cubic", "--reverse-flows", "1"]).contains("of which algorithm?"));
+    assert!(
+        refused(&["compare", "--flow", "cubic", "--flow", "elastic", "--reverse-flows", "1"])
+            .starts_with("--reverse-flows: of which algorithm?")
+    );
 }
 
 #[test]
@@ -231,11 +234,9 @@ fn files_that_cannot_be_written() {
 
 #[test]
 fn unknown_traffic() {
-    assert!(
-        compare(&["--traffic", "on-of:1 s,1 s"]).ends_with(
-            "column 1: there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses"
-        )
-    );
+    assert!(compare(&["--traffic", "on-of:1 s,1 s"]).ends_with(
+        "': there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses"
+    ));
     assert!(
         compare(&["--short-flows", "cubik; load=20 %; size=1 KB"])
             .contains("there is no algorithm `cubik`; did you mean `cubic`?")

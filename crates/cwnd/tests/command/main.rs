@@ -11,6 +11,7 @@ mod report;
 mod reproduce;
 #[cfg(target_os = "linux")]
 mod resources;
+mod saved;
 mod studies;
 
 use std::process::{Command, Output};

@@ -1,14 +1,113 @@
-//! The words in which networks are said beyond rate, delay and buffer.
+//! Settings of the network: the topology, the bottleneck in both directions, and the other links.
 
 use super::{
-    Setting, SettingKind, buffer, megabits, milliseconds, nothing, number, put, switch, unit, whole,
+    Setting, SettingKind, base_rtt, bottleneck, buffer, buffer_in_effect, listed, megabits, milliseconds,
+    notation, nothing, number, put, reverse, said, unit, whole, word,
 };
-use crate::build::TraceFile;
-use crate::{Loss, NotationError, Probability, kinds::Family};
+use crate::build::{LineDelay, Topology, TraceFile};
+use crate::{EcnThreshold, Loss, Probability, kinds::Family};
 use std::str::FromStr;
 
-/// The settings of this file, in the order in which they are best read.
+/// Settings of the network, in the order of their documentation.
 pub const NETWORK: &[Setting] = &[
+    Setting {
+        key: "topology",
+        title: "Topology",
+        about: "`dumbbell`: each flow has its own hosts and access links. `path`: all share one line between two hosts. \
+                `parking-lot`: bottlenecks in a row. `satellite`: flows over a satellite and over wires. `incast`: many \
+                senders, one receiver.",
+        default: "dumbbell",
+        example: "dumbbell",
+        kind: SettingKind::Word(&["dumbbell", "path", "parking-lot", "satellite", "incast"]),
+        set: |e, text| {
+            let words = [
+                ("dumbbell", Topology::Dumbbell),
+                ("path", Topology::Path),
+                ("parking-lot", Topology::ParkingLot),
+                ("satellite", Topology::Satellite),
+                ("incast", Topology::Incast),
+            ];
+            word(text, &words).map(|topology| e.topology = topology)
+        },
+        get: |e, _| e.topology.name().map(str::to_owned),
+        measure: nothing,
+    },
+    Setting {
+        key: "hops",
+        title: "Hops",
+        about: "How many bottlenecks a parking lot has in a row, 1 to 100.",
+        default: "3",
+        example: "4",
+        kind: SettingKind::Count,
+        set: |e, text| whole(text).map(|hops| e.hops = Some(hops)),
+        get: |e, _| (e.topology == Topology::ParkingLot).then(|| e.hops().to_string()),
+        measure: number,
+    },
+    Setting {
+        key: "rate",
+        title: "Rate",
+        about: "Rate of the bottleneck, counted on wire bytes.",
+        default: "1 Gbit/s; with a trace its mean",
+        example: "100 Mbit/s",
+        kind: SettingKind::Quantity,
+        set: |e, text| {
+            let rate = text.parse().map_err(unit)?;
+            // Said, it comes before the mean of a trace.
+            e.rate = rate;
+            e.forward.rate = Some(rate);
+            Ok(())
+        },
+        get: |_, s| Some(bottleneck(s).rate.to_string()),
+        measure: megabits,
+    },
+    Setting {
+        key: "delay",
+        title: "Delay",
+        about: "Delay of the bottleneck, one way.",
+        default: "100 ms",
+        example: "4 ms",
+        kind: SettingKind::Quantity,
+        set: |e, text| text.parse().map(|time| e.delay = LineDelay::OneWay(time)).map_err(unit),
+        get: |_, s| Some(bottleneck(s).delay.to_string()),
+        measure: milliseconds,
+    },
+    Setting {
+        key: "rtt",
+        title: "Base RTT",
+        about: "Base round-trip time: sets the bottleneck's delay so that the whole path has it.",
+        default: "as the delays have it",
+        example: "80 ms",
+        kind: SettingKind::Quantity,
+        set: |e, text| text.parse().map(|time| e.delay = LineDelay::BaseRtt(time)).map_err(unit),
+        get: |_, s| base_rtt(s).map(|rtt| rtt.to_string()),
+        measure: milliseconds,
+    },
+    Setting {
+        key: "rtts",
+        title: "Base RTTs",
+        about: "Base round-trip times of the flows one after the other, from the first again after the last. The bottleneck's \
+                delay must be less than half of the least, and a flow's own links have the rest.",
+        default: "all have that of the topology",
+        example: "80 ms, 20 ms",
+        kind: SettingKind::Text("times in quotes"),
+        set: |e, text| {
+            let times: Result<_, _> = text.split(',').map(|time| time.trim().parse().map_err(unit)).collect();
+            times.map(|times| e.rtts = times)
+        },
+        get: |e, _| listed(&e.rtts, ", "),
+        measure: nothing,
+    },
+    Setting {
+        key: "buffer",
+        title: "Buffer",
+        about: "What the queue before the bottleneck holds: packets, BDPs, packets a flow, bytes or `unlimited`.",
+        default: "1 BDP",
+        example: "max(1 BDP, 2/flow)",
+        kind: SettingKind::Number,
+        set: |e, text| text.parse().map(|buffer| e.buffer = buffer).map_err(unit),
+        get: |e, s| Some(buffer_in_effect(e, bottleneck(s), &e.buffer)),
+        measure: buffer,
+    },
     Setting {
         key: "queue",
         title: "Queue",
@@ -16,8 +115,34 @@ pub const NETWORK: &[Setting] = &[
         default: "drop-tail",
         example: "codel:ecn=on",
         kind: SettingKind::Kind(Family::Queue),
-        set: |e, text| put(&mut e.setup.forward.queue, text, said),
+        set: |e, text| put(&mut e.forward.queue, text, notation),
+        get: |_, s| Some(bottleneck(s).queue.discipline.to_string()),
         measure: nothing,
+    },
+    Setting {
+        key: "ecn-threshold",
+        title: "ECN threshold",
+        about: "The bottleneck marks packets that find more than so many packets, or than such a part of its limit.",
+        default: "it marks none",
+        example: "20 %",
+        kind: SettingKind::Number,
+        set: |e, text| put(&mut e.ecn_threshold, text, unit),
+        get: |e, _| said(&e.ecn_threshold),
+        measure: |text| match text.parse().ok()? {
+            EcnThreshold::Packets(packets) => Some((f64::from(packets), "packets")),
+            EcnThreshold::Percent(percent) => Some((percent.to_f64(), "%")),
+        },
+    },
+    Setting {
+        key: "per",
+        title: "Packet error rate",
+        about: "Each packet that crosses the bottleneck forward is lost with this probability.",
+        default: "0",
+        example: "1e-5",
+        kind: SettingKind::Number,
+        set: |e, text| text.parse().map(|per| e.per = per).map_err(unit),
+        get: |e, _| e.forward.loss.is_none().then(|| e.per.to_string()),
+        measure: |text| text.parse().ok().map(|per: Probability| (per.value(), "")),
     },
     Setting {
         key: "loss",
@@ -26,7 +151,8 @@ pub const NETWORK: &[Setting] = &[
         default: "as `per` says",
         example: "gilbert-elliott:to_bad=1e-4,to_good=0.1",
         kind: SettingKind::Kind(Family::Loss),
-        set: |e, text| put(&mut e.setup.forward.loss, text, said),
+        set: |e, text| put(&mut e.forward.loss, text, notation),
+        get: |e, s| e.forward.loss.as_ref().map(|_| bottleneck(s).loss.to_string()),
         measure: probability,
     },
     Setting {
@@ -36,7 +162,8 @@ pub const NETWORK: &[Setting] = &[
         default: "none",
         example: "normal:5 ms,1 ms",
         kind: SettingKind::Kind(Family::Jitter),
-        set: |e, text| put(&mut e.setup.forward.jitter, text, said),
+        set: |e, text| put(&mut e.forward.jitter, text, notation),
+        get: |_, s| said(&bottleneck(s).effects.jitter),
         measure: nothing,
     },
     Setting {
@@ -46,9 +173,8 @@ pub const NETWORK: &[Setting] = &[
         default: "0",
         example: "1e-4",
         kind: SettingKind::Number,
-        set: |e, text| {
-            text.parse().map(|p: Probability| e.setup.forward.duplication = p.value()).map_err(unit)
-        },
+        set: |e, text| text.parse().map(|p: Probability| e.forward.duplication = p.value()).map_err(unit),
+        get: |_, s| Some(bottleneck(s).effects.duplication.to_string()),
         measure: probability,
     },
     Setting {
@@ -58,7 +184,8 @@ pub const NETWORK: &[Setting] = &[
         default: "packets go on at once",
         example: "2 ms",
         kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.forward.slot, text, unit),
+        set: |e, text| put(&mut e.forward.slot, text, unit),
+        get: |_, s| said(&bottleneck(s).effects.slot),
         measure: milliseconds,
     },
     Setting {
@@ -69,7 +196,8 @@ pub const NETWORK: &[Setting] = &[
         default: "none",
         example: "50 Mbit/s, 100 KB",
         kind: SettingKind::Text("a rate and a burst in quotes"),
-        set: |e, text| put(&mut e.setup.forward.policer, text, said),
+        set: |e, text| put(&mut e.forward.policer, text, notation),
+        get: |_, s| said(&bottleneck(s).effects.policer),
         measure: nothing,
     },
     Setting {
@@ -80,7 +208,8 @@ pub const NETWORK: &[Setting] = &[
         default: "it does not vary",
         example: "10 s: 20 Mbit/s; 30 s: down; 31 s: up, 40 ms; every 60 s",
         kind: SettingKind::Steps,
-        set: |e, text| put(&mut e.setup.forward.schedule, text, said),
+        set: |e, text| put(&mut e.forward.schedule, text, notation),
+        get: |e, _| said(&e.forward.schedule),
         measure: nothing,
     },
     Setting {
@@ -91,7 +220,8 @@ pub const NETWORK: &[Setting] = &[
         default: "the rate is constant",
         example: "traces/leo.trace",
         kind: SettingKind::File,
-        set: |e, text| file(&mut e.setup.forward.trace, text),
+        set: |e, text| file(&mut e.forward.trace, text),
+        get: |e, _| e.forward.trace.as_ref().map(|file| file.path.clone()),
         measure: nothing,
     },
     Setting {
@@ -101,7 +231,8 @@ pub const NETWORK: &[Setting] = &[
         default: "as forward; with a trace its mean",
         example: "5 Mbit/s",
         kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.reverse.rate, text, unit),
+        set: |e, text| put(&mut e.reverse.rate, text, unit),
+        get: |_, s| reverse(s).map(|link| link.rate.to_string()),
         measure: megabits,
     },
     Setting {
@@ -111,7 +242,11 @@ pub const NETWORK: &[Setting] = &[
         default: "as forward",
         example: "100",
         kind: SettingKind::Number,
-        set: |e, text| put(&mut e.setup.reverse.buffer, text, unit),
+        set: |e, text| put(&mut e.reverse.buffer, text, unit),
+        get: |e, s| {
+            let said = e.reverse.buffer.as_ref().unwrap_or(&e.buffer);
+            reverse(s).map(|link| buffer_in_effect(e, link, said))
+        },
         measure: buffer,
     },
     Setting {
@@ -121,7 +256,8 @@ pub const NETWORK: &[Setting] = &[
         default: "as forward",
         example: "drop-tail",
         kind: SettingKind::Kind(Family::Queue),
-        set: |e, text| put(&mut e.setup.reverse.queue, text, said),
+        set: |e, text| put(&mut e.reverse.queue, text, notation),
+        get: |_, s| reverse(s).map(|link| link.queue.discipline.to_string()),
         measure: nothing,
     },
     Setting {
@@ -131,7 +267,8 @@ pub const NETWORK: &[Setting] = &[
         default: "none",
         example: "1e-3",
         kind: SettingKind::Kind(Family::Loss),
-        set: |e, text| put(&mut e.setup.reverse.loss, text, said),
+        set: |e, text| put(&mut e.reverse.loss, text, notation),
+        get: |e, s| e.reverse.loss.as_ref().and_then(|_| reverse(s)).map(|link| link.loss.to_string()),
         measure: probability,
     },
     Setting {
@@ -141,7 +278,8 @@ pub const NETWORK: &[Setting] = &[
         default: "none",
         example: "uniform:5 ms",
         kind: SettingKind::Kind(Family::Jitter),
-        set: |e, text| put(&mut e.setup.reverse.jitter, text, said),
+        set: |e, text| put(&mut e.reverse.jitter, text, notation),
+        get: |_, s| said(&reverse(s)?.effects.jitter),
         measure: nothing,
     },
     Setting {
@@ -151,7 +289,8 @@ pub const NETWORK: &[Setting] = &[
         default: "packets go on at once",
         example: "2 ms",
         kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.reverse.slot, text, unit),
+        set: |e, text| put(&mut e.reverse.slot, text, unit),
+        get: |_, s| said(&reverse(s)?.effects.slot),
         measure: milliseconds,
     },
     Setting {
@@ -161,7 +300,8 @@ pub const NETWORK: &[Setting] = &[
         default: "the rate is constant",
         example: "traces/leo.trace",
         kind: SettingKind::File,
-        set: |e, text| file(&mut e.setup.reverse.trace, text),
+        set: |e, text| file(&mut e.reverse.trace, text),
+        get: |e, _| e.reverse.trace.as_ref().map(|file| file.path.clone()),
         measure: nothing,
     },
     Setting {
@@ -172,8 +312,42 @@ pub const NETWORK: &[Setting] = &[
         default: "no ACK is dropped",
         example: "4",
         kind: SettingKind::Count,
-        set: |e, text| whole(text).map(|acks| e.setup.reverse.ack_thinning = Some(acks)),
+        set: |e, text| whole(text).map(|acks| e.reverse.ack_thinning = Some(acks)),
+        get: |_, s| said(&reverse(s)?.effects.ack_thinning),
         measure: number,
+    },
+    Setting {
+        key: "access-rate",
+        title: "Access rate",
+        about: "Rate of the access links.",
+        default: "as the bottleneck's; 1 Gbit/s with a satellite",
+        example: "10 Gbit/s",
+        kind: SettingKind::Quantity,
+        set: |e, text| put(&mut e.access_rate, text, unit),
+        get: |e, _| e.access().map(|access| access.rate.to_string()),
+        measure: megabits,
+    },
+    Setting {
+        key: "access-delay",
+        title: "Access delay",
+        about: "Delay of each access link, one way.",
+        default: "1 ms; 10 ms with a satellite",
+        example: "1 ms",
+        kind: SettingKind::Quantity,
+        set: |e, text| put(&mut e.access_delay, text, unit),
+        get: |e, _| e.access().map(|access| access.delay.to_string()),
+        measure: milliseconds,
+    },
+    Setting {
+        key: "access-buffer",
+        title: "Access buffer",
+        about: "What the queues of the access links hold, a sender's own queue among them.",
+        default: "as the bottleneck's",
+        example: "25",
+        kind: SettingKind::Number,
+        set: |e, text| put(&mut e.access_buffer, text, unit),
+        get: |e, _| e.access().map(|access| access.buffer.to_string()),
+        measure: buffer,
     },
     Setting {
         key: "access-queue",
@@ -182,30 +356,9 @@ pub const NETWORK: &[Setting] = &[
         default: "drop-tail",
         example: "fq-codel",
         kind: SettingKind::Kind(Family::Queue),
-        set: |e, text| put(&mut e.setup.access_queue, text, said),
+        set: |e, text| put(&mut e.access_queue, text, notation),
+        get: |e, _| e.access().map(|access| access.queue.to_string()),
         measure: nothing,
-    },
-    Setting {
-        key: "hops",
-        title: "Hops",
-        about: "How many bottlenecks a parking lot has in a row, 1 to 100.",
-        default: "3",
-        example: "4",
-        kind: SettingKind::Count,
-        set: |e, text| whole(text).map(|hops| e.setup.hops = Some(hops)),
-        measure: number,
-    },
-    Setting {
-        key: "cross-flows",
-        title: "Cross flows",
-        about: "Endless flows beside the experiment's own: on each hop of a parking lot, on the wires of a satellite network, \
-                else on the bottleneck. A number of the same algorithm, or a mix. Metrics call the two groups `own` and \
-                `cross`.",
-        default: "no others",
-        example: "newreno*4,cubic*10",
-        kind: SettingKind::Text("a number of flows, or a mix in quotes"),
-        set: |e, text| put(&mut e.setup.cross_flows, text, said),
-        measure: number,
     },
     Setting {
         key: "satellite-rate",
@@ -214,7 +367,8 @@ pub const NETWORK: &[Setting] = &[
         default: "10 Mbit/s",
         example: "40 Mbit/s",
         kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.satellite.rate, text, unit),
+        set: |e, text| put(&mut e.satellite.rate, text, unit),
+        get: |e, _| e.satellite_link().map(|link| link.rate.to_string()),
         measure: megabits,
     },
     Setting {
@@ -224,7 +378,8 @@ pub const NETWORK: &[Setting] = &[
         default: "250 ms",
         example: "300 ms",
         kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.setup.satellite.delay, text, unit),
+        set: |e, text| put(&mut e.satellite.delay, text, unit),
+        get: |e, _| e.satellite_link().map(|link| link.delay.to_string()),
         measure: milliseconds,
     },
     Setting {
@@ -234,7 +389,8 @@ pub const NETWORK: &[Setting] = &[
         default: "1 BDP",
         example: "200",
         kind: SettingKind::Number,
-        set: |e, text| put(&mut e.setup.satellite.buffer, text, unit),
+        set: |e, text| put(&mut e.satellite.buffer, text, unit),
+        get: |e, _| e.satellite_link().map(|link| link.buffer.to_string()),
         measure: buffer,
     },
     Setting {
@@ -244,19 +400,11 @@ pub const NETWORK: &[Setting] = &[
         default: "none",
         example: "1e-4",
         kind: SettingKind::Kind(Family::Loss),
-        set: |e, text| put(&mut e.setup.satellite.loss, text, said),
+        set: |e, text| put(&mut e.satellite.loss, text, notation),
+        get: |e, _| {
+            e.satellite_link().filter(|link| link.loss != Loss::None).map(|link| link.loss.to_string())
+        },
         measure: probability,
-    },
-    Setting {
-        key: "l4s",
-        title: "L4S",
-        about: "Flows that answer marks in proportion, such as DCTCP's, send ECT(1), so that a dual queue takes them into \
-                its L queue (RFC 9331); off: they send ECT(0).",
-        default: "on",
-        example: "off",
-        kind: SettingKind::Switch,
-        set: |e, text| switch(text).map(|on| e.setup.stack.l4s = Some(on)),
-        measure: nothing,
     },
 ];
 
@@ -284,11 +432,6 @@ pub static OF_LINES: &[&str] = &[
     "reverse-rate-trace",
     "ack-thinning",
 ];
-
-fn said(error: NotationError) -> String {
-    // The first column is the beginning of what is shown anyway.
-    if error.column == 1 { error.message } else { error.to_string() }
-}
 
 fn file(place: &mut Option<TraceFile>, text: &str) -> Result<(), String> {
     if text.trim().is_empty() {

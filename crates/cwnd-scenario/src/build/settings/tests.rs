@@ -1,9 +1,10 @@
 use super::*;
+use crate::StackProfile;
 
 #[test]
 fn every_example_is_taken() {
     for setting in SETTINGS {
-        let mut experiment = Experiment::default();
+        let mut experiment = ExperimentSpec::default();
         assert_eq!((setting.set)(&mut experiment, setting.example), Ok(()), "{}", setting.key);
         let measured = (setting.measure)(setting.example);
         let quantity = matches!(setting.kind, SettingKind::Quantity | SettingKind::Count);
@@ -21,20 +22,62 @@ fn defaults_are_what_a_setup_has() {
         if matches!(setting.kind, SettingKind::Flows | SettingKind::File) {
             continue;
         }
-        let mut experiment = Experiment { algorithm: "cubic".parse().ok(), ..Experiment::default() };
+        let mut experiment = ExperimentSpec { algorithm: "cubic".parse().ok(), ..ExperimentSpec::default() };
         match setting.key {
-            "hops" => experiment.setup.topology = Topology::ParkingLot,
-            key if key.starts_with("satellite") => experiment.setup.topology = Topology::Satellite,
-            "mtu" => experiment.setup.stack.profile = StackProfile::Linux,
+            "hops" => experiment.topology = Topology::ParkingLot,
+            key if key.starts_with("satellite") => experiment.topology = Topology::Satellite,
+            "mtu" => experiment.stack.profile = StackProfile::Linux,
             _ => {}
         }
-        let without = experiment.scenario(1).expect("a scenario");
+        let without = experiment.resolve(1).expect("a scenario");
         if (setting.set)(&mut experiment, setting.default).is_ok() {
-            assert_eq!(experiment.scenario(1).as_ref(), Ok(&without), "{}", setting.key);
+            assert_eq!(experiment.resolve(1).as_ref(), Ok(&without), "{}", setting.key);
             tried += 1;
         }
     }
     assert!(tried >= 20, "{tried}");
+}
+
+/// An experiment in which a setting applies.
+fn experiment_for(key: &str) -> ExperimentSpec {
+    let mut spec = ExperimentSpec { algorithm: "cubic".parse().ok(), ..ExperimentSpec::default() };
+    match key {
+        "hops" => spec.topology = Topology::ParkingLot,
+        key if key.starts_with("satellite") => spec.topology = Topology::Satellite,
+        "mtu" => spec.stack.profile = StackProfile::Linux,
+        "ack-thinning" => spec.reverse.queue = Some(crate::Discipline::DropTail),
+        "rtts" => spec.delay = crate::build::LineDelay::OneWay(Time::from_millis(2)),
+        "mix" | "flow" => spec.algorithm = None,
+        _ => {}
+    }
+    spec
+}
+
+#[test]
+fn the_value_in_effect_is_the_one_that_was_set() {
+    for setting in SETTINGS.iter().filter(|setting| setting.kind != SettingKind::File) {
+        let mut spec = experiment_for(setting.key);
+        assert_eq!((setting.set)(&mut spec, setting.example), Ok(()), "{}", setting.key);
+        let scenario = spec.resolve(1).unwrap_or_else(|problems| panic!("{}: {problems:?}", setting.key));
+        let text = (setting.get)(&spec, &scenario);
+        let text = text.unwrap_or_else(|| panic!("{} has no value in effect", setting.key));
+        let mut again = experiment_for(setting.key);
+        assert_eq!((setting.set)(&mut again, &text), Ok(()), "{}: {text}", setting.key);
+        assert_eq!(again.resolve(1).as_ref(), Ok(&scenario), "{}: {text}", setting.key);
+        assert_eq!((setting.get)(&again, &scenario).as_ref(), Some(&text), "{}", setting.key);
+    }
+}
+
+#[test]
+fn a_default_in_effect_can_be_set() {
+    for setting in SETTINGS {
+        let spec = experiment_for(setting.key);
+        let Ok(scenario) = spec.resolve(1) else { continue };
+        let Some(text) = (setting.get)(&spec, &scenario) else { continue };
+        let mut said = spec.clone();
+        assert_eq!((setting.set)(&mut said, &text), Ok(()), "{}: {text}", setting.key);
+        assert_eq!(said.resolve(1).as_ref(), Ok(&scenario), "{}: {text}", setting.key);
+    }
 }
 
 #[test]
@@ -52,7 +95,7 @@ fn values_are_measured_in_the_unit_of_an_axis() {
 #[test]
 fn refuses_with_what_would_be_right() {
     let refused =
-        |key: &str, text: &str| (find(key).unwrap().set)(&mut Experiment::default(), text).unwrap_err();
+        |key: &str, text: &str| (find(key).unwrap().set)(&mut ExperimentSpec::default(), text).unwrap_err();
     assert_eq!(
         refused("topology", "dumbell"),
         "it is one of dumbbell, path, parking-lot, satellite, incast; did you mean `dumbbell`?"

@@ -27,9 +27,8 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
             let directory = places.runs(&study.name);
             let study = study.at_scale(scale);
             let study = run::possible(study.clone()).unwrap_or(study);
-            let engines = engines::of_study(&study);
-            let command = command(&book.paper.name, scale);
-            studies.push(Prepared::new(study, engines, directory, command, memory)?);
+            let (engines, command) = (engines::of_study(&study), command(&book.paper.name, scale));
+            studies.push(Prepared::new(study, engines, Some(directory), command, memory)?);
         }
     }
     let failures = complete(&mut studies, jobs, flags.quiet)?;
@@ -106,7 +105,7 @@ fn paper<'a>(
     let mut studies = Vec::new();
     for prepared in prepared {
         let results = prepared.results()?;
-        let traces = Traces::from_files(&results);
+        let traces = Traces::of(&results);
         studies.push(PaperStudy { name: short(&prepared.study).to_owned(), results, traces });
     }
     let command = command(&book.paper.name, scale);

@@ -3,7 +3,7 @@
 use crate::{engines, failure::Failure, interrupt};
 use cwnd_scenario::Problem;
 use cwnd_study::{
-    EngineKind, Engines, KeptStudy, Provenance, Results, RunScale, Store, Study,
+    EngineKind, Engines, KeptStudy, Provenance, Results, RunResult, RunScale, Store, StoredRun, Study,
     memory::MemoryBudget,
     runner::{self, Limits, Plan, Progress, Ran, RunError},
 };
@@ -13,8 +13,8 @@ use std::path::PathBuf;
 pub struct Prepared {
     /// The study.
     pub study: Study,
-    /// Where its results are.
-    pub directory: PathBuf,
+    /// Where its results are; in memory if nowhere.
+    pub directory: Option<PathBuf>,
     /// What is left of it.
     pub plan: Plan,
     store: Store,
@@ -23,25 +23,27 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Opens the store of a study and finds out what it has not yet. `command` is what makes the same results; runs may use
-    /// so much `memory` together.
+    /// Opens the store of a study, in a directory or in memory, and finds out what it has not yet. `command` is what makes
+    /// the same results; runs may use so much `memory` together.
     ///
     /// # Errors
     /// If an engine does not take the study, or is not there, or the directory is not for it, or a run needs too much memory.
     pub fn new(
         study: Study,
         engines: Engines,
-        directory: PathBuf,
+        directory: Option<PathBuf>,
         command: String,
         memory: MemoryBudget,
     ) -> Result<Prepared, Failure> {
         // Before anything is written.
         runner::check(&engines, &study, memory).map_err(|error| refused(&study, &error))?;
         let failed = |error| Failure::store(&error);
-        let mut store = Store::create(&directory).map_err(failed)?;
-        if let Some(other) = store.study().map_err(failed)?.filter(|kept| kept.name != study.name) {
+        let mut store = directory.as_deref().map_or_else(Store::in_memory, Store::create).map_err(failed)?;
+        let other = store.study().map_err(failed)?.filter(|kept| kept.name != study.name);
+        if let (Some(other), Some(directory)) = (other, &directory) {
+            let flag = if command.starts_with("cwnd compare ") { "--save" } else { "--out" };
             return Err(Failure::bad_input(format!(
-                "`{}` has the results of another study, `{}`; choose another directory with --out",
+                "`{}` has the results of another study, `{}`; choose another directory with {flag}",
                 directory.display(),
                 other.name
             )));
@@ -65,12 +67,26 @@ impl Prepared {
 
     /// What it says when the user has stopped it.
     pub fn stopped(&self, ran: &Ran) -> Failure {
-        Failure::stopped(format!(
-            "stopped: {} of {} runs are stored in {}; the same command goes on from there",
-            self.plan.present + ran.done + ran.by_others - ran.failures.len(),
-            self.plan.present + self.plan.missing(),
-            self.directory.display()
-        ))
+        let done = self.plan.present + ran.done + ran.by_others - ran.failures.len();
+        let all = self.plan.present + self.plan.missing();
+        Failure::stopped(match &self.directory {
+            None => format!("stopped: {done} of {all} runs are done"),
+            Some(directory) => format!(
+                "stopped: {done} of {all} runs are stored in {}; the same command goes on from there",
+                directory.display()
+            ),
+        })
+    }
+
+    /// Returns what the runs gave, and passes each to `each` with its row of the store.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn results_with(
+        &self,
+        each: &mut dyn FnMut(&RunResult, Option<StoredRun>),
+    ) -> Result<Results, Failure> {
+        Results::with_each(self.study.clone(), &self.store, each).map_err(|error| Failure::store(&error))
     }
 
     /// What the runs gave.

@@ -17,6 +17,24 @@ pub struct Shown {
     cells: Vec<String>,
 }
 
+/// Whether a line tells beforehand how many runs there are and how long they take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Announce {
+    /// It does, and progress is shown.
+    Always,
+    /// It does if the runs may take more than a minute; progress is shown.
+    IfLong,
+    /// Neither is shown.
+    Never,
+}
+
+impl Announce {
+    /// Returns what a study that is kept takes: never if the user wants quiet.
+    pub fn of(quiet: bool) -> Announce {
+        if quiet { Announce::Never } else { Announce::Always }
+    }
+}
+
 enum Way {
     /// Not at all.
     Quiet,
@@ -31,10 +49,10 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 impl Shown {
     /// Says what is about to be done, and begins to show how far it has come.
-    pub fn new(study: &Study, plan: &Plan, jobs: usize, quiet: bool) -> Shown {
+    pub fn new(study: &Study, plan: &Plan, jobs: usize, announce: Announce) -> Shown {
         let in_real_time = plan.missing_of(EngineKind::Kernel) > 0;
         let names = (0..study.cells.len()).filter(|_| in_real_time).map(|cell| study.cell_label(cell));
-        Shown { way: Way::new(study, plan, jobs, quiet), cells: names.collect() }
+        Shown { way: Way::new(study, plan, jobs, announce), cells: names.collect() }
     }
 
     /// Leaves nothing of the bar.
@@ -46,8 +64,9 @@ impl Shown {
 }
 
 impl Way {
-    fn new(study: &Study, plan: &Plan, jobs: usize, quiet: bool) -> Way {
-        if quiet {
+    fn new(study: &Study, plan: &Plan, jobs: usize, announce: Announce) -> Way {
+        const LONG: f64 = 60.0;
+        if announce == Announce::Never {
             return Way::Quiet;
         }
         for note in &plan.notes {
@@ -56,7 +75,9 @@ impl Way {
         if plan.missing() == 0 {
             return Way::Quiet;
         }
-        crate::output::tell!("{}", announcement(study, plan, jobs));
+        if announce == Announce::Always || plan.wall_s(jobs) > LONG {
+            crate::output::tell!("{}", announcement(study, plan, jobs));
+        }
         if !io::stderr().is_terminal() {
             return Way::Lines(Instant::now());
         }

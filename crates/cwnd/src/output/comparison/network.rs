@@ -103,16 +103,16 @@ fn traits(link: &LinkSpec, forth: &LinkSpec) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_scenario::build::{Experiment, settings};
+    use cwnd_scenario::build::{ExperimentSpec, settings};
 
     #[track_caller]
     fn said(settings: &[(&str, &str)]) -> String {
-        let mut experiment = Experiment { algorithm: "cubic".parse().ok(), ..Experiment::default() };
+        let mut experiment = ExperimentSpec { algorithm: "cubic".parse().ok(), ..ExperimentSpec::default() };
         for (key, value) in settings {
             let setting = settings::find(key).unwrap_or_else(|| panic!("{key}"));
             (setting.set)(&mut experiment, value).unwrap_or_else(|error| panic!("{key}: {error}"));
         }
-        about(&experiment.scenario(1).unwrap_or_else(|problems| panic!("{problems:?}")))
+        about(&experiment.resolve(1).unwrap_or_else(|problems| panic!("{problems:?}")))
     }
 
     #[test]

@@ -1,19 +1,20 @@
 use super::*;
-use crate::runner::Timing;
+use crate::measured::Timing;
 use cwnd_scenario::{
-    AlgorithmSpec, ByteSize, FlowOutcome, Implementation, LinkOutcome, Outcome, Time, build::Setup,
+    AlgorithmSpec, ByteSize, FlowOutcome, Identity, Implementation, LinkOutcome, Outcome, Time,
+    build::ExperimentSpec,
 };
 
 fn group(name: &str, count: u32) -> FlowGroup {
     FlowGroup::new(AlgorithmSpec { name: name.to_owned(), ..AlgorithmSpec::default() }, count)
 }
 
-fn setup() -> Setup {
-    Setup { buffer: 1000.into(), duration: Time::from_secs(10), ..Setup::default() }
+fn setup() -> ExperimentSpec {
+    ExperimentSpec { buffer: 1000.into(), duration: Time::from_secs(10), ..ExperimentSpec::default() }
 }
 
 /// A run in which flow i (from 0) receives i + 1 times `bytes` on the wire.
-fn done(scenario: &Scenario, bytes: u64) -> Done {
+fn done(scenario: &Scenario, bytes: u64) -> Measured {
     let flow = |i: usize| FlowOutcome {
         packets_sent: 1_000,
         packets_received: 990,
@@ -42,14 +43,20 @@ fn done(scenario: &Scenario, bytes: u64) -> Done {
         emulation: None,
     };
     let timing = Timing { cpu_s: 1e-6, cpu_ns_per_packet: Some(10.0), packets: 100 };
-    Done { seed: 1, metrics: RunMetrics::new(scenario, &outcome), trace: None, emulation: None, timing }
+    Measured {
+        seed: 1,
+        identity: Identity::new("made up", []),
+        metrics: RunMetrics::new(scenario, &outcome),
+        emulation: None,
+        timing,
+    }
 }
 
-fn shown(groups: &[FlowGroup], setup: &Setup, runs: &[u64]) -> String {
+fn shown(groups: &[FlowGroup], setup: &ExperimentSpec, runs: &[u64]) -> String {
     let scenario = setup.scenario(groups, 1).expect("a sound setup");
-    let runs: Vec<Done> = runs.iter().map(|bytes| done(&scenario, *bytes)).collect();
+    let runs: Vec<Measured> = runs.iter().map(|bytes| done(&scenario, *bytes)).collect();
     let entry = Entry { name: "a name", groups, scenario: &scenario };
-    table(&[entry], &[runs.iter().collect()])
+    table(&[entry], &[runs])
 }
 
 #[test]
@@ -104,22 +111,22 @@ fn what_is_not_to_be_believed_is_marked() {
         host: "6.18.0 x86_64".to_owned(),
         implementations: vec![Implementation { algorithm: "elastic".into(), by: "BPF, source 12ab".into() }],
     };
-    let run = |seed, doubts: &[&str]| Done {
+    let run = |seed, doubts: &[&str]| Measured {
         seed,
-        emulation: Some(emulation(doubts)),
+        emulation: Some(Box::new(emulation(doubts))),
         ..done(&scenario, 1_000_000)
     };
     let entry = |name| Entry { name, groups: &[], scenario: &scenario };
-    let good = [run(1, &[]), run(2, &[])];
-    let bad = [run(1, &["it was late"]), run(2, &["it was late", "it was slow"])];
-    let text = table(&[entry("good"), entry("bad")], &[good.iter().collect(), bad.iter().collect()]);
+    let good = || vec![run(1, &[]), run(2, &[])];
+    let bad = vec![run(1, &["it was late"]), run(2, &["it was late", "it was slow"])];
+    let text = table(&[entry("good"), entry("bad")], &[good(), bad]);
     assert!(text.lines().nth(4).is_some_and(|line| line.starts_with("  good  ")), "{text}");
     assert!(text.lines().nth(5).is_some_and(|line| line.starts_with("  bad (!)  ")), "{text}");
     let end = "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n  elastic: BPF, source 12ab\n\n  \
                (!) 2 of 2 runs of bad are not to be believed:\n      it was late (seeds 1, 2)\n      \
                it was slow (seed 2)\n";
     assert!(text.ends_with(end), "{text}");
-    let text = table(&[entry("good")], &[good.iter().collect()]);
+    let text = table(&[entry("good")], &[good()]);
     assert!(!text.contains("(!)") && text.contains("run by 6.18.0 x86_64"), "{text}");
 }
 
@@ -132,7 +139,7 @@ fn equal_repeats_have_no_interval() {
 
 #[test]
 fn transfers_show_when_they_were_done() {
-    let setup = Setup { bytes: Some(ByteSize(1_000_000)), ..setup() };
+    let setup = ExperimentSpec { bytes: Some(ByteSize(1_000_000)), ..setup() };
     let text = shown(&[group("cubic", 1)], &setup, &[1_000_000]);
     assert!(text.lines().nth(1).unwrap().contains("done"), "{text}");
     assert!(text.lines().nth(4).unwrap().contains(" 2.50 "), "{text}");

@@ -1,6 +1,6 @@
 //! From a setup to the network of its topology.
 
-use super::Setup;
+use super::ExperimentSpec;
 use crate::build::{
     Access, Bottleneck, Built, Dumbbell, Endpoints, Graph, Incast, LineOptions, ParkingLot, Path, Satellite,
     SatelliteLink, graph::Drawn,
@@ -26,6 +26,20 @@ pub enum Topology {
     Incast,
     /// [`Graph`].
     Graph(Arc<Graph>),
+}
+
+impl Topology {
+    /// Returns the name by which settings call it; a drawn network has none.
+    pub fn name(&self) -> Option<&'static str> {
+        match self {
+            Topology::Dumbbell => Some("dumbbell"),
+            Topology::Path => Some("path"),
+            Topology::ParkingLot => Some("parking-lot"),
+            Topology::Satellite => Some("satellite"),
+            Topology::Incast => Some("incast"),
+            Topology::Graph(_) => None,
+        }
+    }
 }
 
 /// What is chosen of a satellite's link.
@@ -67,11 +81,11 @@ impl SatelliteChoice {
 /// Hops of a parking lot, where they are not said.
 const USUAL_HOPS: u32 = 3;
 
-impl Setup {
+impl ExperimentSpec {
     /// The network, and the route of every flow.
     pub(super) fn network(&self, flows: Vec<Endpoints>, full_packet: u32) -> Result<Built, Vec<Problem>> {
         let bottleneck = self.bottleneck();
-        let access = self.access();
+        let access = self.access_links();
         let counting = match self.stack.profile {
             StackProfile::Ns2 => Counting::WithTransmission,
             StackProfile::Linux => Counting::WaitingOnly,
@@ -106,7 +120,17 @@ impl Setup {
         }
     }
 
-    fn access(&self) -> Access {
+    /// Returns what the access links have; none for a path, which has none.
+    pub(in crate::build) fn access(&self) -> Option<Access> {
+        (self.topology != Topology::Path).then(|| self.access_links())
+    }
+
+    /// Returns the satellite's link, if there is a satellite.
+    pub(in crate::build) fn satellite_link(&self) -> Option<SatelliteLink> {
+        (self.topology == Topology::Satellite).then(|| self.satellite.link())
+    }
+
+    fn access_links(&self) -> Access {
         let satellite = self.topology == Topology::Satellite;
         let (rate, delay) = match satellite {
             true => (Rate(1_000_000_000), Time::from_millis(10)),
@@ -125,7 +149,7 @@ impl Setup {
         self.forward.rate().unwrap_or(self.rate)
     }
 
-    pub(super) fn hops(&self) -> u32 {
+    pub(in crate::build) fn hops(&self) -> u32 {
         self.hops.unwrap_or(USUAL_HOPS)
     }
 

@@ -6,12 +6,12 @@ fn cubic(count: u32) -> FlowGroup {
 }
 
 #[track_caller]
-fn built(setup: &Setup, groups: &[FlowGroup]) -> Scenario {
+fn built(setup: &ExperimentSpec, groups: &[FlowGroup]) -> Scenario {
     setup.scenario(groups, 1).unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
 #[track_caller]
-fn refused(setup: &Setup, groups: &[FlowGroup]) -> Vec<String> {
+fn refused(setup: &ExperimentSpec, groups: &[FlowGroup]) -> Vec<String> {
     setup.scenario(groups, 1).expect_err("refused").iter().map(ToString::to_string).collect()
 }
 
@@ -21,7 +21,7 @@ fn limits(scenario: &Scenario) -> Vec<QueueLimit> {
 
 #[test]
 fn defaults_are_what_they_are_said_to_be() {
-    let scenario = built(&Setup::default(), &[cubic(1)]);
+    let scenario = built(&ExperimentSpec::default(), &[cubic(1)]);
     assert_eq!(scenario.network.links.len(), 6);
     assert_eq!(scenario.network.links[0].rate, Rate(1_000_000_000));
     assert_eq!(scenario.network.links[2].rate, Rate(1_000_000_000));
@@ -40,8 +40,11 @@ fn defaults_are_what_they_are_said_to_be() {
 
 #[test]
 fn flows_start_and_stop_in_turn() {
-    let setup =
-        Setup { stagger: Time::from_secs(5), stop_stagger: Some(Time::from_secs(5)), ..Setup::default() };
+    let setup = ExperimentSpec {
+        stagger: Time::from_secs(5),
+        stop_stagger: Some(Time::from_secs(5)),
+        ..ExperimentSpec::default()
+    };
     let scenario = built(&setup, &[cubic(4)]);
     let starts: Vec<f64> = scenario.flows.iter().map(|flow| flow.start.as_secs_f64()).collect();
     let stops: Vec<Option<f64>> =
@@ -52,11 +55,11 @@ fn flows_start_and_stop_in_turn() {
 
 #[test]
 fn reverse_flows_run_through() {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         stagger: Time::from_secs(5),
         stop_stagger: Some(Time::from_secs(5)),
         bytes: Some(ByteSize(1_000_000)),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let reverse = FlowGroup { reverse: true, ..cubic(2) };
     let scenario = built(&setup, &[reverse, cubic(2)]);
@@ -69,12 +72,12 @@ fn reverse_flows_run_through() {
 
 #[test]
 fn a_flow_says_for_itself_what_it_likes() {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         rate: Rate(100_000_000),
         delay: LineDelay::BaseRtt(Time::from_millis(20)),
         duration: Time::from_secs(600),
         buffer: 250.into(),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let first = FlowGroup { rtt: Some(Time::from_millis(80)), start: Some(Time::from_secs(1)), ..cubic(1) };
     let second =
@@ -88,27 +91,30 @@ fn a_flow_says_for_itself_what_it_likes() {
 
 #[test]
 fn a_linux_window_holds_four_times_the_network() {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         rate: Rate(100_000_000),
         delay: LineDelay::BaseRtt(Time::from_millis(80)),
         buffer: 50.into(),
         access_buffer: Some(1000.into()),
         stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     // 100e6 x 0.08 / (8 x 1514) = 660.5.
     assert_eq!(built(&setup, &[cubic(1)]).stack.receive_window, 4 * (661 + 50 + 1000));
     assert_eq!(built(&setup, &[cubic(1)]).network.links[0].queue.counting, Counting::WaitingOnly);
-    let path = Setup { topology: Topology::Path, access_buffer: None, ..setup.clone() };
+    let path = ExperimentSpec { topology: Topology::Path, access_buffer: None, ..setup.clone() };
     assert_eq!(built(&path, &[cubic(1)]).stack.receive_window, 4 * (661 + 50));
-    let unlimited = Setup { buffer: Buffer::Unlimited, access_buffer: None, ..setup };
+    let unlimited = ExperimentSpec { buffer: Buffer::Unlimited, access_buffer: None, ..setup };
     assert_eq!(built(&unlimited, &[cubic(1)]).stack.receive_window, 4 * 661);
 }
 
 #[test]
 fn a_marking_bottleneck_switches_ecn_on() {
-    let setup =
-        Setup { buffer: 100.into(), ecn_threshold: Some("20 %".parse().unwrap()), ..Setup::default() };
+    let setup = ExperimentSpec {
+        buffer: 100.into(),
+        ecn_threshold: Some("20 %".parse().unwrap()),
+        ..ExperimentSpec::default()
+    };
     let scenario = built(&setup, &[cubic(1)]);
     assert_eq!(scenario.stack.ecn, Ecn::Classic);
     assert_eq!(scenario.network.links[0].queue.ecn_threshold, Some(20));
@@ -117,7 +123,7 @@ fn a_marking_bottleneck_switches_ecn_on() {
 
 #[test]
 fn refuses_with_a_place() {
-    let plain = Setup::default();
+    let plain = ExperimentSpec::default();
     assert_eq!(refused(&plain, &[]), ["flows: there must be at least 1 flow that is not reverse"]);
     assert_eq!(
         refused(&plain, &[cubic(MAX_FLOWS), cubic(1)]),
@@ -141,12 +147,16 @@ fn refuses_with_a_place() {
           the bottleneck's delay shorter"
         ]
     );
-    let stagger = Setup { stagger: Time::LONGEST, ..plain.clone() };
+    let stagger = ExperimentSpec { stagger: Time::LONGEST, ..plain.clone() };
     assert!(refused(&stagger, &[cubic(MAX_FLOWS)])[0].starts_with("stagger: a flow would start at the end"));
-    let stops = Setup { stop_stagger: Some(Time::from_secs(50)), ..plain.clone() };
+    let stops = ExperimentSpec { stop_stagger: Some(Time::from_secs(50)), ..plain.clone() };
     assert!(refused(&stops, &[cubic(4)])[0].starts_with("stop_stagger: a flow would stop at 0 s"));
-    let empty =
-        Setup { bytes: Some(ByteSize(0)), duration: Time::ZERO, sample: Some(Time::ZERO), ..plain.clone() };
+    let empty = ExperimentSpec {
+        bytes: Some(ByteSize(0)),
+        duration: Time::ZERO,
+        sample: Some(Time::ZERO),
+        ..plain.clone()
+    };
     assert_eq!(
         refused(&empty, &[cubic(1)]),
         [
@@ -155,7 +165,7 @@ fn refuses_with_a_place() {
             "bytes: a transfer has at least 1 byte",
         ]
     );
-    let path = Setup { topology: Topology::Path, access_delay: Some(Time::ZERO), ..plain };
+    let path = ExperimentSpec { topology: Topology::Path, access_delay: Some(Time::ZERO), ..plain };
     assert_eq!(
         refused(&path, &[cubic(1)]),
         ["access_delay: a path has no access links: leave it out, or take a dumbbell"]
@@ -165,14 +175,16 @@ fn refuses_with_a_place() {
 /// An experiment with one flow of CUBIC, said in settings.
 #[track_caller]
 fn said(settings: &[(&str, &str)]) -> Result<Scenario, String> {
-    let mut experiment =
-        crate::build::Experiment { algorithm: "cubic".parse().ok(), ..crate::build::Experiment::default() };
+    let mut experiment = crate::build::ExperimentSpec {
+        algorithm: "cubic".parse().ok(),
+        ..crate::build::ExperimentSpec::default()
+    };
     for (key, value) in settings {
         let setting = crate::build::settings::find(key).unwrap_or_else(|| panic!("{key}"));
         (setting.set)(&mut experiment, value).unwrap_or_else(|message| panic!("{key}: {message}"));
     }
     experiment
-        .scenario(1)
+        .resolve(1)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
@@ -267,9 +279,9 @@ fn a_window_is_enough_for_the_best_that_a_schedule_has() {
 #[test]
 fn a_trace_gives_the_rate_unless_one_is_said() {
     let scenario = |settings: &[(&str, &str)]| {
-        let mut experiment = crate::build::Experiment {
+        let mut experiment = crate::build::ExperimentSpec {
             algorithm: "cubic".parse().ok(),
-            ..crate::build::Experiment::default()
+            ..crate::build::ExperimentSpec::default()
         };
         for (key, value) in settings {
             (crate::build::settings::find(key).unwrap().set)(&mut experiment, value).unwrap();
@@ -279,8 +291,8 @@ fn a_trace_gives_the_rate_unless_one_is_said() {
             "good" => DeliveryTrace::parse("good", "2\n5\n10").map_err(|error| error.to_string()),
             _ => Err(format!("cannot read `{path}`")),
         };
-        experiment.setup.read_traces(&mut read).map_err(|problem| problem.to_string())?;
-        experiment.scenario(1).map_err(|problems| problems[0].to_string())
+        experiment.read_traces(&mut read).map_err(|problem| problem.to_string())?;
+        experiment.resolve(1).map_err(|problems| problems[0].to_string())
     };
     let trace = scenario(&[("rate-trace", "good"), ("rtt", "100 ms")]).unwrap();
     let bottleneck = link(&trace, "bottleneck");
@@ -336,7 +348,7 @@ fn flows_take_base_rtts_in_turn() {
     assert_eq!(rtts, [80, 20, 80, 14].map(Time::from_millis));
     assert!(said(&[("rtts", "80 ms, 8 ms"), ("delay", "5 ms"), ("flows", "2")]).unwrap_err().contains("rtt"));
     let setting = crate::build::settings::find("rtts").unwrap();
-    let refused = (setting.set)(&mut crate::build::Experiment::default(), "80 ms, 20").unwrap_err();
+    let refused = (setting.set)(&mut crate::build::ExperimentSpec::default(), "80 ms, 20").unwrap_err();
     assert!(refused.contains("unit"), "{refused}");
 }
 
@@ -344,7 +356,7 @@ fn flows_take_base_rtts_in_turn() {
 fn a_group_has_a_name_that_metrics_give_to_nothing_else() {
     let named = |flows: &[&str]| {
         let groups: Vec<FlowGroup> = flows.iter().map(|flow| flow.parse().unwrap()).collect();
-        Setup::default().scenario(&groups, 1)
+        ExperimentSpec::default().scenario(&groups, 1)
     };
     let scenario = named(&["cubic; group=tested", "newreno; count=2; group=background", "elastic"]).unwrap();
     let groups: Vec<Option<&str>> = scenario.flows.iter().map(|flow| flow.group.as_deref()).collect();
@@ -361,10 +373,10 @@ fn a_group_has_a_name_that_metrics_give_to_nothing_else() {
 #[test]
 fn what_contradicts_names_its_setting() {
     let refused = |settings: &[(&str, &str)]| said(settings).unwrap_err();
-    let graph = Setup {
+    let graph = ExperimentSpec {
         topology: Topology::Graph(crate::build::Graph::default().into()),
         cross_flows: Some("2".parse().unwrap()),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     assert!(graph.scenario(&[cubic(1)], 1).unwrap_err()[0].message.starts_with("a graph has no place"));
     assert!(refused(&[("hops", "2")]).starts_with("hops: only a parking lot has hops"));
@@ -385,7 +397,7 @@ fn what_contradicts_names_its_setting() {
         refused(&[("topology", "path"), ("access-queue", "codel")])
             .starts_with("access_queue: a path has no")
     );
-    let setup = Setup::default();
+    let setup = ExperimentSpec::default();
     let side: FlowGroup = "cubic; side=wired".parse().unwrap();
     let problems = setup.scenario(&[cubic(1), side], 1).unwrap_err();
     assert_eq!(

@@ -1,0 +1,248 @@
+//! From flags to a study: the text of a study file, which is read as any other.
+
+use super::Flags;
+use crate::{catalogue, engines::EngineName, failure::Failure};
+use cwnd_scenario::{Problem, build::settings::SettingKind};
+use cwnd_study::{Diagnostic, Study, StudyError, keys, memory::MemoryBudget};
+
+/// The name of the study, and of the file that errors in it would name.
+pub const NAME: &str = "compare";
+
+/// A study file made from flags.
+pub struct StudyText {
+    /// The text.
+    pub text: String,
+    /// For each line the flag that it stands for, if it does.
+    flags: Vec<Option<String>>,
+}
+
+/// Flows that run together, under one name.
+struct Entry {
+    name: String,
+    lines: Vec<Line>,
+}
+
+/// A line of a study file, and the flag that it stands for.
+struct Line {
+    text: String,
+    flag: Option<String>,
+}
+
+impl StudyText {
+    /// Writes the study that flags describe: an axis of what is compared, all settings that were given, and a table of
+    /// what `cwnd compare` shows.
+    ///
+    /// # Errors
+    /// If nothing is to be compared, or the same twice, or the flows alone take too much memory.
+    pub fn new(flags: &Flags, memory: MemoryBudget) -> Result<StudyText, Failure> {
+        let entries = entries(flags)?;
+        check_descriptions(flags, memory)?;
+        let mut study = StudyText { text: String::new(), flags: Vec::new() };
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        let (title, metrics) = (names.join(", "), metrics(flags));
+        study.plain(&format!("title = {}", quoted(&format!("Comparison: {title}"))));
+        study.plain("question = \"What do they make of the same network?\"");
+        study.scenario(flags);
+        study.plain("\n[run]");
+        let engine = flags.engine.unwrap_or(EngineName::Sim);
+        study.line(format!("engine = \"{}\"", cwnd_study::EngineKind::from(engine)), "--engine");
+        study.line(format!("repeats = {}", flags.repeats), "--repeats");
+        study.line(format!("seed = {}", flags.seed), "--seed");
+        study.plain(&format!("metrics = {metrics}"));
+        if flags.trace.is_some() || flags.plot.is_some() {
+            study.plain("\n[trace]");
+            study.line(format!("sample = {}", quoted(&flags.sample.to_string())), "--sample");
+            let repeats = if flags.trace.is_some() { flags.repeats } else { 1 };
+            study.line(format!("repeats = {repeats}"), "--repeats");
+        }
+        study.plain("\n[[axes]]\nname = \"algorithm\"\ntitle = \"Algorithm\"");
+        for Entry { name, lines } in entries {
+            study.plain(&format!("\n[[axes.points]]\nlabel = {}", quoted(&name)));
+            lines.into_iter().for_each(|line| study.push(line));
+        }
+        study.plain(&format!(
+            "\n[[tables]]\nname = \"comparison\"\ntitle = \"Comparison\"\nrows = [\"algorithm\"]\nmetrics = {metrics}"
+        ));
+        Ok(study)
+    }
+
+    /// Reads the study.
+    ///
+    /// # Errors
+    /// Everything that is wrong, by flag.
+    pub fn study(&self) -> Result<Study, Failure> {
+        // Files are looked for from the working directory on.
+        Study::parse(NAME, NAME, &self.text, &catalogue::check).map_err(|error| self.failure(&error))
+    }
+
+    /// What all runs have in common.
+    fn scenario(&mut self, flags: &Flags) {
+        self.plain("\n[scenario]");
+        let stack_is_given = !flags.settings.values("stack").is_empty();
+        if flags.engine == Some(EngineName::Kernel) && !stack_is_given {
+            self.line("stack = \"linux\"".to_owned(), "--stack");
+        }
+        for given in flags.settings.given() {
+            let setting = given.setting;
+            if !["mix", "flow"].contains(&setting.key) && !is_of_algorithm(setting.key, flags) {
+                self.push(setting_line(setting.key, &given.values[0]));
+            }
+        }
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.push(Line { text: text.to_owned(), flag: None });
+    }
+
+    fn line(&mut self, text: String, flag: &str) {
+        self.push(Line { text, flag: Some(flag.to_owned()) });
+    }
+
+    fn push(&mut self, line: Line) {
+        self.flags.extend(line.text.lines().map(|_| line.flag.clone()));
+        self.text += &line.text;
+        self.text.push('\n');
+    }
+
+    /// Says by flag what is wrong with the study.
+    fn failure(&self, error: &StudyError) -> Failure {
+        let problems: Vec<Problem> = error.diagnostics.iter().map(|one| self.problem(one)).collect();
+        Failure::problems(&problems)
+    }
+
+    fn problem(&self, diagnostic: &Diagnostic) -> Problem {
+        let line = diagnostic.place.as_ref().map_or(usize::MAX, |place| place.line - 1);
+        let flag = self.flags.get(line).cloned().flatten();
+        let Some(problem) = &diagnostic.problem else {
+            let (place, message) = (flag.unwrap_or_else(|| NAME.to_owned()), &diagnostic.message);
+            // `key`: is what the flag says already.
+            let key = format!("`{}`: ", place.trim_start_matches("--"));
+            let message = message.strip_prefix(&key).unwrap_or(message).to_owned();
+            return Problem { place, message };
+        };
+        let of_group = problem.place.strip_prefix("flows[").and_then(|rest| rest.split_once("]."));
+        let place = match (of_group, problem.place.as_str()) {
+            (Some((_, key)), _) => match flag.filter(|flag| flag.contains(' ')) {
+                Some(flag) => format!("{flag}, {}", key.replace('_', "-")),
+                None => by_flag(key),
+            },
+            (None, "flows") => flag.unwrap_or_else(|| "--flows".to_owned()),
+            (None, place) => by_flag(place),
+        };
+        Problem { place, message: problem.message.clone() }
+    }
+}
+
+/// Returns the flag that sets a field of an experiment or a scenario; parts of a network have none.
+pub fn by_flag(place: &str) -> String {
+    let key = place.replace('_', "-");
+    match keys::find(&key).is_some() || key == "sample" {
+        true => format!("--{key}"),
+        false => place.to_owned(),
+    }
+}
+
+/// Everything that is compared, in the order of the table.
+fn entries(flags: &Flags) -> Result<Vec<Entry>, Failure> {
+    let mut entries = Vec::new();
+    for algorithm in &flags.algorithms {
+        let mut lines = vec![Line { text: format!("algorithm = {}", quoted(algorithm)), flag: None }];
+        for given in flags.settings.given() {
+            if is_of_algorithm(given.setting.key, flags) {
+                lines.push(setting_line(given.setting.key, &given.values[0]));
+            }
+        }
+        entries.push(Entry { name: algorithm.clone(), lines });
+    }
+    for mix in flags.settings.values("mix") {
+        let line = Line { text: format!("mix = {}", quoted(mix)), flag: Some(format!("--mix '{mix}'")) };
+        entries.push(Entry { name: mix.clone(), lines: vec![line] });
+    }
+    let flow = flags.settings.values("flow");
+    if !flow.is_empty() {
+        // What is wrong with all of them is told of the first.
+        let mut lines =
+            vec![Line { text: "flow = [".to_owned(), flag: Some(format!("--flow '{}'", flow[0])) }];
+        lines.extend(flow.iter().map(|flow| Line {
+            text: format!("  {},", quoted(flow)),
+            flag: Some(format!("--flow '{flow}'")),
+        }));
+        lines.push(Line { text: "]".to_owned(), flag: None });
+        entries.push(Entry { name: flow.join(" + "), lines });
+    }
+    if let (true, Some(short)) = (entries.is_empty(), flags.settings.values("short-flows").first()) {
+        entries.push(Entry { name: short.clone(), lines: Vec::new() });
+    }
+    if entries.is_empty() {
+        return Err(Failure::bad_input(
+            "nothing to run: name an algorithm (`cwnd compare cubic elastic`), a --mix, a --flow or --short-flows; \
+             `cwnd algorithms` lists the algorithms",
+        ));
+    }
+    let twice = entries.iter().enumerate().find(|(i, one)| entries[..*i].iter().any(|e| e.name == one.name));
+    match twice {
+        Some((_, entry)) => Err(Failure::bad_input(format!("`{}` is there twice: name it once", entry.name))),
+        None => Ok(entries),
+    }
+}
+
+/// Whether a setting is of the algorithms that are named alone, and there are others than these.
+fn is_of_algorithm(key: &str, flags: &Flags) -> bool {
+    let others = ["mix", "flow"].iter().any(|key| !flags.settings.values(key).is_empty());
+    // Of no algorithm the number of flows has no effect.
+    let nothing = flags.algorithms.is_empty();
+    key == "flows" && (others || nothing) || key == "beside" && others && !nothing
+}
+
+fn setting_line(key: &str, value: &str) -> Line {
+    let kind = keys::find(key).map(|setting| setting.kind);
+    let number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) && !value.starts_with('0');
+    let text = match (kind, value) {
+        (Some(SettingKind::Switch), "on" | "true") => "true".to_owned(),
+        (Some(SettingKind::Switch), "off" | "false") => "false".to_owned(),
+        (Some(SettingKind::Count | SettingKind::Number), _) if number => value.to_owned(),
+        _ => quoted(value),
+    };
+    Line { text: format!("{key} = {text}"), flag: Some(format!("--{key}")) }
+}
+
+/// The metrics that the table shows, as an array of TOML.
+fn metrics(flags: &Flags) -> String {
+    let parking_lot = flags.settings.values("topology").first().is_some_and(|value| value == "parking-lot");
+    let queue = if parking_lot { "hop-1.mean_packets" } else { "bottleneck.mean_packets" };
+    let shown = [
+        "throughput_bps",
+        "goodput_bps",
+        "utilisation",
+        "completion_time_s",
+        "loss_ratio",
+        "jain_index",
+        "rtt_mean_s",
+        queue,
+        "retransmissions",
+        "timeouts",
+    ];
+    let lines: String = shown.iter().map(|name| format!("  \"{name}\",\n")).collect();
+    format!("[\n{lines}]")
+}
+
+/// Checks, before scenarios are made, that the descriptions of the flows fit into memory.
+fn check_descriptions(flags: &Flags, memory: MemoryBudget) -> Result<(), Failure> {
+    /// Bytes of a flow's description, with those of the links that only it crosses.
+    const DESCRIPTION: f64 = 2_000.0;
+    let count: u64 = flags.settings.values("flows").first().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let flows = count * flags.algorithms.len() as u64;
+    memory.check(flows as f64 * DESCRIPTION).map_err(|error| {
+        Failure::bad_input(format!("--flows: to describe {flows} flows {error}: take fewer"))
+    })
+}
+
+/// Returns a text as a basic string of TOML.
+fn quoted(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
