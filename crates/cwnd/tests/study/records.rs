@@ -98,6 +98,18 @@ fn a_row_that_has_not_its_key_is_told_and_run_again() {
     assert_eq!(place.canonical("results/quick"), before);
 }
 
+#[test]
+fn the_general_path_gives_the_same_results() {
+    let place = run();
+    let before = place.canonical("results/quick");
+    for (flag, directory) in [("--no-fast-path", "general"), ("--no-fast-path=zero-queue", "without-one")] {
+        place.printed(&["run", "quick.toml", "--quiet", flag, "--out", directory]);
+        assert_eq!(place.canonical(directory), before);
+    }
+    let said = place.refused(2, &["run", "quick.toml", "--no-fast-path=no-such"]);
+    assert!(said.contains("zero-queue"), "{said}");
+}
+
 /// SQL, zlib and JSON are enough to read a run.
 #[test]
 fn a_row_can_be_read_without_cwnd_and_the_study() {
