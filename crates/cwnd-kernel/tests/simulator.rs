@@ -1,8 +1,8 @@
 //! The simulator runs the kernel's C: the same throughput as the Rust within 1 % on three paths.
 
 use cwnd_cc::CongestionControl;
+use cwnd_metrics::RunMetrics;
 use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
-use cwnd_scenario::metrics::RunMetrics;
 use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Probability, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::{registered, run_with};
 

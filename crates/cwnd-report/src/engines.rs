@@ -11,7 +11,7 @@
 //!   its samples; times at which one of the two has no sample have no part. With the mean over these times written as E,
 //!   the mean deviation is (E s - E k) / E k, and the distance is sqrt(E (s - k)^2) / E k.
 
-use cwnd_scenario::statistics::Paired;
+use cwnd_metrics::statistics::Paired;
 use cwnd_scenario::{Scenario, Trace};
 use cwnd_study::{EngineKind, Results, Study};
 

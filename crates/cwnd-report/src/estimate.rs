@@ -1,6 +1,6 @@
 //! What the repeats of some cells tell of a metric.
 
-use cwnd_scenario::statistics::Summary;
+use cwnd_metrics::statistics::Summary;
 use cwnd_study::Results;
 
 /// A mean over repeats.

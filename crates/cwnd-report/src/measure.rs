@@ -1,7 +1,7 @@
 //! Metrics as people read them: a title, a unit of a handy size, and which way is better.
 
+use cwnd_metrics::{self, Better};
 use cwnd_plot::number::{si_prefix, thousands};
-use cwnd_scenario::metrics::{self, Better};
 use cwnd_study::{Formula, Study};
 
 /// The ratios of a part to its whole, which are shown in per cent. The other metrics without a unit are indices and
@@ -59,7 +59,7 @@ pub struct Shown {
 impl Measure {
     /// The metric of this name. One that nobody knows is shown by its name, without a unit.
     pub fn of(name: &str) -> Measure {
-        let Some(metric) = metrics::find(name) else {
+        let Some(metric) = cwnd_metrics::find(name) else {
             return Measure::plain(&name.replace('_', " "), "");
         };
         // `flow2.throughput_bps`, `elastic.throughput_bps`, `bottleneck.mean_packets`: of what it is.
@@ -265,7 +265,10 @@ mod tests {
     #[test]
     fn every_share_is_a_metric() {
         for name in SHARES {
-            assert!(metrics::all().any(|metric| metric.name == name && metric.unit.is_empty()), "{name}");
+            assert!(
+                cwnd_metrics::all().any(|metric| metric.name == name && metric.unit.is_empty()),
+                "{name}"
+            );
         }
     }
 

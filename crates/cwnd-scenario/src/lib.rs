@@ -1,8 +1,8 @@
-//! The question and the answer of an experiment.
+//! The contract between experiments and engines.
 //!
-//! A [`Scenario`] says everything that decides a result: the network (nodes, links, queues, losses), the
-//! flows, the stack they run on, the duration and the seed. An [`Engine`] answers it with an [`Outcome`]
-//! of raw counts; [`metrics`] turns those into throughput, loss ratios and the rest, defined once.
+//! A [`Scenario`] specifies everything that decides a result: the network (nodes, links, queues, losses), the flows, the stack
+//! they run on, the duration and the seed. An [`Engine`] runs it and returns an [`Outcome`] of raw counts, from which the
+//! crate `cwnd-metrics` computes throughput, loss ratios and other metrics.
 //!
 //! Scenarios and outcomes implement serde's traits. Their serialized form is what stores keep, so its names are stable:
 //! renaming a field or variant in Rust takes a `#[serde(rename)]` that keeps the name. Times are nanoseconds, rates bit/s.
@@ -13,14 +13,12 @@ mod emulation;
 mod engine;
 mod infinite;
 pub mod kinds;
-pub mod metrics;
 mod network;
 mod notation;
 mod outcome;
 mod rng;
 mod scenario;
 mod stack;
-pub mod statistics;
 mod traffic;
 mod units;
 
@@ -34,7 +32,7 @@ pub use network::{
 pub use notation::{FlowGroup, Mix, NotationError, Place, Side, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream, mix};
-pub use scenario::{AlgorithmSpec, FlowSpec, Scenario, Ties};
+pub use scenario::{AlgorithmSpec, FlowSpec, Scenario, Ties, is_reserved_group};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
 pub use traffic::{ArrivalRate, Arrivals, Distribution, Quantity, ShortFlows, Traffic, Workload};
 pub use units::{

@@ -201,3 +201,13 @@ impl std::fmt::Display for AlgorithmSpec {
 fn is_zero(seed: &u64) -> bool {
     *seed == 0
 }
+
+/// Checks whether a name cannot be that of a [group](FlowSpec::group), because names of metrics use it for something else: a
+/// flow by its number (`flow2`), or the short flows (`short`, `short-small`, `short-large`).
+pub fn is_reserved_group(name: &str) -> bool {
+    let is_number = |digits: &str| {
+        !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    name.strip_prefix("flow").is_some_and(is_number)
+        || ["short", "short-small", "short-large"].contains(&name)
+}

@@ -1,8 +1,8 @@
 //! The steady state of Invs: the simulated window against the model that is derived from the paper's equations 1 and 5.
 
+use cwnd_metrics::RunMetrics;
 use cwnd_models::invs::{increase_factor, steady::Cycle};
 use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
-use cwnd_scenario::metrics::RunMetrics;
 use cwnd_scenario::{AlgorithmSpec, Buffer, Engine, FlowGroup, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::Simulator;
 

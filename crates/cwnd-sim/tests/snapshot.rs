@@ -2,8 +2,8 @@
 //! table. After one that is meant, `INSTA_UPDATE=always cargo test -p cwnd-sim --test snapshot` writes them
 //! anew.
 
+use cwnd_metrics::RunMetrics;
 use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
-use cwnd_scenario::metrics::RunMetrics;
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, Engine, FlowGroup, Outcome, Probability, Rate, Scenario, StackProfile, Time,
 };

@@ -5,7 +5,7 @@ mod judge;
 mod measure;
 
 use crate::{Claim, ClaimTest, Results};
-use cwnd_scenario::statistics::Summary;
+use cwnd_metrics::statistics::Summary;
 pub use judge::agrees_with_printed;
 use measure::measure;
 pub(crate) use measure::pairs;

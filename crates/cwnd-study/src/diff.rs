@@ -7,7 +7,7 @@
 //! the bit there is nothing to test, and such comparisons do not count.
 
 use crate::{Results, RunState};
-use cwnd_scenario::statistics::{Paired, holm};
+use cwnd_metrics::statistics::{Paired, holm};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What changed.

@@ -52,7 +52,7 @@ pub use study_file::{
 };
 pub use traced_run::TracedRun;
 
-pub(crate) use cwnd_scenario::metrics::values as metric_values;
+pub(crate) use cwnd_metrics::values as metric_values;
 
 /// The version of this program, which the store writes into each row.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

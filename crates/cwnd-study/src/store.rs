@@ -20,7 +20,7 @@
 //! Metrics are computed from the stored scenario and counts when they are read: a new metric, or a better definition of
 //! an old one, costs no new run and cannot leave a stale value behind. Only metrics that are made from samples are kept as
 //! values, because the samples themselves mostly are not; when their definitions change,
-//! [`SAMPLED_VERSION`](cwnd_scenario::metrics::SAMPLED_VERSION) is counted up, and runs that have older ones are missing.
+//! [`SAMPLED_VERSION`](cwnd_metrics::SAMPLED_VERSION) is counted up, and runs that have older ones are missing.
 //!
 //! Several processes may use one store at the same time.
 

@@ -24,10 +24,8 @@ pub use schema::schema;
 
 use crate::{Selection, Study, TracePlan, input_file};
 use cells::Common;
-use cwnd_scenario::{
-    AlgorithmSpec, Time,
-    metrics::{self, Metric},
-};
+use cwnd_metrics::{self as metrics, Metric};
+use cwnd_scenario::{AlgorithmSpec, Time};
 use diagnostic::Sink;
 use inputs::Inputs;
 use keys::{ENGINE, FILE, RUN, SCENARIO, TRACE};

@@ -1,6 +1,7 @@
 //! A run as the table and the document of a comparison show it.
 
-use cwnd_scenario::{Emulation, Identity, metrics::RunMetrics};
+use cwnd_metrics::RunMetrics;
+use cwnd_scenario::{Emulation, Identity};
 use cwnd_study::{RunResult, StoredRun, StoredState};
 use serde::Serialize;
 

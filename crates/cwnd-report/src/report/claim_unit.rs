@@ -1,7 +1,7 @@
 //! The figures of a claim as people read them.
 
 use crate::measure::{Measure, Shown, decimals, half_text, number, small};
-use cwnd_scenario::statistics::Summary;
+use cwnd_metrics::statistics::Summary;
 use cwnd_study::{ClaimKind, Expectation, Study};
 
 /// In which unit a claim's figures are shown, and what they are of.

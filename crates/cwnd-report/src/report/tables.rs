@@ -7,7 +7,7 @@ use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
 use crate::made_by;
 use crate::measure::{Measure, Shown, capital, decimals, half_text, number, small};
-use cwnd_scenario::metrics::Better;
+use cwnd_metrics::Better;
 use cwnd_study::claims;
 use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
 use std::collections::BTreeMap;

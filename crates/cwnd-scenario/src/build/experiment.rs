@@ -11,7 +11,7 @@ use super::{
 use crate::{
     AlgorithmSpec, Arrivals, Buffer, BufferTerm, ByteSize, Decimal, DeliveryTrace, Discipline, EcnThreshold,
     FlowGroup, FlowSpec, Mix, Place, Probability, Problem, QueueLimit, Rate, Scenario, Schedule, ShortFlows,
-    Side, Stack, StackProfile, Ties, Time, Traffic, metrics,
+    Side, Stack, StackProfile, Ties, Time, Traffic, is_reserved_group,
 };
 
 /// An experiment as a person describes it, by flags or in a study: every option but the seed. The flows that last are
@@ -231,7 +231,7 @@ impl ExperimentSpec {
         let named = |(index, group): (usize, &FlowGroup)| {
             let name = self.name(group, index < own)?;
             let taken =
-                metrics::is_reserved(name) || groups.iter().any(|other| other.algorithm.to_string() == name);
+                is_reserved_group(name) || groups.iter().any(|other| other.algorithm.to_string() == name);
             let message = format!("metrics call something else `{name}`: take another name");
             taken.then(|| Problem { place: format!("flows[{index}].group"), message })
         };

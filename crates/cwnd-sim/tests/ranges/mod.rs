@@ -1,8 +1,8 @@
 //! The metrics of random scenarios against the ranges that the registry states.
 
 use crate::generator::{self, Dice, factory};
+use cwnd_metrics::{self, Measure, Metric};
 use cwnd_scenario::build::{LineDelay, Setup, StackChoice};
-use cwnd_scenario::metrics::{self, Measure, Metric};
 use cwnd_scenario::{
     Engine, EngineError, FlowGroup, FlowSpec, Outcome, Rate, Scenario, StackProfile, Time, Traffic,
 };
@@ -24,7 +24,7 @@ impl Seen {
     pub fn missing(&self) -> Vec<&'static str> {
         let of_runs =
             |metric: &&Metric| !matches!(metric.measure, Measure::Emulated(_) | Measure::Comparison(_));
-        let names = metrics::all().filter(of_runs).map(|metric| metric.name);
+        let names = cwnd_metrics::all().filter(of_runs).map(|metric| metric.name);
         names.filter(|name| !self.0.contains(name)).collect()
     }
 }
@@ -37,10 +37,11 @@ pub fn check(seed: u64, seen: &mut Seen) -> Result<(), String> {
         Err(EngineError::Refused(problems)) if problems[0].message.contains("in no time") => return Ok(()),
         Err(error) => return Err(format!("seed {seed}: {error}")),
     };
-    let values = metrics::values(&scenario, &outcome);
+    let values = cwnd_metrics::values(&scenario, &outcome);
     let mut wrong = Vec::new();
     for (name, &value) in &values {
-        let metric = metrics::find(name).ok_or_else(|| format!("seed {seed}: there is no metric {name}"))?;
+        let metric =
+            cwnd_metrics::find(name).ok_or_else(|| format!("seed {seed}: there is no metric {name}"))?;
         seen.0.insert(metric.name);
         let slack = slack(&scenario, metric);
         if value < metric.range.least - slack || value > metric.range.most + slack {
@@ -108,7 +109,7 @@ fn slack(scenario: &Scenario, metric: &Metric) -> f64 {
 fn relations(values: &BTreeMap<String, f64>, outcome: &Outcome, wrong: &mut dyn FnMut(String)) {
     let mut ordered = |less: &str, more: &str| {
         for (name, value) in values {
-            let (of, own) = metrics::split(name);
+            let (of, own) = cwnd_metrics::split(name);
             let other = of.map_or(more.to_owned(), |of| format!("{of}.{more}"));
             if own == less
                 && let Some(limit) = values.get(&other)
@@ -142,5 +143,5 @@ pub fn utilisation_of_a_full_link(profile: StackProfile, change: fn(&mut Scenari
     let mut scenario = setup.scenario(&[newreno], 1).expect("the setup can be met");
     change(&mut scenario);
     let outcome = Simulator.run(&scenario).expect("it runs");
-    metrics::values(&scenario, &outcome)["utilisation"]
+    cwnd_metrics::values(&scenario, &outcome)["utilisation"]
 }

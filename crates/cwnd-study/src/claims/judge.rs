@@ -3,7 +3,7 @@
 use super::Judgement;
 use super::measure::OverZero;
 use crate::{Expectation, Range};
-use cwnd_scenario::statistics::Summary;
+use cwnd_metrics::statistics::Summary;
 
 /// A stated gain is reproduced from this part of it on.
 pub(super) const ENOUGH: f64 = 0.8;

@@ -2,10 +2,8 @@
 
 use super::judge::ENOUGH;
 use crate::{ClaimKind, Expectation, Results, Selection, Study};
-use cwnd_scenario::{
-    metrics::relative_gain,
-    statistics::{Summary, holm},
-};
+use cwnd_metrics::relative_gain;
+use cwnd_metrics::statistics::{Summary, holm};
 
 /// A measure over the repeats, and what to know of it.
 pub(super) struct Measured {

@@ -1,6 +1,7 @@
 //! What columns of the database hold: JSON, compressed in zlib's format.
 
-use cwnd_scenario::{Outcome, Scenario, metrics::SAMPLED_VERSION};
+use cwnd_metrics::SAMPLED_VERSION;
+use cwnd_scenario::{Outcome, Scenario};
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use serde::{Deserialize, Serialize};
 use std::{

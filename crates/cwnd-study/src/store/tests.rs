@@ -180,7 +180,7 @@ fn metrics_of_another_definition_are_not_used() {
     let fixture = fixture();
     let counts = encode(&fixture.scenario, &fixture.outcome).unwrap();
     let text = columns::decompress(&columns::write_sampled(&BTreeMap::new())).unwrap();
-    let version = cwnd_scenario::metrics::SAMPLED_VERSION;
+    let version = cwnd_metrics::SAMPLED_VERSION;
     assert_eq!(text, format!(r#"{{"version":{version},"values":{{}}}}"#));
     let old = text.replace(&version.to_string(), &(version + 1).to_string());
     let state = fixture.state(&seal(&fixture, counts, Some(columns::compress(&old))));

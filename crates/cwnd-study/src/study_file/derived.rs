@@ -4,7 +4,7 @@ use super::keys::{DERIVED, FORMULAS};
 use super::reader::{At, Fields};
 use super::scope::Scope;
 use crate::{Derived, Formula};
-use cwnd_scenario::metrics;
+use cwnd_metrics as metrics;
 
 pub(super) fn derived(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Derived> {
     let mut names: Vec<String> = Vec::new();

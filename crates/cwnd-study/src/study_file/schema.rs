@@ -3,10 +3,10 @@
 
 use super::assignment::written;
 use super::keys::{self, AXIS, CLAIM, FILE, Key, Kind, Section, Settings};
+use cwnd_metrics::{self as metrics, Scope};
 use cwnd_scenario::{
     build::settings::{CONFLICTS, Setting, SettingKind},
     kinds::{self, Family},
-    metrics::{self, Scope},
 };
 use serde_json::{Map, Value, json};
 

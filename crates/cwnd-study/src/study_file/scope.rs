@@ -3,7 +3,7 @@
 use super::reader::{At, Fields, did_you_mean};
 use super::selection::{self, Labels};
 use crate::{Axis, Selection, Study};
-use cwnd_scenario::metrics::{self, Scope as MetricScope};
+use cwnd_metrics::{self, Scope as MetricScope};
 
 /// A study whose axes and cells are read already.
 pub(super) struct Scope<'a> {
@@ -65,16 +65,16 @@ impl<'a> Scope<'a> {
         if self.study.derived(&name.value).is_some() {
             return true;
         }
-        let (of, own) = metrics::split(&name.value);
-        let Some(metric) = metrics::all().find(|metric| metric.name == own) else {
-            let names = metrics::all().filter(|metric| !metric.is_of(MetricScope::Comparison));
+        let (of, own) = cwnd_metrics::split(&name.value);
+        let Some(metric) = cwnd_metrics::all().find(|metric| metric.name == own) else {
+            let names = cwnd_metrics::all().filter(|metric| !metric.is_of(MetricScope::Comparison));
             let derived = self.study.derived.iter().map(|derived| derived.name.as_str());
             let names = derived.chain(names.map(|metric| metric.name));
             let help = did_you_mean(own, names) + "; `cwnd metrics` lists all";
             fields.sink.error_with(&name.span, format!("there is no metric `{own}`"), help);
             return false;
         };
-        if metrics::find(&name.value).is_none() {
+        if cwnd_metrics::find(&name.value).is_none() {
             let help = match metric.scopes {
                 [MetricScope::Queue] => {
                     format!("it is a queue's: write `bottleneck.{own}`, by the link's name")
@@ -105,7 +105,7 @@ impl<'a> Scope<'a> {
     /// Whether any cell can have a metric of something in it.
     fn has(&self, name: &str) -> bool {
         // What there is of one kind of flows, there is of all cells that have the same flows.
-        self.study.cells.iter().any(|cell| metrics::has(&cell.scenario, name))
+        self.study.cells.iter().any(|cell| cwnd_metrics::has(&cell.scenario, name))
     }
 
     /// A label of an axis.

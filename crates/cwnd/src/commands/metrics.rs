@@ -2,11 +2,9 @@
 
 use crate::{failure::Failure, output};
 use clap::Args;
+use cwnd_metrics::{self as metrics, Better, Metric, Scope};
 use cwnd_report::table::{Align, Table};
-use cwnd_scenario::{
-    metrics::{self, Better, Metric, Scope},
-    nearest,
-};
+use cwnd_scenario::nearest;
 
 /// List the metrics, or tell all about one: its unit, formula, meaning and source.
 #[derive(Args)]

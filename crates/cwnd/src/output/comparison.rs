@@ -4,13 +4,13 @@ mod network;
 
 use super::units_row::{self, Column};
 use crate::measured::Measured;
+use cwnd_metrics::statistics::Summary;
+use cwnd_metrics::{FlowMetrics, MessageMetrics, RunMetrics, ShortFlowMetrics, jain_index};
 use cwnd_plot::number::thousands;
 use cwnd_report::{doubts, table::Align};
 use cwnd_scenario::{
     ByteSize, DelayedAck, Ecn, Emulation, FlowGroup, FlowSpec, Place, QueueLimit, Rate, Scenario,
     StackProfile,
-    metrics::{FlowMetrics, MessageMetrics, RunMetrics, ShortFlowMetrics, jain_index},
-    statistics::Summary,
 };
 use std::time::Duration;
 

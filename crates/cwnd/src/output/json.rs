@@ -2,10 +2,10 @@
 
 use crate::measured::{Measured, Timing};
 use crate::output::acts_on_terminals;
+use cwnd_metrics::RunMetrics;
 use cwnd_scenario::{
     Emulation, Identity, Implementation,
     build::settings::{Setting, SettingKind},
-    metrics::RunMetrics,
 };
 use cwnd_study::{Cell, Study};
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! What is sampled: from a trace to lines.
 
 use crate::measure::Measure;
-use cwnd_scenario::{Sample, Scenario, Time, Trace, metrics::jain_index};
+use cwnd_metrics::jain_index;
+use cwnd_scenario::{Sample, Scenario, Time, Trace};
 use cwnd_study::Results;
 use std::collections::BTreeMap;
 

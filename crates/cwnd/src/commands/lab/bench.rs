@@ -5,8 +5,9 @@ use crate::{failure::Failure, output};
 use clap::Args;
 use cpu_time::ProcessTime;
 use cwnd_lab::{Lab, TOO_LATE, probe};
+use cwnd_metrics::RunMetrics;
 use cwnd_report::table::{Align, Table};
-use cwnd_scenario::{Engine, EngineError, Rate, Time, metrics::RunMetrics};
+use cwnd_scenario::{Engine, EngineError, Rate, Time};
 use std::{fs, time::Duration};
 
 /// The flags. By default what the laboratory is to hold: 1 Gbit/s and 100 ms, with packets of 1,500 bytes.

@@ -1,7 +1,8 @@
 //! The functions behind the metrics that are made from samples over time.
 
 use super::view::{Flows, View, jain_index, mean_of, transmission};
-use crate::{Rate, SampleState, Time, Trace, statistics::percentile};
+use crate::statistics::percentile;
+use cwnd_scenario::{Rate, SampleState, Time, Trace};
 
 /// A window counts as at its maximum from the first sample that is within this part of the greatest one.
 const AT_MAXIMUM: f64 = 0.95;

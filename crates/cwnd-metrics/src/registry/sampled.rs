@@ -1,8 +1,8 @@
-//! Metrics that are made from samples over time. A change here counts [`SAMPLED_VERSION`](crate::metrics::SAMPLED_VERSION)
+//! Metrics that are made from samples over time. A change here counts [`SAMPLED_VERSION`](crate::SAMPLED_VERSION)
 //! up.
 
 use super::{Better, EACH, Measure, Metric, RUN, Range, SHARED};
-use crate::metrics::samples;
+use crate::samples;
 
 pub(super) static SAMPLED: &[Metric] = &[
     Metric {

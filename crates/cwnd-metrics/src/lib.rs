@@ -1,7 +1,7 @@
-//! The metrics of one run, defined once.
+//! Metrics of a run, defined once, and [`statistics`] over repeated runs.
 //!
-//! [`all`] lists them with title, unit, formula and meaning, [`values`] computes them by name, and [`RunMetrics`] are
-//! those of which `cwnd compare` makes its JSON. All take the same functions.
+//! [`all`] lists the metrics with title, unit, formula and meaning. [`values`] computes them by name. [`RunMetrics`] holds
+//! those that `cwnd compare` writes as JSON. Both use the same functions.
 //!
 //! Wire bytes count headers as the stack defines them; payload does not. Durations are those of the counting:
 //! from [`Outcome::begin`] (0, or the end of the warm-up) to [`Outcome::end`]. Rates are in bits a second and times in seconds; what cannot be measured (a
@@ -12,21 +12,24 @@
 //! their sum is [`RunMetrics::reverse_throughput_bps`]. Short flows have a part in sums; what speaks of flows one by one leaves
 //! them out.
 
+#![forbid(unsafe_code)]
+
 mod comparative;
 mod completion;
 mod document;
 mod registry;
 mod samples;
+pub mod statistics;
 mod values;
 mod view;
 
 pub use comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
 pub use document::markdown;
 pub use registry::{Better, Measure, Metric, Range, Scope, all};
-pub use values::{MAX_FLOWS, find, has, is_reserved, split, values};
+pub use values::{MAX_FLOWS, find, has, split, values};
 pub use view::{View, jain_index};
 
-use crate::{LinkOutcome, Outcome, Scenario, Time};
+use cwnd_scenario::{LinkOutcome, Outcome, Scenario, Time};
 use serde::Serialize;
 
 /// Counts up whenever a metric that is made from samples is defined anew (another formula, or a new one), so that stored

@@ -1,7 +1,7 @@
 //! The functions behind the metrics that are made from counts. Each takes some flows of a run: one, those of an
 //! algorithm, or all forward ones.
 
-use crate::{FlowOutcome, LinkOutcome, Outcome, Rate, Sample, Scenario, Time};
+use cwnd_scenario::{FlowOutcome, LinkOutcome, Outcome, Rate, Sample, Scenario, Time};
 
 /// A run, as the metrics look at it.
 pub struct View<'a> {

@@ -1,7 +1,7 @@
 //! Metrics that are made from counts.
 
 use super::{Better, EACH, EVERY, Measure, Metric, PART, RUN, Range, SHARED};
-use crate::metrics::view::{self, View};
+use crate::view::{self, View};
 
 pub(super) static COUNTED: &[Metric] = &[
     Metric {
@@ -414,6 +414,6 @@ pub(super) static COUNTED: &[Metric] = &[
     },
 ];
 
-fn count(view: &View<'_>, flows: &[usize], count: fn(&crate::FlowOutcome) -> u64) -> Option<f64> {
+fn count(view: &View<'_>, flows: &[usize], count: fn(&cwnd_scenario::FlowOutcome) -> u64) -> Option<f64> {
     Some(view.sum(flows, count) as f64)
 }

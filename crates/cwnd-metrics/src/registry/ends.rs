@@ -1,7 +1,7 @@
 //! Metrics of what has an end: transfers, short flows and messages.
 
 use super::{Better, EACH, EVERY, Measure, Metric, Range};
-use crate::metrics::completion as ends;
+use crate::completion as ends;
 
 pub(super) static ENDS: &[Metric] = &[
     Metric {

@@ -7,7 +7,7 @@ mod others;
 mod sampled;
 
 use super::view::View;
-use crate::Emulation;
+use cwnd_scenario::Emulation;
 use std::fmt;
 
 /// A metric.

@@ -3,8 +3,8 @@
 //! Where there are flows that last, short ones are left out. Of these those count that started since the counting began.
 
 use super::view::{Flows, View, between, mean, mean_of, ratio, transmission};
-use crate::MessageOutcome;
 use crate::statistics::percentile;
+use cwnd_scenario::MessageOutcome;
 
 /// The mean over flows; none if a flow that is not short has no value. Short flows may be under way when the run ends.
 fn mean_of_ends(view: &View<'_>, flows: Flows<'_>, value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
@@ -157,15 +157,15 @@ pub(super) fn message_slowdown_percentile(view: &View<'_>, flows: Flows<'_>, per
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{RunMetrics, values};
-    use crate::{FlowGroup, FlowOutcome, Outcome, Rate, Scenario, Time, build::ExperimentSpec};
+    use crate::{RunMetrics, values};
+    use cwnd_scenario::{FlowGroup, FlowOutcome, Outcome, Rate, Scenario, Time, build::ExperimentSpec};
 
     /// 100 Mbit/s between access links of 200 Mbit/s, base RTT 24 ms: one flow that lasts, and short ones of 30 KB at
     /// 50/s over 10 s.
     fn scenario() -> Scenario {
         let setup = ExperimentSpec {
             rate: Rate(100_000_000),
-            delay: crate::build::LineDelay::OneWay(Time::from_millis(10)),
+            delay: cwnd_scenario::build::LineDelay::OneWay(Time::from_millis(10)),
             access_rate: Some(Rate(200_000_000)),
             duration: Time::from_secs(10),
             short_flows: Some("cubic; rate=50/s; size=30 KB; deadline=40 ms".parse().unwrap()),
@@ -176,7 +176,7 @@ mod tests {
 
     /// Short flow i takes (i + 1) ms; the last is under way at the end.
     fn outcome(scenario: &Scenario) -> Outcome {
-        let flow = |(i, spec): (usize, &crate::FlowSpec)| FlowOutcome {
+        let flow = |(i, spec): (usize, &cwnd_scenario::FlowSpec)| FlowOutcome {
             start: spec.start,
             completed: (spec.short && i + 1 < scenario.flows.len())
                 .then(|| Time(spec.start.0 + i as u64 * 1_000_000)),
@@ -242,17 +242,14 @@ mod tests {
             "short-large.slowdown",
             "short.throughput_bps",
         ] {
-            assert!(values.contains_key(name) && crate::metrics::has(&scenario, name), "{name}");
-            assert!(crate::metrics::find(name).is_some(), "{name}");
+            assert!(values.contains_key(name) && crate::has(&scenario, name), "{name}");
+            assert!(crate::find(name).is_some(), "{name}");
         }
         assert_eq!(values["short-large.completion_time_s"], (count / 2) as f64 * 1e-3);
-        assert!(
-            !crate::metrics::has(&scenario, "flow2.throughput_bps")
-                && !values.contains_key("short.cwnd_mean")
-        );
+        assert!(!crate::has(&scenario, "flow2.throughput_bps") && !values.contains_key("short.cwnd_mean"));
         // What lasts has no end here, so of the run there is no completion time, though short flows have theirs.
         assert!(!values.contains_key("completion_p50_s") && !values.contains_key("completion_time_s"));
-        assert!(values.keys().all(|name| crate::metrics::has(&scenario, name)));
+        assert!(values.keys().all(|name| crate::has(&scenario, name)));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Metrics of links and their queues, and measures that compare two results.
 
 use super::{Better, Measure, Metric, Range, Scope};
-use crate::metrics::comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
-use crate::metrics::view;
+use crate::comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
+use crate::view;
 
 pub(super) static QUEUES: &[Metric] = &[
     Metric {

@@ -11,7 +11,7 @@
 
 use super::registry::{Measure, Metric, Scope, all};
 use super::view::View;
-use crate::{Outcome, Scenario};
+use cwnd_scenario::{Outcome, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs of more flows have no values of single flows.
@@ -104,11 +104,6 @@ const SHORT_CLASSES: [(&str, Belongs); 3] = [
     ("short-small", |bytes| bytes < 100_000),
     ("short-large", |bytes| bytes > 1_000_000),
 ];
-
-/// Whether names of metrics give this to something else than a group of flows: `flow2`, `short`.
-pub fn is_reserved(name: &str) -> bool {
-    flow_number(name).is_some() || short_class(name).is_some()
-}
 
 fn short_class(of: &str) -> Option<Belongs> {
     SHORT_CLASSES.iter().find(|(class, _)| *class == of).map(|(_, belongs)| *belongs)

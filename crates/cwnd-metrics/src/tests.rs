@@ -1,5 +1,5 @@
 use super::*;
-use crate::{
+use cwnd_scenario::{
     AlgorithmSpec, FlowGroup, FlowOutcome, QueueLimit, Rate, Sample, SampleState, Trace,
     build::{ExperimentSpec, LineDelay, Topology},
 };
@@ -469,4 +469,15 @@ fn the_document_is_what_the_list_says() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
     let file = std::fs::read_to_string(path).unwrap_or_default();
     assert_eq!(file, markdown(), "make it anew: `cargo run -- metrics --markdown > docs/metrics.md`");
+}
+
+/// A group of such a name would make a metric's name ambiguous.
+#[test]
+fn names_that_metrics_use_are_reserved() {
+    for name in ["flow1", "flow27", "short", "short-small", "short-large"] {
+        assert!(cwnd_scenario::is_reserved_group(name), "{name}");
+    }
+    for name in ["flow", "flow0", "flow1a", "shorter", "cubic"] {
+        assert!(!cwnd_scenario::is_reserved_group(name), "{name}");
+    }
 }
