@@ -1,6 +1,6 @@
 //! Axes: from values to places.
 
-use super::ticks::{self, Step, Ticks};
+use super::ticks::{self, Numbers, Step, Ticks};
 
 /// An axis of a panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,15 +38,6 @@ pub enum Scale {
     Linear,
     /// Equal ratios are equally long; values that are not positive have no place.
     Log,
-}
-
-/// How ticks are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbers {
-    /// `31,000`.
-    Thousands,
-    /// `31 k`.
-    Si,
 }
 
 impl Axis {

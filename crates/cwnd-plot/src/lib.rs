@@ -38,7 +38,7 @@ mod tick_labels;
 mod ticks;
 mod way;
 
-pub use axis::{Axis, Numbers, Scale};
+pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use bars::{Bar, Bars};
 pub use canvas::{Anchor, Canvas, Label};
@@ -49,5 +49,5 @@ pub use grid::{Block, Grid, Headings};
 pub use hatch::Hatch;
 pub use key::{Key, Swatch};
 pub use line::{Line, Markers};
-pub use ticks::scientific as exponent;
+pub use ticks::{Numbers, scientific as exponent};
 pub use way::Way;

@@ -1,7 +1,15 @@
 //! Where the ticks of an axis stand, and what is written beside them.
 
-use super::axis::Numbers;
 use crate::number::{si_prefix, thousands};
+
+/// How ticks are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// `31,000`.
+    Thousands,
+    /// `31 k`.
+    Si,
+}
 
 /// The ticks of an axis.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -12,9 +12,17 @@ use std::path::Path;
 ///
 /// cwnd: failure -> interrupt -> failure; cwnd-kernel: catalogue -> native -> catalogue; cwnd-lab: algorithms -> host ->
 /// algorithms; cwnd-report: descriptive -> report -> descriptive; cwnd-scenario: build -> kinds -> build; cwnd-study:
-/// trace_file -> store -> trace_file; cwnd-tcp: linux -> recovery -> sender -> linux.
-const CIRCULAR: &[&str] =
-    &["cwnd", "cwnd-kernel", "cwnd-lab", "cwnd-report", "cwnd-scenario", "cwnd-study", "cwnd-tcp"];
+/// trace_file -> store -> trace_file; cwnd-tcp: connection -> event_log -> connection.
+const CIRCULAR: &[&str] = &[
+    "cwnd",
+    "cwnd-kernel",
+    "cwnd-lab",
+    "cwnd-metrics",
+    "cwnd-report",
+    "cwnd-scenario",
+    "cwnd-study",
+    "cwnd-tcp",
+];
 
 /// The imports of modules: for each module those that it imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
