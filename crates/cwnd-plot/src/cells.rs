@@ -2,8 +2,9 @@
 
 use super::canvas::{Anchor, Canvas, Label};
 use super::colour_scale;
-use super::figure::{Extent, Frame, Mark, TICK};
+use super::figure::{Extent, Frame, Mark};
 use super::hatch::Hatch;
+use super::layout::TICK;
 use super::style::{Colour, GREY, Stroke};
 use super::text;
 

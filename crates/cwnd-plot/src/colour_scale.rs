@@ -5,7 +5,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Label};
-use super::figure::{TEXT, TICK};
+use super::layout::{TEXT, TICK};
 use super::style::{Colour, INK, Stroke};
 use super::text;
 

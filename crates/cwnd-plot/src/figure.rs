@@ -3,6 +3,7 @@
 use super::axis::{Axis, Fitted};
 use super::canvas::{Anchor, Canvas, Label};
 use super::key::{self, Key};
+use super::layout::{MARGIN, NAME, TEXT, TICK};
 use super::style::{GREY, GRID, INK, PAPER, Stroke};
 use super::{text, tick_labels};
 
@@ -132,12 +133,7 @@ impl Figure {
     }
 }
 
-pub(super) const MARGIN: f64 = 14.0;
 const TITLE: f64 = 15.0;
-pub(super) const TEXT: f64 = 12.0;
-pub(super) const TICK: f64 = 11.0;
-/// The longest name beside a vertical axis.
-pub(super) const NAME: f64 = 150.0;
 
 impl Panel {
     /// A panel without marks.

@@ -3,8 +3,9 @@
 use super::axis::Fitted;
 use super::canvas::{Anchor, Canvas, Label};
 use super::colour_scale::ColourBar;
-use super::figure::{Edges, Extent, Frame, MARGIN, NAME, Panel, TEXT, TICK};
+use super::figure::{Edges, Extent, Frame, Panel};
 use super::key::{self, Key};
+use super::layout::{MARGIN, NAME, TEXT, TICK};
 use super::style::{GREY, INK};
 use super::{text, tick_labels};
 

@@ -30,6 +30,7 @@ mod figure;
 mod grid;
 mod hatch;
 mod key;
+mod layout;
 mod line;
 pub mod number;
 pub mod style;

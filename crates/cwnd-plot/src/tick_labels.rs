@@ -1,6 +1,6 @@
 //! Which labels of a horizontal axis are written, so that none touches another.
 
-use super::figure::TICK;
+use super::layout::TICK;
 use super::text;
 
 /// Between two labels, at least.
