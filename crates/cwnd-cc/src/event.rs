@@ -1,6 +1,6 @@
 //! What a transport tells an algorithm.
 
-use crate::Nanos;
+use crate::{AckCompat, CompatNeeds, Nanos};
 
 /// The state of loss recovery, named as in Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,9 +42,6 @@ pub struct Ack {
     pub in_flight: u32,
     /// Segments in flight before this ACK.
     pub prior_in_flight: u32,
-    /// The ACK came as expected: it acknowledges new data, carries no SACK block and no mark, and advertises the
-    /// window that the one before did (Linux then takes its short way).
-    pub predicted: bool,
     /// The state after this ACK.
     pub state: State,
     /// The flow was using its whole window; growth means something only then.
@@ -62,6 +59,8 @@ pub struct Ack {
     pub sent: u64,
     /// The delivery-rate sample of this ACK; only if [`Needs::rate_samples`] is set.
     pub rate: Option<RateSample>,
+    /// Details for imitations of Linux's and ns-2's TCP; other transports leave the default.
+    pub compat: AckCompat,
 }
 
 impl Ack {
@@ -231,10 +230,6 @@ pub struct Needs {
     pub owns_recovery: bool,
     /// An echoed congestion mark begins no episode: it is told in [`Ack::marked`], and that is all.
     pub marks_only: bool,
-    /// [`Ack::rtt`] is what ns-2.35's TCP-Linux tells its modules, where the stack is that one with SACK and timestamps and
-    /// acknowledges each packet: since the last segment that the cumulative acknowledgement covers was last sent. It is
-    /// nothing where the ACK covers or SACKs a retransmission that is known and not found lost itself. Where a recovery
-    /// has just ended, which forgets them, it is not what the acknowledged timestamp says, and may be too long or too
-    /// short.
-    pub covered_rtt: bool,
+    /// Wishes to imitations of Linux's and ns-2's TCP; other transports ignore them.
+    pub compat: CompatNeeds,
 }

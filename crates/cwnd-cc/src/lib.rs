@@ -13,6 +13,7 @@ extern crate alloc;
 mod parameters;
 pub mod algorithms;
 pub mod code_lines;
+mod compat;
 mod event;
 pub mod parts;
 mod registry;
@@ -21,6 +22,7 @@ mod testing;
 mod time;
 mod window;
 
+pub use compat::{AckCompat, CompatNeeds};
 pub use event::{
     Ack, Congestion, CongestionKind, DupAck, EcnMode, FlowHints, Init, LostPacket, Needs, RateSample, State,
 };

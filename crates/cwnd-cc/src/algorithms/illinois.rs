@@ -45,8 +45,8 @@ mod tests;
 
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Needs,
-    ParameterSet, Signal, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, CongestionKind,
+    Needs, ParameterSet, Signal, Window, build,
 };
 
 /// What the registry says of it.
@@ -193,7 +193,7 @@ impl CongestionControl for Illinois {
     }
 
     fn needs(&self) -> Needs {
-        Needs { covered_rtt: true, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
 }
 

@@ -34,8 +34,8 @@ mod tests;
 
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, Needs,
-    ParameterSet, Signal, State, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Init, Nanos,
+    Needs, ParameterSet, Signal, State, Window, build,
 };
 
 /// What the registry says of it.
@@ -143,7 +143,7 @@ impl CongestionControl for Veno {
     }
 
     fn needs(&self) -> Needs {
-        Needs { covered_rtt: true, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
 }
 

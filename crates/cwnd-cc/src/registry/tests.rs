@@ -6,7 +6,7 @@ use crate::algorithms::{
     new_vegas_reconstruction::*, newreno::*, scalable::*, tcp_fit::*, vegas::*, veno::*, westwood::*,
     yeah::*,
 };
-use crate::{EcnMode, Needs, ParameterKind, ParameterValue};
+use crate::{CompatNeeds, EcnMode, Needs, ParameterKind, ParameterValue};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -63,7 +63,7 @@ fn each_asks_for_what_its_source_needs() {
             "copa" => own_way,
             // What ns-2.35 has as modules that measure delays.
             "illinois" | "vegas" | "veno" | "yeah" | "compound-ns2" => {
-                Needs { covered_rtt: true, ..Needs::default() }
+                Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
             }
             "bbr" => Needs { rate_samples: true, ..own_way },
             "bbr3" => Needs { rate_samples: true, lost_packets: true, ..own_way },

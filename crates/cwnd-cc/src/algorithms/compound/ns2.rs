@@ -36,8 +36,8 @@ mod tests;
 
 use crate::parts::round::SentRound;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
-    Signal, State, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Nanos, Needs,
+    ParameterSet, Signal, State, Window, build,
 };
 
 /// What the registry says of it.
@@ -154,7 +154,7 @@ impl CongestionControl for CompoundNs2 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { covered_rtt: true, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
 }
 

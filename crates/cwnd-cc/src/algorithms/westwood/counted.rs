@@ -63,7 +63,7 @@ impl Counted {
     pub fn on_ack(&mut self, ack: &Ack, mss: u32) {
         if ack.cumulative > 0 {
             self.end_span(ack.now, mss);
-            self.segments += self.count(u64::from(ack.cumulative), ack.predicted);
+            self.segments += self.count(u64::from(ack.cumulative), ack.compat.header_predicted);
             self.note_rtt();
         }
         if let Some(rtt) = ack.rtt {
@@ -119,12 +119,16 @@ impl Counted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AckCompat;
     use crate::testing::ack_rtt;
 
     const MSS: u32 = 1448;
 
     fn acknowledge(counted: &mut Counted, ms: u64, cumulative: u32, predicted: bool) {
-        counted.on_ack(&Ack { cumulative, predicted, ..ack_rtt(ms, 40) }, MSS);
+        counted.on_ack(
+            &Ack { cumulative, compat: AckCompat { header_predicted: predicted }, ..ack_rtt(ms, 40) },
+            MSS,
+        );
     }
 
     /// Ten segments counted in the first 51 ms, in which a span ends.
