@@ -51,7 +51,7 @@ pub trait CongestionControl: Send {
     /// A congestion episode begins, once per window of data: a loss was found, an ECN echo came, or the
     /// retransmission timer ran out.
     ///
-    /// The answer is `window.ssthresh` (through [`Window::reduce_to`], which also forgets the counted
+    /// The answer is `window.ssthresh` (through [`Window::set_ssthresh_for_loss`], which also forgets the counted
     /// fraction of a step), and where the algorithm wishes,
     /// `window.recovery_cwnd` and `window.restart_cwnd`; the transport then moves `window.cwnd` in its own
     /// way (at once, or by proportional rate reduction). `window.cwnd` still holds the window before the

@@ -285,7 +285,7 @@ impl Window {
     /// Answer a congestion episode: set the slow-start threshold and forget the counted fraction of a step,
     /// as every Linux does when it reduces.
     #[inline]
-    pub fn reduce_to(&mut self, ssthresh: f64) {
+    pub fn set_ssthresh_for_loss(&mut self, ssthresh: f64) {
         self.set_ssthresh(ssthresh);
         self.reset_counter();
     }
@@ -362,7 +362,7 @@ mod tests {
         slow.slow_start(1);
         assert_eq!((slow.cwnd, slow.acknowledged), (5.0, 0));
         slow.acknowledged = 3;
-        slow.reduce_to(2.0);
+        slow.set_ssthresh_for_loss(2.0);
         assert_eq!(slow.acknowledged, 0);
         // Elsewhere it is the plain increase: a real window of 5 grows by 2/5.
         let mut real = window_with(5.0, 2.0, Arithmetic::Real);
@@ -393,7 +393,7 @@ mod tests {
         let mut window = window(10.0, Arithmetic::Linux);
         window.increase(9, 10.0);
         window.increase_weighted(9, 1.0, 10.0);
-        window.reduce_to(5.9);
+        window.set_ssthresh_for_loss(5.9);
         assert_eq!(window.ssthresh, 5.0);
         window.increase(9, 10.0);
         window.increase_weighted(9, 1.0, 10.0);

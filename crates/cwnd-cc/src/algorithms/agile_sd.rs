@@ -146,7 +146,7 @@ impl CongestionControl for AgileSd {
         self.cwnd_loss = cwnd;
         self.cwnd_degraded = window.whole(cwnd * beta).min(cwnd - 1.0).max(2.0);
         self.slope = self.parameters.lambda_max / (self.cwnd_loss - self.cwnd_degraded).max(1.0);
-        window.reduce_to(self.cwnd_degraded - self.parameters.ssthresh_margin);
+        window.set_ssthresh_for_loss(self.cwnd_degraded - self.parameters.ssthresh_margin);
         window.recovery_cwnd = Some(self.cwnd_degraded);
     }
 

@@ -228,7 +228,7 @@ impl CongestionControl for Bbr {
             self.round_end = self.delivered;
             window.restart_cwnd = 1.0;
         }
-        window.reduce_to(window.cwnd);
+        window.set_ssthresh_for_loss(window.cwnd);
     }
 
     fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {

@@ -142,7 +142,7 @@ impl CongestionControl for Cltcp {
         // A mark that the transport makes an episode of although it was asked not to holds the window.
         let cut = congestion.kind != CongestionKind::Ecn || self.parameters.ecn_cut;
         let kept = if cut { 1.0 - 2.0 / (3.0 * self.flows + 1.0) } else { 1.0 };
-        window.reduce_to(window.cwnd * kept);
+        window.set_ssthresh_for_loss(window.cwnd * kept);
         if congestion.kind == CongestionKind::Timeout {
             self.flows = 1.0;
         }

@@ -164,14 +164,14 @@ impl CongestionControl for Copa {
                 self.slow_start = true;
                 window.restart_cwnd = 1.0;
                 if !congestion.is_repeated_timeout() {
-                    window.reduce_to(window.cwnd / 2.0);
+                    window.set_ssthresh_for_loss(window.cwnd / 2.0);
                 }
             }
             CongestionKind::Loss => {
                 self.lost = true;
-                window.reduce_to(window.cwnd);
+                window.set_ssthresh_for_loss(window.cwnd);
             }
-            CongestionKind::Ecn => window.reduce_to(window.cwnd),
+            CongestionKind::Ecn => window.set_ssthresh_for_loss(window.cwnd),
         }
     }
 

@@ -39,7 +39,7 @@
 //!   along.
 //! - After a spurious loss the state of before it is restored (section 4.9).
 
-pub(crate) mod kernel;
+mod epoch;
 pub mod linux;
 #[cfg(test)]
 mod tests;
@@ -169,7 +169,7 @@ impl CongestionControl for Cubic {
         self.state.w_max = (congestion.kind != CongestionKind::Timeout).then_some(w_max);
         self.state.cwnd_prior = cwnd;
         self.state.epoch = None;
-        window.reduce_to(beta * self.parameters.reduce_from.segments(window, congestion));
+        window.set_ssthresh_for_loss(beta * self.parameters.reduce_from.segments(window, congestion));
     }
 
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {

@@ -141,7 +141,7 @@ impl CongestionControl for Fusion {
             CongestionKind::Timeout => 0.5,
             _ => kept(self.rounds.base(), congestion.rtt),
         };
-        window.reduce_to(kept * window.cwnd);
+        window.set_ssthresh_for_loss(kept * window.cwnd);
         self.reno_window = window.ssthresh;
     }
 

@@ -113,7 +113,7 @@ pub struct Illinois {
     /// Round trips below d1 since then.
     low_rounds: u32,
     /// Of the integer arithmetics.
-    whole: linux::Whole,
+    linux: linux::IllinoisLinux,
 }
 
 impl Configurable for Illinois {
@@ -121,9 +121,9 @@ impl Configurable for Illinois {
 
     fn new(parameters: IllinoisParameters) -> Self {
         let alpha = parameters.alpha_max;
-        let whole = linux::Whole::new(&parameters);
+        let linux = linux::IllinoisLinux::new(&parameters);
         Illinois {
-            whole,
+            linux,
             parameters,
             alpha,
             beta: 0.5,
@@ -140,7 +140,7 @@ impl CongestionControl for Illinois {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if window.arithmetic() != Arithmetic::Real {
-            return self.whole.on_ack(window, ack, &self.parameters);
+            return self.linux.on_ack(window, ack, &self.parameters);
         }
         if ack.round_start {
             self.end_round(window.cwnd, ack.min_rtt.0 as f64);
@@ -171,15 +171,15 @@ impl CongestionControl for Illinois {
             return;
         }
         if window.arithmetic() != Arithmetic::Real {
-            window.reduce_to(self.whole.reduced(window.cwnd, self.parameters.keep_beta));
+            window.set_ssthresh_for_loss(self.linux.reduced(window.cwnd, self.parameters.keep_beta));
             reno::hold_half_in_recovery(window);
             if congestion.kind == CongestionKind::Timeout {
-                self.whole.forget();
+                self.linux.forget();
             }
             return;
         }
         if self.parameters.keep_beta {
-            window.reduce_to(window.cwnd * self.beta);
+            window.set_ssthresh_for_loss(window.cwnd * self.beta);
         } else {
             reno::give_up(window, self.beta);
         }

@@ -200,7 +200,7 @@ impl CongestionControl for Invs {
         self.goal.w_max = cwnd;
         self.goal.epoch = None;
         self.renew_gap_pace();
-        window.reduce_to(if congested { beta * cwnd } else { self.path.bdp().min(cwnd) });
+        window.set_ssthresh_for_loss(if congested { beta * cwnd } else { self.path.bdp().min(cwnd) });
         if congestion.kind == CongestionKind::Timeout {
             self.path.forget_queues();
         }

@@ -129,11 +129,12 @@ impl CongestionControl for Veno {
         }
         if window.arithmetic() != Arithmetic::Real {
             let of_the_link = (self.halves as f64) < 2.0 * self.parameters.beta;
-            return window.reduce_to(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
+            return window
+                .set_ssthresh_for_loss(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
         }
         let of_the_link = self.samples >= MIN_SAMPLES && !self.is_congested(window.cwnd);
         self.samples = 0;
-        window.reduce_to(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
+        window.set_ssthresh_for_loss(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
     }
 
     fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {

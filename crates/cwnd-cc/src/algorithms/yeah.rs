@@ -162,7 +162,7 @@ impl CongestionControl for Yeah {
             if f64::from(self.slow_rounds) < rho { self.queue.min(half).max(delta * cwnd) } else { half };
         self.fast_rounds = 0;
         self.reno_window = window.whole(self.reno_window / 2.0).max(LEAST_RENO_WINDOW);
-        window.reduce_to(cwnd - window.whole(given_up));
+        window.set_ssthresh_for_loss(cwnd - window.whole(given_up));
         reno::hold_half_in_recovery(window);
     }
 

@@ -86,7 +86,7 @@ impl CongestionControl for Probe {
         let Congestion { now, kind, in_flight, flight_size, lost, rtt, srtt, min_rtt, .. } = *congestion;
         self.note(&[now.0, kind as u64, in_flight.into(), flight_size.into(), lost.into(), rtt.0]);
         self.note(&[srtt.0, min_rtt.0, congestion.timeouts.into(), congestion.in_slow_start.into()]);
-        window.reduce_to(window.cwnd * self.somewhat() / 2.0);
+        window.set_ssthresh_for_loss(window.cwnd * self.somewhat() / 2.0);
     }
 
     fn on_recovery_exit(&mut self, _: &mut Window, now: Nanos) {

@@ -136,7 +136,7 @@ impl CongestionControl for CompoundNs2 {
         if congestion.is_repeated_timeout() {
             return;
         }
-        window.reduce_to(window.cwnd / 2.0);
+        window.set_ssthresh_for_loss(window.cwnd / 2.0);
         window.recovery_cwnd = Some(window.whole(window.ssthresh / 2.0).max(1.0));
     }
 

@@ -44,7 +44,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::kernel::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
+use super::epoch::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
     ParameterSet, Signal, State, Window, build,
@@ -179,7 +179,7 @@ impl CongestionControl for Cubic2008 {
             self.w_max = if earlier { window.whole(cwnd * (1.0 + beta) / 2.0) } else { cwnd };
             self.lost = true;
             self.epoch.start = None;
-            window.reduce_to(beta * cwnd);
+            window.set_ssthresh_for_loss(beta * cwnd);
         }
         if congestion.kind == CongestionKind::Timeout {
             let parameters = self.parameters.clone();
