@@ -157,7 +157,7 @@ impl Veno {
         let unknown = ack.rtt.is_none() && window.arithmetic() == Arithmetic::Linux26;
         let rtt = if unknown { NO_SAMPLE } else { microseconds(self.rtt) };
         let (base, cwnd) = (microseconds(self.base), window.cwnd as u64);
-        self.halves = (2 * cwnd).saturating_sub(2 * cwnd * base / rtt);
+        self.halves = (2 * cwnd).saturating_sub((2 * cwnd).saturating_mul(base) / rtt);
         let mut acked = ack.acked;
         if window.in_slow_start() {
             acked = window.slow_start(acked);
