@@ -12,7 +12,6 @@ extern crate alloc;
 #[macro_use]
 mod parameters;
 pub mod algorithms;
-pub mod code_lines;
 mod compat;
 mod event;
 pub mod parts;
@@ -29,7 +28,7 @@ pub use event::{
 pub use parameters::{
     Parameter, ParameterError, ParameterKind, ParameterSet, ParameterValue, Parameters, Setting,
 };
-pub use registry::{AlgorithmInfo, Configurable, Signal, all, build, find, markdown};
+pub use registry::{AlgorithmInfo, Configurable, Signal, all, build, find};
 pub use time::Nanos;
 pub use window::{Arithmetic, Window, WindowConfig};
 

@@ -274,8 +274,9 @@ macro_rules! parameters {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(deny_unknown_fields, default)]
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
         pub struct $name {
             $(
                 $(#[doc = $about])+
@@ -343,9 +344,10 @@ macro_rules! words {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name {
-            $( $(#[$doc])+ #[serde(rename = $word)] $variant, )+
+            $( $(#[$doc])+ #[cfg_attr(feature = "serde", serde(rename = $word))] $variant, )+
         }
 
         impl $name {

@@ -1,9 +1,5 @@
 //! The list of algorithms: what each is called, what it is, its parameters and how to build one.
 
-mod markdown;
-
-pub use markdown::markdown;
-
 use crate::{CongestionControl, Parameter, ParameterError, ParameterSet, Parameters, algorithms::ALGORITHMS};
 use alloc::boxed::Box;
 use core::fmt;

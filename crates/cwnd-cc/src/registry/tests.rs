@@ -82,19 +82,6 @@ fn an_algorithm_is_shown_by_its_name() {
 }
 
 #[test]
-fn the_documentation_is_up_to_date() {
-    let page = include_str!("../../../../docs/algorithms.md");
-    let how = "make it anew: `cargo run -- algorithms --markdown > docs/algorithms.md`";
-    assert!(page == markdown(), "{how}");
-    for algorithm in all() {
-        assert!(page.contains(&format!("\n## {}\n", algorithm.name)));
-        for parameter in algorithm.parameters {
-            assert!(page.contains(&format!("| `{}` |", parameter.name)));
-        }
-    }
-}
-
-#[test]
 fn every_default_least_greatest_value_and_word_builds() {
     for algorithm in all() {
         assert!((algorithm.build)(&Parameters::new()).is_ok());

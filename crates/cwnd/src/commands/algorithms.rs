@@ -37,7 +37,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             json::pretty(&Document { algorithms: described })
         }
         (Some(algorithm), false) => sheet(algorithm),
-        (None, false) if flags.markdown => cwnd_cc::markdown(),
+        (None, false) if flags.markdown => cwnd_report::descriptive::algorithms_page(),
         (None, false) => list(),
     })
 }
