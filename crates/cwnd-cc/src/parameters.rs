@@ -284,6 +284,14 @@ macro_rules! parameters {
             )*
         }
 
+        /// Checks that the struct, its table and its serialised form agree.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case)]
+        fn $name() {
+            $crate::testing::check_parameters::<$name>();
+        }
+
         impl Default for $name {
             fn default() -> Self {
                 $name { $($field: parameters!(@default $kind($($spec)*)),)* }

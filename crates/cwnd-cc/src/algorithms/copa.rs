@@ -25,7 +25,7 @@
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
-//! | `delta` | 0.5 | 0.01 to 10 | paper, section 2.2 |
+//! | `delta` | 0.5 1/segment | 0.01 to 10 | paper, section 2.2 |
 //! | `mode_switching` | on | | paper, section 2.2 |
 //! | `min_rtt_window` | 10 s | 1 to 100 | paper, section 2.1 |
 //!

@@ -22,7 +22,7 @@
 //! | `c` | 0.4 segments/s^3 | 0.001 to 100 | section 5 |
 //! | `beta` | 0.7 | 0.1 to 0.95 | section 4.6, the fraction kept |
 //! | `fast_convergence` | on | | section 4.7 |
-//! | `slow_start` | `hystart++` | `standard`, `hystart`, `hystart++` | section 4.10 |
+//! | `slow_start` | `hystart++` | `standard`, `limited`, `hystart`, `hystart++` | section 4.10 |
 //! | `reduce_from` | `flight-size` | `cwnd`, `flight-size` | section 4.6 |
 //!
 //! Readings:

@@ -26,8 +26,11 @@
 //! | `alpha_min` | 0.3 segments | 0.01 to 1 | paper, Linux |
 //! | `beta_min` | 0.125 | 0.01 to 0.5 | paper, Linux, the fraction given up |
 //! | `beta_max` | 0.5 | 0.5 to 0.9 | paper, Linux |
-//! | `eta1`, `eta2`, `eta3` | 0.01, 0.1, 0.8 | 0 to 0.1, 0.1 to 0.5, 0.5 to 1 | paper, Linux: d1, d2, d3 of dm |
+//! | `eta1` | 0.01 | 0 to 0.1 | paper, Linux: d1 of dm |
+//! | `eta2` | 0.1 | 0.1 to 0.5 | paper, Linux: d2 of dm |
+//! | `eta3` | 0.8 | 0.5 to 1 | paper, Linux: d3 of dm |
 //! | `theta` | 5 round trips | 1 to 100 | paper, Linux |
+//! | `keep_beta` | off | | Linux 2.6.22 by mistake, and so ns-2.35 |
 //! | `w_thresh` | 15 segments | 1 to 1,000 | Linux, ns-2.35; 10 in the paper |
 //!
 //! Readings:

@@ -24,7 +24,7 @@
 //! |---|---|---|---|
 //! | `c` | 410/1024 segments/s^3 | 0.001 to 100 | module 2.1 (0.4 in the paper) |
 //! | `beta` | 819/1024 | 0.1 to 0.95 | module 2.1 (the paper decreases by 0.2), the fraction kept |
-//! | `max_increment` | 16 segments in 0.1 s | 1 to 1000 | module 2.1 (the paper's S_max of 160 segments/s) |
+//! | `max_increment` | 16 segments | 1 to 1000 | module 2.1, in 0.1 s (the paper's S_max of 160 segments/s) |
 //! | `fast_convergence` | on | | paper |
 //! | `tcp_friendliness` | on | | paper |
 //!
