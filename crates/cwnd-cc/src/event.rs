@@ -1,4 +1,4 @@
-//! What a transport tells an algorithm.
+//! Events that a transport reports to an algorithm.
 
 use crate::{AckCompat, CompatNeeds, Nanos};
 
@@ -18,7 +18,7 @@ pub enum State {
     Loss,
 }
 
-/// What an ACK told.
+/// An ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// When the ACK came.
@@ -64,7 +64,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Whether the window may grow on this ACK: it advanced the cumulative acknowledgement, the window was
+    /// Returns whether the window may grow on this ACK: it advanced the cumulative acknowledgement, the window was
     /// in use, and no reduction is under way (after a timeout it may: that is slow start).
     #[inline]
     pub fn may_grow(&self) -> bool {
@@ -94,7 +94,7 @@ pub struct RateSample {
 }
 
 impl RateSample {
-    /// The rate in segments a second; zero when the interval is empty.
+    /// Returns the rate in segments a second; zero when the interval is empty.
     pub fn segments_per_second(&self) -> f64 {
         if self.interval.0 == 0 { 0.0 } else { self.delivered as f64 / self.interval.as_secs_f64() }
     }
@@ -138,8 +138,8 @@ pub struct Congestion {
 }
 
 impl Congestion {
-    /// Whether the retransmission timer ran out again for the same data. The threshold is then held: what
-    /// is in flight no longer says anything of the path (RFC 5681 section 3.1, below equation 4).
+    /// Returns whether the retransmission timer ran out again for the same data. The threshold is then kept: the
+    /// amount in flight carries no information about the path (RFC 5681 section 3.1, below equation 4).
     #[inline]
     pub fn is_repeated_timeout(&self) -> bool {
         self.timeouts > 1
@@ -188,7 +188,7 @@ pub enum EcnMode {
     Exact,
 }
 
-/// What the application tells about a flow.
+/// Properties of a flow that the application declares.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowHints {
     /// Bytes that the flow has to send, if it is not endless.
@@ -197,7 +197,7 @@ pub struct FlowHints {
     pub deadline: Option<Nanos>,
 }
 
-/// What holds when a connection is established.
+/// State of a connection when it is established.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Init {
     /// When.
@@ -214,7 +214,7 @@ pub struct Init {
     pub hints: FlowHints,
 }
 
-/// What an algorithm needs of its transport beyond the plain events.
+/// What an algorithm requires of its transport beyond the plain events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// [`Ack::rate`] is filled.

@@ -34,9 +34,9 @@ fn names_are_unique_and_found() {
 #[test]
 fn reconstructions_are_called_so() {
     for algorithm in all() {
-        let texts = [algorithm.name, algorithm.title, algorithm.summary];
+        let texts = [algorithm.title, algorithm.summary];
         let said = texts.map(|text| text.to_lowercase().contains("reconstruction"));
-        assert_eq!(said, [algorithm.reconstruction; 3], "{}", algorithm.name);
+        assert_eq!(said, [algorithm.reconstruction; 2], "{}", algorithm.name);
     }
 }
 

@@ -30,7 +30,8 @@ fn section(algorithm: &AlgorithmInfo) -> String {
     let AlgorithmInfo { name, title, summary, .. } = algorithm;
     let mut text = format!("\n## {name}\n\n**{title}** ({}). {summary}\n", algorithm.year);
     if algorithm.reconstruction {
-        text += "\nThis is a reconstruction: the equations of the original are not public.\n";
+        text += "\nThis is a reconstruction: the equations come from an abstract, summaries or other people's models, not \
+                 from the paper itself.\n";
     }
     text += &format!("\nShines: {}\n\nFails: {}\n\n", algorithm.strengths, algorithm.weaknesses);
     let facts = [
