@@ -45,7 +45,7 @@ impl CongestionControl for Nothing {
     fn on_ack(&mut self, _: &mut Window, _: &Ack) {}
 
     fn on_congestion(&mut self, window: &mut Window, _: &Congestion) {
-        window.reduce_to(window.cwnd / 2.0);
+        window.set_ssthresh_for_loss(window.cwnd / 2.0);
     }
 
     fn needs(&self) -> Needs {

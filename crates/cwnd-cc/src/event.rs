@@ -1,6 +1,6 @@
-//! What a transport tells an algorithm.
+//! Events that a transport reports to an algorithm.
 
-use crate::Nanos;
+use crate::{AckCompat, CompatNeeds, Nanos};
 
 /// The state of loss recovery, named as in Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum State {
     Loss,
 }
 
-/// What an ACK told.
+/// An ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// When the ACK came.
@@ -42,9 +42,6 @@ pub struct Ack {
     pub in_flight: u32,
     /// Segments in flight before this ACK.
     pub prior_in_flight: u32,
-    /// The ACK came as expected: it acknowledges new data, carries no SACK block and no mark, and advertises the
-    /// window that the one before did (Linux then takes its short way).
-    pub predicted: bool,
     /// The state after this ACK.
     pub state: State,
     /// The flow was using its whole window; growth means something only then.
@@ -62,10 +59,12 @@ pub struct Ack {
     pub sent: u64,
     /// The delivery-rate sample of this ACK; only if [`Needs::rate_samples`] is set.
     pub rate: Option<RateSample>,
+    /// Details for imitations of Linux's and ns-2's TCP; other transports leave the default.
+    pub compat: AckCompat,
 }
 
 impl Ack {
-    /// Whether the window may grow on this ACK: it advanced the cumulative acknowledgement, the window was
+    /// Returns whether the window may grow on this ACK: it advanced the cumulative acknowledgement, the window was
     /// in use, and no reduction is under way (after a timeout it may: that is slow start).
     #[inline]
     pub fn may_grow(&self) -> bool {
@@ -95,7 +94,7 @@ pub struct RateSample {
 }
 
 impl RateSample {
-    /// The rate in segments a second; zero when the interval is empty.
+    /// Returns the rate in segments a second; zero when the interval is empty.
     pub fn segments_per_second(&self) -> f64 {
         if self.interval.0 == 0 { 0.0 } else { self.delivered as f64 / self.interval.as_secs_f64() }
     }
@@ -139,8 +138,8 @@ pub struct Congestion {
 }
 
 impl Congestion {
-    /// Whether the retransmission timer ran out again for the same data. The threshold is then held: what
-    /// is in flight no longer says anything of the path (RFC 5681 section 3.1, below equation 4).
+    /// Returns whether the retransmission timer ran out again for the same data. The threshold is then kept: the
+    /// amount in flight carries no information about the path (RFC 5681 section 3.1, below equation 4).
     #[inline]
     pub fn is_repeated_timeout(&self) -> bool {
         self.timeouts > 1
@@ -189,7 +188,7 @@ pub enum EcnMode {
     Exact,
 }
 
-/// What the application tells about a flow.
+/// Properties of a flow that the application declares.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowHints {
     /// Bytes that the flow has to send, if it is not endless.
@@ -198,7 +197,7 @@ pub struct FlowHints {
     pub deadline: Option<Nanos>,
 }
 
-/// What holds when a connection is established.
+/// State of a connection when it is established.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Init {
     /// When.
@@ -215,7 +214,7 @@ pub struct Init {
     pub hints: FlowHints,
 }
 
-/// What an algorithm needs of its transport beyond the plain events.
+/// What an algorithm requires of its transport beyond the plain events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// [`Ack::rate`] is filled.
@@ -231,10 +230,6 @@ pub struct Needs {
     pub owns_recovery: bool,
     /// An echoed congestion mark begins no episode: it is told in [`Ack::marked`], and that is all.
     pub marks_only: bool,
-    /// [`Ack::rtt`] is what ns-2.35's TCP-Linux tells its modules, where the stack is that one with SACK and timestamps and
-    /// acknowledges each packet: since the last segment that the cumulative acknowledgement covers was last sent. It is
-    /// nothing where the ACK covers or SACKs a retransmission that is known and not found lost itself. Where a recovery
-    /// has just ended, which forgets them, it is not what the acknowledged timestamp says, and may be too long or too
-    /// short.
-    pub covered_rtt: bool,
+    /// Wishes to imitations of Linux's and ns-2's TCP; other transports ignore them.
+    pub compat: CompatNeeds,
 }

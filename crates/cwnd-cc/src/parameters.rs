@@ -1,4 +1,4 @@
-//! Parameters: what an algorithm lets be changed, and how given values become its settings.
+//! Parameters of algorithms: their declaration, and conversion from values by name.
 //!
 //! An algorithm declares its parameters once, with `parameters!`: name, default, range, unit and source. The
 //! macro makes the settings struct, its defaults and the table that documents it, so that they cannot differ.
@@ -44,10 +44,10 @@ impl fmt::Display for ParameterValue {
     }
 }
 
-/// Parameters by name; what is left out has its default.
+/// Parameters by name; a missing parameter has its default.
 pub type Parameters = BTreeMap<String, ParameterValue>;
 
-/// What values a parameter takes.
+/// Kind, default and range of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
     /// A number from `min` to `max`, both allowed.
@@ -74,7 +74,7 @@ pub enum ParameterKind {
 }
 
 impl ParameterKind {
-    /// Whether `value` is of this kind and within its range (what is not a number never is).
+    /// Returns whether `value` is of this kind and within its range (NaN never is).
     pub fn accepts(&self, value: &ParameterValue) -> bool {
         match (self, value) {
             (ParameterKind::Number { min, max, .. }, ParameterValue::Number(number)) => {
@@ -88,7 +88,7 @@ impl ParameterKind {
         }
     }
 
-    /// The default value.
+    /// Returns the default value.
     pub fn default_value(&self) -> ParameterValue {
         match self {
             ParameterKind::Number { default, .. } => ParameterValue::Number(*default),
@@ -182,13 +182,13 @@ pub trait ParameterSet: Default {
     /// The table of parameters: name, meaning, unit, default, range and source.
     const PARAMETERS: &'static [Parameter];
 
-    /// The settings by name.
+    /// Returns the settings by name.
     fn values(&self) -> Parameters;
 
-    /// Change one setting; `value` is of the kind that the table states.
+    /// Changes one setting; `value` is of the kind that the table states.
     fn set(&mut self, name: &str, value: &ParameterValue);
 
-    /// The settings that `given` asks for, with defaults for the rest.
+    /// Creates the settings from `given`, with defaults for the rest.
     ///
     /// # Errors
     /// A name that the table does not have, or a value outside its range (or not a number) is refused.
@@ -207,7 +207,7 @@ pub trait ParameterSet: Default {
         Ok(settings)
     }
 
-    /// Check settings that were made otherwise, by hand or by deserialising, against the ranges.
+    /// Checks the ranges of settings that were made otherwise, by hand or by deserialising.
     ///
     /// # Errors
     /// The first value outside its range is refused.
@@ -218,9 +218,9 @@ pub trait ParameterSet: Default {
 
 /// A Rust type that a parameter can have.
 pub trait Setting: Sized {
-    /// The setting that a value means, if it is of the right kind.
+    /// Returns the setting, if the value is of the right kind.
     fn from_value(value: &ParameterValue) -> Option<Self>;
-    /// The setting as a value.
+    /// Returns the setting as a value.
     fn to_value(&self) -> ParameterValue;
 }
 
@@ -274,13 +274,22 @@ macro_rules! parameters {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(deny_unknown_fields, default)]
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
         pub struct $name {
             $(
                 $(#[doc = $about])+
                 pub $field: parameters!(@type $kind($($spec)*)),
             )*
+        }
+
+        /// Checks that the struct, its table and its serialised form agree.
+        #[cfg(test)]
+        #[test]
+        #[allow(non_snake_case)]
+        fn $name() {
+            $crate::testing::check_parameters::<$name>();
         }
 
         impl Default for $name {
@@ -343,16 +352,17 @@ macro_rules! words {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name {
-            $( $(#[$doc])+ #[serde(rename = $word)] $variant, )+
+            $( $(#[$doc])+ #[cfg_attr(feature = "serde", serde(rename = $word))] $variant, )+
         }
 
         impl $name {
             /// All words.
             pub const CHOICES: &'static [&'static str] = &[$($word),+];
 
-            /// The word.
+            /// Returns the word.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
             }

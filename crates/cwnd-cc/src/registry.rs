@@ -1,9 +1,5 @@
 //! The list of algorithms: what each is called, what it is, its parameters and how to build one.
 
-mod markdown;
-
-pub use markdown::markdown;
-
 use crate::{CongestionControl, Parameter, ParameterError, ParameterSet, Parameters, algorithms::ALGORITHMS};
 use alloc::boxed::Box;
 use core::fmt;
@@ -33,7 +29,7 @@ impl Signal {
     }
 }
 
-/// An algorithm as the registry knows it.
+/// An entry of the registry.
 pub struct AlgorithmInfo {
     /// Name, as a scenario writes it.
     pub name: &'static str,
@@ -55,7 +51,7 @@ pub struct AlgorithmInfo {
     pub based_on: &'static str,
     /// Where else it is implemented.
     pub implemented_in: &'static str,
-    /// Its equations are not public: they were rebuilt from what abstracts and summaries say. Name, title and
+    /// Its equations are not known here: they were rebuilt from abstracts, summaries or other people's models. Title and
     /// summary say so too.
     pub reconstruction: bool,
     /// Counts up whenever its behaviour changes, so that stored results are told apart.
@@ -72,12 +68,12 @@ impl fmt::Debug for AlgorithmInfo {
     }
 }
 
-/// Every algorithm, in the order of the list.
+/// Returns every algorithm, in the order of the list.
 pub fn all() -> &'static [AlgorithmInfo] {
     ALGORITHMS
 }
 
-/// The algorithm of that name.
+/// Returns the algorithm of this name.
 pub fn find(name: &str) -> Option<&'static AlgorithmInfo> {
     ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
 }
@@ -87,15 +83,14 @@ pub trait Configurable: CongestionControl + Sized + 'static {
     /// Its settings.
     type Parameters: ParameterSet;
 
-    /// The algorithm of a new flow. Settings are taken as they are; [`ParameterSet::check`] tells whether
-    /// they are within their ranges.
+    /// Creates the state of a new flow. It does not check the parameters; [`ParameterSet::check`] does.
     fn new(parameters: Self::Parameters) -> Self;
 }
 
-/// Build an algorithm from parameters by name: what [`AlgorithmInfo::build`] is made of.
+/// Builds an algorithm from parameters by name; [`AlgorithmInfo::build`] is an instance of this function.
 ///
 /// # Errors
-/// Unknown names and values outside their range are refused.
+/// Returns an error for an unknown name or a value outside its range.
 pub fn build<A: Configurable>(given: &Parameters) -> Result<Box<dyn CongestionControl>, ParameterError> {
     Ok(Box::new(A::new(A::Parameters::from_values(given)?)))
 }

@@ -1,6 +1,8 @@
 //! What the unit tests share: windows, ACKs and congestion episodes with plain values.
 
-use crate::{Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, Nanos, Window, WindowConfig};
+use crate::{
+    Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet, Window, WindowConfig,
+};
 
 /// A window in congestion avoidance, `ssthresh` being 2.
 pub fn window(cwnd: f64, arithmetic: Arithmetic) -> Window {
@@ -110,4 +112,22 @@ pub fn round_trip(algorithm: &mut dyn CongestionControl, window: &mut Window, ba
         algorithm.on_ack(window, &silent(ack_rtt(0, rtt_ms)));
     }
     algorithm.on_ack(window, &Ack { cumulative: 1, round_start: true, ..silent(ack(0)) });
+}
+
+/// Checks a parameter struct: its defaults are those of its table, by name and by serde alike.
+pub fn check_parameters<P: ParameterSet + serde::Serialize + serde::de::DeserializeOwned>() {
+    let defaults = P::default();
+    assert!(defaults.check().is_ok());
+    let values = defaults.values();
+    assert_eq!(values.len(), P::PARAMETERS.len());
+    for parameter in P::PARAMETERS {
+        assert_eq!(values[parameter.name], parameter.kind.default_value(), "{}", parameter.name);
+    }
+
+    let json = serde_json::to_value(&defaults).unwrap();
+    let again: P = serde_json::from_value(json).unwrap();
+    assert_eq!(again.values(), values);
+    let partial: P = serde_json::from_str("{}").unwrap();
+    assert_eq!(partial.values(), values);
+    assert!(serde_json::from_str::<P>("{\"no_such\": 1}").is_err());
 }

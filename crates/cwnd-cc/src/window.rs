@@ -75,7 +75,7 @@ pub struct Window {
 pub const MIN_SSTHRESH: f64 = 2.0;
 
 impl Window {
-    /// A window with the stack's initial values.
+    /// Creates a window with the stack's initial values.
     pub fn new(config: &WindowConfig) -> Self {
         Window {
             cwnd: config.initial_cwnd,
@@ -93,35 +93,35 @@ impl Window {
         }
     }
 
-    /// Payload of a full segment, bytes.
+    /// Returns the payload of a full segment, bytes.
     pub fn mss(&self) -> u32 {
         self.mss
     }
 
-    /// The largest window allowed, segments.
+    /// Returns the largest window allowed, segments.
     pub fn clamp(&self) -> f64 {
         self.clamp
     }
 
-    /// Which arithmetic the window grows by.
+    /// Returns the arithmetic by which the window grows.
     pub fn arithmetic(&self) -> Arithmetic {
         self.arithmetic
     }
 
-    /// Whether the flow is in slow start.
+    /// Returns whether the flow is in slow start.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.below_ssthresh(self.cwnd)
     }
 
-    /// Whether a window of `segments` would be in slow start: under `ssthresh`, or at it where the stack
+    /// Returns whether a window of `segments` would be in slow start: under `ssthresh`, or at it where the stack
     /// counts that too.
     #[inline]
     pub fn below_ssthresh(&self, segments: f64) -> bool {
         segments < self.ssthresh || (self.slow_start_at_ssthresh && segments == self.ssthresh)
     }
 
-    /// Standard slow start: one segment for each acknowledged one, up to `ssthresh`. Returns how many
+    /// Grows the window by standard slow start: one segment for each acknowledged one, up to `ssthresh`. Returns how many
     /// acknowledged segments are left for congestion avoidance.
     #[inline]
     pub fn slow_start(&mut self, acked: u32) -> u32 {
@@ -145,7 +145,7 @@ impl Window {
         }
     }
 
-    /// Additive increase: one segment for every `per_segment` acknowledged ones (for Reno that is `cwnd`).
+    /// Grows the window additively: one segment for every `per_segment` acknowledged ones (for Reno that is `cwnd`).
     ///
     /// Real arithmetic adds `acked / per_segment`; the integer ones truncate `per_segment` and count.
     #[inline]
@@ -181,9 +181,8 @@ impl Window {
         }
     }
 
-    /// One segment for each window of acknowledged ones, as modules do it that bring Reno's growth with them. In the
-    /// arithmetic of Linux 2.6 the ACK that completes the window takes the step, where that of [`Window::increase`] comes
-    /// one later.
+    /// Grows the window by one segment for each window of acknowledged ones, as modules with their own copy of Reno do. In
+    /// Linux 2.6's arithmetic the ACK that completes the window takes the step; with [`Window::increase`] the next ACK does.
     #[inline]
     pub fn increase_by_window(&mut self, acked: u32) {
         if self.arithmetic != Arithmetic::Linux26 {
@@ -197,7 +196,7 @@ impl Window {
         }
     }
 
-    /// Reno's additive increase: one segment for each window of acknowledged ones.
+    /// Grows the window as Reno does: one segment for each window of acknowledged ones.
     ///
     /// Linux 2.6, and so ns-2.35, counts the bytes that are acknowledged in congestion avoidance (RFC 3465) where its
     /// algorithms that end in Reno grow: one step an ACK at most, and what is over stays.
@@ -214,15 +213,15 @@ impl Window {
         }
     }
 
-    /// Count acknowledged segments in the counter of [`Window::increase`]. True once it has come to a window, which is
-    /// then forgotten; the ACK that finds it there is not counted itself.
+    /// Counts acknowledged segments in the counter of [`Window::increase`]. Returns true, and resets the counter, if it had
+    /// reached a window before; the ACK of that call is not counted.
     pub fn count_window(&mut self, acked: u32) -> bool {
         let full = self.counter >= truncate(self.cwnd);
         self.counter = if full { 0 } else { self.counter.saturating_add(acked) };
         full
     }
 
-    /// Additive increase that keeps its remainder in every arithmetic: `weight` segments for every
+    /// Grows the window additively and keeps the remainder in every arithmetic: `weight` segments for every
     /// `per_segment` acknowledged ones, as in `cwnd += weight / cwnd` an ACK.
     ///
     /// Real arithmetic adds `acked * weight / per_segment`. The integer ones give each acknowledged segment
@@ -250,15 +249,14 @@ impl Window {
         self.cwnd = at_most(self.cwnd + steps, self.clamp);
     }
 
-    /// Set the window, kept within one segment and the clamp (and whole, where the arithmetic is).
+    /// Sets the window, kept within one segment and the clamp (and whole, where the arithmetic is).
     #[inline]
     pub fn set_cwnd(&mut self, segments: f64) {
         self.cwnd = self.whole(segments).clamp(1.0, self.clamp);
     }
 
-    /// Give up a part of the window without a congestion episode, as algorithms that watch delay do: at least
-    /// two segments stay, and the slow-start threshold goes down with the window, so that what was given up is
-    /// not won back by slow start.
+    /// Lowers the window outside a congestion episode, as delay-based algorithms do. At least two segments remain. The
+    /// slow-start threshold falls with the window, so that slow start does not restore it.
     pub fn lower_cwnd(&mut self, segments: f64) {
         if self.whole(segments) < self.cwnd {
             self.set_cwnd(segments.max(MIN_SSTHRESH.min(self.cwnd)));
@@ -269,35 +267,35 @@ impl Window {
         }
     }
 
-    /// How many segments an ACK of `acked` counts for, for windows that an algorithm keeps beside this one:
-    /// Linux 2.6 counts each ACK once.
+    /// Returns how many segments an ACK of `acked` counts as in an algorithm's own window: Linux 2.6 counts each ACK as
+    /// one.
     #[inline]
     pub fn counted(&self, acked: u32) -> f64 {
         if self.arithmetic == Arithmetic::Linux26 { 1.0 } else { f64::from(acked) }
     }
 
-    /// Set the slow-start threshold, at least two segments (and whole, where the arithmetic is).
+    /// Sets the slow-start threshold, at least two segments (and whole, where the arithmetic is).
     #[inline]
     pub fn set_ssthresh(&mut self, segments: f64) {
         self.ssthresh = self.whole(segments).max(MIN_SSTHRESH);
     }
 
-    /// Answer a congestion episode: set the slow-start threshold and forget the counted fraction of a step,
-    /// as every Linux does when it reduces.
+    /// Sets the slow-start threshold for a congestion episode and resets the counted fraction of a step, as every Linux
+    /// version does when it reduces.
     #[inline]
-    pub fn reduce_to(&mut self, ssthresh: f64) {
+    pub fn set_ssthresh_for_loss(&mut self, ssthresh: f64) {
         self.set_ssthresh(ssthresh);
         self.reset_counter();
     }
 
-    /// Forget the fraction of a step that the integer arithmetics have counted.
+    /// Resets the fraction of a step that the integer arithmetics have counted.
     pub fn reset_counter(&mut self) {
         self.counter = 0;
         self.credit = 0.0;
         self.acknowledged = 0;
     }
 
-    /// `segments` as the arithmetic keeps them: rounded down where windows are whole.
+    /// Returns `segments` as the arithmetic stores them: rounded down if windows are integers.
     #[inline]
     pub fn whole(&self, segments: f64) -> f64 {
         match self.arithmetic {
@@ -362,7 +360,7 @@ mod tests {
         slow.slow_start(1);
         assert_eq!((slow.cwnd, slow.acknowledged), (5.0, 0));
         slow.acknowledged = 3;
-        slow.reduce_to(2.0);
+        slow.set_ssthresh_for_loss(2.0);
         assert_eq!(slow.acknowledged, 0);
         // Elsewhere it is the plain increase: a real window of 5 grows by 2/5.
         let mut real = window_with(5.0, 2.0, Arithmetic::Real);
@@ -393,7 +391,7 @@ mod tests {
         let mut window = window(10.0, Arithmetic::Linux);
         window.increase(9, 10.0);
         window.increase_weighted(9, 1.0, 10.0);
-        window.reduce_to(5.9);
+        window.set_ssthresh_for_loss(5.9);
         assert_eq!(window.ssthresh, 5.0);
         window.increase(9, 10.0);
         window.increase_weighted(9, 1.0, 10.0);

@@ -210,7 +210,7 @@ impl CongestionControl for Native {
             self.enter(if ecn { State::Cwr } else { State::Recovery });
         }
         if !congestion.is_repeated_timeout() {
-            window.reduce_to(f64::from(self.socket.snd_ssthresh));
+            window.set_ssthresh_for_loss(f64::from(self.socket.snd_ssthresh));
         }
     }
 

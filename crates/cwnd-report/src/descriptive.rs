@@ -3,8 +3,11 @@
 //! A paper's report names them: `elastic-table-1`, `elastic-table-2`, `comparison-table-1`. What the papers print is
 //! written down here; what is ours comes from the registry and from the sources, and cannot be typed in.
 
+mod algorithms;
 mod code_lines;
 mod variants;
+
+pub use algorithms::page as algorithms_page;
 
 use crate::report::html::{escape, inline};
 use crate::table::{Align, Table};

@@ -160,7 +160,7 @@ impl Connection {
         self.rtt.estimator.backoff = 0;
         let ack = &mut self.ack;
         ack.lost = 0;
-        ack.predicted = true;
+        ack.compat.header_predicted = true;
         ack.state = State::Open;
         ack.app_limited = self.next >= self.data_end;
         ack.round = self.rounds.number;

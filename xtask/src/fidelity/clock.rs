@@ -76,7 +76,7 @@ const CROWDS: u64 = 6;
 
 /// How many of the crowds were the same, and have to be: both programs answer alike whenever they are asked. A sample of so many
 /// milliseconds and a half is rounded by ns-2's clock one way or the other, and then the two go apart; what else sets YeAH and
-/// Compound apart docs/fidelity.md tells.
+/// Compound apart is in docs/fidelity-log.md ("50-flow runs").
 fn crowds_to_be_the_same(module: &str) -> usize {
     match module {
         "vegas" => 6,

@@ -24,8 +24,8 @@
 //! | `lambda_min` | 1 | 0.1 to 1 | algorithm 1; the paper wants 1 always |
 //! | `beta1` | 0.90 | 0.1 to 0.99 | algorithm 1, fraction kept at a loss in slow start |
 //! | `beta2` | 0.95 | 0.1 to 0.99 | algorithm 1, fraction kept at a loss in congestion avoidance |
-//! | `ssthresh_margin` | 1 | 0 to 1 | algorithm 1, line 19 |
-//! | `restart_cwnd` | 2 | 1 to 10 | figure 3: the initial value, 2 in algorithm 1 |
+//! | `ssthresh_margin` | 1 segment | 0 to 1 | algorithm 1, line 19 |
+//! | `restart_cwnd` | 2 segments | 1 to 10 | figure 3: the initial value, 2 in algorithm 1 |
 //!
 //! The authors' kernel module differs from their paper: it keeps 0.90 in both states, sets `ssthresh = W`,
 //! and leaves the window after a timeout to the stack. That is
@@ -146,7 +146,7 @@ impl CongestionControl for AgileSd {
         self.cwnd_loss = cwnd;
         self.cwnd_degraded = window.whole(cwnd * beta).min(cwnd - 1.0).max(2.0);
         self.slope = self.parameters.lambda_max / (self.cwnd_loss - self.cwnd_degraded).max(1.0);
-        window.reduce_to(self.cwnd_degraded - self.parameters.ssthresh_margin);
+        window.set_ssthresh_for_loss(self.cwnd_degraded - self.parameters.ssthresh_margin);
         window.recovery_cwnd = Some(self.cwnd_degraded);
     }
 

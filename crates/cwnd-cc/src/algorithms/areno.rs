@@ -142,9 +142,9 @@ impl CongestionControl for AReno {
         }
         self.probe = 0.0;
         if congestion.kind == CongestionKind::Timeout {
-            return window.reduce_to(window.cwnd / 2.0);
+            return window.set_ssthresh_for_loss(window.cwnd / 2.0);
         }
-        window.reduce_to(window.cwnd / (1.0 + self.congestion_level().unwrap_or(1.0)));
+        window.set_ssthresh_for_loss(window.cwnd / (1.0 + self.congestion_level().unwrap_or(1.0)));
         let rtt = self.rtt.0 as f64;
         let gain = self.parameters.gain;
         self.congested_rtt = Some(match self.congested_rtt {

@@ -25,7 +25,7 @@
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
-//! | `high_gain` | 2/ln 2 = 2.885 | 1.5 to 5 | draft section 4.3.2.1 |
+//! | `high_gain` | 2.885 | 1.5 to 5 | draft section 4.3.2.1: 2/ln 2 |
 //! | `cwnd_gain` | 2 | 1 to 5 | draft section 4.3.4.1 |
 //! | `probe_gain` | 1.25 | 1.01 to 2 | draft section 4.3.4.1; what it adds the next phase takes away |
 //! | `rtprop_interval` | 10 s | 1 to 100 | draft sections 4.1.2.2 and 4.3.5 |
@@ -228,7 +228,7 @@ impl CongestionControl for Bbr {
             self.round_end = self.delivered;
             window.restart_cwnd = 1.0;
         }
-        window.reduce_to(window.cwnd);
+        window.set_ssthresh_for_loss(window.cwnd);
     }
 
     fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {

@@ -65,16 +65,20 @@ mod control;
 mod machine;
 mod model;
 mod snapshot;
+mod state;
 #[cfg(test)]
 mod tests;
 
 pub use snapshot::{Snapshot, Undo};
 
+use self::state::{
+    AckPhase, Aggregation, Bounds, Control, Input, LossRound, MinRtt, Model, ProbeBw, ProbeRtt, Round,
+    Startup,
+};
 use crate::parts::draws::Draws;
-use crate::parts::round_max::RoundMax;
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, LostPacket, Nanos,
-    Needs, ParameterSet, RateSample, Signal, State, Window, build,
+    Needs, ParameterSet, Signal, State, Window, build,
 };
 
 /// What the registry says of it.
@@ -155,29 +159,16 @@ impl Phase {
         }
     }
 
-    /// IsInAProbeBWState.
+    /// IsInAProbeBWState (section 5.3.3.9).
     pub fn is_probe_bw(self) -> bool {
         matches!(self, Phase::Down | Phase::Cruise | Phase::Refill | Phase::Up)
     }
 
-    /// IsProbingBW.
+    /// IsProbingBW (section 5.3.3.9).
     fn is_probing(self) -> bool {
         matches!(self, Phase::Startup | Phase::Refill | Phase::Up)
     }
 }
-
-/// What the ACKs that come now tell of the last bandwidth probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
-
-const MAX_BW_CYCLES: usize = 2;
-const EXTRA_ACKED_ROUNDS: usize = 10;
 
 /// BBRv3.
 #[derive(Clone, Debug)]
@@ -187,74 +178,19 @@ pub struct Bbr3 {
     phase: Phase,
     pacing_gain: f64,
     cwnd_gain: f64,
-    /// The sample of this ACK: rate in segments a second, and the rest.
-    rate: f64,
-    sample: RateSample,
-    now: Nanos,
-    /// C.delivered.
-    delivered: u64,
-
-    max_bw: RoundMax<MAX_BW_CYCLES>,
-    bw: f64,
-    bw_shortterm: f64,
-    bw_latest: f64,
-    inflight_longterm: f64,
-    inflight_shortterm: f64,
-    inflight_latest: f64,
-    min_rtt: Nanos,
-    /// The same in seconds; none if not known.
-    min_rtt_s: Option<f64>,
-    min_rtt_stamp: Nanos,
-    min_rtt_expired: bool,
-    min_rtt_filter_len: Nanos,
-    extra_acked: RoundMax<EXTRA_ACKED_ROUNDS>,
-    extra_acked_start: Nanos,
-    extra_acked_delivered: f64,
-
-    next_round_delivered: u64,
-    round_start: bool,
-    round_count: u64,
-    drain_start_round: u64,
-    full_bw: f64,
-    full_bw_count: u32,
-    full_bw_now: bool,
-    full_bw_reached: bool,
-
-    loss_round_delivered: u64,
-    loss_round_start: bool,
-    is_loss_in_round: bool,
-    /// The round of a loss begins with the next ACK.
-    loss_round_due: bool,
-    loss_events: u32,
-
-    ack_phase: AckPhase,
-    is_bw_probe_sample: bool,
-    bw_probe_up_acked: f64,
-    probe_up_acked_per_inc: f64,
-    bw_probe_up_rounds: u32,
-    rounds_since_probe_up: u64,
-    bw_probe_wait: Nanos,
-    cycle_stamp: Nanos,
-    prev_probe_too_high: bool,
-    prev_probe_precautionary: bool,
-    cwnd_limited: [bool; 2],
-
-    probe_rtt_done: Option<Nanos>,
-    probe_rtt_round_done: bool,
-    probe_rtt_cwnd: f64,
-    /// Segments sent while so many were delivered were sent in ProbeRTT.
-    throttled: (u64, u64),
     idle_restart: bool,
-
-    /// Three quanta, and four segments at least, kept because it costs a division.
-    budget: f64,
-    initial_cwnd: f64,
-    prior_cwnd: f64,
-    in_recovery: bool,
+    input: Input,
+    round: Round,
+    model: Model,
+    bounds: Bounds,
+    min_rtt: MinRtt,
+    aggregation: Aggregation,
+    loss_round: LossRound,
+    startup: Startup,
+    probe_bw: ProbeBw,
+    probe_rtt: ProbeRtt,
+    control: Control,
     undo: Undo,
-    sack: bool,
-    /// The first pacing rate is a guess.
-    guessed: bool,
 }
 
 impl Configurable for Bbr3 {
@@ -266,85 +202,44 @@ impl Configurable for Bbr3 {
             phase: Phase::Startup,
             pacing_gain: parameters.startup_pacing_gain,
             cwnd_gain: parameters.cwnd_gain,
-            rate: 0.0,
-            sample: RateSample::default(),
-            now: Nanos::ZERO,
-            delivered: 0,
-            max_bw: RoundMax::default(),
-            bw: 0.0,
-            bw_shortterm: f64::INFINITY,
-            bw_latest: 0.0,
-            inflight_longterm: f64::INFINITY,
-            inflight_shortterm: f64::INFINITY,
-            inflight_latest: 0.0,
-            min_rtt: Nanos::MAX,
-            min_rtt_s: None,
-            min_rtt_stamp: Nanos::ZERO,
-            min_rtt_expired: false,
-            min_rtt_filter_len: Nanos((parameters.min_rtt_filter_len * 1e9) as u64),
-            extra_acked: RoundMax::default(),
-            extra_acked_start: Nanos::ZERO,
-            extra_acked_delivered: 0.0,
-            next_round_delivered: 0,
-            round_start: false,
-            round_count: 0,
-            drain_start_round: 0,
-            full_bw: 0.0,
-            full_bw_count: 0,
-            full_bw_now: false,
-            full_bw_reached: false,
-            loss_round_delivered: 0,
-            loss_round_start: false,
-            is_loss_in_round: false,
-            loss_round_due: false,
-            loss_events: 0,
-            ack_phase: AckPhase::Init,
-            is_bw_probe_sample: false,
-            bw_probe_up_acked: 0.0,
-            probe_up_acked_per_inc: f64::INFINITY,
-            bw_probe_up_rounds: 0,
-            rounds_since_probe_up: 0,
-            bw_probe_wait: Nanos::ZERO,
-            cycle_stamp: Nanos::ZERO,
-            prev_probe_too_high: false,
-            prev_probe_precautionary: false,
-            cwnd_limited: [false; 2],
-            probe_rtt_done: None,
-            probe_rtt_round_done: false,
-            probe_rtt_cwnd: 0.0,
-            throttled: (0, 0),
             idle_restart: false,
-            budget: 6.0,
-            initial_cwnd: 10.0,
-            prior_cwnd: 0.0,
-            in_recovery: false,
+            input: Input::default(),
+            round: Round::default(),
+            model: Model::default(),
+            bounds: Bounds::default(),
+            min_rtt: MinRtt::new(Nanos((parameters.min_rtt_filter_len * 1e9) as u64)),
+            aggregation: Aggregation::default(),
+            loss_round: LossRound::default(),
+            startup: Startup::default(),
+            probe_bw: ProbeBw::default(),
+            probe_rtt: ProbeRtt::default(),
+            control: Control::default(),
             undo: Undo::default(),
-            sack: false,
-            guessed: true,
             parameters,
         }
     }
 }
 
 impl CongestionControl for Bbr3 {
+    /// OnInit (section 5.2.1).
     fn init(&mut self, window: &mut Window, init: &Init) {
         self.draws = Draws::new(init.seed);
-        self.sack = init.sack;
-        self.now = init.now;
-        self.initial_cwnd = window.cwnd;
-        self.probe_rtt_cwnd = window.cwnd;
+        self.input.sack = init.sack;
+        self.input.now = init.now;
+        self.control.initial_cwnd = window.cwnd;
+        self.probe_rtt.cwnd = window.cwnd;
         if let Some(rtt) = init.rtt {
             self.set_min_rtt(rtt);
         }
-        self.min_rtt_stamp = init.now;
-        self.extra_acked_start = init.now;
+        self.min_rtt.stamp = init.now;
+        self.aggregation.start = init.now;
         self.guess_pacing(window, init.rtt);
     }
 
-    /// UpdateOnACK, in the draft's order.
+    /// UpdateOnACK (section 5.2.3), in the draft's order.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.take_sample(window, ack);
-        if self.guessed && ack.rtt.is_some() {
+        if self.control.pacing_is_guess && ack.rtt.is_some() {
             self.guess_pacing(window, ack.rtt);
         }
         self.update_latest_delivery_signals(ack.rate.is_some());
@@ -357,46 +252,50 @@ impl CongestionControl for Bbr3 {
         self.update_min_rtt(ack.rtt);
         self.check_probe_rtt(window, ack);
         self.advance_latest_delivery_signals();
-        self.bw = self.max_bw.get().min(self.bw_shortterm);
+        self.model.bw = self.model.max_bw.get().min(self.bounds.bw_shortterm);
         self.set_pacing(window, self.pacing_gain);
         self.set_cwnd(window, ack.acked);
     }
 
+    /// Per-loss steps (section 5.2.4).
     fn on_packet_lost(&mut self, window: &mut Window, lost: &LostPacket) {
-        self.now = lost.now;
+        self.input.now = lost.now;
         self.handle_lost_packet(window, lost);
     }
 
+    /// OnEnterRTO and OnEnterFastRecovery (section 5.6.4.4).
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         if congestion.kind != CongestionKind::Ecn {
             // The loss that begins the episode has been told before, and its state is saved.
-            if !self.loss_round_due {
+            if !self.loss_round.is_due {
                 self.save_state_upon_loss(window);
             }
-            self.in_recovery = true;
+            self.control.in_recovery = true;
             window.restart_cwnd = 1.0;
         }
-        window.reduce_to(window.cwnd);
+        window.set_ssthresh_for_loss(window.cwnd);
     }
 
+    /// The exit of loss recovery (section 5.6.4.4).
     fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
-        if self.in_recovery {
-            self.in_recovery = false;
+        if self.control.in_recovery {
+            self.control.in_recovery = false;
             self.restore_cwnd(window);
         }
     }
 
+    /// Spurious loss recovery steps (section 5.2.5).
     fn on_undo(&mut self, window: &mut Window, now: Nanos) {
-        self.now = now;
-        self.in_recovery = false;
+        self.input.now = now;
+        self.control.in_recovery = false;
         self.handle_spurious_recovery(window);
     }
 
-    /// HandleRestartFromIdle.
+    /// HandleRestartFromIdle (section 5.4.1).
     fn on_idle_restart(&mut self, window: &mut Window, now: Nanos, _idle: Nanos) {
-        self.now = now;
+        self.input.now = now;
         self.idle_restart = true;
-        self.extra_acked_start = now;
+        self.aggregation.start = now;
         if self.phase.is_probe_bw() {
             self.set_pacing(window, 1.0);
         } else if self.phase == Phase::ProbeRtt {
@@ -417,24 +316,25 @@ impl CongestionControl for Bbr3 {
 }
 
 impl Bbr3 {
+    /// Stores the rate sample of this ACK (section 4.1.2.3).
     fn take_sample(&mut self, window: &Window, ack: &Ack) {
-        self.now = ack.now;
-        self.delivered = ack.delivered;
-        self.sample = ack.rate.unwrap_or_default();
-        self.rate = self.sample.segments_per_second();
-        self.sample.app_limited |=
-            (self.throttled.0..self.throttled.1).contains(&self.sample.prior_delivered);
-        self.cwnd_limited[0] |= f64::from(ack.prior_in_flight) + 1.0 > window.cwnd;
-        self.loss_events += u32::from(ack.lost > 0);
-        if self.loss_round_due {
-            self.loss_round_due = false;
-            self.loss_round_delivered = ack.delivered;
+        self.input.now = ack.now;
+        self.input.delivered = ack.delivered;
+        self.input.sample = ack.rate.unwrap_or_default();
+        self.input.rate = self.input.sample.segments_per_second();
+        self.input.sample.app_limited |= (self.probe_rtt.throttled.0..self.probe_rtt.throttled.1)
+            .contains(&self.input.sample.prior_delivered);
+        self.input.cwnd_limited[0] |= f64::from(ack.prior_in_flight) + 1.0 > window.cwnd;
+        self.loss_round.events += u32::from(ack.lost > 0);
+        if self.loss_round.is_due {
+            self.loss_round.is_due = false;
+            self.loss_round.delivered = ack.delivered;
         }
     }
 
-    /// C.is_cwnd_limited.
+    /// C.is_cwnd_limited (section 2.2).
     fn is_cwnd_limited(&self) -> bool {
-        self.cwnd_limited[0] || self.cwnd_limited[1]
+        self.input.cwnd_limited[0] || self.input.cwnd_limited[1]
     }
 
     fn in_fast_recovery(ack: &Ack) -> bool {

@@ -178,7 +178,7 @@ impl CongestionControl for Bic {
             // Its modules begin anew, and with that to learn how many segments an ACK acknowledges.
             self.ack_ratio = FIRST_ACK_RATIO;
         }
-        window.reduce_to(cwnd * if cwnd <= low_window { 0.5 } else { beta });
+        window.set_ssthresh_for_loss(cwnd * if cwnd <= low_window { 0.5 } else { beta });
     }
 
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {

@@ -21,7 +21,7 @@
 //! | `d` | 0.5 | 0.01 to 10 | paper, section III |
 //! | `g` | 1/16 | 0.001 to 1 | not given; RFC 8257's |
 //! | `n_period` | 0 s | 0 to 10 | not given; 0 is each window of data, TCP-FIT has 0.5 |
-//! | `n_max` | 1000000 | 1 to 1000000 | the paper has no limit |
+//! | `n_max` | 1,000,000 flows | 1 to 1,000,000 | the paper has no limit |
 //! | `ecn_cut` | off | | equation 4 cuts "for each loss" |
 //! | `n_in_recovery` | off | | not given; see below |
 //!
@@ -142,7 +142,7 @@ impl CongestionControl for Cltcp {
         // A mark that the transport makes an episode of although it was asked not to holds the window.
         let cut = congestion.kind != CongestionKind::Ecn || self.parameters.ecn_cut;
         let kept = if cut { 1.0 - 2.0 / (3.0 * self.flows + 1.0) } else { 1.0 };
-        window.reduce_to(window.cwnd * kept);
+        window.set_ssthresh_for_loss(window.cwnd * kept);
         if congestion.kind == CongestionKind::Timeout {
             self.flows = 1.0;
         }

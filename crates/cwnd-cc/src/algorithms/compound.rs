@@ -199,7 +199,7 @@ impl CongestionControl for Compound {
             CongestionKind::Timeout => win / 2.0,
             _ => half_loss_window + self.delay_window,
         };
-        window.reduce_to(left);
+        window.set_ssthresh_for_loss(left);
     }
 
     fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {

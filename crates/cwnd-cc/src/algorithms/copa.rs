@@ -25,7 +25,7 @@
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
-//! | `delta` | 0.5 | 0.01 to 10 | paper, section 2.2 |
+//! | `delta` | 0.5 1/segment | 0.01 to 10 | paper, section 2.2 |
 //! | `mode_switching` | on | | paper, section 2.2 |
 //! | `min_rtt_window` | 10 s | 1 to 100 | paper, section 2.1 |
 //!
@@ -164,14 +164,14 @@ impl CongestionControl for Copa {
                 self.slow_start = true;
                 window.restart_cwnd = 1.0;
                 if !congestion.is_repeated_timeout() {
-                    window.reduce_to(window.cwnd / 2.0);
+                    window.set_ssthresh_for_loss(window.cwnd / 2.0);
                 }
             }
             CongestionKind::Loss => {
                 self.lost = true;
-                window.reduce_to(window.cwnd);
+                window.set_ssthresh_for_loss(window.cwnd);
             }
-            CongestionKind::Ecn => window.reduce_to(window.cwnd),
+            CongestionKind::Ecn => window.set_ssthresh_for_loss(window.cwnd),
         }
     }
 

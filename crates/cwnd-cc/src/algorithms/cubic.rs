@@ -22,7 +22,7 @@
 //! | `c` | 0.4 segments/s^3 | 0.001 to 100 | section 5 |
 //! | `beta` | 0.7 | 0.1 to 0.95 | section 4.6, the fraction kept |
 //! | `fast_convergence` | on | | section 4.7 |
-//! | `slow_start` | `hystart++` | `standard`, `hystart`, `hystart++` | section 4.10 |
+//! | `slow_start` | `hystart++` | `standard`, `limited`, `hystart`, `hystart++` | section 4.10 |
 //! | `reduce_from` | `flight-size` | `cwnd`, `flight-size` | section 4.6 |
 //!
 //! Readings:
@@ -39,7 +39,7 @@
 //!   along.
 //! - After a spurious loss the state of before it is restored (section 4.9).
 
-pub(crate) mod kernel;
+mod epoch;
 pub mod linux;
 #[cfg(test)]
 mod tests;
@@ -169,7 +169,7 @@ impl CongestionControl for Cubic {
         self.state.w_max = (congestion.kind != CongestionKind::Timeout).then_some(w_max);
         self.state.cwnd_prior = cwnd;
         self.state.epoch = None;
-        window.reduce_to(beta * self.parameters.reduce_from.segments(window, congestion));
+        window.set_ssthresh_for_loss(beta * self.parameters.reduce_from.segments(window, congestion));
     }
 
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {

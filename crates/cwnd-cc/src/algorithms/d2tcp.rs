@@ -115,7 +115,7 @@ impl CongestionControl for D2tcp {
             }
             CongestionKind::Loss | CongestionKind::Timeout => 1.0,
         };
-        window.reduce_to(window.cwnd * (1.0 - share / 2.0));
+        window.set_ssthresh_for_loss(window.cwnd * (1.0 - share / 2.0));
     }
 
     fn needs(&self) -> Needs {

@@ -93,7 +93,7 @@ impl CongestionControl for Dctcp {
             return;
         }
         let share = if congestion.kind == CongestionKind::Ecn { self.marks.alpha } else { 1.0 };
-        window.reduce_to(window.cwnd * (1.0 - share / 2.0));
+        window.set_ssthresh_for_loss(window.cwnd * (1.0 - share / 2.0));
     }
 
     fn needs(&self) -> Needs {

@@ -136,7 +136,7 @@ impl CongestionControl for Elastic {
             self.rtt_max = 0;
         }
         if !congestion.is_repeated_timeout() {
-            window.reduce_to(self.parameters.beta * window.cwnd);
+            window.set_ssthresh_for_loss(self.parameters.beta * window.cwnd);
         }
     }
 }

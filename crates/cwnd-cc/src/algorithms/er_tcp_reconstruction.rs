@@ -109,6 +109,6 @@ impl CongestionControl for ErTcp {
         let cwnd = window.cwnd;
         self.last_window = cwnd;
         let needed = self.bandwidth.pipe(congestion.min_rtt).unwrap_or(0.0);
-        window.reduce_to(needed.clamp(cwnd / 2.0, cwnd));
+        window.set_ssthresh_for_loss(needed.clamp(cwnd / 2.0, cwnd));
     }
 }

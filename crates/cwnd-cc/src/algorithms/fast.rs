@@ -155,7 +155,7 @@ impl CongestionControl for Fast {
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         if !congestion.is_repeated_timeout() {
-            window.reduce_to(window.cwnd / 2.0);
+            window.set_ssthresh_for_loss(window.cwnd / 2.0);
         }
         self.rest(window);
     }

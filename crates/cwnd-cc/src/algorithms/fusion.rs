@@ -1,7 +1,8 @@
-//! TCP-Fusion: Westwood's bandwidth decides how fast, the queue whether at all, and never slower than Reno.
+//! TCP-Fusion, a *reconstruction*: Westwood's bandwidth decides how fast, the queue whether at all, and never slower than Reno.
 //!
 //! K. Kaneko, T. Fujikawa, Z. Su, J. Katto, "TCP-Fusion: A Hybrid Congestion Control Algorithm for High-speed
-//! Networks", PFLDnet 2007. With W the window in segments, B the bandwidth in segments a second that Westwood+'s
+//! Networks", PFLDnet 2007. The paper's text was not available: the
+//! rules come from summaries of it and from two public ns-3 models, which differ. With W the window in segments, B the bandwidth in segments a second that Westwood+'s
 //! filter finds, q = RTT - RTTmin the queueing delay, once a round trip:
 //!
 //! ```text
@@ -20,7 +21,7 @@
 //! | `d_min` | 4 ms | 0.1 to 1000 | Dmin: one clock tick, in both public ns-3 models |
 //! | `growth_time` | 1 ms | 0.01 to 100 | T: the models' `B/(12 Mbit/s)`, see below |
 //!
-//! Readings, the paper's text not being at hand:
+//! Readings:
 //! - *Growth*: the models add B/(12 Mbit/s) segments, which for segments of 1,500 bytes is what B delivers in
 //!   1 ms. One applies a window's share of it once a round trip, the other all of it at every ACK; W grows by
 //!   it once a round trip here, spread over the ACKs.
@@ -46,11 +47,11 @@ use crate::{
 /// What the registry says of it.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "fusion",
-    title: "TCP-Fusion",
+    title: "TCP-Fusion (reconstruction)",
     year: 2007,
     reference: "K. Kaneko, T. Fujikawa, Z. Su, J. Katto, TCP-Fusion: A Hybrid Congestion Control Algorithm \
                 for High-speed Networks, PFLDnet 2007",
-    summary: "Grows by a millisecond of its bandwidth a round trip while under 4 ms are queued, retreats over \
+    summary: "A reconstruction from summaries and public models: grows by a millisecond of its bandwidth a round trip while under 4 ms are queued, retreats over \
               12 ms, and is never slower than Reno.",
     strengths: "On fast paths with small queues it grows by many segments a round trip, and gives up at a \
                 loss only what was queued.",
@@ -59,7 +60,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     signals: &[Signal::Loss, Signal::Delay, Signal::Rate],
     based_on: "Reno, Vegas, Westwood+",
     implemented_in: "third-party models for ns-3",
-    reconstruction: false,
+    reconstruction: true,
     version: 1,
     parameters: FusionParameters::PARAMETERS,
     build: build::<Fusion>,
@@ -75,7 +76,7 @@ parameters! {
     }
 }
 
-/// TCP-Fusion.
+/// TCP-Fusion, a reconstruction.
 #[derive(Clone, Debug)]
 pub struct Fusion {
     parameters: FusionParameters,
@@ -141,7 +142,7 @@ impl CongestionControl for Fusion {
             CongestionKind::Timeout => 0.5,
             _ => kept(self.rounds.base(), congestion.rtt),
         };
-        window.reduce_to(kept * window.cwnd);
+        window.set_ssthresh_for_loss(kept * window.cwnd);
         self.reno_window = window.ssthresh;
     }
 

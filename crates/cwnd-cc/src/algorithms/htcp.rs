@@ -34,14 +34,14 @@
 //!   and gives way at each event, to RTTmin + 0.95 (RTTmax - RTTmin) (Linux). RTTmin never ages.
 //! - *RTT scaling* in Linux is RTTmin/RTTref within 0.1 to 2, and never slower than f = 1. So it is here.
 //! - A timeout is answered as a loss (Linux).
-//! - *Integers*: `integers.rs` is the module of Linux and ns-2.35, which rounds f down, measures by other rules than
+//! - *Integers*: `linux.rs` is the module of Linux and ns-2.35, which rounds f down, measures by other rules than
 //!   these, and keeps a half also at the first steady event after an unsteady one, and where RTTmin is under 10 ms.
 
-mod integers;
+mod linux;
 #[cfg(test)]
 mod tests;
 
-use self::integers::Module;
+use self::linux::HTcpLinux;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, ParameterSet,
     Signal, State, Window, build,
@@ -96,7 +96,7 @@ pub struct HTcp {
     before: Epoch,
     throughput: Throughput,
     /// What stands for all of these where windows are whole.
-    module: Module,
+    linux: HTcpLinux,
 }
 
 /// What an undone event restores.
@@ -117,7 +117,7 @@ impl Configurable for HTcp {
     fn new(parameters: HTcpParameters) -> Self {
         let epoch = Epoch { since: Nanos::ZERO, beta: BETA.0, rtt_max: Nanos::ZERO, last_peak: 0.0 };
         let throughput = Throughput::default();
-        HTcp { parameters, epoch, before: epoch, throughput, module: Module::new() }
+        HTcp { parameters, epoch, before: epoch, throughput, linux: HTcpLinux::new() }
     }
 }
 
@@ -129,7 +129,7 @@ impl CongestionControl for HTcp {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if window.arithmetic() != Arithmetic::Real {
-            return self.module.on_ack(window, ack, &self.parameters);
+            return self.linux.on_ack(window, ack, &self.parameters);
         }
         let calm = matches!(ack.state, State::Open | State::Disorder);
         self.throughput.on_ack(ack, calm);
@@ -159,8 +159,8 @@ impl CongestionControl for HTcp {
             return;
         }
         if window.arithmetic() != Arithmetic::Real {
-            let ssthresh = self.module.on_congestion(window.cwnd, congestion.now, &self.parameters);
-            return window.reduce_to(ssthresh);
+            let ssthresh = self.linux.on_congestion(window.cwnd, congestion.now, &self.parameters);
+            return window.set_ssthresh_for_loss(ssthresh);
         }
         self.before = self.epoch;
         let peak = self.throughput.peak;
@@ -172,17 +172,17 @@ impl CongestionControl for HTcp {
             self.epoch.rtt_max = congestion.min_rtt + Nanos((RTT_MAX_KEPT * queue) as u64);
         }
         self.throughput.restart();
-        window.reduce_to(self.epoch.beta * window.cwnd);
+        window.set_ssthresh_for_loss(self.epoch.beta * window.cwnd);
     }
 
     fn on_recovery_exit(&mut self, _window: &mut Window, now: Nanos) {
         self.epoch.since = now;
-        self.module.on_recovery_exit(now);
+        self.linux.on_recovery_exit(now);
     }
 
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
         self.epoch = self.before;
-        self.module.on_undo();
+        self.linux.on_undo();
     }
 }
 

@@ -98,7 +98,7 @@ pub struct Hybla {
     /// 2^rho - 1.
     step: f64,
     /// Of today's Linux's arithmetic.
-    whole: linux::Whole,
+    linux: linux::HyblaLinux,
     /// The initial window is still to be multiplied.
     unscaled: bool,
 }
@@ -108,17 +108,17 @@ impl Configurable for Hybla {
 
     fn new(parameters: HyblaParameters) -> Self {
         let unscaled = parameters.scale_start;
-        let whole = linux::Whole::default();
-        Hybla { parameters, rtt: Nanos::MAX, rho: 1.0, rho_squared: 1.0, step: 1.0, whole, unscaled }
+        let linux = linux::HyblaLinux::default();
+        Hybla { parameters, rtt: Nanos::MAX, rho: 1.0, rho_squared: 1.0, step: 1.0, linux, unscaled }
     }
 }
 
 impl CongestionControl for Hybla {
     fn init(&mut self, window: &mut Window, init: &Init) {
         if window.arithmetic() == Arithmetic::Linux {
-            self.whole.renew(init.rtt.unwrap_or(Nanos::ZERO), self.parameters.rtt0);
+            self.linux.renew(init.rtt.unwrap_or(Nanos::ZERO), self.parameters.rtt0);
             if self.parameters.scale_start {
-                window.set_cwnd(self.whole.start());
+                window.set_cwnd(self.linux.start());
             }
             return;
         }
@@ -132,9 +132,9 @@ impl CongestionControl for Hybla {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if window.arithmetic() == Arithmetic::Linux {
-            self.whole.renew(ack.srtt, self.parameters.rtt0);
+            self.linux.renew(ack.srtt, self.parameters.rtt0);
             if ack.may_grow() {
-                self.whole.grow(window, ack, self.parameters.max_exponent);
+                self.linux.grow(window, ack, self.parameters.max_exponent);
             }
             return;
         }
@@ -156,7 +156,7 @@ impl CongestionControl for Hybla {
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         self.unscaled = false;
-        self.whole.forget();
+        self.linux.forget();
         if congestion.is_repeated_timeout() {
             return;
         }

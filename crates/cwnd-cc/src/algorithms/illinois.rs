@@ -26,8 +26,11 @@
 //! | `alpha_min` | 0.3 segments | 0.01 to 1 | paper, Linux |
 //! | `beta_min` | 0.125 | 0.01 to 0.5 | paper, Linux, the fraction given up |
 //! | `beta_max` | 0.5 | 0.5 to 0.9 | paper, Linux |
-//! | `eta1`, `eta2`, `eta3` | 0.01, 0.1, 0.8 | 0 to 0.1, 0.1 to 0.5, 0.5 to 1 | paper, Linux: d1, d2, d3 of dm |
+//! | `eta1` | 0.01 | 0 to 0.1 | paper, Linux: d1 of dm |
+//! | `eta2` | 0.1 | 0.1 to 0.5 | paper, Linux: d2 of dm |
+//! | `eta3` | 0.8 | 0.5 to 1 | paper, Linux: d3 of dm |
 //! | `theta` | 5 round trips | 1 to 100 | paper, Linux |
+//! | `keep_beta` | off | | Linux 2.6.22 by mistake, and so ns-2.35 |
 //! | `w_thresh` | 15 segments | 1 to 1,000 | Linux, ns-2.35; 10 in the paper |
 //!
 //! Readings:
@@ -45,8 +48,8 @@ mod tests;
 
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Needs,
-    ParameterSet, Signal, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, CongestionKind,
+    Needs, ParameterSet, Signal, Window, build,
 };
 
 /// What the registry says of it.
@@ -113,7 +116,7 @@ pub struct Illinois {
     /// Round trips below d1 since then.
     low_rounds: u32,
     /// Of the integer arithmetics.
-    whole: linux::Whole,
+    linux: linux::IllinoisLinux,
 }
 
 impl Configurable for Illinois {
@@ -121,9 +124,9 @@ impl Configurable for Illinois {
 
     fn new(parameters: IllinoisParameters) -> Self {
         let alpha = parameters.alpha_max;
-        let whole = linux::Whole::new(&parameters);
+        let linux = linux::IllinoisLinux::new(&parameters);
         Illinois {
-            whole,
+            linux,
             parameters,
             alpha,
             beta: 0.5,
@@ -140,7 +143,7 @@ impl CongestionControl for Illinois {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if window.arithmetic() != Arithmetic::Real {
-            return self.whole.on_ack(window, ack, &self.parameters);
+            return self.linux.on_ack(window, ack, &self.parameters);
         }
         if ack.round_start {
             self.end_round(window.cwnd, ack.min_rtt.0 as f64);
@@ -171,15 +174,15 @@ impl CongestionControl for Illinois {
             return;
         }
         if window.arithmetic() != Arithmetic::Real {
-            window.reduce_to(self.whole.reduced(window.cwnd, self.parameters.keep_beta));
+            window.set_ssthresh_for_loss(self.linux.reduced(window.cwnd, self.parameters.keep_beta));
             reno::hold_half_in_recovery(window);
             if congestion.kind == CongestionKind::Timeout {
-                self.whole.forget();
+                self.linux.forget();
             }
             return;
         }
         if self.parameters.keep_beta {
-            window.reduce_to(window.cwnd * self.beta);
+            window.set_ssthresh_for_loss(window.cwnd * self.beta);
         } else {
             reno::give_up(window, self.beta);
         }
@@ -193,7 +196,7 @@ impl CongestionControl for Illinois {
     }
 
     fn needs(&self) -> Needs {
-        Needs { covered_rtt: true, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
 }
 

@@ -200,7 +200,7 @@ impl CongestionControl for Invs {
         self.goal.w_max = cwnd;
         self.goal.epoch = None;
         self.renew_gap_pace();
-        window.reduce_to(if congested { beta * cwnd } else { self.path.bdp().min(cwnd) });
+        window.set_ssthresh_for_loss(if congested { beta * cwnd } else { self.path.bdp().min(cwnd) });
         if congestion.kind == CongestionKind::Timeout {
             self.path.forget_queues();
         }
@@ -224,7 +224,8 @@ impl Invs {
         let cwnd = window.cwnd;
         let saturation = self.goal.saturation;
         let gap = saturation - cwnd;
-        // Segments for a window of acknowledged ones.
+        // Equation 1 times W, the growth a window of acknowledged segments: (Wsp - W) W/(k Wsp) below Wsp, (W - Wsp)/k above
+        // it, and 1 at it.
         let growth = match self.pace {
             Some((_, per_gap)) if gap >= EQUAL => gap * per_gap * cwnd,
             Some((per_k, _)) if gap <= -EQUAL => -gap * per_k,
@@ -232,7 +233,7 @@ impl Invs {
         };
         window.increase_weighted(acked, growth, cwnd);
         if gap >= EQUAL && window.cwnd > saturation {
-            // One ACK for very many segments: the logistic curve does not pass Wsp.
+            // An ACK of many segments: equation 1 below Wsp never passes Wsp.
             window.set_cwnd(saturation);
         }
         let (since, w_tcp) = self.goal.epoch.unwrap_or_else(|| self.begin_epoch(cwnd, ack.now));
@@ -251,7 +252,7 @@ impl Invs {
         epoch
     }
 
-    /// There is a new bandwidth estimate: renew k.
+    /// Computes 1/k and 1/(k Wsp) (equation 2) after a new BWest.
     #[inline(never)]
     fn renew_pace(&mut self, mss: u32) {
         let bits = self.path.bdp() * f64::from(mss) * 8.0;
@@ -266,7 +267,7 @@ impl Invs {
     }
 }
 
-/// k, of RTTmin in seconds and BDPest in bits.
+/// Returns k (equation 2) for RTTmin in seconds and BDPest in bits.
 fn increase_factor(parameters: &InvsParameters, rtt_min: f64, bdp_bits: f64) -> f64 {
     let rtts = libm::log2(parameters.rtt_ref / rtt_min);
     let bdps = libm::log2(parameters.bdp_ref * 1e6 / bdp_bits);

@@ -164,7 +164,7 @@ impl CongestionControl for LedbatPp {
             Plan::SlowAt(_) => {}
         }
         self.owed = 0.0;
-        window.reduce_to(window.cwnd / 2.0);
+        window.set_ssthresh_for_loss(window.cwnd / 2.0);
         if congestion.kind == CongestionKind::Timeout {
             window.restart_cwnd = 1.0;
         }

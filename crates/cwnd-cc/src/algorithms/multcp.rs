@@ -13,7 +13,7 @@
 //!
 //! | parameter | default | values | source |
 //! |---|---|---|---|
-//! | `n` | 4 | 1 to 1,000 | the user's choice; the paper finds up to 10 well behaved |
+//! | `n` | 4 flows | 1 to 1,000 | the user's choice; the paper finds up to 10 well behaved |
 //! | `decrease` | `classic` | `classic`, `nabeshima` | paper; Nabeshima, as TCP-FIT and CLTCP take it |
 //!
 //! Readings:

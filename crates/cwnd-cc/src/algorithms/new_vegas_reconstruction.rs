@@ -22,7 +22,9 @@
 //! | parameter | default | range | source |
 //! |---|---|---|---|
 //! | `first_step` | 0.25 | 0.01 to 1 | reconstruction |
-//! | `alpha`, `beta`, `gamma` | 2, 4, 1 segments | 0.1 to 1000 | Vegas |
+//! | `alpha` | 2 segments | 0.1 to 1000 | Vegas |
+//! | `beta` | 4 segments | 0.1 to 1000 | Vegas |
+//! | `gamma` | 1 segment | 0.1 to 1000 | Vegas |
 //!
 //! Readings:
 //! - *first_step*: the last round trip of slow start that doubled added half of the window. Halving goes on from

@@ -80,7 +80,7 @@ impl CongestionControl for NewReno {
         if congestion.is_repeated_timeout() {
             return;
         }
-        window.reduce_to(self.parameters.reduce_from.segments(window, congestion) / 2.0);
+        window.set_ssthresh_for_loss(self.parameters.reduce_from.segments(window, congestion) / 2.0);
         reno::hold_half_in_recovery(window);
     }
 }

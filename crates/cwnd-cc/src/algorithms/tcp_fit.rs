@@ -121,7 +121,7 @@ impl CongestionControl for TcpFit {
         if congestion.is_repeated_timeout() {
             return;
         }
-        window.reduce_to(window.cwnd * (1.0 - 2.0 / (3.0 * self.flows + 1.0)));
+        window.set_ssthresh_for_loss(window.cwnd * (1.0 - 2.0 / (3.0 * self.flows + 1.0)));
         if congestion.kind == CongestionKind::Timeout {
             self.flows = 1.0;
             self.begin_period(congestion.now);

@@ -35,20 +35,20 @@
 //! - *Loss*: Linux halves, and the paper's 3/4 goes with its fine-grained retransmissions, which are the
 //!   transport's business here. After a timeout the stack's restart window stands (1; the paper has 2).
 //! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
-//! - In Linux 2.6's arithmetic, with Linux's slow start, it is the module of Linux 2.6 and ns-2.35 (`vegas/module.rs`): the
+//! - In Linux 2.6's arithmetic, with Linux's slow start, it is the module of Linux 2.6 and ns-2.35 (`vegas/linux.rs`): the
 //!   window held during recovery is `ssthresh/2`, and a segment is added or taken in two round trips, not in one.
 
-mod module;
+mod linux;
 #[cfg(test)]
 mod tests;
 
 use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Nanos, Needs,
+    ParameterSet, Signal, Window, build,
 };
-use module::Module;
+use linux::VegasLinux;
 
 /// What the registry says of it.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -108,22 +108,22 @@ pub struct Vegas {
     /// Slow start doubles the window in this round trip.
     doubling: bool,
     /// Of Linux 2.6's arithmetic.
-    module: Module,
+    linux: VegasLinux,
 }
 
 impl Configurable for Vegas {
     type Parameters = VegasParameters;
 
     fn new(parameters: VegasParameters) -> Self {
-        Vegas { parameters, rounds: DelayRounds::default(), doubling: true, module: Module::default() }
+        Vegas { parameters, rounds: DelayRounds::default(), doubling: true, linux: VegasLinux::default() }
     }
 }
 
 impl CongestionControl for Vegas {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if self.is_module(window) {
-            return self.module.on_ack(window, ack, &self.parameters);
+        if self.uses_linux_rules(window) {
+            return self.linux.on_ack(window, ack, &self.parameters);
         }
         let ended = self.rounds.on_ack(ack);
         if !ack.may_grow() {
@@ -142,22 +142,22 @@ impl CongestionControl for Vegas {
         if congestion.is_repeated_timeout() {
             return;
         }
-        window.reduce_to(self.parameters.kept * window.cwnd);
+        window.set_ssthresh_for_loss(self.parameters.kept * window.cwnd);
         reno::hold_half_in_recovery(window);
     }
 
     fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
         self.rounds.restart();
-        self.module.begin_round();
+        self.linux.begin_round();
     }
 
     fn needs(&self) -> Needs {
-        Needs { covered_rtt: true, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
 }
 
 impl Vegas {
-    fn is_module(&self, window: &Window) -> bool {
+    fn uses_linux_rules(&self, window: &Window) -> bool {
         window.arithmetic() == Arithmetic::Linux26 && self.parameters.slow_start == VegasSlowStart::Linux
     }
 

@@ -34,8 +34,8 @@ mod tests;
 
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, Needs,
-    ParameterSet, Signal, State, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Init, Nanos,
+    Needs, ParameterSet, Signal, State, Window, build,
 };
 
 /// What the registry says of it.
@@ -129,11 +129,12 @@ impl CongestionControl for Veno {
         }
         if window.arithmetic() != Arithmetic::Real {
             let of_the_link = (self.halves as f64) < 2.0 * self.parameters.beta;
-            return window.reduce_to(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
+            return window
+                .set_ssthresh_for_loss(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
         }
         let of_the_link = self.samples >= MIN_SAMPLES && !self.is_congested(window.cwnd);
         self.samples = 0;
-        window.reduce_to(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
+        window.set_ssthresh_for_loss(window.cwnd * if of_the_link { self.parameters.kept } else { 0.5 });
     }
 
     fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
@@ -143,7 +144,7 @@ impl CongestionControl for Veno {
     }
 
     fn needs(&self) -> Needs {
-        Needs { covered_rtt: true, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
 }
 
@@ -156,7 +157,7 @@ impl Veno {
         let unknown = ack.rtt.is_none() && window.arithmetic() == Arithmetic::Linux26;
         let rtt = if unknown { NO_SAMPLE } else { microseconds(self.rtt) };
         let (base, cwnd) = (microseconds(self.base), window.cwnd as u64);
-        self.halves = (2 * cwnd).saturating_sub(2 * cwnd * base / rtt);
+        self.halves = (2 * cwnd).saturating_sub((2 * cwnd).saturating_mul(base) / rtt);
         let mut acked = ack.acked;
         if window.in_slow_start() {
             acked = window.slow_start(acked);

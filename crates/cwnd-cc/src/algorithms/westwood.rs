@@ -19,13 +19,13 @@
 //! - The window is set where the loss is found, as the papers have it. Linux halves for the time of recovery
 //!   and sets `W = ssthresh = BWE RTTmin` at its end, up or down: `set_at = recovery-end`. It then knows what
 //!   came through during the recovery, and counts it by its own rules, which see less of it
-//!   (`westwood/counted.rs`).
+//!   (`westwood/linux.rs`).
 //! - *ssthresh may be over W*, so that a loss in the slow start after a timeout does not end it (the papers'
 //!   "if W > ssthresh"). The window itself is never raised.
 //! - RTTmin is the least of the connection; Linux forgets it at a timeout.
 //! - Before the first estimate, and so in the first 50 ms, it halves as Reno; Linux leaves two segments.
 
-mod counted;
+mod linux;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +34,7 @@ use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, DupAck, Init, Nanos,
     ParameterSet, Signal, Window, build,
 };
-use counted::Counted;
+use linux::WestwoodLinux;
 
 /// What the registry says of it.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -81,7 +81,7 @@ pub struct Westwood {
     parameters: WestwoodParameters,
     /// The bandwidth where the window is set at the loss, and where it is at the end of recovery.
     bandwidth: BandwidthFilter,
-    counted: Counted,
+    linux: WestwoodLinux,
     /// The loss that is being recovered from.
     loss: Option<Loss>,
 }
@@ -98,7 +98,7 @@ impl Configurable for Westwood {
         Westwood {
             parameters,
             bandwidth: BandwidthFilter::default(),
-            counted: Counted::default(),
+            linux: WestwoodLinux::default(),
             loss: None,
         }
     }
@@ -106,21 +106,21 @@ impl Configurable for Westwood {
 
 impl CongestionControl for Westwood {
     fn init(&mut self, _window: &mut Window, init: &Init) {
-        self.counted.begin(init.now);
+        self.linux.begin(init.now);
     }
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         match self.parameters.set_at {
             SetAt::Loss => drop(self.bandwidth.on_ack(ack)),
-            SetAt::RecoveryEnd => self.counted.on_ack(ack, window.mss()),
+            SetAt::RecoveryEnd => self.linux.on_ack(ack, window.mss()),
         }
         reno::increase(window, ack);
     }
 
     fn on_dup_ack(&mut self, window: &mut Window, dup: &DupAck) {
         if self.parameters.set_at == SetAt::RecoveryEnd {
-            self.counted.on_dup_ack(dup.now, window.mss());
+            self.linux.on_dup_ack(dup.now, window.mss());
         }
     }
 
@@ -133,12 +133,12 @@ impl CongestionControl for Westwood {
         let cwnd = window.cwnd;
         let needed = match self.parameters.set_at {
             SetAt::Loss => self.bandwidth.pipe(min_rtt).unwrap_or(cwnd / 2.0),
-            SetAt::RecoveryEnd if kind == CongestionKind::Timeout => self.counted.pipe(window.mss()),
+            SetAt::RecoveryEnd if kind == CongestionKind::Timeout => self.linux.pipe(window.mss()),
             SetAt::RecoveryEnd => cwnd / 2.0,
         };
-        window.reduce_to(needed);
+        window.set_ssthresh_for_loss(needed);
         if kind == CongestionKind::Timeout {
-            return self.counted.forget_least_rtt();
+            return self.linux.forget_least_rtt();
         }
         self.loss = Some(Loss { cwnd });
         if self.parameters.set_at == SetAt::Loss {
@@ -153,8 +153,8 @@ impl CongestionControl for Westwood {
             SetAt::Loss => {}
             SetAt::RecoveryEnd => {
                 // The ACK that ends it may end a span first.
-                self.counted.end_span(now, window.mss());
-                window.set_ssthresh(self.counted.pipe(window.mss()));
+                self.linux.end_span(now, window.mss());
+                window.set_ssthresh(self.linux.pipe(window.mss()));
                 window.set_cwnd(window.ssthresh);
             }
         }

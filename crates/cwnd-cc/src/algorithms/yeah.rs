@@ -45,8 +45,8 @@ mod tests;
 use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::parts::reno;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Nanos, Needs,
+    ParameterSet, Signal, Window, build,
 };
 
 /// What the registry says of it.
@@ -162,7 +162,7 @@ impl CongestionControl for Yeah {
             if f64::from(self.slow_rounds) < rho { self.queue.min(half).max(delta * cwnd) } else { half };
         self.fast_rounds = 0;
         self.reno_window = window.whole(self.reno_window / 2.0).max(LEAST_RENO_WINDOW);
-        window.reduce_to(cwnd - window.whole(given_up));
+        window.set_ssthresh_for_loss(cwnd - window.whole(given_up));
         reno::hold_half_in_recovery(window);
     }
 
@@ -171,7 +171,7 @@ impl CongestionControl for Yeah {
     }
 
     fn needs(&self) -> Needs {
-        Needs { covered_rtt: true, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
 }
 

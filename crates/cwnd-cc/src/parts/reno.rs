@@ -45,7 +45,7 @@ impl ReduceFrom {
 /// Give up a share of the window. Where windows are whole, it is the segments given up that are rounded down,
 /// as in the modules of Linux that subtract a scaled share.
 pub fn give_up(window: &mut Window, share: f64) {
-    window.reduce_to(window.cwnd - window.whole(window.cwnd * share));
+    window.set_ssthresh_for_loss(window.cwnd - window.whole(window.cwnd * share));
 }
 
 /// In Linux 2.6 and ns-2.35 the Reno family's modules hold half of `ssthresh` during recovery, not all of it

@@ -4,8 +4,9 @@
 mod random;
 
 use cwnd_cc::{
-    Ack, AlgorithmInfo, Arithmetic, Congestion, CongestionControl, CongestionKind, DupAck, Init, LostPacket,
-    Nanos, Needs, ParameterKind, ParameterValue, Parameters, RateSample, State, Window, WindowConfig, all,
+    Ack, AckCompat, AlgorithmInfo, Arithmetic, Congestion, CongestionControl, CongestionKind, DupAck, Init,
+    LostPacket, Nanos, Needs, ParameterKind, ParameterValue, Parameters, RateSample, State, Window,
+    WindowConfig, all,
 };
 pub use random::RandomEvents;
 
@@ -175,7 +176,7 @@ impl Flow {
             min_rtt: self.min_rtt,
             in_flight: self.in_flight,
             prior_in_flight,
-            predicted: !recovering && !marked && lost == 0,
+            compat: AckCompat { header_predicted: !recovering && !marked && lost == 0 },
             state: if recovering { State::Recovery } else { State::Open },
             cwnd_limited: limited,
             app_limited: !limited,

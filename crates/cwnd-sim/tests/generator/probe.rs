@@ -1,7 +1,9 @@
 //! Algorithms for tests: they use everything that a transport offers, and let everything that they are told
 //! decide how they go on, so that the least difference shows.
 
-use cwnd_cc::{Ack, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Window};
+use cwnd_cc::{
+    Ack, CompatNeeds, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Window,
+};
 use cwnd_scenario::AlgorithmSpec;
 
 /// Names of the probes: one that paces, one that owns its recovery as well, one that needs exact marks, one that
@@ -17,7 +19,7 @@ pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, Strin
         "probe-owns-recovery" => Needs { owns_recovery: true, ..needs },
         "probe-marks" => Needs { ecn: Some(EcnMode::Exact), ..needs },
         "probe-marks-only" => Needs { ecn: Some(EcnMode::Exact), marks_only: true, ..needs },
-        "probe-module" => Needs { covered_rtt: true, ..Needs::default() },
+        "probe-module" => Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() },
         _ => return cwnd_sim::registered(spec),
     };
     Ok(Box::new(Probe { needs, digest: 0, rate: 0.0 }))
@@ -84,7 +86,7 @@ impl CongestionControl for Probe {
         let Congestion { now, kind, in_flight, flight_size, lost, rtt, srtt, min_rtt, .. } = *congestion;
         self.note(&[now.0, kind as u64, in_flight.into(), flight_size.into(), lost.into(), rtt.0]);
         self.note(&[srtt.0, min_rtt.0, congestion.timeouts.into(), congestion.in_slow_start.into()]);
-        window.reduce_to(window.cwnd * self.somewhat() / 2.0);
+        window.set_ssthresh_for_loss(window.cwnd * self.somewhat() / 2.0);
     }
 
     fn on_recovery_exit(&mut self, _: &mut Window, now: Nanos) {

@@ -61,7 +61,7 @@ impl DupAckState {
             delivered += count_duplicate(conn, now, sacked);
         }
         conn.ack.now = Nanos(now);
-        conn.ack.predicted = advanced > 0 && packet.flags & (SACK | ECE) == 0;
+        conn.ack.compat.header_predicted = advanced > 0 && packet.flags & (SACK | ECE) == 0;
         Feedback { advanced, delivered, duplicate, covers_retransmission, prior_in_flight }
     }
 

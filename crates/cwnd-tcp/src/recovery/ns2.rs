@@ -40,7 +40,7 @@ impl Ns2 {
             dup_ack: DupAckState::default(),
             inflight_hold: 0,
             send_times: SendTimes::default(),
-            measures_covered_rtt: needs.covered_rtt && config.sack && config.timestamps,
+            measures_covered_rtt: needs.compat.covered_rtt && config.sack && config.timestamps,
             detects_lost_retransmissions: config.detect_lost_retransmissions,
         }
     }

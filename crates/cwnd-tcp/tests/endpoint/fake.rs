@@ -91,7 +91,7 @@ impl CongestionControl for Fake {
         if congestion.is_repeated_timeout() {
             return;
         }
-        window.reduce_to(self.ssthresh.unwrap_or(window.cwnd / 2.0));
+        window.set_ssthresh_for_loss(self.ssthresh.unwrap_or(window.cwnd / 2.0));
         window.recovery_cwnd = self.recovery_cwnd;
         if let Some(restart) = self.restart_cwnd {
             window.restart_cwnd = restart;

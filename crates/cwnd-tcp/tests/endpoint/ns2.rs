@@ -3,7 +3,7 @@
 
 use crate::bench::{Bench, FULL, MS, sender_config, window};
 use crate::fake::Fake;
-use cwnd_cc::{Nanos, Needs, State};
+use cwnd_cc::{CompatNeeds, Nanos, Needs, State};
 use cwnd_scenario::Recovery;
 use cwnd_tcp::SenderConfig;
 
@@ -138,7 +138,10 @@ fn the_algorithm_hears_of_an_ack_in_the_state_that_it_found() {
 fn round_trips_are_of_when_the_last_covered_segment_was_last_sent() {
     // Window 20. 0 is lost, its first copy as well, which the SACK of 23 tells: 0 and 32 go, and 10 are in flight. 24 is lost,
     // too: the SACK of 28, four above, tells so, and with 8 in flight 24 and a new one go.
-    let module = Fake { needs: Needs { covered_rtt: true, ..Needs::default() }, ..Fake::fixed() };
+    let module = Fake {
+        needs: Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() },
+        ..Fake::fixed()
+    };
     let mut bench = Bench::started(config(20.0), module);
     one_loss(&mut bench, 22);
     assert_eq!(bench.sack(200 * MS, 0, &[(1, 24)]), [0, 32]);

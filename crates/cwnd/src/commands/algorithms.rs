@@ -37,14 +37,14 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             json::pretty(&Document { algorithms: described })
         }
         (Some(algorithm), false) => sheet(algorithm),
-        (None, false) if flags.markdown => cwnd_cc::markdown(),
+        (None, false) if flags.markdown => cwnd_report::descriptive::algorithms_page(),
         (None, false) => list(),
     })
 }
 
 /// What a sheet says of an algorithm whose equations are not public.
-const RECONSTRUCTION: &str = "This is a reconstruction: the equations of the original are not public, and were \
-                              rebuilt from what its abstract says. Its results are not those of the original.";
+const RECONSTRUCTION: &str = "This is a reconstruction: its equations come from an abstract, summaries or other \
+                              people's models, not from the paper itself. Its results are not those of the original.";
 
 fn list() -> String {
     let columns = ["name", "year", "title", "reacts to"].map(|name| (name, Align::Left));

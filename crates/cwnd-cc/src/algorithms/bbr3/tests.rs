@@ -4,6 +4,8 @@ mod model;
 
 use super::*;
 use crate::Arithmetic;
+use crate::RateSample;
+use crate::parts::round_max::RoundMax;
 use crate::testing::{assert_near, congestion, time_out, window_with};
 
 const MS: u64 = 1_000_000;
@@ -21,7 +23,7 @@ fn fresh() -> (Bbr3, Window) {
 fn ack(bbr: &Bbr3, ms: u64, per_round: u64) -> Ack {
     let rate = RateSample {
         delivered: per_round,
-        prior_delivered: bbr.delivered,
+        prior_delivered: bbr.input.delivered,
         interval: Nanos(100 * MS),
         tx_in_flight: 100,
         ..RateSample::default()
@@ -33,7 +35,7 @@ fn ack(bbr: &Bbr3, ms: u64, per_round: u64) -> Ack {
         rtt: Some(Nanos(100 * MS)),
         in_flight: 500,
         prior_in_flight: 1,
-        delivered: bbr.delivered + 100,
+        delivered: bbr.input.delivered + 100,
         rate: Some(rate),
         ..Ack::default()
     }
@@ -48,10 +50,10 @@ fn within(bbr: &Bbr3, ms: u64, per_round: u64) -> Ack {
 
 fn lost(bbr: &Bbr3, tx_in_flight: u32, lost: u64) -> LostPacket {
     LostPacket {
-        now: bbr.now,
+        now: bbr.input.now,
         sent: Nanos::ZERO,
         tx_in_flight,
-        delivered: bbr.delivered,
+        delivered: bbr.input.delivered,
         lost_at_send: 0,
         lost,
         app_limited: false,
@@ -73,7 +75,7 @@ fn draining() -> (Bbr3, Window) {
 fn down() -> (Bbr3, Window) {
     let (mut bbr, mut window) = draining();
     window.set_cwnd(150.0);
-    bbr.drain_start_round = 0;
+    bbr.startup.drain_start_round = 0;
     let drained = ack(&bbr, 500, 100);
     bbr.on_ack(&mut window, &drained);
     assert_eq!(bbr.phase, Phase::Down);
@@ -121,7 +123,7 @@ fn startup_ends_on_a_bandwidth_plateau() {
     }
     let third = ack(&bbr, 600, 62);
     bbr.on_ack(&mut window, &third);
-    assert_eq!((bbr.phase, bbr.full_bw_now, bbr.full_bw), (Phase::Drain, true, 500.0));
+    assert_eq!((bbr.phase, bbr.startup.full_bw_now, bbr.startup.full_bw), (Phase::Drain, true, 500.0));
     assert_eq!(gains(&bbr), (0.5, 2.0));
 }
 
@@ -133,7 +135,7 @@ fn limited_rounds_do_not_end_startup() {
         limited.rate.as_mut().unwrap().app_limited = true;
         bbr.on_ack(&mut window, &limited);
     }
-    assert_eq!((bbr.phase, bbr.full_bw_count), (Phase::Startup, 0));
+    assert_eq!((bbr.phase, bbr.startup.full_bw_count), (Phase::Startup, 0));
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn startup_ends_on_losses_of_a_round_of_recovery() {
         bbr.on_ack(&mut window, &last);
         assert_eq!(bbr.phase, phase, "{events} {of_500}");
         if phase == Phase::Drain {
-            assert_eq!((bbr.inflight_longterm, bbr.undo.phase), (124.0, Some(Phase::Startup)));
+            assert_eq!((bbr.bounds.inflight_longterm, bbr.undo.phase), (124.0, Some(Phase::Startup)));
         }
     }
 }
@@ -187,7 +189,7 @@ fn down_gives_way_to_cruise_at_the_bdp_and_headroom() {
     for (longterm, in_flight) in [(100.0, 85), (f64::INFINITY, 100), (6.0, 5)] {
         for (more, phase) in [(1, Phase::Down), (0, Phase::Cruise)] {
             let (mut bbr, mut window) = down();
-            bbr.inflight_longterm = longterm;
+            bbr.bounds.inflight_longterm = longterm;
             let mut next = Ack { in_flight: in_flight + more, ..within(&bbr, 510, 100) };
             next.rate.as_mut().unwrap().tx_in_flight = 1;
             bbr.on_ack(&mut window, &next);
@@ -195,14 +197,14 @@ fn down_gives_way_to_cruise_at_the_bdp_and_headroom() {
         }
     }
     let (mut bbr, _) = down();
-    bbr.inflight_longterm = 4.5;
+    bbr.bounds.inflight_longterm = 4.5;
     assert_eq!(bbr.inflight_with_headroom(), 4.0);
 }
 
 #[test]
 fn it_probes_after_two_to_three_seconds_or_as_reno_would() {
     let (mut bbr, mut window) = down();
-    let wait = bbr.bw_probe_wait.0;
+    let wait = bbr.probe_bw.wait.0;
     assert!((2_000 * MS..3_000 * MS).contains(&wait));
     for (at, phase) in [(500 * MS + wait, Phase::Down), (500 * MS + wait + 1, Phase::Refill)] {
         let next = Ack { now: Nanos(at), ..within(&bbr, 0, 100) };
@@ -214,8 +216,9 @@ fn it_probes_after_two_to_three_seconds_or_as_reno_would() {
     for (cwnd, rounds) in [(100.0, 63), (20.0, 20)] {
         let (bbr, mut window) = down();
         window.set_cwnd(cwnd);
-        for (rounds_since_probe_up, expected) in [(rounds - 1, false), (rounds, true)] {
-            let bbr = Bbr3 { rounds_since_probe_up, ..bbr.clone() };
+        for (rounds_since_up, expected) in [(rounds - 1, false), (rounds, true)] {
+            let mut bbr = bbr.clone();
+            bbr.probe_bw.rounds_since_up = rounds_since_up;
             assert_eq!(bbr.is_time_to_probe(&window), expected);
         }
     }
@@ -224,17 +227,17 @@ fn it_probes_after_two_to_three_seconds_or_as_reno_would() {
 #[test]
 fn refill_forgets_the_short_term_and_lasts_a_round() {
     let (mut bbr, mut window) = down();
-    (bbr.bw_shortterm, bbr.inflight_shortterm) = (500.0, 50.0);
+    (bbr.bounds.bw_shortterm, bbr.bounds.inflight_shortterm) = (500.0, 50.0);
     let late = ack(&bbr, 4000, 100);
     bbr.on_ack(&mut window, &late);
     assert_eq!(bbr.phase, Phase::Refill);
-    assert_eq!((bbr.bw_shortterm, bbr.inflight_shortterm), (f64::INFINITY, f64::INFINITY));
+    assert_eq!((bbr.bounds.bw_shortterm, bbr.bounds.inflight_shortterm), (f64::INFINITY, f64::INFINITY));
     let same_round = within(&bbr, 4010, 100);
     bbr.on_ack(&mut window, &same_round);
     assert_eq!(bbr.phase, Phase::Refill);
     let round = ack(&bbr, 4100, 100);
     bbr.on_ack(&mut window, &round);
-    assert_eq!((bbr.phase, bbr.is_bw_probe_sample), (Phase::Up, true));
+    assert_eq!((bbr.phase, bbr.probe_bw.is_probe_sample), (Phase::Up, true));
     assert_eq!(gains(&bbr), (1.25, 2.25));
 }
 
@@ -247,7 +250,7 @@ fn up_ends_on_a_plateau() {
         bbr.on_ack(&mut window, &next);
         assert_eq!(bbr.phase, phase, "{round}");
     }
-    assert!(!bbr.prev_probe_too_high);
+    assert!(!bbr.probe_bw.prev_too_high);
 }
 
 #[test]
@@ -269,56 +272,56 @@ fn up_ends_on_losses() {
     let third = lost(&bbr, 100, 3);
     bbr.on_packet_lost(&mut window, &third);
     assert_eq!((bbr.phase, bbr.undo.phase), (Phase::Down, Some(Phase::Up)));
-    assert!(bbr.prev_probe_too_high && !bbr.is_bw_probe_sample);
-    assert_near(bbr.inflight_longterm, 98.979_592, 1e-6);
+    assert!(bbr.probe_bw.prev_too_high && !bbr.probe_bw.is_probe_sample);
+    assert_near(bbr.bounds.inflight_longterm, 98.979_592, 1e-6);
     // Only once a probe: what is lost later changes nothing.
     let more = lost(&bbr, 50, 30);
     bbr.on_packet_lost(&mut window, &more);
-    assert_near(bbr.inflight_longterm, 98.979_592, 1e-6);
+    assert_near(bbr.bounds.inflight_longterm, 98.979_592, 1e-6);
     // Lost with 20 in flight, it does not fall under 0.7 of the target of 100.
     let (mut bbr, mut window) = up();
     let early = lost(&bbr, 20, 3);
     bbr.on_packet_lost(&mut window, &early);
-    assert_near(bbr.inflight_longterm, 70.0, 1e-9);
+    assert_near(bbr.bounds.inflight_longterm, 70.0, 1e-9);
     // Where the application limited it, the state changes and the bound does not.
     let (mut bbr, mut window) = up();
     let limited = LostPacket { app_limited: true, ..lost(&bbr, 100, 3) };
     bbr.on_packet_lost(&mut window, &limited);
-    assert_eq!((bbr.phase, bbr.inflight_longterm), (Phase::Down, f64::INFINITY));
+    assert_eq!((bbr.phase, bbr.bounds.inflight_longterm), (Phase::Down, f64::INFINITY));
 }
 
 #[test]
 fn caution_after_a_probe_that_went_too_high() {
     // The next probe ends where 120 are in flight; a round of its ACKs without loss allows another at once.
     let (mut bbr, mut window) = up();
-    (bbr.prev_probe_too_high, bbr.inflight_longterm) = (true, 120.0);
+    (bbr.probe_bw.prev_too_high, bbr.bounds.inflight_longterm) = (true, 120.0);
     let below = Ack { in_flight: 119, ..within(&bbr, 4110, 100) };
     bbr.on_ack(&mut window, &below);
     assert_eq!(bbr.phase, Phase::Up);
     let reached = Ack { in_flight: 120, ..within(&bbr, 4120, 100) };
     bbr.on_ack(&mut window, &reached);
-    assert_eq!((bbr.phase, bbr.prev_probe_precautionary), (Phase::Down, true));
+    assert_eq!((bbr.phase, bbr.probe_bw.prev_precautionary), (Phase::Down, true));
     let round = Ack { in_flight: 120, ..ack(&bbr, 4220, 100) };
     bbr.on_ack(&mut window, &round);
-    assert_eq!((bbr.phase, bbr.prev_probe_precautionary), (Phase::Refill, false));
+    assert_eq!((bbr.phase, bbr.probe_bw.prev_precautionary), (Phase::Refill, false));
 }
 
 #[test]
 fn the_long_term_bound_rises_by_1_2_4_a_round() {
     // Of a window of 100: 100 acknowledged segments a step in the first round, 50 in the second, 25 in the third.
     let (mut bbr, mut window) = up();
-    bbr.bw_probe_up_rounds = 0;
+    bbr.probe_bw.up_rounds = 0;
     window.set_cwnd(100.0);
-    bbr.inflight_longterm = 100.0;
+    bbr.bounds.inflight_longterm = 100.0;
     bbr.raise_inflight_longterm_slope(&window);
-    bbr.cwnd_limited = [true, true];
-    bbr.round_start = false;
+    bbr.input.cwnd_limited = [true, true];
+    bbr.round.start = false;
     for bound in [101.0, 103.0, 107.0] {
         for _ in 0..100 {
-            window.set_cwnd(bbr.inflight_longterm);
+            window.set_cwnd(bbr.bounds.inflight_longterm);
             bbr.adapt_long_term_model(&window, 1);
         }
-        assert_eq!(bbr.inflight_longterm, bound);
+        assert_eq!(bbr.bounds.inflight_longterm, bound);
         window.set_cwnd(100.0);
         bbr.raise_inflight_longterm_slope(&window);
     }
@@ -333,25 +336,25 @@ fn a_round_with_losses_lowers_the_short_term_model() {
     bbr.on_packet_lost(&mut window, &lost(&bbr.clone(), 100, 1));
     let first = within(&bbr, 520, 60);
     bbr.on_ack(&mut window, &first);
-    assert_eq!(bbr.bw_shortterm, f64::INFINITY);
-    bbr.bw_latest = 0.0;
-    bbr.inflight_latest = 0.0;
+    assert_eq!(bbr.bounds.bw_shortterm, f64::INFINITY);
+    bbr.loss_round.bw_latest = 0.0;
+    bbr.loss_round.inflight_latest = 0.0;
     window.set_cwnd(150.0);
     let end = ack(&bbr, 620, 60);
     bbr.on_ack(&mut window, &end);
-    assert_near(bbr.bw_shortterm, 700.0, 1e-9);
-    assert_near(bbr.inflight_shortterm, 105.0, 1e-9);
-    assert_near(bbr.bw, 700.0, 1e-9);
+    assert_near(bbr.bounds.bw_shortterm, 700.0, 1e-9);
+    assert_near(bbr.bounds.inflight_shortterm, 105.0, 1e-9);
+    assert_near(bbr.model.bw, 700.0, 1e-9);
     assert_eq!(window.cwnd, 105.0);
     bbr.on_packet_lost(&mut window, &lost(&bbr.clone(), 100, 2));
     let first = within(&bbr, 630, 30);
     bbr.on_ack(&mut window, &first);
-    bbr.bw_latest = 0.0;
-    bbr.inflight_latest = 0.0;
+    bbr.loss_round.bw_latest = 0.0;
+    bbr.loss_round.inflight_latest = 0.0;
     let end = ack(&bbr, 730, 30);
     bbr.on_ack(&mut window, &end);
-    assert_near(bbr.bw_shortterm, 490.0, 1e-9);
-    assert_near(bbr.inflight_shortterm, 73.5, 1e-9);
+    assert_near(bbr.bounds.bw_shortterm, 490.0, 1e-9);
+    assert_near(bbr.bounds.inflight_shortterm, 73.5, 1e-9);
 }
 
 #[test]
@@ -365,25 +368,25 @@ fn pacing_is_a_hundredth_under_the_rate() {
 fn the_window_grows_to_twice_the_bdp_and_the_aggregation() {
     // 2 * 100, and extra_acked: at 1,000 a second 50 are expected in 50 ms; 80 came: 30 are extra.
     let (mut bbr, mut window) = down();
-    bbr.extra_acked = RoundMax::default();
-    bbr.extra_acked.add(30.0);
+    bbr.aggregation.extra_acked = RoundMax::default();
+    bbr.aggregation.extra_acked.add(30.0);
     for (cwnd, expected) in [(100.0, 102.0), (150.0, 152.0), (229.0, 230.0), (500.0, 230.0)] {
         window.set_cwnd(cwnd);
         bbr.set_cwnd(&mut window, 2);
         assert_near(window.cwnd, expected, 1e-9);
     }
-    (bbr.extra_acked_delivered, bbr.extra_acked_start) = (79.0, Nanos(450 * MS));
-    bbr.extra_acked = RoundMax::default();
-    bbr.now = Nanos(500 * MS);
+    (bbr.aggregation.delivered, bbr.aggregation.start) = (79.0, Nanos(450 * MS));
+    bbr.aggregation.extra_acked = RoundMax::default();
+    bbr.input.now = Nanos(500 * MS);
     bbr.update_ack_aggregation(&window, 1);
-    assert_near(bbr.extra_acked.get(), 30.0, 1e-9);
+    assert_near(bbr.aggregation.extra_acked.get(), 30.0, 1e-9);
 }
 
 #[test]
 fn volume_caps_by_state() {
     // inflight_longterm 120: all of it in DOWN, REFILL and UP, 102 in CRUISE and ProbeRTT, none before.
     let (mut bbr, _) = down();
-    bbr.inflight_longterm = 120.0;
+    bbr.bounds.inflight_longterm = 120.0;
     for (phase, cap) in [
         (Phase::Startup, f64::INFINITY),
         (Phase::Drain, f64::INFINITY),
@@ -396,7 +399,7 @@ fn volume_caps_by_state() {
         bbr.phase = phase;
         assert_eq!(bbr.volume_cap(), cap, "{phase:?}");
     }
-    bbr.inflight_shortterm = 2.0;
+    bbr.bounds.inflight_shortterm = 2.0;
     assert_eq!(bbr.volume_cap(), 4.0);
 }
 
@@ -407,8 +410,8 @@ fn probe_rtt_holds_half_the_bdp_of_before() {
     // min_rtt is as old as the first ACK (at 0 ms); samples of 150 ms since.
     let later =
         |bbr: &Bbr3, ms, in_flight| Ack { rtt: Some(Nanos(150 * MS)), in_flight, ..ack(bbr, ms, 100) };
-    bbr.min_rtt_stamp = Nanos(500 * MS);
-    bbr.cycle_stamp = Nanos(10_400 * MS);
+    bbr.min_rtt.stamp = Nanos(500 * MS);
+    bbr.probe_bw.cycle_stamp = Nanos(10_400 * MS);
     let last = Ack { rate: None, ..later(&bbr, 10_500, 500) };
     bbr.on_ack(&mut window, &last);
     assert_ne!(bbr.phase, Phase::ProbeRtt);
@@ -416,7 +419,7 @@ fn probe_rtt_holds_half_the_bdp_of_before() {
     let expired = later(&bbr, 10_501, 500);
     bbr.on_ack(&mut window, &expired);
     // 0.5 * 1,000 * 0.1 s = 50, although min_rtt is 150 ms from now on.
-    assert_eq!((bbr.phase, window.cwnd, bbr.min_rtt), (Phase::ProbeRtt, 50.0, Nanos(150 * MS)));
+    assert_eq!((bbr.phase, window.cwnd, bbr.min_rtt.value), (Phase::ProbeRtt, 50.0, Nanos(150 * MS)));
     for (ms, in_flight, phase) in [
         (10_600, 51, Phase::ProbeRtt),
         (10_700, 50, Phase::ProbeRtt),
@@ -457,13 +460,13 @@ fn a_spurious_recovery_returns_to_the_probe() {
     assert_eq!(bbr.phase, Phase::Down);
     window.set_cwnd(80.0);
     bbr.on_undo(&mut window, Nanos(4200 * MS));
-    assert_eq!((bbr.phase, bbr.inflight_longterm, window.cwnd), (Phase::Refill, f64::INFINITY, 150.0));
+    assert_eq!((bbr.phase, bbr.bounds.inflight_longterm, window.cwnd), (Phase::Refill, f64::INFINITY, 150.0));
 }
 
 #[test]
 fn without_sack_any_loss_is_too_much() {
     let (mut bbr, mut window) = up();
-    bbr.sack = false;
+    bbr.input.sack = false;
     let first = lost(&bbr, 1000, 1);
     bbr.on_packet_lost(&mut window, &first);
     assert_eq!(bbr.phase, Phase::Down);
@@ -475,14 +478,14 @@ fn the_rate_is_that_of_two_cycles() {
     let (mut bbr, mut window) = down();
     for (advance, rate, expected) in [(false, 120, 1200.0), (true, 90, 1200.0), (true, 80, 900.0)] {
         if advance {
-            bbr.ack_phase = AckPhase::ProbeStopping;
+            bbr.probe_bw.ack_phase = AckPhase::ProbeStopping;
             bbr.phase = Phase::Cruise;
             let round = ack(&bbr, 600, 1);
             bbr.on_ack(&mut window, &round);
         }
         let next = within(&bbr, 610, rate);
         bbr.on_ack(&mut window, &next);
-        assert_eq!(bbr.max_bw.get(), expected);
+        assert_eq!(bbr.model.max_bw.get(), expected);
     }
 }
 
@@ -492,7 +495,7 @@ fn after_an_idle_time_it_paces_at_the_rate_where_it_probes_for_bandwidth() {
     let (mut bbr, mut window) = down();
     bbr.on_idle_restart(&mut window, Nanos(900 * MS), Nanos(400 * MS));
     assert_near(window.pacing_rate, 990.0 * 1448.0, 1e-6);
-    assert_eq!((bbr.idle_restart, bbr.extra_acked_start), (true, Nanos(900 * MS)));
+    assert_eq!((bbr.idle_restart, bbr.aggregation.start), (true, Nanos(900 * MS)));
     let (mut bbr, mut window) = draining();
     bbr.on_idle_restart(&mut window, Nanos(900 * MS), Nanos(400 * MS));
     assert_near(window.pacing_rate, 495.0 * 1448.0, 1e-6);
@@ -502,7 +505,7 @@ fn after_an_idle_time_it_paces_at_the_rate_where_it_probes_for_bandwidth() {
 fn an_idle_time_may_end_probe_rtt() {
     for (ms, phase) in [(700, Phase::ProbeRtt), (701, Phase::Cruise)] {
         let (mut bbr, mut window) = down();
-        (bbr.phase, bbr.probe_rtt_done) = (Phase::ProbeRtt, Some(Nanos(700 * MS)));
+        (bbr.phase, bbr.probe_rtt.done) = (Phase::ProbeRtt, Some(Nanos(700 * MS)));
         bbr.on_idle_restart(&mut window, Nanos(ms * MS), Nanos(100 * MS));
         assert_eq!(bbr.phase, phase);
     }
@@ -514,7 +517,7 @@ fn the_window_limits_when_no_further_segment_fits() {
     for (cwnd, prior_in_flight, limited) in [(100.0, 99, false), (100.0, 100, true), (99.5, 99, true)] {
         let (mut bbr, mut window) = down();
         window.set_cwnd(cwnd);
-        bbr.cwnd_limited = [false, false];
+        bbr.input.cwnd_limited = [false, false];
         let next = Ack { prior_in_flight, ..within(&bbr, 510, 100) };
         bbr.take_sample(&window, &next);
         assert_eq!(bbr.is_cwnd_limited(), limited, "{prior_in_flight} of {cwnd}");
@@ -522,7 +525,7 @@ fn the_window_limits_when_no_further_segment_fits() {
     // In this round or in the one before.
     for (rounds, limited) in [([true, false], true), ([false, true], true), ([false, false], false)] {
         let (mut bbr, _) = down();
-        bbr.cwnd_limited = rounds;
+        bbr.input.cwnd_limited = rounds;
         assert_eq!(bbr.is_cwnd_limited(), limited);
     }
 }

@@ -36,8 +36,8 @@ mod tests;
 
 use crate::parts::round::SentRound;
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet,
-    Signal, State, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Nanos, Needs,
+    ParameterSet, Signal, State, Window, build,
 };
 
 /// What the registry says of it.
@@ -136,7 +136,7 @@ impl CongestionControl for CompoundNs2 {
         if congestion.is_repeated_timeout() {
             return;
         }
-        window.reduce_to(window.cwnd / 2.0);
+        window.set_ssthresh_for_loss(window.cwnd / 2.0);
         window.recovery_cwnd = Some(window.whole(window.ssthresh / 2.0).max(1.0));
     }
 
@@ -154,7 +154,7 @@ impl CongestionControl for CompoundNs2 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { covered_rtt: true, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
 }
 

@@ -39,7 +39,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::kernel::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
+use super::epoch::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
 use crate::parts::hystart::HyStart;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos,
@@ -168,7 +168,7 @@ impl CongestionControl for CubicLinux {
             let earlier = cwnd < self.w_max && self.parameters.fast_convergence;
             self.w_max = if earlier { window.whole(cwnd * (1.0 + beta) / 2.0) } else { cwnd };
             self.epoch.start = None;
-            window.reduce_to(beta * cwnd);
+            window.set_ssthresh_for_loss(beta * cwnd);
         }
         if congestion.kind == CongestionKind::Timeout {
             let parameters = self.parameters.clone();

@@ -24,7 +24,7 @@
 //! |---|---|---|---|
 //! | `c` | 410/1024 segments/s^3 | 0.001 to 100 | module 2.1 (0.4 in the paper) |
 //! | `beta` | 819/1024 | 0.1 to 0.95 | module 2.1 (the paper decreases by 0.2), the fraction kept |
-//! | `max_increment` | 16 segments in 0.1 s | 1 to 1000 | module 2.1 (the paper's S_max of 160 segments/s) |
+//! | `max_increment` | 16 segments | 1 to 1000 | module 2.1, in 0.1 s (the paper's S_max of 160 segments/s) |
 //! | `fast_convergence` | on | | paper |
 //! | `tcp_friendliness` | on | | paper |
 //!
@@ -44,7 +44,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::kernel::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
+use super::epoch::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
     ParameterSet, Signal, State, Window, build,
@@ -179,7 +179,7 @@ impl CongestionControl for Cubic2008 {
             self.w_max = if earlier { window.whole(cwnd * (1.0 + beta) / 2.0) } else { cwnd };
             self.lost = true;
             self.epoch.start = None;
-            window.reduce_to(beta * cwnd);
+            window.set_ssthresh_for_loss(beta * cwnd);
         }
         if congestion.kind == CongestionKind::Timeout {
             let parameters = self.parameters.clone();

@@ -18,7 +18,7 @@ const PARTS: u64 = 128;
 
 /// What it keeps.
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub struct HyblaLinux {
     /// The least smoothed round-trip time.
     least: Nanos,
     rho8: u64,
@@ -28,13 +28,13 @@ pub struct Whole {
     idle: u64,
 }
 
-impl Default for Whole {
+impl Default for HyblaLinux {
     fn default() -> Self {
-        Whole { least: Nanos::MAX, rho8: 8, parts: 0, idle: 0 }
+        HyblaLinux { least: Nanos::MAX, rho8: 8, parts: 0, idle: 0 }
     }
 }
 
-impl Whole {
+impl HyblaLinux {
     /// A new round-trip time.
     pub fn renew(&mut self, srtt: Nanos, rtt0_ms: f64) {
         if srtt.0 > 0 && srtt < self.least {

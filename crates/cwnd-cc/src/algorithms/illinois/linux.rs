@@ -14,7 +14,7 @@ const BETA: f64 = 64.0;
 
 /// What it keeps.
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub struct IllinoisLinux {
     alpha: u64,
     beta: u64,
     /// Least and greatest round-trip time, and the sum and number of this round trip's, microseconds.
@@ -28,9 +28,9 @@ pub struct Whole {
     counted: u64,
 }
 
-impl Whole {
-    pub fn new(parameters: &IllinoisParameters) -> Whole {
-        Whole {
+impl IllinoisLinux {
+    pub fn new(parameters: &IllinoisParameters) -> IllinoisLinux {
+        IllinoisLinux {
             alpha: (parameters.alpha_max * ALPHA) as u64,
             beta: (BETA / 2.0) as u64,
             base: u64::MAX,

@@ -109,10 +109,10 @@ fn ns_2_measures_what_is_acknowledged() {
         illinois.on_ack(&mut window, &Ack { sent: 4, cumulative: 0, ..ack_rtt(0, 1000) });
         illinois.on_ack(&mut window, &Ack { sent: 5, ..ack_rtt(0, 200) });
         illinois.on_ack(&mut window, &Ack { sent: 6, ..ack_rtt(0, 150) });
-        assert_eq!(illinois.whole.alpha(), 1280);
+        assert_eq!(illinois.linux.alpha(), 1280);
         illinois.on_ack(&mut window, &Ack { sent: 7, ..ack_rtt(0, 150) });
         // Mean 150 and greatest 200, as below: 74 128ths, and four of 173 segments were counted.
-        assert_eq!(illinois.whole.alpha(), 74);
+        assert_eq!(illinois.linux.alpha(), 74);
         assert_eq!(acks_for_a_segment(&mut illinois, &mut window, &ack(0)), 169);
         window.set_cwnd(100.0);
         lose(&mut illinois, &mut window, 0);

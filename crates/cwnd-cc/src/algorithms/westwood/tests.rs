@@ -1,6 +1,6 @@
 use super::*;
-use crate::Arithmetic;
 use crate::testing::{ack, ack_rtt, assert_near, congestion, time_out, window, window_with};
+use crate::{AckCompat, Arithmetic};
 
 const BASE: Nanos = Nanos::from_millis(100);
 
@@ -94,7 +94,12 @@ fn linux_halves_and_sets_the_window_at_the_end() {
         let mut window = window(cwnd, Arithmetic::Real);
         westwood.init(&mut window, &Init::default());
         for (ms, cumulative) in [(1, 150), (60, 1)] {
-            let ack = Ack { cumulative, predicted: true, cwnd_limited: false, ..ack_rtt(ms, 40) };
+            let ack = Ack {
+                cumulative,
+                compat: AckCompat { header_predicted: true },
+                cwnd_limited: false,
+                ..ack_rtt(ms, 40)
+            };
             westwood.on_ack(&mut window, &ack);
         }
         let loss = Congestion { min_rtt: BASE, ..congestion(&window, CongestionKind::Loss, 0) };

@@ -9,7 +9,7 @@ fn a_handshake_of_no_time_tells_nothing() {
     let mut window = window_with(10.0, f64::INFINITY, Arithmetic::Real);
     bbr.init(&mut window, &Init { rtt: Some(Nanos::ZERO), ..Init::default() });
     assert_near(window.pacing_rate, 40_109_600.0, 1e-6);
-    assert!(bbr.guessed);
+    assert!(bbr.control.pacing_is_guess);
 }
 
 #[test]
@@ -19,14 +19,14 @@ fn until_the_pipe_is_full_the_pacing_rate_only_rises() {
     for (bw, rate) in
         [(10.0, 401_096.0), (1000.0, 2742.3 * 1448.0), (999.0, 2742.3 * 1448.0), (0.0, 2742.3 * 1448.0)]
     {
-        bbr.bw = bw;
+        bbr.model.bw = bw;
         bbr.set_pacing(&mut window, 2.77);
         assert_near(window.pacing_rate, rate, 1e-6);
     }
     // Then it follows, but for a rate of nothing.
-    bbr.full_bw_reached = true;
+    bbr.startup.full_bw_reached = true;
     for (bw, rate) in [(10.0, 9.9 * 1448.0), (0.0, 9.9 * 1448.0)] {
-        bbr.bw = bw;
+        bbr.model.bw = bw;
         bbr.set_pacing(&mut window, 1.0);
         assert_near(window.pacing_rate, rate, 1e-6);
     }
@@ -37,9 +37,9 @@ fn the_budget_is_three_quanta_of_a_millisecond() {
     // A quantum is what a millisecond takes, from 2 segments to 64 KiB: 0.5 segments are 2; 5 stay; 200 are 45.26.
     for (segments_per_ms, budget) in [(0.5, 6.0), (5.0, 15.0), (200.0, 3.0 * 65_536.0 / 1448.0)] {
         let (mut bbr, mut window) = down();
-        bbr.bw = segments_per_ms * 1000.0 / 0.99;
+        bbr.model.bw = segments_per_ms * 1000.0 / 0.99;
         bbr.set_pacing(&mut window, 1.0);
-        assert_near(bbr.budget, budget, 1e-9);
+        assert_near(bbr.control.budget, budget, 1e-9);
     }
 }
 
@@ -54,14 +54,14 @@ fn what_may_be_in_flight_is_the_bdp_and_at_least_the_budget() {
         (Phase::Up, 0.01, 8.0),
     ] {
         let (mut bbr, _) = down();
-        (bbr.phase, bbr.budget) = (phase, 6.0);
+        (bbr.phase, bbr.control.budget) = (phase, 6.0);
         assert_near(bbr.inflight(gain), in_flight, 1e-9);
     }
     let (mut bbr, _) = down();
-    (bbr.bw, bbr.budget) = (1.0, 6.0);
+    (bbr.model.bw, bbr.control.budget) = (1.0, 6.0);
     assert_near(bbr.inflight_at(500.0), 50.0, 1e-9);
     // Without a round-trip time it is the first window.
-    bbr.min_rtt_s = None;
+    bbr.min_rtt.seconds = None;
     assert_eq!(bbr.inflight_at(500.0), 10.0);
 }
 
@@ -78,7 +78,7 @@ fn the_target_is_the_bdp_or_the_window() {
 fn headroom_is_a_share_and_a_segment_at_least() {
     for (longterm, left) in [(100.0, 85.0), (20.0, 17.0), (6.0, 5.0), (4.5, 4.0)] {
         let (mut bbr, _) = down();
-        bbr.inflight_longterm = longterm;
+        bbr.bounds.inflight_longterm = longterm;
         assert_near(bbr.inflight_with_headroom(), left, 1e-9);
     }
 }
@@ -96,7 +96,7 @@ fn startup_grows_by_what_is_acknowledged_under_twice_the_bdp() {
         (1.0, 1000, 4.0),
     ] {
         let (mut bbr, mut window) = fresh();
-        (bbr.bw, bbr.delivered, bbr.budget) = (1000.0, delivered, 6.0);
+        (bbr.model.bw, bbr.input.delivered, bbr.control.budget) = (1000.0, delivered, 6.0);
         window.set_cwnd(cwnd);
         bbr.set_cwnd(&mut window, 3);
         assert_near(window.cwnd, grown, 1e-9);
@@ -110,9 +110,9 @@ fn what_is_saved_is_the_window_before_anything_lowered_it() {
     {
         let (mut bbr, mut window) = down();
         window.set_cwnd(100.0);
-        (bbr.prior_cwnd, bbr.in_recovery, bbr.phase) = (150.0, in_recovery, phase);
+        (bbr.control.prior_cwnd, bbr.control.in_recovery, bbr.phase) = (150.0, in_recovery, phase);
         bbr.save_cwnd(&window);
-        assert_eq!(bbr.prior_cwnd, saved);
+        assert_eq!(bbr.control.prior_cwnd, saved);
         window.set_cwnd(120.0);
         bbr.restore_cwnd(&mut window);
         assert_eq!(window.cwnd, f64::max(saved, 120.0));

@@ -1,7 +1,6 @@
-//! The page of the documentation that is made from the registry.
+//! `docs/algorithms.md`, written from the registry of algorithms.
 
-use super::{AlgorithmInfo, Signal, all};
-use alloc::{format, string::String, vec::Vec};
+use cwnd_cc::{AlgorithmInfo, Signal, all};
 
 const HEAD: &str = "\
 # Algorithms
@@ -13,8 +12,8 @@ its source leaves something open. Parameters are set behind the name: `cwnd comp
 
 ";
 
-/// `docs/algorithms.md`: every algorithm with what it reacts to, where it shines and fails, and its parameters.
-pub fn markdown() -> String {
+/// Returns the text of `docs/algorithms.md`: every algorithm with its signals, strengths, weaknesses and parameters.
+pub fn page() -> String {
     let mut page = String::from(HEAD);
     page += "| name | title | year | reacts to |\n|---|---|---|---|\n";
     for algorithm in all() {
@@ -31,7 +30,8 @@ fn section(algorithm: &AlgorithmInfo) -> String {
     let AlgorithmInfo { name, title, summary, .. } = algorithm;
     let mut text = format!("\n## {name}\n\n**{title}** ({}). {summary}\n", algorithm.year);
     if algorithm.reconstruction {
-        text += "\nThis is a reconstruction: the equations of the original are not public.\n";
+        text += "\nThis is a reconstruction: the equations come from an abstract, summaries or other people's models, not \
+                 from the paper itself.\n";
     }
     text += &format!("\nShines: {}\n\nFails: {}\n\n", algorithm.strengths, algorithm.weaknesses);
     let facts = [
@@ -60,4 +60,22 @@ fn section(algorithm: &AlgorithmInfo) -> String {
 
 fn signals(algorithm: &AlgorithmInfo) -> String {
     algorithm.signals.iter().map(Signal::as_str).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_is_up_to_date() {
+        let committed = include_str!("../../../../docs/algorithms.md");
+        let command = "cargo run -- algorithms --markdown > docs/algorithms.md";
+        assert!(committed == page(), "docs/algorithms.md differs from the registry; run `{command}`");
+        for algorithm in all() {
+            assert!(committed.contains(&format!("\n## {}\n", algorithm.name)));
+            for parameter in algorithm.parameters {
+                assert!(committed.contains(&format!("| `{}` |", parameter.name)));
+            }
+        }
+    }
 }

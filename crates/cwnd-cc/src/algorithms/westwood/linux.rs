@@ -25,7 +25,7 @@ const MILLISECOND: u64 = 1_000_000;
 
 /// The filters and the sample that is under way.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct WestwoodLinux {
     /// When the span began, ms.
     begun: u64,
     /// Segments counted in it.
@@ -39,13 +39,13 @@ pub struct Counted {
     estimate: (u64, u64),
 }
 
-impl Default for Counted {
+impl Default for WestwoodLinux {
     fn default() -> Self {
-        Counted { begun: 0, segments: 0, ahead: 0, rtt: NO_RTT, least_rtt: None, estimate: (0, 0) }
+        WestwoodLinux { begun: 0, segments: 0, ahead: 0, rtt: NO_RTT, least_rtt: None, estimate: (0, 0) }
     }
 }
 
-impl Counted {
+impl WestwoodLinux {
     /// The connection is established.
     pub fn begin(&mut self, now: Nanos) {
         self.begun = now.0 / MILLISECOND;
@@ -63,7 +63,7 @@ impl Counted {
     pub fn on_ack(&mut self, ack: &Ack, mss: u32) {
         if ack.cumulative > 0 {
             self.end_span(ack.now, mss);
-            self.segments += self.count(u64::from(ack.cumulative), ack.predicted);
+            self.segments += self.count(u64::from(ack.cumulative), ack.compat.header_predicted);
             self.note_rtt();
         }
         if let Some(rtt) = ack.rtt {
@@ -119,17 +119,21 @@ impl Counted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AckCompat;
     use crate::testing::ack_rtt;
 
     const MSS: u32 = 1448;
 
-    fn acknowledge(counted: &mut Counted, ms: u64, cumulative: u32, predicted: bool) {
-        counted.on_ack(&Ack { cumulative, predicted, ..ack_rtt(ms, 40) }, MSS);
+    fn acknowledge(counted: &mut WestwoodLinux, ms: u64, cumulative: u32, predicted: bool) {
+        counted.on_ack(
+            &Ack { cumulative, compat: AckCompat { header_predicted: predicted }, ..ack_rtt(ms, 40) },
+            MSS,
+        );
     }
 
     /// Ten segments counted in the first 51 ms, in which a span ends.
-    fn measured() -> Counted {
-        let mut counted = Counted::default();
+    fn measured() -> WestwoodLinux {
+        let mut counted = WestwoodLinux::default();
         counted.begin(Nanos::ZERO);
         acknowledge(&mut counted, 10, 10, true);
         acknowledge(&mut counted, 51, 1, true);
@@ -143,7 +147,7 @@ mod tests {
         assert_eq!((counted.estimate, counted.segments), ((283, 283), 1));
         assert_eq!(counted.pipe(MSS), 7.0);
         // 50 ms more are too few. 51: (7 x 283 + 0)/8 = 247, (7 x 283 + 247)/8 = 278.
-        let mut counted = Counted { segments: 0, ..measured() };
+        let mut counted = WestwoodLinux { segments: 0, ..measured() };
         counted.end_span(Nanos::from_millis(101), MSS);
         assert_eq!(counted.estimate, (283, 283));
         counted.end_span(Nanos::from_millis(102), MSS);
@@ -153,7 +157,7 @@ mod tests {
     #[test]
     fn a_pipe_of_any_bandwidth_and_time_is_reckoned() {
         // 2^40 B a millisecond for 2^34 ms, in segments of 1,024 B.
-        let counted = Counted { least_rtt: Some(1 << 34), estimate: (0, 1 << 40), ..measured() };
+        let counted = WestwoodLinux { least_rtt: Some(1 << 34), estimate: (0, 1 << 40), ..measured() };
         assert_eq!(counted.pipe(1024), f64::powi(2.0, 64));
     }
 

@@ -19,7 +19,7 @@ use crate::{Ack, Nanos, State, Window};
 
 /// What it keeps.
 #[derive(Clone, Debug)]
-pub(super) struct Module {
+pub(super) struct VegasLinux {
     round: SentRound,
     /// The window when this round trip began.
     cwnd: f64,
@@ -29,14 +29,14 @@ pub(super) struct Module {
     samples: u32,
 }
 
-impl Default for Module {
+impl Default for VegasLinux {
     fn default() -> Self {
         let round = SentRound::default();
-        Module { round, cwnd: 0.0, base: u64::MAX, least: u64::MAX, samples: 0 }
+        VegasLinux { round, cwnd: 0.0, base: u64::MAX, least: u64::MAX, samples: 0 }
     }
 }
 
-impl Module {
+impl VegasLinux {
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &VegasParameters) {
         self.round.on_ack(ack);
         if let Some(Nanos(rtt)) = ack.rtt {
@@ -106,9 +106,9 @@ mod tests {
 
     /// A round trip ends in which `sent` segments were sent, at `rtt` microseconds on a path of 100,000, and that began
     /// with a window of `begun_with`.
-    fn end(window: &mut Window, begun_with: f64, sent: u64, rtt: u64) -> Module {
+    fn end(window: &mut Window, begun_with: f64, sent: u64, rtt: u64) -> VegasLinux {
         let round = SentRound { acknowledged: sent, sent: 2 * sent, end: sent, ..SentRound::default() };
-        let mut module = Module { round, cwnd: begun_with, base: 100_001, least: rtt + 1, samples: 2 };
+        let mut module = VegasLinux { round, cwnd: begun_with, base: 100_001, least: rtt + 1, samples: 2 };
         let last = Ack { sent: 2 * sent, rtt: Some(Nanos(1000 * rtt)), ..ack(0) };
         module.on_ack(window, &last, &VegasParameters::default());
         module
@@ -162,7 +162,7 @@ mod tests {
         let parameters = VegasParameters::default();
         // After a timeout it is slow start, also where a round trip would end.
         let mut slow = window_with(1.0, 50.0, Arithmetic::Linux26);
-        let mut module = Module::default();
+        let mut module = VegasLinux::default();
         for state in [State::Loss, State::Recovery, State::Loss] {
             module.on_ack(&mut slow, &Ack { state, ..ack_rtt(0, 100) }, &parameters);
         }

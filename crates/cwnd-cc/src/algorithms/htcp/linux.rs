@@ -22,7 +22,7 @@ const NO_SSTHRESH: f64 = 65_535.0;
 
 /// The module's state. Times are in milliseconds.
 #[derive(Clone, Debug)]
-pub(super) struct Module {
+pub(super) struct HTcpLinux {
     /// Segments a round trip, in 128ths.
     alpha: u64,
     /// The fraction kept at the last event, in 128ths.
@@ -50,9 +50,9 @@ struct Epoch {
     last_peak: u64,
 }
 
-impl Module {
+impl HTcpLinux {
     pub fn new() -> Self {
-        Module {
+        HTcpLinux {
             alpha: ONE,
             beta: HALF,
             rtt_min: 0,
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn factors_are_whole() {
         // 2 s: 1 + (10000 + 250000/1000)/1000 = 11; alpha 2 * 11 * 64 = 1408/128 = 11. 3 s: 1 + 21 = 22.
-        let module = Module { epoch: Epoch { since: Some(0), ..Epoch::default() }, ..Module::new() };
+        let module = HTcpLinux { epoch: Epoch { since: Some(0), ..Epoch::default() }, ..HTcpLinux::new() };
         for (at, alpha) in [(1000, 1), (2000, 11), (3000, 22), (11_000, 126)] {
             assert_eq!(module.alpha_at(at, &PLAIN), alpha * ONE);
         }
@@ -223,13 +223,13 @@ mod tests {
         // 800, at most 80, so a tenth: 1.
         let scaled = HTcpParameters { rtt_scaling: true, ..PLAIN };
         for (rtt_min, alpha) in [(204, 22), (150, 17), (1, 1)] {
-            assert_eq!(Module { rtt_min, ..module.clone() }.alpha_at(2000, &scaled), alpha * ONE);
+            assert_eq!(HTcpLinux { rtt_min, ..module.clone() }.alpha_at(2000, &scaled), alpha * ONE);
         }
     }
 
     #[test]
     fn a_throughput_sample_takes_a_window_less_alpha_and_the_least_round_trip() {
-        let mut module = Module { rtt_min: 100, ..Module::new() };
+        let mut module = HTcpLinux { rtt_min: 100, ..HTcpLinux::new() };
         let mut count = |at, acked| {
             module.measure_throughput(100, at, 0, &ack(at, acked, 100));
             (module.counted, module.peak)
@@ -255,9 +255,9 @@ mod tests {
 
     #[test]
     fn the_greatest_rtt_follows_when_the_event_is_four_round_trips_past() {
-        let mut module = Module::new();
+        let mut module = HTcpLinux::new();
         let lossy = window_with(100.0, 50.0, Arithmetic::Linux26);
-        let see = |module: &mut Module, at, rtt| {
+        let see = |module: &mut HTcpLinux, at, rtt| {
             module.measure_rtt(rtt, &lossy, at, 0, State::Open);
             (module.rtt_min, module.epoch.rtt_max)
         };
@@ -278,7 +278,7 @@ mod tests {
         // of 1000: 710 and 796. RTTmax gives way: 100 + 40 * 0.95 = 138.
         for (rtt_max, kept) in [(140, 710.0), (110, 796.0)] {
             let epoch = Epoch { rtt_max, last_peak: 1000, since: Some(0) };
-            let mut module = Module { rtt_min: 100, epoch, peak: 1000, ..Module::new() };
+            let mut module = HTcpLinux { rtt_min: 100, epoch, peak: 1000, ..HTcpLinux::new() };
             assert_eq!(module.on_congestion(1000.0, Nanos::from_millis(9000), &PLAIN), 500.0);
             module.epoch.rtt_max = rtt_max;
             module.peak = 1200;
@@ -295,9 +295,10 @@ mod tests {
     fn alpha_is_of_the_old_event_until_the_next_step() {
         // An event at 3 s: alpha 22, so that 110 take a step after 5 ACKs and the one on which it is taken; then it is
         // 1, and 111 take 112.
-        let mut module = Module { epoch: Epoch { since: Some(0), ..Epoch::default() }, ..Module::new() };
+        let mut module =
+            HTcpLinux { epoch: Epoch { since: Some(0), ..Epoch::default() }, ..HTcpLinux::new() };
         module.on_congestion(220.0, Nanos::from_millis(3000), &PLAIN);
-        let mut htcp = super::super::HTcp { module, ..crate::Configurable::new(PLAIN) };
+        let mut htcp = super::super::HTcp { linux: module, ..crate::Configurable::new(PLAIN) };
         let mut window = large(110.0);
         let steps = [6, 112].map(|_| acks_for_a_segment(&mut htcp, &mut window, &ack(3100, 1, 100)));
         assert_eq!(steps, [6, 112]);
