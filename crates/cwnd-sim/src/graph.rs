@@ -168,7 +168,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
     let mut graph = Graph {
         inlets: vec![Vec::new(); hosts.len()],
         inputs: Vec::new(),
-        taps: points.iter().map(|_| Tap { inputs: Vec::new(), next: NextRing::One(NOWHERE) }).collect(),
+        taps: points.iter().map(|point| Tap::new(point.end)).collect(),
         waits: vec![Vec::new(); hosts.len() + links.len() + points.len()],
         runners,
         hosts,
@@ -221,7 +221,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
                 }
                 if let Some(tap) = entrance {
                     let between = new_ring(net, None);
-                    graph.taps[tap] = Tap { inputs, next: NextRing::One(between) };
+                    graph.taps[tap] = Tap { inputs, next: NextRing::One(between), end: End::Enter };
                     inputs = vec![between];
                     graph.waits[own].push(wait(stage, [None; 2]));
                 }

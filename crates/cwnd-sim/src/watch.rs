@@ -4,7 +4,7 @@
 //! changes nothing. So the links and hosts know nothing of it, and cost what they cost without. Shortcuts, which pass
 //! links by, are not taken while anything is watched; they are exact, so that the outcome is the same.
 
-use crate::link::NextRing;
+use crate::link::{NOWHERE, NextRing};
 use crate::merge::Merge;
 use crate::net::Net;
 pub use cwnd_cc::State;
@@ -69,6 +69,8 @@ impl PacketObserver for NoopObserver {}
 /// A stage that notes what passes. There is one for each point.
 #[derive(Debug)]
 pub struct Tap {
+    /// The end of its link at which it stands.
+    pub end: End,
     /// Its input rings, in the order in which simultaneous arrivals are handled.
     pub inputs: Vec<u32>,
     /// Where packets go from here.
@@ -76,6 +78,11 @@ pub struct Tap {
 }
 
 impl Tap {
+    /// Creates a tap at this end of a link, without rings.
+    pub fn new(end: End) -> Tap {
+        Tap { end, inputs: Vec::new(), next: NextRing::One(NOWHERE) }
+    }
+
     /// Let what arrives before `limit` pass. Answers how many packets did.
     fn run(&self, net: &mut Net, merge: &mut Merge, limit: u64, seen: &mut VecDeque<Seen>) -> u64 {
         merge.clear();
@@ -111,15 +118,19 @@ impl Tap {
         packets
     }
 
-    /// Let the first packet of a ring pass.
+    /// Passes on the first packet of a ring. A lost packet does not reach a link's queue and is not observed. But it has
+    /// its turn at the next link, like all others, so a tap behind a line passes it on.
     fn pass(&self, net: &mut Net, ring: u32, seen: &mut VecDeque<Seen>) {
         let packet = net.rings[ring as usize].pop();
-        if packet.is(LOST) {
-            return net.end_of_line(ring, &packet);
-        }
-        let blocks = packet.is(SACK).then(|| net.sacks.look(packet.aux));
-        seen.push_back(Seen { packet, blocks, dropped: false });
         let next = self.next.of(packet.channel);
+        if packet.is(LOST) {
+            if self.end == End::Enter {
+                return net.end_of_line(ring, &packet);
+            }
+        } else {
+            let blocks = packet.is(SACK).then(|| net.sacks.look(packet.aux));
+            seen.push_back(Seen { packet, blocks, dropped: false });
+        }
         net.rings[next as usize].push(packet);
         net.note_arrival(next, packet.at);
     }
@@ -188,7 +199,10 @@ impl Watch {
         to: &mut dyn PacketObserver,
     ) {
         let points = self.points.iter().enumerate();
-        let until = points.map(|(i, point)| handled(i, point).min(self.open_from(i, net)));
+        let until = points.map(|(i, point)| {
+            let handled = handled(i, point);
+            handled.min(self.open_from(i, handled, net))
+        });
         let until = until.min().unwrap_or(0);
         self.report_until(until, origin, to);
     }
@@ -212,8 +226,9 @@ impl Watch {
         }
     }
 
-    /// When the first packet passed a point that its link may still drop: one that waits in a queue that is kept.
-    fn open_from(&self, point: usize, net: &Net) -> u64 {
+    /// Returns when the first packet passed a point that its link may still drop: one that waits in a queue. The link has
+    /// handled what arrived before `handled`; later packets may be equal to those in its queue.
+    fn open_from(&self, point: usize, handled: u64, net: &Net) -> u64 {
         let Point { link, end } = self.points[point];
         let (Some(queued), End::Enter) = (net.links[link].queued(), end) else { return u64::MAX };
         let mut waiting = HashMap::new();
@@ -222,7 +237,8 @@ impl Watch {
         }
         // The latest of equal ones are those that wait.
         let mut first = u64::MAX;
-        for Seen { packet, dropped, .. } in self.seen[point].iter().rev() {
+        let arrived = self.seen[point].iter().rev().skip_while(|seen| seen.packet.at >= handled);
+        for Seen { packet, dropped, .. } in arrived {
             if let Some(count) = waiting.get_mut(&identity(packet)).filter(|count| **count > 0 && !dropped) {
                 *count -= 1;
                 first = packet.at;
