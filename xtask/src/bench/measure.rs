@@ -65,18 +65,29 @@ pub fn run(cwnd: &Path, row: &Row, seconds: u32) -> Result<Measurement, String> 
     })
 }
 
-/// Instructions a packet, as callgrind counts them.
-pub fn instructions(cwnd: &Path, row: &Row) -> Result<f64, String> {
-    let (instructions, packets) = counted(cwnd, row, SHORT)?;
-    let (more_instructions, more_packets) = counted(cwnd, row, LONGER)?;
+/// Checks that valgrind is installed.
+///
+/// # Errors
+/// It is not; the text says how to install it.
+pub fn check_valgrind() -> Result<(), String> {
+    let installed = command::succeeds(Command::new("valgrind").arg("--version"));
+    let why = "there is no valgrind; install it: sudo apt-get install valgrind";
+    if installed { Ok(()) } else { Err(why.to_owned()) }
+}
+
+/// Returns the instructions a packet, as callgrind counts them. `more` are further arguments of `cwnd compare`.
+pub fn instructions(cwnd: &Path, row: &Row, more: &[String]) -> Result<f64, String> {
+    let (instructions, packets) = counted(cwnd, row, more, SHORT)?;
+    let (more_instructions, more_packets) = counted(cwnd, row, more, LONGER)?;
     Ok((more_instructions - instructions) / (more_packets - packets))
 }
 
 /// Instructions and packets of a run.
-fn counted(cwnd: &Path, row: &Row, seconds: u32) -> Result<(f64, f64), String> {
+fn counted(cwnd: &Path, row: &Row, more: &[String], seconds: u32) -> Result<(f64, f64), String> {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(cwnd);
     add_arguments(&mut valgrind, row, seconds);
+    valgrind.args(more);
     let failed = |error: std::io::Error| format!("valgrind: {error}");
     let mut child = valgrind.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
     // What valgrind itself says is far shorter than a pipe holds.
