@@ -25,6 +25,9 @@ pub const OPTIONS: &str = "[--runs 5] [--acks-only] [--links-only] [--shortcuts]
 const DURATION: u32 = 100;
 const LONG: u32 = 400;
 
+/// Simulated seconds of the two runs between which instructions are counted.
+const COUNTED: [u32; 2] = [10, 30];
+
 const REFERENCE: &str = "--reference";
 const RUNS: &str = "--runs";
 const NO_CALLGRIND: &str = "--no-callgrind";
@@ -129,7 +132,7 @@ fn instructions(cwnd: &Path) -> Result<Vec<f64>, String> {
     measure::check_valgrind()?;
     let count = |row: &Row| {
         eprintln!("{}: instructions", row.name);
-        measure::instructions(cwnd, row, &[])
+        measure::instructions(cwnd, row, &[], COUNTED)
     };
     ROWS.iter().map(count).collect()
 }

@@ -15,11 +15,6 @@ pub struct Measurement {
     pub peak_mib: f64,
 }
 
-/// Durations under callgrind, simulated seconds: what the second takes longer is counted, so that start-up
-/// and slow start are not.
-const SHORT: u32 = 10;
-const LONGER: u32 = 30;
-
 fn add_arguments(command: &mut Command, row: &Row, seconds: u32) {
     let stack = if row.arguments.contains(&"--stack") { &[] } else { STACK };
     command.args(COMMON).args(stack).args(row.arguments).args(["--duration", &format!("{seconds} s")]);
@@ -75,10 +70,16 @@ pub fn check_valgrind() -> Result<(), String> {
     if installed { Ok(()) } else { Err(why.to_owned()) }
 }
 
-/// Returns the instructions a packet, as callgrind counts them. `more` are further arguments of `cwnd compare`.
-pub fn instructions(cwnd: &Path, row: &Row, more: &[String]) -> Result<f64, String> {
-    let (instructions, packets) = counted(cwnd, row, more, SHORT)?;
-    let (more_instructions, more_packets) = counted(cwnd, row, more, LONGER)?;
+/// Returns the instructions a packet, as callgrind counts them in what a run of `longer` simulated seconds does beyond one of
+/// `short`: start-up and slow start do not count. `more` are further arguments of `cwnd compare`.
+pub fn instructions(
+    cwnd: &Path,
+    row: &Row,
+    more: &[String],
+    [short, longer]: [u32; 2],
+) -> Result<f64, String> {
+    let (instructions, packets) = counted(cwnd, row, more, short)?;
+    let (more_instructions, more_packets) = counted(cwnd, row, more, longer)?;
     Ok((more_instructions - instructions) / (more_packets - packets))
 }
 

@@ -10,6 +10,9 @@ use std::thread;
 const LEFT_OUT: &[&str] =
     &["single-endpoint", "plain-runs", "inline-receiver", "zero-queue", "steady", "all"];
 
+/// Simulated seconds of the two runs between which instructions are counted.
+const COUNTED: [u32; 2] = [5, 10];
+
 /// Returns a table of the instructions a packet in each row, and of what leaving out each shortcut adds, in %.
 ///
 /// # Errors
@@ -32,7 +35,6 @@ fn queued_rows() -> impl Iterator<Item = &'static Row> {
 
 /// A row of the table. Instructions do not depend on the load of the machine, so the runs share its cores.
 fn cost(cwnd: &Path, row: &Row) -> Result<Vec<String>, String> {
-    eprintln!("{}: instructions", row.name);
     let options: Vec<Vec<String>> = std::iter::once(vec![])
         .chain(LEFT_OUT.iter().map(|name| vec![format!("--no-fast-path={name}")]))
         .collect();
@@ -40,12 +42,17 @@ fn cost(cwnd: &Path, row: &Row) -> Result<Vec<String>, String> {
     let mut counts = Vec::new();
     for some in options.chunks(at_once) {
         let counted: Vec<Result<f64, String>> = thread::scope(|scope| {
-            let threads: Vec<_> =
-                some.iter().map(|more| scope.spawn(|| measure::instructions(cwnd, row, more))).collect();
+            let threads: Vec<_> = some
+                .iter()
+                .map(|more| scope.spawn(|| measure::instructions(cwnd, row, more, COUNTED)))
+                .collect();
             threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
         });
         counts.extend(counted.into_iter().collect::<Result<Vec<f64>, String>>()?);
     }
     let added = counts[1..].iter().map(|count| format!("{:+.1} %", 100.0 * (count / counts[0] - 1.0)));
-    Ok([row.name.to_owned(), format!("{:.0}", counts[0])].into_iter().chain(added).collect())
+    let cells: Vec<String> =
+        [row.name.to_owned(), format!("{:.0}", counts[0])].into_iter().chain(added).collect();
+    eprintln!("{}", cells.join("  "));
+    Ok(cells)
 }
