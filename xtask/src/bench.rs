@@ -8,8 +8,8 @@ mod acks;
 mod machine;
 mod measure;
 mod rows;
+mod shortcuts;
 
-use crate::command;
 use crate::json;
 use crate::options::Options;
 use crate::statistics::{ends, median};
@@ -19,28 +19,36 @@ use rows::{LINK_ROWS, ROWS, Row};
 use std::path::Path;
 
 /// Its options, for the list.
-pub const OPTIONS: &str =
-    "[--runs 5] [--acks-only] [--links-only] [--no-callgrind] [--reference 'PROGRAM ARGUMENTS']";
+pub const OPTIONS: &str = "[--runs 5] [--acks-only] [--links-only] [--shortcuts] [--no-callgrind] [--reference 'PROGRAM ARGUMENTS']";
 
 /// Simulated seconds of a run, and of a long one for its memory.
 const DURATION: u32 = 100;
 const LONG: u32 = 400;
+
+/// Simulated seconds of the two runs between which instructions are counted.
+const COUNTED: [u32; 2] = [10, 30];
 
 const REFERENCE: &str = "--reference";
 const RUNS: &str = "--runs";
 const NO_CALLGRIND: &str = "--no-callgrind";
 const ACKS_ONLY: &str = "--acks-only";
 const LINKS_ONLY: &str = "--links-only";
+const SHORTCUTS: &str = "--shortcuts";
 
 /// Measure everything, and print it.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[REFERENCE, RUNS], &[NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY])?;
+    let options =
+        Options::new(arguments, &[REFERENCE, RUNS], &[NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY, SHORTCUTS])?;
     let runs = options.number(RUNS, 5)?;
     if options.has(ACKS_ONLY) {
         print_acks(runs)?;
         return Ok(true);
     }
     let cwnd = json::build_cwnd()?;
+    if options.has(SHORTCUTS) {
+        print!("{}", shortcuts::costs(&cwnd)?);
+        return Ok(true);
+    }
     let machine = machine::describe();
     let load_before = machine::load();
     if options.has(LINKS_ONLY) {
@@ -121,12 +129,10 @@ fn print_acks(runs: usize) -> Result<(), String> {
 
 /// Instructions a packet of every row, by callgrind.
 fn instructions(cwnd: &Path) -> Result<Vec<f64>, String> {
-    if !command::succeeds(std::process::Command::new("valgrind").arg("--version")) {
-        return Err("there is no valgrind; install it: sudo apt-get install valgrind".to_owned());
-    }
+    measure::check_valgrind()?;
     let count = |row: &Row| {
         eprintln!("{}: instructions", row.name);
-        measure::instructions(cwnd, row)
+        measure::instructions(cwnd, row, &[], COUNTED)
     };
     ROWS.iter().map(count).collect()
 }

@@ -1,4 +1,4 @@
-//! Whether a scenario can be run, and what it would cost.
+//! Checks whether a scenario can run, and estimates its cost.
 
 use crate::cost;
 use crate::factory::Factory;
@@ -7,20 +7,23 @@ use cwnd_scenario::{
 };
 use std::collections::BTreeMap;
 
-/// The engine's clock holds this: about 39 hours of simulated time.
+/// The longest time of the engine's clock, ns: about 39 hours.
 const LONGEST: u64 = 1 << 47;
 /// Wire bytes of the largest packet.
 const LARGEST_PACKET: u32 = 65_535;
-/// More flows than this are refused.
+/// The greatest number of flows.
 const MOST_FLOWS: usize = 100_000;
-/// Slowest and fastest link, bit/s.
+/// The rates of a link, bit/s.
 const RATES: std::ops::RangeInclusive<u64> = 1_000..=10_000_000_000_000;
 
 fn problem(place: impl Into<String>, message: impl Into<String>) -> Problem {
     Problem { place: place.into(), message: message.into() }
 }
 
-/// Everything that is wrong with a scenario, or what it would cost.
+/// Checks a scenario and estimates its cost.
+///
+/// # Errors
+/// All problems of the scenario.
 pub fn check_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Cost, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut keeps_records = false;
@@ -33,7 +36,7 @@ pub fn check_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Cost, Vec
             format!("there are {}; a run needs 1 to {MOST_FLOWS}", scenario.flows.len()),
         ));
     } else {
-        // Many flows share an algorithm: build each kind once.
+        // Many flows share an algorithm, so create each kind once.
         let mut kinds = BTreeMap::new();
         for (i, flow) in scenario.flows.iter().enumerate() {
             check_flow(scenario, flow, &format!("flows[{i}]"), &mut problems);
@@ -117,7 +120,10 @@ fn check_network(network: &Network, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Whether a link by itself is possible.
+/// Checks the rate, the delay and the loss of a link.
+///
+/// # Errors
+/// One of them is impossible.
 pub fn check_link(link: &LinkSpec, place: &str) -> Result<(), Problem> {
     if link.rate != Rate::UNLIMITED && !RATES.contains(&link.rate.0) {
         return Err(problem(place, "its rate must be 1 kbit/s to 10 Tbit/s, or unlimited"));

@@ -1,4 +1,4 @@
-//! From a scenario to stages: who runs each link, which rings join them, and who waits for whom.
+//! Builds the stages of a scenario: which stage runs each link, the rings between stages, and what each stage waits for.
 
 use crate::host::{Host, Inlet};
 use crate::link::{NOWHERE, NextRing};
@@ -20,22 +20,22 @@ pub enum Feeder {
 /// Who runs a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runner {
-    /// No flow crosses it.
+    /// No stage: no flow crosses the link.
     NoOne,
-    /// The host whose output it is: nobody else feeds it.
+    /// The host whose output link it is; nothing else feeds it.
     Output(NodeId),
-    /// The host at whose inlet it ends: one link feeds it, and all its packets end there.
+    /// The host at which it ends: one link feeds it, and all its packets end there.
     Inlet(NodeId),
-    /// Itself, a stage that merges its inputs.
+    /// The link itself: a stage that merges its inputs.
     Itself,
 }
 
-/// The channels of a scenario: for each, the links of its route.
+/// Returns the route of each channel of a scenario.
 pub fn channels(scenario: &Scenario) -> Vec<&[LinkId]> {
     scenario.flows.iter().flat_map(|flow| [&flow.route[..], &flow.ack_route[..]]).collect()
 }
 
-/// What feeds each link, in order.
+/// Returns the feeders of each link, in order.
 pub fn feeders(scenario: &Scenario) -> Vec<BTreeSet<Feeder>> {
     let mut feeders = vec![BTreeSet::new(); scenario.network.links.len()];
     for route in channels(scenario) {
@@ -50,41 +50,41 @@ pub fn feeders(scenario: &Scenario) -> Vec<BTreeSet<Feeder>> {
 /// A scenario's stages, by the numbers of their hosts and links.
 #[derive(Debug)]
 pub struct Graph {
-    /// Who runs each link.
+    /// What runs each link.
     pub runners: Vec<Runner>,
-    /// Nodes on which flows end, in order: each is a stage.
+    /// The nodes at which flows end, in order. Each is a stage.
     pub hosts: Vec<NodeId>,
-    /// Links that are stages, in order.
+    /// The links that are stages, in order.
     pub links: Vec<LinkId>,
     /// The inlets of each host of `hosts`.
     pub inlets: Vec<Vec<Inlet>>,
     /// The input rings of each link of `links`, in the order of their feeders.
     pub inputs: Vec<Vec<u32>>,
-    /// One for each point that is watched.
+    /// A tap for each observed point.
     pub taps: Vec<Tap>,
-    /// For each stage (hosts, then links, then taps): what it waits for.
+    /// What each stage waits for: hosts, then links, then taps.
     pub waits: Vec<Vec<Wait>>,
 }
 
-/// A stage waits for another.
+/// Another stage that a stage waits for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
-    /// The other.
+    /// The other stage.
     pub stage: usize,
-    /// The links between: the one that the other runs last, and the one that this runs first.
+    /// The links between: the last that the other stage runs, and the first that this stage runs.
     via: [Option<LinkId>; 2],
-    /// The least time from an event there to what it causes here.
+    /// The least time from an event at the other stage to its effect here, ns.
     pub latency: u64,
 }
 
 impl Graph {
-    /// The stage of a host.
+    /// Returns the stage of a host.
     fn host_stage(&self, node: NodeId) -> usize {
         self.hosts.binary_search(&node).expect("flows end on hosts")
     }
 
-    /// For each of so many rings, the host that it leads to, as an index into `hosts`; their number for one
-    /// that leads to none.
+    /// Returns for each of `rings` rings the host that it leads to, as an index into `hosts`. The number of hosts stands for
+    /// none.
     pub fn owners(&self, rings: usize, hosts: &[Host]) -> Vec<u32> {
         let mut owners = vec![hosts.len() as u32; rings];
         for (i, host) in hosts.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Graph {
         owners
     }
 
-    /// Find the latencies anew, from links as they are now.
+    /// Computes the latencies from the current state of the links.
     pub fn refresh(&mut self, net: &Net, smallest_packet: u32) {
         for wait in self.waits.iter_mut().flatten() {
             let links = wait.via.iter().flatten();
@@ -106,17 +106,17 @@ impl Graph {
         }
     }
 
-    /// The tap at an end of a link, if it is watched.
+    /// Returns the tap at an end of a link, if that end is observed.
     fn tap(&self, points: &[Point], link: LinkId, end: End) -> Option<usize> {
         points.iter().position(|point| *point == Point { link, end })
     }
 
-    /// The stage of a tap.
+    /// Returns the stage of a tap.
     pub fn tap_stage(&self, tap: usize) -> usize {
         self.hosts.len() + self.links.len() + tap
     }
 
-    /// The stage from which what has crossed a link comes, and the link, if its way is still to come.
+    /// Returns the stage that emits the packets of a link, and the link if its latency comes after that stage's frontier.
     fn source(&self, link: LinkId, points: &[Point]) -> (usize, Option<LinkId>) {
         match self.tap(points, link, End::Leave) {
             Some(tap) => (self.tap_stage(tap), None),
@@ -124,7 +124,7 @@ impl Graph {
         }
     }
 
-    /// The stage that runs a link.
+    /// Returns the stage that runs a link.
     pub fn stage_of(&self, link: LinkId) -> usize {
         match self.runners[link] {
             Runner::Output(node) | Runner::Inlet(node) => self.host_stage(node),
@@ -136,7 +136,7 @@ impl Graph {
     }
 }
 
-/// Lay out the stages, and put rings and ways into `net` (whose links exist already). `points` are watched.
+/// Builds the stages, and adds rings and routes to `net`, whose links exist already. `points` are observed.
 pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &[Point]) -> Graph {
     let network = &scenario.network;
     let channels = channels(scenario);
@@ -154,7 +154,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
             let mut all = feeders[link].iter();
             match (all.next(), all.next()) {
                 (None, _) => Runner::NoOne,
-                // What keeps its queue is a stage of its own, and what is watched.
+                // A link that keeps its queue and an observed link are stages of their own.
                 _ if !network.links[link].is_plain() => Runner::Itself,
                 _ if points.iter().any(|point| point.link == link) => Runner::Itself,
                 (Some(&Feeder::Host(node)), None) => Runner::Output(node),
@@ -168,14 +168,14 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
     let mut graph = Graph {
         inlets: vec![Vec::new(); hosts.len()],
         inputs: Vec::new(),
-        taps: points.iter().map(|_| Tap { inputs: Vec::new(), next: NextRing::One(NOWHERE) }).collect(),
+        taps: points.iter().map(|point| Tap::new(point.end)).collect(),
         waits: vec![Vec::new(); hosts.len() + links.len() + points.len()],
         runners,
         hosts,
         links,
     };
 
-    // A ring for each way from a feeder into a link, and from a last link into its host.
+    // One ring from each feeder into a link, and one from each last link into its host.
     let mut ring_into = BTreeMap::<(Feeder, Option<LinkId>), u32>::new();
     let new_ring = |net: &mut Net, line: Option<LinkId>| {
         net.rings.push(Ring::default());
@@ -221,7 +221,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
                 }
                 if let Some(tap) = entrance {
                     let between = new_ring(net, None);
-                    graph.taps[tap] = Tap { inputs, next: NextRing::One(between) };
+                    graph.taps[tap] = Tap { inputs, next: NextRing::One(between), end: End::Enter };
                     inputs = vec![between];
                     graph.waits[own].push(wait(stage, [None; 2]));
                 }
@@ -278,10 +278,10 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
     graph
 }
 
-/// A cycle of stages whose least latencies add up to nothing, as stage numbers, if there is one: nothing
-/// could be decided in it.
+/// Returns a cycle of stages whose least latencies add up to zero, as stage numbers, if there is one. Such stages would wait
+/// for each other forever.
 pub fn instant_cycle(waits: &[Vec<Wait>]) -> Option<Vec<usize>> {
-    // Depth-first over the waits that take no time.
+    // A depth-first search over the waits with zero latency.
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,

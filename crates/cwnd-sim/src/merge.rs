@@ -3,49 +3,49 @@
 use crate::fault::{self, Fault};
 use cwnd_scenario::Ties;
 
-/// When an input last had its turn: a time, and how many had theirs at the same time before.
+/// When an input was last served: a time, and its place among the inputs served at that time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turn {
-    /// When.
+    /// The time.
     pub at: u64,
-    /// So many went before it then.
+    /// The number of inputs that were served before it at that time.
     pub place: u32,
 }
 
 /// The input that comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct First {
-    /// Which input.
+    /// The input.
     pub input: u32,
-    /// When its first packet comes.
+    /// When its first packet arrives.
     pub at: u64,
-    /// Its packets before this may be read; then another input comes first, or may.
+    /// Its packets that arrive before this may be read. After that another input may come first.
     pub until: u64,
 }
 
-/// Inputs in order of the time of their first packets. Of simultaneous ones the first goes first or, where that is asked
-/// for, the one that had its turn longest ago (and the first of those that have had none yet).
+/// Inputs in order of the arrival of their first packets. Of simultaneous ones the lowest number comes first. With
+/// [`Ties::ByTurn`] it is the one that was served longest ago, and the lowest number of those not served yet.
 #[derive(Clone, Debug)]
 pub struct Merge {
-    /// Whether turns decide.
+    /// Whether turns decide between simultaneous packets.
     by_turn: bool,
-    /// All of them, before they are merged; of many, those that have not ended, in a heap.
+    /// All inputs, before they are merged. If there are many: those that have not ended, in a heap.
     keys: Vec<Key>,
     many: bool,
-    /// A number for each of a few, in order, in a ring: those of nobody stand behind the `len` in use.
+    /// If there are few: the sort keys of the inputs in order, in a ring of which `len` places are used.
     few: [u128; FEW],
     head: usize,
     len: usize,
-    /// Which input has which mark in its number.
+    /// The input of each mark in a sort key.
     inputs: [u32; FEW],
     /// The latest turn.
     last: Turn,
 }
 
-/// So many are few: a power of two.
+/// The greatest number of inputs that are kept as sort keys: a power of two.
 const FEW: usize = 8;
 
-/// The first packet of an input: when it comes, the input's last turn, and which it is.
+/// The first packet of an input: its arrival, the input's last turn, and the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     at: u64,
@@ -65,8 +65,8 @@ impl Key {
     }
 }
 
-/// A key of one of a few as a number: its time, its turn's time (before 2^58 ns, which is 9 years), its place in that,
-/// and its mark.
+/// Returns the sort key of an input: its time, its turn's time (before 2^58 ns, which is 9 years), its place in that, and
+/// its mark.
 #[inline(always)]
 fn number(at: u64, turn: Turn, mark: usize) -> u128 {
     const BITS: u32 = FEW.ilog2();
@@ -79,7 +79,7 @@ fn mark_of(number: u128) -> usize {
 }
 
 impl Merge {
-    /// Nothing to merge yet.
+    /// Creates a merge without inputs.
     pub fn new(ties: Ties) -> Merge {
         Merge {
             by_turn: ties == Ties::ByTurn && !fault::is(Fault::TurnsForgotten),
@@ -93,26 +93,26 @@ impl Merge {
         }
     }
 
-    /// Forget everything.
+    /// Removes all inputs.
     #[inline]
     pub fn clear(&mut self) {
         self.keys.clear();
     }
 
-    /// Add an input, whose first packet comes at `at`, and which last had its turn then. They are added in order.
+    /// Adds an input whose first packet arrives at `at` and whose last turn was `turn`. Inputs are added in order.
     #[inline]
     pub fn push(&mut self, at: u64, turn: Turn, input: u32) {
         self.keys.push(Key::new(at, if self.by_turn { turn } else { Turn::default() }, input));
     }
 
-    /// Merge what has been added. Answers whether there is anything.
+    /// Begins to merge the added inputs. Returns whether there are any.
     #[inline]
     pub fn begin(&mut self) -> bool {
         let count = self.keys.len();
         self.last = Turn::default();
         self.many = count > FEW;
         if self.many {
-            // What is sorted is a heap, too.
+            // A sorted array is also a heap.
             self.keys.sort_unstable();
             return true;
         }
@@ -121,15 +121,14 @@ impl Merge {
             let key = self.keys[mark];
             self.inputs[mark] = key.input;
             self.len += 1;
-            // Turns before these inputs were merged matter by their order alone, and places in them may be beyond
-            // what fits into a number.
+            // Only the order of earlier turns matters, and their places may exceed the bits of a sort key.
             let place = self.keys.iter().filter(|other| other.turn() < key.turn()).count() as u32;
             self.insert(number(key.at, Turn { at: 0, place }, mark));
         }
         count > 0
     }
 
-    /// The input that comes first.
+    /// Returns the input that comes first.
     #[inline(always)]
     pub fn first(&self) -> Option<First> {
         if self.many {
@@ -158,14 +157,14 @@ impl Merge {
         Some(First { input, at, until })
     }
 
-    /// Until when an input may be read whose first packet comes at `at`, another's at `second`. `before`: it is the
-    /// first of the two.
+    /// Returns the time before which an input may be read whose first packet arrives at `at`, the next input's at `second`.
+    /// `before`: it has the lower number of the two.
     #[inline(always)]
     fn until(&self, at: u64, second: u64, before: bool) -> u64 {
         if self.by_turn { second.max(at + 1) } else { second + u64::from(before) }
     }
 
-    /// The first input has had its turn up to a packet that came at `had`; its next one comes at `at`.
+    /// Ends the turn of the first input with a packet that arrived at `had`. Its next packet arrives at `at`.
     #[inline(always)]
     pub fn go_on(&mut self, had: u64, at: u64) {
         let turn = if self.by_turn { self.turn(had) } else { Turn::default() };
@@ -178,7 +177,7 @@ impl Merge {
         self.insert(number(at, turn, mark));
     }
 
-    /// The first input has had its turn up to a packet that came at `had`, and has ended. Answers what turn it was.
+    /// Ends the turn of the first input with a packet that arrived at `had`, and removes the input. Returns the turn.
     #[inline]
     pub fn end(&mut self, had: u64) -> Turn {
         if !self.many {
@@ -192,7 +191,7 @@ impl Merge {
         self.turn(had)
     }
 
-    /// The turn of the one that had it up to a packet at `had`.
+    /// Returns the turn that ends with a packet that arrived at `had`.
     #[inline(always)]
     fn turn(&mut self, had: u64) -> Turn {
         let place = if had == self.last.at { self.last.place + 1 } else { 0 };
@@ -200,11 +199,11 @@ impl Merge {
         self.last
     }
 
-    /// Put a number among the few, whose last place is free.
+    /// Inserts a sort key; the last place in use is free.
     #[inline(always)]
     fn insert(&mut self, number: u128) {
         let mut place = self.head + self.len - 1;
-        // Inputs that take turns come round to the end, so begin there.
+        // Inputs that take turns go to the end, so begin there.
         while place > self.head
             && let before = self.few[(place - 1) % FEW]
             && number < before
@@ -246,7 +245,7 @@ mod tests {
 
     const LENGTH: usize = 50;
 
-    /// Few inputs and many, on both sides of the bounds between them; some of them end early.
+    /// Few inputs and many, on both sides of the limit between them. Some inputs end early.
     #[test]
     fn merges_by_time_then_by_turn() {
         for count in [1, 2, 5, FEW, FEW + 1, 30] {
@@ -298,7 +297,7 @@ mod tests {
         assert_eq!(merge.first(), None);
     }
 
-    /// Of all that come next, the earliest; of those, the first or the one whose input was served longest ago.
+    /// Takes the earliest next packet. Of simultaneous ones: the lowest input, or the one served longest ago.
     fn merge_slowly(inputs: &[Vec<u64>], ties: Ties) -> Vec<(u64, u32)> {
         let mut next = vec![0; inputs.len()];
         // When each was served, as a number of packets; and before it was at the time at which it was last.

@@ -2,15 +2,14 @@
 
 use cwnd_tcp::packet::Packet;
 
-/// First in, first out; its capacity is a power of two and doubles when it is full.
+/// A first-in, first-out ring. Its capacity is a power of two and doubles when it is full.
 #[derive(Clone, Debug)]
 pub struct Ring {
-    /// Packets one behind the other, [`WORDS`] each. One place is always free, so that a full ring and an
-    /// empty one differ.
+    /// Packets of [`WORDS`] words each. One place is always free, so that a full ring differs from an empty one.
     words: Box<[u64]>,
     /// One less than the length of `words`.
     mask: usize,
-    /// Where the first packet begins, and where the next one will: indices into `words`.
+    /// The indices into `words` where the first packet begins and where the next one will begin.
     head: usize,
     tail: usize,
 }
@@ -34,31 +33,31 @@ impl Ring {
         unsafe { &*self.words.as_ptr().add(begin).cast() }
     }
 
-    /// Whether it holds nothing.
+    /// Returns whether the ring is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.head == self.tail
     }
 
-    /// How many packets it holds.
+    /// Returns the number of packets.
     #[inline(always)]
     pub fn len(&self) -> usize {
         (self.tail.wrapping_sub(self.head) & self.mask) / WORDS
     }
 
-    /// When the first packet arrives; never (`u64::MAX`) if there is none.
+    /// Returns when the first packet arrives, or `u64::MAX` if there is none.
     #[inline(always)]
     pub fn next_at(&self) -> u64 {
         if self.is_empty() { u64::MAX } else { self.slot(self.head)[0] }
     }
 
-    /// Take the first packet. There must be one.
+    /// Removes and returns the first packet. There must be one.
     #[inline(always)]
     pub fn pop(&mut self) -> Packet {
         Packet::from_words(self.pop_words())
     }
 
-    /// Take the first packet as words. There must be one.
+    /// Removes the first packet and returns its words. There must be one.
     #[inline(always)]
     pub fn pop_words(&mut self) -> [u64; WORDS] {
         debug_assert!(!self.is_empty());
@@ -67,14 +66,14 @@ impl Ring {
         words
     }
 
-    /// Put a packet last.
+    /// Appends a packet.
     #[inline(always)]
     pub fn push(&mut self, packet: Packet) {
         let [at, sent, sequence, rest] = packet.to_words();
         self.push_words(at, sent, sequence, rest);
     }
 
-    /// Put a packet last, word by word.
+    /// Appends a packet given as words.
     #[inline(always)]
     pub fn push_words(&mut self, at: u64, sent: u64, sequence: u64, rest: u64) {
         debug_assert!(self.is_empty() || self.slot(self.tail.wrapping_sub(WORDS) & self.mask)[0] <= at);
@@ -91,32 +90,32 @@ impl Ring {
         self.tail = next;
     }
 
-    /// Take the first packet without looking at it. There must be one.
+    /// Removes the first packet. There must be one.
     #[inline(always)]
     pub fn skip(&mut self) {
         debug_assert!(!self.is_empty());
         self.head = (self.head + WORDS) & self.mask;
     }
 
-    /// The first packet, if there is one.
+    /// Returns the first packet, if there is one.
     #[inline(always)]
     pub fn first(&self) -> Option<Packet> {
         self.first_words().map(Packet::from_words)
     }
 
-    /// The first packet as words, if there is one.
+    /// Returns the words of the first packet, if there is one.
     #[inline(always)]
     pub fn first_words(&self) -> Option<[u64; WORDS]> {
         (!self.is_empty()).then(|| *self.slot(self.head))
     }
 
-    /// The channel of the first packet, if there is one.
+    /// Returns the channel of the first packet, if there is one.
     #[inline(always)]
     pub fn first_channel(&self) -> Option<u32> {
         (!self.is_empty()).then(|| (self.slot(self.head)[2] >> 32) as u32)
     }
 
-    /// Change the `n`-th packet counted from the last, which is the 0th.
+    /// Changes the `n`-th packet from the end; the last one is number 0.
     pub fn change_from_last(&mut self, n: usize, change: impl FnOnce(&mut Packet)) {
         assert!(n < self.len(), "a ring of {} has no {n}th packet from its end", self.len());
         let begin = self.tail.wrapping_sub(WORDS * (1 + n)) & self.mask;
@@ -125,7 +124,7 @@ impl Ring {
         self.words[begin..begin + WORDS].copy_from_slice(&packet.to_words());
     }
 
-    /// All packets, first to arrive first.
+    /// Returns all packets in order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = Packet> {
         (0..self.len()).map(|i| Packet::from_words(*self.slot((self.head + WORDS * i) & self.mask)))
     }

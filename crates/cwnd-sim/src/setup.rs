@@ -1,4 +1,4 @@
-//! From a scenario's descriptions to links and endpoints.
+//! Creates the links and endpoints of a scenario.
 
 use crate::factory::Factory;
 use crate::graph::Graph;
@@ -11,14 +11,14 @@ use cwnd_scenario::{
 };
 use cwnd_tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 
-/// Linux advertises a window of so many bytes at first. It grows by two segments for each that comes, up to what the
-/// receive buffer allows.
+/// The first window that Linux advertises, bytes. It grows by two segments for each segment that arrives, up to the receive
+/// buffer.
 const FIRST_WINDOW: u32 = 65_535;
 
-/// More segments than are ever sent.
+/// More segments than a flow can send.
 const UNBOUNDED: u64 = 1 << 62;
 
-/// The links of a scenario, idle.
+/// Creates the links of a scenario, idle.
 pub fn links(scenario: &Scenario) -> Vec<Link> {
     let origin = origin(scenario);
     let (full_packet, seed) = (scenario.stack.full_packet(), scenario.seed);
@@ -38,19 +38,22 @@ pub fn links(scenario: &Scenario) -> Vec<Link> {
         .collect()
 }
 
-/// Wire bytes of the smallest packet there can be.
+/// Returns the wire bytes of the smallest possible packet.
 pub fn smallest_packet(scenario: &Scenario) -> u32 {
     let Stack { ack_size, data_overhead, first_packet, .. } = scenario.stack;
     first_packet.map_or(ack_size, |first| first.min(ack_size)).min(data_overhead + 1)
 }
 
-/// Segments of a transfer, and the payload of its last one.
+/// Returns the segments of a transfer and the payload of the last one.
 pub fn segments(bytes: u64, payload: u32) -> (u64, u32) {
     let segments = bytes.div_ceil(u64::from(payload)).max(1);
     (segments, (bytes - (segments - 1) * u64::from(payload)) as u32)
 }
 
-/// Sender and receiver of each flow, and the engine's clock at the scenario's time zero.
+/// Creates the sender and the receiver of each flow. Also returns the engine's clock at the scenario's time zero.
+///
+/// # Errors
+/// The factory cannot create an algorithm.
 pub fn endpoints(
     scenario: &Scenario,
     factory: Factory<'_>,
@@ -73,7 +76,7 @@ pub fn endpoints(
             segments,
             ack_size: stack.ack_size,
             window: window(stack),
-            // ns-2 bounds the congestion window by it, and what is outstanding by nothing.
+            // In ns-2 it limits the congestion window, and nothing limits the outstanding data.
             receive_window: match stack.profile {
                 StackProfile::Ns2 => UNBOUNDED,
                 StackProfile::Linux => u64::from(stack.receive_window),
@@ -112,7 +115,7 @@ pub fn endpoints(
                 (true, false) if stack.profile == StackProfile::Linux => 4,
                 (true, _) => 3,
             },
-            // ns-2's sink remembers no more ranges than it tells of.
+            // ns-2's sink remembers as many ranges as it reports.
             sack_memory: if stack.profile == StackProfile::Ns2 { 3 } else { 8 },
             delayed_ack: match stack.delayed_ack {
                 DelayedAck::Off => None,
@@ -130,16 +133,16 @@ pub fn endpoints(
     Ok((endpoints, origin))
 }
 
-/// The engine's clock at the scenario's time zero: handshakes may come before it.
+/// Returns the engine's clock at the scenario's time zero. Handshakes may precede it.
 pub fn origin(scenario: &Scenario) -> u64 {
     let before = scenario.flows.iter().enumerate();
     let before =
         before.map(|(i, flow)| handshake_time(scenario, flow).saturating_sub(scenario.start_of(i).0));
-    // One more than needed: a link that has never sent was free before anything happens.
+    // One more than needed: a link that has never sent was free before the first event.
     before.max().unwrap_or(0) + 1
 }
 
-/// What a flow negotiates: what its algorithm needs, if some queue marks, and else what the stack says.
+/// Returns the ECN mode that a flow negotiates: the one its algorithm needs if some queue marks, otherwise the stack's.
 fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
     needed.filter(|_| marked).unwrap_or(match stack {
         Ecn::Off => EcnMode::Off,
@@ -148,17 +151,17 @@ fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
     })
 }
 
-/// How many packets let the window grow that the receiver advertises, by two each.
+/// Returns how many packets enlarge the advertised window, by two segments each.
 fn growing_window(stack: &Stack) -> u64 {
     u64::from(stack.receive_window.saturating_sub(FIRST_WINDOW / stack.payload)) / 2
 }
 
-/// When a flow that starts at `start`, on the engine's clock, should be complete.
+/// Returns the deadline of a flow that starts at `start`, on the engine's clock.
 fn deadline(flow: &FlowSpec, start: u64) -> Option<Nanos> {
     flow.deadline.map(|deadline| Nanos(start.saturating_add(deadline.0)))
 }
 
-/// How long a flow's handshake takes on an idle network: SYN there, SYN and ACK back.
+/// Returns the duration of a flow's handshake on an idle network, SYN and SYN-ACK, ns.
 fn handshake_time(scenario: &Scenario, flow: &FlowSpec) -> u64 {
     if !scenario.stack.handshake {
         return 0;
@@ -180,13 +183,13 @@ fn window(stack: &Stack) -> WindowConfig {
     }
 }
 
-/// What to say of a network in which something would happen in no time.
+/// Returns the error for a network in which packets could return in zero time.
 pub fn instant_cycle_problem(scenario: &Scenario, graph: &Graph, cycle: &[usize]) -> Problem {
     let name = |&stage: &usize| match stage.checked_sub(graph.hosts.len()) {
         None => format!("host {}", scenario.network.nodes[graph.hosts[stage]]),
         Some(stage) => match stage.checked_sub(graph.links.len()) {
             None => format!("link {}", scenario.network.links[graph.links[stage]].name),
-            Some(tap) => format!("watched point {tap}"),
+            Some(tap) => format!("observed point {tap}"),
         },
     };
     let names: Vec<String> = cycle.iter().map(name).collect();

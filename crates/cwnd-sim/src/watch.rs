@@ -1,10 +1,10 @@
-//! Watching packets as they enter and leave links, and senders.
+//! Observes packets that enter and leave links, and senders.
 //!
-//! A watched point is a stage of its own ([`Tap`]): it stands in the rings before or behind a link, takes no time, and
-//! changes nothing. So the links and hosts know nothing of it, and cost what they cost without. Shortcuts, which pass
-//! links by, are not taken while anything is watched; they are exact, so that the outcome is the same.
+//! An observed point is a stage of its own, a [`Tap`], in the rings before or behind a link. It takes no time and does not
+//! change the outcome. Links and hosts do not depend on it, so a run without observed points costs no more. The fast path
+//! skips links, so an observed run takes the general path.
 
-use crate::link::NextRing;
+use crate::link::{NOWHERE, NextRing};
 use crate::merge::Merge;
 use crate::net::Net;
 pub use cwnd_cc::State;
@@ -13,70 +13,77 @@ use cwnd_tcp::packet::{LOST, Packet, SACK, SackBlocks};
 pub use cwnd_tcp::{RoundTrips, SenderEvent};
 use std::collections::{HashMap, VecDeque};
 
-/// Where packets are watched.
+/// A place where packets are observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     /// The link.
     pub link: LinkId,
-    /// Which end of it.
+    /// The end of the link.
     pub end: End,
 }
 
 /// An end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Where packets come to its queue: those are there that the queue will drop, and marks of this queue are not.
+    /// The arrival at its queue: before drops and marks by this queue.
     Enter,
-    /// Where packets come out of its line: marks of its queue are there, and what was dropped or lost is not.
+    /// The end of its line: after drops, marks and losses of this link.
     Leave,
 }
 
 /// A packet that passed a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacketEvent<'a> {
-    /// The point's number among those that are watched.
+    /// The index of the point among the observed points.
     pub point: usize,
-    /// When, ns after the scenario's time zero. Handshakes may come before that.
+    /// The time, ns after the scenario's time zero. It is negative in a handshake before that.
     pub at: i64,
     /// The packet.
     pub packet: &'a Packet,
     /// Its SACK blocks, if it has any.
     pub blocks: Option<&'a SackBlocks>,
-    /// The link's queue dropped it after all. (At [`End::Enter`] alone; of equal packets the oldest counts as the one.)
+    /// Whether the link's queue drops it; only at [`End::Enter`]. Among equal packets the oldest is reported as dropped.
     pub dropped: bool,
 }
 
-/// Who is told.
+/// Receives the events of an observed run.
 pub trait PacketObserver {
-    /// A packet has passed. They are told of in order of time. At one time those come first that leave links, since what
-    /// enters one may answer them; and then those of the first point.
+    /// Is called for each packet that passes a point, in order of time. At the same time, packets that leave links come first,
+    /// because a packet that enters a link may be a response to them; then the first point comes first.
     fn on_packet(&mut self, event: &PacketEvent<'_>) {
         let _ = event;
     }
 
-    /// Something has happened to a flow's sender, `at` ns after the scenario's time zero. They are told of in order of time,
-    /// and at one time by flow. (They are not in order with the packets.)
+    /// Is called for each event at a flow's sender, `at` ns after the scenario's time zero, in order of time, then of flow.
+    /// These events are not ordered relative to packets.
     fn on_sender_event(&mut self, flow: usize, at: i64, event: &SenderEvent) {
         let _ = (flow, at, event);
     }
 }
 
-/// Nobody is told.
+/// Ignores all events.
 pub(crate) struct NoopObserver;
 
 impl PacketObserver for NoopObserver {}
 
-/// A stage that notes what passes. There is one for each point.
+/// A stage that records the packets that pass it. There is one for each observed point.
 #[derive(Debug)]
 pub struct Tap {
+    /// The end of its link at which it stands.
+    pub end: End,
     /// Its input rings, in the order in which simultaneous arrivals are handled.
     pub inputs: Vec<u32>,
-    /// Where packets go from here.
+    /// The rings behind it.
     pub next: NextRing,
 }
 
 impl Tap {
-    /// Let what arrives before `limit` pass. Answers how many packets did.
+    /// Creates a tap at this end of a link, without rings.
+    pub fn new(end: End) -> Tap {
+        Tap { end, inputs: Vec::new(), next: NextRing::One(NOWHERE) }
+    }
+
+    /// Passes on packets that arrive before `limit`. Returns their number.
     fn run(&self, net: &mut Net, merge: &mut Merge, limit: u64, seen: &mut VecDeque<Seen>) -> u64 {
         merge.clear();
         for (input, &ring) in self.inputs.iter().enumerate() {
@@ -111,15 +118,19 @@ impl Tap {
         packets
     }
 
-    /// Let the first packet of a ring pass.
+    /// Passes on the first packet of a ring. A lost packet does not reach a link's queue and is not observed. But it has
+    /// its turn at the next link, like all others, so a tap behind a line passes it on.
     fn pass(&self, net: &mut Net, ring: u32, seen: &mut VecDeque<Seen>) {
         let packet = net.rings[ring as usize].pop();
-        if packet.is(LOST) {
-            return net.end_of_line(ring, &packet);
-        }
-        let blocks = packet.is(SACK).then(|| net.sacks.look(packet.aux));
-        seen.push_back(Seen { packet, blocks, dropped: false });
         let next = self.next.of(packet.channel);
+        if packet.is(LOST) {
+            if self.end == End::Enter {
+                return net.end_of_line(ring, &packet);
+            }
+        } else {
+            let blocks = packet.is(SACK).then(|| net.sacks.look(packet.aux));
+            seen.push_back(Seen { packet, blocks, dropped: false });
+        }
         net.rings[next as usize].push(packet);
         net.note_arrival(next, packet.at);
     }
@@ -133,7 +144,7 @@ struct Seen {
     dropped: bool,
 }
 
-/// What is watched, and what has been seen and not told of yet.
+/// The observed points, and the packets that have passed them and have not been reported yet.
 #[derive(Debug)]
 pub(crate) struct Watch {
     points: Vec<Point>,
@@ -145,7 +156,7 @@ impl Watch {
         Watch { points: points.to_vec(), seen: points.iter().map(|_| VecDeque::new()).collect() }
     }
 
-    /// Let a tap do what it can before `limit`. Answers how many packets passed.
+    /// Lets a tap handle everything before `limit`. Returns how many packets passed.
     pub(crate) fn run_tap(
         &mut self,
         point: usize,
@@ -157,17 +168,17 @@ impl Watch {
         tap.run(net, merge, limit, &mut self.seen[point])
     }
 
-    /// The point at which a link's packets enter it.
+    /// Returns the observed point at the entrance of a link.
     fn entrance(&self, link: LinkId) -> Option<usize> {
         self.points.iter().position(|point| *point == Point { link, end: End::Enter })
     }
 
-    /// A link is about to run: what it drops is asked for.
+    /// Asks for the drops of a link that is about to run.
     pub(crate) fn before_link(&self, link: LinkId, net: &mut Net) {
         net.dropped = self.entrance(link).map(|_| Vec::new());
     }
 
-    /// It has run.
+    /// Marks the packets that a link dropped in the run that has ended.
     pub(crate) fn after_link(&mut self, link: LinkId, net: &mut Net) {
         let (Some(point), Some(dropped)) = (self.entrance(link), net.dropped.take()) else { return };
         for packet in dropped {
@@ -178,8 +189,8 @@ impl Watch {
         }
     }
 
-    /// Tell of all that was seen before `handled` (for each point a time before which everything has been handled at its
-    /// tap and its link) and of whose fate nothing is open any more.
+    /// Reports packets before the first one that may still be dropped. `handled` returns for each point a time before which its
+    /// tap and its link have handled everything.
     pub(crate) fn report(
         &mut self,
         handled: impl Fn(usize, &Point) -> u64,
@@ -188,12 +199,15 @@ impl Watch {
         to: &mut dyn PacketObserver,
     ) {
         let points = self.points.iter().enumerate();
-        let until = points.map(|(i, point)| handled(i, point).min(self.open_from(i, net)));
+        let until = points.map(|(i, point)| {
+            let handled = handled(i, point);
+            handled.min(self.open_from(i, handled, net))
+        });
         let until = until.min().unwrap_or(0);
         self.report_until(until, origin, to);
     }
 
-    /// Tell of everything that was seen.
+    /// Reports all packets.
     pub(crate) fn report_rest(&mut self, origin: u64, to: &mut dyn PacketObserver) {
         self.report_until(u64::MAX, origin, to);
     }
@@ -212,17 +226,19 @@ impl Watch {
         }
     }
 
-    /// When the first packet passed a point that its link may still drop: one that waits in a queue that is kept.
-    fn open_from(&self, point: usize, net: &Net) -> u64 {
+    /// Returns when the first packet passed a point that its link may still drop: one that waits in a queue. The link has
+    /// handled what arrived before `handled`; later packets may be equal to those in its queue.
+    fn open_from(&self, point: usize, handled: u64, net: &Net) -> u64 {
         let Point { link, end } = self.points[point];
         let (Some(queued), End::Enter) = (net.links[link].queued(), end) else { return u64::MAX };
         let mut waiting = HashMap::new();
         for packet in queued.packets() {
             *waiting.entry(identity(&packet)).or_insert(0u32) += 1;
         }
-        // The latest of equal ones are those that wait.
+        // Among equal packets the latest ones wait.
         let mut first = u64::MAX;
-        for Seen { packet, dropped, .. } in self.seen[point].iter().rev() {
+        let arrived = self.seen[point].iter().rev().skip_while(|seen| seen.packet.at >= handled);
+        for Seen { packet, dropped, .. } in arrived {
             if let Some(count) = waiting.get_mut(&identity(packet)).filter(|count| **count > 0 && !dropped) {
                 *count -= 1;
                 first = packet.at;
@@ -232,7 +248,7 @@ impl Watch {
     }
 }
 
-/// What tells a packet from others, whatever the queue has added to it.
+/// Returns the parts of a packet that identify it. A queue may change its flags.
 fn identity(packet: &Packet) -> [u64; 3] {
     let [_, sent, sequence, rest] = Packet { flags: 0, ..*packet }.to_words();
     [sent, sequence, rest]

@@ -15,11 +15,6 @@ pub struct Measurement {
     pub peak_mib: f64,
 }
 
-/// Durations under callgrind, simulated seconds: what the second takes longer is counted, so that start-up
-/// and slow start are not.
-const SHORT: u32 = 10;
-const LONGER: u32 = 30;
-
 fn add_arguments(command: &mut Command, row: &Row, seconds: u32) {
     let stack = if row.arguments.contains(&"--stack") { &[] } else { STACK };
     command.args(COMMON).args(stack).args(row.arguments).args(["--duration", &format!("{seconds} s")]);
@@ -65,18 +60,35 @@ pub fn run(cwnd: &Path, row: &Row, seconds: u32) -> Result<Measurement, String> 
     })
 }
 
-/// Instructions a packet, as callgrind counts them.
-pub fn instructions(cwnd: &Path, row: &Row) -> Result<f64, String> {
-    let (instructions, packets) = counted(cwnd, row, SHORT)?;
-    let (more_instructions, more_packets) = counted(cwnd, row, LONGER)?;
+/// Checks that valgrind is installed.
+///
+/// # Errors
+/// It is not; the text says how to install it.
+pub fn check_valgrind() -> Result<(), String> {
+    let installed = command::succeeds(Command::new("valgrind").arg("--version"));
+    let why = "there is no valgrind; install it: sudo apt-get install valgrind";
+    if installed { Ok(()) } else { Err(why.to_owned()) }
+}
+
+/// Returns the instructions a packet, as callgrind counts them in what a run of `longer` simulated seconds does beyond one of
+/// `short`: start-up and slow start do not count. `more` are further arguments of `cwnd compare`.
+pub fn instructions(
+    cwnd: &Path,
+    row: &Row,
+    more: &[String],
+    [short, longer]: [u32; 2],
+) -> Result<f64, String> {
+    let (instructions, packets) = counted(cwnd, row, more, short)?;
+    let (more_instructions, more_packets) = counted(cwnd, row, more, longer)?;
     Ok((more_instructions - instructions) / (more_packets - packets))
 }
 
 /// Instructions and packets of a run.
-fn counted(cwnd: &Path, row: &Row, seconds: u32) -> Result<(f64, f64), String> {
+fn counted(cwnd: &Path, row: &Row, more: &[String], seconds: u32) -> Result<(f64, f64), String> {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(cwnd);
     add_arguments(&mut valgrind, row, seconds);
+    valgrind.args(more);
     let failed = |error: std::io::Error| format!("valgrind: {error}");
     let mut child = valgrind.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
     // What valgrind itself says is far shorter than a pipe holds.
