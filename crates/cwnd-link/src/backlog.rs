@@ -4,7 +4,7 @@ use crate::Codepoint;
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held<P> {
+pub(crate) struct QueuedPacket<P> {
     pub packet: P,
     /// When it came.
     pub arrived: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Held<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog<P> {
     /// A ring: their number is a power of two, or zero, so that places are found by a mask and not by a comparison.
-    places: Vec<Held<P>>,
+    places: Vec<QueuedPacket<P>>,
     /// The numbers, modulo that of the places, of the one that has waited longest and of the next that comes.
     first: u32,
     end: u32,
@@ -34,7 +34,7 @@ impl<P: Copy> Backlog<P> {
     }
 
     #[inline(always)]
-    pub fn push(&mut self, held: Held<P>) {
+    pub fn push(&mut self, held: QueuedPacket<P>) {
         if self.len() == self.places.len() {
             self.grow(held);
         }
@@ -45,17 +45,17 @@ impl<P: Copy> Backlog<P> {
     }
 
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<Held<P>> {
+    pub fn pop(&mut self) -> Option<QueuedPacket<P>> {
         // Field by field: so the compiler knows what values they can have.
-        let &Held { packet, arrived, bytes, ecn, mark } = self.head()?;
+        let &QueuedPacket { packet, arrived, bytes, ecn, mark } = self.head()?;
         self.first = self.first.wrapping_add(1);
         self.bytes -= u64::from(bytes);
-        Some(Held { packet, arrived, bytes, ecn, mark })
+        Some(QueuedPacket { packet, arrived, bytes, ecn, mark })
     }
 
     /// The one that has waited longest.
     #[inline(always)]
-    pub fn head(&self) -> Option<&Held<P>> {
+    pub fn head(&self) -> Option<&QueuedPacket<P>> {
         if self.first == self.end {
             return None;
         }
@@ -84,7 +84,7 @@ impl<P: Copy> Backlog<P> {
     /// Twice as many places, the packets in the first of them; what fills the others does not matter.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, any: Held<P>) {
+    fn grow(&mut self, any: QueuedPacket<P>) {
         let first = self.place(self.first);
         self.places.rotate_left(first);
         (self.first, self.end) = (0, self.places.len() as u32);
@@ -103,8 +103,13 @@ mod tests {
         let (mut came, mut left) = (0u32, 0u32);
         for round in 0..60 {
             for _ in 0..round {
-                let held =
-                    Held { packet: came, arrived: 0, bytes: came, ecn: Codepoint::NotEct, mark: false };
+                let held = QueuedPacket {
+                    packet: came,
+                    arrived: 0,
+                    bytes: came,
+                    ecn: Codepoint::NotEct,
+                    mark: false,
+                };
                 backlog.push(held);
                 came += 1;
             }

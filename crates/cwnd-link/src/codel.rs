@@ -23,7 +23,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::backlog::{Backlog, Held};
+use crate::backlog::{Backlog, QueuedPacket};
 use crate::{Arrival, Departure, Limits, QueueDiscipline};
 use cwnd_scenario::CoDel;
 
@@ -65,7 +65,7 @@ impl<P: Copy> QueueDiscipline<P> for CoDelQueue<P> {
             dropped.push(packet);
             return;
         }
-        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark: false });
+        self.backlog.push(QueuedPacket { packet, arrived: now, bytes, ecn, mark: false });
     }
 
     #[inline]
@@ -181,7 +181,7 @@ impl Control {
         full_packet: u32,
         now: u64,
         backlog: &mut Backlog<P>,
-    ) -> Option<(Held<P>, bool)> {
+    ) -> Option<(QueuedPacket<P>, bool)> {
         let Some(held) = backlog.pop() else {
             self.rest();
             return None;
@@ -199,7 +199,7 @@ impl Control {
         now: u64,
         backlog: &mut Backlog<P>,
         dropped: &mut Vec<P>,
-        mut held: Held<P>,
+        mut held: QueuedPacket<P>,
         mut bad: bool,
     ) -> Option<Departure<P>> {
         if !self.dropping {
@@ -246,6 +246,6 @@ fn due(from: u64, codel: &CoDel, count: u32) -> u64 {
 }
 
 #[inline]
-fn depart<P: Copy>(held: Held<P>, mark: bool) -> Departure<P> {
+fn depart<P: Copy>(held: QueuedPacket<P>, mark: bool) -> Departure<P> {
     Departure { packet: held.packet, bytes: held.bytes, mark }
 }

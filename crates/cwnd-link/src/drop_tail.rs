@@ -3,7 +3,7 @@
 //! The threshold K is [`QueueSpec::ecn_threshold`](cwnd_scenario::QueueSpec): an arrival that finds more than K packets is
 //! marked if it can be, as in M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1.
 
-use crate::backlog::{Backlog, Held};
+use crate::backlog::{Backlog, QueuedPacket};
 use crate::{Arrival, Departure, Limits, QueueDiscipline};
 
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl<P: Copy> QueueDiscipline<P> for DropTail<P> {
             return;
         }
         let mark = ecn.can_be_marked() && limits.mark(waiting, transmitting);
-        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark });
+        self.backlog.push(QueuedPacket { packet, arrived: now, bytes, ecn, mark });
     }
 
     #[inline]
@@ -49,7 +49,7 @@ impl<P: Copy> QueueDiscipline<P> for DropTail<P> {
 
     #[inline(always)]
     fn dequeue_plainly(&mut self, _now: u64) -> Option<Departure<P>> {
-        self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
+        self.backlog.pop().map(|QueuedPacket { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }
 
     #[inline]

@@ -41,7 +41,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::backlog::{Backlog, Held};
+use crate::backlog::{Backlog, QueuedPacket};
 use crate::periodic::Periodic;
 use crate::pie::seconds;
 use crate::{Arrival, Codepoint, Departure, Limits, QueueDiscipline};
@@ -100,15 +100,15 @@ impl Likelihood {
 }
 
 /// What becomes of a packet that leaves.
-enum Fate {
+enum Verdict {
     Pass,
     Mark,
     Drop,
 }
 
 #[inline]
-fn depart<P: Copy>(held: Held<P>, fate: &Fate) -> Departure<P> {
-    Departure { packet: held.packet, bytes: held.bytes, mark: matches!(fate, Fate::Mark) }
+fn depart<P: Copy>(held: QueuedPacket<P>, verdict: &Verdict) -> Departure<P> {
+    Departure { packet: held.packet, bytes: held.bytes, mark: matches!(verdict, Verdict::Mark) }
 }
 
 impl<P: Copy> DualPi2Queue<P> {
@@ -160,28 +160,28 @@ impl<P: Copy> DualPi2Queue<P> {
     }
 
     #[inline]
-    fn classic_fate(&mut self, held: &Held<P>) -> Fate {
+    fn classic_verdict(&mut self, held: &QueuedPacket<P>) -> Verdict {
         if !self.classic_hits.recurs(self.classic_probability) {
-            Fate::Pass
+            Verdict::Pass
         } else if held.ecn.can_be_marked() && !self.overloaded() {
-            Fate::Mark
+            Verdict::Mark
         } else {
-            Fate::Drop
+            Verdict::Drop
         }
     }
 
     #[inline]
-    fn low_latency_fate(&mut self, held: &Held<P>, now: u64) -> Fate {
+    fn low_latency_verdict(&mut self, held: &QueuedPacket<P>, now: u64) -> Verdict {
         if self.overloaded() {
             if self.low_latency_drops.recurs(self.classic_probability) {
-                return Fate::Drop;
+                return Verdict::Drop;
             }
-            return if self.low_latency_marks.recurs(self.coupled) { Fate::Mark } else { Fate::Pass };
+            return if self.low_latency_marks.recurs(self.coupled) { Verdict::Mark } else { Verdict::Pass };
         }
         let waited = now.saturating_sub(held.arrived);
         let native = waited > self.dual.step.0 && self.low_latency.len() > 0;
         let likelihood = if native { 1.0 } else { self.coupled };
-        if self.low_latency_marks.recurs(likelihood) { Fate::Mark } else { Fate::Pass }
+        if self.low_latency_marks.recurs(likelihood) { Verdict::Mark } else { Verdict::Pass }
     }
 
     #[inline]
@@ -251,7 +251,7 @@ impl<P: Copy> QueueDiscipline<P> for DualPi2Queue<P> {
             Codepoint::Ect1 | Codepoint::Ce => &mut self.low_latency,
             Codepoint::NotEct | Codepoint::Ect0 => &mut self.classic,
         };
-        queue.push(Held { packet, arrived: now, bytes, ecn, mark: false });
+        queue.push(QueuedPacket { packet, arrived: now, bytes, ecn, mark: false });
     }
 
     #[inline]
@@ -262,24 +262,24 @@ impl<P: Copy> QueueDiscipline<P> for DualPi2Queue<P> {
         if self.low_latency.len() == 0 {
             self.owed = 0;
             let held = self.classic.pop()?;
-            match self.classic_fate(&held) {
-                Fate::Drop => dropped.push(held.packet),
-                fate => return Some(depart(held, &fate)),
+            match self.classic_verdict(&held) {
+                Verdict::Drop => dropped.push(held.packet),
+                verdict => return Some(depart(held, &verdict)),
             }
         }
         loop {
             let contended = self.low_latency.len() > 0 && self.classic.len() > 0;
             let serves_classic = self.serves_classic();
-            let (held, fate) = if serves_classic {
+            let (held, verdict) = if serves_classic {
                 let held = self.classic.pop()?;
-                let fate = self.classic_fate(&held);
-                (held, fate)
+                let verdict = self.classic_verdict(&held);
+                (held, verdict)
             } else {
                 let held = self.low_latency.pop()?;
-                let fate = self.low_latency_fate(&held, now);
-                (held, fate)
+                let verdict = self.low_latency_verdict(&held, now);
+                (held, verdict)
             };
-            if let Fate::Drop = fate {
+            if let Verdict::Drop = verdict {
                 dropped.push(held.packet);
                 continue;
             }
@@ -287,7 +287,7 @@ impl<P: Copy> QueueDiscipline<P> for DualPi2Queue<P> {
                 let change = if serves_classic { self.share - SHARES } else { self.share };
                 self.owed += change * i64::from(held.bytes);
             }
-            return Some(depart(held, &fate));
+            return Some(depart(held, &verdict));
         }
     }
 
@@ -298,7 +298,7 @@ impl<P: Copy> QueueDiscipline<P> for DualPi2Queue<P> {
             return None;
         }
         self.owed = 0;
-        self.classic.pop().map(|held| depart(held, &Fate::Pass))
+        self.classic.pop().map(|held| depart(held, &Verdict::Pass))
     }
 
     #[inline]

@@ -26,7 +26,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::backlog::{Backlog, Held};
+use crate::backlog::{Backlog, QueuedPacket};
 use crate::codel::Control;
 use crate::{Arrival, Departure, Limits, QueueDiscipline, Stream};
 use cwnd_scenario::mix;
@@ -282,7 +282,7 @@ impl<P: Copy> QueueDiscipline<P> for FqCoDelQueue<P> {
         }
         let index = self.index(flow);
         let queue = &mut self.flows[index as usize];
-        queue.backlog.push(Held { packet, arrived: now, bytes, ecn, mark: false });
+        queue.backlog.push(QueuedPacket { packet, arrived: now, bytes, ecn, mark: false });
         self.waiting += 1;
         self.waiting_bytes += u64::from(bytes);
         if !queue.listed {

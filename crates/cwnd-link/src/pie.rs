@@ -33,7 +33,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::backlog::{Backlog, Held};
+use crate::backlog::{Backlog, QueuedPacket};
 use crate::periodic::Periodic;
 use crate::{Arrival, Departure, Limits, QueueDiscipline, Stream};
 use cwnd_scenario::Pie;
@@ -154,7 +154,7 @@ impl<P: Copy> QueueDiscipline<P> for PieQueue<P> {
             dropped.push(packet);
             return;
         }
-        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark });
+        self.backlog.push(QueuedPacket { packet, arrived: now, bytes, ecn, mark });
     }
 
     #[inline]
@@ -170,7 +170,7 @@ impl<P: Copy> QueueDiscipline<P> for PieQueue<P> {
         if self.updates.is_due(now) {
             return None;
         }
-        self.backlog.pop().map(|Held { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
+        self.backlog.pop().map(|QueuedPacket { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }
 
     #[inline]

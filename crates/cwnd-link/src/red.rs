@@ -35,7 +35,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::backlog::{Backlog, Held};
+use crate::backlog::{Backlog, QueuedPacket};
 use crate::{Arrival, Departure, Limits, QueueDiscipline, SerialTime, Stream};
 use cwnd_scenario::{Rate, Red};
 
@@ -170,7 +170,7 @@ impl<P: Copy> QueueDiscipline<P> for RedQueue<P> {
             dropped.push(packet);
             return;
         }
-        self.backlog.push(Held { packet, arrived: now, bytes, ecn, mark });
+        self.backlog.push(QueuedPacket { packet, arrived: now, bytes, ecn, mark });
     }
 
     #[inline]
@@ -180,7 +180,7 @@ impl<P: Copy> QueueDiscipline<P> for RedQueue<P> {
 
     #[inline(always)]
     fn dequeue_plainly(&mut self, now: u64) -> Option<Departure<P>> {
-        let Held { packet, bytes, mark, .. } = self.backlog.pop()?;
+        let QueuedPacket { packet, bytes, mark, .. } = self.backlog.pop()?;
         self.last_left = (now, bytes);
         Some(Departure { packet, bytes, mark })
     }

@@ -175,7 +175,7 @@ fn figure_3() -> Vec<Panel> {
         title: "",
         y: Quantity::linear("cwnd of flow 2", "packets").within(0.0, 1_180.0),
         lines: vec![
-            Line::way("windows at losses and after them", corners),
+            Line::trajectory("windows at losses and after them", corners),
             Line::guide("equal shares", vec![(0.0, 0.0), (end, end)]),
             Line::guide("path and buffer full", vec![(room - end, end), (end, room - end)]),
         ],

@@ -80,7 +80,7 @@ pub enum LineKind {
     /// A limit or a reference that curves are seen against.
     Guide,
     /// A way through the plane, with arrows; its points are not sorted.
-    Way,
+    Trajectory,
 }
 
 impl Quantity {
@@ -117,8 +117,8 @@ impl Line {
     }
 
     /// A way through the plane.
-    pub fn way(label: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
-        Line { label: label.into(), points, kind: LineKind::Way }
+    pub fn trajectory(label: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
+        Line { label: label.into(), points, kind: LineKind::Trajectory }
     }
 }
 

@@ -34,7 +34,7 @@ fn every_figure_can_be_drawn() {
                     assert!(within(&panel.y, *y), "{name}: y = {y} at {x}");
                 }
                 let is_sorted = line.points.is_sorted_by(|a, b| a.0 <= b.0);
-                assert!(is_sorted || line.kind == LineKind::Way, "{name}");
+                assert!(is_sorted || line.kind == LineKind::Trajectory, "{name}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Figures as SVG, made for papers.
 //!
 //! A [`Figure`] is a column of [`Panel`]s; a panel has two [`Axis`] and draws its [`Mark`]s between them.
-//! [`Line`], [`Way`], [`Band`], [`ErrorBars`], [`Bars`] and [`Cells`] (a heat map) are marks; another kind of drawing is
+//! [`Line`], [`Trajectory`], [`Band`], [`ErrorBars`], [`Bars`] and [`Cells`] (a heat map) are marks; another kind of drawing is
 //! another file that implements [`Mark`]. A [`Grid`] lays panels side by side: small multiples with common axes.
 //!
 //! The SVG needs nothing but itself: no fonts, scripts, styles or identifiers, so that several figures can
@@ -37,7 +37,7 @@ pub mod style;
 pub mod text;
 mod tick_labels;
 mod ticks;
-mod way;
+mod trajectory;
 
 pub use axis::{Axis, Scale};
 pub use band::Band;
@@ -51,4 +51,4 @@ pub use hatch::Hatch;
 pub use key::{Key, Swatch};
 pub use line::{Line, Markers};
 pub use ticks::{Numbers, scientific as exponent};
-pub use way::Way;
+pub use trajectory::Trajectory;

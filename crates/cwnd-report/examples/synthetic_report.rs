@@ -4,7 +4,7 @@
 #[path = "../tests/report/synthetic.rs"]
 mod synthetic;
 
-use cwnd_report::{figures, report, series::Looks};
+use cwnd_report::{figures, report, series::SeriesStyles};
 use std::{env, fs, path::PathBuf};
 
 fn main() -> Result<(), std::io::Error> {
@@ -25,7 +25,7 @@ fn main() -> Result<(), std::io::Error> {
     println!("report: {} bytes", html.len());
     fs::write(directory.join("report.html"), html)?;
     for figure in &results.study.figures {
-        let svg = figures::file(&results, figure, &Looks::new(&results.study), &traces);
+        let svg = figures::file(&results, figure, &SeriesStyles::new(&results.study), &traces);
         println!("{}: {} bytes", figure.name, svg.len());
         fs::write(directory.join(format!("{}.svg", figure.name)), svg)?;
     }

@@ -13,7 +13,7 @@ pub(crate) mod points;
 mod trace;
 pub mod traces;
 
-use crate::series::Looks;
+use crate::series::SeriesStyles;
 use cwnd_plot::Grid;
 use cwnd_study::{Figure, FigureKind, Results};
 use traces::Traces;
@@ -71,7 +71,7 @@ pub struct SampleLine {
 }
 
 /// Draws a figure of a study. `traces` has the samples that figures over time are of.
-pub fn draw(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) -> Drawn {
+pub fn draw(results: &Results, figure: &Figure, looks: &SeriesStyles, traces: &Traces) -> Drawn {
     let mut drawn = match &figure.kind {
         FigureKind::Line { x, y, series } => line::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::Bars { x, y, series } => bars::draw(results, figure, looks, x, y, series.as_deref()),
@@ -99,7 +99,7 @@ pub fn file_name(figure: &Figure) -> String {
 }
 
 /// The figure as a file for a paper: with its notes and what made it below.
-pub fn file(results: &Results, figure: &Figure, looks: &Looks, traces: &Traces) -> String {
+pub fn file(results: &Results, figure: &Figure, looks: &SeriesStyles, traces: &Traces) -> String {
     let mut drawn = draw(results, figure, looks, traces);
     drawn.grid.caption = format!("{}\n{}", drawn.grid.caption, crate::made_by::line(results));
     drawn.grid.to_svg()

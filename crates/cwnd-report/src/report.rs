@@ -24,7 +24,7 @@ mod theme;
 
 use crate::engines::pairs;
 use crate::figures::traces::Traces;
-use crate::series::Looks;
+use crate::series::SeriesStyles;
 use cwnd_study::Results;
 pub use paper::{PaperResults, PaperStudy, index, paper};
 
@@ -36,7 +36,7 @@ pub fn html(results: &Results) -> String {
 /// The page, with samples that are already there.
 pub fn html_with(results: &Results, traces: &Traces) -> String {
     let study = &results.study;
-    let looks = Looks::new(study);
+    let looks = SeriesStyles::new(study);
     let mut page = page::Page::new(page::Head::of_study(results));
     page.section("question", "What was asked", &findings::question(study));
     page.section("findings", "What was found", &findings::section(results));

@@ -9,15 +9,15 @@ use cwnd_study::{FigureKind, Study};
 /// The points of the first such axis are numbered in the file's order, whether or not a figure shows all of them, then
 /// those of the next. A label that two axes share is one series: an algorithm looks the same on both sides.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Looks(Vec<String>);
+pub struct SeriesStyles(Vec<String>);
 
 /// How one series looks: a number from which colour, dash pattern, marker and hatching follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Look(pub usize);
+pub struct SeriesStyle(pub usize);
 
-impl Looks {
+impl SeriesStyles {
     /// The looks of a study's series.
-    pub fn new(study: &Study) -> Looks {
+    pub fn new(study: &Study) -> SeriesStyles {
         let mut labels: Vec<String> = Vec::new();
         for figure in &study.figures {
             let series = match &figure.kind {
@@ -33,16 +33,16 @@ impl Looks {
                 }
             }
         }
-        Looks(labels)
+        SeriesStyles(labels)
     }
 
     /// How the series of this label looks.
-    pub fn of(&self, label: &str) -> Look {
-        Look(self.0.iter().position(|known| known == label).unwrap_or(0))
+    pub fn of(&self, label: &str) -> SeriesStyle {
+        SeriesStyle(self.0.iter().position(|known| known == label).unwrap_or(0))
     }
 }
 
-impl Look {
+impl SeriesStyle {
     /// Its colour.
     pub fn colour(self) -> Colour {
         Colour::of_series(self.0)

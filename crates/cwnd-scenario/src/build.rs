@@ -51,8 +51,5 @@ pub use satellite::{Satellite, SatelliteLink};
 pub use schedule_choice::{RateChange, ScheduleChoice, StepChoice};
 pub use stack_choice::{EcnChoice, StackChoice};
 
-/// The former name of [`ExperimentSpec`].
-pub type Setup = ExperimentSpec;
-
 /// The most flows that a builder accepts: beyond it the network's description alone would fill a machine.
 pub const MAX_FLOWS: u32 = 100_000;

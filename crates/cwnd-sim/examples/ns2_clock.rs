@@ -13,7 +13,7 @@
 //! Words and result are those of the script: `algorithm` for `module`, `buffer`, `access_buffer`, `duration`, `rate` (`1Gb`),
 //! `delay` and `starts` in seconds, `payload`. There are as many flows as starts.
 
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, QueueLimit, Rate, Scenario, Time};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::{registered, setup};
@@ -73,7 +73,7 @@ fn scenario(words: impl Iterator<Item = String>) -> Result<Scenario, String> {
         .into_iter()
         .map(|start| FlowGroup { start: Some(start), ..FlowGroup::new(algorithm.clone(), 1) })
         .collect();
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
         rate: bottleneck,
         access_rate: Some(bottleneck),
@@ -85,7 +85,7 @@ fn scenario(words: impl Iterator<Item = String>) -> Result<Scenario, String> {
         duration: Time::from_secs(duration.into()),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let told = |problems: Vec<cwnd_scenario::Problem>| {
         problems

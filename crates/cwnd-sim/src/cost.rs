@@ -182,11 +182,15 @@ fn link_memory(link: &LinkSpec, channels: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_scenario::{AlgorithmSpec, FlowGroup, FqCoDel, Time, build::Setup};
+    use cwnd_scenario::{AlgorithmSpec, FlowGroup, FqCoDel, Time, build::ExperimentSpec};
 
     fn cost_of(flows: u32, change: impl FnOnce(&mut Scenario)) -> Cost {
         let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
-        let setup = Setup { rate: Rate(10_000_000_000), duration: Time::from_secs(10), ..Setup::default() };
+        let setup = ExperimentSpec {
+            rate: Rate(10_000_000_000),
+            duration: Time::from_secs(10),
+            ..ExperimentSpec::default()
+        };
         let mut scenario = setup.scenario(&[FlowGroup::new(cubic, flows)], 1).expect("a network");
         change(&mut scenario);
         crate::check::check_with(&scenario, &crate::factory::registered).expect("a scenario that can be run")

@@ -29,13 +29,13 @@ use cwnd_tcp::Sender;
 /// at its time. However a run is split, its outcome is the same to the bit.
 ///
 /// ```
-/// use cwnd_scenario::build::Setup;
+/// use cwnd_scenario::build::ExperimentSpec;
 /// use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time};
 /// use cwnd_sim::Simulation;
 ///
-/// // Two CUBIC flows over 100 Mbit/s; all else as `Setup` has it.
+/// // Two CUBIC flows over 100 Mbit/s; all else as `ExperimentSpec` has it.
 /// let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
-/// let setup = Setup { rate: Rate(100_000_000), ..Setup::default() };
+/// let setup = ExperimentSpec { rate: Rate(100_000_000), ..ExperimentSpec::default() };
 /// let scenario = setup.scenario(&[FlowGroup::new(cubic, 2)], 1).expect("a network that can be built");
 ///
 /// let mut simulation = Simulation::new(&scenario)?;

@@ -2,7 +2,7 @@
 
 use cwnd_metrics::RunMetrics;
 use cwnd_models::invs::{increase_factor, steady::Cycle};
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{AlgorithmSpec, Buffer, Engine, FlowGroup, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::Simulator;
 
@@ -23,7 +23,7 @@ impl Path {
 
     /// One flow for 800 s, after 200 s that do not count, with a buffer of one bandwidth-delay product.
     fn scenario(&self) -> Scenario {
-        let setup = Setup {
+        let setup = ExperimentSpec {
             topology: Topology::Path,
             rate: Rate(self.rate as u64),
             delay: LineDelay::BaseRtt(Time((self.rtt * 1e9) as u64)),
@@ -35,7 +35,7 @@ impl Path {
             },
             duration: Time::from_secs(1_000),
             warm_up: Time::from_secs(200),
-            ..Setup::default()
+            ..ExperimentSpec::default()
         };
         let invs = AlgorithmSpec { name: "invs".to_owned(), ..AlgorithmSpec::default() };
         setup.scenario(&[FlowGroup::new(invs, 1)], 1).expect("the setup can be met")

@@ -1,6 +1,6 @@
 //! Observed packets: a run that is observed has the outcome of one that is not, and reports what links count.
 
-use cwnd_scenario::build::{LineDelay, Setup, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, Topology};
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, Counting, FlowGroup, Jitter, JitterShape, LinkSpec, Loss, Outcome, QueueLimit,
     QueueSpec, Rate, Scenario, Ties, Time,
@@ -13,7 +13,7 @@ const PACKET: u64 = 840_000;
 
 /// Flows over a path of 10 Mbit/s and 10 ms in each direction. Packets have 1,050 B, ACKs 50 B.
 fn scenario(flows: u32) -> Scenario {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Path,
         rate: Rate(10_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
@@ -21,7 +21,7 @@ fn scenario(flows: u32) -> Scenario {
         duration: Time::from_secs(10),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let newreno = AlgorithmSpec { name: "newreno".to_owned(), ..AlgorithmSpec::default() };
     let mut scenario = setup.scenario(&[FlowGroup::new(newreno, flows)], 1).expect("the setup is valid");

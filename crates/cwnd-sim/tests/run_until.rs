@@ -1,7 +1,7 @@
 //! The public way to run, look, change and go on.
 
 use cwnd_cc::CongestionControl;
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, Counting, Effects, Engine, EngineError, FlowGroup, FlowOutcome, FlowSpec, Jitter,
     JitterShape, Loss, Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time, Traffic,
@@ -15,8 +15,8 @@ fn group(flows: u32) -> FlowGroup {
 }
 
 /// Two flows for 10 s over a path of 10 Mbit/s with a round-trip time of 20 ms; a packet takes 840 us.
-fn setup() -> Setup {
-    Setup {
+fn setup() -> ExperimentSpec {
+    ExperimentSpec {
         topology: Topology::Path,
         rate: Rate(10_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
@@ -24,7 +24,7 @@ fn setup() -> Setup {
         duration: Time::from_secs(10),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     }
 }
 
@@ -213,8 +213,10 @@ fn flows_that_have_not_started_are_not_sampled() {
 
 #[test]
 fn handshakes_come_before_time_zero() {
-    let setup =
-        Setup { stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() }, ..setup() };
+    let setup = ExperimentSpec {
+        stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
+        ..setup()
+    };
     let scenario = setup.scenario(&[group(2)], 1).expect("the setup can be met");
     let mut simulation = begin(&scenario);
     simulation.run_until(Time::ZERO);

@@ -3,7 +3,7 @@
 //! anew.
 
 use cwnd_metrics::RunMetrics;
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
     AlgorithmSpec, Buffer, Engine, FlowGroup, Outcome, Probability, Rate, Scenario, StackProfile, Time,
 };
@@ -16,7 +16,7 @@ const LOSSES: [f64; 5] = [0.0, 0.0001, 0.001, 0.01, 0.05];
 
 /// One flow for 20 s over 50 Mbit/s with a round-trip time of 20 ms, which hold about 120 packets.
 fn scenario(algorithm: &str, profile: StackProfile, buffer: u32, loss: f64) -> Scenario {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Path,
         rate: Rate(50_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
@@ -26,7 +26,7 @@ fn scenario(algorithm: &str, profile: StackProfile, buffer: u32, loss: f64) -> S
         duration: Time::from_secs(20),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let algorithm = AlgorithmSpec { name: algorithm.to_owned(), ..AlgorithmSpec::default() };
     setup.scenario(&[FlowGroup::new(algorithm, 1)], 1).expect("the setup can be met")

@@ -1,6 +1,6 @@
 //! Traffic through whole runs: applications, short flows, deadlines.
 
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
     Buffer, EcnThreshold, Engine, FlowGroup, MessageOutcome, Outcome, Rate, Scenario, StackProfile, Time,
 };
@@ -10,8 +10,8 @@ const MS: u64 = 1_000_000;
 
 /// A path of 10 Mbit/s with a round-trip time of 20 ms for 10 s, and nothing random; a packet takes 840 us, the
 /// first too, and an ACK 40.
-fn setup() -> Setup {
-    Setup {
+fn setup() -> ExperimentSpec {
+    ExperimentSpec {
         topology: Topology::Path,
         rate: Rate(10_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
@@ -19,11 +19,11 @@ fn setup() -> Setup {
         duration: Time::from_secs(10),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     }
 }
 
-fn scenario(setup: &Setup, flows: &[&str]) -> Scenario {
+fn scenario(setup: &ExperimentSpec, flows: &[&str]) -> Scenario {
     let groups: Vec<FlowGroup> = flows.iter().map(|flow| flow.parse().expect("a flow")).collect();
     let mut scenario = setup.scenario(&groups, 1).unwrap_or_else(|problems| panic!("{problems:?}"));
     if scenario.stack.profile == StackProfile::Ns2 {
@@ -54,7 +54,7 @@ fn messages_on_an_idle_path_to_the_nanosecond() {
 
 #[test]
 fn a_warm_up_forgets_the_messages_before_it() {
-    let warm = Setup { warm_up: Time::from_secs(5), ..setup() };
+    let warm = ExperimentSpec { warm_up: Time::from_secs(5), ..setup() };
     let flow = "newreno; traffic=responses:size=2 KB,think=5 ms";
     let (all, late) = (run(&scenario(&setup(), &[flow])), run(&scenario(&warm, &[flow])));
     let expected: Vec<MessageOutcome> =
@@ -100,7 +100,7 @@ fn a_split_run_is_the_same() {
     ];
     let short_flows =
         Some("cubic; load=20 %; size=exponential 20 KB; deadline=100 ms".parse().expect("short flows"));
-    let scenario = scenario(&Setup { short_flows, ..setup() }, &flows);
+    let scenario = scenario(&ExperimentSpec { short_flows, ..setup() }, &flows);
     let whole = run(&scenario);
     let mut simulation = Simulation::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
     let mut time = 0;
@@ -115,7 +115,7 @@ fn a_split_run_is_the_same() {
 #[test]
 fn short_flows_come_and_go() {
     let short_flows = "cubic; load=30 %; size=web-search; stop=8 s".parse().expect("short flows");
-    let setup = Setup {
+    let setup = ExperimentSpec {
         rate: Rate(100_000_000),
         short_flows: Some(short_flows),
         duration: Time::from_secs(60),
@@ -139,7 +139,7 @@ fn short_flows_come_and_go() {
 #[test]
 fn a_dumbbells_short_flows_share_two_hosts() {
     let short_flows = "cubic; rate=100/s; size=10 KB".parse().expect("short flows");
-    let setup = Setup {
+    let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
         delay: LineDelay::OneWay(Time::from_millis(8)),
         short_flows: Some(short_flows),
@@ -159,7 +159,7 @@ fn a_dumbbells_short_flows_share_two_hosts() {
 #[test]
 fn short_flows_alone_need_no_others() {
     let short_flows = Some("cubic; rate=100/s; size=10 KB".parse().expect("short flows"));
-    let scenario = scenario(&Setup { short_flows, ..setup() }, &[]);
+    let scenario = scenario(&ExperimentSpec { short_flows, ..setup() }, &[]);
     assert!((800..1200).contains(&scenario.flows.len()));
     assert!(run(&scenario).flows.iter().filter(|flow| flow.completed.is_some()).count() > 790);
 }
@@ -168,7 +168,7 @@ fn short_flows_alone_need_no_others() {
 fn a_deadline_makes_d2tcp_hurry() {
     // Two flows of 20 MB share 100 Mbit/s that marks over 20 packets: one has 2.5 s, for which it must have two thirds of the
     // rate, the other a minute. Without deadlines both are DCTCP flows, and done at the same time, more or less.
-    let setup = Setup {
+    let setup = ExperimentSpec {
         rate: Rate(100_000_000),
         delay: LineDelay::OneWay(Time::from_millis(1)),
         ecn_threshold: Some(EcnThreshold::Packets(20)),

@@ -38,7 +38,7 @@ mod traced_run;
 
 pub use engines::{EngineKind, Engines, SharedEngine};
 pub use key::{Difference, RunKey, RunSpec, ScenarioText};
-pub use paper::{By, Paper, Part};
+pub use paper::{By, Paper, PaperItem};
 pub use results::{Provenance, Results, RunResult, RunState};
 pub use scale::{Quick, Reduced, RunScale};
 pub use store::{KeptStudy, Samples, Store, StoreError, StoreErrorKind, StoredRun, StoredState};

@@ -16,12 +16,12 @@ pub struct Paper {
     /// When.
     pub year: u64,
     /// What of it is made again, in the paper's order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PaperItem>,
 }
 
 /// A figure, a table or a group of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct PaperItem {
     /// What it is in the paper, such as `Figure 11 a to i`.
     pub of: String,
     /// With what it is made again.

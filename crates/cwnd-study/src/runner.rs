@@ -94,7 +94,7 @@ impl Progress for () {
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ran {
+pub struct RunSummary {
     /// Runs that were missing at the beginning.
     pub missing: usize,
     /// Runs that were done here and stored, failed ones included.
@@ -169,7 +169,7 @@ pub fn run(
     limits: Limits,
     progress: &mut dyn Progress,
     stop: &AtomicBool,
-) -> Result<Ran, RunError> {
+) -> Result<RunSummary, RunError> {
     let begin = Instant::now();
     let jobs = limits.jobs.max(1);
     let pool = |kind| Arc::new(Pool::new(plan.of(kind).cloned().collect(), limits.memory));

@@ -231,7 +231,7 @@ impl Net {
             && !policer.admits(now, about.bytes)
         {
             self.dropped.push(slot);
-            return self.bury(pool, link, observer);
+            return self.drop_packet(pool, link, observer);
         }
         let transmitting = state.sending.map(|(_, bytes)| bytes);
         let before = state.queue.waiting();
@@ -244,7 +244,7 @@ impl Net {
             state.rests += 1;
             self.send(pool, now, link, false);
         }
-        self.bury(pool, link, observer);
+        self.drop_packet(pool, link, observer);
     }
 
     /// The transmitter is free, and takes the next packet; it `waited` if it was there while the one before it was sent.
@@ -291,7 +291,7 @@ impl Net {
             }
         }
         self.send(pool, now, link, true);
-        self.bury(pool, link, observer);
+        self.drop_packet(pool, link, observer);
     }
 
     fn put_on_line(&mut self, at: u64, link: u32, slot: Slot) {
@@ -310,7 +310,7 @@ impl Net {
         self.go_on(pool, at, slot, observer);
     }
 
-    fn bury(&mut self, pool: &mut Pool, link: u32, observer: &mut impl Observer) {
+    fn drop_packet(&mut self, pool: &mut Pool, link: u32, observer: &mut impl Observer) {
         for slot in self.dropped.drain(..) {
             self.links[link as usize].counts.dropped += 1;
             observer.dropped(pool, slot);

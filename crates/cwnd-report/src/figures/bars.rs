@@ -7,7 +7,7 @@ use super::points::{Chosen, Tally};
 use super::{Drawn, without_axis};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, small};
-use crate::series::Looks;
+use crate::series::SeriesStyles;
 use cwnd_plot::style::{INK, Marker};
 use cwnd_plot::{self as plot, Bar, Bars, Key, Panel, Swatch};
 use cwnd_study::{Figure, Results};
@@ -18,7 +18,7 @@ const FULL: f64 = 0.78;
 pub(super) fn draw(
     results: &Results,
     figure: &Figure,
-    looks: &Looks,
+    looks: &SeriesStyles,
     x: &str,
     y: &str,
     series: Option<&str>,

@@ -6,7 +6,7 @@ use super::missing::Missing;
 use super::points::{Chosen, Tally};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, number, small};
-use crate::series::{Look, Looks};
+use crate::series::{SeriesStyle, SeriesStyles};
 use cwnd_plot::style::{INK, Marker};
 use cwnd_plot::{self as plot, Band, ErrorBars, Key, Line, Markers, Panel, Swatch};
 use cwnd_study::{Axis, Figure, Point, Results, Scale};
@@ -19,7 +19,7 @@ const TICKS: usize = 12;
 pub(super) fn draw(
     results: &Results,
     figure: &Figure,
-    looks: &Looks,
+    looks: &SeriesStyles,
     x: &str,
     y: &str,
     series: Option<&str>,
@@ -79,7 +79,7 @@ pub(super) fn draw(
 }
 
 /// Adds a series to a panel.
-fn add(panel: &mut Panel, places: &Places, look: Look, means: &[Option<Estimate>], aside: f64) {
+fn add(panel: &mut Panel, places: &Places, look: SeriesStyle, means: &[Option<Estimate>], aside: f64) {
     let is_dense = places.at.len() > MANY;
     let stretches = [&places.apart[..], &places.joined[..]];
     for stretch in stretches.into_iter().filter(|stretch| !stretch.is_empty()) {
@@ -113,17 +113,17 @@ pub(super) struct Series(pub Vec<One>);
 pub(super) struct One {
     /// Empty if it is the only one.
     pub label: String,
-    pub look: Look,
+    pub look: SeriesStyle,
     /// Its axis and its point, unless it is the only one.
     pub at: Option<(usize, usize)>,
 }
 
 impl Series {
     /// One for each point of the axis, if there is such an axis.
-    pub fn new(chosen: &Chosen<'_>, looks: &Looks, axis: Option<&str>) -> Series {
+    pub fn new(chosen: &Chosen<'_>, looks: &SeriesStyles, axis: Option<&str>) -> Series {
         let study = &chosen.results.study;
         let Some(axis) = axis.and_then(|name| study.axis(name)) else {
-            return Series(vec![One { label: String::new(), look: Look(0), at: None }]);
+            return Series(vec![One { label: String::new(), look: SeriesStyle(0), at: None }]);
         };
         let one = |point: usize| {
             let label = study.axes[axis].points[point].label.clone();

@@ -3,10 +3,10 @@
 use super::Drawn;
 use super::frame::height;
 use crate::measure::small;
-use crate::series::Look;
+use crate::series::SeriesStyle;
 use cwnd_models::{LineKind, Model, Quantity};
 use cwnd_plot::style::{Dash, GREY, Stroke};
-use cwnd_plot::{self as plot, Block, Grid, Key, Line, Markers, Panel, Swatch, Way};
+use cwnd_plot::{self as plot, Block, Grid, Key, Line, Markers, Panel, Swatch, Trajectory};
 
 /// The least distance between two markers of a curve.
 const SPACING: f64 = 56.0;
@@ -39,7 +39,7 @@ fn grid(title: &str, model: &Model) -> Grid {
 
     let labels = Labels::new(&panels);
     grid.keys = labels.0.iter().map(|(label, kind)| labels.key(label, *kind)).collect();
-    let is_square = panels.iter().flat_map(|p| &p.lines).any(|line| line.kind == LineKind::Way);
+    let is_square = panels.iter().flat_map(|p| &p.lines).any(|line| line.kind == LineKind::Trajectory);
     let high = match panels.len() {
         _ if is_square => 430.0,
         1 => height(1),
@@ -101,15 +101,19 @@ impl Labels {
                 let dashes = [Dash::Dashed, Dash::Dotted, Dash::LongShort];
                 Stroke::solid(GREY, 1.1).dashed(dashes[number % dashes.len()])
             }
-            LineKind::Curve => Look(number).stroke(1.5),
-            LineKind::Way => Look(number).stroke(1.3),
+            LineKind::Curve => SeriesStyle(number).stroke(1.5),
+            LineKind::Trajectory => SeriesStyle(number).stroke(1.3),
         }
     }
 
     fn markers(&self, label: &str, kind: LineKind) -> Option<Markers> {
         let number = self.number(label, kind);
         let phase = 0.3 + 0.17 * number as f64;
-        (kind == LineKind::Curve).then(|| Markers { marker: Look(number).marker(), spacing: SPACING, phase })
+        (kind == LineKind::Curve).then(|| Markers {
+            marker: SeriesStyle(number).marker(),
+            spacing: SPACING,
+            phase,
+        })
     }
 
     fn key(&self, label: &str, kind: LineKind) -> Key {
@@ -121,7 +125,7 @@ impl Labels {
         let stroke = self.stroke(&line.label, line.kind);
         let points = line.points.clone();
         match line.kind {
-            LineKind::Way => panel.add(Way { points, stroke }),
+            LineKind::Trajectory => panel.add(Trajectory { points, stroke }),
             kind => panel.add(Line::new(points, stroke).markers(self.markers(&line.label, kind))),
         }
     }

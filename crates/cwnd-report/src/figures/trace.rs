@@ -18,7 +18,7 @@ use super::{Drawn, SampleBlock, SampleLine, SamplePanel, Samples};
 use crate::doubts;
 use crate::engines::CurveDeviation;
 use crate::measure::{Shown, number};
-use crate::series::{Look, Looks};
+use crate::series::{SeriesStyle, SeriesStyles};
 use cwnd_plot::style::{Dash, INK, Stroke};
 use cwnd_plot::{self as plot, Band, Headings, Key, Line, Markers, Panel, Swatch};
 use cwnd_study::{EngineKind, Figure, Results};
@@ -34,7 +34,7 @@ const BAND: f64 = 0.14;
 pub(super) fn draw(
     results: &Results,
     figure: &Figure,
-    looks: &Looks,
+    looks: &SeriesStyles,
     traces: &Traces,
     show: &[String],
     series: Option<&str>,
@@ -169,7 +169,7 @@ struct Run<'a> {
 struct Drawing {
     label: String,
     stroke: Stroke,
-    look: Look,
+    look: SeriesStyle,
     points: Vec<(f64, f64)>,
     band: Vec<(f64, f64, f64)>,
 }
@@ -234,7 +234,7 @@ fn drawings(
     let is_one = one.at.is_none();
     if quantity.is_queue() {
         let look = if is_one { None } else { Some(one.look) };
-        let stroke = Stroke::solid(look.map_or(INK, Look::colour), 1.1);
+        let stroke = Stroke::solid(look.map_or(INK, SeriesStyle::colour), 1.1);
         let label = if is_one { "queue".to_owned() } else { one.label.clone() };
         let points = quantity.queue_points(run.flows.trace);
         return vec![Drawing { label, stroke, look: one.look, points, band: Vec::new() }];
@@ -265,7 +265,7 @@ fn drawings(
         .each(quantity)
         .enumerate()
         .map(|(i, (flow, points))| {
-            let look = if is_one { Look(i) } else { one.look };
+            let look = if is_one { SeriesStyle(i) } else { one.look };
             let stroke = Stroke::solid(look.colour(), 1.2).dashed(Dash::of_series(i));
             Drawing { label: name(Some(flow)), stroke, look, points, band: Vec::new() }
         })

@@ -5,11 +5,11 @@ use super::page::Entry;
 use super::samples;
 use crate::figures::{self, Drawn, traces::Traces};
 use crate::made_by;
-use crate::series::Looks;
+use crate::series::SeriesStyles;
 use cwnd_study::{Figure, FigureKind, Results};
 
 /// The section's body and its entries in the contents.
-pub fn section(results: &Results, looks: &Looks, traces: &Traces) -> (String, Vec<Entry>) {
+pub fn section(results: &Results, looks: &SeriesStyles, traces: &Traces) -> (String, Vec<Entry>) {
     let figures = results.study.figures.iter().enumerate();
     let one = |(i, figure): (usize, &Figure)| {
         let (number, title) = (i + 1, figure.title.clone());
@@ -23,7 +23,7 @@ pub fn section(results: &Results, looks: &Looks, traces: &Traces) -> (String, Ve
 /// A figure under a label, with a number that no other of the page has.
 pub fn one(
     results: &Results,
-    looks: &Looks,
+    looks: &SeriesStyles,
     traces: &Traces,
     label: &str,
     number: usize,

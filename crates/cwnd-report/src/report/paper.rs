@@ -7,10 +7,10 @@ use super::{facts, figures, provenance, tables};
 use crate::descriptive;
 use crate::figures::{model, traces::Traces};
 use crate::made_by;
-use crate::series::Looks;
+use crate::series::SeriesStyles;
 use cwnd_plot::number::thousands;
 use cwnd_study::claims::Judgement;
-use cwnd_study::{By, EngineKind, Paper, Part, Results, RunScale, RunState};
+use cwnd_study::{By, EngineKind, Paper, PaperItem, Results, RunScale, RunState};
 
 /// A paper with what the studies of it gave.
 pub struct PaperResults {
@@ -167,7 +167,7 @@ impl<'a> Parts<'a> {
         (body, entries)
     }
 
-    fn part(&mut self, part: &'a Part) -> String {
+    fn part(&mut self, part: &'a PaperItem) -> String {
         match &part.by {
             By::Study { study, figures, tables } => match self.of.study(study) {
                 Some(study) => self.of_study(study, figures, tables),
@@ -235,7 +235,7 @@ impl<'a> Parts<'a> {
     fn figure(&mut self, study: &'a PaperStudy, figure: &'a cwnd_study::Figure) -> String {
         self.figures += 1;
         self.shown.push((&study.name, &figure.name));
-        let (looks, label) = (Looks::new(&study.results.study), numbered_figure(self.figures));
+        let (looks, label) = (SeriesStyles::new(&study.results.study), numbered_figure(self.figures));
         figures::one(&study.results, &looks, &study.traces, &label, self.figures, figure)
     }
 

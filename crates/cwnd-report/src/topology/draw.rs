@@ -1,6 +1,6 @@
 //! From boxes, wires and courses to SVG.
 
-use super::fold::{Course, Folded, Way};
+use super::fold::{Course, Direction, Folded};
 use super::label::WireLabel;
 use super::place::{BESIDE, BOX_HEIGHT, LINE, Place, Point, SMALL, TEXT};
 use cwnd_plot::number::thousands;
@@ -71,7 +71,7 @@ impl Picture<'_> {
         }
     }
 
-    fn way(&self, canvas: &mut Canvas, way: &Way, stroke: &Stroke, used: &mut [usize], arrow: bool) {
+    fn way(&self, canvas: &mut Canvas, way: &Direction, stroke: &Stroke, used: &mut [usize], arrow: bool) {
         for (step, (&wire, &here)) in way.wires.iter().zip(&way.boxes).enumerate() {
             // By turns under and over the wire.
             let place = used[wire];

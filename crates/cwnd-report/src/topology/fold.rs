@@ -47,14 +47,14 @@ pub struct Course {
     /// Whether they come and go.
     pub short: bool,
     /// The boxes that data passes, and the wires between them.
-    pub data: Way,
+    pub data: Direction,
     /// The same of ACKs.
-    pub acks: Way,
+    pub acks: Direction,
 }
 
 /// Boxes one after the other, and the wires between them: one less.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct Direction {
     pub boxes: Vec<usize>,
     pub wires: Vec<usize>,
 }
@@ -238,7 +238,7 @@ fn courses(scenario: &Scenario, of_node: &[usize], wires: &[Wire]) -> Vec<Course
     }
     let along = |route: &[LinkId]| {
         let first = route.first().map(|link| of_node[links[*link].from]);
-        Way {
+        Direction {
             boxes: first.into_iter().chain(route.iter().map(|link| of_node[links[*link].to])).collect(),
             wires: route.iter().map(|link| of_link[*link]).collect(),
         }

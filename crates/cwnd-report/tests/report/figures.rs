@@ -2,7 +2,7 @@
 
 use crate::synthetic::{axis, cells, samples_at, scenario, select};
 use cwnd_report::figures::{self, traces::Traces};
-use cwnd_report::series::Looks;
+use cwnd_report::series::SeriesStyles;
 use cwnd_scenario::{Sample, SampleState, Time, Trace};
 use cwnd_study::{Figure, FigureKind, Provenance, Results, RunResult, RunState, Scale, Study};
 
@@ -73,7 +73,7 @@ fn svg(kind: FigureKind, labels: &[(&str, &[&str])]) -> String {
         let path = samples.path().expect("a file");
         Ok(trace(path.to_string_lossy().parse().expect("a cell")).into())
     });
-    let svg = figures::file(&results, &figure, &Looks::new(&results.study), &traces);
+    let svg = figures::file(&results, &figure, &SeriesStyles::new(&results.study), &traces);
     roxmltree::Document::parse(&svg).expect("well-formed XML");
     svg
 }
@@ -149,7 +149,7 @@ fn a_series_looks_the_same_in_every_figure() {
     };
     results.study.figures =
         vec![figure(line("variant"), &[]), figure(line("variant"), &[("variant", &["cubic"])])];
-    let looks = Looks::new(&results.study);
+    let looks = SeriesStyles::new(&results.study);
     let colours: Vec<String> = results
         .study
         .figures

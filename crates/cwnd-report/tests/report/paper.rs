@@ -3,7 +3,7 @@
 use crate::outline::{all, outline, parse, text};
 use crate::synthetic;
 use cwnd_report::report::{self, PaperResults, PaperStudy};
-use cwnd_study::{By, Paper, Part, RunScale, RunState};
+use cwnd_study::{By, Paper, PaperItem, RunScale, RunState};
 use std::collections::BTreeSet;
 
 /// A paper with the made-up study twice: whole, and at the quick scale.
@@ -13,7 +13,7 @@ fn paper() -> PaperResults {
         change(&mut results);
         PaperStudy { name: name.into(), traces: synthetic::traces(&results), results }
     };
-    let part = |of: &str, by| Part { of: of.into(), by };
+    let part = |of: &str, by| PaperItem { of: of.into(), by };
     let of_study = |study: &str, figures: &[&str], tables: &[&str]| By::Study {
         study: study.into(),
         figures: figures.iter().map(|name| (*name).to_owned()).collect(),

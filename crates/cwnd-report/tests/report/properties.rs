@@ -3,7 +3,7 @@
 use crate::outline::{all, parse};
 use crate::synthetic::{cells, samples_at, scenario};
 use cwnd_report::figures::{self, traces::Traces};
-use cwnd_report::{report, series::Looks};
+use cwnd_report::{report, series::SeriesStyles};
 use cwnd_scenario::{Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
     Axis, Figure, FigureKind, Point, Provenance, Results, RunResult, RunState, Scale, Selection, Study, Table,
@@ -175,7 +175,7 @@ proptest! {
         let page = parse(&html);
         prop_assert_eq!(all(&page, "script:not([type='application/json'])").len(), 1);
         prop_assert_eq!(all(&page, "figure:not(.table) svg[role=img]").len(), 12);
-        let looks = Looks::new(&results.study);
+        let looks = SeriesStyles::new(&results.study);
         for figure in &results.study.figures {
             let svg = figures::file(&results, figure, &looks, &traces);
             let document = roxmltree::Document::parse(&svg).expect("well-formed XML");

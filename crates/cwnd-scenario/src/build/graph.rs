@@ -63,7 +63,7 @@ pub(super) struct Drawn<'a> {
 
 /// One direction of a line.
 #[derive(Clone, Copy)]
-struct Way {
+struct LineDirection {
     line: usize,
     back: bool,
     from: NodeId,
@@ -159,20 +159,26 @@ impl Drawn<'_> {
     }
 
     /// Every direction, in the order of the links.
-    fn ways(&self, lines: &[Bottleneck]) -> Vec<Way> {
+    fn ways(&self, lines: &[Bottleneck]) -> Vec<LineDirection> {
         let mut ways = Vec::with_capacity(2 * lines.len());
         for (index, (link, line)) in self.graph.links.iter().zip(lines).enumerate() {
             let LineDelay::OneWay(delay) = line.delay else { continue };
-            ways.push(Way { line: index, back: false, from: link.from, to: link.to, delay });
+            ways.push(LineDirection { line: index, back: false, from: link.from, to: link.to, delay });
             if !link.one_way {
-                ways.push(Way { line: index, back: true, from: link.to, to: link.from, delay });
+                ways.push(LineDirection { line: index, back: true, from: link.to, to: link.from, delay });
             }
         }
         ways
     }
 
     /// The way of a flow; `own` counts the flows that take the graph's paths.
-    fn route(&self, index: usize, flow: &Endpoints, own: &mut usize, ways: &[Way]) -> Result<Route, Problem> {
+    fn route(
+        &self,
+        index: usize,
+        flow: &Endpoints,
+        own: &mut usize,
+        ways: &[LineDirection],
+    ) -> Result<Route, Problem> {
         let wrong = |place: String, message: String| Problem { place, message };
         if flow.rtt.is_some() {
             let message = "the round trips of a graph are what its links add up to: leave it out";
@@ -216,7 +222,7 @@ impl Drawn<'_> {
     }
 
     /// The shortest way from node to node.
-    fn way(&self, nodes: &[NodeId], ways: &[Way]) -> Result<Vec<LinkId>, String> {
+    fn way(&self, nodes: &[NodeId], ways: &[LineDirection]) -> Result<Vec<LinkId>, String> {
         let name = |node: NodeId| self.graph.nodes[node].as_str();
         let mut links: Vec<LinkId> = Vec::new();
         for pair in nodes.windows(2) {
@@ -228,7 +234,7 @@ impl Drawn<'_> {
                 return Err(format!("no links lead from `{}` to `{}`", name(pair[0]), name(pair[1])));
             };
             if let Some(twice) = next.iter().find(|link| links.contains(link)) {
-                let Way { from, to, .. } = ways[*twice];
+                let LineDirection { from, to, .. } = ways[*twice];
                 return Err(format!("it crosses the link from `{}` to `{}` twice", name(from), name(to)));
             }
             links.extend(next);
@@ -242,8 +248,8 @@ impl Drawn<'_> {
     /// What buffers of a direction are measured by: its line's rate, and the flows that cross it.
     fn context(
         &self,
-        way: &Way,
-        ways: &[Way],
+        way: &LineDirection,
+        ways: &[LineDirection],
         lines: &[Bottleneck],
         routes: &[Route],
         base_rtts: &[u64],
@@ -266,7 +272,12 @@ impl Drawn<'_> {
         }
     }
 
-    fn link(&self, way: &Way, line: &Bottleneck, context: &BufferContext) -> Result<LinkSpec, Vec<Problem>> {
+    fn link(
+        &self,
+        way: &LineDirection,
+        line: &Bottleneck,
+        context: &BufferContext,
+    ) -> Result<LinkSpec, Vec<Problem>> {
         let drawn = &self.graph.links[way.line];
         let name = if way.back { format!("{}-reverse", drawn.name) } else { drawn.name.clone() };
         let direction = Direction { line, reverse: way.back, context, counting: self.counting };
@@ -280,14 +291,14 @@ impl Drawn<'_> {
     }
 }
 
-fn round_trip(route: &Route, ways: &[Way]) -> u64 {
+fn round_trip(route: &Route, ways: &[LineDirection]) -> u64 {
     let links = route.data.iter().chain(&route.acks);
     links.fold(0u64, |sum, link| sum.saturating_add(ways[*link].delay.0))
 }
 
 /// The links from one node to another with the least delay together, of such the fewest, and of such those that are
 /// found first in the order of nodes and links (Dijkstra's algorithm).
-fn shortest(from: NodeId, to: NodeId, nodes: usize, ways: &[Way]) -> Option<Vec<LinkId>> {
+fn shortest(from: NodeId, to: NodeId, nodes: usize, ways: &[LineDirection]) -> Option<Vec<LinkId>> {
     let mut best: Vec<Option<(u64, u32)>> = vec![None; nodes];
     let mut by: Vec<Option<LinkId>> = vec![None; nodes];
     let mut done = vec![false; nodes];

@@ -1,6 +1,6 @@
 //! A kind with its parameters: reading and writing.
 
-use super::value::{Takes, Value};
+use super::value::{Value, ValueType};
 use crate::{
     NotationError, nearest,
     notation::{Piece, quoted_hint},
@@ -38,7 +38,7 @@ pub(super) struct Parameter<S: 'static> {
     /// Unit, if its values carry none themselves.
     pub unit: &'static str,
     /// Values that it takes.
-    pub takes: Takes,
+    pub takes: ValueType,
     /// Whether it must be said: it has no default.
     pub required: bool,
     /// Where the default is from.
@@ -102,7 +102,7 @@ impl<S> Kind<S> {
                 let (key, value) = (key.trimmed(), value.trimmed());
                 (named(key.text()).ok_or_else(|| self.unknown(key))?, Some(value))
             }
-            None => match named(piece.text()).filter(|parameter| parameter.takes == Takes::Switch) {
+            None => match named(piece.text()).filter(|parameter| parameter.takes == ValueType::Switch) {
                 Some(switch) => (switch, None),
                 None => (self.next(piece, said)?, Some(piece)),
             },
@@ -151,11 +151,11 @@ impl<S> Kind<S> {
             return Err(piece.error(format!("`{}`: {hint}", piece.text())));
         }
         let open = |parameter: &&Parameter<S>| {
-            parameter.takes == Takes::Counts
-                || (parameter.takes != Takes::Switch && !said.contains(&parameter.name))
+            parameter.takes == ValueType::Counts
+                || (parameter.takes != ValueType::Switch && !said.contains(&parameter.name))
         };
         self.parameters.iter().find(open).ok_or_else(|| {
-            let switches = self.parameters.iter().filter(|parameter| parameter.takes == Takes::Switch);
+            let switches = self.parameters.iter().filter(|parameter| parameter.takes == ValueType::Switch);
             let hint = quoted_hint(nearest(piece.text(), switches.map(|switch| switch.name)));
             let message = format!("`{}` is too much{hint}: write it as `{}`", piece.text(), self.form());
             piece.error(message)
@@ -174,7 +174,7 @@ impl<S> Kind<S> {
         let required = self.parameters.iter().filter(|parameter| parameter.required);
         let arguments: Vec<String> = required
             .map(|parameter| match (self.bare, parameter.takes) {
-                (_, Takes::Counts) => "5,17,100".to_owned(),
+                (_, ValueType::Counts) => "5,17,100".to_owned(),
                 (true, _) => parameter.name.to_uppercase(),
                 (false, _) => format!("{}={}", parameter.name, parameter.name.to_uppercase()),
             })
@@ -205,7 +205,7 @@ pub(super) fn write<S>(kinds: &'static [Kind<S>], spec: &S, f: &mut fmt::Formatt
         separator = ',';
         match (kind.bare, &value) {
             (true, Value::Switch(true)) => f.write_str(parameter.name)?,
-            (true, value) if parameter.takes != Takes::Switch => write!(f, "{value}")?,
+            (true, value) if parameter.takes != ValueType::Switch => write!(f, "{value}")?,
             (_, value) => write!(f, "{}={value}", parameter.name)?,
         }
     }

@@ -15,7 +15,7 @@ pub(super) enum Value {
 
 /// What values a parameter takes; bounds are allowed themselves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Takes {
+pub(super) enum ValueType {
     /// A number.
     Number(f64, f64),
     /// A probability.
@@ -30,34 +30,34 @@ pub(super) enum Takes {
     Counts,
 }
 
-impl Takes {
+impl ValueType {
     /// The value that a text means, or what would be right.
     pub fn read(self, text: &str) -> Result<Value, String> {
         let outside = || format!("it takes {self}");
         match self {
-            Takes::Number(least, most) => {
+            ValueType::Number(least, most) => {
                 let number = text.parse::<Decimal>().map_err(|error| error.message)?.to_f64();
                 (least..=most).contains(&number).then_some(Value::Number(number)).ok_or_else(outside)
             }
-            Takes::Probability => {
+            ValueType::Probability => {
                 let probability: Probability =
                     text.parse().map_err(|error: crate::UnitError| error.message)?;
                 Ok(Value::Number(probability.value()))
             }
-            Takes::Time(least, most) => {
+            ValueType::Time(least, most) => {
                 let time: Time = text.parse().map_err(|error: crate::UnitError| error.message)?;
                 (least..=most).contains(&time).then_some(Value::Time(time)).ok_or_else(outside)
             }
-            Takes::Count(least, most) => {
+            ValueType::Count(least, most) => {
                 let count = whole(text)?;
                 (least..=most).contains(&count).then_some(Value::Count(count)).ok_or_else(outside)
             }
-            Takes::Switch => match text {
+            ValueType::Switch => match text {
                 "on" | "true" => Ok(Value::Switch(true)),
                 "off" | "false" => Ok(Value::Switch(false)),
                 _ => Err(outside()),
             },
-            Takes::Counts => match whole(text)? {
+            ValueType::Counts => match whole(text)? {
                 0 => Err("the first is 1".to_owned()),
                 count => Ok(Value::Counts(vec![count])),
             },
@@ -72,15 +72,15 @@ fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "it is far too large".to_owned())
 }
 
-impl fmt::Display for Takes {
+impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Takes::Number(least, most) => write!(f, "a number from {least} to {most}"),
-            Takes::Probability => f.write_str("a probability: 0 to 1, or a percentage"),
-            Takes::Time(least, most) => write!(f, "a time from {least} to {most}"),
-            Takes::Count(least, most) => write!(f, "a whole number from {least} to {most}"),
-            Takes::Switch => f.write_str("on or off"),
-            Takes::Counts => f.write_str("whole numbers from 1 on, in rising order"),
+            ValueType::Number(least, most) => write!(f, "a number from {least} to {most}"),
+            ValueType::Probability => f.write_str("a probability: 0 to 1, or a percentage"),
+            ValueType::Time(least, most) => write!(f, "a time from {least} to {most}"),
+            ValueType::Count(least, most) => write!(f, "a whole number from {least} to {most}"),
+            ValueType::Switch => f.write_str("on or off"),
+            ValueType::Counts => f.write_str("whole numbers from 1 on, in rising order"),
         }
     }
 }
@@ -105,7 +105,7 @@ impl fmt::Display for Value {
 /// A Rust type that a parameter can have.
 pub(super) trait Held: Sized {
     fn value(&self) -> Value;
-    /// Take a value that [`Takes`] of the right kind has read.
+    /// Take a value that [`ValueType`] of the right kind has read.
     fn take(&mut self, value: Value);
 }
 

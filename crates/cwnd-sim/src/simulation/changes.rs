@@ -97,10 +97,10 @@ impl Simulation {
     /// Refused if such traffic is impossible.
     ///
     /// ```
-    /// # use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time, Traffic, build::Setup};
+    /// # use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time, Traffic, build::ExperimentSpec};
     /// # use cwnd_sim::Simulation;
     /// # let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
-    /// # let setup = Setup { rate: Rate(100_000_000), ..Setup::default() };
+    /// # let setup = ExperimentSpec { rate: Rate(100_000_000), ..ExperimentSpec::default() };
     /// # let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).expect("a network that can be built");
     /// let mut simulation = Simulation::new(&scenario)?;
     /// simulation.run_until(Time::from_secs(5));

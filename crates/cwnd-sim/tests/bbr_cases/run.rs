@@ -1,7 +1,7 @@
 //! One flow over one path, which is changed while it runs.
 
 use crate::watch::{self, Inside, Log, Seen};
-use cwnd_scenario::build::{LineDelay, LineOptions, Setup, StackChoice, Topology};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, LineOptions, StackChoice, Topology};
 use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Rate, StackProfile, Time, Traffic};
 use cwnd_sim::Simulation;
 
@@ -59,7 +59,7 @@ impl Path {
     /// The flow that runs over it.
     pub fn run<A: Inside>(&self) -> Run<A> {
         let buffer = (self.buffer * self.bdp()).max(10.0) as u32;
-        let setup = Setup {
+        let setup = ExperimentSpec {
             topology: Topology::Path,
             rate: Rate(self.rate),
             delay: LineDelay::BaseRtt(Time(self.rtt_us * 1000)),
@@ -75,7 +75,7 @@ impl Path {
             start_jitter: Some(Time::ZERO),
             send_overhead: Some(Time::ZERO),
             traffic: self.traffic,
-            ..Setup::default()
+            ..ExperimentSpec::default()
         };
         let algorithm = AlgorithmSpec { name: A::NAME.to_owned(), ..AlgorithmSpec::default() };
         let scenario = setup.scenario(&[FlowGroup::new(algorithm, 1)], self.seed).expect("a possible path");

@@ -2,7 +2,7 @@
 //! distances only while no flow begins.
 
 use super::Dice;
-use cwnd_scenario::build::{LineDelay, Setup};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay};
 use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Rate, Scenario, Time};
 
 /// A scenario of that kind.
@@ -11,7 +11,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let rate = dice.pick(&[10_000_000, 100_000_000, 1_000_000_000]);
     // Of a full packet of 1,050 B.
     let packet = 8_400_000_000_000 / rate;
-    let setup = Setup {
+    let setup = ExperimentSpec {
         rate: Rate(rate),
         delay: LineDelay::OneWay(Time(packet * dice.between(1, 200))),
         access_delay: Some(Time(packet * dice.below(4))),
@@ -20,7 +20,7 @@ pub fn scenario(seed: u64) -> Scenario {
         duration: Time(packet * dice.between(500, 3000) + dice.below(packet)),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let algorithm = AlgorithmSpec { name: dice.pick(&["newreno", "bic"]).to_owned(), ..Default::default() };
     let flows = dice.between(2, 6) as u32;

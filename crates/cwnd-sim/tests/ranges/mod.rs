@@ -2,7 +2,7 @@
 
 use crate::generator::{self, Dice, factory};
 use cwnd_metrics::{self, Measure, Metric};
-use cwnd_scenario::build::{LineDelay, Setup, StackChoice};
+use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice};
 use cwnd_scenario::{
     Engine, EngineError, FlowGroup, FlowSpec, Outcome, Rate, Scenario, StackProfile, Time, Traffic,
 };
@@ -132,12 +132,12 @@ fn relations(values: &BTreeMap<String, f64>, outcome: &Outcome, wrong: &mut dyn 
 
 /// Returns the utilisation of a link of 10 Mbit/s and 50 ms that one flow keeps busy.
 pub fn utilisation_of_a_full_link(profile: StackProfile, change: fn(&mut Scenario)) -> f64 {
-    let setup = Setup {
+    let setup = ExperimentSpec {
         rate: Rate(10_000_000),
         delay: LineDelay::OneWay(Time::from_millis(50)),
         stack: StackChoice { profile, ..StackChoice::default() },
         start_jitter: Some(Time::ZERO),
-        ..Setup::default()
+        ..ExperimentSpec::default()
     };
     let newreno = FlowGroup::new("newreno".parse().expect("an algorithm"), 1);
     let mut scenario = setup.scenario(&[newreno], 1).expect("the setup can be met");

@@ -1,6 +1,6 @@
 //! Counts what is done, and tells how long the rest takes.
 
-use super::{Plan, Ran, Running, Status, plan::Task};
+use super::{Plan, RunSummary, Running, Status, plan::Task};
 use crate::{
     EngineKind,
     store::{NewContent, NewRun},
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Counts what is done.
 pub(super) struct Tally {
-    pub ran: Ran,
+    pub ran: RunSummary,
     jobs: f64,
     /// The engine whose runs are on.
     kind: EngineKind,
@@ -48,7 +48,7 @@ struct Real {
 impl Tally {
     pub fn new(plan: &Plan, jobs: usize) -> Tally {
         let mut tally = Tally {
-            ran: Ran { missing: plan.tasks.len(), ..Ran::default() },
+            ran: RunSummary { missing: plan.tasks.len(), ..RunSummary::default() },
             jobs: jobs as f64,
             kind: EngineKind::Sim,
             simulated: Simulated::default(),

@@ -28,7 +28,7 @@ impl Bench {
         Store::create(self.directory.path()).unwrap()
     }
 
-    fn run_with(&self, engine: Toy, study: &Study, limits: Limits) -> (Plan, Ran, usize) {
+    fn run_with(&self, engine: Toy, study: &Study, limits: Limits) -> (Plan, RunSummary, usize) {
         let mut store = self.store();
         let engine = Arc::new(engine);
         let engines = simulator(engine.clone());
@@ -38,7 +38,7 @@ impl Bench {
         (plan, ran, engine.runs.load(Relaxed))
     }
 
-    fn run(&self, engine: Toy, study: &Study) -> (Plan, Ran, usize) {
+    fn run(&self, engine: Toy, study: &Study) -> (Plan, RunSummary, usize) {
         self.run_with(engine, study, LIMITS)
     }
 
@@ -249,7 +249,7 @@ fn a_trace_that_is_gone_or_torn_makes_its_run_missing() {
 #[test]
 fn two_at_once_share_the_work() {
     let (bench, study) = (Bench::new(), Study { repeats: 200, ..study(STUDY) });
-    let rans: Vec<Ran> = thread::scope(|scope| {
+    let rans: Vec<RunSummary> = thread::scope(|scope| {
         let one = || bench.run(Toy::default(), &study).1;
         let handles = [scope.spawn(one), scope.spawn(one)];
         handles.map(|handle| handle.join().unwrap()).into()

@@ -3,7 +3,7 @@
 use super::diagnostic::{Sink, StudyError};
 use super::keys::{Key, Kind, Section, Settings};
 use super::reader::Fields;
-use crate::{By, Paper, Part};
+use crate::{By, Paper, PaperItem};
 use toml::de::DeTable;
 
 const fn key(name: &'static str, kind: Kind, required: bool, about: &'static str) -> Key {
@@ -66,7 +66,7 @@ fn read(file: &Fields<'_>, name: &str) -> Option<Paper> {
     let text = |key: &str| file.text(key).map(|text| text.value);
     let (key, title, authors, published) = (text("key"), text("title"), text("authors"), text("published"));
     let year = file.count("year", 1).map(|year| year.value);
-    let parts: Vec<Part> = file.tables("parts", &PART).iter().filter_map(part).collect();
+    let parts: Vec<PaperItem> = file.tables("parts", &PART).iter().filter_map(part).collect();
     let name = name.to_owned();
     Some(Paper {
         name,
@@ -79,7 +79,7 @@ fn read(file: &Fields<'_>, name: &str) -> Option<Paper> {
     })
 }
 
-fn part(fields: &Fields<'_>) -> Option<Part> {
+fn part(fields: &Fields<'_>) -> Option<PaperItem> {
     let sink = fields.sink;
     let of = fields.text("of");
     let ways: Vec<&str> =
@@ -109,5 +109,5 @@ fn part(fields: &Fields<'_>) -> Option<Part> {
         "table" => By::Table(fields.text("table")?.value),
         _ => By::Nothing(fields.text("nothing")?.value),
     };
-    Some(Part { of: of?.value, by })
+    Some(PaperItem { of: of?.value, by })
 }

@@ -23,7 +23,7 @@ use cwnd_scenario::{FlowGroup, Problem, Scenario, Trace};
 use cwnd_study::{
     Cell, EngineKind, Engines, Results, RunResult, Study, TracedRun,
     memory::{MemoryBudget, TooMuchMemory},
-    runner::{self, Ran, RunError},
+    runner::{self, RunError, RunSummary},
     trace_file,
 };
 use std::sync::Arc;
@@ -228,7 +228,7 @@ fn command(flags: &Flags) -> String {
 }
 
 /// Lists the runs that failed, with the reasons.
-fn failures(study: &Study, ran: &Ran) -> String {
+fn failures(study: &Study, ran: &RunSummary) -> String {
     let line = |(cell, repeat, reason): &(usize, u32, String)| {
         let seed = study.seed.wrapping_add((*repeat).into());
         format!("  failed: {} (seed {seed}): {reason}\n", study.cell_label(*cell))

@@ -3,7 +3,7 @@
 use crate::{failure::Failure, output::print};
 use clap::Args;
 use cwnd_plot::number::si;
-use cwnd_report::{figures, figures::traces::Traces, report, series::Looks};
+use cwnd_report::{figures, figures::traces::Traces, report, series::SeriesStyles};
 use cwnd_study::{Results, StoreError, StoreErrorKind, output_file};
 use std::{
     fs,
@@ -62,7 +62,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let html = report::html_with(&results, &traces);
     let mut written = vec![write(&out, &html)?];
     if let Some(directory) = &flags.figures {
-        let looks = Looks::new(&results.study);
+        let looks = SeriesStyles::new(&results.study);
         for figure in &results.study.figures {
             let path = directory.join(format!("{}.svg", figures::file_name(figure)));
             written.push(write(&path, &figures::file(&results, figure, &looks, &traces))?);

@@ -3,16 +3,16 @@
 use super::parameter;
 use crate::kinds::{
     kind::{Kind, Parameter, any, read, write},
-    value::{Held, Takes, Value},
+    value::{Held, Value, ValueType},
 };
 use crate::{Jitter, JitterShape, NotationError, Time};
 use std::{fmt, str::FromStr};
 
 /// Delays that are drawn.
-const DELAY: Takes = Takes::Time(Time(1), Time::from_secs(1_000));
+const DELAY: ValueType = ValueType::Time(Time(1), Time::from_secs(1_000));
 
 /// `reorder`, which every kind has.
-const REORDER: Parameter<Jitter> = parameter!("reorder", Jitter { reorders, .. } => *reorders, Takes::Switch, "", "Packets may overtake each other; else one that would waits for the one before it.", "");
+const REORDER: Parameter<Jitter> = parameter!("reorder", Jitter { reorders, .. } => *reorders, ValueType::Switch, "", "Packets may overtake each other; else one that would waits for the one before it.", "");
 
 const fn new(shape: JitterShape) -> Jitter {
     Jitter { shape, reorders: false }
@@ -72,7 +72,7 @@ pub(in crate::kinds) static JITTERS: &[Kind<Jitter>] = &[
         is: |jitter| matches!(jitter.shape, JitterShape::Sometimes(..)),
         new: || new(JitterShape::Sometimes(0.0, Time::ZERO)),
         parameters: &[
-            parameter!("probability", Jitter { shape: JitterShape::Sometimes(probability, _), .. } => *probability, Takes::Probability, "", "The probability.", "", required),
+            parameter!("probability", Jitter { shape: JitterShape::Sometimes(probability, _), .. } => *probability, ValueType::Probability, "", "The probability.", "", required),
             parameter!("by", Jitter { shape: JitterShape::Sometimes(_, by), .. } => *by, DELAY, "", "How late it is.", "", required),
             REORDER,
         ],

@@ -3,7 +3,7 @@
 use super::parameter;
 use crate::kinds::{
     kind::{Kind, Parameter, any, read, write},
-    value::{Held, Takes, Value},
+    value::{Held, Value, ValueType},
 };
 use crate::{GilbertElliott, Loss, NotationError, Probability};
 use std::{fmt, str::FromStr};
@@ -29,7 +29,7 @@ pub(in crate::kinds) static LOSSES: &[Kind<Loss>] = &[
         is: |loss| matches!(loss, Loss::Bernoulli(_)),
         new: || Loss::Bernoulli(0.0),
         parameters: &[
-            parameter!("probability", Loss::Bernoulli(probability) => *probability, Takes::Probability, "", "The probability.", "", required),
+            parameter!("probability", Loss::Bernoulli(probability) => *probability, ValueType::Probability, "", "The probability.", "", required),
         ],
         check: any,
     },
@@ -46,10 +46,10 @@ pub(in crate::kinds) static LOSSES: &[Kind<Loss>] = &[
             Loss::GilbertElliott(GilbertElliott { to_bad: 0.0, to_good: 1.0, loss_good: 0.0, loss_bad: 1.0 })
         },
         parameters: &[
-            parameter!("to_bad", Loss::GilbertElliott(chain) => chain.to_bad, Takes::Probability, "", "Probability that a good line is bad at the next packet.", "", required),
-            parameter!("to_good", Loss::GilbertElliott(chain) => chain.to_good, Takes::Probability, "", "Probability that a bad line is good at the next packet.", "", required),
-            parameter!("loss_good", Loss::GilbertElliott(chain) => chain.loss_good, Takes::Probability, "", "Probability that a good line loses a packet.", "Gilbert's model"),
-            parameter!("loss_bad", Loss::GilbertElliott(chain) => chain.loss_bad, Takes::Probability, "", "Probability that a bad line loses a packet.", "the simple Gilbert model"),
+            parameter!("to_bad", Loss::GilbertElliott(chain) => chain.to_bad, ValueType::Probability, "", "Probability that a good line is bad at the next packet.", "", required),
+            parameter!("to_good", Loss::GilbertElliott(chain) => chain.to_good, ValueType::Probability, "", "Probability that a bad line is good at the next packet.", "", required),
+            parameter!("loss_good", Loss::GilbertElliott(chain) => chain.loss_good, ValueType::Probability, "", "Probability that a good line loses a packet.", "Gilbert's model"),
+            parameter!("loss_bad", Loss::GilbertElliott(chain) => chain.loss_bad, ValueType::Probability, "", "Probability that a bad line loses a packet.", "the simple Gilbert model"),
         ],
         check: any,
     },
@@ -62,7 +62,7 @@ pub(in crate::kinds) static LOSSES: &[Kind<Loss>] = &[
         is: |loss| matches!(loss, Loss::Nth(_)),
         new: || Loss::Nth(Vec::new()),
         parameters: &[
-            parameter!("numbers", Loss::Nth(numbers) => *numbers, Takes::Counts, "", "The numbers.", "", required),
+            parameter!("numbers", Loss::Nth(numbers) => *numbers, ValueType::Counts, "", "The numbers.", "", required),
         ],
         check: any,
     },

@@ -3,17 +3,17 @@
 use super::parameter;
 use crate::kinds::{
     kind::{Kind, Parameter, any, read, write},
-    value::{Held, Takes, Value},
+    value::{Held, Value, ValueType},
 };
 use crate::{CoDel, Discipline, DualPi2, FqCoDel, NotationError, Pie, Red, Time};
 use std::{fmt, str::FromStr};
 
 /// Delays and intervals of a controller.
-const SPAN: Takes = Takes::Time(Time(1_000), Time::from_secs(100));
+const SPAN: ValueType = ValueType::Time(Time(1_000), Time::from_secs(100));
 /// Gains of a controller, 1/s.
-const GAIN: Takes = Takes::Number(0.0, 1e6);
+const GAIN: ValueType = ValueType::Number(0.0, 1e6);
 /// Lengths of queues, packets.
-const LENGTH: Takes = Takes::Number(0.0, 1e9);
+const LENGTH: ValueType = ValueType::Number(0.0, 1e9);
 
 pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
     Kind {
@@ -41,10 +41,10 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
         parameters: &[
             parameter!("min", Discipline::Red(red) => red.min, LENGTH, "packets", "Average length at which it begins.", "S. Floyd, RED: Discussions of Setting Parameters, 1997"),
             parameter!("max", Discipline::Red(red) => red.max, LENGTH, "packets", "Average length at which the probability is `p_max`.", "the same: three times `min`"),
-            parameter!("p_max", Discipline::Red(red) => red.p_max, Takes::Probability, "", "The probability there.", "the same"),
-            parameter!("weight", Discipline::Red(red) => red.weight, Takes::Number(1e-9, 1.0), "", "Weight of a new length in the average.", "the paper"),
-            parameter!("gentle", Discipline::Red(red) => red.gentle, Takes::Switch, "", "From `max` to twice `max` the probability rises to 1, instead of jumping there.", "S. Floyd, Recommendation on using the gentle variant of RED, 2000"),
-            parameter!("ecn", Discipline::Red(red) => red.ecn, Takes::Switch, "", "Marks packets that can be marked instead of dropping them, until the probability is 1.", "RFC 3168, section 7"),
+            parameter!("p_max", Discipline::Red(red) => red.p_max, ValueType::Probability, "", "The probability there.", "the same"),
+            parameter!("weight", Discipline::Red(red) => red.weight, ValueType::Number(1e-9, 1.0), "", "Weight of a new length in the average.", "the paper"),
+            parameter!("gentle", Discipline::Red(red) => red.gentle, ValueType::Switch, "", "From `max` to twice `max` the probability rises to 1, instead of jumping there.", "S. Floyd, Recommendation on using the gentle variant of RED, 2000"),
+            parameter!("ecn", Discipline::Red(red) => red.ecn, ValueType::Switch, "", "Marks packets that can be marked instead of dropping them, until the probability is 1.", "RFC 3168, section 7"),
         ],
         check: |queue| match queue {
             Discipline::Red(red) if red.min > red.max => {
@@ -65,7 +65,7 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
         parameters: &[
             parameter!("target", Discipline::CoDel(codel) => codel.target, SPAN, "", "The standing delay that is acceptable.", "RFC 8289, section 4.3"),
             parameter!("interval", Discipline::CoDel(codel) => codel.interval, SPAN, "", "How long it may be exceeded before the first drop: a worst-case round trip.", "RFC 8289, section 4.2"),
-            parameter!("ecn", Discipline::CoDel(codel) => codel.ecn, Takes::Switch, "", "Marks packets that can be marked instead of dropping them.", "as in Linux"),
+            parameter!("ecn", Discipline::CoDel(codel) => codel.ecn, ValueType::Switch, "", "Marks packets that can be marked instead of dropping them.", "as in Linux"),
         ],
         check: any,
     },
@@ -79,11 +79,11 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
         is: |queue| matches!(queue, Discipline::FqCoDel(_)),
         new: || Discipline::FqCoDel(FqCoDel::default()),
         parameters: &[
-            parameter!("queues", Discipline::FqCoDel(fq) => fq.queues, Takes::Count(1, 65_536), "", "Number of queues into which flows are hashed.", "RFC 8290, section 5.2.5"),
-            parameter!("quantum", Discipline::FqCoDel(fq) => fq.quantum, Takes::Count(64, 1_000_000), "bytes", "Bytes that a queue may send in a round.", "RFC 8290, section 5.2.4: a packet of Ethernet"),
+            parameter!("queues", Discipline::FqCoDel(fq) => fq.queues, ValueType::Count(1, 65_536), "", "Number of queues into which flows are hashed.", "RFC 8290, section 5.2.5"),
+            parameter!("quantum", Discipline::FqCoDel(fq) => fq.quantum, ValueType::Count(64, 1_000_000), "bytes", "Bytes that a queue may send in a round.", "RFC 8290, section 5.2.4: a packet of Ethernet"),
             parameter!("target", Discipline::FqCoDel(fq) => fq.codel.target, SPAN, "", "The standing delay that is acceptable in each of them.", "RFC 8290, section 5.2.2"),
             parameter!("interval", Discipline::FqCoDel(fq) => fq.codel.interval, SPAN, "", "How long it may be exceeded before the first drop.", "RFC 8290, section 5.2.1"),
-            parameter!("ecn", Discipline::FqCoDel(fq) => fq.codel.ecn, Takes::Switch, "", "Marks packets that can be marked instead of dropping them.", "RFC 8290, section 5.2.6"),
+            parameter!("ecn", Discipline::FqCoDel(fq) => fq.codel.ecn, ValueType::Switch, "", "Marks packets that can be marked instead of dropping them.", "RFC 8290, section 5.2.6"),
         ],
         check: any,
     },
@@ -100,9 +100,9 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
             parameter!("update", Discipline::Pie(pie) => pie.update, SPAN, "", "How often the probability is reckoned anew.", "RFC 8033, section 4.2"),
             parameter!("alpha", Discipline::Pie(pie) => pie.alpha, GAIN, "1/s", "Weight of the difference to the target.", "RFC 8033, section 4.2"),
             parameter!("beta", Discipline::Pie(pie) => pie.beta, GAIN, "1/s", "Weight of the trend.", "RFC 8033, section 4.2"),
-            parameter!("max_burst", Discipline::Pie(pie) => pie.max_burst, Takes::Time(Time(0), Time::from_secs(100)), "", "How long a burst passes freely.", "RFC 8033, section 4.4"),
-            parameter!("ecn", Discipline::Pie(pie) => pie.ecn, Takes::Switch, "", "Marks packets that can be marked instead of dropping them, while the probability is under `ecn_most`.", "RFC 8033, section 5.1"),
-            parameter!("ecn_most", Discipline::Pie(pie) => pie.ecn_most, Takes::Probability, "", "See `ecn`.", "RFC 8033, section 5.1"),
+            parameter!("max_burst", Discipline::Pie(pie) => pie.max_burst, ValueType::Time(Time(0), Time::from_secs(100)), "", "How long a burst passes freely.", "RFC 8033, section 4.4"),
+            parameter!("ecn", Discipline::Pie(pie) => pie.ecn, ValueType::Switch, "", "Marks packets that can be marked instead of dropping them, while the probability is under `ecn_most`.", "RFC 8033, section 5.1"),
+            parameter!("ecn_most", Discipline::Pie(pie) => pie.ecn_most, ValueType::Probability, "", "See `ecn`.", "RFC 8033, section 5.1"),
         ],
         check: any,
     },
@@ -121,10 +121,10 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
             parameter!("update", Discipline::DualPi2(dual) => dual.update, SPAN, "", "How often the base probability is reckoned anew.", "RFC 9332, appendix A.1, as Linux has it"),
             parameter!("alpha", Discipline::DualPi2(dual) => dual.alpha, GAIN, "1/s", "Integral gain.", "RFC 9332, appendix A.1, as Linux has it"),
             parameter!("beta", Discipline::DualPi2(dual) => dual.beta, GAIN, "1/s", "Proportional gain.", "RFC 9332, appendix A.1, as Linux has it"),
-            parameter!("coupling", Discipline::DualPi2(dual) => dual.coupling, Takes::Number(0.0, 1e3), "", "The coupling factor.", "RFC 9332, appendix A.1"),
-            parameter!("step", Discipline::DualPi2(dual) => dual.step, Takes::Time(Time(0), Time::from_secs(100)), "", "Delay in the L queue over which its packets are marked.", "as in Linux"),
-            parameter!("classic_most", Discipline::DualPi2(dual) => dual.classic_most, Takes::Probability, "", "The classic queue's greatest probability of marking; beyond it both queues drop.", "RFC 9332, appendix A.1"),
-            parameter!("classic_share", Discipline::DualPi2(dual) => dual.classic_share, Takes::Probability, "", "The classic queue's share of the link while both have packets.", "RFC 9332, appendix A.1"),
+            parameter!("coupling", Discipline::DualPi2(dual) => dual.coupling, ValueType::Number(0.0, 1e3), "", "The coupling factor.", "RFC 9332, appendix A.1"),
+            parameter!("step", Discipline::DualPi2(dual) => dual.step, ValueType::Time(Time(0), Time::from_secs(100)), "", "Delay in the L queue over which its packets are marked.", "as in Linux"),
+            parameter!("classic_most", Discipline::DualPi2(dual) => dual.classic_most, ValueType::Probability, "", "The classic queue's greatest probability of marking; beyond it both queues drop.", "RFC 9332, appendix A.1"),
+            parameter!("classic_share", Discipline::DualPi2(dual) => dual.classic_share, ValueType::Probability, "", "The classic queue's share of the link while both have packets.", "RFC 9332, appendix A.1"),
         ],
         check: any,
     },

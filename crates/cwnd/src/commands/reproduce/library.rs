@@ -128,7 +128,7 @@ mod tests {
         let Ok(mut library) = load() else { panic!("a file is wrong") };
         let book = &mut library[0];
         let mut wrong = |by: By, expected: &str| {
-            let part = cwnd_study::Part { of: "Figure 1".to_owned(), by };
+            let part = cwnd_study::PaperItem { of: "Figure 1".to_owned(), by };
             let parts = std::mem::replace(&mut book.paper.parts, vec![part]);
             assert_eq!(check(book).unwrap_err().split(';').next(), Some(expected));
             book.paper.parts = parts;

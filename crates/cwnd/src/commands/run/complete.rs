@@ -5,7 +5,7 @@ use cwnd_scenario::Problem;
 use cwnd_study::{
     EngineKind, Engines, KeptStudy, Provenance, Results, RunResult, RunScale, Store, StoredRun, Study,
     memory::MemoryBudget,
-    runner::{self, Limits, Plan, Progress, Ran, RunError},
+    runner::{self, Limits, Plan, Progress, RunError, RunSummary},
 };
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ impl Prepared {
     ///
     /// # Errors
     /// If the store cannot be written, or the user has stopped it.
-    pub fn run(&mut self, jobs: usize, progress: &mut dyn Progress) -> Result<Ran, Failure> {
+    pub fn run(&mut self, jobs: usize, progress: &mut dyn Progress) -> Result<RunSummary, Failure> {
         let limits = Limits { jobs, memory: self.memory.bytes };
         let stop = interrupt::catch()?;
         let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, &stop);
@@ -66,7 +66,7 @@ impl Prepared {
     }
 
     /// What it says when the user has stopped it.
-    pub fn stopped(&self, ran: &Ran) -> Failure {
+    pub fn stopped(&self, ran: &RunSummary) -> Failure {
         let done = self.plan.present + ran.done + ran.by_others - ran.failures.len();
         let all = self.plan.present + self.plan.missing();
         Failure::stopped(match &self.directory {

@@ -12,7 +12,7 @@ use std::{
 
 /// Shows the progress.
 pub struct Shown {
-    way: Way,
+    display: Display,
     /// What the cells are called, to tell which run in real time is on.
     cells: Vec<String>,
 }
@@ -35,7 +35,7 @@ impl Announce {
     }
 }
 
-enum Way {
+enum Display {
     /// Not at all.
     Quiet,
     /// As a bar.
@@ -52,54 +52,54 @@ impl Shown {
     pub fn new(study: &Study, plan: &Plan, jobs: usize, announce: Announce) -> Shown {
         let in_real_time = plan.missing_of(EngineKind::Kernel) > 0;
         let names = (0..study.cells.len()).filter(|_| in_real_time).map(|cell| study.cell_label(cell));
-        Shown { way: Way::new(study, plan, jobs, announce), cells: names.collect() }
+        Shown { display: Display::new(study, plan, jobs, announce), cells: names.collect() }
     }
 
     /// Leaves nothing of the bar.
     pub fn clear(&self) {
-        if let Way::Bar(bar) = &self.way {
+        if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();
         }
     }
 }
 
-impl Way {
-    fn new(study: &Study, plan: &Plan, jobs: usize, announce: Announce) -> Way {
+impl Display {
+    fn new(study: &Study, plan: &Plan, jobs: usize, announce: Announce) -> Display {
         const LONG: f64 = 60.0;
         if announce == Announce::Never {
-            return Way::Quiet;
+            return Display::Quiet;
         }
         for note in &plan.notes {
             crate::output::tell!("note: {note}");
         }
         if plan.missing() == 0 {
-            return Way::Quiet;
+            return Display::Quiet;
         }
         if announce == Announce::Always || plan.wall_s(jobs) > LONG {
             crate::output::tell!("{}", announcement(study, plan, jobs));
         }
         if !io::stderr().is_terminal() {
-            return Way::Lines(Instant::now());
+            return Display::Lines(Instant::now());
         }
         let bar = ProgressBar::with_draw_target(Some(plan.missing() as u64), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("  {bar:30} {pos} of {len} runs done{msg}");
         if let Ok(style) = style {
             bar.set_style(style);
         }
-        Way::Bar(bar)
+        Display::Bar(bar)
     }
 }
 
 impl Progress for Shown {
     fn update(&mut self, status: &Status) {
         let rest = || rest(status) + &running(status, &self.cells);
-        match &mut self.way {
-            Way::Quiet => {}
-            Way::Bar(bar) => {
+        match &mut self.display {
+            Display::Quiet => {}
+            Display::Bar(bar) => {
                 bar.set_position(status.stored as u64);
                 bar.set_message(crate::output::printable(&rest()).into_owned());
             }
-            Way::Lines(last) => {
+            Display::Lines(last) => {
                 if last.elapsed() >= PAUSE {
                     *last = Instant::now();
                     crate::output::tell!("  {} of {} runs done{}", status.stored, status.total, rest());

@@ -8,7 +8,7 @@ use cwnd_report::{
 use cwnd_study::{
     ClaimTest, Expectation, Results,
     claims::{self, Verdict},
-    runner::{Plan, Ran},
+    runner::{Plan, RunSummary},
 };
 use std::path::Path;
 
@@ -21,7 +21,7 @@ const WIDEST_CLAIM: usize = 72;
 pub fn text(
     results: &Results,
     plan: &Plan,
-    ran: &Ran,
+    ran: &RunSummary,
     jobs: usize,
     directory: &Path,
     page: Option<&Path>,
@@ -79,7 +79,7 @@ fn doubted(results: &Results) -> String {
     text + "\n"
 }
 
-fn what_was_run(plan: &Plan, ran: &Ran, jobs: usize) -> String {
+fn what_was_run(plan: &Plan, ran: &RunSummary, jobs: usize) -> String {
     let threads = if jobs > 1 { format!(" on {jobs} threads") } else { String::new() };
     let mut parts = Vec::new();
     if ran.done > 0 {

@@ -8,7 +8,7 @@ use super::style::Stroke;
 ///
 /// Unlike a [`Line`](super::Line) it may go in any direction, and keeps all its points.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct Trajectory {
     /// The points, in order.
     pub points: Vec<(f64, f64)>,
     /// How it is drawn.
@@ -19,7 +19,7 @@ pub struct Way {
 const HEAD: f64 = 8.0;
 const SHORTEST: f64 = 18.0;
 
-impl Mark for Way {
+impl Mark for Trajectory {
     fn extent(&self) -> Extent {
         self.points.iter().fold(Extent::default(), |extent, &(x, y)| extent.with(x, y))
     }
