@@ -1,4 +1,4 @@
-//! `cargo xtask traces`: the delivery traces of the folder `traces`, made anew.
+//! `cargo xtask traces`: the delivery traces of the folder `traces`, made again.
 
 use crate::command::{cargo, root, run_showing};
 use crate::options::Options;

@@ -131,7 +131,7 @@ pub struct Congestion {
     /// Least round-trip time seen; [`Nanos::MAX`] before the first sample.
     pub min_rtt: Nanos,
     /// How many timeouts in a row this is (1 for the first); 0 for other kinds. A stack that answers each
-    /// timeout of a row anew, as ns-2.35 does, says 1 every time.
+    /// timeout of a row again, as ns-2.35 does, says 1 every time.
     pub timeouts: u32,
     /// The flow was in slow start.
     pub in_slow_start: bool,

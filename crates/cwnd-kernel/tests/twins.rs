@@ -35,7 +35,7 @@ const STEPS: usize = 100_000;
 ///   distance is most of the window.
 ///
 /// A third tie in a row, a tie of Invs nearer to Wsp, or one that decides whether a loss was congestion would leave these
-/// bounds, and no bound follows that would be of use, as it hangs on chance how many meet. `CWND_SEEDS=100` finds three such
+/// bounds, and no bound follows that would be of use, as it depends on chance how many meet. `CWND_SEEDS=100` finds three such
 /// sequences of 2,100, two of Fusion and one of Invs, and fails.
 fn bound(name: &str) -> (f64, f64) {
     match name {

@@ -1,4 +1,4 @@
-//! The two ends: a namespace for all senders and one for all receivers, each with the device by which it hangs on the emulator.
+//! The two ends: a namespace for all senders and one for all receivers, each with the device that connects it to the emulator.
 
 use crate::address::{self, PREFIX};
 use crate::namespace::Namespace;

@@ -96,7 +96,7 @@ impl Records {
             if unsafe { libc::flock(folder.as_raw_fd(), libc::LOCK_EX) } != 0 {
                 return Err(io::Error::last_os_error());
             }
-            // Whoever had it may have taken the folder away, and another may have made it anew.
+            // Whoever had it may have taken the folder away, and another may have made it again.
             if fs::metadata(RECORDS)
                 .is_ok_and(|there| Some(there.ino()) == folder.metadata().ok().map(|own| own.ino()))
             {

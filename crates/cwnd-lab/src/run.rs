@@ -65,7 +65,7 @@ pub fn run(
 
     let stopped = wait(&emulator, &traffic, stop);
     let record = emulator.end().map_err(failed("the emulator"))?;
-    // Before anything else: what the flows go on to send is taken by nobody.
+    // Before anything else: what the flows continue to send is taken by nobody.
     let after = Drops::now(&ends).map_err(failed("the kernel's counters"))?;
     let told: TrafficRecord = traffic.end().map_err(failed("the flows"))?;
     if stopped {

@@ -76,7 +76,7 @@ impl Testbed {
     }
 }
 
-/// How long the emulator rests at a time where much happens, ns. Packets that have waited for it go on together: so many must not
+/// How long the emulator rests at a time where much happens, ns. Packets that have waited for it continue together: so many must not
 /// come together that they alone fill a good part of the bottleneck's queue.
 pub fn rest(scenario: &Scenario) -> u64 {
     const LEAST: u64 = 30_000;

@@ -13,7 +13,7 @@
 //! Readings, and where it differs:
 //! - *A queue of one full packet or less* is never bad: no more bytes wait behind the packet than an MTU (section 5). A full
 //!   packet's wire bytes stand for the MTU.
-//! - *Coming back*: a queue that is bad again within 16 intervals goes on with as many drops as the last time needed beyond
+//! - *Coming back*: a queue that is bad again within 16 intervals continues with as many drops as the last time needed beyond
 //!   those with which that time began (the difference `count - lastcount`), as in the pseudocode.
 //! - *Marks*: what can be marked is marked instead of being dropped, and leaves. So at one departure there is one
 //!   mark at most, and what is due beyond it comes at the next ones.

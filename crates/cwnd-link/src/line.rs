@@ -27,7 +27,7 @@ pub struct Crossing {
 /// A line: what a packet meets after it has left the transmitter.
 ///
 /// In this order: it is held until the next slot, if the link has slots (at whole multiples of the slot since time zero of
-/// the scenario; one that leaves exactly then goes on at once); it takes the propagation delay that was in force when it left
+/// the scenario; one that leaves exactly then continues at once); it takes the propagation delay that was in force when it left
 /// the transmitter, and its jitter; and if it would overtake the one before it, it waits for that one, unless the jitter
 /// reorders. Whether it is lost or doubled changes nothing of this, for itself or for those behind it. Each packet draws its
 /// jitter, lost or not; only those that are not lost are asked whether they come twice.
@@ -202,7 +202,7 @@ impl Line {
         self.see_whether_plain();
     }
 
-    /// Have these slots, this jitter and this duplication from the next packet on; the draws go on. Without a jitter packets
+    /// Have these slots, this jitter and this duplication from the next packet on; the draws continue. Without a jitter packets
     /// of a line that reorders may still overtake each other where its delay becomes shorter.
     ///
     /// # Errors

@@ -66,7 +66,7 @@ impl LossModel {
         self.crossed += packets;
     }
 
-    /// Lose something else from the next packet on. Draws go on where they are; a chain begins good; the numbers of given
+    /// Lose something else from the next packet on. Draws continue where they are; a chain begins good; the numbers of given
     /// packets are counted from the first that ever crossed.
     pub fn set(&mut self, loss: &Loss) {
         match (&mut self.kind, loss) {

@@ -1,4 +1,4 @@
-//! What a discipline reckons at regular times, made up for when it is next called.
+//! What a discipline computes at regular times, made up for when it is next called.
 
 /// Regular times from zero on: `every`, twice that, and so on.
 #[derive(Clone, Debug)]

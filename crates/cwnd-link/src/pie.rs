@@ -10,7 +10,7 @@
 //! At most 0.02 is added from p = 0.1 on (section 5.5); p falls by 2 % when d = d_old = 0; and it stays within 0 and 1.
 //! An arrival is dropped with probability p, unless (section 4.1) d_old < target/2 and p < 0.2, or no more than two full
 //! packets' bytes wait, or a burst is still allowed (section 4.4): `max_burst` at first, less by each period, and
-//! `max_burst` anew when p = 0 and d and d_old are under half the target.
+//! `max_burst` again when p = 0 and d and d_old are under half the target.
 //!
 //! | parameter | default | source |
 //! |---|---|---|
@@ -24,7 +24,7 @@
 //!   bytes over the departure rate, needs an estimate of that rate (section 5.2), which lags on links that vary.
 //! - *Updates* are at whole multiples of `update` on the clock, before what happens at the same time. They are made up for at
 //!   the next call, with what waited then.
-//! - *A burst* is allowed anew at the update that finds the congestion gone, after that update's own subtraction.
+//! - *A burst* is allowed again at the update that finds the congestion gone, after that update's own subtraction.
 //! - *Marks* stand for drops while p < `ecn_most`.
 //! - *De-randomisation* (section 5.4) and turning PIE off while the buffer is nearly empty (section 5.3) are not in; both are
 //!   optional. Neither are probabilities by packet size.
@@ -101,7 +101,7 @@ impl<P: Copy> PieQueue<P> {
         }
     }
 
-    /// Reckon the probability anew. True if the updates after this one will change nothing more but the delay, as
+    /// Reckon the probability again. True if the updates after this one will change nothing more but the delay, as
     /// long as nothing comes or goes: the time between two calls may be long.
     fn update(&mut self, at: u64) -> bool {
         let Pie { target, update, alpha, beta, max_burst, .. } = self.pie;

@@ -9,7 +9,7 @@ use cwnd_scenario::{Rate, Schedule};
 ///
 /// - At a constant rate a packet takes what [`SerialTime`] says.
 /// - Where the rate changes in steps, a step applies to the bits that remain of the packet in transmission, as
-///   [`SerialTime::convert`] reckons them, rounded to whole nanoseconds at each step; one at the very moment at which
+///   [`SerialTime::convert`] computes them, rounded to whole nanoseconds at each step; one at the very moment at which
 ///   a packet begins applies to all of it. At a rate of zero it stands still. Before time zero of the scenario the rate
 ///   is the link's own, and so it is in each period before its first step.
 /// - With a [`cwnd_scenario::DeliveryTrace`] packets leave at its opportunities only. A packet that finds the transmitter
@@ -32,7 +32,7 @@ pub struct Transmitter {
     own: Pace,
     /// The fastest pace that there ever is.
     fastest: Pace,
-    /// Whether it goes on again after each outage.
+    /// Whether it continues again after each outage.
     goes_on: bool,
     trace: Option<Box<Opportunities>>,
 }
@@ -249,7 +249,7 @@ impl Transmitter {
 
     fn set_pace(&mut self, pace: Pace) {
         self.pace = pace;
-        // No packet is of no bytes, so that the next one is reckoned anew.
+        // No packet is of no bytes, so that the next one is computed again.
         self.latest = (0, 0);
     }
 

@@ -224,7 +224,7 @@ proptest! {
         for event in events {
             one.apply(event);
             other.apply(event);
-            // Looking at a queue changes nothing, and a copy goes on as the original does.
+            // Looking at a queue changes nothing, and a copy continues as the original does.
             other.queue = other.queue.clone();
         }
         prop_assert_eq!((one.left, one.dropped), (other.left, other.dropped));

@@ -32,8 +32,8 @@ pub use view::{View, jain_index};
 use cwnd_scenario::{LinkOutcome, Outcome, Scenario, Time};
 use serde::Serialize;
 
-/// Counts up whenever a metric that is made from samples is defined anew (another formula, or a new one), so that stored
-/// values are told apart. Metrics that are made from counts are computed anew whenever they are read.
+/// Counts up whenever a metric that is made from samples is defined again (another formula, or a new one), so that stored
+/// values are told apart. Metrics that are made from counts are computed again whenever they are read.
 pub const SAMPLED_VERSION: u32 = 6;
 
 /// The metrics of one run.
@@ -54,7 +54,7 @@ pub struct RunMetrics {
     /// Data packets dropped by any queue / the same, from 0 to 1; 0 if none was sent.
     pub drop_ratio: f64,
     /// 1 - received for the first time / (in flight when the counting began + sent), from 0 to 1, so that what is in flight at the end counts, and so does what
-    /// was sent again for nothing; 0 if none was sent.
+    /// was spuriously retransmitted; 0 if none was sent.
     pub unreceived_ratio: f64,
     /// Jain's index of the flows' throughput: (sum x)^2 / (n sum x^2), from 1/n to 1; 1 if all are nothing.
     pub jain_index: f64,

@@ -175,7 +175,7 @@ fn cycles() -> Vec<Panel> {
     }]
 }
 
-/// The points up to a time, with one on the line at that time if it goes on.
+/// The points up to a time, with one on the line at that time if it continues.
 fn until(points: Vec<(f64, f64)>, end: f64) -> Vec<(f64, f64)> {
     let within = points.partition_point(|(t, _)| *t <= end);
     let mut kept = points[..within].to_vec();

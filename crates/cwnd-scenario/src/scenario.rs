@@ -92,7 +92,7 @@ impl Scenario {
         scenario
     }
 
-    /// Draw the short flows anew, from the seed.
+    /// Draw the short flows again, from the seed.
     pub(crate) fn draw_short_flows(&mut self) {
         let Some(arrivals) = &self.arrivals else { return };
         self.flows.retain(|flow| !flow.short);

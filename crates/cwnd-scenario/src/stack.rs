@@ -29,7 +29,7 @@ impl StackProfile {
 pub enum Recovery {
     /// ns-2.35's TCP-Linux: forward acknowledgement; the window is reduced at once, and what is in flight falls by one
     /// segment for every two that leave; at the end a window below `ssthresh` is raised to it, but to no more than what is
-    /// in flight and a small burst, and the scoreboard is forgotten. Every ACK starts the timer anew, and the floor of the
+    /// in flight and a small burst, and the scoreboard is forgotten. Every ACK starts the timer again, and the floor of the
     /// timeout is under the whole of it.
     Ns2,
     /// Losses by SACK as RFC 6675 says, and proportional rate reduction (RFC 6937) down to `ssthresh`.

@@ -4,7 +4,7 @@
 //!
 //! ns-2 keeps time in seconds, as a number in double precision: each event comes so much after the one that
 //! schedules it, and each such sum is rounded. So of two packets that come to a queue at the same time in
-//! whole nanoseconds one may come 1e-17 s before the other, and which one it is hangs on all that came
+//! whole nanoseconds one may come 1e-17 s before the other, and which one it is depends on all that came
 //! before. Here the endpoints are cwnd's own (`--stack ns2`), and between them a link is what it is in ns-2:
 //! two events a packet, one when it has left the transmitter and one when it arrives, at sums of the same
 //! terms in the same order, and of events at the same time the one comes first that was scheduled first.

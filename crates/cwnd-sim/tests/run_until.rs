@@ -1,4 +1,4 @@
-//! The public way to run, look, change and go on.
+//! The public interface to run, inspect, change and continue.
 
 use cwnd_cc::CongestionControl;
 use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
@@ -360,7 +360,7 @@ fn new_effects_hold_for_what_leaves_from_now_on() {
     scenario.network.links[0].effects = late(0.0, true);
     let mut simulation = begin(&scenario);
     simulation.run_until(Time::from_secs(1));
-    // What leaves goes on at whole multiples of 50 ms, and is there 10 ms later.
+    // What leaves continues at whole multiples of 50 ms, and is there 10 ms later.
     simulation.set_effects(0, Effects { slot: Some(Time::from_millis(50)), ..late(0.0, true) }).unwrap();
     let mut delivered = |ns: u64| {
         simulation.run_until(Time(ns));

@@ -1,6 +1,6 @@
 //! Tables of what the algorithms reach on a small path, so that a change of behaviour shows as a change of a
 //! table. After one that is meant, `INSTA_UPDATE=always cargo test -p cwnd-sim --test snapshot` writes them
-//! anew.
+//! again.
 
 use cwnd_metrics::RunMetrics;
 use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};

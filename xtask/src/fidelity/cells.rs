@@ -92,9 +92,9 @@ pub fn crowd_starts_ns(seed: u64) -> Vec<u64> {
 pub enum Starts {
     /// All at 0: who wins a tie at the queue wins it every time.
     Together,
-    /// Within the time that the bottleneck takes for a packet of each: nothing hangs on ties, but the flows'
+    /// Within the time that the bottleneck takes for a packet of each: nothing depends on ties, but the flows'
     /// packets still alternate, so that the bottleneck's queue fills in slow start. All of them at some moment of the
-    /// first second, since ns-2 rounds its times, and by how much hangs on the moment.
+    /// first second, since ns-2 rounds its times, and by how much depends on the moment.
     Packet,
     /// Within one base round-trip time: each flow's slow start comes alone, and fills the sender's own queue.
     RoundTrip,

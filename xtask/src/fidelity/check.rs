@@ -78,7 +78,7 @@ impl Cell<'_> {
         }
     }
 
-    /// Bars that are held against the cell. Started together, only what hangs on no tie is held against ns-2.
+    /// Bars that are held against the cell. Started together, only what depends on no tie is held against ns-2.
     fn bars(&self) -> &'static [Bar] {
         let hangs_on_ties = !["reno", "bic", "cubic", "highspeed"].contains(&self.pair.module);
         if self.starts == Starts::Together && hangs_on_ties { &[] } else { &Bar::ALL }

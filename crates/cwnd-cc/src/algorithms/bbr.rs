@@ -35,7 +35,7 @@
 //! Readings:
 //! - The draft without Linux's additions: no budget for aggregated ACKs, no detection of policers.
 //! - Without a round-trip time from the handshake the first pacing rate is made of 1 ms (draft section 4.2.1), and
-//!   made anew from the first sample, as in Linux; the draft's pseudocode leaves that out.
+//!   made again from the first sample, as in Linux; the draft's pseudocode leaves that out.
 //! - Entering ProbeRTT saves the window as it then is, the "last known good" one; the order of the pseudocode
 //!   (section 4.3.5) would keep an older one if that was greater.
 //! - "10 round trips" are the current one and the nine before it.
@@ -94,7 +94,7 @@ parameters! {
         cwnd_gain: number(2.0, 1.0..=5.0), "1", "draft section 4.3.4.1";
         /// The pacing gain while it probes for bandwidth.
         probe_gain: number(1.25, 1.01..=2.0), "1", "draft section 4.3.4.1";
-        /// How long RTprop stands until it is measured anew.
+        /// How long RTprop stands until it is measured again.
         rtprop_interval: number(10.0, 1.0..=100.0), "s", "draft sections 4.1.2.2 and 4.3.5";
         /// How long ProbeRTT lasts at least.
         probe_rtt_duration: number(0.2, 0.01..=2.0), "s", "draft section 4.3.5";

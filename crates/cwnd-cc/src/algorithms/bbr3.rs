@@ -48,7 +48,7 @@
 //!   ACK, as in the draft.
 //! - An ACK without a sample (it delivers nothing, or the sample is implausible) has rate 0 and ends no round.
 //! - RS.rtt is the round-trip time that the transport vouches for, not the sample's own.
-//! - Until the first round-trip time the pacing rate is made of 1 ms, and then made anew: "after the first
+//! - Until the first round-trip time the pacing rate is made of 1 ms, and then made again: "after the first
 //!   non-zero RTT sample".
 //! - In the draft `StartProbeBW_UP` and the others set no gains; the table of section "Summary of Control
 //!   Behavior" does. REFILL, DOWN and CRUISE go back to the default cwnd gain.
@@ -115,7 +115,7 @@ parameters! {
         beta: number(0.7, 0.1..=0.95), "1", "draft, Beta";
         /// The share of inflight_longterm that is left to others.
         headroom: number(0.15, 0.0..=0.5), "1", "draft, Headroom";
-        /// How long min_rtt stands until it is measured anew.
+        /// How long min_rtt stands until it is measured again.
         min_rtt_filter_len: number(10.0, 1.0..=100.0), "s", "draft, MinRTTFilterLen";
         /// The share of the bandwidth-delay product in flight in ProbeRTT.
         probe_rtt_cwnd_gain: number(0.5, 0.1..=1.0), "1", "draft, ProbeRTTCwndGain";

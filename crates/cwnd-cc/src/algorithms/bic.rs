@@ -37,7 +37,7 @@
 //!   does not come under 31/16: with an ACK for each segment the module grows almost twice as fast.
 //! - The kernel recomputes only every 1/32 s while the window stays the same. Nothing that it computes from
 //!   changes then but that average. In the arithmetic of Linux 2.6 (and of ns-2) it is so here, too, since growth
-//!   right after a recovery hangs on it; today's recomputes always.
+//!   right after a recovery depends on it; today's recomputes always.
 //! - Before the first loss there is no Wmax to search for, and growth is that above a Wmax of 0.
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ parameters! {
 
 /// Growth before the first loss: at least a segment for so many acknowledged ones.
 const FIRST_CNT: f64 = 20.0;
-/// While the window stays the same, Linux 2.6 computes a count anew only after more than this many milliseconds (HZ/32).
+/// While the window stays the same, Linux 2.6 computes a count again only after more than this many milliseconds (HZ/32).
 const HOLD_MS: u64 = 31;
 /// Segments an ACK acknowledges, in sixteenths, at first.
 const FIRST_ACK_RATIO: u32 = 2 * 16;
@@ -175,7 +175,7 @@ impl CongestionControl for Bic {
         self.w_max = if earlier { window.whole(cwnd * (1.0 + beta) / 2.0) } else { cwnd };
         if congestion.kind == CongestionKind::Timeout {
             self.w_max = 0.0;
-            // Its modules begin anew, and with that to learn how many segments an ACK acknowledges.
+            // Its modules begin again, and with that to learn how many segments an ACK acknowledges.
             self.ack_ratio = FIRST_ACK_RATIO;
         }
         window.set_ssthresh_for_loss(cwnd * if cwnd <= low_window { 0.5 } else { beta });

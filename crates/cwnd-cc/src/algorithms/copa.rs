@@ -35,7 +35,7 @@
 //! - A step is at most what was acknowledged: v would else pass it, and a window that more than doubles in a
 //!   round trip is no congestion avoidance.
 //! - The windows of RTTmin and RTTstanding move on in tenths and eighths.
-//! - Losses change delta in competitive mode and nothing else; the window is held, and goes on by delay in
+//! - Losses change delta in competitive mode and nothing else; the window is held, and continues by delay in
 //!   recovery. A timeout halves ssthresh and starts again from one segment, as the standard asks.
 //! - W is at least 2.
 //! - The kernel's and QUIC's other details (smoothing of W, a cap on delta) are not of the paper.

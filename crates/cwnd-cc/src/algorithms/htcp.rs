@@ -26,9 +26,9 @@
 //! Readings:
 //! - *The square is of half the time*: 0.25 (D - D_L)^2. Some surveys have lost the brackets and print 0.5;
 //!   Linux, ns-2.35, ns-3 and FreeBSD all compute 0.25.
-//! - D starts anew when a recovery begins and again when it is over, as in Linux.
+//! - D starts again when a recovery begins and again when it is over, as in Linux.
 //! - *B* is measured once a round trip: delivered segments over its time, averaged (3 old + 1 new)/4, of which
-//!   the greatest counts; in the first three round trips after an event the average starts anew (Linux).
+//!   the greatest counts; in the first three round trips after an event the average starts again (Linux).
 //!   Recoveries do not count. Before there are two B, beta is 0.5.
 //! - *RTTmax* follows samples outside of recovery, by at most 20 ms a sample so that an outlier does no harm,
 //!   and gives way at each event, to RTTmin + 0.95 (RTTmax - RTTmin) (Linux). RTTmin never ages.
@@ -85,7 +85,7 @@ const BETA: (f64, f64) = (0.5, 0.8);
 const RTT_REF: f64 = 0.1;
 const MOST_RTT_RISE: Nanos = Nanos::from_millis(20);
 const RTT_MAX_KEPT: f64 = 0.95;
-/// Round trips after an event in which the average throughput starts anew.
+/// Round trips after an event in which the average throughput starts again.
 const FRESH_ROUNDS: u32 = 3;
 
 /// H-TCP.

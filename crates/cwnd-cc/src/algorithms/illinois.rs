@@ -36,7 +36,7 @@
 //! Readings:
 //! - The kernel's module was written from the paper and the authors' ns-2 code, and its constants are taken
 //!   here. Where a survey gives 0 <= alpha <= 1, it is wrong: alpha goes from 0.3 to 10.
-//! - *In a row*: a round trip above d1 starts the count of theta anew. The kernel's count goes on where it
+//! - *In a row*: a round trip above d1 starts the count of theta again. The kernel's count continues where it
 //!   was, which shortens the wait of a flow that swings about d1.
 //! - baseRTT and maxRTT are of the connection and never age. The kernel takes samples over 3.3 s for 3.3 s, so
 //!   that its integers do not overflow; nothing can here.

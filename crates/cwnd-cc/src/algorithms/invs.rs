@@ -41,7 +41,7 @@
 //!   grow again. k is renewed with BWest. Before there is an estimate growth is Reno's.
 //! - *Equal*: a real-valued window never meets Wsp, and would all but stop before it. Within a segment of Wsp
 //!   it is equal.
-//! - *Wsp before the first loss* is 0, so that a slow start that ends at a threshold goes on by 1/k.
+//! - *Wsp before the first loss* is 0, so that a slow start that ends at a threshold continues by 1/k.
 //! - *The threshold*: a loss from a full buffer may see a sample just under maxbuffer, and would count as none
 //!   of congestion while maxbuffer < delta. `margin` compares with min(delta, 0.9 maxbuffer), `literal` as
 //!   printed, `last-rtt` takes the greatest buffer of this round trip and the last one instead of the last

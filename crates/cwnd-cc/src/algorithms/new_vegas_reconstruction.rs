@@ -27,7 +27,7 @@
 //! | `gamma` | 1 segment | 0.1 to 1000 | Vegas |
 //!
 //! Readings:
-//! - *first_step*: the last round trip of slow start that doubled added half of the window. Halving goes on from
+//! - *first_step*: the last round trip of slow start that doubled added half of the window. Halving continues from
 //!   there: 1/4, 1/8, …, half of W together.
 //! - *Pairing* is the transport's business; the least RTT of a round trip serves the same end.
 //! - The rate of slow start is twice the window's, as Linux paces there.

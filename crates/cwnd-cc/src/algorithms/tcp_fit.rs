@@ -26,7 +26,7 @@
 //! - RTT is the mean of the samples of the period, which lasts for `max(RTT, period)` (INET model).
 //! - N is a real number from 1 up, and it changes only at the end of a period that used the window, since an
 //!   empty queue tells nothing where nothing was sent.
-//! - N is followed in slow start too. A timeout reduces ssthresh as a loss does, and N and the period begin anew.
+//! - N is followed in slow start too. A timeout reduces ssthresh as a loss does, and N and the period begin again.
 
 #[cfg(test)]
 mod tests;

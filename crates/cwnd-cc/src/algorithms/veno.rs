@@ -21,7 +21,7 @@
 //!   is Reno, but that a loss takes a fifth in Linux's arithmetics.
 //! - "Every second round trip" is half a segment a round trip here, in whole arithmetics a segment for `2 W`
 //!   acknowledged ones.
-//! - In Linux's arithmetics N is reckoned in halves of a segment from whole microseconds, and is renewed by ACKs
+//! - In Linux's arithmetics N is computed in halves of a segment from whole microseconds, and is renewed by ACKs
 //!   that let the window grow; a loss looks at the last one. With N at beta or over it, the count of a window is
 //!   forgotten each time and every second count is a step: what was counted in an uncongested part of a round trip
 //!   is lost. The first count is a step in Linux 2.6's; recordings of today's are met with the second. In Linux 2.6's an ACK

@@ -11,7 +11,7 @@
 //! slow        W += 1/W for each acknowledged segment
 //! decongest   in slow mode, if Q > alpha and W > W_reno:
 //!             W = max(W - min(Q/gamma, epsilon W), W_reno), ssthresh = W
-//! W_reno      += 1 in each slow round trip; begins anew, at W/2, after zeta fast ones
+//! W_reno      += 1 in each slow round trip; begins again, at W/2, after zeta fast ones
 //! loss        W -= W/2                            after rho slow round trips or more in a row: Reno competes
 //!             W -= min(max(Q, delta W), W/2)      otherwise
 //!             W_reno = max(W_reno/2, 2)
@@ -85,7 +85,7 @@ parameters! {
         delta: number(0.125, 0.01..=0.5), "1", "Linux";
         /// Slow round trips in a row that betray Reno on the same path.
         rho: number(16.0, 0.0..=1000.0), "round trips", "Linux";
-        /// Fast round trips after which the account of Reno's window begins anew.
+        /// Fast round trips after which the account of Reno's window begins again.
         zeta: number(50.0, 0.0..=1000.0), "round trips", "Linux";
     }
 }
@@ -106,7 +106,7 @@ pub struct Yeah {
     reno_window: f64,
     /// Slow round trips in a row.
     slow_rounds: u32,
-    /// Fast round trips since the last loss or since W_reno began anew.
+    /// Fast round trips since the last loss or since W_reno began again.
     fast_rounds: u32,
 }
 

@@ -12,7 +12,7 @@
 //!   of it, the eighth kept within 4 to 16 ms.
 //!
 //! Linux looks whenever `cwnd < ssthresh`, even in a recovery in which rate reduction took the window under
-//! `ssthresh`; so does this. After a timeout it looks anew.
+//! `ssthresh`; so does this. After a timeout it looks again.
 
 use super::round::RoundRtt;
 use crate::{Ack, Nanos, Window};

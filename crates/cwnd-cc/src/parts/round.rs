@@ -4,8 +4,8 @@ use crate::{Ack, Nanos};
 
 /// A round trip that is over with the first ACK beyond what had been sent when it began.
 ///
-/// [`Ack::round_start`] tells of round trips of the connection, which go on through recoveries. Modules that bring
-/// their own let them end only where they look, and begin them anew when a recovery is over.
+/// [`Ack::round_start`] tells of round trips of the connection, which continue through recoveries. Modules that bring
+/// their own let them end only where they look, and begin them again when a recovery is over.
 #[derive(Clone, Debug, Default)]
 pub struct SentRound {
     /// Segments acknowledged so far, as the last ACK said.
@@ -15,7 +15,7 @@ pub struct SentRound {
     /// Segments sent when this round trip began, and when the one before did.
     pub(crate) end: u64,
     pub(crate) before: u64,
-    /// It begins anew with what the next ACK says to be sent.
+    /// It begins again with what the next ACK says to be sent.
     pub(crate) awaits_ack: bool,
 }
 
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!([acked(4, 10), acked(6, 14), acked(1, 20)], [None, None, Some(10)]);
         // 20 were sent then: 9 more acknowledge 20, one more is over it; 20 - 10 were sent in the one before.
         assert_eq!([acked(9, 31), acked(1, 32)], [None, Some(10)]);
-        // One that begins anew ends by what the last ACK said: 40. 21, 18 and 1 acknowledge 40, and one more is over it; since
+        // One that begins again ends by what the last ACK said: 40. 21, 18 and 1 acknowledge 40, and one more is over it; since
         // the one before began 40 - 20 were sent.
         round.on_ack(&Ack { cumulative: 0, sent: 40, ..Ack::default() });
         round.restart();

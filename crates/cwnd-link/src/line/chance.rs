@@ -27,7 +27,7 @@ impl Chance {
         false
     }
 
-    /// What it draws from, for whoever goes on with that.
+    /// What it draws from, for whoever continues with that.
     pub fn into_stream(self) -> Stream {
         self.stream
     }

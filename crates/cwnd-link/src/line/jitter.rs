@@ -53,7 +53,7 @@ impl JitterSource {
         }
     }
 
-    /// What it draws from, for whoever goes on with that.
+    /// What it draws from, for whoever continues with that.
     pub fn into_stream(self) -> Stream {
         match self {
             JitterSource::Uniform { stream, .. }

@@ -1,6 +1,6 @@
 //! A medium that is granted in slots.
 
-/// The slots of a line: what has left the transmitter goes on at the next whole multiple of the slot since the scenario's
+/// The slots of a line: what has left the transmitter continues at the next whole multiple of the slot since the scenario's
 /// time zero, or at once if it leaves at one.
 #[derive(Clone, Debug)]
 pub struct Slots {
@@ -17,7 +17,7 @@ impl Slots {
         (slot > 0).then(|| Slots { slot, shift: (slot - origin % slot) % slot, latest: 0 })
     }
 
-    /// When a packet goes on that leaves the transmitter at `departure`, never earlier than the one before.
+    /// When a packet continues that leaves the transmitter at `departure`, never earlier than the one before.
     #[inline]
     pub fn next(&mut self, departure: u64) -> u64 {
         let departure = departure + self.shift;

@@ -89,7 +89,7 @@ fn slots_hold_until_their_next_multiple() {
     spec.effects.slot = Some(Time(4 * MS));
     let mut line = Line::new(&spec, 0, 1, 0);
     assert_eq!(line.least_delay(), 10 * MS);
-    // One that leaves exactly at a multiple goes on at once; a nanosecond later it has missed it.
+    // One that leaves exactly at a multiple continues at once; a nanosecond later it has missed it.
     assert_eq!(out(&mut line, &[0, 1, 3, 4, 5, 8, 81]), [10.0, 14.0, 14.0, 14.0, 18.0, 18.0, 94.0]);
     assert_eq!(line.cross(84 * MS).at, 94 * MS);
     assert_eq!(line.cross(84 * MS + 1).at, 98 * MS);
@@ -164,7 +164,7 @@ fn one_effect_does_not_move_the_draws_of_another() {
 
 #[test]
 fn effects_change_and_their_draws_go_on() {
-    // Slots of 20 ms from the second packet on: that of 11 ms goes on at 20 ms. Without them again nothing overtakes: that
+    // Slots of 20 ms from the second packet on: that of 11 ms continues at 20 ms. Without them again nothing overtakes: that
     // of 12 ms waits for it.
     let slotted = cwnd_scenario::Effects { slot: Some(Time(20 * MS)), ..Default::default() };
     let mut line = Line::new(&link(), 0, 1, 0);

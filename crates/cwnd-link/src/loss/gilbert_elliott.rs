@@ -7,7 +7,7 @@ use cwnd_scenario::GilbertElliott;
 ///
 /// Instead of one or two draws a packet it draws how many steps leave the state as it is, and how many packets pass in
 /// each state before one is lost there. Both are geometric (see [`Stream::failures`]), and have no memory: a gap that a
-/// change of state interrupts goes on when the state comes back.
+/// change of state interrupts continues when the state comes back.
 #[derive(Clone, Debug)]
 pub struct GilbertElliottLoss {
     /// Probability of leaving each state, good and bad.

@@ -22,7 +22,7 @@ fn leave(queue: &mut Thinning<u32>) -> Vec<u32> {
 
 #[test]
 fn one_ack_stands_for_so_many() {
-    // 2 takes 1's place, 3 takes 2's and stands for three: that is all it may. 4 begins anew.
+    // 2 takes 1's place, 3 takes 2's and stands for three: that is all it may. 4 begins again.
     let mut queue = Thinning::new(3);
     assert_eq!(arrive(&mut queue, &unlimited(), &[ack(0); 5]), [1, 2, 4]);
     assert_eq!((queue.waiting(), queue.waiting_bytes()), (2, 80));
@@ -47,7 +47,7 @@ fn an_ack_that_has_left_is_not_dropped_any_more() {
     assert!(arrive(&mut queue, &unlimited(), &[ack(0)]).is_empty());
     assert_eq!(leave(&mut queue), [1]);
     assert!(arrive(&mut queue, &unlimited(), &[ack(0)]).is_empty());
-    // And it begins to count anew: with 10 for one, nine more take each other's place.
+    // And it begins to count again: with 10 for one, nine more take each other's place.
     assert_eq!(arrive(&mut queue, &unlimited(), &[ack(0); 9]).len(), 9);
     assert_eq!(arrive(&mut queue, &unlimited(), &[ack(0)]).len(), 0);
 }

@@ -110,7 +110,7 @@ fn a_live_change_applies_to_the_bits_that_remain() {
     assert_eq!(transmitter.set_rate(6300, Rate(250 * MBIT), Some(8400)), Some(14_700));
     assert_eq!(transmitter.set_rate(10_500, Rate(GBIT), Some(14_700)), Some(11_550));
     assert_eq!(transmitter.finish(11_550, 1050, true), 19_950);
-    // It stands still with half of the packet left, and goes on.
+    // It stands still with half of the packet left, and continues.
     assert_eq!(transmitter.set_rate(15_750, Rate(0), Some(19_950)), Some(u64::MAX));
     assert_eq!(transmitter.least_time(1050), u64::MAX);
     assert_eq!(transmitter.set_rate(20_000, Rate(0), Some(u64::MAX)), Some(u64::MAX));

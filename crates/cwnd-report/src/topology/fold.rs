@@ -19,7 +19,7 @@ pub struct Folded {
 pub struct NodeBox {
     /// What is written in it.
     pub label: String,
-    /// Whether it hangs on one other node alone.
+    /// Whether it is connected to one other node only.
     pub host: bool,
     /// Whether forward flows begin here.
     pub sends: bool,

@@ -18,7 +18,7 @@ pub struct Graph {
     /// The line that is the bottleneck, by its index: metrics speak of it, and what it leaves out settings say.
     pub bottleneck: usize,
     /// Where flows run, from node to node by the shortest way between each two; flow i takes path i, and after the
-    /// last it begins anew.
+    /// last it begins again.
     pub paths: Vec<Vec<NodeId>>,
 }
 

@@ -21,7 +21,7 @@ pub struct LineOptions {
     pub jitter: Option<Jitter>,
     /// Each packet comes out twice with this probability.
     pub duplication: f64,
-    /// Packets go on at whole multiples of this time.
+    /// Packets leave at whole multiples of this time.
     pub slot: Option<Time>,
     /// So many ACKs may be thinned to one.
     pub ack_thinning: Option<u32>,

@@ -105,7 +105,7 @@ impl Default for FqCoDel {
 pub struct Pie {
     /// The delay that it steers to; 15 ms.
     pub target: Time,
-    /// How often the probability is reckoned anew; 15 ms.
+    /// How often the probability is computed again; 15 ms.
     pub update: Time,
     /// Weight of the difference to the target, 1/s; 0.125.
     pub alpha: f64,
@@ -140,7 +140,7 @@ impl Default for Pie {
 pub struct DualPi2 {
     /// The classic queue's target delay; 15 ms.
     pub target: Time,
-    /// How often the base probability is reckoned anew; 16 ms.
+    /// How often the base probability is computed again; 16 ms.
     pub update: Time,
     /// Integral gain, 1/s; 0.16.
     pub alpha: f64,

@@ -12,7 +12,7 @@ pub struct Effects {
     /// ACK thinning: a plain ACK that comes while an older one of its flow waits in the queue has that one dropped, as
     /// long as the ACKs for which one stands are no more than so many. At least 2; in a drop-tail queue alone.
     pub ack_thinning: Option<u32>,
-    /// ACK compression, aggregation: what leaves the transmitter is held and goes on at the next whole multiple of
+    /// ACK compression, aggregation: what leaves the transmitter is held until the next whole multiple of
     /// this time (of the simulated clock), all at once; as on links that grant the medium in slots.
     pub slot: Option<Time>,
     /// A delay that differs from packet to packet.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub enum Schedule {
     /// Rate and delay at given times; before the first step they are the link's own.
     Steps(Steps),
-    /// Packets leave at given times only; the link's rate says nothing but what buffers are reckoned with.
+    /// Packets leave at given times only; the link's rate says nothing but what buffers are computed with.
     Trace(DeliveryTrace),
 }
 

@@ -121,7 +121,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Let a flow's application give nothing from now on, until [`Simulation::set_traffic`] lets it go on. What it had
+    /// Let a flow's application give nothing from now on, until [`Simulation::set_traffic`] lets it continue. What it had
     /// given and was not sent yet is withdrawn.
     pub fn pause_flow(&mut self, flow: usize) {
         self.change_traffic(flow, None);

@@ -3,7 +3,7 @@
 //! Each case is a flow over a path that is changed while it runs, as the case says; what BBR holds is written down after
 //! every event ([`watch`]), and every step of a case is an assertion. Where the draft's own pseudocode does not do what a
 //! case expects, the case asserts what the pseudocode does, and says why. `docs/bbr.md` has what was measured;
-//! `CWND_RENEW=1 cargo test -p cwnd-sim --test bbr_cases` writes its table anew.
+//! `CWND_RENEW=1 cargo test -p cwnd-sim --test bbr_cases` writes its table again.
 
 mod probe_bw;
 mod probe_rtt;

@@ -78,7 +78,7 @@ pub fn up_and_startup_never_end_without_loss() -> Found {
     let mut run = path.run::<Bbr3>();
     let up = run.until(60.0, "ProbeBW_UP", is_in(Phase::Up));
     payload(&mut run, &path, 0.5);
-    // Until min_rtt is to be measured anew, 10 s after it was found.
+    // Until min_rtt is to be measured again, 10 s after it was found.
     let mark = run.mark();
     run.go_on(9.9 - run.now());
     let log = run.since(mark);

@@ -168,7 +168,7 @@ pub fn a_tenth_of_the_rate() -> Found {
     }
     let low = steps.iter().find(|(_, rate)| *rate < 0.25 * old).expect("it falls to a quarter and lower");
     assert!(steps[0].1 < old && low.0 - changed < 1.6, "{steps:?} after {changed}");
-    // max_bw forgets after two cycles: the filter goes on in the round after each end of ProbeBW_UP.
+    // max_bw forgets after two cycles: the filter continues in the round after each end of ProbeBW_UP.
     let downs =
         log.windows(2).filter(|pair| pair[0].bbr.phase == Phase::Up && pair[1].bbr.phase == Phase::Down);
     let cycles = downs.count();

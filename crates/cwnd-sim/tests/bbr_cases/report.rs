@@ -50,7 +50,7 @@ pub fn list(numbers: &[u64]) -> String {
 const BEGIN: &str = "<!-- CWND_RENEW=1 cargo test -p cwnd-sim --test bbr_cases -->\n";
 const END: &str = "<!-- end -->\n";
 
-/// Holds the table in `docs/bbr.md` against what the cases find, or with `CWND_RENEW` writes it anew.
+/// Holds the table in `docs/bbr.md` against what the cases find, or with `CWND_RENEW` writes it again.
 pub fn check_document(cases: &[Case], found: &dyn Fn(usize) -> &'static Found) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bbr.md");
     let text = std::fs::read_to_string(path).expect("docs/bbr.md is there");

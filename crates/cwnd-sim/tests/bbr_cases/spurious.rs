@@ -36,7 +36,7 @@ fn is_saved(saved: &Seen<bbr3::Snapshot>, before: &Seen<bbr3::Snapshot>) -> bool
         && undo.inflight_longterm == before.inflight_longterm
 }
 
-/// HandleSpuriousLossDetection: nothing is less than what was saved last, and the searches begin anew.
+/// HandleSpuriousLossDetection: nothing is less than what was saved last, and the searches begin again.
 #[track_caller]
 fn check_restored(before: &Seen<bbr3::Snapshot>, saved: &Seen<bbr3::Snapshot>, after: &Seen<bbr3::Snapshot>) {
     let (saved, now) = (saved.bbr.undo, after.bbr);

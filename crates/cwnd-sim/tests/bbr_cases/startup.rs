@@ -260,7 +260,7 @@ pub fn probe_rtt_in_startup() -> Found {
     assert_eq!((left.bbr.phase, left.bbr.pacing_gain, left.bbr.cwnd_gain), (Phase::Startup, 2.77, 2.0));
     let lasted = left.at - entered.at;
     assert!(lasted >= 0.2);
-    // It goes on to look for the bandwidth, and finds it.
+    // It continues to look for the bandwidth, and finds it.
     let full = run.until(20.0, "end of Startup", is_in(Phase::Drain));
     let found = off(full.bbr.max_bw, segments(20_000_000));
     assert!(found.abs() < 0.02);

@@ -1,6 +1,6 @@
 //! A look into BBR: what it holds after every event, while it runs in the simulator.
 //!
-//! An engine takes a factory of algorithms. The one here wraps the algorithm: every event goes on to it unchanged, and what
+//! An engine takes a factory of algorithms. The one here wraps the algorithm: every event is passed to it unchanged, and what
 //! it holds afterwards is written down.
 
 use cwnd_cc::algorithms::bbr::{self, Bbr, BbrParameters};
@@ -161,7 +161,7 @@ impl<A: Inside> CongestionControl for Watched<A> {
     }
 }
 
-/// Holds `extra_acked` against UpdateACKAggregation, reckoned anew from what the algorithm was told: the greatest sample of
+/// Holds `extra_acked` against UpdateACKAggregation, computed again from what the algorithm was told: the greatest sample of
 /// `rounds` rounds, or of one in Startup. Answers how many were compared.
 pub fn check_extra_acked(log: &[Seen<bbr3::Snapshot>], rounds: u64) -> usize {
     let (mut delivered, mut start) = (0.0, log[0].now);

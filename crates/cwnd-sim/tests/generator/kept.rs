@@ -6,7 +6,7 @@ use cwnd_scenario::{
     Network, Pie, Policer, QueueLimit, Rate, Red, Schedule, Step, Steps, Time,
 };
 
-/// Let some links, or all, do more. The scenario goes on for about `busy` nanoseconds.
+/// Let some links, or all, do more. The scenario continues for about `busy` nanoseconds.
 pub fn enrich(dice: &mut Dice, habits: &Habits, network: &mut Network, busy: u64) {
     let (often, more) = (dice.pick(&[1, 2, 4]), dice.pick(&[1, 1, 1, 3]));
     for link in network.links.iter_mut() {

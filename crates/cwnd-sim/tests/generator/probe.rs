@@ -1,5 +1,5 @@
 //! Algorithms for tests: they use everything that a transport offers, and let everything that they are told
-//! decide how they go on, so that the least difference shows.
+//! decide how they continue, so that the least difference shows.
 
 use cwnd_cc::{
     Ack, CompatNeeds, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Window,
@@ -26,7 +26,7 @@ pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, Strin
 }
 
 /// It paces at somewhat more than the greatest delivery rate of late, with a window of somewhat more than
-/// that rate takes; "somewhat" hangs on all that it has been told.
+/// that rate takes; "somewhat" depends on all that it has been told.
 struct Probe {
     needs: Needs,
     /// A digest of all that was told.

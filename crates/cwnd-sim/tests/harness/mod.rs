@@ -260,7 +260,7 @@ impl Record {
         counter.check(&split)
     }
 
-    /// Let the engine do the same. `before` is called before it goes on to a time.
+    /// Let the engine do the same. `before` is called before it advances to a time.
     fn replay(
         &self,
         scenario: &Scenario,

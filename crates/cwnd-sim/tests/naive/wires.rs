@@ -16,7 +16,7 @@ pub type PacketId = u64;
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    /// A packet has left the transmitter of a link, unless that transmission was timed anew meanwhile.
+    /// A packet has left the transmitter of a link, unless that transmission was timed again meanwhile.
     TransmissionEnds { link: LinkId, transmission: u64 },
     /// A packet comes to the next link of its route, or to the host at its end.
     Arrives { packet: PacketId },
@@ -71,7 +71,7 @@ pub struct Link {
     loss: LossModel,
     /// The packet in transmission, and when it will have left.
     transmitting: Option<(PacketId, u64)>,
-    /// Which transmission that is; it gets a new number when it is timed anew.
+    /// Which transmission that is; it gets a new number when it is timed again.
     transmission: u64,
     /// When the last transmission that took time ended, and the packet's wire bytes.
     ended: Option<(u64, u32)>,
@@ -459,7 +459,7 @@ impl Wires {
         }
     }
 
-    /// The transmission of a packet ends. False if that was timed anew meanwhile.
+    /// The transmission of a packet ends. False if that was timed again meanwhile.
     pub fn transmission_ends(&mut self, now: u64, number: LinkId, transmission: u64) -> bool {
         let link = &mut self.links[number];
         if link.transmission != transmission {

@@ -37,7 +37,7 @@ fn three_packets_come_before_the_data() {
     assert_eq!(bench.sender.deadline(), 360 * MS);
     let init = bench.notes().init.unwrap();
     assert_eq!((init.rtt, init.sack), (Some(Nanos(80 * MS)), true));
-    // A copy of it begins nothing anew.
+    // A copy of it begins nothing again.
     assert!(syn_ack(&mut bench, 90 * MS, 0).iter().all(|(_, packet)| !packet.is_data()));
     assert_eq!(bench.sender.established, Some(80 * MS));
 }

@@ -127,7 +127,7 @@ fn one_at_a_time() -> Bench {
 #[test]
 fn a_probe_for_one_segment_waits_for_its_delayed_ack() {
     // RFC 8985 section 7.2: two round-trip times and 200 ms, 500 ms; but no later than the timeout, 100 + 200 ms after
-    // the ACK. The timeout then begins anew.
+    // the ACK. The timeout then begins again.
     let mut bench = one_at_a_time();
     assert_eq!(bench.sender.deadline(), 400 * MS);
     assert_eq!(bench.timer(), [1]);

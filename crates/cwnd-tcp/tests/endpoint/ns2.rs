@@ -108,7 +108,7 @@ fn one_later_segment_tells_that_a_copy_is_lost() {
 
 #[test]
 fn the_scoreboard_is_forgotten_at_the_end() {
-    // Window 10, 0 lost; 10, 11, 12 go on SACKs 1 to 3, 0 on 4, and 13 to 16 on 6, 8, 10 and 12. Then 13 is lost as well, and
+    // Window 10, 0 lost; 10, 11, 12 leave on SACKs 1 to 3, 0 on 4, and 13 to 16 on 6, 8, 10 and 12. Then 13 is lost as well, and
     // 14, 15, 16 are SACKed before the copy of 0 is acknowledged, with all up to 12. From then on all four count as in flight,
     // so that the window of 5 lets one go.
     let mut bench = Bench::started(config(10.0), Fake::fixed());

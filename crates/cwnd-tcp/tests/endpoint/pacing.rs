@@ -82,7 +82,7 @@ fn an_infinite_rate_spaces_nothing() {
 
 #[test]
 fn the_rate_counts_payload_bytes() {
-    // Window::pacing_rate: bytes a second as an algorithm reckons them, cwnd * mss / rtt; headers are the
+    // Window::pacing_rate: bytes a second as an algorithm computes them, cwnd * mss / rtt; headers are the
     // transport's concern. So a flow that paces at that rate sends its window in a round trip: ten segments
     // of 1,000 bytes (1,050 on the wire) in 100 ms, one every 10 ms.
     let mut bench = Bench::idle(sender_config(), paced(10.0 * 1000.0 / 0.1));

@@ -83,7 +83,7 @@ fn retransmissions_that_repair_do_not_restart_the_timer() {
 fn each_timeout_doubles_and_new_data_ends_that() {
     // 5.5: RTO doubles at each timeout; 5.6: the timer starts again. From 1 s: at 1, 3, 7 and 15 s. 2.5: at
     // most the maximum, here 10 s: 15 + 10 = 25 s. An ACK of new data gives a sample of 100 ms by its
-    // timestamp and with it RTO = 100 + 4*50 = 300 ms anew.
+    // timestamp and with it RTO = 100 + 4*50 = 300 ms again.
     let config = SenderConfig { rto: (1000 * MS, 200 * MS, 10_000 * MS), ..sender_config() };
     let mut bench = Bench::started(config, Fake::fixed());
     for at in [1, 3, 7, 15, 25] {

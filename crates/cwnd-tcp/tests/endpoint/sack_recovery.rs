@@ -222,7 +222,7 @@ fn a_sack_of_a_retransmitted_segment_takes_it_off_the_pipe() {
 
 #[test]
 fn duplicates_are_counted_and_told() {
-    // DupAck: how many in a row, and what each named for the first time. A new acknowledgment begins anew.
+    // DupAck: how many in a row, and what each named for the first time. A new acknowledgment begins again.
     let mut bench = Bench::started(sender_config(), Fake::fixed());
     bench.sack(100 * MS, 0, &[(1, 3)]);
     bench.sack(101 * MS, 0, &[(1, 3)]);

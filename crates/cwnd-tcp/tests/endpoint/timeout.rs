@@ -71,7 +71,7 @@ fn the_threshold_is_held_for_a_repeated_timeout() {
 
 #[test]
 fn ns_2_answers_every_timeout_anew() {
-    // Congestion::timeouts: a stack that answers each timeout of a row anew, as ns-2.35 does, says 1 every
+    // Congestion::timeouts: a stack that answers each timeout of a row again, as ns-2.35 does, says 1 every
     // time. Window 10: ssthresh 5; then of a window of one, the least: 2.
     let config = SenderConfig { recovery: Recovery::Ns2, ..sender_config() };
     let mut bench = Bench::started(config, Fake::reno());

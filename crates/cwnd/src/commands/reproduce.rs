@@ -27,7 +27,7 @@ Examples:
 /// Run papers again: every study of a paper, and one report with the verdicts on what it states.
 ///
 /// Without a name it lists the papers and their studies. The studies are in the program, so it runs them anywhere. Runs are
-/// stored as they are done, and what one scale has run the others need not run again: who is interrupted goes on with the
+/// stored as they are done, and what one scale has run the others need not run again: who is interrupted continues with the
 /// same command.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

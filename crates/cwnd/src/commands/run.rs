@@ -44,7 +44,7 @@ Examples:
 
 /// Run a study, or what is left of it.
 ///
-/// Each run is stored as soon as it is done, so a study that was stopped or killed goes on where it was, and one that is
+/// Each run is stored as soon as it is done, so a study that was stopped or killed continues where it was, and one that is
 /// complete costs nothing. At the end a page, `report.html`, says what was found. A changed file, algorithm or version runs only what it changes. Ctrl-C stops at once and keeps
 /// what is done.
 #[derive(Args)]

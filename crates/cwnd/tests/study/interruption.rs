@@ -119,7 +119,7 @@ fn stopped_by(signal: &str, code: i32) {
         .expect("kill runs");
     assert!(sent.success());
     let output = child.wait_with_output().expect("it ends");
-    // The run that is under way would go on for much longer; at once is well under a second, on an idle machine.
+    // The run that is under way would continue for much longer; at once is well under a second, on an idle machine.
     assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{said}");

@@ -55,7 +55,7 @@ fn the_delay_window_gives_way_to_a_queue() {
 fn giving_way_is_no_way_back_to_slow_start() {
     // Since a loss that left 190 the window has grown to 200, with dwnd 150. Then 200 (1 - 100/125) = 40 are
     // queued, over gamma: dwnd is 110 and the window 160, and so is ssthresh (one under it for Linux 2.6, where
-    // a window at ssthresh is in slow start). Reno's growth goes on from there.
+    // a window at ssthresh is in slow start). Reno's growth continues from there.
     for (arithmetic, ssthresh) in [(Arithmetic::Real, 160.0), (Arithmetic::Linux26, 159.0)] {
         let mut compound = Compound { delay_window: 150.0, ..compound(Default::default()) };
         let mut window = window_with(200.0, 190.0, arithmetic);

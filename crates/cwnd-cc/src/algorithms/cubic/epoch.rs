@@ -1,7 +1,7 @@
 //! What both kernel generations of CUBIC share: the cubic function and the Reno-friendly window, in real
 //! numbers and in the kernel's integers.
 //!
-//! The kernel reckons in `cnt`, the segments to acknowledge for one segment of growth. In real numbers the
+//! The kernel computes in `cnt`, the segments to acknowledge for one segment of growth. In real numbers the
 //! same rules are put in terms of `W/cnt`, the growth a round trip, which spares divisions.
 
 use crate::{Arithmetic, Nanos, Window};
@@ -9,7 +9,7 @@ use crate::{Arithmetic, Nanos, Window};
 /// The kernel's C: 41 * 10 / 1024 segments/s^3, nearest to 0.4 in its fixed point.
 pub(super) const KERNEL_C: f64 = 410.0 / 1024.0;
 
-/// While the window stays the same, the kernel computes anew only after more than this many milliseconds
+/// While the window stays the same, the kernel computes again only after more than this many milliseconds
 /// (HZ/32).
 pub(super) const HOLD_MS: u64 = 31;
 

@@ -124,7 +124,7 @@ fn the_greatest_rtt_rises_by_20_ms_and_gives_way_by_a_twentieth() {
 
 #[test]
 fn throughput_is_averaged_over_round_trips() {
-    // Round trips of 100 ms with 100, 200, 300 segments: 1000, 2000, 3000 a second, each anew. The fourth with
+    // Round trips of 100 ms with 100, 200, 300 segments: 1000, 2000, 3000 a second, each again. The fourth with
     // 700: (3 * 3000 + 7000)/4 = 4000. The fifth with 100: (3 * 4000 + 1000)/4 = 3250, and the peak stays.
     let mut throughput = Throughput::default();
     let mut now = 0;

@@ -1,4 +1,4 @@
-//! Hybla as today's Linux reckons it: in eighths of rho and 128ths of a segment, each rounded down, an ACK at a time.
+//! Hybla as today's Linux computes it: in eighths of rho and 128ths of a segment, each rounded down, an ACK at a time.
 //!
 //! ```text
 //! rho8  = max(8 SRTT/RTT0, 8)                 renewed when SRTT finds a new minimum

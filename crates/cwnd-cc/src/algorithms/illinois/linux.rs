@@ -1,4 +1,4 @@
-//! TCP-Illinois as the module of Linux and ns-2.35 reckons it: alpha in 128ths of a segment, beta in 64ths, delays in whole
+//! TCP-Illinois as the module of Linux and ns-2.35 computes it: alpha in 128ths of a segment, beta in 64ths, delays in whole
 //! microseconds.
 //!
 //! Three things differ from the paper beside what is rounded away: a step of the window forgets what was counted beyond it,

@@ -69,7 +69,7 @@ fn the_greatest_increase_comes_back_after_five_low_round_trips_in_a_row() {
         illinois.alpha
     };
     assert_near(low(&mut illinois, &mut window, 4), 2.538_462, 1e-6);
-    // One above d1 starts the count anew: 9900/(990 + 190 * 32.3333) = 1.387850.
+    // One above d1 starts the count again: 9900/(990 + 190 * 32.3333) = 1.387850.
     round(&mut illinois, &mut window, 300);
     assert_near(low(&mut illinois, &mut window, 4), 1.387_850, 1e-6);
     assert_eq!(low(&mut illinois, &mut window, 1), 10.0);

@@ -1,4 +1,4 @@
-//! Vegas as the module of Linux 2.6 and ns-2.35 reckons it: in halves of a segment and whole microseconds.
+//! Vegas as the module of Linux 2.6 and ns-2.35 computes it: in halves of a segment and whole microseconds.
 //!
 //! With *sent* the segments sent in the round trip before the one that ends, W the window and W' the window as it was
 //! when the one that ends began, before it was moved then:

@@ -72,7 +72,7 @@ fn the_papers_slow_start_doubles_in_every_other_round_trip() {
 
 #[test]
 fn one_queued_segment_ends_the_papers_slow_start_and_an_eighth_is_given_up() {
-    // 64 (1 - 100/101) = 0.63 goes on, 64 (1 - 100/102) = 1.25 ends: 64 - 8 = 56.
+    // 64 (1 - 100/101) = 0.63 continues, 64 (1 - 100/102) = 1.25 ends: 64 - 8 = 56.
     for (rtt, left) in [(101, 64.0), (102, 56.0)] {
         let mut vegas = Vegas { doubling: false, ..with_the_papers_slow_start() };
         let mut window = window_with(64.0, f64::INFINITY, Arithmetic::Real);

@@ -104,7 +104,7 @@ impl WestwoodLinux {
         self.least_rtt = Some(self.least_rtt.unwrap_or(self.rtt).min(self.rtt));
     }
 
-    /// The retransmission timer ran out: the least round-trip time is measured anew.
+    /// The retransmission timer ran out: the least round-trip time is measured again.
     pub fn forget_least_rtt(&mut self) {
         self.least_rtt = None;
     }

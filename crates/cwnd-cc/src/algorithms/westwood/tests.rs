@@ -43,7 +43,7 @@ fn a_loss_leaves_what_the_bandwidth_needs() {
 
 #[test]
 fn a_window_under_the_estimate_is_kept_and_slow_start_goes_on() {
-    // 20 segments where 60 would fit: nothing is given up, and slow start goes on to 60.
+    // 20 segments where 60 would fit: nothing is given up, and slow start continues to 60.
     let mut westwood = measured(60);
     let mut window = window_with(20.0, 60.0, Arithmetic::Real);
     lose(&mut westwood, &mut window);

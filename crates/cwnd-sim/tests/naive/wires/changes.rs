@@ -1,4 +1,4 @@
-//! Links that change while a run goes on.
+//! Links that change during a run.
 
 use super::{Event, Wires};
 use cwnd_link::{Policer, SerialTime};
@@ -101,7 +101,7 @@ impl Wires {
         accepted
     }
 
-    /// A link has changed: find the places again, and rank all events anew. False if there is no order.
+    /// A link has changed: find the places again, and rank all events again. False if there is no order.
     fn find_places_anew(&mut self) -> bool {
         let Some(places) = self.find_places() else { return false };
         self.places = places;

@@ -327,7 +327,7 @@ impl Linux {
         self.send_log.of(conn.una).at + srtt <= now + RECENT.min(srtt / 2)
     }
 
-    /// Sets the timer anew after an ACK that advances.
+    /// Sets the timer again after an ACK that advances.
     pub(super) fn set_timer(&mut self, conn: &mut Connection, now: u64) {
         if !self.set_probe_timer(conn, now, true) {
             self.set_timeout_timer(conn, now);

@@ -108,7 +108,7 @@ fn the_short_term_bounds_fall_no_lower_than_what_arrives() {
 
 #[test]
 fn aggregation_is_what_came_beyond_the_rate() {
-    // At 1,000 a second 50 are expected in 50 ms. 50 before this ACK are as expected: the count begins anew, with
+    // At 1,000 a second 50 are expected in 50 ms. 50 before this ACK are as expected: the count begins again, with
     // the ACK's own. 51 are not: 51 + 3 - 50 = 4, and no more than a window of 2.
     for (before, cwnd, extra, start) in
         [(50.0, 100.0, 3.0, 500), (51.0, 100.0, 4.0, 450), (51.0, 2.0, 2.0, 450)]
@@ -139,7 +139,7 @@ fn aggregation_is_what_came_beyond_the_rate() {
 
 #[test]
 fn three_rounds_without_a_quarter_more_fill_the_pipe() {
-    // 1,250 a second are a quarter more than 1,000: the count begins anew.
+    // 1,250 a second are a quarter more than 1,000: the count begins again.
     let rate = |rate: f64| {
         let (mut bbr, _) = down();
         (
