@@ -18,7 +18,7 @@ const BYTES: u64 = 200_000_000;
 const EVERY: Duration = Duration::from_micros(500);
 /// Looks further apart than that, on a busy machine, say nothing of the window that was reduced.
 const AT_MOST: Duration = Duration::from_millis(3);
-/// So many reductions are judged of each algorithm, from so many transfers at most.
+/// Reductions that are checked for each algorithm, and the most transfers to see them in.
 const ENOUGH: usize = 4;
 const TRANSFERS: usize = 5;
 
@@ -201,7 +201,7 @@ fn default() -> String {
     fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap().trim().to_owned()
 }
 
-/// What a socket that asks for nothing takes, and the socket.
+/// Returns the algorithm of a socket that does not choose one, and the socket.
 fn of_new_sockets() -> (String, TcpListener) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     (lab::congestion_control(&listener).unwrap(), listener)

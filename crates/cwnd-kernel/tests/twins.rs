@@ -5,7 +5,7 @@
 //! within a segment or 1 % of each other, or within what is derived for the algorithm at [`bound`]. Of each algorithm
 //! twelve sequences are drawn.
 //!
-//! `CWND_SEED=7 cargo test -p cwnd-kernel --test twins -- --nocapture` draws another one, `CWND_SEEDS=100` so many.
+//! `CWND_SEED=7 cargo test -p cwnd-kernel --test twins -- --nocapture` draws another one, `CWND_SEEDS=100` draws 100.
 
 use cwnd_cc::{
     Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, State, Window,
@@ -45,7 +45,7 @@ fn bound(name: &str) -> (f64, f64) {
     }
 }
 
-/// The sequences to draw: twelve, so many as `CWND_SEEDS` says, or the one that `CWND_SEED` does.
+/// Returns the seeds of the sequences: twelve, the number in `CWND_SEEDS`, or the one in `CWND_SEED`.
 fn seeds() -> RangeInclusive<u64> {
     let said = |name| std::env::var(name).ok().map(|text| text.parse().expect("a seed is a number"));
     said("CWND_SEED").map_or(1..=said("CWND_SEEDS").unwrap_or(12), |seed| seed..=seed)

@@ -93,7 +93,7 @@ pub fn rest(scenario: &Scenario) -> u64 {
     ((drained * PART) as u64).clamp(LEAST, MOST)
 }
 
-/// Memory is prepared for so many packets at most: 100 MB.
+/// Packets for which memory is prepared, at most: 100 MB.
 const MOST_PREPARED: usize = 1 << 16;
 
 /// The emulator of a scenario's network, whose time zero is `origin` on the clock.

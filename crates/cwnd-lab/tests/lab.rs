@@ -23,7 +23,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One link there and one back, `rate` Mbit/s, `rtt` milliseconds, a buffer of so many packets.
+/// One link there and one back, `rate` Mbit/s, `rtt` milliseconds, a buffer in packets.
 fn scenario(rate: u64, rtt: u64, buffer: u32, seconds: u64, flows: Vec<FlowSpec>) -> Scenario {
     let link = |name, from, to| LinkSpec::new(name, from, to, Rate(rate * 1_000_000), Time(rtt * 500_000));
     let mut there = link("there", 0, 1);

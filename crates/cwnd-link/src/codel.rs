@@ -147,7 +147,8 @@ impl Control {
         backlog.pop().map(|held| depart(held, false))
     }
 
-    /// Whether a packet that waited so long, before so many bytes, leaves as it is. If not, nothing has changed.
+    /// Returns whether a packet that waited this long, with this backlog in bytes behind it, leaves unchanged. If not, no state has
+    /// changed.
     #[inline(never)]
     fn lets_pass(&mut self, codel: &CoDel, full_packet: u32, now: u64, waited: u64, behind: u64) -> bool {
         if self.is_bad(codel, full_packet, now, waited, behind) {
@@ -157,7 +158,7 @@ impl Control {
         true
     }
 
-    /// Whether a packet that waited so long, before so many bytes, is one too many that has waited too long.
+    /// Returns whether a packet that waited this long, with this backlog in bytes behind it, is to be dropped or marked.
     #[inline]
     fn is_bad(&mut self, codel: &CoDel, full_packet: u32, now: u64, waited: u64, behind: u64) -> bool {
         if waited < codel.target.0 || behind <= u64::from(full_packet) {

@@ -20,7 +20,7 @@ pub enum Verdict {
 /// transmitter is busy, so "waiting" is one less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Drop an arrival that finds at least so many packets in the system.
+    /// Number of packets in the system from which an arrival is dropped.
     pub drop_at: u64,
     /// Drop an arrival whose bytes would raise those that count over this.
     pub bytes: u64,
@@ -28,7 +28,7 @@ pub struct Limits {
     /// counts too: ns-2 takes a packet from its queue when the transmitter asks for it, which it does after
     /// what arrives at that moment.
     pub transmission_counts: bool,
-    /// Mark an arrival that finds at least so many packets in the system.
+    /// Number of packets in the system from which an arrival is marked.
     pub mark_at: u64,
     /// Whatever its bytes, an arrival fits that finds fewer waiting.
     roomy_below: u64,
@@ -81,7 +81,7 @@ impl Limits {
                 && waiting_bytes + u64::from(counted) <= self.bytes
     }
 
-    /// Whether an arrival that finds so many packets is over the threshold.
+    /// Returns whether an arrival that finds this number of packets is over the threshold.
     #[inline]
     pub fn mark(&self, waiting: u64, transmitting: Option<u32>) -> bool {
         self.compared(waiting, transmitting) >= self.mark_at
@@ -116,12 +116,12 @@ impl<P> Fifo<P> {
         self.limits = Limits::new(spec);
     }
 
-    /// A packet of so many wire bytes arrives.
+    /// Handles the arrival of a packet of this size in wire bytes.
     pub fn enqueue(&mut self, packet: P, bytes: u32) -> Verdict {
         self.enqueue_as_leaves(packet, bytes, None)
     }
 
-    /// A packet of so many wire bytes arrives at the very moment at which one of `leaving` bytes leaves.
+    /// Handles the arrival of a packet of this size in wire bytes, at the time at which one of `leaving` bytes leaves.
     /// The latter counts where packets in transmission count.
     pub fn enqueue_as_leaves(&mut self, packet: P, bytes: u32, leaving: Option<u32>) -> Verdict {
         let leaving = leaving.filter(|_| self.limits.transmission_counts);

@@ -29,7 +29,7 @@ impl Policer {
         Policer { rate: spec.rate.0, full, tokens: full, since: 0 }
     }
 
-    /// Whether a packet of so many wire bytes that comes at `now` (never earlier than the last one) passes.
+    /// Returns whether a packet of this size in wire bytes passes that arrives at `now` (never earlier than the last one).
     #[inline]
     pub fn admits(&mut self, now: u64, bytes: u32) -> bool {
         let gained = if self.rate == Rate::UNLIMITED.0 {

@@ -23,7 +23,7 @@ impl SerialTime {
         SerialTime { scaled: scaled(shift) as u64, shift }
     }
 
-    /// Nanoseconds for so many wire bytes (at most 65,535).
+    /// Returns the transmission time of a packet of this size in wire bytes (at most 65,535), ns.
     #[inline(always)]
     pub fn of(self, bytes: u32) -> u64 {
         let half = (1u64 << self.shift) >> 1;

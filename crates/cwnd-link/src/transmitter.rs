@@ -73,7 +73,7 @@ type Pace = Option<SerialTime>;
 enum Left {
     /// So many bytes.
     Bytes(u32),
-    /// As much as takes so many nanoseconds at a rate.
+    /// The bits that take this time, ns, at a rate.
     Time(u64, SerialTime),
 }
 
@@ -121,7 +121,7 @@ impl Transmitter {
         transmitter
     }
 
-    /// When a packet of so many wire bytes (at most 65,535) leaves that begins at `now`, which is never earlier than the
+    /// Returns when a packet of this size in wire bytes (at most 65,535) leaves that begins at `now`, which is never earlier than the
     /// last answer; `u64::MAX` if never. `waited`: it waited behind another one, until that had left just now.
     #[inline]
     pub fn finish(&mut self, now: u64, bytes: u32, waited: bool) -> u64 {
@@ -141,7 +141,7 @@ impl Transmitter {
         Steady { serial: self.pace.unwrap_or_default(), latest: self.latest, until }
     }
 
-    /// The latest packet, of so many bytes, began at `now`: [`Steady::finish`] was asked when it leaves.
+    /// Records that the latest packet, of this size in bytes, began at `now`: [`Steady::finish`] was asked when it leaves.
     pub fn began(&mut self, now: u64, bytes: u32) {
         self.began = now;
         self.left = Left::Bytes(bytes);
@@ -161,7 +161,7 @@ impl Transmitter {
         self.finish_varying(now, bytes, waited)
     }
 
-    /// The least time that a packet of so many bytes ever takes, over all of the schedule; `u64::MAX` if it never leaves.
+    /// Returns the least time that a packet of this size in bytes takes, over all of the schedule; `u64::MAX` if it never leaves.
     /// With a trace it is nothing: packets may share an opportunity.
     pub fn least_time(&self, bytes: u32) -> u64 {
         if self.trace.is_some() {

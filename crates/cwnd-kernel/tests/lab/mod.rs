@@ -160,7 +160,7 @@ impl Lab {
         within(&self.names[0], || std::fs::write(format!("/proc/sys/net/{setting}"), value))
     }
 
-    /// Send bursts of so many bytes over one connection, each after a pause, and look at the window when it has arrived.
+    /// Sends bursts over one connection, each after a pause, and samples the window when a burst has arrived.
     pub fn bursts(&self, algorithm: &str, bursts: &[(Duration, usize)]) -> io::Result<Vec<Sample>> {
         let listener = self.listen(algorithm)?;
         let mut client = self.connect(algorithm)?;
@@ -181,7 +181,7 @@ impl Lab {
         Ok(samples)
     }
 
-    /// Send so many bytes with that congestion control, and look at the window so often.
+    /// Sends `bytes` with this congestion control, and samples the window at this interval.
     pub fn transfer(&self, algorithm: &str, bytes: u64, every: Duration) -> io::Result<Transfer> {
         let listener = self.listen(algorithm)?;
         let before = cpu_seconds();

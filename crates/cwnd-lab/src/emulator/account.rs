@@ -71,12 +71,12 @@ struct Awaited {
 }
 
 impl Accounts {
-    /// For flows that are to send so many bytes each; a packet has `overhead` wire bytes beyond its own.
+    /// Creates the account of flows by the bytes that each sends; a packet has `overhead` wire bytes beyond its own.
     pub fn new(flows: impl Iterator<Item = Option<u64>>, overhead: u32) -> Accounts {
         Accounts { flows: flows.map(Account::new).collect(), overhead }
     }
 
-    /// Returns, for each flow and each link of its data's way (it has so many), the wire bytes of new data that have left the
+    /// Returns, for each flow and each link on its data's route, the wire bytes of new data that have left the
     /// link: what came out, and what is under way and will be new. `under_way` has packets in the network with the number of
     /// links that have sent them.
     pub fn bytes_left<'a>(

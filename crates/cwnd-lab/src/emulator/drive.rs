@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-/// At most so many packets are taken from a device before what is due is let go.
+/// Packets that are read from a device before due packets are written, at most.
 const BATCH: usize = 16;
 
 /// What is due so soon is waited for without sleeping, ns: to sleep and wake takes longer.
@@ -27,7 +27,7 @@ const WAKINGS: u32 = 3;
 /// See [`WAKINGS`].
 const PERIOD: u64 = 1_000_000;
 
-/// The loop looks whether it is to stop at least so often, ns.
+/// Longest time between checks whether the loop is to stop, ns.
 const LOOK: u64 = 20_000_000;
 
 /// How often others are told how far it is, ns.

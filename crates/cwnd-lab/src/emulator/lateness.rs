@@ -58,7 +58,7 @@ pub struct RateMeter {
 }
 
 impl RateMeter {
-    /// For a link of so many bit/s.
+    /// Creates one for a link of this rate, bit/s.
     pub fn new(rate: u64) -> RateMeter {
         RateMeter { rate: rate as f64, begin: None, error: None }
     }

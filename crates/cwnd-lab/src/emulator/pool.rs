@@ -48,7 +48,7 @@ pub struct Sent {
 /// How many packets are allocated at a time.
 const CHUNK: usize = 1024;
 
-/// Packets of at most so many bytes each.
+/// Creates a pool of packets of at most this size, bytes.
 pub struct Pool {
     stride: usize,
     chunks: Vec<Box<[u8]>>,
