@@ -70,7 +70,7 @@ impl<W: Write> PacketObserver for Capture<W> {
     }
 }
 
-/// Runs a scenario to its end, and writes what passes `points`. Answers what it wrote to.
+/// Runs a scenario to its end, and writes what passes `points`. Returns what it wrote to.
 ///
 /// # Errors
 /// If the scenario cannot be run, or the capture not be written.

@@ -190,7 +190,7 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// Runs a scenario to its end, and writes what happens to its senders. Answers what it wrote to.
+/// Runs a scenario to its end, and writes what happens to its senders. Returns what it wrote to.
 ///
 /// # Errors
 /// If the scenario cannot be run, or the log not be written.

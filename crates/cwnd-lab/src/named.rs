@@ -137,7 +137,7 @@ impl Drop for Records {
     }
 }
 
-/// Take away names of processes that are no more. Answers which.
+/// Take away names of processes that are no more. Returns which.
 pub fn clean_up() -> Vec<String> {
     // Where there are no records, there is nothing to do, and without root nothing can be done.
     if !Path::new(RECORDS).exists() {

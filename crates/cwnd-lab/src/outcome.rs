@@ -14,7 +14,7 @@ pub const TOO_LATE: Time = Time(500_000);
 const RATE_ERROR: f64 = 0.01;
 
 /// All that a run has told.
-pub struct Answers {
+pub struct Measurements {
     /// The emulator.
     pub record: Record,
     /// The sockets.
@@ -30,8 +30,8 @@ pub struct Answers {
 }
 
 /// The answer.
-pub fn outcome(scenario: &Scenario, answers: &Answers) -> Outcome {
-    let Answers { record, told, origin, .. } = answers;
+pub fn outcome(scenario: &Scenario, answers: &Measurements) -> Outcome {
+    let Measurements { record, told, origin, .. } = answers;
     let [left_then, left] = &record.bytes_left;
     let all = counted(scenario, &record.at_end, left, told.flows.iter(), *origin);
     let mut outcome = match &record.at_warm_up {
@@ -123,8 +123,8 @@ fn link(name: &str, counts: &LinkCounts) -> LinkOutcome {
     }
 }
 
-fn trace(scenario: &Scenario, answers: &Answers) -> Trace {
-    let Answers { record, told, origin, samples, .. } = answers;
+fn trace(scenario: &Scenario, answers: &Measurements) -> Trace {
+    let Measurements { record, told, origin, samples, .. } = answers;
     let names = scenario.network.sampled_links().into_iter();
     // A run that ends early has no more samples.
     let times = samples.iter().take(record.queue_lengths.len());
@@ -155,19 +155,19 @@ fn trace(scenario: &Scenario, answers: &Answers) -> Trace {
     }
 }
 
-fn emulation(answers: &Answers) -> Emulation {
+fn emulation(answers: &Measurements) -> Emulation {
     let Record { lateness, rate_error, .. } = &answers.record;
     let late_p99 = lateness.quantile(0.99);
-    let mut doubts = Vec::new();
+    let mut validity_warnings = Vec::new();
     if late_p99 > TOO_LATE.0 {
-        doubts.push(format!(
+        validity_warnings.push(format!(
             "one packet in a hundred came out more than {} late, where {} is the most",
             Time(late_p99),
             TOO_LATE
         ));
     }
     if let Some(error) = rate_error.filter(|error| *error > RATE_ERROR) {
-        doubts.push(format!(
+        validity_warnings.push(format!(
             "the bottleneck's rate was {:.1} % off for a second, where {:.0} % is the most",
             error * 100.0,
             RATE_ERROR * 100.0
@@ -179,7 +179,7 @@ fn emulation(answers: &Answers) -> Emulation {
         late_max: Time(lateness.max),
         rate_error: *rate_error,
         steal: answers.steal,
-        doubts,
+        validity_warnings,
         host: host::kernel(),
         implementations: answers.implementations.clone(),
     }

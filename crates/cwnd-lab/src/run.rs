@@ -5,7 +5,7 @@ use crate::drops::Drops;
 use crate::emulator::{Clock, Emulator, Plan, Record, Watcher};
 use crate::ends::{Ends, Settings};
 use crate::host;
-use crate::outcome::{self, Answers};
+use crate::outcome::{self, Measurements};
 use crate::testbed::{drive, rest};
 use crate::traffic::{FlowPlan, Traffic, TrafficPlan, TrafficRecord};
 use cwnd_scenario::{EngineError, FlowSpec, Outcome, Rate, Scenario};
@@ -76,7 +76,7 @@ pub fn run(
     let steal = (to.0 - from.0) as f64 / ((to.1 - from.1) as f64).max(1.0);
     Ok(outcome::outcome(
         scenario,
-        &Answers {
+        &Measurements {
             record,
             told,
             origin: times.origin,
@@ -155,7 +155,7 @@ fn traffic_plan(scenario: &Scenario, algorithms: &Algorithms, times: &Times) -> 
     TrafficPlan { flows: flows.collect(), window, warm_up: times.warm_up, samples: times.samples.clone() }
 }
 
-/// Wait for the end. Answers whether it was stopped before.
+/// Wait for the end. Returns whether it was stopped before.
 fn wait(emulator: &Emulator, traffic: &Traffic, stop: &AtomicBool) -> bool {
     loop {
         if stop.load(Ordering::Relaxed) {

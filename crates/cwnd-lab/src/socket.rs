@@ -71,7 +71,7 @@ fn set(socket: &Socket, option: libc::c_int, value: libc::c_int) -> io::Result<(
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Throw away what a socket has received. Answers how many bytes that were; none if there is nothing now.
+/// Throw away what a socket has received. Returns how many bytes that were; none if there is nothing now.
 ///
 /// # Errors
 /// If the connection has broken.
@@ -91,7 +91,7 @@ pub fn discard(socket: &Socket) -> io::Result<Option<usize>> {
     }
 }
 
-/// What a socket tells of itself (`TCP_INFO`; the fields of `struct tcp_info` in `linux/tcp.h`).
+/// The state of a socket (`TCP_INFO`; the fields of `struct tcp_info` in `linux/tcp.h`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Loss-recovery state: open, disorder, CWR, recovery, loss.

@@ -67,7 +67,7 @@ impl Testbed {
         Ok(Drops::now(&self.ends)?.since(&self.before))
     }
 
-    /// Take it down. Answers what was counted.
+    /// Take it down. Returns what was counted.
     ///
     /// # Errors
     /// What the emulator ended with before.

@@ -58,7 +58,7 @@ impl<T: Copy> Timeline<T> {
         Some(value)
     }
 
-    /// Take all steps before `end`. Answers what holds then, if there was one.
+    /// Take all steps before `end`. Returns what holds then, if there was one.
     pub fn pass_before(&self, place: &mut Place, end: u64) -> Option<T> {
         if let Some(period) = self.period {
             // All periods but the last whole one would only be overwritten.

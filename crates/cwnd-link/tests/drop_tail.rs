@@ -1,4 +1,4 @@
-//! A drop-tail `Queue` decides as `Fifo` does, though it is told of simultaneous events in another way.
+//! A drop-tail `Queue` decides as `Fifo` does, though it is notified of simultaneous events in another way.
 //!
 //! `Fifo` hears of a departure first and then of arrivals at the same moment, with the packet that has left. Where what is in
 //! transmission counts, `Queue` hears of those arrivals first, while that packet is still there.

@@ -121,7 +121,7 @@ impl Metric {
         matches!(self.measure, Measure::Sampled(_))
     }
 
-    /// Whether it tells of an emulated network, and not of what ran over it.
+    /// Whether it describes an emulated network instead of the flows over it.
     pub fn is_of_emulation(&self) -> bool {
         matches!(self.measure, Measure::Emulated(_))
     }

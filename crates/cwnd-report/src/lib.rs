@@ -5,14 +5,13 @@
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
 //! - [`engines`]: how far two engines that answered the same are apart;
-//! - [`doubts`]: runs over an emulated network that are not to be believed, and why;
+//! - [`validity_warnings`]: runs over an emulated network that are not to be believed, and why;
 //! - [`descriptive`]: tables of what algorithms are, from the registry;
 //! - [`table`]: aligned columns of text;
 //! - [`topology`]: the picture of a network.
 #![forbid(unsafe_code)]
 
 pub mod descriptive;
-pub mod doubts;
 pub mod engines;
 mod estimate;
 pub mod figures;
@@ -24,3 +23,4 @@ pub mod svg_file;
 pub mod table;
 pub mod topology;
 pub mod trace_figure;
+pub mod validity_warnings;

@@ -19,8 +19,7 @@ pub struct Emulation {
     /// The share of CPU time that the machine's hypervisor gave to others meanwhile.
     pub steal: f64,
     /// Why the result is not to be believed, a sentence each; none if it is.
-    #[serde(rename = "validity-warnings")]
-    pub doubts: Vec<String>,
+    pub validity_warnings: Vec<String>,
     /// What ran it: the kernel's release and architecture.
     pub host: String,
     /// What ran each algorithm.
@@ -45,7 +44,7 @@ impl std::fmt::Display for Implementation {
 
 impl Emulation {
     /// Whether the machine was fast enough.
-    pub fn is_believable(&self) -> bool {
-        self.doubts.is_empty()
+    pub fn is_valid(&self) -> bool {
+        self.validity_warnings.is_empty()
     }
 }

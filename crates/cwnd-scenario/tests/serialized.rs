@@ -130,7 +130,7 @@ fn outcomes_have_their_names() {
         late_max: Time(2_000_000),
         rate_error: None,
         steal: 0.02,
-        doubts: vec!["it was late".to_owned()],
+        validity_warnings: vec!["it was late".to_owned()],
         host: "6.18.0 x86_64".to_owned(),
         implementations: vec![Implementation {
             algorithm: "cubic".to_owned(),

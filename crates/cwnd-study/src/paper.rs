@@ -1,6 +1,6 @@
 //! A paper whose figures, tables and claims are run again: what it is, and what of it stands where.
 
-/// A paper, as its `paper.toml` tells of it.
+/// A paper, as its `paper.toml` describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paper {
     /// By which commands call it: the folder of its studies, such as `agile-sd`.

@@ -206,8 +206,8 @@ impl RunResult {
     }
 
     /// Whether its network kept its times; one that was simulated always did.
-    pub fn is_believable(&self) -> bool {
-        self.emulation.as_ref().is_none_or(|emulation| emulation.is_believable())
+    pub fn is_valid(&self) -> bool {
+        self.emulation.as_ref().is_none_or(|emulation| emulation.is_valid())
     }
 
     /// A metric of this run, if it was run and has it.

@@ -192,7 +192,7 @@ pub struct Table {
     pub columns: Option<String>,
     /// Metrics.
     pub metrics: Vec<String>,
-    /// Which cells it tells of.
+    /// Which cells it describes.
     pub select: Selection,
     /// What the publication prints.
     pub printed: Vec<Printed>,

@@ -148,7 +148,7 @@ pub struct ToyLab {
     /// How many runs are on, of whatever engine.
     pub on: Arc<AtomicUsize>,
     /// Why what it finds is not to be believed.
-    pub doubts: Vec<String>,
+    pub validity_warnings: Vec<String>,
 }
 
 impl Engine for ToyLab {
@@ -179,7 +179,7 @@ impl Engine for ToyLab {
             late_max: Time::from_millis(2),
             rate_error: Some(0.001),
             steal: 0.02,
-            doubts: self.doubts.clone(),
+            validity_warnings: self.validity_warnings.clone(),
             host: "6.18.0 x86_64".to_owned(),
             implementations: Vec::new(),
         };

@@ -313,7 +313,7 @@ impl Connection {
     }
 
     /// Begins a congestion episode: the algorithm sets the slow-start threshold. `timeouts` counts the timeouts in a row
-    /// that the algorithm is told of.
+    /// that the algorithm is notified of.
     pub(crate) fn begin_episode(&mut self, now: u64, kind: CongestionKind, timeouts: u32) {
         self.report_congestion(now, kind, timeouts);
         self.counts.congestion_events += 1;

@@ -107,7 +107,7 @@ impl RateEstimator {
         self.marked += u64::from(segments);
     }
 
-    /// Records that a segment is declared lost. Returns what the algorithm is told of it.
+    /// Records that a segment is declared lost. Returns what the algorithm is notified of it.
     pub fn on_lost(&mut self, now: u64, segment: u64) -> LostPacket {
         let record = self.records[segment as usize & (self.records.len() - 1)];
         self.lost += 1;

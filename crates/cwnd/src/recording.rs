@@ -86,7 +86,7 @@ impl RecordingFlags {
         self.pcap.is_some() || self.qlog.is_some()
     }
 
-    /// Find out before the runs whether they can be recorded. Answers what is worth a note.
+    /// Find out before the runs whether they can be recorded. Returns what is worth a note.
     ///
     /// # Errors
     /// What is wrong with a flag.
@@ -138,7 +138,7 @@ impl RecordingFlags {
         Ok(jobs.map(|job| (job.scenario.clone(), job.path)).collect())
     }
 
-    /// Run them, and write the files; what real kernels ran has been captured then. Answers which.
+    /// Run them, and write the files; what real kernels ran has been captured then. Returns which.
     ///
     /// # Errors
     /// If one cannot be written.

@@ -37,7 +37,7 @@ pub fn run(cwnd: &Path, setting: &Setting, algorithm: &str, starts: &[u64]) -> R
     Ok(Run { windows, ..answer(&run, setting)? })
 }
 
-/// Read what `cwnd compare --json` tells of a run.
+/// Read what `cwnd compare --json` describes a run.
 fn answer(run: &Value, setting: &Setting) -> Result<Run, String> {
     let number = |path: &str| Ok::<u64, String>(json::number(run, path)? as u64);
     let list = |name: &str| run[name].as_array().map_or(&[][..], Vec::as_slice);

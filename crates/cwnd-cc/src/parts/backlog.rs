@@ -64,7 +64,7 @@ impl RoundDelay {
     }
 }
 
-/// Follows round trips and tells of each what delay it met.
+/// Follows round trips and reports the delay of each.
 #[derive(Clone, Debug)]
 pub struct DelayRounds {
     base: Nanos,

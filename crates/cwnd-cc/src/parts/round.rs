@@ -4,7 +4,7 @@ use crate::{Ack, Nanos};
 
 /// A round trip that is over with the first ACK beyond what had been sent when it began.
 ///
-/// [`Ack::round_start`] tells of round trips of the connection, which continue through recoveries. Modules that bring
+/// [`Ack::round_start`] describes round trips of the connection, which continue through recoveries. Modules that bring
 /// their own let them end only where they look, and begin them again when a recovery is over.
 #[derive(Clone, Debug, Default)]
 pub struct SentRound {
@@ -36,7 +36,7 @@ impl SentRound {
         self.acknowledged > self.end
     }
 
-    /// It is over, and another begins. Answers how many segments were sent in the one before it: those that were
+    /// It is over, and another begins. Returns how many segments were sent in the one before it: those that were
     /// acknowledged in this one. After [`SentRound::restart`] these are all since the last one that was not cut short.
     pub fn begin_next(&mut self) -> u64 {
         let sent = self.end - self.before;

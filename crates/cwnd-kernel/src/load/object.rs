@@ -99,7 +99,7 @@ fn layout(open: &OpenObject) -> (usize, usize) {
     (at("name"), at(TX_START_HOOK))
 }
 
-/// Refuses an algorithm that would never be told of the end of a pause.
+/// Refuses an algorithm that would never be notified of the end of a pause.
 fn check_tx_start(algorithm: &KernelAlgorithm, needed: bool, tx_start: TxStart) -> Result<(), LoadError> {
     if !needed || tx_start != TxStart::Nowhere {
         return Ok(());

@@ -231,7 +231,7 @@ impl Account {
         end > self.counts.bytes_in_order && !held
     }
 
-    /// Answers whether that brought anything new.
+    /// Returns whether that brought anything new.
     fn receives(&mut self, begin: u64, end: u64) -> bool {
         let in_order = &mut self.counts.bytes_in_order;
         if end <= *in_order {

@@ -280,7 +280,7 @@ impl Drive {
         }
     }
 
-    /// Take what one end has sent. Answers how many packets that were.
+    /// Take what one end has sent. Returns how many packets that were.
     fn read(&mut self, from: End) -> io::Result<usize> {
         for came in 0..BATCH {
             let slot = self.pool.take();

@@ -73,6 +73,6 @@ pub(super) static EMULATED: &[Metric] = &[
         formula: "1 if the emulated network kept its times, else 0",
         about: "Of repeats the mean: the share of runs that can be believed. Reports say why the others cannot.",
         source: "",
-        measure: Measure::Emulated(|emulation| Some(f64::from(u8::from(emulation.is_believable())))),
+        measure: Measure::Emulated(|emulation| Some(f64::from(u8::from(emulation.is_valid())))),
     },
 ];

@@ -1,8 +1,8 @@
 //! The cells of a figure, and where they stand on its axes.
 
-use crate::doubts;
 use crate::estimate::Estimate;
 use crate::measure::small;
+use crate::validity_warnings;
 use cwnd_study::{Results, Selection};
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ impl Tally {
             Some(estimate) => {
                 self.partial += usize::from(estimate.count < results.study.repeats as usize);
                 self.has_interval |= estimate.half.is_some();
-                let doubted = cells.iter().filter(|cell| doubts::of_cell(results, **cell) > 0);
+                let doubted = cells.iter().filter(|cell| validity_warnings::of_cell(results, **cell) > 0);
                 self.doubted.extend(doubted);
             }
         }
@@ -95,9 +95,10 @@ impl Tally {
             notes.push(format!("{} of {places} values {are} missing {how}.", self.missing));
         }
         if !self.doubted.is_empty() {
-            let runs: usize = self.doubted.iter().map(|cell| doubts::of_cell(chosen.results, *cell)).sum();
+            let runs: usize =
+                self.doubted.iter().map(|cell| validity_warnings::of_cell(chosen.results, *cell)).sum();
             let are = if runs == 1 { "run in it is" } else { "runs in it are" };
-            notes.push(format!("{} {runs} {are} not to be believed.", doubts::MARK));
+            notes.push(format!("{} {runs} {are} not to be believed.", validity_warnings::MARK));
         }
         match self.partial {
             0 => {}

@@ -15,10 +15,10 @@ use super::line::Series;
 use super::points::Chosen;
 use super::traces::Traces;
 use super::{Drawn, SampleBlock, SampleLine, SamplePanel, Samples};
-use crate::doubts;
 use crate::engines::CurveDeviation;
 use crate::measure::{Shown, number};
 use crate::series::{SeriesStyle, SeriesStyles};
+use crate::validity_warnings;
 use cwnd_plot::style::{Dash, INK, Stroke};
 use cwnd_plot::{self as plot, Band, Headings, Key, Line, Markers, Panel, Swatch};
 use cwnd_study::{EngineKind, Figure, Results};
@@ -151,7 +151,7 @@ fn apart(results: &Results, runs: &[Option<Run<'_>>]) -> Option<String> {
     let found = CurveDeviation::of_windows(scenario, sim.flows.trace, kernel.flows.trace)?;
     let sign = if found.mean > 0.0 { "+" } else { "" };
     // Figures over time have no other place for it.
-    let mark = if doubts::of_cell(results, kernel.cell) > 0 { " (!)" } else { "" };
+    let mark = if validity_warnings::of_cell(results, kernel.cell) > 0 { " (!)" } else { "" };
     Some(format!(
         "mean {sign}{} %, RMS {} %{mark}",
         number(100.0 * found.mean, 1),

@@ -1,11 +1,11 @@
 //! The section that lays the answers of two engines side by side.
 
 use super::html::escape;
-use crate::doubts::{self, MARK};
 use crate::engines::{CurveDeviation, Deviation, Pair};
 use crate::figures::traces::Traces;
 use crate::made_by;
 use crate::measure::{Measure, Shown, decimals, half_text, number};
+use crate::validity_warnings::{self, MARK};
 use cwnd_study::Results;
 
 /// What is meant by the numbers.
@@ -17,7 +17,8 @@ const CURVES: &str = "Of the mean window of the forward flows over time, in the 
 
 /// The section's body.
 pub fn section(results: &Results, traces: &Traces, pairs: &[Pair]) -> String {
-    let intro = match pairs.iter().filter(|pair| doubts::of_cell(results, pair.kernel) > 0).count() {
+    let intro = match pairs.iter().filter(|pair| validity_warnings::of_cell(results, pair.kernel) > 0).count()
+    {
         0 => String::new(),
         doubted => format!(
             "<p>{doubted} of {} pairs rest on runs of the kernel that are not to be believed, marked {MARK}: where the \
@@ -159,7 +160,7 @@ pub fn of_curves(results: &Results, traces: &Traces, pair: &Pair) -> Option<Curv
 }
 
 fn label(results: &Results, pair: &Pair) -> String {
-    let mark = match doubts::of_cell(results, pair.kernel) {
+    let mark = match validity_warnings::of_cell(results, pair.kernel) {
         0 => String::new(),
         _ => format!(" <span class=\"doubt\" title=\"not to be believed\">{MARK}</span>"),
     };

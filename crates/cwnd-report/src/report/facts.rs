@@ -1,8 +1,8 @@
 //! What the scenarios of a study have in common, and in what they differ.
 
 use super::html::{definitions, escape};
-use crate::doubts;
 use crate::measure::{Measure, decimals, number};
+use crate::validity_warnings;
 use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, StackProfile, Traffic};
 use cwnd_study::{Axis, Results, Study};
 
@@ -39,12 +39,12 @@ fn emulated(results: &Results) -> Vec<(String, String)> {
         return Vec::new();
     }
     let mut hosts: Vec<&str> = Vec::new();
-    for emulation in runs.iter().filter_map(|run| doubts::emulation(run)) {
+    for emulation in runs.iter().filter_map(|run| validity_warnings::emulation(run)) {
         if !hosts.contains(&emulation.host.as_str()) {
             hosts.push(&emulation.host);
         }
     }
-    let doubted = runs.iter().filter(|run| !run.is_believable()).count();
+    let doubted = runs.iter().filter(|run| !run.is_valid()).count();
     let believable = match doubted {
         0 => format!("all {}", runs.len()),
         doubted => format!("{} of {}", runs.len() - doubted, runs.len()),
@@ -53,7 +53,8 @@ fn emulated(results: &Results) -> Vec<(String, String)> {
         ("Host".to_owned(), escape(&hosts.join("; "))),
         ("Runs that can be believed".to_owned(), believable),
     ];
-    let ran = doubts::implementations(runs.iter().filter_map(|run| doubts::emulation(run)));
+    let ran =
+        validity_warnings::implementations(runs.iter().filter_map(|run| validity_warnings::emulation(run)));
     if !ran.is_empty() {
         let ran: Vec<String> = ran.iter().map(|ran| escape(&ran.to_string())).collect();
         rows.push(("What ran the algorithms".to_owned(), ran.join("<br>")));

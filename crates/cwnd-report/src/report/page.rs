@@ -3,7 +3,7 @@
 use super::digest::csp_hash;
 use super::html::{escape, inline};
 use super::theme;
-use crate::{doubts, made_by};
+use crate::{made_by, validity_warnings};
 use cwnd_study::{FigureKind, Results, RunState};
 
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -177,7 +177,7 @@ fn status(results: &Results) -> String {
 
 /// How many runs are not to be believed, and why, if any are.
 pub fn doubtful(results: &Results) -> String {
-    let doubted = doubts::runs(results);
+    let doubted = validity_warnings::runs(results);
     if doubted.is_empty() {
         return String::new();
     }
@@ -187,11 +187,11 @@ pub fn doubtful(results: &Results) -> String {
         "<strong>Not all of it is to be believed.</strong> Of {emulated} runs by the kernel {} {are} not, because the \
          emulated network did not keep its times. What rests on them is marked {}.",
         doubted.len(),
-        doubts::MARK
+        validity_warnings::MARK
     );
-    let items: Vec<String> = (doubts::reasons(doubted).into_iter().take(REASONS))
+    let items: Vec<String> = (validity_warnings::reasons(doubted).into_iter().take(REASONS))
         .map(|(why, runs)| {
-            let places = runs.iter().map(|run| doubts::place(results, run)).collect();
+            let places = runs.iter().map(|run| validity_warnings::place(results, run)).collect();
             reason(why, places)
         })
         .collect();
@@ -201,7 +201,7 @@ pub fn doubtful(results: &Results) -> String {
     )
 }
 
-/// So many reasons for doubts are told.
+/// So many reasons for validity warnings are told.
 const REASONS: usize = 20;
 
 /// What is missing of the runs of a study, if anything is.

@@ -2,11 +2,11 @@
 
 use super::html::{escape, inline};
 use super::page::Entry;
-use crate::doubts::{self, MARK};
 use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
 use crate::made_by;
 use crate::measure::{Measure, Shown, capital, decimals, half_text, number, small};
+use crate::validity_warnings::{self, MARK};
 use cwnd_metrics::Better;
 use cwnd_study::claims;
 use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
@@ -376,7 +376,7 @@ fn means<'a>(columns: &'a [Column], rows: &'a [Row]) -> impl Iterator<Item = (&'
 
 /// Whether any run of some cells is not to be believed.
 fn is_doubted(results: &Results, cells: &[usize]) -> bool {
-    cells.iter().any(|cell| doubts::of_cell(results, *cell) > 0)
+    cells.iter().any(|cell| validity_warnings::of_cell(results, *cell) > 0)
 }
 
 /// What each metric is, once.

@@ -48,7 +48,7 @@ fn study(text: &str) -> Study {
 
 /// The simulator's throughput is 1 Mbit/s above the kernel's, and 3 Mbit/s in the second repeat; of cubic nothing but the
 /// simulator has been run where `alone`.
-fn results(doubts: &[&str], alone: bool) -> Results {
+fn results(validity_warnings: &[&str], alone: bool) -> Results {
     let study = study(STUDY);
     let mut runs = Vec::new();
     for (cell, place) in study.cells.iter().enumerate() {
@@ -59,14 +59,14 @@ fn results(doubts: &[&str], alone: bool) -> Results {
                 (false, 0) => 51e6,
                 (false, _) => 53e6,
             };
-            let doubts: Vec<String> = if place.coordinates[0] == 0 && repeat == 0 {
-                doubts.iter().map(|doubt| (*doubt).to_owned()).collect()
+            let validity_warnings: Vec<String> = if place.coordinates[0] == 0 && repeat == 0 {
+                validity_warnings.iter().map(|doubt| (*doubt).to_owned()).collect()
             } else {
                 Vec::new()
             };
             let mut metrics = vec![("throughput_bps".to_owned(), throughput), ("loss_ratio".to_owned(), 0.0)];
             let emulation = kernel.then(|| {
-                metrics.push(("believable".to_owned(), f64::from(u8::from(doubts.is_empty()))));
+                metrics.push(("believable".to_owned(), f64::from(u8::from(validity_warnings.is_empty()))));
                 metrics.push(("emulation_late_p99_s".to_owned(), 80e-6 * f64::from(repeat + 1)));
                 metrics.push(("cpu_steal".to_owned(), 0.02));
                 Box::new(Emulation {
@@ -75,7 +75,7 @@ fn results(doubts: &[&str], alone: bool) -> Results {
                     late_max: Time::from_millis(2),
                     rate_error: None,
                     steal: 0.02,
-                    doubts,
+                    validity_warnings,
                     host: "6.18.0 <x86_64>".to_owned(),
                     implementations: vec![Implementation {
                         algorithm: "elastic".into(),

@@ -162,7 +162,7 @@ impl<A: Inside> CongestionControl for Watched<A> {
 }
 
 /// Holds `extra_acked` against UpdateACKAggregation, computed again from what the algorithm was told: the greatest sample of
-/// `rounds` rounds, or of one in Startup. Answers how many were compared.
+/// `rounds` rounds, or of one in Startup. Returns how many were compared.
 pub fn check_extra_acked(log: &[Seen<bbr3::Snapshot>], rounds: u64) -> usize {
     let (mut delivered, mut start) = (0.0, log[0].now);
     let mut samples: Vec<(u64, f64)> = Vec::new();

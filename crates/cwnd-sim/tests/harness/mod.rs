@@ -172,7 +172,7 @@ impl Record {
                     Simulation::with_factory(scenario, &factory).map_err(|error| error.to_string())?;
                 Record::with_changes(scenario, changes, events).check(scenario, engine)
             };
-            // A panic is told of as it came first.
+            // A panic is notified of as it came first.
             catch_unwind(AssertUnwindSafe(check)).ok()?.err()
         };
         let mut i = 0;

@@ -1,4 +1,4 @@
-//! What is told of packets, held against what links count.
+//! What is notified of packets, held against what links count.
 
 use crate::generator::Dice;
 use cwnd_scenario::{Outcome, Scenario};

@@ -288,11 +288,15 @@ fn on_both() -> Study {
 }
 
 /// Two engines that know of each other's runs.
-fn both(lasts: Duration, stop: &Arc<AtomicBool>, doubts: &[&str]) -> (Arc<Toy>, Arc<ToyLab>, Engines) {
+fn both(
+    lasts: Duration,
+    stop: &Arc<AtomicBool>,
+    validity_warnings: &[&str],
+) -> (Arc<Toy>, Arc<ToyLab>, Engines) {
     let on: Arc<AtomicUsize> = Arc::default();
     let toy = Arc::new(Toy { lasts: Duration::from_millis(5), on: Arc::clone(&on), ..Toy::default() });
-    let doubts = doubts.iter().map(|doubt| (*doubt).to_owned()).collect();
-    let lab = Arc::new(ToyLab { lasts, stop: Arc::clone(stop), on, doubts, ..ToyLab::default() });
+    let validity_warnings = validity_warnings.iter().map(|doubt| (*doubt).to_owned()).collect();
+    let lab = Arc::new(ToyLab { lasts, stop: Arc::clone(stop), on, validity_warnings, ..ToyLab::default() });
     (toy.clone(), lab.clone(), Engines::new(toy, Ok(lab)))
 }
 
@@ -414,9 +418,9 @@ fn results_know_which_engine_ran_them() {
         let results = bench.results();
         assert_eq!(results.study.cells, study.cells);
         for run in &results.runs {
-            assert_eq!((run.is_believable(), run.metric("believable")), (false, Some(0.0)));
+            assert_eq!((run.is_valid(), run.metric("believable")), (false, Some(0.0)));
             assert_eq!(run.metric("emulation_late_p99_s"), Some(80e-6));
-            assert_eq!(run.emulation.as_ref().map(|e| e.doubts.len()), Some(1));
+            assert_eq!(run.emulation.as_ref().map(|e| e.validity_warnings.len()), Some(1));
         }
         assert!(bench.canonical(&results.study).lines().next().unwrap().contains(",believable,"));
     }

@@ -90,7 +90,7 @@ pub(super) fn assignment(
     (sink.count() == before).then(|| Assignment { setting, values, span: value.span() })
 }
 
-/// A list of steps as one text. A step that does not follow from those before it is told of at its place.
+/// A list of steps as one text. A step that does not follow from those before it is notified of at its place.
 fn steps(setting: &Setting, steps: &[At<String>], span: Span, sink: &Sink<'_>) -> Option<At<String>> {
     let mut joined = String::new();
     for step in steps {

@@ -49,7 +49,7 @@ pub struct Place {
     pub offset: usize,
 }
 
-/// Files with more problems than this are told of the first ones.
+/// Files with more problems than this are notified of the first ones.
 const MOST: usize = 20;
 /// Lines are shown up to so many characters.
 const WIDEST: usize = 110;

@@ -3,7 +3,7 @@
 //! It differs from the RFCs in these points. Losses are found by forward acknowledgement. The window is reduced at once,
 //! and what is in flight above it falls by one segment for every two that leave (rate halving). At the end of a recovery
 //! the window rises to `ssthresh` at most by a small burst, and the scoreboard is cleared. Every ACK restarts the
-//! retransmission timer. The algorithm is told of an ACK before the state changes.
+//! retransmission timer. The algorithm is notified of an ACK before the state changes.
 
 use super::LossRecovery;
 use super::dup_ack::{DupAckState, Feedback, lose_first, round_trip, take_sample, take_timeout};
@@ -29,7 +29,7 @@ pub struct Ns2 {
     inflight_hold: u32,
     /// Send times of the segments sent in a recovery, if `measures_covered_rtt`.
     send_times: SendTimes,
-    /// Whether the algorithm is told of round-trip times as the agent measures them.
+    /// Whether the algorithm is notified of round-trip times as the agent measures them.
     measures_covered_rtt: bool,
     detects_lost_retransmissions: bool,
 }

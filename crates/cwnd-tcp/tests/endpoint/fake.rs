@@ -60,7 +60,7 @@ impl Fake {
         Fake { ssthresh: Some(ssthresh), needs, ..Fake::default() }
     }
 
-    /// Creates an algorithm with a fixed window that is told of delivery-rate samples and lost packets.
+    /// Creates an algorithm with a fixed window that is notified of delivery-rate samples and lost packets.
     pub fn sampled() -> Fake {
         let needs = Needs { rate_samples: true, lost_packets: true, ..Needs::default() };
         Fake { needs, ..Fake::default() }

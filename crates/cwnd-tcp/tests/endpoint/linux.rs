@@ -86,7 +86,7 @@ fn without_timestamps_new_data_finds_out() {
     assert_eq!(bench.sender.state(), State::Loss);
     bench.sack(710 * MS, 3, &[(4, 5)]);
     assert_eq!((bench.windows().0, bench.notes().undone), (10.0, 1));
-    // Where the next ACK tells of nothing of the kind, the loss was real: what was lost continues.
+    // If the next ACK reports no duplicate, the loss was real, and the segments are sent again.
     let mut lost = started(10.0, false);
     lost.ack(100 * MS, 2);
     lost.timer();

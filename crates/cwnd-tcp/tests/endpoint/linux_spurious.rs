@@ -1,4 +1,4 @@
-//! Today's Linux finds out that it was wrong: duplicates that the receiver tells of (RFC 2883), probes (RFC 8985 section
+//! Today's Linux finds out that it was wrong: duplicates that the receiver reports (RFC 2883), probes (RFC 8985 section
 //! 7), timeouts (RFC 6298, RFC 5682).
 
 use crate::bench::{Bench, Far, MS, only, receiver_config, sender_config, window};
@@ -30,7 +30,7 @@ fn far() -> Far {
 fn what_comes_again_is_told_of_first() {
     let mut far = far();
     (0..4).for_each(|segment| drop(far.data(MS, segment)));
-    // RFC 2883 section 4.1.1: a segment below what is acknowledged. It is told of once.
+    // RFC 2883 section 4.1.1: a segment below what is acknowledged. It is notified of once.
     assert_eq!(only(far.data(2 * MS, 1)).blocks, [(1, 2)]);
     assert_eq!(only(far.data(2 * MS, 6)).blocks, [(6, 7)]);
     // Section 4.2.1: one that is held; the second block is that which it lies in.

@@ -185,7 +185,7 @@ fn every_ack_starts_the_timer_anew() {
 #[test]
 fn what_a_duplicate_echoes_counts_for_the_timeout() {
     // The echo of a duplicate is of a segment that came before: 300 ms ago. SRTT is 7/8 100 + 1/8 300 = 125 ms in ns-2, while
-    // the algorithm is told of no sample, nor is there one in the extremes.
+    // the algorithm is notified of no sample, nor is there one in the extremes.
     let mut bench = Bench::started(config(10.0), Fake::fixed());
     bench.ack(100 * MS, 1);
     bench.rtt = 300 * MS;

@@ -1,4 +1,4 @@
-//! Delivery-rate samples and lost packets as an algorithm is told of them: draft-ietf-ccwg-bbr section
+//! Delivery-rate samples and lost packets as an algorithm is notified of them: draft-ietf-ccwg-bbr section
 //! 4.1.1 (first draft-cheng-iccrg-delivery-rate-estimation). P is the latest sent of the segments that an
 //! ACK delivers.
 

@@ -64,7 +64,7 @@ fn the_threshold_is_held_for_a_repeated_timeout() {
     bench.timer();
     assert_eq!(bench.windows(), (1.0, (window / 2.0).max(2.0)));
     assert_eq!(bench.sender.counts.congestion_events, 2);
-    // The algorithm is told of each, and how many in a row it is.
+    // The algorithm is notified of each, and how many in a row it is.
     let told: Vec<u32> = bench.notes().congestions.iter().map(|told| told.timeouts).collect();
     assert_eq!(told, [1, 2, 3, 1]);
 }

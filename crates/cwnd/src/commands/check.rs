@@ -67,7 +67,7 @@ const STORED_FLOW: f64 = 100.0;
 /// Bytes of a sample of a flow in a trace, and of a queue's length, as they are stored.
 const STORED_SAMPLE: f64 = 20.0;
 const STORED_LENGTH: f64 = 2.0;
-/// Problems of cells are told of the first ones.
+/// Problems of cells are notified of the first ones.
 const MOST: usize = 20;
 
 /// Do what the flags ask. What `cwnd run` refuses is refused here, in the same words.

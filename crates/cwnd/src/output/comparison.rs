@@ -7,7 +7,7 @@ use crate::measured::Measured;
 use cwnd_metrics::statistics::Summary;
 use cwnd_metrics::{FlowMetrics, MessageMetrics, RunMetrics, ShortFlowMetrics, jain_index};
 use cwnd_plot::number::thousands;
-use cwnd_report::{doubts, table::Align};
+use cwnd_report::{table::Align, validity_warnings};
 use cwnd_scenario::{
     ByteSize, DelayedAck, Ecn, Emulation, FlowGroup, FlowSpec, Place, QueueLimit, Rate, Scenario,
     StackProfile,
@@ -62,7 +62,7 @@ const DOUBT: &str = " (!)";
 /// The runs over an emulated network that did not keep its times.
 fn doubted(runs: &[Measured]) -> Vec<(&Emulation, u64)> {
     runs.iter()
-        .filter_map(|run| Some((run.emulation.as_deref().filter(|e| !e.is_believable())?, run.seed)))
+        .filter_map(|run| Some((run.emulation.as_deref().filter(|e| !e.is_valid())?, run.seed)))
         .collect()
 }
 
@@ -72,7 +72,8 @@ fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     let Some(first) = all().next() else { return String::new() };
     let late = all().map(|emulation| emulation.late_p99).max().unwrap_or_default();
     let mut text = format!("  run by {}; of 100 packets 99 were at most {late} late\n", first.host);
-    text += &doubts::implementations(all()).iter().map(|ran| format!("  {ran}\n")).collect::<String>();
+    text +=
+        &validity_warnings::implementations(all()).iter().map(|ran| format!("  {ran}\n")).collect::<String>();
     for (entry, runs) in entries.iter().zip(results) {
         let doubted = doubted(runs);
         if doubted.is_empty() {
@@ -81,7 +82,7 @@ fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
         let are = if doubted.len() == 1 { "is" } else { "are" };
         let (count, all, name) = (doubted.len(), runs.len(), shortened(entry.name));
         text += &format!("\n {DOUBT} {count} of {all} runs of {name} {are} not to be believed:\n");
-        for (why, seeds) in doubts::reasons(doubted) {
+        for (why, seeds) in validity_warnings::reasons(doubted) {
             let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
             let word = if seeds.len() == 1 { "seed" } else { "seeds" };
             text += &format!("      {why} ({word} {})\n", seeds.join(", "));

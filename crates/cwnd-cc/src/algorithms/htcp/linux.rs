@@ -137,7 +137,7 @@ impl HTcpLinux {
         now.saturating_sub(since) / self.rtt_min <= FRESH_ROUNDS
     }
 
-    /// A congestion event: bring beta and alpha up to date. Answers the threshold, segments.
+    /// A congestion event: bring beta and alpha up to date. Returns the threshold, segments.
     pub fn on_congestion(&mut self, cwnd: f64, now: Nanos, parameters: &HTcpParameters) -> f64 {
         let now = milliseconds(now);
         self.before = self.epoch;

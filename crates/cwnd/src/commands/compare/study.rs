@@ -160,7 +160,7 @@ fn entries(flags: &Flags) -> Result<Vec<Entry>, Failure> {
     }
     let flow = flags.settings.values("flow");
     if !flow.is_empty() {
-        // What is wrong with all of them is told of the first.
+        // What is wrong with all of them is notified of the first.
         let mut lines =
             vec![Line { text: "flow = [".to_owned(), flag: Some(format!("--flow '{}'", flow[0])) }];
         lines.extend(flow.iter().map(|flow| Line {

@@ -49,7 +49,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         "CPU",
     ];
     let mut table = Table::new(columns.map(|name| (name, Align::Right))).indent(2);
-    let mut doubts = Vec::new();
+    let mut validity_warnings = Vec::new();
     for &rate in &flags.rate {
         let scenario = plain(rate, flags.rtt, u32::from(flags.flows), flags.duration)?;
         let (mean, deviation) = idle(&scenario)?;
@@ -74,7 +74,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             percent(emulation.steal),
             percent(cpu / flags.duration.as_secs_f64()),
         ]);
-        doubts.extend(emulation.doubts.iter().map(|doubt| format!("{rate}: {doubt}")));
+        validity_warnings.extend(emulation.validity_warnings.iter().map(|doubt| format!("{rate}: {doubt}")));
     }
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let mut text = format!(
@@ -91,7 +91,11 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
     );
     output::print(&(text + "\n"))?;
-    if doubts.is_empty() { Ok(()) } else { Err(Failure::broken(format!("not held: {}", doubts.join("; ")))) }
+    if validity_warnings.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::broken(format!("not held: {}", validity_warnings.join("; "))))
+    }
 }
 
 /// The round-trip time of a network in which nothing else is: mean and standard deviation, seconds.

@@ -15,7 +15,7 @@ use cwnd_report::table::{Align, Table};
 use cwnd_study::RunScale;
 use std::path::Path;
 
-/// Runs what is left of the papers, and tells of each what came of it.
+/// Runs what is left of the papers, and reports the result of each.
 pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
     let scale: RunScale = flags.scale.into();
     let places = Places::new(&flags.out, scale);

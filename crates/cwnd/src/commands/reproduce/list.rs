@@ -8,7 +8,7 @@ use cwnd_report::table::{Align, Table};
 use cwnd_study::{RunScale, Store, Study, runner};
 use std::path::Path;
 
-/// The scales that the list tells of.
+/// The scales that the list describes.
 const SCALES: [RunScale; 2] = [RunScale::Quick, RunScale::Paper];
 
 /// What a study costs at a scale, and what a store has of it.

@@ -2,8 +2,8 @@
 
 use super::progress::duration;
 use cwnd_report::{
-    doubts,
     table::{Align, Table},
+    validity_warnings,
 };
 use cwnd_study::{
     ClaimTest, Expectation, Results,
@@ -12,7 +12,7 @@ use cwnd_study::{
 };
 use std::path::Path;
 
-/// How many failed runs are told of.
+/// How many failed runs are notified of.
 const MOST_FAILURES: usize = 10;
 /// How much of a claim's text stands in a table.
 const WIDEST_CLAIM: usize = 72;
@@ -50,7 +50,8 @@ pub fn text(
 
 /// What ran the algorithms of an emulated network.
 fn ran_by(results: &Results) -> String {
-    let ran = doubts::implementations(results.runs.iter().filter_map(doubts::emulation));
+    let ran =
+        validity_warnings::implementations(results.runs.iter().filter_map(validity_warnings::emulation));
     if ran.is_empty() {
         return String::new();
     }
@@ -61,17 +62,17 @@ fn ran_by(results: &Results) -> String {
 /// How many runs are not to be believed, and why, if any are.
 fn doubted(results: &Results) -> String {
     let emulated = results.runs.iter().filter(|run| run.emulation.is_some()).count();
-    let doubted = doubts::runs(results);
+    let doubted = validity_warnings::runs(results);
     if doubted.is_empty() {
         return String::new();
     }
     let are = if doubted.len() == 1 { "is" } else { "are" };
     let mut text =
         format!("  (!) {} of {emulated} runs by the kernel {are} not to be believed:\n", doubted.len());
-    let reasons = doubts::reasons(doubted);
+    let reasons = validity_warnings::reasons(doubted);
     for (why, places) in reasons.iter().take(MOST_FAILURES) {
         let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
-        text += &format!("      {}{more}: {why}\n", doubts::place(results, places[0]));
+        text += &format!("      {}{more}: {why}\n", validity_warnings::place(results, places[0]));
     }
     if reasons.len() > MOST_FAILURES {
         text += &format!("      … and {} more reasons\n", reasons.len() - MOST_FAILURES);
@@ -205,7 +206,7 @@ mod tests {
         let text = "title = \"A\"\nquestion = \"B\"\n[scenario]\nstack = \"linux\"\n[run]\nengine = \"kernel\"\n\
                     [[axes]]\nname = \"v\"\nkey = \"algorithm\"\nvalues = [\"newreno\", \"cubic-linux\"]";
         let study = Study::parse("a", "a.toml", text, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"));
-        let run = |cell: usize, doubts: &[&str]| RunResult {
+        let run = |cell: usize, validity_warnings: &[&str]| RunResult {
             cell,
             repeat: 0,
             seed: 1,
@@ -217,7 +218,7 @@ mod tests {
                 late_max: Time::ZERO,
                 rate_error: None,
                 steal: 0.0,
-                doubts: doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
+                validity_warnings: validity_warnings.iter().map(|doubt| (*doubt).to_owned()).collect(),
                 host: String::new(),
                 implementations: vec![Implementation { algorithm: "newreno".into(), by: "built-in".into() }],
             })),

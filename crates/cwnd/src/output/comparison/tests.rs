@@ -101,19 +101,19 @@ fn several_algorithms_with_repeats() {
 #[test]
 fn what_is_not_to_be_believed_is_marked() {
     let scenario = setup().scenario(&[group("cubic", 1)], 1).expect("a sound setup");
-    let emulation = |doubts: &[&str]| Emulation {
+    let emulation = |validity_warnings: &[&str]| Emulation {
         late_p50: Time(5_000),
         late_p99: Time(80_000),
         late_max: Time::from_millis(2),
         rate_error: None,
         steal: 0.0,
-        doubts: doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
+        validity_warnings: validity_warnings.iter().map(|doubt| (*doubt).to_owned()).collect(),
         host: "6.18.0 x86_64".to_owned(),
         implementations: vec![Implementation { algorithm: "elastic".into(), by: "BPF, source 12ab".into() }],
     };
-    let run = |seed, doubts: &[&str]| Measured {
+    let run = |seed, validity_warnings: &[&str]| Measured {
         seed,
-        emulation: Some(Box::new(emulation(doubts))),
+        emulation: Some(Box::new(emulation(validity_warnings))),
         ..done(&scenario, 1_000_000)
     };
     let entry = |name| Entry { name, groups: &[], scenario: &scenario };

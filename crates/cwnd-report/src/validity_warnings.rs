@@ -8,8 +8,7 @@ pub const MARK: &str = "(!)";
 
 /// The runs of a study that are not to be believed.
 pub fn runs(results: &Results) -> Vec<(&Emulation, &RunResult)> {
-    let doubted =
-        |run| emulation(run).filter(|emulation| !emulation.is_believable()).map(|found| (found, run));
+    let doubted = |run| emulation(run).filter(|emulation| !emulation.is_valid()).map(|found| (found, run));
     results.runs.iter().filter_map(doubted).collect()
 }
 
@@ -31,7 +30,7 @@ pub fn implementations<'a>(runs: impl IntoIterator<Item = &'a Emulation>) -> Vec
 
 /// How many of a cell's runs are not to be believed.
 pub fn of_cell(results: &Results, cell: usize) -> usize {
-    results.runs_of(cell).iter().filter(|run| !run.is_believable()).count()
+    results.runs_of(cell).iter().filter(|run| !run.is_valid()).count()
 }
 
 /// Each doubt once, with all runs that have it, in the order in which they are first met.
@@ -41,7 +40,7 @@ where
 {
     let mut reasons: Vec<(&str, Vec<R>)> = Vec::new();
     for (emulation, run) in doubted {
-        for doubt in &emulation.doubts {
+        for doubt in &emulation.validity_warnings {
             match reasons.iter_mut().find(|(known, _)| known == doubt) {
                 Some((_, runs)) => runs.push(run),
                 None => reasons.push((doubt, vec![run])),
