@@ -3,8 +3,8 @@
 //! Who is drawn how:
 //! - With several algorithms each has a colour and a marker, and its flows differ by dash pattern. With one
 //!   algorithm each flow has a colour.
-//! - Of more than [`MOST_FLOWS`] flows of an algorithm the mean is drawn, in a band from the least to the
-//!   greatest; and so for every algorithm if there would be more than [`MOST_LINES`] lines.
+//! - Of more than `MOST_FLOWS` flows of an algorithm the mean is drawn, in a band from the least to the
+//!   greatest; and so for every algorithm if there would be more than `MOST_LINES` lines.
 //! - Of several seeds the first is drawn. A mean over seeds would flatten the sawtooth that the figure is
 //!   about; so the others are there as a band, from the least to the greatest of all flows of all seeds.
 //! - The queue of the bottleneck is always drawn. Another is drawn if it held more (and is not short beside

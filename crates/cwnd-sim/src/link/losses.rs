@@ -4,7 +4,7 @@ use cwnd_link::{LossModel, Stream};
 use cwnd_scenario::Loss;
 use std::collections::VecDeque;
 
-/// A loss model that can go back: it keeps a copy of itself every [`STRIDE`] draws.
+/// A loss model that can go back: it keeps a copy of itself every `STRIDE` draws.
 #[derive(Clone, Debug)]
 pub struct Losses {
     model: LossModel,
