@@ -76,8 +76,8 @@ impl Testbed {
     }
 }
 
-/// How long the emulator rests at a time where much happens, ns. Packets that have waited for it continue together: so many must not
-/// come together that they alone fill a good part of the bottleneck's queue.
+/// Returns how long the emulator sleeps between wakings under load, ns. Packets that wait for it leave in one burst. The burst must not
+/// fill more than a fraction of the bottleneck's queue.
 pub fn rest(scenario: &Scenario) -> u64 {
     const LEAST: u64 = 30_000;
     const MOST: u64 = 150_000;

@@ -203,7 +203,7 @@ impl<P: Copy> DualPi2Queue<P> {
         self.couple();
     }
 
-    /// Reckon the base probability again. True if the updates after this one will change nothing more but the delay,
+    /// Computes the base probability again. Returns true if the updates after this one will change nothing more but the delay,
     /// as long as nothing comes or goes: the time between two calls may be long.
     fn update(&mut self, at: u64) -> bool {
         let DualPi2 { target, alpha, beta, .. } = self.dual;

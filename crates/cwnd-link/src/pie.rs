@@ -101,7 +101,7 @@ impl<P: Copy> PieQueue<P> {
         }
     }
 
-    /// Reckon the probability again. True if the updates after this one will change nothing more but the delay, as
+    /// Computes the probability again. Returns true if the updates after this one will change nothing more but the delay, as
     /// long as nothing comes or goes: the time between two calls may be long.
     fn update(&mut self, at: u64) -> bool {
         let Pie { target, update, alpha, beta, max_burst, .. } = self.pie;

@@ -201,7 +201,7 @@ pub fn doubtful(results: &Results) -> String {
     )
 }
 
-/// So many reasons for validity warnings are told.
+/// The most validity warnings that the page lists.
 const REASONS: usize = 20;
 
 /// What is missing of the runs of a study, if anything is.

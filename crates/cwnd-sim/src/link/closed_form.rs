@@ -178,7 +178,7 @@ impl ClosedForm {
         let Limits { drop_at, bytes, mark_at, .. } = self.limits;
         let always = if bytes == u64::MAX { u64::MAX } else { 1 };
         let threshold = drop_at.min(mark_at).min(self.max_waiting + 1).min(always);
-        // So many packets that not all departures are stored are in the system only after `departures` has grown.
+        // More packets than `departures` has entries are in the system only after it has grown.
         let stored = threshold <= self.departures.len() as u64;
         self.check_threshold = if stored { threshold as usize } else { usize::MAX };
         let instant = self.serial == SerialTime::default();

@@ -65,7 +65,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "reverse-flows",
         title: "Reverse flows",
-        about: "So many endless flows of the same algorithm from right to left, beside the others.",
+        about: "Number of endless flows of the same algorithm from right to left, in addition to the others.",
         default: "0",
         example: "2",
         kind: SettingKind::Count,

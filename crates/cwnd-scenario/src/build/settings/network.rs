@@ -122,7 +122,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "ecn-threshold",
         title: "ECN threshold",
-        about: "The bottleneck marks packets that find more than so many packets, or than such a part of its limit.",
+        about: "The bottleneck marks packets that find a queue longer than this: a number of packets, or a share of its limit.",
         default: "it marks none",
         example: "20 %",
         kind: SettingKind::Number,
