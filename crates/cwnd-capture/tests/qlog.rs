@@ -1,10 +1,10 @@
 //! qlog files: they keep to the schema, and agree with the run's own trace and counts.
 
 use cwnd_capture::log;
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
+use cwnd_experiment::{Buffer, EcnThreshold, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, ByteSize, EcnThreshold, Engine, FlowGroup, Probability, Rate, Sample, SampleState,
-    Scenario, StackProfile, Time,
+    AlgorithmSpec, ByteSize, Engine, Probability, Rate, Sample, SampleState, Scenario, StackProfile, Time,
 };
 use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point, SenderEvent};
 use cwnd_sim::{Options, Simulation, Simulator};

@@ -3,10 +3,10 @@
 //! `cargo test -p cwnd-capture --test tshark -- --ignored`
 
 use cwnd_capture::{capture, default_points, point};
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
+use cwnd_experiment::{Buffer, EcnThreshold, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, ByteSize, Discipline, EcnThreshold, FlowGroup, Outcome, Probability, Rate,
-    Scenario, StackProfile, Time,
+    AlgorithmSpec, ByteSize, Discipline, Outcome, Probability, Rate, Scenario, StackProfile, Time,
 };
 use cwnd_sim::watch::Point;
 use std::fs::File;

@@ -1,9 +1,10 @@
 //! The simulator runs the kernel's C: the same throughput as the Rust within 1 % on three paths.
 
 use cwnd_cc::CongestionControl;
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_metrics::RunMetrics;
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
-use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Probability, Rate, Scenario, StackProfile, Time};
+use cwnd_scenario::{AlgorithmSpec, Probability, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::{registered, run_with};
 
 /// A long path with a deep buffer, a short one with a shallow one, and one with random losses.

@@ -158,14 +158,15 @@ pub(super) fn message_slowdown_percentile(view: &View<'_>, flows: Flows<'_>, per
 mod tests {
     use super::*;
     use crate::{RunMetrics, values};
-    use cwnd_scenario::{FlowGroup, FlowOutcome, Outcome, Rate, Scenario, Time, build::ExperimentSpec};
+    use cwnd_experiment::{ExperimentSpec, FlowGroup};
+    use cwnd_scenario::{FlowOutcome, Outcome, Rate, Scenario, Time};
 
     /// 100 Mbit/s between access links of 200 Mbit/s, base RTT 24 ms: one flow that lasts, and short ones of 30 KB at
     /// 50/s over 10 s.
     fn scenario() -> Scenario {
         let setup = ExperimentSpec {
             rate: Rate(100_000_000),
-            delay: cwnd_scenario::build::LineDelay::OneWay(Time::from_millis(10)),
+            delay: cwnd_experiment::LineDelay::OneWay(Time::from_millis(10)),
             access_rate: Some(Rate(200_000_000)),
             duration: Time::from_secs(10),
             short_flows: Some("cubic; rate=50/s; size=30 KB; deadline=40 ms".parse().unwrap()),

@@ -1,8 +1,6 @@
 use super::*;
-use cwnd_scenario::{
-    AlgorithmSpec, FlowGroup, FlowOutcome, QueueLimit, Rate, Sample, SampleState, Trace,
-    build::{ExperimentSpec, LineDelay, Topology},
-};
+use cwnd_experiment::{ExperimentSpec, FlowGroup, LineDelay, Topology};
+use cwnd_scenario::{AlgorithmSpec, FlowOutcome, QueueLimit, Rate, Sample, SampleState, Trace};
 
 /// Three forward flows and a reverse one over 10 s at 100 Mbit/s.
 fn scenario() -> Scenario {

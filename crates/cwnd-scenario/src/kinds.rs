@@ -3,13 +3,13 @@
 //! One table for each family says every kind with its parameters. The parser, what is written, errors, `cwnd networks`
 //! and `docs/networks.md` come from it, and defaults are those of the types that it describes.
 
-mod document;
 mod families;
+mod info;
 mod kind;
 mod policer;
 mod value;
 
-pub use document::{FAMILIES, Family, KindInfo, ParameterInfo, all, find, markdown};
+pub use info::{KindInfo, ParameterInfo, jitters, losses, queues};
 
 #[cfg(test)]
 mod tests;

@@ -8,13 +8,12 @@
 //! renaming a field or variant in Rust takes a `#[serde(rename)]` that keeps the name. Times are nanoseconds, rates bit/s.
 #![forbid(unsafe_code)]
 
-pub mod build;
 mod emulation;
 mod engine;
 mod infinite;
 pub mod kinds;
 mod network;
-mod notation;
+pub mod notation;
 mod outcome;
 mod rng;
 mod scenario;
@@ -29,12 +28,10 @@ pub use network::{
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
     Step, Steps, TraceError,
 };
-pub use notation::{FlowGroup, Mix, NotationError, Place, Side, nearest};
+pub use notation::{NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream, mix};
-pub use scenario::{AlgorithmSpec, FlowSpec, Scenario, Ties, is_reserved_group};
+pub use scenario::{AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, Scenario, Ties, is_reserved_group};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
-pub use traffic::{ArrivalRate, Arrivals, Distribution, Quantity, ShortFlows, Traffic, Workload};
-pub use units::{
-    Buffer, BufferContext, BufferTerm, ByteSize, Decimal, EcnThreshold, Probability, Rate, Time, UnitError,
-};
+pub use traffic::{Distribution, Quantity, Traffic, Workload};
+pub use units::{ByteSize, Decimal, NotInteger, Probability, Rate, Time, UnitError};

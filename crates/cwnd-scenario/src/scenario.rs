@@ -1,10 +1,18 @@
 //! The question: a network, flows, a stack, a duration and a seed.
 
-use crate::{Arrivals, LinkId, Network, Purpose, Schedule, Stack, Stream, Time, Traffic, build::MAX_FLOWS};
+mod algorithm;
+mod arrivals;
+
+pub use algorithm::AlgorithmSpec;
+pub use arrivals::Arrivals;
+
+use crate::{LinkId, Network, Purpose, Schedule, Stack, Stream, Time, Traffic};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
+
+/// The largest number of flows of a scenario: with more, the description alone would not fit in memory.
+pub const MAX_FLOWS: u32 = 100_000;
 
 /// Everything that decides a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,8 +100,8 @@ impl Scenario {
         scenario
     }
 
-    /// Draw the short flows again, from the seed.
-    pub(crate) fn draw_short_flows(&mut self) {
+    /// Draws the short flows again, from the seed.
+    pub fn draw_short_flows(&mut self) {
         let Some(arrivals) = &self.arrivals else { return };
         self.flows.retain(|flow| !flow.short);
         let room = (MAX_FLOWS as usize).saturating_sub(self.flows.len());
@@ -176,26 +184,6 @@ pub struct FlowSpec {
     pub short: bool,
     /// It runs against the direction of the others.
     pub reverse: bool,
-}
-
-/// An algorithm by its registered name, with parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct AlgorithmSpec {
-    /// Registered name.
-    pub name: String,
-    /// Parameters that differ from their defaults: numbers, switches and words as text.
-    pub parameters: BTreeMap<String, String>,
-}
-
-impl std::fmt::Display for AlgorithmSpec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.name)?;
-        for (i, (name, value)) in self.parameters.iter().enumerate() {
-            write!(f, "{}{name}={value}", if i == 0 { ':' } else { ',' })?;
-        }
-        Ok(())
-    }
 }
 
 fn is_zero(seed: &u64) -> bool {

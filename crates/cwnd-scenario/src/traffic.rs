@@ -1,14 +1,10 @@
-//! What applications give their flows to send, and flows that come and go.
+//! When applications give their flows data to send.
 
-mod arrivals;
 mod distribution;
 mod notation;
-mod short;
 mod workload;
 
-pub use arrivals::Arrivals;
 pub use distribution::Quantity;
-pub use short::{ArrivalRate, ShortFlows};
 
 use crate::{Rate, Time};
 use serde::{Deserialize, Serialize};

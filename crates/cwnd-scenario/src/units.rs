@@ -5,21 +5,17 @@
 //! is rounded to the nearest, a half upwards. Errors say what was wrong and what would be right, and leave
 //! it to the caller to quote the text and name its place.
 
-mod buffer;
 mod decimal;
 mod probability;
 mod rate;
 mod size;
 mod suffix;
-mod threshold;
 mod time;
 
-pub use buffer::{Buffer, BufferContext, BufferTerm};
-pub use decimal::Decimal;
+pub use decimal::{Decimal, NotInteger};
 pub use probability::Probability;
 pub use rate::Rate;
 pub use size::ByteSize;
-pub use threshold::EcnThreshold;
 pub use time::Time;
 
 use std::fmt;

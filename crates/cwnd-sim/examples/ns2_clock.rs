@@ -13,8 +13,9 @@
 //! Words and result are those of the script: `algorithm` for `module`, `buffer`, `access_buffer`, `duration`, `rate` (`1Gb`),
 //! `delay` and `starts` in seconds, `payload`. There are as many flows as starts.
 
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
-use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, QueueLimit, Rate, Scenario, Time};
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
+use cwnd_scenario::{AlgorithmSpec, QueueLimit, Rate, Scenario, Time};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::{registered, setup};
 use cwnd_tcp::packet::{Emit, Packet, SackBlocks};

@@ -182,7 +182,8 @@ fn link_memory(link: &LinkSpec, channels: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_scenario::{AlgorithmSpec, FlowGroup, FqCoDel, Time, build::ExperimentSpec};
+    use cwnd_experiment::{ExperimentSpec, FlowGroup};
+    use cwnd_scenario::{AlgorithmSpec, FqCoDel, Time};
 
     fn cost_of(flows: u32, change: impl FnOnce(&mut Scenario)) -> Cost {
         let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };

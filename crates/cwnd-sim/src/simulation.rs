@@ -29,7 +29,7 @@ use cwnd_tcp::Sender;
 /// at its time. However a run is split, its outcome is the same to the bit.
 ///
 /// ```
-/// use cwnd_scenario::build::ExperimentSpec;
+/// use cwnd_experiment::ExperimentSpec;
 /// use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time};
 /// use cwnd_sim::Simulation;
 ///

@@ -1,9 +1,10 @@
 //! The steady state of Invs: the simulated window against the model that is derived from the paper's equations 1 and 5.
 
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_metrics::RunMetrics;
 use cwnd_models::invs::{increase_factor, steady::Cycle};
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
-use cwnd_scenario::{AlgorithmSpec, Buffer, Engine, FlowGroup, Rate, Scenario, StackProfile, Time};
+use cwnd_scenario::{AlgorithmSpec, Engine, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::Simulator;
 
 const PAYLOAD: f64 = 1_500.0;

@@ -1,9 +1,10 @@
 //! Observed packets: a run that is observed has the outcome of one that is not, and reports what links count.
 
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, Topology};
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, Counting, FlowGroup, Jitter, JitterShape, LinkSpec, Loss, Outcome, QueueLimit,
-    QueueSpec, Rate, Scenario, Ties, Time,
+    AlgorithmSpec, Counting, Jitter, JitterShape, LinkSpec, Loss, Outcome, QueueLimit, QueueSpec, Rate,
+    Scenario, Ties, Time,
 };
 use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point};
 use cwnd_sim::{Options, Simulation, registered};

@@ -1,10 +1,11 @@
 //! The public interface to run, inspect, change and continue.
 
 use cwnd_cc::CongestionControl;
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Buffer, Counting, Effects, Engine, EngineError, FlowGroup, FlowOutcome, FlowSpec, Jitter,
-    JitterShape, Loss, Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time, Traffic,
+    AlgorithmSpec, Counting, Effects, Engine, EngineError, FlowOutcome, FlowSpec, Jitter, JitterShape, Loss,
+    Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time, Traffic,
 };
 use cwnd_sim::{FlowState, Simulation, Simulator, run_with};
 

@@ -2,11 +2,10 @@
 //! table. After one that is meant, `INSTA_UPDATE=always cargo test -p cwnd-sim --test snapshot` writes them
 //! again.
 
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_metrics::RunMetrics;
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
-use cwnd_scenario::{
-    AlgorithmSpec, Buffer, Engine, FlowGroup, Outcome, Probability, Rate, Scenario, StackProfile, Time,
-};
+use cwnd_scenario::{AlgorithmSpec, Engine, Outcome, Probability, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::Simulator;
 use std::fmt::Write;
 

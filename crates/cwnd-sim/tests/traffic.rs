@@ -1,9 +1,8 @@
 //! Traffic through whole runs: applications, short flows, deadlines.
 
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
-use cwnd_scenario::{
-    Buffer, EcnThreshold, Engine, FlowGroup, MessageOutcome, Outcome, Rate, Scenario, StackProfile, Time,
-};
+use cwnd_experiment::{Buffer, EcnThreshold, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
+use cwnd_scenario::{Engine, MessageOutcome, Outcome, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::{Simulation, Simulator};
 
 const MS: u64 = 1_000_000;

@@ -1,5 +1,6 @@
 //! The engines that answer a study's cells, by name.
 
+use cwnd_experiment::settings::{Setting, SettingKind};
 use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 use std::{fmt, sync::Arc};
 
@@ -12,6 +13,25 @@ pub enum EngineKind {
     /// The TCP of a real kernel over an emulated network: in real time, one run at a time, with nothing beside it.
     Kernel,
 }
+
+/// Which engine answers a cell. It is no part of the experiment, so it stands beside the settings of that: `[run]` has it,
+/// and axes.
+pub static ENGINE: Setting = Setting {
+    key: "engine",
+    title: "Engine",
+    about: "What answers a cell: `sim`, the simulator, or `kernel`, the TCP of the running Linux kernel over an emulated \
+            network, which takes real time, root and a machine that does nothing else.",
+    default: "sim",
+    example: "kernel",
+    kind: SettingKind::Word(&EngineKind::NAMES),
+    set: |_, text| match EngineKind::find(text) {
+        Some(_) => Ok(()),
+        None => Err(format!("it is none of {}: `{text}`", EngineKind::NAMES.join(", "))),
+    },
+    // The experiment does not know its engine; `Cell::settings` does.
+    get: |_, _| None,
+    measure: |_| None,
+};
 
 impl EngineKind {
     /// All of them, in the order in which their runs are done.

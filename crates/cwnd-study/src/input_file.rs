@@ -8,6 +8,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::{error, fmt, fs};
 
+/// The largest file that a study may name, bytes.
+pub const MAX_INPUT: u64 = 100_000_000;
+
 /// Why a file cannot be read.
 #[derive(Debug)]
 pub struct InputFileError {

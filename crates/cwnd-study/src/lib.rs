@@ -25,10 +25,11 @@ pub mod memory;
 pub mod output_file;
 mod paper;
 mod parquet;
+mod provenance;
 mod results;
 pub mod runner;
-mod scale;
 pub mod store;
+mod store_error;
 mod study;
 mod study_file;
 #[cfg(test)]
@@ -39,16 +40,16 @@ mod traced_run;
 pub use engines::{EngineKind, Engines, SharedEngine};
 pub use key::{Difference, RunKey, RunSpec, ScenarioText};
 pub use paper::{By, Paper, PaperItem};
-pub use results::{Provenance, Results, RunResult, RunState};
-pub use scale::{Quick, Reduced, RunScale};
-pub use store::{KeptStudy, Samples, Store, StoreError, StoreErrorKind, StoredRun, StoredState};
+pub use provenance::Provenance;
+pub use results::{Results, RunResult, RunState};
+pub use store::{KeptStudy, Samples, Store, StoredRun, StoredState};
+pub use store_error::{StoreError, StoreErrorKind};
 pub use study::{
     Axis, Cell, Claim, ClaimKind, ClaimTest, Derived, Expectation, Figure, FigureKind, Formula, Point,
-    Printed, Range, Scale, Selection, Study, Table, TracePlan,
+    Printed, Quick, Range, Reduced, RunScale, Scale, Selection, Study, Table, TracePlan,
 };
 pub use study_file::{
-    CheckName, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_INPUT, MAX_REPEATS, Named, Place, StudyError, keys,
-    schema,
+    CheckName, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Named, Place, StudyError, keys, schema,
 };
 pub use traced_run::TracedRun;
 

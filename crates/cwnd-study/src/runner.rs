@@ -21,9 +21,9 @@ mod tally;
 pub use plan::{Plan, check, plan};
 
 use crate::{
-    EngineKind, Engines, RunSpec,
+    EngineKind, Engines, RunSpec, StoreError,
     memory::TooMuchMemory,
-    store::{NewContent, NewRun, Store, StoreError, TraceStore, encode, sampled_metrics},
+    store::{NewContent, NewRun, Store, TraceStore, encode, sampled_metrics},
 };
 pub use clock::Clock;
 use cwnd_scenario::{Engine, EngineError, Problem};

@@ -26,16 +26,14 @@
 
 mod columns;
 mod database;
-mod error;
 pub(crate) mod inputs;
 mod sampled;
 mod traces;
 
-pub use error::{StoreError, StoreErrorKind};
 pub(crate) use sampled::of as sampled_metrics;
 pub use traces::{Samples, StoredTrace, TraceStore};
 
-use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, output_file};
+use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, output_file};
 use cwnd_scenario::{Identity, Outcome, Scenario};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use sha2::{Digest, Sha256};

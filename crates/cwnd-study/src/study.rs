@@ -1,13 +1,15 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
-use crate::{EngineKind, Quick, Reduced, keys::ENGINE};
-use cwnd_scenario::{
-    DeliveryTrace, FlowGroup, Scenario, Time,
-    build::{
-        ExperimentSpec,
-        settings::{SETTINGS, Setting},
-    },
+mod scale;
+
+pub use scale::{Quick, Reduced, RunScale};
+
+use crate::{EngineKind, engines::ENGINE};
+use cwnd_experiment::{
+    ExperimentSpec, FlowGroup,
+    settings::{SETTINGS, Setting},
 };
+use cwnd_scenario::{DeliveryTrace, Scenario, Time};
 use std::collections::BTreeMap;
 
 /// What a study file says, checked and expanded.

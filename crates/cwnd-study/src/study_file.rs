@@ -22,13 +22,15 @@ pub use cells::{MAX_CELLS, MAX_FLOWS};
 pub use diagnostic::{Diagnostic, Place, StudyError};
 pub use schema::schema;
 
-use crate::{Selection, Study, TracePlan, input_file};
+use crate::engines::ENGINE;
+use crate::input_file::{self, MAX_INPUT};
+use crate::{Selection, Study, TracePlan};
 use cells::Common;
 use cwnd_metrics::{self as metrics, Metric};
 use cwnd_scenario::{AlgorithmSpec, Time};
 use diagnostic::Sink;
 use inputs::Inputs;
-use keys::{ENGINE, FILE, RUN, SCENARIO, TRACE};
+use keys::{FILE, RUN, SCENARIO, TRACE};
 use reader::Fields;
 use scope::Scope;
 use std::{
@@ -54,8 +56,6 @@ pub enum Named<'a> {
 pub const MAX_REPEATS: u64 = 100_000;
 /// The longest file that is read, bytes.
 const MAX_LENGTH: u64 = 4_000_000;
-/// The longest file that a study may name, bytes.
-pub const MAX_INPUT: u64 = 100_000_000;
 /// Time between samples, where the file does not say it.
 const USUAL_SAMPLE: Time = Time::from_millis(100);
 /// What tables and exports show first, where the file does not say it.

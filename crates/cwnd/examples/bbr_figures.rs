@@ -6,10 +6,11 @@
 
 use cwnd_cc::algorithms::bbr3::{Bbr3, Bbr3Parameters, Phase, Snapshot};
 use cwnd_cc::{Ack, Configurable, Congestion, CongestionControl, Init, LostPacket, Nanos, Needs, Window};
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_plot::style::{Colour, Dash, GREY, Stroke};
 use cwnd_plot::{Axis, Figure, Key, Line, Panel, Swatch};
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice, Topology};
-use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Rate, StackProfile, Time};
+use cwnd_scenario::{AlgorithmSpec, Rate, StackProfile, Time};
 use cwnd_sim::Simulation;
 use std::sync::{Arc, Mutex};
 use std::{env, error::Error, fs, path::PathBuf};

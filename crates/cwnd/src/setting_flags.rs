@@ -2,7 +2,7 @@
 
 use crate::catalogue;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, builder::TypedValueParser};
-use cwnd_scenario::build::{
+use cwnd_experiment::{
     ExperimentSpec,
     settings::{CONFLICTS, GROUPS, Setting, SettingKind},
 };
@@ -184,7 +184,7 @@ pub fn checked(setting: &Setting, text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_scenario::build::settings::SETTINGS;
+    use cwnd_experiment::settings::SETTINGS;
 
     struct All;
 

@@ -1,8 +1,9 @@
 //! Frames worked out by hand.
 
 use super::*;
-use cwnd_scenario::build::{ExperimentSpec, StackChoice, Topology};
-use cwnd_scenario::{AlgorithmSpec, ByteSize, FlowGroup};
+use cwnd_experiment::FlowGroup;
+use cwnd_experiment::{ExperimentSpec, StackChoice, Topology};
+use cwnd_scenario::{AlgorithmSpec, ByteSize};
 use cwnd_tcp::packet::{BARE, ESTABLISHED};
 
 /// Two hosts, 10.0.0.1 and 10.0.0.2, on one line; a receive window of 1,000 packets.

@@ -1,5 +1,5 @@
 use super::*;
-use cwnd_scenario::build::{ExperimentSpec, settings};
+use cwnd_experiment::{ExperimentSpec, settings};
 
 #[track_caller]
 fn scenario(said: &[(&str, &str)]) -> Scenario {

@@ -1,9 +1,10 @@
 //! A study with results that look like real ones, made up: three variants, three scenarios, seven buffers, three error
 //! rates, five repeats, samples over time. Every number follows from its place, so that the same is made each time.
 
+use cwnd_experiment::ExperimentSpec;
+use cwnd_experiment::FlowGroup;
 use cwnd_report::figures::traces::Traces;
-use cwnd_scenario::build::ExperimentSpec;
-use cwnd_scenario::{FlowGroup, Sample, SampleState, Scenario, Time, Trace};
+use cwnd_scenario::{Sample, SampleState, Scenario, Time, Trace};
 use cwnd_study::{
     Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, Point, Printed,
     Provenance, Range, Results, RunResult, RunState, Samples, Scale, Selection, Study, Table, TracePlan,

@@ -32,7 +32,11 @@ impl<T: Quantity> FromStr for Distribution<T> {
 }
 
 impl<T: Quantity> Distribution<T> {
-    pub(super) fn from_piece(piece: Piece<'_>) -> Result<Distribution<T>, NotationError> {
+    /// Parses a distribution, as [`FromStr`] does, within a longer text.
+    ///
+    /// # Errors
+    /// See [`FromStr`].
+    pub fn from_piece(piece: Piece<'_>) -> Result<Distribution<T>, NotationError> {
         if piece.text().is_empty() {
             return Err(piece.error(format!(
                 "a distribution of {} is missing here: {}",
@@ -129,7 +133,11 @@ impl FromStr for Traffic {
 }
 
 impl Traffic {
-    pub(crate) fn from_piece(piece: Piece<'_>) -> Result<Traffic, NotationError> {
+    /// Parses traffic, as [`FromStr`] does, within a longer text.
+    ///
+    /// # Errors
+    /// See [`FromStr`].
+    pub fn from_piece(piece: Piece<'_>) -> Result<Traffic, NotationError> {
         let (kind, rest) = match piece.cut(':') {
             Some((kind, rest)) => (kind.trimmed(), Some(rest.trimmed())),
             None => (piece.trimmed(), None),

@@ -14,7 +14,7 @@ pub struct Decimal {
 
 /// Why a decimal does not become an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NotInteger {
+pub enum NotInteger {
     /// Too large.
     Overflow,
     /// Not zero, but rounds to it.
@@ -52,7 +52,7 @@ impl Decimal {
     }
 
     /// This number of units of `scale`, rounded to the nearest integer, a half upwards.
-    pub(super) fn to_integer(self, scale: u64) -> Result<u128, NotInteger> {
+    pub fn to_integer(self, scale: u64) -> Result<u128, NotInteger> {
         if self.digits == 0 {
             return Ok(0);
         }
@@ -70,6 +70,48 @@ impl Decimal {
         if rounded == 0 { Err(NotInteger::Vanishes) } else { Ok(rounded) }
     }
 
+    /// Splits a quantity into its number and what follows it, trimmed: the unit.
+    ///
+    /// # Errors
+    /// Texts that do not begin with a number, and negative numbers.
+    pub fn split_unit(text: &str) -> Result<(Decimal, &str), UnitError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(UnitError::new("a value is missing"));
+        }
+        if text.starts_with("--") {
+            return Err(UnitError::new(format!("a value is missing before `{text}`")));
+        }
+        if let Some(rest) = text.strip_prefix(['-', '\u{2212}']) {
+            return Err(UnitError::new(if rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+                "it must not be negative".to_owned()
+            } else {
+                format!("`{text}` does not begin with a number")
+            }));
+        }
+        let unsigned = text.strip_prefix('+').unwrap_or(text);
+        let length = number_length(unsigned);
+        let (number, rest) = unsigned.split_at(length);
+        if number.is_empty() || number == "." {
+            let word = text.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or(text);
+            let lower = word.to_ascii_lowercase();
+            return Err(UnitError::new(if matches!(lower.as_str(), "nan" | "inf" | "infinity") {
+                format!("`{word}` is not a number that can be used here")
+            } else {
+                format!("`{text}` does not begin with a number")
+            }));
+        }
+        if rest.starts_with([',', '\'']) {
+            return Err(UnitError::new(format!(
+                "`{rest}` after `{number}`: write 100000 or 100_000, not 100,000"
+            )));
+        }
+        if rest.starts_with(['.', '_']) {
+            return Err(UnitError::new(format!("`{unsigned}` is not a number: `{rest}` is too much")));
+        }
+        Ok((parse_number(number)?, rest.trim_start()))
+    }
+
     /// `value` / `scale`, exactly; `scale` is a power of ten.
     pub(super) fn ratio(value: u64, scale: u64) -> Decimal {
         Decimal::new(value, -(scale.ilog10() as i32))
@@ -81,7 +123,7 @@ impl FromStr for Decimal {
 
     /// Digits, a point, an exponent (`0.5`, `1e-4`, `100_000`).
     fn from_str(text: &str) -> Result<Decimal, UnitError> {
-        match split(text)? {
+        match Decimal::split_unit(text)? {
             (number, "") => Ok(number),
             (_, rest) => Err(UnitError::new(format!("a plain number is wanted, without `{rest}`"))),
         }
@@ -103,45 +145,6 @@ impl fmt::Display for Decimal {
             _ => write!(f, "{digits}e{}", self.exponent),
         }
     }
-}
-
-/// Split a quantity into its number and what follows it, trimmed: the unit.
-pub(super) fn split(text: &str) -> Result<(Decimal, &str), UnitError> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Err(UnitError::new("a value is missing"));
-    }
-    if text.starts_with("--") {
-        return Err(UnitError::new(format!("a value is missing before `{text}`")));
-    }
-    if let Some(rest) = text.strip_prefix(['-', '\u{2212}']) {
-        return Err(UnitError::new(if rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-            "it must not be negative".to_owned()
-        } else {
-            format!("`{text}` does not begin with a number")
-        }));
-    }
-    let unsigned = text.strip_prefix('+').unwrap_or(text);
-    let length = number_length(unsigned);
-    let (number, rest) = unsigned.split_at(length);
-    if number.is_empty() || number == "." {
-        let word = text.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or(text);
-        let lower = word.to_ascii_lowercase();
-        return Err(UnitError::new(if matches!(lower.as_str(), "nan" | "inf" | "infinity") {
-            format!("`{word}` is not a number that can be used here")
-        } else {
-            format!("`{text}` does not begin with a number")
-        }));
-    }
-    if rest.starts_with([',', '\'']) {
-        return Err(UnitError::new(format!(
-            "`{rest}` after `{number}`: write 100000 or 100_000, not 100,000"
-        )));
-    }
-    if rest.starts_with(['.', '_']) {
-        return Err(UnitError::new(format!("`{unsigned}` is not a number: `{rest}` is too much")));
-    }
-    Ok((parse_number(number)?, rest.trim_start()))
 }
 
 /// How many bytes of `text` are a number.

@@ -1,6 +1,6 @@
 //! Probabilities.
 
-use super::{Decimal, UnitError, decimal::split};
+use super::{Decimal, UnitError};
 use std::{fmt, str::FromStr};
 
 /// A probability, from 0 to 1.
@@ -29,7 +29,7 @@ impl FromStr for Probability {
 
     /// A number from 0 to 1, or a percentage; the nearest floating-point number to what is written.
     fn from_str(text: &str) -> Result<Probability, UnitError> {
-        let (number, unit) = split(text)?;
+        let (number, unit) = Decimal::split_unit(text)?;
         let value = match unit {
             "" => number.to_f64(),
             "%" => percent(number),

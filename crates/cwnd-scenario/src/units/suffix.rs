@@ -2,7 +2,7 @@
 
 use super::{
     UnitError,
-    decimal::{Decimal, NotInteger, split},
+    decimal::{Decimal, NotInteger},
 };
 
 /// A unit and what it stands for.
@@ -42,7 +42,7 @@ pub(super) enum Measured {
 impl Family {
     /// Read a number with one of the family's units.
     pub fn parse(&self, text: &str) -> Result<Measured, UnitError> {
-        let (number, unit) = split(text)?;
+        let (number, unit) = Decimal::split_unit(text)?;
         if unit.is_empty() {
             return Ok(Measured::Bare(number));
         }

@@ -7,7 +7,7 @@ use crate::watch::{Event, Inside, Seen, check_extra_acked};
 use cwnd_cc::State;
 use cwnd_cc::algorithms::bbr::{Bbr, Mode};
 use cwnd_cc::algorithms::bbr3::{Bbr3, Phase};
-use cwnd_scenario::build::LineOptions;
+use cwnd_experiment::LineOptions;
 use cwnd_scenario::{Effects, Policer, Rate, Time};
 
 /// How much comes out of the link in the next seconds, as a fraction of a rate.

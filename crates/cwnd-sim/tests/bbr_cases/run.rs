@@ -1,8 +1,9 @@
 //! One flow over one path, which is changed while it runs.
 
 use crate::watch::{self, Inside, Log, Seen};
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, LineOptions, StackChoice, Topology};
-use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Rate, StackProfile, Time, Traffic};
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay, LineOptions, StackChoice, Topology};
+use cwnd_scenario::{AlgorithmSpec, Rate, StackProfile, Time, Traffic};
 use cwnd_sim::Simulation;
 
 /// Wire bytes of a full packet of the linux stack.

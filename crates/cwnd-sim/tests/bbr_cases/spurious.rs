@@ -7,7 +7,7 @@ use crate::watch::{Event, Inside, Seen};
 use cwnd_cc::CongestionKind;
 use cwnd_cc::algorithms::bbr::{self, Bbr, Mode};
 use cwnd_cc::algorithms::bbr3::{self, Bbr3, Phase};
-use cwnd_scenario::build::LineOptions;
+use cwnd_experiment::LineOptions;
 use cwnd_scenario::{Effects, Jitter, JitterShape, Time};
 
 /// With this probability a packet is late by this time.

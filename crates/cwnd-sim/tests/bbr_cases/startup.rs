@@ -5,7 +5,7 @@ use crate::run::{FORWARD, PACKET, Path, Run, segments};
 use crate::watch::{Event, Seen, check_extra_acked};
 use cwnd_cc::algorithms::bbr::{self, Bbr, Mode};
 use cwnd_cc::algorithms::bbr3::{self, Bbr3, Phase};
-use cwnd_scenario::build::LineOptions;
+use cwnd_experiment::LineOptions;
 use cwnd_scenario::{Loss, Rate, Time, Traffic};
 
 /// From a local network to a satellite, and from a modem on.

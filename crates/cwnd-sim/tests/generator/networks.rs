@@ -1,11 +1,9 @@
 //! Networks: those of the builders, and general ones.
 
 use super::{Dice, Habits};
-use cwnd_scenario::build::{Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, LineOptions, Path};
-use cwnd_scenario::{
-    Buffer, BufferTerm, Decimal, Discipline, EcnThreshold, LinkId, LinkSpec, Loss, Network, NodeId,
-    QueueLimit, Rate, Time,
-};
+use cwnd_experiment::{Access, Bottleneck, Built, Dumbbell, Endpoints, LineDelay, LineOptions, Path};
+use cwnd_experiment::{Buffer, BufferTerm, EcnThreshold};
+use cwnd_scenario::{Decimal, Discipline, LinkId, LinkSpec, Loss, Network, NodeId, QueueLimit, Rate, Time};
 
 /// A network, and the routes of each flow's data and ACKs.
 pub struct Shape {

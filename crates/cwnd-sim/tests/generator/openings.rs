@@ -2,8 +2,9 @@
 //! distances only while no flow begins.
 
 use super::Dice;
-use cwnd_scenario::build::{ExperimentSpec, LineDelay};
-use cwnd_scenario::{AlgorithmSpec, Buffer, FlowGroup, Rate, Scenario, Time};
+use cwnd_experiment::{Buffer, FlowGroup};
+use cwnd_experiment::{ExperimentSpec, LineDelay};
+use cwnd_scenario::{AlgorithmSpec, Rate, Scenario, Time};
 
 /// A scenario of that kind.
 pub fn scenario(seed: u64) -> Scenario {

@@ -1,11 +1,10 @@
 //! The metrics of random scenarios against the ranges that the registry states.
 
 use crate::generator::{self, Dice, factory};
+use cwnd_experiment::FlowGroup;
+use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice};
 use cwnd_metrics::{self, Measure, Metric};
-use cwnd_scenario::build::{ExperimentSpec, LineDelay, StackChoice};
-use cwnd_scenario::{
-    Engine, EngineError, FlowGroup, FlowSpec, Outcome, Rate, Scenario, StackProfile, Time, Traffic,
-};
+use cwnd_scenario::{Engine, EngineError, FlowSpec, Outcome, Rate, Scenario, StackProfile, Time, Traffic};
 use cwnd_sim::{Simulator, run_with};
 use std::collections::{BTreeMap, BTreeSet};
 

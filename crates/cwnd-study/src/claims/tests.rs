@@ -5,7 +5,8 @@ use crate::{
     Axis, Cell, ClaimKind, Expectation, Point, Provenance, Range, RunResult, RunState, Scale, Selection,
     Study,
 };
-use cwnd_scenario::{AlgorithmSpec, FlowGroup, build::ExperimentSpec};
+use cwnd_experiment::{ExperimentSpec, FlowGroup};
+use cwnd_scenario::AlgorithmSpec;
 use std::collections::BTreeMap;
 
 /// Two variants and two buffers: cells a-5, a-10, b-5, b-10.

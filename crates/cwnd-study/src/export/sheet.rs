@@ -1,7 +1,7 @@
 //! Columns and rows, whatever the format.
 
 use crate::{Results, RunKey, RunState, Samples, StoredRun, StoredState, Study, keys, parquet::Kind};
-use cwnd_scenario::build::settings::Setting;
+use cwnd_experiment::settings::Setting;
 use std::{
     collections::BTreeSet,
     path::Path,

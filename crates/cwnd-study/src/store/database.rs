@@ -1,6 +1,6 @@
 //! The database file: what makes it ours, and how it is opened.
 
-use super::error::{StoreError, StoreErrorKind, damaged};
+use crate::store_error::{StoreError, StoreErrorKind, damaged};
 use crate::{Provenance, input_file};
 use rusqlite::{Connection, OpenFlags, Transaction, config::DbConfig};
 use std::{

@@ -1,7 +1,8 @@
 //! The files that a study names, kept beside its results: a report can be made where they are not any more.
 
-use super::{Store, StoreError};
-use crate::{MAX_INPUT, Study, input_file, output_file};
+use super::Store;
+use crate::input_file::{self, MAX_INPUT};
+use crate::{StoreError, Study, output_file};
 use sha2::{Digest, Sha256};
 use std::{
     fs,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::StoreErrorKind;
 use crate::testing::{Toy, traced};
 use cwnd_scenario::Engine;
 use tempfile::TempDir;

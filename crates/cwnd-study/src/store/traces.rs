@@ -1,7 +1,7 @@
 //! The samples of runs: in files beside the database, or in memory.
 
-use super::{Store, StoreError};
-use crate::{RunKey, TracedRun, input_file, trace_file};
+use super::Store;
+use crate::{RunKey, StoreError, TracedRun, input_file, trace_file};
 use cwnd_scenario::{Scenario, Trace};
 use sha2::{Digest, Sha256};
 use std::{

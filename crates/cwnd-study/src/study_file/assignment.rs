@@ -6,14 +6,11 @@ use super::{
     CheckName, Named,
     keys::{self, AXIS},
 };
-use cwnd_scenario::{
-    AlgorithmSpec,
-    build::{
-        ExperimentSpec,
-        settings::{self, Setting, SettingKind},
-    },
-    kinds::Family,
+use cwnd_experiment::{
+    ExperimentSpec,
+    settings::{self, Family, Setting, SettingKind},
 };
+use cwnd_scenario::AlgorithmSpec;
 use std::collections::BTreeMap;
 use toml::{
     Spanned,

@@ -134,7 +134,7 @@ fn by_values(fields: &Fields<'_>, check: CheckName<'_>) -> Option<Vec<PointSetti
     let mut settings = Vec::new();
     for key in &keys {
         let setting = setting(&At { value: &key.value, span: key.span.clone() }, sink)?;
-        if settings.iter().any(|known: &&cwnd_scenario::build::settings::Setting| known.key == setting.key) {
+        if settings.iter().any(|known: &&cwnd_experiment::settings::Setting| known.key == setting.key) {
             sink.error(&key.span, format!("`{}` is named twice", setting.key));
             return None;
         }

@@ -6,15 +6,10 @@ use super::diagnostic::{Sink, Span};
 use super::inputs::Inputs;
 use super::network::DrawnNetwork;
 use super::selection::{self, Labels};
-use super::{
-    keys::{ENGINE, SKIP},
-    reader::Fields,
-};
-use crate::{Cell, EngineKind, Selection};
-use cwnd_scenario::{
-    Problem,
-    build::{ExperimentSpec, Topology},
-};
+use super::{keys::SKIP, reader::Fields};
+use crate::{Cell, EngineKind, Selection, engines::ENGINE};
+use cwnd_experiment::{ExperimentSpec, Topology};
+use cwnd_scenario::Problem;
 use std::collections::BTreeMap;
 
 /// The most cells of a study: beyond it their description alone would fill a machine.

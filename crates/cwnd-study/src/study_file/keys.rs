@@ -1,8 +1,8 @@
 //! The words of a study file beside those of an experiment (which are
-//! [`cwnd_scenario::build::settings`]): one table, from which the parser, the JSON Schema and the documents come.
+//! [`cwnd_experiment::settings`]): one table, from which the parser, the JSON Schema and the documents come.
 
-use crate::EngineKind;
-use cwnd_scenario::build::settings::{self, OF_LINES, SETTINGS, Setting, SettingKind};
+use crate::{EngineKind, engines::ENGINE};
+use cwnd_experiment::settings::{self, OF_LINES, SETTINGS, Setting};
 
 /// A table of a study file.
 pub struct Section {
@@ -45,25 +45,6 @@ impl Settings {
         })
     }
 }
-
-/// Which engine answers a cell. It is no part of the experiment, so it stands beside the settings of that: `[run]` has it,
-/// and axes.
-pub static ENGINE: Setting = Setting {
-    key: "engine",
-    title: "Engine",
-    about: "What answers a cell: `sim`, the simulator, or `kernel`, the TCP of the running Linux kernel over an emulated \
-            network, which takes real time, root and a machine that does nothing else.",
-    default: "sim",
-    example: "kernel",
-    kind: SettingKind::Word(&EngineKind::NAMES),
-    set: |_, text| match EngineKind::find(text) {
-        Some(_) => Ok(()),
-        None => Err(format!("it is none of {}: `{text}`", EngineKind::NAMES.join(", "))),
-    },
-    // The experiment does not know its engine; `Cell::settings` does.
-    get: |_, _| None,
-    measure: |_| None,
-};
 
 /// All settings of cells: those of experiments, and the engine.
 pub fn all() -> impl Iterator<Item = &'static Setting> {

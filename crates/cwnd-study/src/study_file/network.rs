@@ -6,10 +6,7 @@ use super::diagnostic::Span;
 use super::inputs::Inputs;
 use super::keys::{LINK, NETWORK};
 use super::reader::{At, Fields, did_you_mean};
-use cwnd_scenario::{
-    Place,
-    build::{ExperimentSpec, Graph, GraphLink, LineDelay, LineOptions},
-};
+use cwnd_experiment::{ExperimentSpec, Graph, GraphLink, LineDelay, LineOptions, Place};
 use std::sync::Arc;
 
 /// A network, and where the file says what of it.

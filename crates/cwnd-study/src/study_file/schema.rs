@@ -3,11 +3,11 @@
 
 use super::assignment::written;
 use super::keys::{self, AXIS, CLAIM, FILE, Key, Kind, Section, Settings};
-use cwnd_metrics::{self as metrics, Scope};
-use cwnd_scenario::{
-    build::settings::{CONFLICTS, Setting, SettingKind},
-    kinds::{self, Family},
+use cwnd_experiment::{
+    kinds::{self},
+    settings::{CONFLICTS, Family, Setting, SettingKind},
 };
+use cwnd_metrics::{self as metrics, Scope};
 use serde_json::{Map, Value, json};
 
 /// The schema (draft 2020-12), with the names of the algorithms that there are.
@@ -254,8 +254,8 @@ fn several(one: Value) -> Value {
 fn of_family(family: Family) -> Value {
     let kinds = kinds::all();
     let kinds: Vec<_> = kinds.iter().filter(|kind| kind.family == family).collect();
-    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
-    let forms: Vec<&str> = kinds.iter().map(|kind| kind.form.as_str()).collect();
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.info.name).collect();
+    let forms: Vec<&str> = kinds.iter().map(|kind| kind.info.form.as_str()).collect();
     let name = json!({ "type": "string", "pattern": format!("^\\s*({})\\s*(:.*)?$", names.join("|")), "examples": forms });
     match family {
         Family::Loss => json!({ "anyOf": [

@@ -2,7 +2,7 @@
 
 use crate::input_file;
 use crate::parquet::{self, ColumnValues, ReadColumn};
-use crate::store::{StoreError, StoreErrorKind};
+use crate::{StoreError, StoreErrorKind};
 use cwnd_scenario::{Sample, SampleState, Time, Trace};
 use sha2::{Digest, Sha256};
 use std::path::Path;

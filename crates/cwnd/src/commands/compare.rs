@@ -18,8 +18,9 @@ use crate::{
     recording::Recorded,
     simulator::Simulator,
 };
+use cwnd_experiment::FlowGroup;
 use cwnd_report::{svg_file, trace_figure};
-use cwnd_scenario::{FlowGroup, Problem, Scenario, Trace};
+use cwnd_scenario::{Problem, Scenario, Trace};
 use cwnd_study::{
     Cell, EngineKind, Engines, Results, RunResult, Study, TracedRun,
     memory::{MemoryBudget, TooMuchMemory},

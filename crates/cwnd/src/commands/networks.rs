@@ -5,11 +5,9 @@ use crate::{
     output::{self, json},
 };
 use clap::Args;
+use cwnd_experiment::kinds::{self, NetworkKind};
 use cwnd_report::table::{Align, Table};
-use cwnd_scenario::{
-    kinds::{self, KindInfo, ParameterInfo},
-    nearest,
-};
+use cwnd_scenario::{kinds::ParameterInfo, nearest};
 use serde::Serialize;
 
 /// List queues, losses, jitters and topologies, or tell all about one: its parameters and their source.
@@ -41,13 +39,13 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 
 #[derive(Serialize)]
 struct Document {
-    kinds: Vec<KindInfo>,
+    kinds: Vec<NetworkKind>,
 }
 
-fn find(name: &str) -> Result<KindInfo, Failure> {
+fn find(name: &str) -> Result<NetworkKind, Failure> {
     kinds::find(name).ok_or_else(|| {
         let all = kinds::all();
-        let meant = nearest(name, all.iter().map(|kind| kind.name));
+        let meant = nearest(name, all.iter().map(|kind| kind.info.name));
         let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_else(|| ":".to_owned());
         let message =
             format!("there is no queue, loss, jitter or topology `{name}`{hint} `cwnd networks` lists all");
@@ -58,16 +56,16 @@ fn find(name: &str) -> Result<KindInfo, Failure> {
 fn list() -> String {
     let mut table = Table::new(["what", "name", "title"].map(|name| (name, Align::Left))).indent(2);
     for kind in kinds::all() {
-        table.row([&kind.family.title().to_lowercase(), kind.name, kind.title]);
+        table.row([&kind.family.title().to_lowercase(), kind.info.name, kind.info.title]);
     }
     format!("\n{table}\n  `cwnd networks NAME` tells all about one.\n\n")
 }
 
-fn sheet(kind: &KindInfo) -> String {
+fn sheet(NetworkKind { family, info: kind }: &NetworkKind) -> String {
     let mut text = format!("\n  {} ({})\n\n", kind.title, kind.name);
     text += &output::wrapped(kind.about, 2);
     text.push('\n');
-    let settings = kind.family.settings().join(", ");
+    let settings = family.settings().join(", ");
     for (label, value) in [("said by", settings.as_str()), ("written", &kind.form), ("source", kind.source)] {
         if !value.is_empty() {
             text += &format!("  {label:<10}{}", output::wrapped(value, 12).trim_start());

@@ -4,13 +4,13 @@ mod network;
 
 use super::units_row::{self, Column};
 use crate::measured::Measured;
+use cwnd_experiment::{FlowGroup, Place};
 use cwnd_metrics::statistics::Summary;
 use cwnd_metrics::{FlowMetrics, MessageMetrics, RunMetrics, ShortFlowMetrics, jain_index};
 use cwnd_plot::number::thousands;
 use cwnd_report::{table::Align, validity_warnings};
 use cwnd_scenario::{
-    ByteSize, DelayedAck, Ecn, Emulation, FlowGroup, FlowSpec, Place, QueueLimit, Rate, Scenario,
-    StackProfile,
+    ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Rate, Scenario, StackProfile,
 };
 use std::time::Duration;
 

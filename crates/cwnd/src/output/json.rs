@@ -2,11 +2,9 @@
 
 use crate::measured::{Measured, Timing};
 use crate::output::acts_on_terminals;
+use cwnd_experiment::settings::{Setting, SettingKind};
 use cwnd_metrics::RunMetrics;
-use cwnd_scenario::{
-    Emulation, Identity, Implementation,
-    build::settings::{Setting, SettingKind},
-};
+use cwnd_scenario::{Emulation, Identity, Implementation};
 use cwnd_study::{Cell, Study};
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -33,8 +33,8 @@ fn of_the_kernel(spec: &AlgorithmSpec) -> Option<Result<&'static KernelAlgorithm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_scenario::FlowGroup;
-    use cwnd_scenario::build::ExperimentSpec;
+    use cwnd_experiment::ExperimentSpec;
+    use cwnd_experiment::FlowGroup;
 
     fn identities(algorithm: &str) -> (Identity, Identity) {
         let group = FlowGroup::new(algorithm.parse().expect("a name"), 2);

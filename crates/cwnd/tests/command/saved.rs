@@ -1,7 +1,7 @@
 //! `cwnd compare --save` and `--print-study`: a comparison is a study.
 
 use crate::text;
-use cwnd_scenario::build::settings::{SETTINGS, SettingKind};
+use cwnd_experiment::settings::{SETTINGS, SettingKind};
 use std::{
     fs,
     path::Path,

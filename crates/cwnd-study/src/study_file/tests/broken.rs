@@ -114,7 +114,7 @@ fn piece() -> impl Strategy<Value = String> {
         [&RUN, &TRACE, &keys::AXIS, &keys::FIGURE, &keys::TABLE, &keys::CLAIM, &keys::NETWORK, &keys::LINK];
     let keys: Vec<String> = keys
         .chain(more.iter().flat_map(|section| section.keys.iter().map(|key| key.name)))
-        .chain(cwnd_scenario::build::settings::SETTINGS.iter().map(|setting| setting.key))
+        .chain(cwnd_experiment::settings::SETTINGS.iter().map(|setting| setting.key))
         .map(str::to_owned)
         .collect();
     let values = [

@@ -7,10 +7,8 @@ use crate::{
     setting_flags::{Selection, SettingFlags, checked},
 };
 use clap::Args;
-use cwnd_scenario::{
-    Time,
-    build::settings::{self, Setting},
-};
+use cwnd_experiment::settings::{self, Setting};
+use cwnd_scenario::Time;
 use cwnd_study::MAX_REPEATS;
 use std::{path::PathBuf, str::FromStr};
 

@@ -2,7 +2,8 @@
 
 use super::Flags;
 use crate::{catalogue, engines::EngineName, failure::Failure};
-use cwnd_scenario::{Problem, build::settings::SettingKind};
+use cwnd_experiment::settings::SettingKind;
+use cwnd_scenario::Problem;
 use cwnd_study::{Diagnostic, Study, StudyError, keys, memory::MemoryBudget};
 
 /// The name of the study, and of the file that errors in it would name.

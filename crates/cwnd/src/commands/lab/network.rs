@@ -5,13 +5,11 @@ use crate::{
     setting_flags::{Selection, SettingFlags},
 };
 use clap::Args;
-use cwnd_scenario::{
-    AlgorithmSpec, DeliveryTrace, FlowGroup, Problem, Rate, Scenario, StackProfile, Time,
-    build::{
-        ExperimentSpec, LineDelay, StackChoice, Topology,
-        settings::{OF_LINES, Setting},
-    },
+use cwnd_experiment::{
+    ExperimentSpec, FlowGroup, LineDelay, StackChoice, Topology,
+    settings::{OF_LINES, Setting},
 };
+use cwnd_scenario::{AlgorithmSpec, DeliveryTrace, Problem, Rate, Scenario, StackProfile, Time};
 use cwnd_study::{MAX_INPUT, input_file};
 use std::path::Path;
 

@@ -103,7 +103,7 @@ fn traits(link: &LinkSpec, forth: &LinkSpec) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_scenario::build::{ExperimentSpec, settings};
+    use cwnd_experiment::{ExperimentSpec, settings};
 
     #[track_caller]
     fn said(settings: &[(&str, &str)]) -> String {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::measured::Timing;
+use cwnd_experiment::ExperimentSpec;
 use cwnd_scenario::{
     AlgorithmSpec, ByteSize, FlowOutcome, Identity, Implementation, LinkOutcome, Outcome, Time,
-    build::ExperimentSpec,
 };
 
 fn group(name: &str, count: u32) -> FlowGroup {

@@ -1,0 +1,121 @@
+//! The flows of an experiment that last, and the scenario with them.
+
+use crate::{CrossFlows, ExperimentSpec, FlowGroup};
+use cwnd_scenario::{AlgorithmSpec, Problem, Scenario};
+
+impl ExperimentSpec {
+    /// Makes the scenario of this experiment with this seed.
+    ///
+    /// # Errors
+    /// Everything that contradicts itself or cannot be met, by its place: a field's name (`buffer`, `algorithm`), or
+    /// `flows[1].rtt` for the second group.
+    pub fn resolve(&self, seed: u64) -> Result<Scenario, Vec<Problem>> {
+        let groups = self.groups().map_err(|problem| vec![problem])?;
+        self.scenario(&groups, seed)
+    }
+
+    /// Returns every algorithm that is named anywhere in it.
+    pub fn algorithms(&self) -> impl Iterator<Item = &AlgorithmSpec> {
+        let cross = match &self.cross_flows {
+            Some(CrossFlows::Mix(mix)) => mix.0.as_slice(),
+            Some(CrossFlows::Count(_)) | None => &[],
+        };
+        let groups = self.mix.iter().flat_map(|mix| &mix.0).chain(&self.flow).chain(cross);
+        let short = self.short_flows.iter().map(|flows| &flows.algorithm);
+        let groups = groups.map(|group| &group.algorithm).chain(short);
+        self.algorithm.iter().chain(&self.beside).chain(groups)
+    }
+
+    /// The flows, equal ones together.
+    ///
+    /// # Errors
+    /// None of the three ways is taken, or several are, or it is open which algorithm flows against the others have.
+    pub fn groups(&self) -> Result<Vec<FlowGroup>, Problem> {
+        let problem = |place: &str, message: &str| {
+            Err(Problem { place: place.to_owned(), message: message.to_owned() })
+        };
+        let ways = [self.algorithm.is_some(), self.mix.is_some(), !self.flow.is_empty()];
+        match ways.iter().filter(|way| **way).count() {
+            // The short flows are all that there is.
+            0 if self.short_flows.is_some() && self.reverse_flows == 0 => return Ok(Vec::new()),
+            0 => {
+                let ways = "say `algorithm = \"cubic\"`, `mix = \"cubic*2,elastic*2\"` or `flow = [\"cubic; start=1 s\"]`";
+                return problem("algorithm", &format!("no flow is described: {ways}"));
+            }
+            1 => {}
+            _ => {
+                return problem(
+                    "algorithm",
+                    "only one of `algorithm`, `mix` and `flow` can say what the flows are",
+                );
+            }
+        }
+        if self.beside.is_some() && self.algorithm.is_none() {
+            return problem(
+                "beside",
+                "it stands beside the flows of `algorithm`; a mix says all of its flows itself",
+            );
+        }
+        let count = "it counts the flows of `algorithm`; a mix has `*N`, a flow `count=N`";
+        let mut groups = match (&self.algorithm, &self.mix) {
+            (Some(algorithm), _) => vec![FlowGroup::new(algorithm.clone(), self.flows.unwrap_or(1))],
+            _ if self.flows.is_some() => return problem("flows", count),
+            (None, Some(mix)) => mix.0.clone(),
+            (None, None) => self.flow.clone(),
+        };
+        if self.reverse_flows > 0 {
+            let first = groups[0].algorithm.clone();
+            if self.algorithm.is_none() && groups.iter().any(|group| group.algorithm != first) {
+                let message = "of which algorithm? Say them with `flow`: `flow = [\"cubic; count=2\", \"cubic; reverse\"]`";
+                return problem("reverse_flows", message);
+            }
+            groups.push(FlowGroup { reverse: true, ..FlowGroup::new(first, self.reverse_flows) });
+        }
+        if let Some(other) = &self.beside {
+            groups.insert(1, FlowGroup::new(other.clone(), groups[0].count));
+        }
+        Ok(groups)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(experiment: ExperimentSpec) -> Result<String, String> {
+        match experiment.groups() {
+            Ok(groups) => Ok(groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")),
+            Err(problem) => Err(problem.to_string()),
+        }
+    }
+
+    #[test]
+    fn flows_are_said_in_one_of_three_ways() {
+        let cubic: AlgorithmSpec = "cubic".parse().unwrap();
+        let one = ExperimentSpec { algorithm: Some(cubic), ..ExperimentSpec::default() };
+        assert_eq!(groups(one.clone()).unwrap(), "cubic");
+        let four = ExperimentSpec { flows: Some(4), reverse_flows: 2, ..one.clone() };
+        assert_eq!(groups(four).unwrap(), "cubic; count=4 + cubic; count=2; reverse");
+        let beside =
+            ExperimentSpec { flows: Some(2), beside: Some("elastic".parse().unwrap()), ..one.clone() };
+        assert_eq!(groups(beside.clone()).unwrap(), "cubic; count=2 + elastic; count=2");
+        let mix =
+            ExperimentSpec { mix: Some("cubic*2,elastic".parse().unwrap()), ..ExperimentSpec::default() };
+        let beside = ExperimentSpec { algorithm: None, flows: None, mix: mix.mix.clone(), ..beside };
+        assert!(groups(beside).unwrap_err().starts_with("beside: it stands beside"));
+        assert_eq!(groups(mix.clone()).unwrap(), "cubic; count=2 + elastic");
+        let flow = vec!["cubic; start=1 s".parse().unwrap(), "cubic".parse().unwrap()];
+        let flow = ExperimentSpec { flow, reverse_flows: 1, ..ExperimentSpec::default() };
+        assert_eq!(groups(flow).unwrap(), "cubic; start=1 s + cubic + cubic; reverse");
+
+        assert!(
+            groups(ExperimentSpec::default()).unwrap_err().starts_with("algorithm: no flow is described")
+        );
+        let both = ExperimentSpec { mix: mix.mix.clone(), ..one };
+        assert!(groups(both).unwrap_err().starts_with("algorithm: only one of"));
+        let counted = ExperimentSpec { flows: Some(2), ..mix.clone() };
+        assert!(groups(counted).unwrap_err().starts_with("flows: it counts the flows of `algorithm`"));
+        let against = ExperimentSpec { reverse_flows: 1, ..mix };
+        assert!(groups(against).unwrap_err().starts_with("reverse_flows: of which algorithm?"));
+    }
+}

@@ -1,0 +1,196 @@
+//! The options of a stack.
+
+use cwnd_scenario::{DelayedAck, Ecn, Problem, Stack, StackProfile, Time};
+
+/// What is chosen of a stack; all that is left out comes with the profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StackChoice {
+    /// The profile to start from.
+    pub profile: StackProfile,
+    /// Payload of a full packet, bytes, 1 to 65,483; 1,000 with ns2.
+    pub packet_size: Option<u32>,
+    /// IP bytes of a full packet, 68 to 65,535; only with linux, 1,500 there, and not beside `packet_size`.
+    pub mtu: Option<u32>,
+    /// Selective acknowledgements; on in both profiles.
+    pub sack: Option<bool>,
+    /// Timestamps; on in both profiles.
+    pub timestamps: Option<bool>,
+    /// Delayed ACKs; off with ns2, on with linux. Switched on with ns2 they wait 100 ms, as its `DelAck` sink does.
+    pub delayed_ack: Option<bool>,
+    /// Whether flows use ECN.
+    pub ecn: EcnChoice,
+    /// Whether flows that answer marks in proportion send ECT(1); on in both profiles.
+    pub l4s: Option<bool>,
+    /// The receiver's window, packets, at least 1; 100,000 with ns2, 4 x (BDP + buffers) with linux.
+    pub receive_window: Option<u32>,
+}
+
+/// Whether flows use ECN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnChoice {
+    /// As RFC 3168 says where a queue marks, else not.
+    #[default]
+    Auto,
+    /// As RFC 3168 says.
+    On,
+    /// Not.
+    Off,
+}
+
+/// The receive window of ns2, and of a linux flow whose path has no bandwidth-delay product.
+pub(super) const USUAL_WINDOW: u32 = 100_000;
+
+const NS2_PAYLOAD: u32 = 1_000;
+const LINUX_MTU: u32 = 1_500;
+const MAX_PAYLOAD: u32 = 65_483;
+const MTU_RANGE: std::ops::RangeInclusive<u32> = 68..=65_535;
+
+impl Default for StackChoice {
+    fn default() -> StackChoice {
+        StackChoice {
+            profile: StackProfile::Ns2,
+            packet_size: None,
+            mtu: None,
+            sack: None,
+            timestamps: None,
+            delayed_ack: None,
+            ecn: EcnChoice::Auto,
+            l4s: None,
+            receive_window: None,
+        }
+    }
+}
+
+impl StackChoice {
+    /// The stack, with a receive window of [`USUAL_WINDOW`] if none is chosen.
+    pub(super) fn stack(&self, a_queue_marks: bool) -> Result<Stack, Vec<Problem>> {
+        let problems = self.problems();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let timestamps = self.timestamps.unwrap_or(true);
+        let window = self.receive_window.unwrap_or(USUAL_WINDOW);
+        let mut stack = match (self.profile, self.packet_size) {
+            (StackProfile::Ns2, payload) => Stack::ns2(payload.unwrap_or(NS2_PAYLOAD), timestamps, window),
+            (StackProfile::Linux, None) => Stack::linux(self.mtu.unwrap_or(LINUX_MTU), timestamps, window),
+            (StackProfile::Linux, Some(payload)) => {
+                let headers = if timestamps { 52 } else { 40 };
+                Stack::linux(payload + headers, timestamps, window)
+            }
+        };
+        stack.sack = self.sack.unwrap_or(stack.sack);
+        stack.delayed_ack = match (self.delayed_ack, self.profile) {
+            (None, _) => stack.delayed_ack,
+            (Some(false), _) => DelayedAck::Off,
+            (Some(true), StackProfile::Ns2) => DelayedAck::After(Time::from_millis(100)),
+            (Some(true), StackProfile::Linux) => DelayedAck::After(Time::from_millis(40)),
+        };
+        stack.ecn = match self.ecn {
+            EcnChoice::On => Ecn::Classic,
+            EcnChoice::Auto if a_queue_marks => Ecn::Classic,
+            EcnChoice::Auto | EcnChoice::Off => Ecn::Off,
+        };
+        stack.l4s = self.l4s.unwrap_or(stack.l4s);
+        Ok(stack)
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut problem =
+            |place: &str, message: String| problems.push(Problem { place: place.to_owned(), message });
+        match (self.mtu, self.packet_size, self.profile) {
+            (Some(_), Some(_), _) => problem(
+                "mtu",
+                "it cannot stand beside a packet size: the one counts IP bytes, the other payload".to_owned(),
+            ),
+            (Some(_), None, StackProfile::Ns2) => {
+                problem(
+                    "mtu",
+                    "only the linux stack has one: give a packet size (payload) with ns2".to_owned(),
+                );
+            }
+            (Some(mtu), None, StackProfile::Linux) if !MTU_RANGE.contains(&mtu) => {
+                problem("mtu", format!("{mtu} bytes are none: it lies between 68 and 65535"));
+            }
+            _ => {}
+        }
+        if let Some(size) = self.packet_size.filter(|size| !(1..=MAX_PAYLOAD).contains(size)) {
+            problem(
+                "packet_size",
+                format!("{size} bytes of payload are none: it lies between 1 and {MAX_PAYLOAD}"),
+            );
+        }
+        if self.receive_window == Some(0) {
+            problem("receive_window", "it must hold at least 1 packet".to_owned());
+        }
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ns2() -> StackChoice {
+        StackChoice::default()
+    }
+
+    fn linux() -> StackChoice {
+        StackChoice { profile: StackProfile::Linux, ..ns2() }
+    }
+
+    #[track_caller]
+    fn refused(choice: StackChoice) -> String {
+        choice.stack(false).expect_err("refused")[0].to_string()
+    }
+
+    #[test]
+    fn sizes_follow_the_profile() {
+        let sizes = |choice: StackChoice| {
+            let stack = choice.stack(false).unwrap();
+            (stack.payload, stack.full_packet(), stack.ack_size)
+        };
+        // In ns-2 timestamps weigh on data alone, and the first packet of data is a SYN.
+        assert_eq!(sizes(ns2()), (1_000, 1_050, 40));
+        let stack = ns2().stack(false).unwrap();
+        assert_eq!((stack.first_packet, stack.sack_block_base, stack.sack_block_each), (Some(40), 0, 8));
+        assert_eq!(linux().stack(false).unwrap().first_packet, None);
+        assert_eq!(sizes(StackChoice { timestamps: Some(false), ..ns2() }), (1_000, 1_040, 40));
+        assert_eq!(sizes(linux()), (1_448, 1_514, 66));
+        assert_eq!(sizes(StackChoice { mtu: Some(9_000), ..linux() }), (8_948, 9_014, 66));
+        assert_eq!(sizes(StackChoice { packet_size: Some(1_000), ..linux() }), (1_000, 1_066, 66));
+        let plain = StackChoice { packet_size: Some(1_000), timestamps: Some(false), ..linux() };
+        assert_eq!(sizes(plain), (1_000, 1_054, 54));
+    }
+
+    #[test]
+    fn ecn_follows_the_bottleneck_unless_said() {
+        let ecn = |choice, marks| StackChoice { ecn: choice, ..ns2() }.stack(marks).unwrap().ecn;
+        assert_eq!(ecn(EcnChoice::Auto, true), Ecn::Classic);
+        assert_eq!(ecn(EcnChoice::Auto, false), Ecn::Off);
+        assert_eq!(ecn(EcnChoice::On, false), Ecn::Classic);
+        assert_eq!(ecn(EcnChoice::Off, true), Ecn::Off);
+    }
+
+    #[test]
+    fn delayed_acks_wait_as_the_profile_does() {
+        let wait = |choice: StackChoice| choice.stack(false).unwrap().delayed_ack;
+        assert_eq!(wait(ns2()), DelayedAck::Off);
+        assert_eq!(
+            wait(StackChoice { delayed_ack: Some(true), ..ns2() }),
+            DelayedAck::After(Time::from_millis(100))
+        );
+        assert_eq!(wait(linux()), DelayedAck::After(Time::from_millis(40)));
+        assert_eq!(wait(StackChoice { delayed_ack: Some(false), ..linux() }), DelayedAck::Off);
+    }
+
+    #[test]
+    fn refuses_with_a_place() {
+        assert!(refused(StackChoice { mtu: Some(1_500), ..ns2() }).starts_with("mtu: only the linux stack"));
+        let both = StackChoice { mtu: Some(1_500), packet_size: Some(1_000), ..linux() };
+        assert!(refused(both).starts_with("mtu: it cannot stand beside a packet size"));
+        assert!(refused(StackChoice { mtu: Some(67), ..linux() }).contains("between 68 and 65535"));
+        assert!(refused(StackChoice { packet_size: Some(0), ..ns2() }).contains("between 1 and 65483"));
+        assert!(refused(StackChoice { receive_window: Some(0), ..ns2() }).starts_with("receive_window"));
+    }
+}

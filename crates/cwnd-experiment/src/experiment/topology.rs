@@ -1,0 +1,183 @@
+//! From a setup to the network of its topology.
+
+use crate::builders::Drawn;
+use crate::{
+    Access, Bottleneck, Buffer, BufferTerm, Built, Dumbbell, Endpoints, ExperimentSpec, FlowGroup, Graph,
+    Incast, LineOptions, ParkingLot, Path, Place, Satellite, SatelliteLink,
+};
+use cwnd_scenario::{Counting, Decimal, Loss, Probability, Problem, Rate, StackProfile, Time};
+use std::sync::Arc;
+
+/// The shape of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Topology {
+    /// [`Dumbbell`].
+    Dumbbell,
+    /// [`Path`].
+    Path,
+    /// [`ParkingLot`].
+    ParkingLot,
+    /// [`Satellite`].
+    Satellite,
+    /// [`Incast`].
+    Incast,
+    /// [`Graph`].
+    Graph(Arc<Graph>),
+}
+
+impl Topology {
+    /// Returns the name by which settings call it; a drawn network has none.
+    pub fn name(&self) -> Option<&'static str> {
+        match self {
+            Topology::Dumbbell => Some("dumbbell"),
+            Topology::Path => Some("path"),
+            Topology::ParkingLot => Some("parking-lot"),
+            Topology::Satellite => Some("satellite"),
+            Topology::Incast => Some("incast"),
+            Topology::Graph(_) => None,
+        }
+    }
+}
+
+/// What is chosen of a satellite's link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SatelliteChoice {
+    /// Rate to the gateway; 10 Mbit/s.
+    pub rate: Option<Rate>,
+    /// Delay, one way; 250 ms.
+    pub delay: Option<Time>,
+    /// What the queue before it holds; 1 BDP of its own.
+    pub buffer: Option<Buffer>,
+    /// What it loses on the way to the gateway; nothing.
+    pub loss: Option<Loss>,
+}
+
+impl SatelliteChoice {
+    /// The settings that say something of it.
+    pub(super) fn said(&self) -> impl Iterator<Item = &'static str> {
+        let said = [
+            (self.rate.is_some(), "satellite_rate"),
+            (self.delay.is_some(), "satellite_delay"),
+            (self.buffer.is_some(), "satellite_buffer"),
+            (self.loss.is_some(), "satellite_loss"),
+        ];
+        said.into_iter().filter(|(said, _)| *said).map(|(_, place)| place)
+    }
+
+    fn link(&self) -> SatelliteLink {
+        let one_bdp = || Buffer::Packets(vec![BufferTerm::Bdp(Decimal::new(1, 0))]);
+        SatelliteLink {
+            rate: self.rate.unwrap_or(Rate(10_000_000)),
+            delay: self.delay.unwrap_or(Time::from_millis(250)),
+            buffer: self.buffer.clone().unwrap_or_else(one_bdp),
+            loss: self.loss.clone().unwrap_or(Loss::None),
+        }
+    }
+}
+
+/// Hops of a parking lot, where they are not said.
+const USUAL_HOPS: u32 = 3;
+
+impl ExperimentSpec {
+    /// The network, and the route of every flow.
+    pub(super) fn network(&self, flows: Vec<Endpoints>, full_packet: u32) -> Result<Built, Vec<Problem>> {
+        let bottleneck = self.bottleneck();
+        let access = self.access_links();
+        let counting = match self.stack.profile {
+            StackProfile::Ns2 => Counting::WithTransmission,
+            StackProfile::Linux => Counting::WaitingOnly,
+        };
+        match &self.topology {
+            Topology::Path => Path { bottleneck, flows, counting, full_packet }.build(),
+            Topology::Dumbbell => Dumbbell { bottleneck, access, flows, counting, full_packet }.build(),
+            Topology::ParkingLot => {
+                ParkingLot { bottleneck, hops: self.hops(), access, flows, counting, full_packet }.build()
+            }
+            Topology::Satellite => {
+                let satellite = self.satellite.link();
+                Satellite { bottleneck, satellite, access, flows, counting, full_packet }.build()
+            }
+            Topology::Incast => Incast { bottleneck, access, flows, counting, full_packet }.build(),
+            Topology::Graph(graph) => {
+                Drawn { graph, bottleneck, access, flows, counting, full_packet }.build()
+            }
+        }
+    }
+
+    fn bottleneck(&self) -> Bottleneck {
+        let per = Some(self.per).filter(|per| *per != Probability::ZERO);
+        let loss = self.forward.loss.clone().or(per.map(|per| Loss::Bernoulli(per.value())));
+        Bottleneck {
+            rate: self.bottleneck_rate(),
+            delay: self.delay,
+            buffer: self.buffer.clone(),
+            ecn_threshold: self.ecn_threshold,
+            forward: LineOptions { loss, ..self.forward.clone() },
+            reverse: self.reverse.clone(),
+        }
+    }
+
+    /// Returns what the access links have; none for a path, which has none.
+    pub(crate) fn access(&self) -> Option<Access> {
+        (self.topology != Topology::Path).then(|| self.access_links())
+    }
+
+    /// Returns the satellite's link, if there is a satellite.
+    pub(crate) fn satellite_link(&self) -> Option<SatelliteLink> {
+        (self.topology == Topology::Satellite).then(|| self.satellite.link())
+    }
+
+    fn access_links(&self) -> Access {
+        let satellite = self.topology == Topology::Satellite;
+        let (rate, delay) = match satellite {
+            true => (Rate(1_000_000_000), Time::from_millis(10)),
+            false => (self.bottleneck_rate(), Time::from_millis(1)),
+        };
+        Access {
+            rate: self.access_rate.unwrap_or(rate),
+            delay: self.access_delay.unwrap_or(delay),
+            buffer: self.access_buffer.clone().unwrap_or_else(|| self.buffer.clone()),
+            queue: self.access_queue.unwrap_or_default(),
+        }
+    }
+
+    /// The rate of the bottleneck: as it is said, or the mean of its trace.
+    pub(super) fn bottleneck_rate(&self) -> Rate {
+        self.forward.rate().unwrap_or(self.rate)
+    }
+
+    pub(crate) fn hops(&self) -> u32 {
+        self.hops.unwrap_or(USUAL_HOPS)
+    }
+
+    /// Whether any queue may mark.
+    pub(super) fn marks(&self) -> bool {
+        let queues = [self.forward.queue, self.reverse.queue, self.access_queue];
+        let settings = self.ecn_threshold.is_some() || queues.iter().flatten().any(|queue| queue.marks());
+        let of_link = |link: &crate::GraphLink| {
+            let queues = [link.forward.queue, link.reverse.queue];
+            link.ecn_threshold.is_some() || queues.iter().flatten().any(|queue| queue.marks())
+        };
+        match &self.topology {
+            Topology::Graph(graph) => settings || graph.links.iter().any(of_link),
+            _ => settings,
+        }
+    }
+
+    /// Whether each group's place is one that the topology has.
+    pub(super) fn check_places(&self, groups: &[FlowGroup], problems: &mut Vec<Problem>) {
+        for (index, group) in groups.iter().enumerate() {
+            let fits = match (&group.place, &self.topology) {
+                (Place::Usual, _)
+                | (Place::Side(_), Topology::Satellite)
+                | (Place::Hop(_), Topology::ParkingLot)
+                | (Place::Path(_), Topology::Graph(_)) => continue,
+                (Place::Side(_), _) => "only a satellite network has sides: `topology = \"satellite\"`",
+                (Place::Hop(_), _) => "only a parking lot has hops: `topology = \"parking-lot\"`",
+                (Place::Path(_), _) => "only a graph has paths: a study draws one in `[network]`",
+            };
+            let place = format!("flows[{index}].{}", group.place.key());
+            problems.push(Problem { place, message: fits.to_owned() });
+        }
+    }
+}

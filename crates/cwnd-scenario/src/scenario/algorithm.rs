@@ -1,0 +1,113 @@
+//! An algorithm as a scenario names it: `agile-sd:lambda_max=4`.
+//!
+//! Only the form is checked here; the crates that implement algorithms know which algorithms and parameters exist.
+
+use crate::notation::{NotationError, Piece};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+/// An algorithm by its registered name, with parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AlgorithmSpec {
+    /// Registered name.
+    pub name: String,
+    /// Parameters that differ from their defaults: numbers, switches and words as text.
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl AlgorithmSpec {
+    /// Parses `NAME` or `NAME:PARAMETER=VALUE,…`.
+    ///
+    /// # Errors
+    /// Names and values that contain other characters, values that are missing, or parameters that are set twice.
+    pub fn from_piece(piece: Piece<'_>) -> Result<AlgorithmSpec, NotationError> {
+        let (name, parameters) = match piece.cut(':') {
+            Some((name, parameters)) => (name.trimmed(), Some(parameters)),
+            None => (piece.trimmed(), None),
+        };
+        name.check_word("an algorithm's name")?;
+        let mut spec = AlgorithmSpec { name: name.text().to_owned(), parameters: BTreeMap::new() };
+        for piece in parameters.into_iter().flat_map(|p| p.split(',')) {
+            let Some((key, value)) = piece.cut('=') else {
+                return Err(piece.trimmed().error("a parameter is written `name=value`, after the colon"));
+            };
+            let (key, value) = (key.trimmed(), value.trimmed());
+            key.check_word("a parameter's name")?;
+            if value.text().is_empty() {
+                return Err(value.error(format!("`{}` has no value", key.text())));
+            }
+            if let Some(at) = value.text().find(['=', '*', ';', ':']) {
+                let stray = value.from(at);
+                return Err(stray.error(format!("`{}` cannot stand in a value", stray.text())));
+            }
+            if spec.parameters.insert(key.text().to_owned(), value.text().to_owned()).is_some() {
+                return Err(key.error(format!("`{}` is set twice", key.text())));
+            }
+        }
+        Ok(spec)
+    }
+}
+
+impl FromStr for AlgorithmSpec {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<AlgorithmSpec, NotationError> {
+        AlgorithmSpec::from_piece(Piece::whole(text))
+    }
+}
+
+impl fmt::Display for AlgorithmSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        for (i, (name, value)) in self.parameters.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(name: &str, parameters: &[(&str, &str)]) -> AlgorithmSpec {
+        AlgorithmSpec {
+            name: name.to_owned(),
+            parameters: parameters.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        }
+    }
+
+    #[track_caller]
+    fn refused(text: &str) -> String {
+        text.parse::<AlgorithmSpec>().expect_err(text).to_string()
+    }
+
+    #[test]
+    fn reads_algorithms() {
+        assert_eq!("cubic-2008".parse(), Ok(spec("cubic-2008", &[])));
+        assert_eq!("cubic@kernel:c=1".parse(), Ok(spec("cubic@kernel", &[("c", "1")])));
+        assert_eq!(" agile-sd : lambda_max = 4 ".parse(), Ok(spec("agile-sd", &[("lambda_max", "4")])));
+        let two = spec("agile-sd", &[("beta2", "0.9"), ("lambda_max", "4")]);
+        assert_eq!("agile-sd:lambda_max=4,beta2=0.9".parse(), Ok(two.clone()));
+        assert_eq!(two.to_string(), "agile-sd:beta2=0.9,lambda_max=4");
+    }
+
+    #[test]
+    fn refuses_algorithms_with_a_place() {
+        assert_eq!(refused(""), "column 1: an algorithm's name is missing here");
+        assert_eq!(
+            refused("cubic*2"),
+            "column 6: an algorithm's name has letters, digits, `-`, `_`, `.` and `+`: `*` is none"
+        );
+        assert_eq!(refused("cubic:"), "column 7: a parameter is written `name=value`, after the colon");
+        assert_eq!(refused("cubic:c="), "column 9: `c` has no value");
+        assert_eq!(refused("cubic:=3"), "column 7: a parameter's name is missing here");
+        assert_eq!(refused("cubic:c=1,c=2"), "column 11: `c` is set twice");
+        assert_eq!(refused("cubic:c=1=2"), "column 10: `=2` cannot stand in a value");
+        assert_eq!(
+            refused("beta=3"),
+            "column 5: `beta=3`: a parameter follows an algorithm's name and a colon, as in `name:a=1,b=2`"
+        );
+    }
+}
