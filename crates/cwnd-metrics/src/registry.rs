@@ -126,6 +126,23 @@ impl Metric {
         matches!(self.measure, Measure::Emulated(_))
     }
 
+    /// Returns its value over some flows, given as indices; none if it is not a metric of flows, or cannot be measured.
+    pub fn of_flows(&self, view: &View<'_>, flows: &[usize]) -> Option<f64> {
+        let value = match self.measure {
+            Measure::Counted(measure) => measure(view, flows),
+            Measure::Sampled(measure) => view.samples.as_ref().and_then(|_| measure(view, flows)),
+            Measure::Emulated(measure) => view.outcome.emulation.as_ref().and_then(measure),
+            Measure::Queue(_) | Measure::Comparison(_) => None,
+        };
+        value.filter(|value| value.is_finite())
+    }
+
+    /// Returns its value at a link, given as an index; none if it is not a metric of links, or cannot be measured.
+    pub fn of_link(&self, view: &View<'_>, link: usize) -> Option<f64> {
+        let Measure::Queue(measure) = self.measure else { return None };
+        measure(view, link).filter(|value| value.is_finite())
+    }
+
     /// Whether it can be measured of that.
     pub fn is_of(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)

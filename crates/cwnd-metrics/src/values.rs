@@ -9,7 +9,7 @@
 //! | `short.slowdown_p99` | the short flows that started while it was counted; `short-small` are those of less than 100 KB, `short-large` those of more than 1 MB |
 //! | `bottleneck.mean_packets` | a link and its queue, by the link's name: the bottleneck, links that several forward flows share, and with up to four flows those that forward flows' data enters first |
 
-use super::registry::{Measure, Metric, Scope, all};
+use super::registry::{Metric, Scope, all};
 use super::view::View;
 use cwnd_scenario::{Outcome, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,8 +86,7 @@ pub fn values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
     for link in queues(scenario).into_iter().filter(|link| *link < outcome.links.len()) {
         let name = &outcome.links[link].name;
         for metric in all() {
-            let Measure::Queue(measure) = metric.measure else { continue };
-            if let Some(value) = measure(&view, link).filter(|value| value.is_finite()) {
+            if let Some(value) = metric.of_link(&view, link) {
                 values.insert(format!("{name}.{}", metric.name), value);
             }
         }
@@ -170,13 +169,8 @@ fn of_flows(
     // Short flows are not sampled.
     let lasting = view.lasting(flows);
     for metric in all().filter(|metric| metric.is_of(scope)) {
-        let value = match metric.measure {
-            Measure::Counted(measure) => measure(view, flows),
-            Measure::Sampled(measure) if view.samples.is_some() => measure(view, &lasting),
-            Measure::Emulated(measure) => view.outcome.emulation.as_ref().and_then(measure),
-            Measure::Sampled(_) | Measure::Queue(_) | Measure::Comparison(_) => None,
-        };
-        if let Some(value) = value.filter(|value| value.is_finite()) {
+        let flows = if metric.needs_samples() { &lasting } else { flows };
+        if let Some(value) = metric.of_flows(view, flows) {
             values.insert(format!("{prefix}{}", metric.name), value);
         }
     }

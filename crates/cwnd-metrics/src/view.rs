@@ -31,6 +31,11 @@ impl<'a> View<'a> {
         View { scenario, outcome, samples }
     }
 
+    /// Returns the index of the bottleneck link.
+    pub fn bottleneck(&self) -> usize {
+        self.scenario.network.bottleneck
+    }
+
     /// Those of some flows that are not short. What speaks of flows one by one is of these.
     pub(super) fn lasting(&self, flows: Flows<'_>) -> Vec<usize> {
         flows.iter().copied().filter(|flow| !self.scenario.flows[*flow].short).collect()
@@ -48,8 +53,8 @@ impl<'a> View<'a> {
         self.all().filter(|flow| !self.scenario.flows[*flow].reverse).collect()
     }
 
-    /// The flows that are.
-    pub(super) fn reverse(&self) -> Vec<usize> {
+    /// The flows that are marked as reverse.
+    pub fn reverse(&self) -> Vec<usize> {
         self.all().filter(|flow| self.scenario.flows[*flow].reverse).collect()
     }
 

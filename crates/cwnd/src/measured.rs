@@ -1,6 +1,8 @@
 //! A run as the table and the document of a comparison show it.
 
-use cwnd_metrics::RunMetrics;
+use crate::output::comparison::{TableRow, rows};
+use cwnd_experiment::FlowGroup;
+use cwnd_metrics::{RunMetrics, View};
 use cwnd_scenario::{Emulation, Identity};
 use cwnd_study::{RunResult, StoredRun, StoredState};
 use serde::Serialize;
@@ -11,8 +13,10 @@ pub struct Measured {
     pub seed: u64,
     /// The engine, and the versions of what took part.
     pub identity: Identity,
-    /// Its metrics.
+    /// Its metrics, as the JSON document has them.
     pub metrics: RunMetrics,
+    /// What the rows of the table show: the whole run, then each group of flows where there are several.
+    pub rows: Vec<TableRow>,
     /// How well the network kept its times, if it was an emulated one.
     pub emulation: Option<Box<Emulation>>,
     /// What it cost.
@@ -33,7 +37,7 @@ pub struct Timing {
 
 impl Measured {
     /// Computes the metrics of a run from the scenario and the counts that the store has; none if it was not run.
-    pub fn new(run: &RunResult, stored: Option<StoredRun>) -> Option<Measured> {
+    pub fn new(run: &RunResult, groups: &[FlowGroup], stored: Option<StoredRun>) -> Option<Measured> {
         let StoredRun { state, cpu_s, .. } = stored?;
         let StoredState::Done { spec, scenario, outcome, .. } = state else { return None };
         let bottleneck = outcome.links.get(scenario.network.bottleneck);
@@ -43,6 +47,7 @@ impl Measured {
             seed: run.seed,
             identity: spec.identity,
             metrics: RunMetrics::new(&scenario, &outcome),
+            rows: rows(&View::new(&scenario, &outcome), groups),
             emulation: run.emulation.clone(),
             timing: Timing { cpu_s, cpu_ns_per_packet, packets },
         })

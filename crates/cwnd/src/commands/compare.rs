@@ -66,7 +66,9 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let ran = ran?;
 
     let mut runs: Vec<Vec<Measured>> = labels.iter().map(|_| Vec::new()).collect();
-    let results = prepared.results_with(&mut |run, row| runs[run.cell].extend(Measured::new(run, row)))?;
+    let groups: Vec<Vec<FlowGroup>> = prepared.study.cells.iter().map(|cell| cell.groups()).collect();
+    let results = prepared
+        .results_with(&mut |run, row| runs[run.cell].extend(Measured::new(run, &groups[run.cell], row)))?;
     // The results are printed even if a file cannot be written after all.
     let written = write_files(&flags, &results);
     let recordings = if ran.stopped { Ok(Vec::new()) } else { flags.recording.write(&recorded) };
@@ -74,7 +76,6 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     output::print(&if flags.json {
         json::document(study, &labels, &runs)
     } else {
-        let groups: Vec<Vec<FlowGroup>> = study.cells.iter().map(|cell| cell.groups()).collect();
         let entries: Vec<comparison::Entry<'_>> = (labels.iter().zip(&groups).zip(&study.cells))
             .map(|((name, groups), cell)| comparison::Entry { name, groups, scenario: &cell.scenario })
             .collect();

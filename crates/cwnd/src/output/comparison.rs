@@ -6,13 +6,11 @@ use super::units_row::{self, Column};
 use crate::measured::Measured;
 use cwnd_experiment::{FlowGroup, Place};
 use cwnd_metrics::statistics::Summary;
-use cwnd_metrics::{FlowMetrics, MessageMetrics, RunMetrics, ShortFlowMetrics, jain_index};
+use cwnd_metrics::{MessageMetrics, RunMetrics, ShortFlowMetrics, View};
 use cwnd_plot::number::thousands;
 use cwnd_report::{table::Align, validity_warnings};
-use cwnd_scenario::{
-    ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Rate, Scenario, StackProfile,
-};
-use std::time::Duration;
+use cwnd_scenario::{ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Scenario, StackProfile};
+use std::{collections::BTreeMap, time::Duration};
 
 /// What is compared.
 pub struct Entry<'a> {
@@ -35,23 +33,23 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
         completion: entries.iter().any(|entry| lasting(entry.scenario).any(|flow| flow.bytes.is_some())),
     };
     let mut rows = Vec::new();
-    for ((entry, runs), done) in entries.iter().zip(&metrics).zip(results) {
-        let mark = if doubted(done).is_empty() { "" } else { DOUBT };
-        rows.push(row(&(shortened(entry.name) + mark), &figures(runs, entry), &shown));
-        if entry.groups.len() > 1 {
-            let mut first = 0;
-            for group in entry.groups {
-                let flows = first..first + group.count as usize;
-                first = flows.end;
-                rows.push(row(&label(group), &group_figures(runs, entry, flows), &shown));
-            }
+    for (entry, runs) in entries.iter().zip(results) {
+        let mark = if doubted(runs).is_empty() { "" } else { DOUBT };
+        let groups = entry.groups.iter().filter(|_| entry.groups.len() > 1).map(label);
+        for (row, name) in std::iter::once(shortened(entry.name) + mark).chain(groups).enumerate() {
+            let values: Vec<&TableRow> = runs.iter().filter_map(|run| run.rows.get(row)).collect();
+            rows.push(cells(&name, &values, &shown));
         }
     }
-    let columns: Vec<Column<'_>> = COLUMNS
-        .iter()
-        .filter(|column| shown.has(column.0))
-        .map(|(name, of, align)| (*name, if *of == RATE { unit.0 } else { *of }, *align))
-        .collect();
+    let of_metric = shown.columns().map(|column| {
+        let unit = match column.unit {
+            Unit::Rate => unit.0,
+            Unit::Scaled(name, _) => name,
+            Unit::Count => "",
+        };
+        (column.heading, unit, Align::Right)
+    });
+    let columns: Vec<Column<'_>> = std::iter::once(("algorithm", "", Align::Left)).chain(of_metric).collect();
     let about = about(entries, &metrics) + &emulations(entries, results);
     format!("\n{}\n{about}", units_row::table(&columns, &rows, 2))
 }
@@ -91,22 +89,53 @@ fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     text
 }
 
-/// Stands for the unit that rates have in the table at hand.
-const RATE: &str = "rate";
-const FAIRNESS: &str = "Jain";
-const COMPLETION: &str = "done";
-const COLUMNS: [Column<'_>; 11] = [
-    ("algorithm", "", Align::Left),
-    ("throughput", RATE, Align::Right),
-    ("goodput", RATE, Align::Right),
-    ("used", "%", Align::Right),
-    (COMPLETION, "s", Align::Right),
-    ("loss", "%", Align::Right),
-    (FAIRNESS, "", Align::Right),
-    ("RTT", "ms", Align::Right),
-    ("queue", "packets", Align::Right),
-    ("resent", "", Align::Right),
-    ("timeouts", "", Align::Right),
+/// A column of the table, which shows a metric of the registry.
+struct TableColumn {
+    heading: &'static str,
+    metric: &'static str,
+    unit: Unit,
+    decimals: usize,
+    /// Whether a confidence interval is shown.
+    interval: bool,
+}
+
+/// The unit of a column.
+#[derive(Clone, Copy)]
+enum Unit {
+    /// The unit that rates have in the table at hand.
+    Rate,
+    /// A name, and how many of it are one of the metric's unit.
+    Scaled(&'static str, f64),
+    /// A number of events.
+    Count,
+}
+
+const COMPLETION: &str = "completion_time_s";
+const FAIRNESS: &str = "jain_index";
+const UTILISATION: &str = "utilisation";
+const QUEUE: &str = "mean_packets";
+
+const fn column(
+    heading: &'static str,
+    metric: &'static str,
+    unit: Unit,
+    decimals: usize,
+    interval: bool,
+) -> TableColumn {
+    TableColumn { heading, metric, unit, decimals, interval }
+}
+
+static COLUMNS: [TableColumn; 10] = [
+    column("throughput", "throughput_bps", Unit::Rate, 2, true),
+    column("goodput", "goodput_bps", Unit::Rate, 2, false),
+    column("used", UTILISATION, Unit::Scaled("%", 100.0), 1, false),
+    column("done", COMPLETION, Unit::Scaled("s", 1.0), 2, true),
+    column("loss", "loss_ratio", Unit::Scaled("%", 100.0), 3, true),
+    column("Jain", FAIRNESS, Unit::Scaled("", 1.0), 3, true),
+    column("RTT", "rtt_mean_s", Unit::Scaled("ms", 1e3), 2, false),
+    column("queue", QUEUE, Unit::Scaled("packets", 1.0), 1, false),
+    column("resent", "retransmissions", Unit::Count, 0, false),
+    column("timeouts", "timeouts", Unit::Count, 1, false),
 ];
 
 /// What the table shows.
@@ -120,12 +149,12 @@ struct Shown {
 }
 
 impl Shown {
-    fn has(&self, column: &str) -> bool {
-        match column {
+    fn columns(&self) -> impl Iterator<Item = &'static TableColumn> {
+        COLUMNS.iter().filter(|column| match column.metric {
             FAIRNESS => self.fairness,
             COMPLETION => self.completion,
             _ => true,
-        }
+        })
     }
 }
 
@@ -148,65 +177,36 @@ pub fn title(scenario: &Scenario) -> String {
     format!("{}, base RTT {}, buffer {}", bottleneck.rate, base_rtts(scenario), limit(bottleneck.queue.limit))
 }
 
-/// What a row of the table says of one run, in base units.
-struct Figures {
-    throughput: f64,
-    goodput: f64,
-    used: Option<f64>,
-    /// Mean over the transfers that were completed.
-    completion: Option<f64>,
-    loss: f64,
-    jain: Option<f64>,
-    rtt: Option<f64>,
-    queue: Option<f64>,
-    resent: f64,
-    timeouts: f64,
-}
+/// The values of a row of the table in one run, by the names of their metrics, in base units.
+pub type TableRow = BTreeMap<&'static str, f64>;
 
-fn figures(runs: &[&RunMetrics], entry: &Entry<'_>) -> Vec<Figures> {
-    let bottleneck = entry.scenario.network.bottleneck;
-    let forward = lasting(entry.scenario).filter(|flow| !flow.reverse).count();
-    let figures = |run: &&RunMetrics| Figures {
-        throughput: run.throughput_bps,
-        goodput: run.goodput_bps,
-        used: run.utilisation,
-        completion: completion(&run.flows),
-        loss: run.loss_ratio,
-        jain: (forward > 1).then_some(run.jain_index),
-        rtt: run.rtt_mean_s,
-        queue: run.queues.get(bottleneck).map(|queue| queue.mean_packets),
-        resent: run.retransmissions as f64,
-        timeouts: run.timeouts as f64,
+/// Returns the rows of a run: all forward flows, then each group of flows where there are several.
+pub fn rows(view: &View<'_>, groups: &[FlowGroup]) -> Vec<TableRow> {
+    let metric = |name: &str| cwnd_metrics::all().find(|metric| metric.name == name);
+    let reverse = view.reverse();
+    let row = |flows: &[usize]| -> TableRow {
+        let values = COLUMNS.iter().filter_map(|column| {
+            let metric = metric(column.metric)?;
+            let shown = match column.metric {
+                FAIRNESS => flows.len() > 1,
+                // Reverse flows load the other direction.
+                UTILISATION => !flows.iter().any(|flow| reverse.contains(flow)),
+                _ => true,
+            };
+            Some((column.metric, metric.of_flows(view, flows).filter(|_| shown)?))
+        });
+        values.collect()
     };
-    runs.iter().map(figures).collect()
-}
-
-fn group_figures(runs: &[&RunMetrics], entry: &Entry<'_>, flows: std::ops::Range<usize>) -> Vec<Figures> {
-    let network = &entry.scenario.network;
-    let rate = network.links[network.bottleneck].rate;
-    let figures = |run: &&RunMetrics| {
-        let flows: &[FlowMetrics] = run.flows.get(flows.clone()).unwrap_or_default();
-        let sum = |value: fn(&FlowMetrics) -> f64| flows.iter().map(value).sum::<f64>();
-        let throughputs: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
-        let rtts: Vec<f64> = flows.iter().filter_map(|flow| flow.rtt_mean_s).collect();
-        let sent = sum(|flow| flow.packets_sent as f64);
-        let lost = sum(|flow| (flow.packets_dropped + flow.packets_lost_to_errors) as f64);
-        let throughput = sum(|flow| flow.throughput_bps);
-        let across = rate != Rate::UNLIMITED && flows.iter().all(|flow| !flow.reverse);
-        Figures {
-            throughput,
-            goodput: sum(|flow| flow.goodput_bps),
-            used: across.then(|| throughput / rate.0 as f64),
-            completion: completion(flows),
-            loss: if sent > 0.0 { lost / sent } else { 0.0 },
-            jain: (flows.len() > 1).then(|| jain_index(&throughputs)),
-            rtt: (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64),
-            queue: None,
-            resent: sum(|flow| flow.retransmissions as f64),
-            timeouts: sum(|flow| flow.timeouts as f64),
-        }
-    };
-    runs.iter().map(figures).collect()
+    let mut all = row(&view.forward());
+    all.extend(metric(QUEUE).and_then(|metric| Some((QUEUE, metric.of_link(view, view.bottleneck())?))));
+    let mut rows = vec![all];
+    let mut first = 0;
+    for group in groups.iter().filter(|_| groups.len() > 1) {
+        let flows: Vec<usize> = (first..first + group.count as usize).collect();
+        first += flows.len();
+        rows.push(row(&flows));
+    }
+    rows
 }
 
 /// The flows that are not short.
@@ -214,37 +214,26 @@ fn lasting(scenario: &Scenario) -> impl Iterator<Item = &FlowSpec> {
     scenario.flows.iter().filter(|flow| !flow.short)
 }
 
-fn completion(flows: &[FlowMetrics]) -> Option<f64> {
-    let times: Vec<f64> = flows.iter().filter_map(|flow| flow.completion_time_s).collect();
-    Summary::of(&times).map(|summary| summary.mean)
-}
-
-fn row(name: &str, runs: &[Figures], shown: &Shown) -> Vec<String> {
-    // A mean over the runs that have the value; the interval only with repeats that differ, and where it matters
-    // most, since it makes a column wide.
-    let cell = |scale: f64, decimals: usize, interval: bool, value: &dyn Fn(&Figures) -> Option<f64>| {
-        let values: Vec<f64> = runs.iter().filter_map(value).map(|value| value * scale).collect();
+/// Returns the cells of a row: means over the runs that have the value, with an interval where it matters most, since it
+/// makes a column wide, and only with repeats that differ.
+fn cells(name: &str, runs: &[&TableRow], shown: &Shown) -> Vec<String> {
+    let cell = |column: &TableColumn| {
+        let (scale, decimals) = match column.unit {
+            Unit::Rate => (1.0 / shown.rate, column.decimals),
+            Unit::Scaled(_, scale) => (scale, column.decimals),
+            // A mean of counts over several runs has a fraction.
+            Unit::Count => (1.0, if runs.len() > 1 { column.decimals } else { 0 }),
+        };
+        let values: Vec<f64> =
+            runs.iter().filter_map(|run| run.get(column.metric)).map(|value| value * scale).collect();
         let Some(summary) = Summary::of(&values) else { return "–".to_owned() };
         let mean = number(summary.mean, decimals);
-        match summary.ci95.filter(|half| interval && *half > 0.0) {
+        match summary.ci95.filter(|half| column.interval && *half > 0.0) {
             Some(half) => format!("{mean} ± {}", number(half, decimals)),
             None => mean,
         }
     };
-    let cells = [
-        name.to_owned(),
-        cell(1.0 / shown.rate, 2, true, &|run| Some(run.throughput)),
-        cell(1.0 / shown.rate, 2, false, &|run| Some(run.goodput)),
-        cell(100.0, 1, false, &|run| run.used),
-        cell(1.0, 2, true, &|run| run.completion),
-        cell(100.0, 3, true, &|run| Some(run.loss)),
-        cell(1.0, 3, true, &|run| run.jain),
-        cell(1e3, 2, false, &|run| run.rtt),
-        cell(1.0, 1, false, &|run| run.queue),
-        cell(1.0, 0, false, &|run| Some(run.resent)),
-        cell(1.0, if runs.len() > 1 { 1 } else { 0 }, false, &|run| Some(run.timeouts)),
-    ];
-    COLUMNS.iter().zip(cells).filter(|(column, _)| shown.has(column.0)).map(|(_, cell)| cell).collect()
+    std::iter::once(name.to_owned()).chain(shown.columns().map(cell)).collect()
 }
 
 /// A number that is not nothing is not written as nothing.

@@ -10,7 +10,7 @@ use cwnd_experiment::{
     settings::{OF_LINES, Setting},
 };
 use cwnd_scenario::{AlgorithmSpec, DeliveryTrace, Problem, Rate, Scenario, StackProfile, Time};
-use cwnd_study::{MAX_INPUT, input_file};
+use cwnd_study::input_file::{self, MAX_INPUT};
 use std::path::Path;
 
 /// A network of one way between two hosts.

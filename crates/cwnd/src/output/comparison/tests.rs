@@ -14,7 +14,7 @@ fn setup() -> ExperimentSpec {
 }
 
 /// A run in which flow i (from 0) receives i + 1 times `bytes` on the wire.
-fn done(scenario: &Scenario, bytes: u64) -> Measured {
+fn done(scenario: &Scenario, groups: &[FlowGroup], bytes: u64) -> Measured {
     let flow = |i: usize| FlowOutcome {
         packets_sent: 1_000,
         packets_received: 990,
@@ -47,6 +47,7 @@ fn done(scenario: &Scenario, bytes: u64) -> Measured {
         seed: 1,
         identity: Identity::new("made up", []),
         metrics: RunMetrics::new(scenario, &outcome),
+        rows: rows(&View::new(scenario, &outcome), groups),
         emulation: None,
         timing,
     }
@@ -54,7 +55,7 @@ fn done(scenario: &Scenario, bytes: u64) -> Measured {
 
 fn shown(groups: &[FlowGroup], setup: &ExperimentSpec, runs: &[u64]) -> String {
     let scenario = setup.scenario(groups, 1).expect("a sound setup");
-    let runs: Vec<Measured> = runs.iter().map(|bytes| done(&scenario, *bytes)).collect();
+    let runs: Vec<Measured> = runs.iter().map(|bytes| done(&scenario, groups, *bytes)).collect();
     let entry = Entry { name: "a name", groups, scenario: &scenario };
     table(&[entry], &[runs])
 }
@@ -114,7 +115,7 @@ fn what_is_not_to_be_believed_is_marked() {
     let run = |seed, validity_warnings: &[&str]| Measured {
         seed,
         emulation: Some(Box::new(emulation(validity_warnings))),
-        ..done(&scenario, 1_000_000)
+        ..done(&scenario, &[], 1_000_000)
     };
     let entry = |name| Entry { name, groups: &[], scenario: &scenario };
     let good = || vec![run(1, &[]), run(2, &[])];
