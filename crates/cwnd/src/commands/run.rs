@@ -34,7 +34,7 @@ Examples:
     cwnd run studies/agile-sd/throughput.toml
 
   The packets of one cell, for Wireshark, and what its senders do, for qvis:
-    cwnd run studies/zoo.toml --recorded-cell 'cubic, alone, LAN' --pcap cubic.pcapng --qlog cubic.sqlog
+    cwnd run studies/matrix.toml --recorded-cell 'cubic, alone, LAN' --pcap cubic.pcapng --qlog cubic.sqlog
 
   The same grid over the TCP of the running kernel, in real time:
     sudo cwnd run studies/sim-vs-kernel.toml --engine kernel

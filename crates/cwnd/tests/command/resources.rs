@@ -88,7 +88,7 @@ fn a_trace_file_has_a_greatest_size() {
 
 #[test]
 fn a_store_of_pipes_is_refused_at_once() {
-    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/zoo.toml");
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/matrix.toml");
     for name in ["results.sqlite", "results.sqlite-wal"] {
         let directory = tempfile::tempdir().unwrap();
         pipe(directory.path(), name);
@@ -104,7 +104,7 @@ fn a_store_of_pipes_is_refused_at_once() {
 
 #[test]
 fn a_small_stack_is_enough() {
-    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/zoo.toml");
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/matrix.toml");
     for arguments in [&["--version"][..], &["compare", "cubic", "--duration", "100 ms"], &["check", study]] {
         let output = limited("ulimit -s 64;", arguments);
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));

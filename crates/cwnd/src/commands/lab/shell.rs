@@ -18,10 +18,10 @@ The program runs where flows are sent from. CWND_SERVER is the other end's addre
 
 Examples:
   A shell in the network of the study's first cell:
-    cwnd lab shell studies/zoo.toml
+    cwnd lab shell studies/matrix.toml
 
   iperf3 over one cell's, with its other half at the other end:
-    cwnd lab shell studies/zoo.toml --cell 'cubic, alone, LAN' --server 'iperf3 -s' -- sh -c 'sleep 1; iperf3 -c $CWND_SERVER'";
+    cwnd lab shell studies/matrix.toml --cell 'cubic, alone, LAN' --server 'iperf3 -s' -- sh -c 'sleep 1; iperf3 -c $CWND_SERVER'";
 
 /// The flags.
 #[derive(Args)]
