@@ -9,7 +9,7 @@ use std::{
 
 fn main() {
     studies();
-    // Whatever changes the sources or the commit changes what is told.
+    // The reported version depends on the sources and the commit.
     println!("cargo:rerun-if-changed=../../crates");
     println!("cargo:rerun-if-env-changed=CWND_COMMIT");
     for file in ["HEAD", "index"] {

@@ -48,7 +48,7 @@ pub struct ExperimentSpec {
     pub rtts: Vec<Time>,
     /// What the bottleneck's queue holds; 1 BDP.
     pub buffer: Buffer,
-    /// Packet error rate of the bottleneck, forward; 0. It cannot stand beside a loss of `forward`.
+    /// Packet error rate of the bottleneck, forward; 0. It cannot be combined with a loss of `forward`.
     pub per: Probability,
     /// Over which queue length the bottleneck marks packets; it does not.
     pub ecn_threshold: Option<EcnThreshold>,
@@ -68,7 +68,7 @@ pub struct ExperimentSpec {
     pub hops: Option<u32>,
     /// The satellite's link.
     pub satellite: SatelliteChoice,
-    /// Flows beside those of the experiment: on each hop of a parking lot, on the wires of a satellite network, else on the
+    /// Flows in addition to those of the experiment: on each hop of a parking lot, on the wires of a satellite network, else on the
     /// bottleneck; none.
     pub cross_flows: Option<CrossFlows>,
     /// The stack; ns2.
@@ -94,7 +94,7 @@ pub struct ExperimentSpec {
     pub traffic: Traffic,
     /// How long after its start each flow, reverse ones excepted, should be complete; it does not matter.
     pub deadline: Option<Time>,
-    /// Short flows that come and go beside the others, all of them between two hosts that are theirs (on a path: its two
+    /// Short flows that start and end during the run, in addition to the others, all of them between two hosts that are theirs (on a path: its two
     /// ends); none. In a buffer that counts packets a flow they count as one.
     pub short_flows: Option<ShortFlows>,
     /// How often to sample flows and queues; never.
@@ -273,7 +273,7 @@ impl ExperimentSpec {
         arrivals.map_err(|message| problems.push(Problem { place: place.to_owned(), message })).ok()
     }
 
-    /// These flows, and the cross flows beside them.
+    /// Returns these flows and the cross flows.
     ///
     /// # Errors
     /// It is open of which algorithm cross flows are, or the topology has no place for them.
@@ -423,7 +423,7 @@ pub(super) const CROSS: &str = "cross";
 
 const NO_DEADLINE: &str = "a flow needs some time: write `50 ms`, for example";
 
-/// `short`: there are short flows beside them, and so there need be no others.
+/// `short`: there are short flows as well, so that no others are required.
 fn check_counts(groups: &[FlowGroup], short: bool) -> Result<(), Vec<Problem>> {
     let flows: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
     let forward: u64 = groups.iter().filter(|g| !g.reverse).map(|g| u64::from(g.count)).sum();

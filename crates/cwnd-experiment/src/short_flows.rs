@@ -26,7 +26,7 @@ pub struct ShortFlows {
 /// How many short flows arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalRate {
-    /// So many that they offer such a part of the bottleneck's rate, in percent: mean number a second x mean size x wire bytes
+    /// The offered load as a percentage of the bottleneck's rate: mean number a second x mean size x wire bytes
     /// / payload bytes of a full packet x 8 / rate.
     Load(Decimal),
     /// So many a second, in the mean.
@@ -34,7 +34,7 @@ pub enum ArrivalRate {
 }
 
 impl ShortFlows {
-    /// The arrivals over this route, where the bottleneck has such a rate.
+    /// Returns the arrivals over this route, given the rate of the bottleneck.
     ///
     /// # Errors
     /// If a load is given and the bottleneck has no rate.

@@ -2,7 +2,7 @@
 
 use crate::number::{si_prefix, thousands};
 
-/// How ticks are written.
+/// Format of the tick labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// `31,000`.

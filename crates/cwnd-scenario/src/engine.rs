@@ -1,10 +1,10 @@
-//! What answers a scenario.
+//! The engines that run a scenario.
 
 use crate::{Outcome, Scenario};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// Answers scenarios: the simulator, or a laboratory of real kernels.
+/// Runs scenarios: the simulator, or a laboratory of real kernels.
 pub trait Engine {
     /// What a run would cost, or everything that is wrong with the scenario.
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>>;

@@ -174,7 +174,7 @@ pub struct FlowSpec {
     pub bytes: Option<u64>,
     /// When its application has data to send.
     pub traffic: Traffic,
-    /// How long after its start its last byte should have arrived, if that matters to it; D2TCP is told.
+    /// How long after its start its last byte should have arrived, if it has a deadline; D2TCP uses it.
     pub deadline: Option<Time>,
     /// The name of the group that it belongs to, if it belongs to one: metrics of a group are those of its flows together.
     /// Nothing else depends on it.

@@ -10,12 +10,12 @@ pub enum EngineKind {
     /// A simulator: exact, in whatever time it takes, several runs at once.
     #[default]
     Sim,
-    /// The TCP of a real kernel over an emulated network: in real time, one run at a time, with nothing beside it.
+    /// The TCP of a real kernel over an emulated network: in real time, one run at a time, while nothing else runs.
     Kernel,
 }
 
-/// Which engine answers a cell. It is no part of the experiment, so it stands beside the settings of that: `[run]` has it,
-/// and axes.
+/// The setting that selects the engine of a cell. It is not part of the experiment; `[run]` and axes accept it in addition to
+/// the experiment's settings.
 pub static ENGINE: Setting = Setting {
     key: "engine",
     title: "Engine",

@@ -3,13 +3,13 @@
 //! | column | meaning |
 //! |---|---|
 //! | `key` | 64 hexadecimal digits that decide the outcome (canonical exports only) |
-//! | one for each axis | the label of its point; `<axis>_value` beside it where points have values, in the axis's unit |
+//! | one for each axis | the label of its point; and `<axis>_value` where points have values, in the axis's unit |
 //! | `repeat` | from 0 |
 //! | `seed` | seed of the run |
 //! | `state` | `done`, `failed` or `missing` |
 //! | `reason` | why it failed |
 //! | one for each metric | those that the study names first, then all others by name; absent where not measured |
-//! | one for each setting that applies, and `<setting>_value` beside quantities | its value in effect, as a flag or a study takes it; the number is in the unit of an axis of it |
+//! | one for each setting that applies, and `<setting>_value` for quantities | its value in effect, as a flag or a study takes it; the number is in the unit of an axis of it |
 //! | `versions` | the versions of the engine and of all that took part (not in canonical exports) |
 //! | `trace_sha256` | hash of the samples ([`trace_file::digest`](crate::trace_file::digest)), if they are kept |
 //! | `trace` | their file, relative to the directory (not in canonical exports) |

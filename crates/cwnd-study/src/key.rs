@@ -82,7 +82,7 @@ impl ScenarioText {
         ScenarioText(to_json(&Scenario { seed: 0, ..scenario.without_labels() }).into())
     }
 
-    /// Takes a text as it is; [`ScenarioText::parse`] checks it.
+    /// Creates it from a text without checks; [`ScenarioText::parse`] checks it.
     pub(crate) fn from_stored(text: &str) -> ScenarioText {
         ScenarioText(text.into())
     }

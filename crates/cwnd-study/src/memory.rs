@@ -70,7 +70,7 @@ impl MemoryBudget {
         }
     }
 
-    /// Checks that runs which need so many bytes fit.
+    /// Checks that runs which need this many bytes fit.
     ///
     /// # Errors
     /// If they do not.

@@ -1,6 +1,6 @@
 //! Files that are written whole or not at all.
 //!
-//! A file is written under a temporary name beside its target, flushed, synced to the disk and renamed. A
+//! A file is written under a temporary name in its target's directory, flushed, synced to the disk and renamed. A
 //! reader sees the old file or the new one, never a part; an error leaves the old one as it was.
 
 use std::fs::{self, File, OpenOptions};
@@ -147,7 +147,7 @@ fn target(path: &Path) -> Result<PathBuf, OutputFileError> {
     fs::canonicalize(path).map_err(|e| OutputFileError::io(path, "its place cannot be found", e))
 }
 
-/// A file beside the target that vanishes unless it is renamed.
+/// A file in the target's directory that is deleted unless it is renamed.
 struct Temporary {
     path: PathBuf,
     /// None once it has become the target.

@@ -87,7 +87,7 @@ pub trait Progress {
     fn update(&mut self, status: &Status);
 }
 
-/// Nothing is told.
+/// Reports nothing.
 impl Progress for () {
     fn update(&mut self, _: &Status) {}
 }
@@ -278,7 +278,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Looks now and then for what other processes have stored.
+    /// Checks periodically for runs that other processes have stored.
     fn look(&mut self) -> Result<(), StoreError> {
         if self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();

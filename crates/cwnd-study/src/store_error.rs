@@ -77,7 +77,7 @@ pub(crate) fn damaged(path: &Path, how: &str) -> String {
     let (path, how) = (path.display(), how.lines().next().unwrap_or("damaged").trim_end_matches('.'));
     format!(
         "it is damaged ({how}). Nothing has been changed. `sqlite3 {path} .recover` can save what is whole; or move \
-         it away (`mv {path} {path}.damaged`) and give the command again, and the runs are made anew"
+         it away (`mv {path} {path}.damaged`) and run the command again: it repeats the runs"
     )
 }
 

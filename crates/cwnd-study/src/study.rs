@@ -260,7 +260,7 @@ impl Formula {
         ("difference", Formula::Difference),
     ];
 
-    /// The value of a run beside its reference; none if that is not finite.
+    /// Returns the value of a run compared with its reference; none if it is not finite.
     pub fn value(self, this: f64, reference: f64) -> Option<f64> {
         let value = match self {
             Formula::Loss => (reference - this) / reference,

@@ -4,7 +4,7 @@ use cwnd_study::{Results, RunState, Store, StoreErrorKind};
 use std::{fs, path::Path};
 use tempfile::TempDir;
 
-/// A copy, since SQLite may write beside a database that it reads.
+/// A copy, since SQLite may create files next to a database that it reads.
 fn copy_of(fixture: &str) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture);

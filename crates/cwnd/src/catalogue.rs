@@ -39,7 +39,7 @@ pub fn check(named: Named<'_>) -> Result<(), String> {
     }
 }
 
-/// Whether there is such a model.
+/// Returns whether a model of this name exists.
 ///
 /// # Errors
 /// A message that says which there are.

@@ -1,4 +1,4 @@
-//! Flows that run beside an experiment's own: on each hop of a parking lot, on the wires of a satellite network.
+//! Flows in addition to an experiment's own: on each hop of a parking lot, on the wires of a satellite network.
 
 use crate::{FlowGroup, Mix};
 use cwnd_scenario::{NotationError, Problem};

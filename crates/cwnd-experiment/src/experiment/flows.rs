@@ -53,7 +53,7 @@ impl ExperimentSpec {
         if self.beside.is_some() && self.algorithm.is_none() {
             return problem(
                 "beside",
-                "it stands beside the flows of `algorithm`; a mix says all of its flows itself",
+                "it needs the flows of `algorithm`; a mix lists all of its flows itself",
             );
         }
         let count = "it counts the flows of `algorithm`; a mix has `*N`, a flow `count=N`";
@@ -102,7 +102,7 @@ mod tests {
         let mix =
             ExperimentSpec { mix: Some("cubic*2,elastic".parse().unwrap()), ..ExperimentSpec::default() };
         let beside = ExperimentSpec { algorithm: None, flows: None, mix: mix.mix.clone(), ..beside };
-        assert!(groups(beside).unwrap_err().starts_with("beside: it stands beside"));
+        assert!(groups(beside).unwrap_err().starts_with("beside: it needs the flows"));
         assert_eq!(groups(mix.clone()).unwrap(), "cubic; count=2 + elastic");
         let flow = vec!["cubic; start=1 s".parse().unwrap(), "cubic".parse().unwrap()];
         let flow = ExperimentSpec { flow, reverse_flows: 1, ..ExperimentSpec::default() };

@@ -9,7 +9,7 @@ pub struct StackChoice {
     pub profile: StackProfile,
     /// Payload of a full packet, bytes, 1 to 65,483; 1,000 with ns2.
     pub packet_size: Option<u32>,
-    /// IP bytes of a full packet, 68 to 65,535; only with linux, 1,500 there, and not beside `packet_size`.
+    /// IP bytes of a full packet, 68 to 65,535; only with linux, 1,500 there, and not with `packet_size`.
     pub mtu: Option<u32>,
     /// Selective acknowledgements; on in both profiles.
     pub sack: Option<bool>,
@@ -101,7 +101,8 @@ impl StackChoice {
         match (self.mtu, self.packet_size, self.profile) {
             (Some(_), Some(_), _) => problem(
                 "mtu",
-                "it cannot stand beside a packet size: the one counts IP bytes, the other payload".to_owned(),
+                "it cannot be combined with a packet size: the MTU counts IP bytes, the packet size payload"
+                    .to_owned(),
             ),
             (Some(_), None, StackProfile::Ns2) => {
                 problem(
@@ -188,7 +189,7 @@ mod tests {
     fn refuses_with_a_place() {
         assert!(refused(StackChoice { mtu: Some(1_500), ..ns2() }).starts_with("mtu: only the linux stack"));
         let both = StackChoice { mtu: Some(1_500), packet_size: Some(1_000), ..linux() };
-        assert!(refused(both).starts_with("mtu: it cannot stand beside a packet size"));
+        assert!(refused(both).starts_with("mtu: it cannot be combined with a packet size"));
         assert!(refused(StackChoice { mtu: Some(67), ..linux() }).contains("between 68 and 65535"));
         assert!(refused(StackChoice { packet_size: Some(0), ..ns2() }).contains("between 1 and 65483"));
         assert!(refused(StackChoice { receive_window: Some(0), ..ns2() }).starts_with("receive_window"));

@@ -101,7 +101,7 @@ fn step(piece: Piece<'_>) -> Result<StepChoice, NotationError> {
             "down" => Some(RateChange::Down),
             "up" => Some(RateChange::Up),
             "unlimited" => Some(RateChange::To(Rate::UNLIMITED)),
-            // A rate is told from a delay by its unit.
+            // The unit distinguishes a rate from a delay.
             text if text.ends_with("/s") || text.ends_with("ps") => Some(RateChange::To(change.quantity()?)),
             _ => None,
         };

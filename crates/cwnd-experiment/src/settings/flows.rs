@@ -11,8 +11,8 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "algorithm",
         title: "Algorithm",
-        about: "Algorithm of all flows, perhaps with parameters; `cwnd algorithms` lists them.",
-        default: "none: an algorithm, a mix or flows must be said",
+        about: "Algorithm of all flows, optionally with parameters; `cwnd algorithms` lists them.",
+        default: "none: an algorithm, a mix or a list of flows is required",
         example: "agile-sd:lambda_max=4",
         kind: SettingKind::Algorithm,
         set: |e, text| put(&mut e.algorithm, text, notation),
@@ -22,7 +22,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "flows",
         title: "Flows",
-        about: "How many flows of the algorithm there are.",
+        about: "Number of flows of the algorithm.",
         default: "1",
         example: "4",
         kind: SettingKind::Count,
@@ -33,7 +33,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "beside",
         title: "Beside",
-        about: "As many flows of this algorithm share the bottleneck with those of `algorithm`: an axis of each makes a matrix.",
+        about: "A second algorithm with the same number of flows, which share the bottleneck with those of `algorithm`.",
         default: "no other algorithm",
         example: "newreno",
         kind: SettingKind::Algorithm,
@@ -44,7 +44,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "mix",
         title: "Mix",
-        about: "Flows of several algorithms on one bottleneck; `*N` says how many of each.",
+        about: "Flows of several algorithms on one bottleneck; `*N` is the number of flows of an algorithm.",
         default: "no mix",
         example: "cubic*2,elastic*2",
         kind: SettingKind::Mix,
@@ -55,8 +55,8 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "flow",
         title: "Flows",
-        about: "Flows one by one, with what sets each apart: count, start, stop, rtt, bytes, traffic, deadline, group, reverse.",
-        default: "no such list",
+        about: "A list of flows, each with its own options: count, start, stop, rtt, bytes, traffic, deadline, group, reverse.",
+        default: "no list",
         example: "cubic; start=21 s; rtt=320 ms",
         kind: SettingKind::Flows,
         set: |e, text| text.parse().map(|flow| e.flow.push(flow)).map_err(notation),
@@ -77,8 +77,8 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "bytes",
         title: "Bytes a flow",
-        about: "Each flow sends so much and ends; without it flows are endless.",
-        default: "endless",
+        about: "Number of bytes that each flow sends before it ends; without it flows do not end.",
+        default: "flows do not end",
         example: "5.1 GB",
         kind: SettingKind::Number,
         set: |e, text| put(&mut e.bytes, text, unit),
@@ -88,7 +88,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "traffic",
         title: "Traffic",
-        about: "What applications give their flows to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, or `responses:size=SIZE,think=TIME`.",
+        about: "When applications give their flows data to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, or `responses:size=SIZE,think=TIME`.",
         default: "bulk",
         example: "on-off:exponential 2 s,exponential 1 s",
         kind: SettingKind::Text("a text in quotes"),
@@ -102,7 +102,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "deadline",
         title: "Deadline",
-        about: "How long after its start each flow should be complete; D2TCP is told.",
+        about: "Deadline of each flow, as a time after its start; D2TCP uses it.",
         default: "no flow has one",
         example: "50 ms",
         kind: SettingKind::Quantity,
@@ -113,7 +113,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "short-flows",
         title: "Short flows",
-        about: "Flows that arrive at random, send some bytes and end: algorithm, `load` (a part of the bottleneck's rate) or `rate`, `size`, and perhaps start, stop, deadline.",
+        about: "Flows that arrive at random, send some bytes and end: algorithm, `load` (a percentage of the bottleneck's rate) or `rate`, `size`, and optionally start, stop, deadline.",
         default: "none",
         example: "cubic; load=20 %; size=web-search",
         kind: SettingKind::Text("a text in quotes"),
@@ -127,7 +127,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "cross-flows",
         title: "Cross flows",
-        about: "Endless flows beside the experiment's own: on each hop of a parking lot, on the wires of a satellite network, \
+        about: "Endless flows in addition to the experiment's own: on each hop of a parking lot, on the wires of a satellite network, \
                 else on the bottleneck. A number of the same algorithm, or a mix. Metrics call the two groups `own` and \
                 `cross`.",
         default: "no others",
@@ -151,7 +151,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "stop-stagger",
         title: "Stagger of stops",
-        about: "Flow i of n sends nothing new from n - i times this before the end.",
+        about: "Flow i of n stops sending new data at the end of the run minus n - i times this.",
         default: "flows do not stop",
         example: "5 s",
         kind: SettingKind::Quantity,

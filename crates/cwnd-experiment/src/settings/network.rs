@@ -36,7 +36,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "hops",
         title: "Hops",
-        about: "How many bottlenecks a parking lot has in a row, 1 to 100.",
+        about: "Number of bottlenecks of a parking lot, 1 to 100.",
         default: "3",
         example: "4",
         kind: SettingKind::Count,
@@ -53,7 +53,7 @@ pub const NETWORK: &[Setting] = &[
         kind: SettingKind::Quantity,
         set: |e, text| {
             let rate = text.parse().map_err(unit)?;
-            // Said, it comes before the mean of a trace.
+            // A given rate takes precedence over the mean of a trace.
             e.rate = rate;
             e.forward.rate = Some(rate);
             Ok(())
@@ -75,8 +75,8 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "rtt",
         title: "Base RTT",
-        about: "Base round-trip time: sets the bottleneck's delay so that the whole path has it.",
-        default: "as the delays have it",
+        about: "Base round-trip time of the whole path; it determines the bottleneck's delay.",
+        default: "the sum of the delays",
         example: "80 ms",
         kind: SettingKind::Quantity,
         set: |e, text| text.parse().map(|time| e.delay = LineDelay::BaseRtt(time)).map_err(unit),
@@ -86,9 +86,9 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "rtts",
         title: "Base RTTs",
-        about: "Base round-trip times of the flows one after the other, from the first again after the last. The bottleneck's \
-                delay must be less than half of the least, and a flow's own links have the rest.",
-        default: "all have that of the topology",
+        about: "Base round-trip times of the flows in order; after the last one the list repeats. The bottleneck's delay \
+                must be less than half of the least. A flow's own links have the rest.",
+        default: "the topology's for all flows",
         example: "80 ms, 20 ms",
         kind: SettingKind::Text("times in quotes"),
         set: |e, text| {
@@ -101,7 +101,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "buffer",
         title: "Buffer",
-        about: "What the queue before the bottleneck holds: packets, BDPs, packets a flow, bytes or `unlimited`.",
+        about: "Limit of the bottleneck's queue: packets, BDPs, packets per flow, bytes or `unlimited`.",
         default: "1 BDP",
         example: "max(1 BDP, 2/flow)",
         kind: SettingKind::Number,
@@ -112,7 +112,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "queue",
         title: "Queue",
-        about: "The queue before the bottleneck, perhaps with parameters; `cwnd networks` lists them.",
+        about: "Queue discipline of the bottleneck, optionally with parameters; `cwnd networks` lists them.",
         default: "drop-tail",
         example: "codel:ecn=on",
         kind: SettingKind::Kind(Family::Queue),
@@ -124,7 +124,7 @@ pub const NETWORK: &[Setting] = &[
         key: "ecn-threshold",
         title: "ECN threshold",
         about: "The bottleneck marks packets that find a queue longer than this: a number of packets, or a share of its limit.",
-        default: "it marks none",
+        default: "no packet is marked",
         example: "20 %",
         kind: SettingKind::Number,
         set: |e, text| put(&mut e.ecn_threshold, text, unit),
@@ -148,8 +148,8 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "loss",
         title: "Loss",
-        about: "What the bottleneck loses forward: a probability, or a kind of loss; `cwnd networks` lists them.",
-        default: "as `per` says",
+        about: "Losses on the bottleneck forward: a probability or a loss model; `cwnd networks` lists them.",
+        default: "the value of `per`",
         example: "gilbert-elliott:to_bad=1e-4,to_good=0.1",
         kind: SettingKind::Kind(Family::Loss),
         set: |e, text| put(&mut e.forward.loss, text, notation),
@@ -170,7 +170,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "duplication",
         title: "Duplication",
-        about: "Each packet comes out of the bottleneck twice with this probability, forward.",
+        about: "Probability that the bottleneck duplicates a packet, forward.",
         default: "0",
         example: "1e-4",
         kind: SettingKind::Number,
@@ -181,8 +181,8 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "slot",
         title: "Slot",
-        about: "What leaves the bottleneck forward goes on at the next whole multiple of this time, all at once.",
-        default: "packets go on at once",
+        about: "Packets that leave the bottleneck forward are released at the next whole multiple of this time, all at once.",
+        default: "packets are released immediately",
         example: "2 ms",
         kind: SettingKind::Quantity,
         set: |e, text| put(&mut e.forward.slot, text, unit),
@@ -193,7 +193,7 @@ pub const NETWORK: &[Setting] = &[
         key: "policer",
         title: "Policer",
         about: "A token bucket before the bottleneck's queue, forward: the rate at which it fills, and the bytes that it \
-                holds; packets that find too little in it are dropped.",
+                holds; packets that find too few tokens are dropped.",
         default: "none",
         example: "50 Mbit/s, 100 KB",
         kind: SettingKind::Text("a rate and a burst in quotes"),
@@ -205,7 +205,7 @@ pub const NETWORK: &[Setting] = &[
         key: "schedule",
         title: "Schedule",
         about: "How the bottleneck varies in both directions: steps with a rate, `down` or `up`, and a delay; `every` \
-                begins again. A direction with a rate of its own takes outages and delays alone.",
+                repeats them. A direction with its own rate uses only outages and delays.",
         default: "it does not vary",
         example: "10 s: 20 Mbit/s; 30 s: down; 31 s: up, 40 ms; every 60 s",
         kind: SettingKind::Steps,
@@ -239,7 +239,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "reverse-buffer",
         title: "Reverse buffer",
-        about: "What the queue before the bottleneck in reverse holds.",
+        about: "Limit of the bottleneck's queue in reverse.",
         default: "as forward",
         example: "100",
         kind: SettingKind::Number,
@@ -253,7 +253,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "reverse-queue",
         title: "Reverse queue",
-        about: "The queue before the bottleneck in reverse.",
+        about: "Queue discipline of the bottleneck in reverse.",
         default: "as forward",
         example: "drop-tail",
         kind: SettingKind::Kind(Family::Queue),
@@ -264,7 +264,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "reverse-loss",
         title: "Reverse loss",
-        about: "What the bottleneck loses in reverse.",
+        about: "Losses on the bottleneck in reverse.",
         default: "none",
         example: "1e-3",
         kind: SettingKind::Kind(Family::Loss),
@@ -286,8 +286,8 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "reverse-slot",
         title: "Reverse slot",
-        about: "What leaves the bottleneck in reverse goes on at the next whole multiple of this time: ACKs come in bursts.",
-        default: "packets go on at once",
+        about: "Packets that leave the bottleneck in reverse are released at the next whole multiple of this time: ACKs arrive in bursts.",
+        default: "packets are released immediately",
         example: "2 ms",
         kind: SettingKind::Quantity,
         set: |e, text| put(&mut e.reverse.slot, text, unit),
@@ -297,7 +297,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "reverse-rate-trace",
         title: "Reverse trace",
-        about: "As `rate-trace`, for the bottleneck in reverse.",
+        about: "The same as `rate-trace`, for the bottleneck in reverse.",
         default: "the rate is constant",
         example: "traces/leo.trace",
         kind: SettingKind::File,
@@ -308,8 +308,8 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "ack-thinning",
         title: "ACK thinning",
-        about: "In the bottleneck's queue in reverse an ACK drops an older one of its flow, as long as one stands for so many \
-                at most.",
+        about: "An ACK that enters the bottleneck's queue in reverse replaces an older ACK of its flow; the remaining ACK \
+                represents at most this number of ACKs.",
         default: "no ACK is dropped",
         example: "4",
         kind: SettingKind::Count,
@@ -321,7 +321,7 @@ pub const NETWORK: &[Setting] = &[
         key: "access-rate",
         title: "Access rate",
         about: "Rate of the access links.",
-        default: "as the bottleneck's; 1 Gbit/s with a satellite",
+        default: "the bottleneck's rate; 1 Gbit/s with a satellite",
         example: "10 Gbit/s",
         kind: SettingKind::Quantity,
         set: |e, text| put(&mut e.access_rate, text, unit),
@@ -342,8 +342,8 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "access-buffer",
         title: "Access buffer",
-        about: "What the queues of the access links hold, a sender's own queue among them.",
-        default: "as the bottleneck's",
+        about: "Limit of the queues of the access links, including the sender's own queue.",
+        default: "the bottleneck's limit",
         example: "25",
         kind: SettingKind::Number,
         set: |e, text| put(&mut e.access_buffer, text, unit),
@@ -353,7 +353,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "access-queue",
         title: "Access queue",
-        about: "The queues of the access links, a sender's own among them.",
+        about: "Queue discipline of the access links, including the sender's own queue.",
         default: "drop-tail",
         example: "fq-codel",
         kind: SettingKind::Kind(Family::Queue),
@@ -386,7 +386,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "satellite-buffer",
         title: "Satellite buffer",
-        about: "What the queue before a satellite's link to the gateway holds; a BDP is that of this link and its flows.",
+        about: "Limit of the queue of a satellite's link to the gateway; 1 BDP is that of this link and its flows.",
         default: "1 BDP",
         example: "200",
         kind: SettingKind::Number,
@@ -397,7 +397,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "satellite-loss",
         title: "Satellite loss",
-        about: "What a satellite's link to the gateway loses.",
+        about: "Losses on a satellite's link to the gateway.",
         default: "none",
         example: "1e-4",
         kind: SettingKind::Kind(Family::Loss),

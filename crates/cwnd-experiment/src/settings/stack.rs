@@ -24,7 +24,7 @@ pub const STACK: &[Setting] = &[
         key: "packet-size",
         title: "Packet size",
         about: "Payload of a packet, bytes.",
-        default: "1000 with ns2; by the MTU with linux",
+        default: "1000 with ns2; the MTU minus headers with linux",
         example: "1000",
         kind: SettingKind::Count,
         set: |e, text| whole(text).map(|bytes| e.stack.packet_size = Some(bytes)),
@@ -34,7 +34,7 @@ pub const STACK: &[Setting] = &[
     Setting {
         key: "mtu",
         title: "MTU",
-        about: "IP bytes of a packet, with linux alone.",
+        about: "IP bytes of a packet; only with linux.",
         default: "1500",
         example: "9000",
         kind: SettingKind::Count,
@@ -98,8 +98,8 @@ pub const STACK: &[Setting] = &[
     Setting {
         key: "l4s",
         title: "L4S",
-        about: "Flows that answer marks in proportion, such as DCTCP's, send ECT(1), so that a dual queue takes them into \
-                its L queue (RFC 9331); off: they send ECT(0).",
+        about: "Flows that respond to marks in proportion, such as DCTCP's, send ECT(1), so that a dual queue classifies \
+                them as L4S (RFC 9331); off: they send ECT(0).",
         default: "on",
         example: "off",
         kind: SettingKind::Switch,

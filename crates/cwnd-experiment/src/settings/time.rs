@@ -19,7 +19,7 @@ pub const TIME: &[Setting] = &[
     Setting {
         key: "warm-up",
         title: "Warm-up",
-        about: "What happens before this time is not counted.",
+        about: "Warm-up: metrics count from this time on.",
         default: "0 s",
         example: "10 s",
         kind: SettingKind::Quantity,
@@ -30,7 +30,7 @@ pub const TIME: &[Setting] = &[
     Setting {
         key: "start-jitter",
         title: "Start jitter",
-        about: "Each flow starts up to this much later, uniformly drawn; `0 s` for not at all.",
+        about: "Each flow starts up to this much later, uniformly drawn; `0 s` switches it off.",
         default: "one base round-trip time",
         example: "0 s",
         kind: SettingKind::Quantity,
@@ -41,7 +41,7 @@ pub const TIME: &[Setting] = &[
     Setting {
         key: "send-overhead",
         title: "Send overhead",
-        about: "Each packet leaves its sender up to this much later, uniformly drawn; `0 s` for not at all.",
+        about: "Each packet leaves its sender up to this much later, uniformly drawn; `0 s` switches it off.",
         default: "one serialisation time at the bottleneck",
         example: "0 s",
         kind: SettingKind::Quantity,
@@ -52,8 +52,8 @@ pub const TIME: &[Setting] = &[
     Setting {
         key: "ties",
         title: "Ties",
-        about: "Which of simultaneous arrivals at a link comes first: by the number of the host or link it comes from, or from \
-                where it is longest ago that one came, as in ns-2. It matters where nothing is random.",
+        about: "Order of simultaneous arrivals at a link: by the number of the host or link from which they come, or by turn \
+                (the source that was served longest ago first), as in ns-2. It matters where nothing is random.",
         default: "by-number",
         example: "by-turn",
         kind: SettingKind::Word(&["by-number", "by-turn"]),

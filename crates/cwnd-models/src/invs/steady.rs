@@ -134,17 +134,17 @@ impl Steady {
         Steady { saturation: libm::exp(w - 1.0 / k) / (1.0 - beta), k, beta }
     }
 
-    /// Round trips from one loss to the next.
+    /// Returns the round trips between two losses.
     pub fn round_trips(&self) -> f64 {
         self.k * libm::log((1.0 / self.beta - 1.0) * (self.saturation - 1.0)) + 1.0
     }
 
-    /// Packets from one loss to the next.
+    /// Returns the packets between two losses.
     pub fn packets(&self) -> f64 {
         self.saturation * self.per_saturation()
     }
 
-    /// The part of packets that is lost.
+    /// Returns the fraction of lost packets.
     pub fn loss_ratio(&self) -> f64 {
         1.0 / self.packets()
     }
@@ -183,7 +183,7 @@ impl Steady {
 /// A flow alone on a path of a constant size: two epochs in turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
-    /// What the path holds in its pipe and its buffer, packets.
+    /// Capacity of the path's pipe and buffer, packets.
     pub room: f64,
     /// The increase factor, over 1, and so that the overshoot is at least one packet.
     pub k: f64,

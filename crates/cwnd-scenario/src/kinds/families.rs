@@ -23,14 +23,14 @@ macro_rules! parameter {
             source: $source,
             // A kind's parameters are asked only of what is of the kind.
             get: |spec| match spec {
-                $pattern => Held::value(&$place),
+                $pattern => ParameterValue::value(&$place),
                 #[allow(unreachable_patterns)]
                 _ => Value::Switch(false),
             },
             set: |spec, value| {
                 #[allow(irrefutable_let_patterns)]
                 if let $pattern = spec {
-                    Held::take(&mut $place, value);
+                    ParameterValue::take(&mut $place, value);
                 }
             },
         }

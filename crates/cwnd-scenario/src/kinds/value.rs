@@ -103,7 +103,7 @@ impl fmt::Display for Value {
 }
 
 /// A Rust type that a parameter can have.
-pub(super) trait Held: Sized {
+pub(super) trait ParameterValue: Sized {
     fn value(&self) -> Value;
     /// Take a value that [`ValueType`] of the right kind has read.
     fn take(&mut self, value: Value);
@@ -111,7 +111,7 @@ pub(super) trait Held: Sized {
 
 macro_rules! held {
     ($($type:ty, $variant:ident, $value:ident => $to:expr, $from:expr;)*) => {$(
-        impl Held for $type {
+        impl ParameterValue for $type {
             fn value(&self) -> Value {
                 let $value = self;
                 Value::$variant($to)

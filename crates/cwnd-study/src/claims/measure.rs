@@ -118,7 +118,7 @@ fn is_over(summary: &Summary, p: Option<f64>) -> bool {
     summary.mean > 0.0 && p.is_none_or(|p| p < 0.05)
 }
 
-/// For each place what the repeats tell of it.
+/// For each place the values of its repeats.
 struct Summaries {
     /// Places without any value are left out.
     of: Vec<(usize, Summary)>,

@@ -16,7 +16,7 @@ thread_local! {
 
 /// A thread for runs.
 pub(super) fn spawn(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
-    // A panic is told to the hook, which knows its place, and then caught, where only its text is known.
+    // The hook receives a panic with its location; `catch_unwind` returns only its text.
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = panic::take_hook();

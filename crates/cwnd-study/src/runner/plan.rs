@@ -49,7 +49,7 @@ impl Plan {
         self.of(engine).count()
     }
 
-    /// Seconds by the clock that the missing runs take with so many at once, at most about. Those in real time are done one
+    /// Estimates the elapsed time of the missing runs, seconds, with this many at once. Those in real time are done one
     /// by one after the others.
     pub fn wall_s(&self, jobs: usize) -> f64 {
         let cost = |engine: EngineKind| match engine.is_real_time() {

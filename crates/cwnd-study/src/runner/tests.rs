@@ -275,7 +275,7 @@ fn time_left_follows_what_runs_took() {
     let status = tally.status(Duration::ZERO);
     assert_eq!((status.stored, status.failed, status.total), (1, 1, 12));
     assert!((status.left.unwrap().as_secs_f64() - 5.5).abs() < 1e-6, "{status:?}");
-    // It took 4 s of two threads' time: one half done beside it, 2 s of CPU, so they get a quarter of what they could use.
+    // It took 4 s of two threads' time: one half done at the same time, 2 s of CPU, so they get a quarter of what they could use.
     let slow = tally.status(Duration::from_secs(4)).left.unwrap();
     assert!((slow.as_secs_f64() - 4.0 * 5.5).abs() < 1e-6, "{slow:?}");
     tally.by_others(&plan.tasks[1..]);

@@ -119,7 +119,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     }
     let connection = match read_only(path, "") {
         Ok(connection) => connection,
-        // Reading takes a file beside the database, which a read-only directory does not take. As long as nothing
+        // Reading creates a file next to the database, which a read-only directory does not allow. As long as nothing
         // waits in the log, the database by itself is all there is.
         Err(_) if log_is_empty(path) => read_only(path, "?immutable=1").map_err(failed)?,
         Err(error) => return Err(failed(error)),
@@ -149,18 +149,18 @@ fn read_only(path: &Path, parameters: &str) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Checks that the database and the files that SQLite keeps beside it are regular files, if they exist: SQLite would wait
+/// Checks that the database and the files that SQLite keeps next to it are regular files, if they exist: SQLite would wait
 /// for a pipe's writer for ever.
 fn check_types(path: &Path) -> Result<(), StoreError> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        input_file::check_regular_if_present(&beside(path, suffix))
+        input_file::check_regular_if_present(&with_suffix(path, suffix))
             .map_err(|error| StoreError::new(&error.path, StoreErrorKind::Foreign, error.reason))?;
     }
     Ok(())
 }
 
 /// Returns the path with a suffix to its name.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
@@ -188,7 +188,7 @@ fn is_ordinary(view: &Transaction<'_>, table: &str) -> rusqlite::Result<bool> {
 }
 
 fn log_is_empty(path: &Path) -> bool {
-    std::fs::metadata(beside(path, "-wal")).map_or(true, |log| log.len() == 0)
+    std::fs::metadata(with_suffix(path, "-wal")).map_or(true, |log| log.len() == 0)
 }
 
 /// [`recognise`] in a transaction of its own: its questions are about one moment, though another process may just be

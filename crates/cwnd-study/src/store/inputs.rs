@@ -1,4 +1,4 @@
-//! The files that a study names, kept beside its results: a report can be made where they are not any more.
+//! The files that a study names, kept with its results, so that a report does not need the originals.
 
 use super::Store;
 use crate::input_file::{self, MAX_INPUT};

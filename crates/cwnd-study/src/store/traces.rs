@@ -1,4 +1,4 @@
-//! The samples of runs: in files beside the database, or in memory.
+//! The samples of runs: in files next to the database, or in memory.
 
 use super::Store;
 use crate::{RunKey, StoreError, TracedRun, input_file, trace_file};

@@ -178,7 +178,7 @@ pub(super) fn assignments(fields: &Fields<'_>, check: CheckName<'_>) -> Vec<Assi
         if key.value == "label" && fields.section.header == AXIS.header {
             continue;
         }
-        // A table with keys of its own has told of those that it does not know.
+        // A table with keys of its own has already reported unknown keys.
         let own = !fields.section.keys.is_empty();
         match keys::find(key.value).filter(|setting| fields.section.settings.has(setting.key)) {
             Some(setting) => found.extend(assignment(setting, value, fields.sink, check)),
@@ -189,7 +189,7 @@ pub(super) fn assignments(fields: &Fields<'_>, check: CheckName<'_>) -> Vec<Assi
     found
 }
 
-/// Keys that cannot stand beside each other: the later is reported.
+/// Checks for keys that cannot be combined: the later one is reported.
 pub(super) fn conflicts(assignments: &[&Assignment], sink: &Sink<'_>) {
     for (a, b) in settings::CONFLICTS {
         let of = |key| assignments.iter().find(|assignment| assignment.setting.key == key);

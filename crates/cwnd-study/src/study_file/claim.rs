@@ -148,7 +148,7 @@ fn kind(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<ClaimKind> {
     }
     if scope.cells && claims::pairs(scope.study, &axis, &of, &over, &select).is_empty() {
         let message = format!(
-            "no two cells can be compared: none with `{of}` has one with `{}` beside it",
+            "no two cells can be compared: no cell with `{of}` has a counterpart with `{}`",
             over.join("`, `")
         );
         fields.sink.error(&fields.span_of("measure"), message);

@@ -51,7 +51,7 @@ pub struct Place {
 
 /// Files with more problems than this are notified of the first ones.
 const MOST: usize = 20;
-/// Lines are shown up to so many characters.
+/// The number of characters of a line that are shown.
 const WIDEST: usize = 110;
 
 impl std::error::Error for StudyError {}

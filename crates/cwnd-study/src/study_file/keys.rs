@@ -1,4 +1,4 @@
-//! The words of a study file beside those of an experiment (which are
+//! The keys of a study file in addition to those of an experiment (which are
 //! [`cwnd_experiment::settings`]): one table, from which the parser, the JSON Schema and the documents come.
 
 use crate::{EngineKind, engines::ENGINE};
@@ -191,7 +191,7 @@ pub static NETWORK: Section = Section {
             "paths",
             Kind::Texts,
             "Where flows run, from node to node by the shortest way between each two: `a -> b`. Flow i takes path i, and \
-             after the last it begins anew; a flow with a `path` of its own takes that. ACKs come back by the shortest way.",
+             after the last the first is next; a flow with its own `path` takes that path. ACKs return on the shortest path.",
         ),
         key(
             "bottleneck",
@@ -365,7 +365,7 @@ pub static TABLE: Section = Section {
         required("rows", Kind::Axes, "Axes that make rows."),
         key("columns", Kind::Axis, "Axis whose points make columns."),
         required("metrics", Kind::Metrics, "Metrics."),
-        key("where", Kind::Selection, "Which cells it tells of; all."),
+        key("where", Kind::Selection, "The cells that it covers; all."),
         key(
             "printed",
             Kind::Printed,

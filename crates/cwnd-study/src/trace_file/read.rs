@@ -14,7 +14,7 @@ const MAX_LENGTH: u64 = 4_000_000_000;
 /// panic on damaged bytes. Sample times at which no flow had started have no row in the file, and so are not there.
 ///
 /// # Errors
-/// If the file cannot be read, is longer than 4 GB, has another hash, or is not such a file.
+/// If the file cannot be read, is longer than 4 GB, has another hash, or is not a samples file.
 pub fn read(path: &Path, sha256: &[u8; 32]) -> Result<Trace, StoreError> {
     let bytes = input_file::read(path, MAX_LENGTH).map_err(|error| {
         StoreError::new(path, StoreErrorKind::Missing, format!("it cannot be read: {}", error.reason))

@@ -27,7 +27,7 @@ use std::{
 
 /// Tell what a study would run, and about what it would cost, without running anything.
 ///
-/// Everything that is wrong with the file is told with its place. Costs are estimates: times hold within a factor of
+/// Reports every error of the file with its place. Costs are estimates: times hold within a factor of
 /// about two on a machine that does nothing else.
 #[derive(Args)]
 pub struct Flags {

@@ -291,8 +291,7 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
         lines.push(if many { format!("{}: {text}", names.join(", ")) } else { text });
     }
     for (entry, runs) in entries.iter().zip(metrics) {
-        let name =
-            if entries.len() > 1 { format!(" beside {}", shortened(entry.name)) } else { String::new() };
+        let name = if entries.len() > 1 { format!(" with {}", shortened(entry.name)) } else { String::new() };
         lines.extend(short_flows(runs).map(|text| format!("short flows{name}: {text}")));
         let name = if entries.len() > 1 { format!(" of {}", shortened(entry.name)) } else { String::new() };
         lines.extend(messages(runs).map(|text| format!("messages{name}: {text}")));

@@ -226,7 +226,7 @@ fn files_that_cannot_be_written() {
     fs::create_dir(path("taken.svg")).unwrap();
     let message = compare(&["--plot", &path("taken.svg")]);
     assert!(message.contains("it is a directory"), "{message}");
-    // A sound file beside a bad one is not begun either.
+    // A valid file next to an invalid one is not started either.
     compare(&["--trace", &path("sound.csv"), "--plot", &path("none/x.svg")]);
     fs::remove_dir(path("taken.svg")).unwrap();
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);

@@ -45,7 +45,7 @@ fn both_ways(arguments: &[&str]) -> String {
     saved
 }
 
-/// What a flag needs beside it, and what it replaces.
+/// The flags that a flag needs, and the flags that it replaces.
 fn with(key: &str) -> &'static [&'static str] {
     match key {
         "hops" => &["--topology", "parking-lot"],
@@ -106,7 +106,7 @@ fn every_flag_of_a_setting_gives_the_same_runs_as_its_study() {
     }
 }
 
-/// Whether a setting stands beside all others of which this is so.
+/// Returns whether a setting can be combined with all others for which this holds.
 fn is_harmless(key: &str) -> bool {
     [
         "reverse-flows",

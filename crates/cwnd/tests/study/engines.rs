@@ -29,7 +29,7 @@ fn why_not(place: &Workplace) -> String {
     let checked = place.printed(&["check", "quick.toml"]);
     assert!(checked.contains("3 runs, about 3 s in real time, one by one"), "{checked}");
     let (_, why) = checked.split_once("the kernel's runs cannot be done here: ").expect("a reason");
-    // Which cell it was is told in another way when it is run.
+    // `run` reports the cell differently.
     why.split(" (in `").next().unwrap_or(why).trim_end().trim_end_matches('.').to_owned()
 }
 

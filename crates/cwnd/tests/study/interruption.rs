@@ -126,7 +126,8 @@ fn stopped_by(signal: &str, code: i32) {
     let last = said.lines().last().unwrap_or_default();
     assert!(
         last.starts_with("stopped: ")
-            && last.ends_with(" of 48 runs are stored in results/quick; the same command goes on from there"),
+            && last
+                .ends_with(" of 48 runs are stored in results/quick; run the same command again to continue"),
         "{said}"
     );
     let rows = place.printed(&["export", "results/quick"]);

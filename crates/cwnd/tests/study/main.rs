@@ -1,5 +1,5 @@
 //! Studies from outside: that a study which is killed, stopped or run twice at once gives what an undisturbed one gives,
-//! and that whatever happens to its directory is told and loses nothing.
+//! and that problems with its directory are reported and lose no data.
 
 mod bad_input;
 mod diff;

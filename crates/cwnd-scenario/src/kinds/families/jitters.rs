@@ -3,7 +3,7 @@
 use super::parameter;
 use crate::kinds::{
     kind::{Kind, Parameter, any, read, write},
-    value::{Held, Value, ValueType},
+    value::{ParameterValue, Value, ValueType},
 };
 use crate::{Jitter, JitterShape, NotationError, Time};
 use std::{fmt, str::FromStr};

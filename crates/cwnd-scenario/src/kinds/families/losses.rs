@@ -3,7 +3,7 @@
 use super::parameter;
 use crate::kinds::{
     kind::{Kind, Parameter, any, read, write},
-    value::{Held, Value, ValueType},
+    value::{ParameterValue, Value, ValueType},
 };
 use crate::{GilbertElliott, Loss, NotationError, Probability};
 use std::{fmt, str::FromStr};

@@ -3,7 +3,7 @@
 use super::parameter;
 use crate::kinds::{
     kind::{Kind, Parameter, any, read, write},
-    value::{Held, Value, ValueType},
+    value::{ParameterValue, Value, ValueType},
 };
 use crate::{CoDel, Discipline, DualPi2, FqCoDel, NotationError, Pie, Red, Time};
 use std::{fmt, str::FromStr};
@@ -97,7 +97,7 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
         new: || Discipline::Pie(Pie::default()),
         parameters: &[
             parameter!("target", Discipline::Pie(pie) => pie.target, SPAN, "", "The delay that it steers to.", "RFC 8033, section 4.2"),
-            parameter!("update", Discipline::Pie(pie) => pie.update, SPAN, "", "How often the probability is reckoned anew.", "RFC 8033, section 4.2"),
+            parameter!("update", Discipline::Pie(pie) => pie.update, SPAN, "", "Interval between updates of the probability.", "RFC 8033, section 4.2"),
             parameter!("alpha", Discipline::Pie(pie) => pie.alpha, GAIN, "1/s", "Weight of the difference to the target.", "RFC 8033, section 4.2"),
             parameter!("beta", Discipline::Pie(pie) => pie.beta, GAIN, "1/s", "Weight of the trend.", "RFC 8033, section 4.2"),
             parameter!("max_burst", Discipline::Pie(pie) => pie.max_burst, ValueType::Time(Time(0), Time::from_secs(100)), "", "How long a burst passes freely.", "RFC 8033, section 4.4"),
@@ -118,7 +118,7 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
         new: || Discipline::DualPi2(DualPi2::default()),
         parameters: &[
             parameter!("target", Discipline::DualPi2(dual) => dual.target, SPAN, "", "The classic queue's target delay.", "RFC 9332, appendix A.1"),
-            parameter!("update", Discipline::DualPi2(dual) => dual.update, SPAN, "", "How often the base probability is reckoned anew.", "RFC 9332, appendix A.1, as Linux has it"),
+            parameter!("update", Discipline::DualPi2(dual) => dual.update, SPAN, "", "Interval between updates of the base probability.", "RFC 9332, appendix A.1, as Linux has it"),
             parameter!("alpha", Discipline::DualPi2(dual) => dual.alpha, GAIN, "1/s", "Integral gain.", "RFC 9332, appendix A.1, as Linux has it"),
             parameter!("beta", Discipline::DualPi2(dual) => dual.beta, GAIN, "1/s", "Proportional gain.", "RFC 9332, appendix A.1, as Linux has it"),
             parameter!("coupling", Discipline::DualPi2(dual) => dual.coupling, ValueType::Number(0.0, 1e3), "", "The coupling factor.", "RFC 9332, appendix A.1"),

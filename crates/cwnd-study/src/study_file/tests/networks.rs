@@ -171,7 +171,7 @@ fn what_is_wrong_with_a_network_has_its_place() {
         ("a path that leads nowhere", graph("both-ways = true", "both-ways = false")),
         ("a buffer of a link that holds nothing", graph("buffer = \"2 BDP\"", "buffer = \"10 B\"")),
         ("a buffer of the bottleneck that holds nothing", graph("[20, \"1 BDP\"]", "[20, \"10 B\"]")),
-        ("a topology beside it", graph("access-rate = \"1 Gbit/s\"", "topology = \"path\"")),
+        ("a topology with it", graph("access-rate = \"1 Gbit/s\"", "topology = \"path\"")),
         ("a round trip", graph("access-rate = \"1 Gbit/s\"", "rtt = \"5 ms\"")),
         ("nothing in it", "[scenario]\nalgorithm = \"cubic\"\n[network]".into()),
         ("empty lists", "[scenario]\nalgorithm = \"cubic\"\n[network]\nnodes = []\nlinks = []\npaths = []".into()),

@@ -47,7 +47,7 @@ Examples:
   The packets of a run for Wireshark:
     cwnd compare cubic --stack linux --rate '10 Mbit/s' --rtt '40 ms' --duration '10 s' --pcap cubic.pcapng
 
-  Short flows, of sizes as in web search, beside a flow of each of two algorithms:
+  Short flows with web-search sizes, together with one flow of each of two algorithms:
     cwnd compare cubic bbr --stack linux --rate '100 Mbit/s' --rtt '20 ms' --access-rate '1 Gbit/s' \\
       --short-flows 'cubic; load=20 %; size=web-search'";
 

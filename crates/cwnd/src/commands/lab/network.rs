@@ -82,7 +82,7 @@ impl LinkFlags {
     }
 }
 
-/// A network of this rate and round-trip time with a buffer of one pipe, and so many flows of CUBIC for so long.
+/// Returns a network of this rate and round-trip time with a buffer of one BDP, and a number of CUBIC flows.
 ///
 /// # Errors
 /// What is wrong with them.

@@ -9,7 +9,7 @@ use std::{
 };
 
 /// The places under a directory: `runs/PAPER/STUDY` has the runs of all scales; `SCALE/PAPER/report.html` and
-/// `SCALE/index.html` the pages, with `verdicts.csv` and `verdicts.json` beside each.
+/// `SCALE/index.html` the pages, with `verdicts.csv` and `verdicts.json` next to each.
 pub struct Places<'a> {
     out: &'a Path,
     scale: RunScale,

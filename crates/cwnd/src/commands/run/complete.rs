@@ -72,7 +72,7 @@ impl Prepared {
         Failure::stopped(match &self.directory {
             None => format!("stopped: {done} of {all} runs are done"),
             Some(directory) => format!(
-                "stopped: {done} of {all} runs are stored in {}; the same command goes on from there",
+                "stopped: {done} of {all} runs are stored in {}; run the same command again to continue",
                 directory.display()
             ),
         })
