@@ -117,17 +117,18 @@ pub trait Exit {
     /// Passes on a packet that reaches the end of the line before `ring` at `at`.
     fn put(&mut self, running: &mut RunningNet<'_>, ring: u32, at: u64, words: [u64; 3]);
 
-    /// May let several packets at the head of an input cross a link in closed form, before any other input has its turn
-    /// at `until`. Returns how many, and the time of the last.
+    /// May let several packets at the head of an input, whose first arrives at `first`, cross a link in closed form before
+    /// any other input has its turn at `until`. Returns how many, and the time of the last.
     #[inline(always)]
     fn take_burst(
         &mut self,
         running: &mut RunningNet<'_>,
         link: &mut crate::link::ClosedForm,
         input: u32,
+        first: u64,
         until: u64,
     ) -> Option<(u64, u64)> {
-        let _ = (running, link, input, until);
+        let _ = (running, link, input, first, until);
         None
     }
 }

@@ -309,15 +309,15 @@ impl Exit for InlineExit<'_> {
         running: &mut RunningNet<'_>,
         link: &mut ClosedForm,
         input: u32,
+        first: u64,
         until: u64,
     ) -> Option<(u64, u64)> {
         let (full, time) = link.full_packet();
-        let head = &running.rings[input as usize];
         // A burst of one packet gains nothing.
-        if until - head.next_at() <= time {
+        if until - first <= time {
             return None;
         }
-        let channel = head.first_channel()?;
+        let channel = running.rings[input as usize].first_channel()?;
         let ring = link.next.of(channel);
         let receiver = &mut self.receivers[ring as usize];
         if !receiver.active {
@@ -340,10 +340,12 @@ impl Exit for InlineExit<'_> {
                 continue;
             };
             let out = link.end_of_line(departure);
+            let mut lost = 0;
             if lossy {
-                rest |= u64::from(link.draw_loss()) << 48;
+                lost = link.draw_loss();
+                rest |= u64::from(lost) << 48;
             }
-            if rest >> 32 == self.full
+            if lost == 0
                 && let Some(ack) = receiver.acknowledge(out, sent, sequence as u32)
             {
                 acks.push_words(ack.at, sent, ack.sequence, ack.rest);

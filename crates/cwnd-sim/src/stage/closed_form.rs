@@ -28,7 +28,7 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &LinkRun<'_>, exit: &mut impl 
             if at >= until {
                 break at;
             }
-            if let Some((crossed, last)) = exit.take_burst(&mut running, link, input, until) {
+            if let Some((crossed, last)) = exit.take_burst(&mut running, link, input, at, until) {
                 packets += crossed;
                 came = last;
                 continue;
