@@ -9,7 +9,7 @@ mod variants;
 
 pub use algorithms::page as algorithms_page;
 
-use crate::report::html::{escape, inline};
+use crate::html::{escape, inline};
 use crate::table::{Align, Table};
 use std::fmt;
 

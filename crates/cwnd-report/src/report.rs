@@ -14,7 +14,6 @@ mod engines;
 mod facts;
 mod figures;
 mod findings;
-pub(crate) mod html;
 mod page;
 mod paper;
 mod provenance;
@@ -53,7 +52,7 @@ pub fn html_with(results: &Results, traces: &Traces) -> String {
         page.section("engines", "Engines side by side", &engines::section(results, traces, &pairs));
     }
     if !study.notes.is_empty() {
-        page.section("notes", "Notes", &html::paragraphs(&study.notes.join("\n\n")));
+        page.section("notes", "Notes", &crate::html::paragraphs(&study.notes.join("\n\n")));
     }
     page.section("scenario", "The scenario", &facts::section(results));
     page.section("provenance", "How it was made", &provenance::section(results));

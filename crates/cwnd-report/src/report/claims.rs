@@ -1,7 +1,7 @@
 //! Claims and their verdicts as a table: what is stated, the publication's value, ours, the verdict and why.
 
 use super::claim_unit::ClaimUnit;
-use super::html::{escape, inline};
+use crate::html::{escape, inline};
 use cwnd_study::claims::{self, Judgement, Verdict};
 use cwnd_study::{Claim, ClaimTest, Expectation, Results, Study};
 

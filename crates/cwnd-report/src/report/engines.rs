@@ -1,8 +1,8 @@
 //! The section that lays the answers of two engines side by side.
 
-use super::html::escape;
 use crate::engines::{CurveDeviation, Deviation, Pair};
 use crate::figures::traces::Traces;
+use crate::html::escape;
 use crate::made_by;
 use crate::measure::{Measure, Shown, decimals, half_text, number};
 use crate::validity_warnings::{self, MARK};

@@ -1,6 +1,6 @@
 //! What the scenarios of a study have in common, and in what they differ.
 
-use super::html::{definitions, escape};
+use crate::html::{definitions, escape};
 use crate::measure::{Measure, decimals, number};
 use crate::validity_warnings;
 use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, StackProfile, Traffic};

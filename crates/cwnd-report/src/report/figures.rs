@@ -1,9 +1,9 @@
 //! The figures on the page: pictures in the text, with their samples where they can be zoomed.
 
-use super::html::{escape, inline};
 use super::page::Entry;
 use super::samples;
 use crate::figures::{self, Drawn, traces::Traces};
+use crate::html::{escape, inline};
 use crate::made_by;
 use crate::series::SeriesStyles;
 use cwnd_study::{Figure, FigureKind, Results};

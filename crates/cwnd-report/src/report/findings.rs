@@ -1,7 +1,7 @@
 //! What was asked, and what was found of it.
 
 use super::claims::{self, Told};
-use super::html::{inline, paragraphs};
+use crate::html::{inline, paragraphs};
 use cwnd_study::{Results, Study};
 
 /// The question and where it comes from.

@@ -1,8 +1,8 @@
 //! The page around the sections: head, contents and style.
 
 use super::digest::csp_hash;
-use super::html::{escape, inline};
 use super::theme;
+use crate::html::{escape, inline};
 use crate::{made_by, validity_warnings};
 use cwnd_study::{FigureKind, Results, RunState};
 

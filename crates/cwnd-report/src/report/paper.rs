@@ -1,11 +1,11 @@
 //! A paper's results as one page: the verdicts on all that it claims, then its figures and tables in its own order.
 
 use super::claims::{self, Told};
-use super::html::{definitions, escape, inline, paragraphs};
 use super::page::{self, Head, Page};
 use super::{facts, figures, provenance, tables};
 use crate::descriptive;
 use crate::figures::{model, traces::Traces};
+use crate::html::{definitions, escape, inline, paragraphs};
 use crate::made_by;
 use crate::series::SeriesStyles;
 use cwnd_plot::number::thousands;

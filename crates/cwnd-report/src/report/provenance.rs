@@ -1,6 +1,6 @@
 //! What made the results, and how to make them again.
 
-use super::html::{definitions, escape};
+use crate::html::{definitions, escape};
 use crate::made_by;
 use cwnd_study::{EngineKind, Results};
 

@@ -1,9 +1,9 @@
 //! The tables of a study: means with intervals, the best of each column marked.
 
-use super::html::{escape, inline};
 use super::page::Entry;
 use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
+use crate::html::{escape, inline};
 use crate::made_by;
 use crate::measure::{Measure, Shown, capital, decimals, half_text, number, small};
 use crate::validity_warnings::{self, MARK};
