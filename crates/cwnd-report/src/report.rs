@@ -41,11 +41,11 @@ pub fn html_with(results: &Results, traces: &Traces) -> String {
     page.section("findings", "What was found", &findings::section(results));
     if !study.figures.is_empty() {
         let (body, entries) = figures::section(results, &looks, traces);
-        page.section_with("figures", "Figures", &body, entries);
+        page.section_with("figures", "Figures", &body, &entries);
     }
     if !study.tables.is_empty() {
         let (body, entries) = tables::section(results);
-        page.section_with("tables", "Tables", &body, entries);
+        page.section_with("tables", "Tables", &body, &entries);
     }
     let pairs = pairs(study);
     if !pairs.is_empty() {
