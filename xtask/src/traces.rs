@@ -1,4 +1,4 @@
-//! `cargo xtask traces`: the delivery traces of the folder `traces`, made again.
+//! `cargo xtask traces`: makes the delivery traces of the folder `traces`, which the repository does not keep.
 
 use crate::command::{cargo, root, run_showing};
 use crate::options::Options;

@@ -17,14 +17,15 @@
 //! - Payload is all zeros, which makes TCP's checksums right; a capture ends with the headers.
 
 use cwnd_scenario::{NodeId, Scenario, StackProfile};
-use cwnd_tcp::packet::{CE, CWR, ECE, ECT, ECT1, PUSH, Packet, SACK, SYN as SYN_PACKET, SackBlocks};
+use cwnd_tcp::packet::{CE, CWR, ECE, ECT, ECT1, PUSH, Packet, SACK, SYN, SackBlocks};
+use etherparse::{
+    EtherType, Ethernet2Header, IpEcn, IpNumber, Ipv4Header, TcpHeader,
+    TcpOptionElement::{
+        self, MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
+        Timestamp, WindowScale,
+    },
+};
 
-/// Bytes of an Ethernet header.
-const ETHERNET: usize = 14;
-/// Bytes of an IPv4 header without options.
-const IPV4: usize = 20;
-/// Bytes of a TCP header without options.
-const TCP: usize = 20;
 /// Bytes of a timestamps option, padded.
 const TIMESTAMPS: u32 = 12;
 /// The first port of senders, how many they have, and the first of receivers.
@@ -32,12 +33,8 @@ const PORTS: (u16, usize, u16) = (49_152, 16_384, 5001);
 /// The greatest shift of a window (RFC 7323 section 2.3).
 const MOST_SHIFT: u8 = 14;
 
-/// TCP's flags.
-const SYN: u8 = 0x02;
-const PSH: u8 = 0x08;
-const ACK: u8 = 0x10;
-const ECN_ECHO: u8 = 0x40;
-const WINDOW_REDUCED: u8 = 0x80;
+/// The payload of the longest packet.
+static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 
 /// What is the same for all packets of a scenario.
 #[derive(Clone, Debug)]
@@ -78,8 +75,10 @@ impl Headers {
     pub fn new(scenario: &Scenario, ecn: impl Fn(usize) -> bool) -> Headers {
         let stack = &scenario.stack;
         let ethernet = stack.profile == StackProfile::Linux;
-        let link_layer = if ethernet { ETHERNET } else { 0 };
-        let room = stack.data_overhead.saturating_sub((link_layer + IPV4 + TCP) as u32);
+        let link_layer = if ethernet { Ethernet2Header::LEN } else { 0 };
+        let room = stack
+            .data_overhead
+            .saturating_sub((link_layer + Ipv4Header::MIN_LEN + TcpHeader::MIN_LEN) as u32);
         let window = stack.receive_window.saturating_mul(stack.payload);
         let shift =
             (0..MOST_SHIFT).find(|shift| window >> shift <= u32::from(u16::MAX)).unwrap_or(MOST_SHIFT);
@@ -109,22 +108,36 @@ impl Headers {
 
     /// The headers of a packet between two nodes.
     pub fn of(&self, packet: &Packet, blocks: Option<&SackBlocks>, link: [NodeId; 2]) -> Frame {
-        let tcp = self.tcp(packet, blocks);
+        let mut tcp = self.tcp(packet, blocks);
         let payload = self.payload_of(packet);
         let [from, to] = self.ends(packet);
-        let ip_length = (IPV4 + tcp.len()) as u32 + payload;
-        let mut bytes = Vec::with_capacity(ETHERNET + IPV4 + tcp.len());
+        let ip_length = (Ipv4Header::MIN_LEN + tcp.header_len()) as u32 + payload;
+        let mut ip = Ipv4Header {
+            total_len: ip_length as u16,
+            ecn: codepoint(packet),
+            // No identification, since it must not be fragmented (RFC 6864).
+            dont_fragment: true,
+            time_to_live: 64,
+            protocol: IpNumber::TCP,
+            source: from,
+            destination: to,
+            ..Ipv4Header::default()
+        };
+        ip.header_checksum = ip.calc_header_checksum();
+        let zeros = &ZEROS[..payload as usize];
+        tcp.checksum = tcp.calc_checksum_ipv4_raw(from, to, zeros).expect("a packet is no longer than 64 KB");
+        let mut bytes = Vec::with_capacity(Ethernet2Header::LEN + Ipv4Header::MIN_LEN + tcp.header_len());
         if self.ethernet {
-            let mac = |node: NodeId| [[2, 0].as_slice(), &(node as u32).to_be_bytes()].concat();
-            bytes.extend([mac(link[1]), mac(link[0]), vec![8, 0]].concat());
+            let address = |node: NodeId| {
+                let [a, b, c, d] = (node as u32).to_be_bytes();
+                [2, 0, a, b, c, d]
+            };
+            let [source, destination] = link.map(address);
+            bytes.extend(Ethernet2Header { source, destination, ether_type: EtherType::IPV4 }.to_bytes());
         }
-        bytes.extend(ipv4(ip_length as u16, codepoint(packet), from, to));
-        let begin = bytes.len();
-        bytes.extend(&tcp);
-        let pseudo = [&from[..], &to, &[0, 6], &((tcp.len() as u32 + payload) as u16).to_be_bytes()].concat();
-        let sum = checksum(&[&pseudo, &tcp]);
-        bytes[begin + 16..begin + 18].copy_from_slice(&sum.to_be_bytes());
-        let needed = if self.ethernet { ETHERNET as u32 + ip_length } else { ip_length };
+        bytes.extend(ip.to_bytes());
+        bytes.extend(tcp.to_bytes());
+        let needed = if self.ethernet { Ethernet2Header::LEN as u32 + ip_length } else { ip_length };
         Frame { bytes, length: needed.max(u32::from(packet.size)) }
     }
 
@@ -137,12 +150,12 @@ impl Headers {
     }
 
     /// Its TCP header, the checksum still zero.
-    fn tcp(&self, packet: &Packet, blocks: Option<&SackBlocks>) -> Vec<u8> {
+    fn tcp(&self, packet: &Packet, blocks: Option<&SackBlocks>) -> TcpHeader {
         let flow = packet.flow();
         let sender = PORTS.0 + (flow % PORTS.1) as u16;
         let receiver = PORTS.2 + (flow / PORTS.1) as u16;
         let reverse = is_reverse(packet);
-        let syn = packet.is(SYN_PACKET) || self.is_syn_segment(packet);
+        let syn = packet.is(SYN) || self.is_syn_segment(packet);
         let (from, to) = if reverse { (receiver, sender) } else { (sender, receiver) };
         let after_syn = u32::from(!syn);
         let (sequence, acknowledgement) = match (reverse, packet.is_data()) {
@@ -152,15 +165,16 @@ impl Headers {
             (false, true) if !syn => (self.edge(flow, packet.seq), 1),
             (false, _) => (after_syn, after_syn),
         };
-        let options = self.options(packet, blocks, syn);
-        let mut header = Vec::with_capacity(TCP + options.len());
-        header.extend([from.to_be_bytes(), to.to_be_bytes()].concat());
-        header.extend([sequence.to_be_bytes(), acknowledgement.to_be_bytes()].concat());
-        header.push((((TCP + options.len()) / 4) << 4) as u8);
-        header.push(self.flags(packet, syn));
-        header.extend(self.window(reverse, syn).to_be_bytes());
-        header.extend([0; 4]);
-        header.extend(options);
+        // RFC 3168 section 6.1.1: a SYN asks for ECN with both flags, and the answer says ECE.
+        let asks = packet.is(SYN) && self.flows[flow].ecn;
+        let mut header = TcpHeader::new(from, to, sequence, self.window(reverse, syn));
+        header.acknowledgment_number = acknowledgement;
+        header.syn = syn;
+        header.ack = reverse || !syn;
+        header.psh = packet.is(PUSH);
+        header.ece = packet.is(ECE) || asks;
+        header.cwr = packet.is(CWR) || (asks && !reverse);
+        header.set_options(&self.options(packet, blocks, syn)).expect("the options of a packet have room");
         header
     }
 
@@ -195,18 +209,6 @@ impl Headers {
         u32::from(packet.size).saturating_sub(self.data_overhead)
     }
 
-    fn flags(&self, packet: &Packet, syn: bool) -> u8 {
-        let flag = |is: bool, flag: u8| if is { flag } else { 0 };
-        let reverse = is_reverse(packet);
-        // RFC 3168 section 6.1.1: a SYN asks for ECN with both flags, and the answer says ECE.
-        let asks = packet.is(SYN_PACKET) && self.flows[packet.flow()].ecn;
-        flag(syn, SYN)
-            | flag(reverse || !syn, ACK)
-            | flag(packet.is(PUSH), PSH)
-            | flag(packet.is(ECE) || asks, ECN_ECHO)
-            | flag(packet.is(CWR) || (asks && !reverse), WINDOW_REDUCED)
-    }
-
     /// The window field. What a SYN says is not scaled.
     fn window(&self, reverse: bool, syn: bool) -> u16 {
         let most = u32::from(u16::MAX);
@@ -219,36 +221,38 @@ impl Headers {
     }
 
     /// TCP's options, padded to whole words.
-    fn options(&self, packet: &Packet, blocks: Option<&SackBlocks>, syn: bool) -> Vec<u8> {
+    fn options(&self, packet: &Packet, blocks: Option<&SackBlocks>, syn: bool) -> Vec<TcpOptionElement> {
         let mut options = Vec::new();
         if syn && self.handshake {
             // What a segment may carry if it had no options (RFC 6691).
             let most = self.payload + if self.timestamps { TIMESTAMPS } else { 0 };
-            options.extend([2, 4]);
-            options.extend((most.min(u32::from(u16::MAX)) as u16).to_be_bytes());
+            options.push(MaximumSegmentSize(most.min(u32::from(u16::MAX)) as u16));
         }
         let permits = syn && self.handshake && self.sack;
-        match (permits, self.timestamps && !self.is_syn_segment(packet)) {
-            (true, true) => options.extend([4, 2]),
-            (true, false) => options.extend([1, 1, 4, 2]),
-            (false, true) => options.extend([1, 1]),
-            (false, false) => {}
+        let stamped = self.timestamps && !self.is_syn_segment(packet);
+        if permits != stamped {
+            options.extend([Noop, Noop]);
         }
-        if self.timestamps && !self.is_syn_segment(packet) {
+        if permits {
+            options.push(SelectiveAcknowledgementPermitted);
+        }
+        if stamped {
             // From 1 on, since 0 means none.
             let stamp = ((packet.sent / 1_000_000) as u32).wrapping_add(1);
-            let echo = if is_reverse(packet) { stamp } else { 0 };
-            options.extend([8, 10]);
-            options.extend([stamp.to_be_bytes(), echo.to_be_bytes()].concat());
+            options.push(Timestamp(stamp, if is_reverse(packet) { stamp } else { 0 }));
         }
         if syn && self.handshake {
-            options.extend([1, 3, 3, self.shift]);
+            options.extend([Noop, WindowScale(self.shift)]);
         }
-        if let Some(blocks) = blocks.filter(|blocks| blocks.len > 0 && packet.is(SACK)) {
-            options.extend([1, 1, 5, 2 + 8 * blocks.len as u8]);
-            for (begin, end) in blocks.iter() {
-                let edges = [begin, end].map(|segment| self.edge(packet.flow(), segment).to_be_bytes());
-                options.extend(edges.concat());
+        if let Some(blocks) = blocks.filter(|_| packet.is(SACK)) {
+            let edge = |segment| self.edge(packet.flow(), segment);
+            let mut blocks = blocks.iter().map(|(begin, end)| (edge(begin), edge(end)));
+            if let Some(first) = blocks.next() {
+                options.extend([
+                    Noop,
+                    Noop,
+                    SelectiveAcknowledgement(first, [(); 3].map(|()| blocks.next())),
+                ]);
             }
         }
         options
@@ -261,32 +265,13 @@ fn is_reverse(packet: &Packet) -> bool {
 }
 
 /// The ECN bits of the IP header.
-fn codepoint(packet: &Packet) -> u8 {
+fn codepoint(packet: &Packet) -> IpEcn {
     match packet.flags & (ECT | ECT1 | CE) {
-        bits if bits & CE != 0 => 3,
-        bits if bits & ECT == 0 => 0,
-        bits if bits & ECT1 != 0 => 1,
-        _ => 2,
+        bits if bits & CE != 0 => IpEcn::CongestionExperienced,
+        bits if bits & ECT == 0 => IpEcn::NotEct,
+        bits if bits & ECT1 != 0 => IpEcn::Ect1,
+        _ => IpEcn::Ect0,
     }
-}
-
-fn ipv4(length: u16, ecn: u8, from: [u8; 4], to: [u8; 4]) -> Vec<u8> {
-    let mut header = vec![0x45, ecn];
-    header.extend(length.to_be_bytes());
-    // No identification, since it must not be fragmented (RFC 6864); 64 hops; TCP.
-    header.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
-    header.extend([from, to].concat());
-    let sum = checksum(&[&header]);
-    header[10..12].copy_from_slice(&sum.to_be_bytes());
-    header
-}
-
-/// The internet checksum (RFC 1071) of parts of an even length.
-fn checksum(parts: &[&[u8]]) -> u16 {
-    let words = parts.iter().flat_map(|part| part.chunks(2));
-    let sum: u32 = words.map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum();
-    let folded = (sum & 0xFFFF) + (sum >> 16);
-    !(((folded & 0xFFFF) + (folded >> 16)) as u16)
 }
 
 #[cfg(test)]

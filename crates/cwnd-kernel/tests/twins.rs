@@ -7,6 +7,7 @@
 //!
 //! `CWND_SEED=7 cargo test -p cwnd-kernel --test twins -- --nocapture` draws another one, `CWND_SEEDS=100` draws 100.
 
+use cwnd_cc::parts::draws::Draws;
 use cwnd_cc::{
     Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, State, Window,
     WindowConfig,
@@ -176,7 +177,7 @@ fn drive(
     steps: usize,
 ) -> Result<Apart, String> {
     let mut transport = Transport {
-        dice: Dice(seed),
+        dice: Dice(Draws::new(seed)),
         min_rtt: u64::MAX,
         base: 20_000,
         loss_every: 300,
@@ -366,21 +367,13 @@ impl Transport {
     }
 }
 
-/// SplitMix64.
+/// Random choices.
 #[derive(Default)]
-struct Dice(u64);
+struct Dice(Draws);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
+        self.0.bits() % bound
     }
 
     fn one_in(&mut self, bound: u64) -> bool {

@@ -10,7 +10,7 @@
 //! | `bottleneck.mean_packets` | a link and its queue, by the link's name: the bottleneck, links that several forward flows share, and with up to four flows those that forward flows' data enters first |
 
 use super::registry::{Metric, Scope, all};
-use super::view::View;
+use super::view::{View, named_groups};
 use cwnd_scenario::{Outcome, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,21 +121,8 @@ fn algorithms(scenario: &Scenario) -> Option<BTreeMap<String, Vec<usize>>> {
 /// The forward flows of each named group that are not short.
 fn groups(scenario: &Scenario) -> BTreeMap<String, Vec<usize>> {
     let mut groups = BTreeMap::<String, Vec<usize>>::new();
-    for (name, flows) in in_order(scenario) {
+    for (name, flows) in named_groups(scenario) {
         groups.insert(name.to_owned(), flows);
-    }
-    groups
-}
-
-/// The same, in the order of their first flows.
-pub(super) fn in_order(scenario: &Scenario) -> Vec<(&str, Vec<usize>)> {
-    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
-    let forward = scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.reverse && !flow.short);
-    for (index, name) in forward.filter_map(|(index, flow)| Some((index, flow.group.as_deref()?))) {
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, flows)) => flows.push(index),
-            None => groups.push((name, vec![index])),
-        }
     }
     groups
 }

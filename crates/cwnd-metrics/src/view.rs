@@ -95,6 +95,19 @@ impl<'a> View<'a> {
     }
 }
 
+/// Returns the forward flows of each named group that are not short, in the order of their first flows.
+pub(super) fn named_groups(scenario: &Scenario) -> Vec<(&str, Vec<usize>)> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    let forward = scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.reverse && !flow.short);
+    for (index, name) in forward.filter_map(|(index, flow)| Some((index, flow.group.as_deref()?))) {
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, flows)) => flows.push(index),
+            None => groups.push((name, vec![index])),
+        }
+    }
+    groups
+}
+
 /// How long so many bytes take to leave, seconds.
 pub(super) fn transmission(rate: Rate, bytes: f64) -> f64 {
     if rate == Rate::UNLIMITED || rate.0 == 0 { 0.0 } else { bytes * 8.0 / rate.0 as f64 }
@@ -158,7 +171,7 @@ pub(super) fn throughput_share(view: &View<'_>, flows: Flows<'_>) -> Option<f64>
 
 /// Of two named groups the first one's mean throughput of a flow over the second one's.
 pub(super) fn group_ratio(view: &View<'_>, _: Flows<'_>) -> Option<f64> {
-    let groups = super::values::in_order(view.scenario);
+    let groups = named_groups(view.scenario);
     let [(_, first), (_, second)] = groups.as_slice() else { return None };
     let ratio = throughput_mean_bps(view, first)? / throughput_mean_bps(view, second)?;
     Some(ratio).filter(|ratio| ratio.is_finite())

@@ -9,8 +9,9 @@ mod variants;
 
 pub use algorithms::page as algorithms_page;
 
-use crate::report::html::{escape, inline};
+use crate::html::inline;
 use crate::table::{Align, Table};
+use maud::{Markup, html};
 use std::fmt;
 
 /// A table of words and numbers.
@@ -47,6 +48,10 @@ impl Column {
     const fn numbers(heading: &'static str) -> Column {
         Column { heading, is_number: true }
     }
+
+    fn class(&self) -> Option<&'static str> {
+        self.is_number.then_some("number")
+    }
 }
 
 /// Makes one of the tables.
@@ -72,31 +77,31 @@ pub fn find(name: &str) -> Option<DescriptiveTable> {
 impl DescriptiveTable {
     /// The table as a part of a page, in the style of the reports' tables. `id` is its place in the page and `label`
     /// its number there, such as `Table 1`.
-    pub fn to_html(&self, id: &str, label: &str) -> String {
-        let class = |column: &Column| if column.is_number { " class=\"number\"" } else { "" };
-        let head =
-            |column: &Column| format!("<th scope=\"col\"{}>{}</th>", class(column), inline(column.heading));
-        let heads: String = self.columns.iter().map(head).collect();
-        let row = |cells: &Vec<String>| {
-            let cell = |(i, (text, column)): (usize, (&String, &Column))| match i {
-                0 => format!("<th scope=\"row\">{}</th>", inline(text)),
-                _ => format!("<td{}>{}</td>", class(column), inline(text)),
-            };
-            let cells: String = cells.iter().zip(&self.columns).enumerate().map(cell).collect();
-            format!("<tr>{cells}</tr>\n")
-        };
-        let rows: String = self.rows.iter().map(row).collect();
-        let notes: String = self.notes.iter().map(|note| format!(" {}", inline(note))).collect();
-        let wide = if self.columns.len() > 6 { " wide" } else { "" };
-        let (id, label) = (escape(id), escape(label));
-        format!(
-            "<figure class=\"table{wide}\" id=\"{id}\">\n<figcaption><p><b>{label}.</b> \
-             <span class=\"title\">{}.</span> {}.{notes}</p></figcaption>\n\
-             <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\n<table>\n\
-             <thead>\n<tr>{heads}</tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n</figure>\n",
-            inline(self.title),
-            inline(self.source),
-        )
+    pub fn to_html(&self, id: &str, label: &str) -> Markup {
+        html! {
+            figure.table.wide[self.columns.len() > 6] id=(id) {
+                figcaption {
+                    p {
+                        b { (label) "." } " "
+                        span.title { (inline(self.title)) "." } " " (inline(self.source)) "."
+                        @for note in &self.notes { " " (inline(note)) }
+                    }
+                }
+                div.scroll tabindex="0" role="group" aria-label=(label) {
+                    table {
+                        thead { tr { @for column in &self.columns {
+                            th scope="col" class=[column.class()] { (inline(column.heading)) }
+                        } } }
+                        tbody { @for row in &self.rows { tr {
+                            @if let Some(first) = row.first() { th scope="row" { (inline(first)) } }
+                            @for (text, column) in row.iter().zip(&self.columns).skip(1) {
+                                td class=[column.class()] { (inline(text)) }
+                            }
+                        } } }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -125,7 +130,7 @@ mod tests {
             assert_eq!(table.name, name);
             assert!(!table.rows.is_empty() && !table.notes.is_empty(), "{name}");
             assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
-            let html = table.to_html("table-7", "Table 7");
+            let html = table.to_html("table-7", "Table 7").into_string();
             assert_eq!(html.matches("<tr>").count(), table.rows.len() + 1, "{name}");
             assert!(html.contains("<b>Table 7.</b>") && html.contains("id=\"table-7\""));
             let text = table.to_string();

@@ -15,6 +15,7 @@ pub mod descriptive;
 pub mod engines;
 mod estimate;
 pub mod figures;
+mod html;
 mod made_by;
 mod measure;
 pub mod report;

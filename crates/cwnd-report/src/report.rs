@@ -14,7 +14,6 @@ mod engines;
 mod facts;
 mod figures;
 mod findings;
-pub(crate) mod html;
 mod page;
 mod paper;
 mod provenance;
@@ -42,18 +41,18 @@ pub fn html_with(results: &Results, traces: &Traces) -> String {
     page.section("findings", "What was found", &findings::section(results));
     if !study.figures.is_empty() {
         let (body, entries) = figures::section(results, &looks, traces);
-        page.section_with("figures", "Figures", &body, entries);
+        page.section_with("figures", "Figures", &body, &entries);
     }
     if !study.tables.is_empty() {
         let (body, entries) = tables::section(results);
-        page.section_with("tables", "Tables", &body, entries);
+        page.section_with("tables", "Tables", &body, &entries);
     }
     let pairs = pairs(study);
     if !pairs.is_empty() {
         page.section("engines", "Engines side by side", &engines::section(results, traces, &pairs));
     }
     if !study.notes.is_empty() {
-        page.section("notes", "Notes", &html::paragraphs(&study.notes.join("\n\n")));
+        page.section("notes", "Notes", &crate::html::paragraphs(&study.notes.join("\n\n")));
     }
     page.section("scenario", "The scenario", &facts::section(results));
     page.section("provenance", "How it was made", &provenance::section(results));

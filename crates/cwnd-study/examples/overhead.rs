@@ -6,7 +6,8 @@
 #![forbid(unsafe_code)]
 
 use cwnd_scenario::{
-    Cost, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Outcome, Problem, Scenario, Time,
+    Cost, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Outcome, Problem, Purpose, Scenario,
+    Stream, Time,
 };
 use cwnd_study::{
     Engines, KeptStudy, Provenance, Results, Store, Study,
@@ -106,11 +107,8 @@ impl Engine for Idle {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        let mut word = scenario.seed;
-        let mut draw = |below: u64| {
-            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (word >> 33) % below
-        };
+        let mut stream = Stream::new(scenario.seed, Purpose::Algorithm, 0);
+        let mut draw = |below: u64| stream.below(below);
         let flows: Vec<FlowOutcome> = (scenario.flows.iter())
             .map(|_| {
                 let (received, lost, dropped) = (1_000_000 + draw(100_000), draw(1_000), draw(1_000));

@@ -1,6 +1,6 @@
 //! How a command fails.
 
-use crate::{interrupt, output::tell};
+use crate::{interrupt, terminal::tell};
 use cwnd_scenario::Problem;
 use cwnd_study::{StoreError, StoreErrorKind};
 use std::process::ExitCode;

@@ -1,6 +1,5 @@
 //! Ctrl-C, and the other signals that end a program.
 
-use crate::failure::Failure;
 use signal_hook::{consts, flag as on_signal};
 use std::{
     io,
@@ -42,11 +41,11 @@ fn code(signal: i32) -> u8 {
 ///
 /// # Errors
 /// If the system does not let them be caught.
-pub fn catch() -> Result<Arc<AtomicBool>, Failure> {
+pub fn catch() -> Result<Arc<AtomicBool>, String> {
     static CAUGHT: OnceLock<Result<(), String>> = OnceLock::new();
     match CAUGHT.get_or_init(|| register().map_err(|error| error.to_string())) {
         Ok(()) => Ok(flag()),
-        Err(why) => Err(Failure::broken(format!("Ctrl-C cannot be caught: {why}"))),
+        Err(why) => Err(format!("Ctrl-C cannot be caught: {why}")),
     }
 }
 

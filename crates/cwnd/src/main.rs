@@ -13,6 +13,7 @@ mod output;
 mod recording;
 mod setting_flags;
 mod simulator;
+mod terminal;
 
 use clap::Parser;
 use commands::Command;
@@ -63,9 +64,9 @@ fn work() -> ExitCode {
 /// Prints what is wrong with the flags: one message, in colour unless a flag has to be made printable.
 fn refuse(error: &clap::Error) -> ExitCode {
     // The message repeats the arguments, colours among them.
-    let acts = |word: OsString| word.to_string_lossy().contains(output::acts_on_terminals);
+    let acts = |word: OsString| word.to_string_lossy().contains(terminal::acts_on_terminals);
     match std::env::args_os().any(acts) {
-        true => output::write_error_line(error.render().to_string().trim_end()),
+        true => terminal::write_error_line(error.render().to_string().trim_end()),
         false => drop(error.print()),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))

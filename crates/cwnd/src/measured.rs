@@ -1,11 +1,11 @@
 //! A run as the table and the document of a comparison show it.
 
-use crate::output::comparison::{TableRow, rows};
 use cwnd_experiment::FlowGroup;
 use cwnd_metrics::{RunMetrics, View};
 use cwnd_scenario::{Emulation, Identity};
 use cwnd_study::{RunResult, StoredRun, StoredState};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A run that was done, read from its store.
 pub struct Measured {
@@ -52,4 +52,57 @@ impl Measured {
             timing: Timing { cpu_s, cpu_ns_per_packet, packets },
         })
     }
+}
+
+/// The name of the metric of completion times.
+pub const COMPLETION: &str = "completion_time_s";
+/// The name of the metric of fairness.
+pub const FAIRNESS: &str = "jain_index";
+/// The name of the metric of utilisation.
+pub const UTILISATION: &str = "utilisation";
+/// The name of the metric of the bottleneck's queue.
+pub const QUEUE: &str = "mean_packets";
+/// The metrics of flows that the table shows.
+const METRICS: [&str; 9] = [
+    "throughput_bps",
+    "goodput_bps",
+    UTILISATION,
+    COMPLETION,
+    "loss_ratio",
+    FAIRNESS,
+    "rtt_mean_s",
+    "retransmissions",
+    "timeouts",
+];
+
+/// The values of a row of the table in one run, by the names of their metrics, in base units.
+pub type TableRow = BTreeMap<&'static str, f64>;
+
+/// Returns the rows of a run: all forward flows, then each group of flows where there are several.
+pub fn rows(view: &View<'_>, groups: &[FlowGroup]) -> Vec<TableRow> {
+    let metric = |name: &str| cwnd_metrics::all().find(|metric| metric.name == name);
+    let reverse = view.reverse();
+    let row = |flows: &[usize]| -> TableRow {
+        let values = METRICS.iter().filter_map(|name| {
+            let shown = match *name {
+                // Of one flow there is no fairness.
+                FAIRNESS => flows.len() > 1,
+                // Reverse flows load the other direction.
+                UTILISATION => !flows.iter().any(|flow| reverse.contains(flow)),
+                _ => true,
+            };
+            Some((*name, metric(name)?.of_flows(view, flows).filter(|_| shown)?))
+        });
+        values.collect()
+    };
+    let mut all = row(&view.forward());
+    all.extend(metric(QUEUE).and_then(|metric| Some((QUEUE, metric.of_link(view, view.bottleneck())?))));
+    let mut rows = vec![all];
+    let mut first = 0;
+    for group in groups.iter().filter(|_| groups.len() > 1) {
+        let flows: Vec<usize> = (first..first + group.count as usize).collect();
+        first += flows.len();
+        rows.push(row(&flows));
+    }
+    rows
 }

@@ -3,6 +3,7 @@
 
 mod random;
 
+use cwnd_cc::parts::draws::Draws;
 use cwnd_cc::{
     Ack, AckCompat, AlgorithmInfo, Arithmetic, Congestion, CongestionControl, CongestionKind, DupAck, Init,
     LostPacket, Nanos, Needs, ParameterKind, ParameterValue, Parameters, RateSample, State, Window,
@@ -262,20 +263,16 @@ impl Flow {
 
 /// Parameters that `seed` chooses: defaults for 0, else a value within each range, ends included.
 fn parameters(algorithm: &AlgorithmInfo, seed: u64) -> Parameters {
-    let mut draws = seed;
-    let mut draw = |of: u64| {
-        draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (draws >> 33) % of
-    };
+    let mut draws = Draws::new(seed);
     let chosen = algorithm.parameters.iter().filter(|_| seed != 0).map(|parameter| {
         let value = match parameter.kind {
             ParameterKind::Number { min, max, .. } => {
-                let share = draw(5) as f64 / 4.0;
+                let share = f64::from(draws.below(5)) / 4.0;
                 ParameterValue::Number((min + (max - min) * share).clamp(min, max))
             }
-            ParameterKind::Switch { .. } => ParameterValue::Switch(draw(2) == 0),
+            ParameterKind::Switch { .. } => ParameterValue::Switch(draws.below(2) == 0),
             ParameterKind::Word { choices, .. } => {
-                ParameterValue::Word(choices[draw(choices.len() as u64) as usize].into())
+                ParameterValue::Word(choices[draws.below(choices.len() as u32) as usize].into())
             }
         };
         (parameter.name.to_string(), value)

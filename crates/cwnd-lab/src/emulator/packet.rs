@@ -1,10 +1,7 @@
 //! What the emulator reads in a packet, and the one thing that it writes there: the congestion mark.
 
 use cwnd_link::Codepoint;
-
-/// The least that an IPv4 header has.
-const IPV4: usize = 20;
-const TCP: u8 = 6;
+use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, TcpSlice};
 
 /// What the network needs to know of an IPv4 packet (RFC 791).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,58 +34,37 @@ pub struct Tcp {
     pub plain_ack: bool,
 }
 
-// Flags of the 14th byte of a TCP header.
-const FIN: u8 = 0x01;
-const SYN: u8 = 0x02;
-const RST: u8 = 0x04;
-const ACK: u8 = 0x10;
-const URG: u8 = 0x20;
-const ECE: u8 = 0x40;
-const CWR: u8 = 0x80;
-
 /// Reads an IPv4 packet; nothing if it is none, or shorter than it says.
 pub fn read(packet: &[u8]) -> Option<Header> {
-    let word = |at: usize| Some(u32::from_be_bytes(packet.get(at..at + 4)?.try_into().ok()?));
-    let first = *packet.first()?;
-    let header = usize::from(first & 0x0F) * 4;
-    let total = usize::from(u16::from_be_bytes([*packet.get(2)?, *packet.get(3)?]));
-    if first >> 4 != 4 || header < IPV4 || total < header || packet.len() < total {
-        return None;
-    }
-    let ecn = match packet[1] & 3 {
-        0 => Codepoint::NotEct,
-        1 => Codepoint::Ect1,
-        2 => Codepoint::Ect0,
-        _ => Codepoint::Ce,
+    let ip = Ipv4HeaderSlice::from_slice(packet).ok()?;
+    let segment = packet.get(ip.slice().len()..usize::from(ip.total_len()))?;
+    let ecn = match ip.ecn() {
+        IpEcn::NotEct => Codepoint::NotEct,
+        IpEcn::Ect1 => Codepoint::Ect1,
+        IpEcn::Ect0 => Codepoint::Ect0,
+        IpEcn::CongestionExperienced => Codepoint::Ce,
     };
     // Only the first fragment would have a TCP header, and not all of its data.
-    let fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3FFF != 0;
-    let tcp = (packet[9] == TCP && !fragment).then(|| read_tcp(&packet[header..total])).flatten();
-    Some(Header { source: word(12)?, destination: word(16)?, ecn, tcp })
+    let is_tcp = ip.protocol() == IpNumber::TCP && !ip.is_fragmenting_payload();
+    let tcp = is_tcp.then(|| read_tcp(segment)).flatten();
+    Some(Header { source: ip.source_addr().into(), destination: ip.destination_addr().into(), ecn, tcp })
 }
 
 fn read_tcp(segment: &[u8]) -> Option<Tcp> {
-    let word = |at: usize| Some(u32::from_be_bytes(segment.get(at..at + 4)?.try_into().ok()?));
-    let header = usize::from(*segment.get(12)? >> 4) * 4;
-    let flags = *segment.get(13)?;
-    if header < 20 || segment.len() < header {
-        return None;
-    }
-    let payload = (segment.len() - header) as u32;
-    let ack = flags & ACK != 0;
-    let otherwise = flags & (FIN | SYN | RST | URG | ECE | CWR) != 0;
-    let plain_ack = ack && payload == 0 && !otherwise && !has_sack_blocks(&segment[20..header]);
+    let tcp = TcpSlice::from_slice(segment).ok()?;
+    let payload = tcp.payload().len() as u32;
+    let otherwise = tcp.fin() || tcp.syn() || tcp.rst() || tcp.urg() || tcp.ece() || tcp.cwr();
     Some(Tcp {
-        sequence: word(4)?,
-        acknowledgement: word(8)?,
+        sequence: tcp.sequence_number(),
+        acknowledgement: tcp.acknowledgment_number(),
         payload,
-        syn: flags & SYN != 0,
-        ack,
-        plain_ack,
+        syn: tcp.syn(),
+        ack: tcp.ack(),
+        plain_ack: tcp.ack() && payload == 0 && !otherwise && !has_sack_blocks(tcp.options()),
     })
 }
 
-/// Whether there is a SACK option (RFC 2018) among these.
+/// Whether there is a SACK option (RFC 2018) among these. The library's own iterator ends at an option that it does not know.
 fn has_sack_blocks(mut options: &[u8]) -> bool {
     const END: u8 = 0;
     const PADDING: u8 = 1;
@@ -126,6 +102,16 @@ pub fn mark(packet: &mut [u8]) {
 mod tests {
     use super::*;
 
+    const TCP: u8 = IpNumber::TCP.0;
+    // Flags of the 14th byte of a TCP header.
+    const FIN: u8 = 0x01;
+    const SYN: u8 = 0x02;
+    const RST: u8 = 0x04;
+    const ACK: u8 = 0x10;
+    const URG: u8 = 0x20;
+    const ECE: u8 = 0x40;
+    const CWR: u8 = 0x80;
+
     /// An IPv4 packet with a right checksum.
     fn ipv4(tos: u8, protocol: u8, rest: &[u8]) -> Vec<u8> {
         let total = (20 + rest.len()) as u16;
@@ -138,14 +124,8 @@ mod tests {
         packet
     }
 
-    /// RFC 791: over the header, with nothing where it stands itself.
     fn checksum(packet: &[u8]) -> u16 {
-        let words = packet[..20].chunks(2).enumerate().filter(|(i, _)| *i != 5);
-        let mut sum: u32 = words.map(|(_, word)| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
-        while sum > 0xFFFF {
-            sum = (sum & 0xFFFF) + (sum >> 16);
-        }
-        !(sum as u16)
+        Ipv4HeaderSlice::from_slice(packet).expect("a header").to_header().calc_header_checksum()
     }
 
     fn tcp(flags: u8, options: &[u8], payload: usize) -> Vec<u8> {

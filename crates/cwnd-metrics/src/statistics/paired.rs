@@ -41,73 +41,6 @@ impl Paired {
     }
 }
 
-/// The probability that Student's t is at least as far from 0 as `t`, with `freedom` degrees of freedom, at least 1.
-///
-/// It is the regularised incomplete beta function I_x(freedom / 2, 1 / 2) at x = freedom / (freedom + t^2)
-/// (Abramowitz and Stegun 26.7.1 and 26.5.27), by its continued fraction (26.5.8), so that small probabilities are as
-/// exact as large ones. From a million degrees on it is the normal distribution's.
-pub fn two_sided_p(t: f64, freedom: u32) -> f64 {
-    if t.is_nan() {
-        return f64::NAN;
-    }
-    let t = t.abs();
-    if t == f64::INFINITY {
-        return 0.0;
-    }
-    const NORMAL_FROM: u32 = 1_000_000;
-    if freedom >= NORMAL_FROM {
-        return libm::erfc(t / std::f64::consts::SQRT_2);
-    }
-    let n = f64::from(freedom.max(1));
-    // 1 - x directly: for a small t the difference of two nearly equal numbers would have few digits.
-    let square = t / n * t;
-    let (x, rest) = (1.0 / (1.0 + square), 1.0 / (1.0 + 1.0 / square));
-    let (a, b) = (n / 2.0, 0.5);
-    // x^a (1 - x)^b / B(a, b)
-    let front = libm::exp(a * libm::log(x)) * libm::sqrt(rest) / beta_half(freedom.max(1));
-    // The fraction converges fast on this side of the distribution's middle; on the other its complement does.
-    if x < (a + 1.0) / (a + b + 2.0) {
-        front * fraction(x, a, b) / a
-    } else {
-        1.0 - front * fraction(rest, b, a) / b
-    }
-}
-
-/// B(n / 2, 1 / 2): from B(1/2, 1/2) = pi and B(1, 1/2) = 2 by B(a + 1, b) = B(a, b) a / (a + b).
-fn beta_half(n: u32) -> f64 {
-    let (mut beta, mut at) = if n % 2 == 1 { (std::f64::consts::PI, 1) } else { (2.0, 2) };
-    while at < n {
-        let a = f64::from(at) / 2.0;
-        beta *= a / (a + 0.5);
-        at += 2;
-    }
-    beta
-}
-
-/// The continued fraction of the incomplete beta function, evaluated from the front (Lentz's method).
-fn fraction(x: f64, a: f64, b: f64) -> f64 {
-    const LEAST: f64 = 1e-300;
-    let away_from_zero = |value: f64| if value.abs() < LEAST { LEAST } else { value };
-    let (mut c, mut d) = (1.0, 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0)));
-    let mut value = d;
-    for m in 1..100_000 {
-        let m = f64::from(m);
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        let mut change = 1.0;
-        for coefficient in [even, odd] {
-            d = 1.0 / away_from_zero(1.0 + coefficient * d);
-            c = away_from_zero(1.0 + coefficient / c);
-            change = c * d;
-            value *= change;
-        }
-        if (change - 1.0).abs() < 1e-16 {
-            break;
-        }
-    }
-    value
-}
-
 /// Holm's correction of p-values for many comparisons (S. Holm, "A simple sequentially rejective multiple test
 /// procedure", 1979): the i-th least of m is multiplied by m - i + 1, made at least as large as the one before it, and
 /// at most 1. What is below 0.05 afterwards is significant with a chance of at most 5 % that any of it is an accident.
@@ -127,7 +60,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::student_t;
+    use crate::statistics::{student_t, two_sided_p};
 
     #[track_caller]
     fn close(value: f64, expected: f64, relative: f64) {

@@ -1,9 +1,10 @@
 //! Claims and their verdicts as a table: what is stated, the publication's value, ours, the verdict and why.
 
 use super::claim_unit::ClaimUnit;
-use super::html::{escape, inline};
+use crate::html::{inline, stop};
 use cwnd_study::claims::{self, Judgement, Verdict};
 use cwnd_study::{Claim, ClaimTest, Expectation, Results, Study};
+use maud::{Markup, html};
 
 /// A claim with what came of it.
 pub struct Told<'a> {
@@ -63,18 +64,17 @@ impl<'a> Told<'a> {
 }
 
 /// `Of 12 claims: 7 reproduced, 3 in direction only, 2 not reproduced.`
-pub fn tally(judgements: &[Judgement]) -> String {
-    let claims = match judgements.len() {
-        1 => "Of 1 claim".to_owned(),
-        count => format!("Of {count} claims"),
-    };
-    let part = |judgement: Judgement| {
-        let count = judgements.iter().filter(|one| **one == judgement).count();
-        (count > 0)
-            .then(|| format!("<span class=\"{}\">{count} {}</span>", class(judgement), judgement.name()))
-    };
-    let parts: Vec<String> = Judgement::ALL.into_iter().filter_map(part).collect();
-    format!("{claims}: {}.", parts.join(", "))
+pub fn tally(judgements: &[Judgement]) -> Markup {
+    let count = |judgement: &Judgement| judgements.iter().filter(|one| *one == judgement).count();
+    let given = Judgement::ALL.into_iter().filter(|judgement| count(judgement) > 0);
+    html! {
+        "Of " (judgements.len()) @if judgements.len() == 1 { " claim: " } @else { " claims: " }
+        @for (i, judgement) in given.enumerate() {
+            @if i > 0 { ", " }
+            span class=(class(judgement)) { (count(&judgement)) " " (judgement.name()) }
+        }
+        "."
+    }
 }
 
 /// By which the style knows a verdict.
@@ -97,62 +97,60 @@ fn sign(judgement: Judgement) -> &'static str {
     }
 }
 
-/// A verdict as a sign and a word.
-pub fn badge(judgement: Judgement) -> String {
-    let (class, sign, word) = (class(judgement), sign(judgement), judgement.name());
-    format!("<span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span> {word}</span>")
-}
-
 /// A table of claims.
-pub fn table(rows: &str) -> String {
-    format!(
-        "<div class=\"scroll\"><table class=\"claims\">\n<thead><tr><th scope=\"col\">Verdict</th>\
-         <th scope=\"col\">Claim, and why</th><th scope=\"col\">Stated</th><th scope=\"col\">Measured</th></tr></thead>\n\
-         <tbody>\n{rows}</tbody>\n</table></div>\n"
-    )
+pub fn table(rows: &Markup) -> Markup {
+    html! {
+        div.scroll { table.claims {
+            thead { tr { @for head in ["Verdict", "Claim, and why", "Stated", "Measured"] { th scope="col" { (head) } } } }
+            tbody { (rows) }
+        } }
+    }
 }
 
-/// A claim's row. `from` is HTML that stands after the claim: where it is checked.
-pub fn row(told: &Told<'_>, from: &str) -> String {
+/// A claim's row.
+pub fn row(told: &Told<'_>) -> Markup {
     let (claim, verdict) = (told.claim, &told.verdict);
-    let source = claim.source.as_ref().map(|s| format!(" <cite>{}</cite>", inline(s))).unwrap_or_default();
+    let (class, sign) = (class(verdict.judgement), sign(verdict.judgement));
     let why = claims::why(claim, verdict);
     // What the rule found stands there too where somebody has found out more.
     let ground = if why == verdict.ground { "" } else { &verdict.ground };
-    let notes: Vec<&str> = [ground, verdict.note.as_deref().unwrap_or_default()]
-        .into_iter()
-        .filter(|note| !note.is_empty())
-        .collect();
-    let notes = match notes.is_empty() {
-        true => String::new(),
-        false => format!("<p class=\"note\">{}</p>", inline(&sentences(&notes))),
-    };
-    let ours = told.ours().map_or("<span class=\"none\">\u{2013}</span>".to_owned(), |ours| {
-        let what = escape(&told.what().unwrap_or_default());
-        // Where nothing else is stated the range stands there already.
-        let range = told.range().filter(|_| claim.stated.is_some());
-        let range = range.map(|range| format!(" <span class=\"what\">expected: {}</span>", escape(&range)));
-        let range = range.unwrap_or_default();
-        format!("<strong>{}</strong> <span class=\"what\">{what}</span>{range}", escape(&ours))
-    });
-    format!(
-        "<tr class=\"{class}\"><td>{badge}</td><td><p class=\"claim\">{text}{source}{from}</p> \
-         <p class=\"why{by_rule}\">{why}</p>{notes}</td><td class=\"stated\">{stated}</td><td class=\"ours\">{ours}</td></tr>\n",
-        by_rule =
-            if ground.is_empty() && verdict.judgement != Judgement::NotTestable { " by-rule" } else { "" },
-        class = class(verdict.judgement),
-        badge = badge(verdict.judgement),
-        text = inline(&claim.text),
-        why = inline(&sentences(&[why])),
-        stated = inline(&told.stated()),
-    )
+    let by_rule = ground.is_empty() && verdict.judgement != Judgement::NotTestable;
+    let notes = [ground, verdict.note.as_deref().unwrap_or_default()];
+    let notes: Vec<&str> = notes.into_iter().filter(|note| !note.is_empty()).collect();
+    html! {
+        tr class=(class) {
+            td {
+                span class={ "verdict " (class) } {
+                    span aria-hidden="true" { (sign) } " " (verdict.judgement.name())
+                }
+            }
+            td {
+                p.claim {
+                    (inline(&claim.text))
+                    @if let Some(source) = &claim.source { " " cite { (inline(source)) } }
+                }
+                " "
+                p.why.by-rule[by_rule] { (inline(&sentences(&[why]))) }
+                @if !notes.is_empty() { p.note { (inline(&sentences(&notes))) } }
+            }
+            td.stated { (inline(&told.stated())) }
+            td.ours {
+                @if let Some(ours) = told.ours() {
+                    strong { (ours) } " " span.what { (told.what().unwrap_or_default()) }
+                    // Where nothing else is stated the range stands there already.
+                    @if let Some(range) = told.range().filter(|_| claim.stated.is_some()) {
+                        " " span.what { "expected: " (range) }
+                    }
+                } @else {
+                    span.none { "\u{2013}" }
+                }
+            }
+        }
+    }
 }
 
 /// Parts as sentences: each with a large letter before it and a stop behind it.
 fn sentences(parts: &[&str]) -> String {
-    let sentence = |part: &&str| {
-        let stop = if part.ends_with(['.', '!', '?']) { "" } else { "." };
-        format!("{}{stop}", crate::measure::capital(part))
-    };
+    let sentence = |part: &&str| format!("{}{}", crate::measure::capital(part), stop(part));
     parts.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }

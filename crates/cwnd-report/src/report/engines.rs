@@ -1,12 +1,13 @@
 //! The section that lays the answers of two engines side by side.
 
-use super::html::escape;
+use super::tables::{doubt, missing, unit};
 use crate::engines::{CurveDeviation, Deviation, Pair};
 use crate::figures::traces::Traces;
 use crate::made_by;
 use crate::measure::{Measure, Shown, decimals, half_text, number};
 use crate::validity_warnings::{self, MARK};
 use cwnd_study::Results;
+use maud::{Markup, html};
 
 /// What is meant by the numbers.
 const RULE: &str = "Deviation: (simulator − kernel) / kernel, of the means over the repeats that both have, paired by \
@@ -16,94 +17,78 @@ const CURVES: &str = "Of the mean window of the forward flows over time, in the 
                       two curves, both over the kernel's mean.";
 
 /// The section's body.
-pub fn section(results: &Results, traces: &Traces, pairs: &[Pair]) -> String {
-    let intro = match pairs.iter().filter(|pair| validity_warnings::of_cell(results, pair.kernel) > 0).count()
-    {
-        0 => String::new(),
-        doubted => format!(
-            "<p>{doubted} of {} pairs rest on runs of the kernel that are not to be believed, marked {MARK}: where the \
-             emulated network did not keep its times, a deviation tells nothing of the simulator.</p>\n",
-            pairs.len()
-        ),
-    };
-    let made = format!("<p class=\"made\">{}</p>\n", escape(&made_by::line(results)));
-    let mut out = intro + &metrics(results, pairs, &made);
-    out += &curves(results, traces, pairs, &made);
-    out
+pub fn section(results: &Results, traces: &Traces, pairs: &[Pair]) -> Markup {
+    let doubted = pairs.iter().filter(|pair| validity_warnings::of_cell(results, pair.kernel) > 0).count();
+    html! {
+        @if doubted > 0 {
+            p {
+                (doubted) " of " (pairs.len()) " pairs rest on runs of the kernel that are not to be believed, marked "
+                (MARK) ": where the emulated network did not keep its times, a deviation tells nothing of the simulator."
+            }
+        }
+        (metrics(results, pairs))
+        (curves(results, traces, pairs))
+    }
 }
 
 /// The table of the metrics that the study names.
-fn metrics(results: &Results, pairs: &[Pair], made: &str) -> String {
+fn metrics(results: &Results, pairs: &[Pair]) -> Markup {
     let names = results.study.metrics.iter();
-    let columns: Vec<(&str, Measure, Vec<Option<Deviation>>)> = names
+    let columns: Vec<(Measure, Vec<Option<Deviation>>)> = names
         .map(|name| {
             let of = pairs.iter().map(|pair| Deviation::of(results, pair, name)).collect();
-            (name.as_str(), Measure::of_study(&results.study, name), of)
+            (Measure::of_study(&results.study, name), of)
         })
-        .filter(|(_, _, of): &(_, _, Vec<Option<Deviation>>)| of.iter().any(Option::is_some))
+        .filter(|(_, of): &(_, Vec<Option<Deviation>>)| of.iter().any(Option::is_some))
         .collect();
     if columns.is_empty() {
-        return "<p>No pair of cells has been run by both engines yet.</p>\n".to_owned();
+        return html! { p { "No pair of cells has been run by both engines yet." } };
     }
     let units: Vec<Shown> = columns
         .iter()
-        .map(|(_, measure, of)| Shown::of(measure, of.iter().flatten().flat_map(|d| [d.sim, d.kernel])))
+        .map(|(measure, of)| Shown::of(measure, of.iter().flatten().flat_map(|d| [d.sim, d.kernel])))
         .collect();
-    let (mut groups, mut heads) = (String::new(), String::new());
-    for ((_, measure, _), shown) in columns.iter().zip(&units) {
-        let unit = match shown.unit.as_str() {
-            "" => String::new(),
-            unit => format!(" <span class=\"unit\">{}</span>", escape(unit)),
-        };
-        groups += &format!(
-            "<th scope=\"colgroup\" class=\"group\" colspan=\"3\">{}{unit}</th>",
-            escape(&measure.heading())
-        );
-        for head in ["simulator", "kernel", "deviation"] {
-            heads += &format!("<th scope=\"col\" class=\"number\" data-sort>{head}</th>");
+    let heads = html! {
+        tr {
+            th scope="col" data-sort rowspan="2" { "cell" }
+            @for ((measure, _), shown) in columns.iter().zip(&units) {
+                th.group scope="colgroup" colspan="3" { (measure.heading()) (unit(&shown.unit)) }
+            }
         }
-    }
-    let mut body = String::new();
-    for (row, pair) in pairs.iter().enumerate() {
-        let mut cells = label(results, pair);
-        for ((_, _, of), shown) in columns.iter().zip(&units) {
-            cells += &deviation(of[row].as_ref(), shown);
+        tr {
+            @for head in columns.iter().flat_map(|_| ["simulator", "kernel", "deviation"]) {
+                th.number scope="col" data-sort { (head) }
+            }
         }
-        body += &format!("<tr>{cells}</tr>\n");
-    }
+    };
+    let body = html! {
+        @for (row, pair) in pairs.iter().enumerate() {
+            tr {
+                (label(results, pair))
+                @for ((_, of), shown) in columns.iter().zip(&units) { (deviation(of[row].as_ref(), shown)) }
+            }
+        }
+    };
     let wide = if columns.len() > 2 { " wide" } else { "" };
     let long = if pairs.len() > 40 { " long" } else { "" };
-    table(
-        &format!("table{long}{wide}"),
-        "engines-metrics",
-        "What both engines measured.",
-        RULE,
-        &format!("<tr><th scope=\"col\" data-sort rowspan=\"2\">cell</th>{groups}</tr>\n<tr>{heads}</tr>\n"),
-        &body,
-        made,
-    )
+    let class = format!("table{long}{wide}");
+    table(results, &class, "engines-metrics", "What both engines measured.", RULE, &heads, &body)
 }
 
-fn deviation(found: Option<&Deviation>, shown: &Shown) -> String {
-    let Some(found) = found else {
-        return "<td class=\"number missing\" title=\"missing\">\u{2013}</td>".repeat(3);
-    };
-    let value = |value: f64| {
-        let scaled = value * shown.factor;
-        format!("<td class=\"number\" data-v=\"{value}\">{}</td>", number(scaled, decimals(scaled, None)))
-    };
+fn deviation(found: Option<&Deviation>, shown: &Shown) -> Markup {
+    let Some(found) = found else { return html! { @for _ in 0..3 { (missing()) } } };
     let text = match found.relative {
         None if found.sim == found.kernel => "0 %".to_owned(),
         None => "\u{2013}".to_owned(),
         Some(relative) => percent(relative, found.half),
     };
-    let best = if found.is_significant() { " best" } else { "" };
-    let sort = found.relative.map(|relative| format!(" data-v=\"{relative}\"")).unwrap_or_default();
-    format!(
-        "{}{}<td class=\"number{best}\"{sort}><span class=\"mean\">{text}</span></td>",
-        value(found.sim),
-        value(found.kernel)
-    )
+    html! {
+        @for value in [found.sim, found.kernel] {
+            @let scaled = value * shown.factor;
+            td.number data-v=(value) { (number(scaled, decimals(scaled, None))) }
+        }
+        td.number.best[found.is_significant()] data-v=[found.relative] { span.mean { (text) } }
+    }
 }
 
 /// `+3.2 ± 1.1 %`
@@ -119,37 +104,30 @@ fn percent(relative: f64, half: Option<f64>) -> String {
 }
 
 /// The table of the curves, if any pair has been recorded.
-fn curves(results: &Results, traces: &Traces, pairs: &[Pair], made: &str) -> String {
-    let mut body = String::new();
-    for pair in pairs {
-        let Some(found) = of_curves(results, traces, pair) else { continue };
-        let cell = |value: f64, text: String| format!("<td class=\"number\" data-v=\"{value}\">{text}</td>");
-        body += &format!(
-            "<tr>{}{}{}{}</tr>\n",
-            label(results, pair),
-            cell(found.mean, percent(found.mean, None)),
-            cell(found.rms, format!("{} %", number(100.0 * found.rms, 1))),
-            cell(found.times as f64, found.times.to_string()),
-        );
+fn curves(results: &Results, traces: &Traces, pairs: &[Pair]) -> Markup {
+    let found = pairs.iter().filter_map(|pair| Some((pair, of_curves(results, traces, pair)?)));
+    let found: Vec<(&Pair, CurveDeviation)> = found.collect();
+    if found.is_empty() {
+        return Markup::default();
     }
-    if body.is_empty() {
-        return String::new();
-    }
-    let head = |text: &str| format!("<th scope=\"col\" class=\"number\" data-sort>{text}</th>");
-    table(
-        "table",
-        "engines-curves",
-        "How far the windows are apart over time.",
-        CURVES,
-        &format!(
-            "<tr><th scope=\"col\" data-sort>cell</th>{}{}{}</tr>\n",
-            head("mean deviation"),
-            head("RMS distance"),
-            head("times")
-        ),
-        &body,
-        made,
-    )
+    let heads = html! {
+        tr {
+            th scope="col" data-sort { "cell" }
+            @for head in ["mean deviation", "RMS distance", "times"] { th.number scope="col" data-sort { (head) } }
+        }
+    };
+    let body = html! {
+        @for (pair, found) in &found {
+            tr {
+                (label(results, pair))
+                td.number data-v=(found.mean) { (percent(found.mean, None)) }
+                td.number data-v=(found.rms) { (number(100.0 * found.rms, 1)) " %" }
+                td.number data-v=(found.times) { (found.times) }
+            }
+        }
+    };
+    let title = "How far the windows are apart over time.";
+    table(results, "table", "engines-curves", title, CURVES, &heads, &body)
 }
 
 /// How far the window curves of a pair are apart, if both were recorded.
@@ -159,24 +137,31 @@ pub fn of_curves(results: &Results, traces: &Traces, pair: &Pair) -> Option<Curv
     CurveDeviation::of_windows(&results.study.cells[pair.sim].scenario, sim, kernel)
 }
 
-fn label(results: &Results, pair: &Pair) -> String {
-    let mark = match validity_warnings::of_cell(results, pair.kernel) {
-        0 => String::new(),
-        _ => format!(" <span class=\"doubt\" title=\"not to be believed\">{MARK}</span>"),
-    };
+fn label(results: &Results, pair: &Pair) -> Markup {
     let name = if pair.label.is_empty() { results.study.name.as_str() } else { &pair.label };
-    format!("<th scope=\"row\">{}{mark}</th>", escape(name))
+    html! {
+        th scope="row" { (name) @if validity_warnings::of_cell(results, pair.kernel) > 0 { (doubt()) } }
+    }
 }
 
-fn table(class: &str, id: &str, title: &str, rule: &str, heads: &str, body: &str, made: &str) -> String {
-    format!(
-        "<figure class=\"{class}\" id=\"{id}\">\n<figcaption><p><span class=\"title\">{}</span> {}</p></figcaption>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\n<table>\n<thead>\n{heads}</thead>\n\
-         <tbody>\n{body}</tbody>\n</table></div>\n{made}</figure>\n",
-        escape(title),
-        escape(rule),
-        escape(title)
-    )
+fn table(
+    results: &Results,
+    class: &str,
+    id: &str,
+    title: &str,
+    rule: &str,
+    heads: &Markup,
+    body: &Markup,
+) -> Markup {
+    html! {
+        figure class=(class) id=(id) {
+            figcaption { p { span.title { (title) } " " (rule) } }
+            div.scroll tabindex="0" role="group" aria-label=(title) {
+                table { thead { (heads) } tbody { (body) } }
+            }
+            p.made { (made_by::line(results)) }
+        }
+    }
 }
 
 #[cfg(test)]

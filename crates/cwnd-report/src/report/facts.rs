@@ -1,39 +1,35 @@
 //! What the scenarios of a study have in common, and in what they differ.
 
-use super::html::{definitions, escape};
+use super::tables::unit;
+use crate::html::definitions;
 use crate::measure::{Measure, decimals, number};
 use crate::validity_warnings;
 use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, StackProfile, Traffic};
 use cwnd_study::{Axis, Results, Study};
+use maud::{Markup, html};
 
 /// The axes and the facts, and what an emulated network says of itself if there was one.
-pub fn section(results: &Results) -> String {
-    let mut out = of_study(&results.study);
+pub fn section(results: &Results) -> Markup {
+    let study = &results.study;
     let emulated = emulated(results);
-    if !emulated.is_empty() {
-        out += "<h3>What the kernel ran over</h3>\n";
-        out += &definitions("facts", &emulated);
+    html! {
+        @if !study.axes.is_empty() {
+            h3 { "What differs" }
+            (definitions(&study.axes.iter().map(axis).collect::<Vec<_>>()))
+        }
+        @if !study.cells.is_empty() {
+            h3 { "What was run" }
+            (definitions(&facts(study)))
+        }
+        @if !emulated.is_empty() {
+            h3 { "What the kernel ran over" }
+            (definitions(&emulated))
+        }
     }
-    out
-}
-
-/// The same without what came of it.
-pub fn of_study(study: &Study) -> String {
-    let mut out = String::new();
-    if !study.axes.is_empty() {
-        let rows: Vec<(String, String)> = study.axes.iter().map(axis).collect();
-        out += "<h3>What differs</h3>\n";
-        out += &definitions("facts", &rows);
-    }
-    if !study.cells.is_empty() {
-        out += "<h3>What was run</h3>\n";
-        out += &definitions("facts", &facts(study));
-    }
-    out
 }
 
 /// How well the emulated network kept its times: of each figure the median over runs, and the worst run.
-fn emulated(results: &Results) -> Vec<(String, String)> {
+fn emulated(results: &Results) -> Vec<(String, Markup)> {
     let runs: Vec<_> = results.runs.iter().filter(|run| run.emulation.is_some()).collect();
     if runs.is_empty() {
         return Vec::new();
@@ -50,14 +46,14 @@ fn emulated(results: &Results) -> Vec<(String, String)> {
         doubted => format!("{} of {}", runs.len() - doubted, runs.len()),
     };
     let mut rows = vec![
-        ("Host".to_owned(), escape(&hosts.join("; "))),
-        ("Runs that can be believed".to_owned(), believable),
+        ("Host".to_owned(), html! { (hosts.join("; ")) }),
+        ("Runs that can be believed".to_owned(), html! { (believable) }),
     ];
     let ran =
         validity_warnings::implementations(runs.iter().filter_map(|run| validity_warnings::emulation(run)));
     if !ran.is_empty() {
-        let ran: Vec<String> = ran.iter().map(|ran| escape(&ran.to_string())).collect();
-        rows.push(("What ran the algorithms".to_owned(), ran.join("<br>")));
+        let ran = html! { @for (i, ran) in ran.iter().enumerate() { @if i > 0 { br; } (ran.to_string()) } };
+        rows.push(("What ran the algorithms".to_owned(), ran));
     }
     let names = [
         "emulation_late_p50_s",
@@ -77,30 +73,29 @@ fn emulated(results: &Results) -> Vec<(String, String)> {
             format!("{} {}", number(scaled, decimals(scaled, None)), shown.unit).trim_end().to_owned()
         };
         let text = format!("{} (median run), {} (worst run)", shown(median), shown(worst));
-        rows.push((measure.title.clone(), escape(&text)));
+        rows.push((measure.title.clone(), html! { (text) }));
     }
     rows
 }
 
-fn axis(axis: &Axis) -> (String, String) {
-    let labels: Vec<String> = axis
-        .points
-        .iter()
-        .map(|point| format!("<span class=\"point\">{}</span>", escape(&point.label)))
-        .collect();
-    let unit = axis.unit.as_deref().filter(|unit| !unit.is_empty());
-    let unit = unit.filter(|_| axis.points.iter().all(|point| point.label.parse::<f64>().is_ok()));
-    let unit = unit.map(|unit| format!(" <span class=\"unit\">{}</span>", escape(unit))).unwrap_or_default();
-    let title = if axis.title.eq_ignore_ascii_case(&axis.name) {
-        axis.title.clone()
-    } else {
-        format!("{} ({})", axis.title, axis.name)
+fn axis(axis: &Axis) -> (String, Markup) {
+    let has_unit = axis.points.iter().all(|point| point.label.parse::<f64>().is_ok());
+    let title = match axis.title.eq_ignore_ascii_case(&axis.name) {
+        true => axis.title.clone(),
+        false => format!("{} ({})", axis.title, axis.name),
     };
-    (title, format!("{}{unit}", labels.join(", ")))
+    let points = html! {
+        @for (i, point) in axis.points.iter().enumerate() {
+            @if i > 0 { ", " }
+            span.point { (point.label) }
+        }
+        (unit(axis.unit.as_deref().filter(|_| has_unit).unwrap_or_default()))
+    };
+    (title, points)
 }
 
 /// Every fact with its value; where cells differ in it, all of its values.
-fn facts(study: &Study) -> Vec<(String, String)> {
+fn facts(study: &Study) -> Vec<(String, Markup)> {
     const NAMED: usize = 12;
     let mut facts: Vec<(&str, Vec<String>)> = Vec::new();
     for cell in &study.cells {
@@ -113,11 +108,13 @@ fn facts(study: &Study) -> Vec<(String, String)> {
         }
     }
     let row = |(name, values): (&str, Vec<String>)| {
-        let more = values.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let shown: Vec<String> = values.iter().take(NAMED).map(|v| escape(v)).collect();
-        let differs = if values.len() > 1 { " <span class=\"what\">by scenario</span>" } else { "" };
-        (name.to_owned(), format!("{}{more}{differs}", shown.join(", ")))
+        let shown = &values[..values.len().min(NAMED)];
+        let value = html! {
+            (shown.join(", "))
+            @if values.len() > NAMED { " and " (values.len() - NAMED) " more" }
+            @if values.len() > 1 { " " span.what { "by scenario" } }
+        };
+        (name.to_owned(), value)
     };
     facts.into_iter().map(row).collect()
 }

@@ -1,15 +1,16 @@
 //! The figures on the page: pictures in the text, with their samples where they can be zoomed.
 
-use super::html::{escape, inline};
 use super::page::Entry;
 use super::samples;
 use crate::figures::{self, Drawn, traces::Traces};
+use crate::html::{inline, stop};
 use crate::made_by;
 use crate::series::SeriesStyles;
 use cwnd_study::{Figure, FigureKind, Results};
+use maud::{Markup, PreEscaped, html};
 
 /// The section's body and its entries in the contents.
-pub fn section(results: &Results, looks: &SeriesStyles, traces: &Traces) -> (String, Vec<Entry>) {
+pub fn section(results: &Results, looks: &SeriesStyles, traces: &Traces) -> (Markup, Vec<Entry>) {
     let figures = results.study.figures.iter().enumerate();
     let one = |(i, figure): (usize, &Figure)| {
         let (number, title) = (i + 1, figure.title.clone());
@@ -17,7 +18,8 @@ pub fn section(results: &Results, looks: &SeriesStyles, traces: &Traces) -> (Str
         let html = one(results, looks, traces, &label, number, figure);
         (html, Entry { id: format!("figure-{number}"), number: label, title })
     };
-    figures.map(one).unzip()
+    let (figures, entries): (Vec<Markup>, Vec<Entry>) = figures.map(one).unzip();
+    (html! { @for figure in figures { (figure) } }, entries)
 }
 
 /// A figure under a label, with a number that no other of the page has.
@@ -28,7 +30,7 @@ pub fn one(
     label: &str,
     number: usize,
     figure: &Figure,
-) -> String {
+) -> Markup {
     let drawn = figures::draw(results, figure, looks, traces);
     let made = match figure.kind {
         FigureKind::Model { .. } => "from a model; no run has a part in it".to_owned(),
@@ -45,22 +47,21 @@ pub fn with_caption(
     title: &str,
     caption: Option<&str>,
     made: &str,
-) -> String {
-    let sentence = |text: &str| if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    let caption = caption.iter().map(|text| format!(" {}{}", inline(text), sentence(text)));
-    let notes = drawn.notes.iter().map(|note| format!(" {}", escape(note)));
-    let notes: String = caption.chain(notes).collect();
-    let embedded =
-        drawn.samples.as_ref().filter(|s| samples::has_any(s)).map(|samples| samples::embed(samples, number));
-    let label = escape(label);
-    format!(
-        "<figure id=\"figure-{number}\">\n<div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\n{}</div>\n{}\
-         <figcaption><p><b>{label}.</b> <span class=\"title\">{}{}</span>{notes}</p>\n\
-         <p class=\"made\">{}</p></figcaption>\n</figure>\n",
-        drawn.grid.to_inline_svg(),
-        embedded.unwrap_or_default(),
-        inline(title),
-        sentence(title),
-        escape(made),
-    )
+) -> Markup {
+    let samples = drawn.samples.as_ref().filter(|samples| samples::has_any(samples));
+    html! {
+        figure id={ "figure-" (number) } {
+            div.picture tabindex="0" role="group" aria-label=(label) { (PreEscaped(drawn.grid.to_inline_svg())) }
+            @if let Some(samples) = samples { (samples::embed(samples, number)) }
+            figcaption {
+                p {
+                    b { (label) "." } " "
+                    span.title { (inline(title)) (stop(title)) }
+                    @if let Some(caption) = caption { " " (inline(caption)) (stop(caption)) }
+                    @for note in &drawn.notes { " " (note) }
+                }
+                p.made { (made) }
+            }
+        }
+    }
 }

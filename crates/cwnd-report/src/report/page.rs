@@ -1,10 +1,11 @@
 //! The page around the sections: head, contents and style.
 
 use super::digest::csp_hash;
-use super::html::{escape, inline};
 use super::theme;
+use crate::html::{inline, without_controls};
 use crate::{made_by, validity_warnings};
 use cwnd_study::{FigureKind, Results, RunState};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
@@ -21,8 +22,8 @@ pub struct Head {
     pub title: String,
     /// What made it: version and engine.
     pub generator: String,
-    /// What stands below the title, as HTML.
-    pub below: String,
+    /// What stands below the title.
+    pub below: Markup,
     /// Whether anything on the page can be zoomed.
     pub zooms: bool,
 }
@@ -30,8 +31,8 @@ pub struct Head {
 /// A page that is being made.
 pub struct Page {
     head: Head,
-    contents: String,
-    body: String,
+    contents: Vec<Markup>,
+    sections: Vec<Markup>,
 }
 
 /// An entry of the contents below a section's.
@@ -67,36 +68,33 @@ pub fn zooms(results: &Results) -> bool {
 
 impl Page {
     pub fn new(head: Head) -> Page {
-        Page { head, contents: String::new(), body: String::new() }
+        Page { head, contents: Vec::new(), sections: Vec::new() }
     }
 
-    /// Adds a section. The body is HTML.
-    pub fn section(&mut self, id: &str, title: &str, body: &str) {
-        self.section_with(id, title, body, Vec::new());
+    /// Adds a section.
+    pub fn section(&mut self, id: &str, title: &str, body: &Markup) {
+        self.section_with(id, title, body, &[]);
     }
 
     /// Adds a section with entries of its own in the contents.
-    pub fn section_with(&mut self, id: &str, title: &str, body: &str, entries: Vec<Entry>) {
-        let (id, title) = (escape(id), escape(title));
-        self.body += &format!(
-            "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{body}</section>\n"
-        );
-        self.contents += &format!("<li><a href=\"#{id}\">{title}</a>");
-        if !entries.is_empty() {
-            let entry = |e: &Entry| {
-                format!(
-                    "<li><a href=\"#{}\"><span>{}</span> {}</a></li>\n",
-                    escape(&e.id),
-                    escape(&e.number),
-                    escape(&e.title)
-                )
-            };
-            self.contents += &format!("\n<ol>\n{}</ol>", entries.iter().map(entry).collect::<String>());
-        }
-        self.contents += "</li>\n";
+    pub fn section_with(&mut self, id: &str, title: &str, body: &Markup, entries: &[Entry]) {
+        self.sections.push(html! {
+            section id=(id) aria-labelledby={ (id) "-title" } {
+                h2 id={ (id) "-title" } { (title) }
+                (body)
+            }
+        });
+        self.contents.push(html! {
+            li {
+                a href={ "#" (id) } { (title) }
+                @if !entries.is_empty() { ol { @for Entry { id, number, title } in entries {
+                    li { a href={ "#" (id) } { span { (number) } " " (title) } }
+                } } }
+            }
+        });
     }
 
-    /// The whole page.
+    /// Returns the whole page.
     pub fn finish(self) -> String {
         let Head { kind, name, title, generator, below, zooms } = self.head;
         let dark = theme::dark();
@@ -113,25 +111,38 @@ impl Page {
             csp_hash(&style),
             csp_hash(&script)
         );
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <meta name=\"generator\" content=\"{generator}\">\n<link rel=\"icon\" href=\"data:,\">\n\
-             <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
-             <a class=\"skip\" href=\"#top\">Skip to the report</a>\n\
-             <nav aria-label=\"Contents\"><div class=\"inner\">\n<p class=\"top\"><a href=\"#top\">{name}</a></p>\n\
-             <ol>\n{contents}</ol>\n</div></nav>\n\
-             <main id=\"top\">\n<header>\n<p class=\"eyebrow\">{kind} <span>{name}</span></p>\n<h1>{heading}</h1>\n{below}</header>\n\
-             {body}</main>\n<script>{script}</script>\n</body>\n</html>\n",
-            generator = escape(&generator),
-            name = escape(&name),
-            heading = inline(&title),
-            title = escape(&title),
-            contents = self.contents,
-            body = self.body,
-        )
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="generator" content=(generator);
+                    link rel="icon" href="data:,";
+                    title { (title) }
+                    style { (PreEscaped(style)) }
+                }
+                body {
+                    a.skip href="#top" { "Skip to the report" }
+                    nav aria-label="Contents" { div.inner {
+                        p.top { a href="#top" { (name) } }
+                        ol { @for entry in self.contents { (entry) } }
+                    } }
+                    main #top {
+                        header {
+                            p.eyebrow { (kind) " " span { (name) } }
+                            h1 { (inline(&title)) }
+                            (below)
+                        }
+                        @for section in self.sections { (section) }
+                    }
+                    script { (PreEscaped(script)) }
+                }
+            }
+        };
+        without_controls(page.into_string())
     }
 }
 
@@ -140,7 +151,7 @@ const NIGHT: &str = "--paper:#16181b;--sheet:#1d2024;--ink:#e6e5e1;--soft:#a9aba
                      --good:#4cc79a;--half:#d9b44a;--bad:#f58b3c;--open:#b9bbbd;--warm:#2b2618;color-scheme:dark;";
 
 /// How much of the study there is, and what made it.
-fn status(results: &Results) -> String {
+fn status(results: &Results) -> Markup {
     let study = &results.study;
     let all = results.runs.len();
     let count = |wanted: fn(&RunState) -> bool| results.runs.iter().filter(|run| wanted(&run.state)).count();
@@ -154,81 +165,78 @@ fn status(results: &Results) -> String {
         0 | 1 => "1 run each".to_owned(),
         n => format!("{n} repeats each ({})", made_by::seeds(study)),
     };
-    let part = match &study.reduced {
-        None => String::new(),
-        Some(reduced) => format!(
-            " A part of the study, at the {} scale: of {} scenarios with {} repeats each.",
-            reduced.scale,
-            reduced.whole.cells.len(),
-            reduced.whole.repeats
-        ),
+    let runs = match all {
+        1 => "1 run".to_owned(),
+        _ => format!("{} runs", cwnd_plot::number::thousands(all as f64, 0)),
     };
-    let out = format!(
-        "<p class=\"status\">{cells}, {repeats}: {}.{part} {}</p>\n",
-        if all == 1 {
-            "1 run".to_owned()
-        } else {
-            format!("{} runs", cwnd_plot::number::thousands(all as f64, 0))
-        },
-        escape(&format!("{}.", made_by::version(results)))
-    );
-    out + &incomplete(results, done, failed) + &doubtful(results)
+    html! {
+        p.status {
+            (cells) ", " (repeats) ": " (runs) "."
+            @if let Some(reduced) = &study.reduced {
+                " A part of the study, at the " (reduced.scale.to_string()) " scale: of " (reduced.whole.cells.len())
+                " scenarios with " (reduced.whole.repeats) " repeats each."
+            }
+            " " (made_by::version(results)) "."
+        }
+        (incomplete(results, done, failed))
+        (doubtful(results))
+    }
 }
 
 /// How many runs are not to be believed, and why, if any are.
-pub fn doubtful(results: &Results) -> String {
+pub fn doubtful(results: &Results) -> Markup {
     let doubted = validity_warnings::runs(results);
     if doubted.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let emulated = results.runs.iter().filter(|run| run.emulation.is_some()).count();
-    let are = if doubted.len() == 1 { "is" } else { "are" };
-    let head = format!(
-        "<strong>Not all of it is to be believed.</strong> Of {emulated} runs by the kernel {} {are} not, because the \
-         emulated network did not keep its times. What rests on them is marked {}.",
-        doubted.len(),
-        validity_warnings::MARK
-    );
-    let items: Vec<String> = (validity_warnings::reasons(doubted).into_iter().take(REASONS))
-        .map(|(why, runs)| {
-            let places = runs.iter().map(|run| validity_warnings::place(results, run)).collect();
-            reason(why, places)
-        })
-        .collect();
-    format!(
-        "<div class=\"incomplete doubtful\" role=\"note\"><p>{head}</p>\n<ul>\n{}</ul>\n</div>\n",
-        items.concat()
-    )
+    html! {
+        div.incomplete.doubtful role="note" {
+            p {
+                strong { "Not all of it is to be believed." }
+                " Of " (emulated) " runs by the kernel " (doubted.len()) @if doubted.len() == 1 { " is" } @else { " are" }
+                " not, because the emulated network did not keep its times. What rests on them is marked "
+                (validity_warnings::MARK) "."
+            }
+            ul {
+                @for (why, runs) in validity_warnings::reasons(doubted).into_iter().take(REASONS) {
+                    (reason(why, runs.iter().map(|run| validity_warnings::place(results, run)).collect()))
+                }
+            }
+        }
+    }
 }
 
 /// The most validity warnings that the page lists.
 const REASONS: usize = 20;
 
 /// What is missing of the runs of a study, if anything is.
-fn incomplete(results: &Results, done: usize, failed: usize) -> String {
-    let (mut out, all) = (String::new(), results.runs.len());
-    if done < all {
-        let missing = all - done - failed;
-        let runs = |n: usize| if n == 1 { "run".to_owned() } else { "runs".to_owned() };
-        let mut parts = Vec::new();
-        if missing > 0 {
-            parts.push(format!("{missing} {} not done yet", if missing == 1 { "is" } else { "are" }));
-        }
-        if failed > 0 {
-            parts.push(format!("{failed} failed"));
-        }
-        out += &format!(
-            "<div class=\"incomplete\" role=\"note\"><p><strong>This report is not complete.</strong> Of {all} {}, {}.</p>\n{}</div>\n",
-            runs(all),
-            parts.join(" and "),
-            failures(results)
-        );
+fn incomplete(results: &Results, done: usize, failed: usize) -> Markup {
+    let all = results.runs.len();
+    if done >= all {
+        return Markup::default();
     }
-    out
+    let missing = all - done - failed;
+    let mut parts = Vec::new();
+    if missing > 0 {
+        parts.push(format!("{missing} {} not done yet", if missing == 1 { "is" } else { "are" }));
+    }
+    if failed > 0 {
+        parts.push(format!("{failed} failed"));
+    }
+    html! {
+        div.incomplete role="note" {
+            p {
+                strong { "This report is not complete." }
+                " Of " (all) @if all == 1 { " run, " } @else { " runs, " } (parts.join(" and ")) "."
+            }
+            (failures(results))
+        }
+    }
 }
 
 /// Each reason of a failure once, with the first cells that it befell.
-fn failures(results: &Results) -> String {
+fn failures(results: &Results) -> Markup {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for run in &results.runs {
         let RunState::Failed(why) = &run.state else { continue };
@@ -238,18 +246,22 @@ fn failures(results: &Results) -> String {
             None => reasons.push((why, vec![place])),
         }
     }
-    if reasons.is_empty() {
-        return String::new();
+    html! {
+        @if !reasons.is_empty() {
+            ul { @for (why, places) in reasons { (reason(why, places)) } }
+        }
     }
-    let items = reasons.into_iter().map(|(why, places)| reason(why, places));
-    format!("<ul>\n{}</ul>\n", items.collect::<String>())
 }
 
 /// A reason, and the first places at which it holds.
-fn reason(why: &str, places: Vec<String>) -> String {
+fn reason(why: &str, places: Vec<String>) -> Markup {
     const NAMED: usize = 5;
-    let named = places.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
-    let more = places.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("<li>{} <span class=\"where\">({}{more})</span></li>\n", inline(why), escape(&named))
+    let named = &places[..places.len().min(NAMED)];
+    let more = places.len() - named.len();
+    html! {
+        li {
+            (inline(why)) " "
+            span.where { "(" (named.join("; ")) @if more > 0 { " and " (more) " more" } ")" }
+        }
+    }
 }

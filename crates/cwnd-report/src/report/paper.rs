@@ -1,16 +1,17 @@
 //! A paper's results as one page: the verdicts on all that it claims, then its figures and tables in its own order.
 
 use super::claims::{self, Told};
-use super::html::{definitions, escape, inline, paragraphs};
 use super::page::{self, Head, Page};
 use super::{facts, figures, provenance, tables};
 use crate::descriptive;
 use crate::figures::{model, traces::Traces};
+use crate::html::{definitions, inline, paragraphs, stop};
 use crate::made_by;
 use crate::series::SeriesStyles;
 use cwnd_plot::number::thousands;
 use cwnd_study::claims::Judgement;
 use cwnd_study::{By, EngineKind, Paper, PaperItem, Results, RunScale, RunState};
+use maud::{Markup, html};
 
 /// A paper with what the studies of it gave.
 pub struct PaperResults {
@@ -51,7 +52,7 @@ pub fn paper(paper: &PaperResults) -> String {
     let mut page = Page::new(head(paper));
     page.section("verdicts", "What the paper states, and what came of it", &verdicts(paper));
     let (body, entries) = Parts::new(paper).section();
-    page.section_with("figures", "Its figures and tables, made again", &body, entries);
+    page.section_with("figures", "Its figures and tables, made again", &body, &entries);
     page.section("readings", "How the paper was read", &readings(paper));
     page.section("provenance", "How it was made", &made(paper));
     page.finish()
@@ -72,24 +73,18 @@ fn head(of: &PaperResults) -> Head {
         count => format!("{count} studies"),
     };
     let version = of.studies.first().map(|study| made_by::version(&study.results)).unwrap_or_default();
-    let mut below = format!(
-        "<p class=\"reference\">{}. <cite>{}</cite>, {year}.</p>\n<p class=\"tally\">{}</p>\n\
-         <p class=\"status\">{studies}, {} runs, at {scale}. {}.</p>\n",
-        inline(authors.trim_end_matches('.')),
-        inline(published),
-        claims::tally(&of.judgements()),
-        thousands(all as f64, 0),
-        escape(&version),
-    );
-    if done < all {
-        below += &format!(
-            "<div class=\"incomplete\" role=\"note\"><p><strong>This report is not complete.</strong> {} of {} runs are missing \
-             or failed.</p></div>\n",
-            thousands((all - done) as f64, 0),
-            thousands(all as f64, 0)
-        );
-    }
-    below.extend(of.studies.iter().map(|study| page::doubtful(&study.results)));
+    let below = html! {
+        p.reference { (inline(authors.trim_end_matches('.'))) ". " cite { (inline(published)) } ", " (year) "." }
+        p.tally { (claims::tally(&of.judgements())) }
+        p.status { (studies) ", " (thousands(all as f64, 0)) " runs, at " (scale) ". " (version) "." }
+        @if done < all {
+            div.incomplete role="note" { p {
+                strong { "This report is not complete." }
+                " " (thousands((all - done) as f64, 0)) " of " (thousands(all as f64, 0)) " runs are missing or failed."
+            } }
+        }
+        @for study in &of.studies { (page::doubtful(&study.results)) }
+    };
     Head {
         kind: "Paper",
         name: format!("{key} {}", of.paper.name),
@@ -101,28 +96,32 @@ fn head(of: &PaperResults) -> Head {
 }
 
 /// All claims in one table, under the studies that check them.
-fn verdicts(of: &PaperResults) -> String {
-    let mut rows = String::new();
-    for study in &of.studies {
-        let told = Told::of(&study.results);
-        if told.is_empty() {
-            continue;
+fn verdicts(of: &PaperResults) -> Markup {
+    let told = of.studies.iter().map(|study| (&study.results.study, Told::of(&study.results)));
+    let told: Vec<_> = told.filter(|(_, told)| !told.is_empty()).collect();
+    if told.is_empty() {
+        return html! { p { "No study of it claims anything." } };
+    }
+    let rows = html! {
+        @for (study, told) in &told {
+            @let source = study.source.as_deref().map(after_comma).unwrap_or_default();
+            tr.group {
+                th scope="rowgroup" colspan="4" {
+                    (inline(&study.title))
+                    @if !source.is_empty() { " (" (inline(source)) ")" }
+                }
+            }
+            @for told in told { (claims::row(told)) }
         }
-        let source = study.results.study.source.as_deref().map(after_comma).unwrap_or_default();
-        let source = if source.is_empty() { String::new() } else { format!(" ({})", inline(source)) };
-        rows += &format!(
-            "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"4\">{}{source}</th></tr>\n",
-            inline(&study.results.study.title)
-        );
-        rows.extend(told.iter().map(|told| claims::row(told, "")));
+    };
+    html! {
+        p.of-study {
+            "A stated gain is reproduced when ours reaches 80 % of it and is surely over 0 (95 %, paired by seed; \
+             Holm-corrected where the greatest of several is meant), in direction only when it is but surely over 0; a \
+             printed number when ours lies within 5 % of it or our interval has it; a range when ours lies in it."
+        }
+        (claims::table(&rows))
     }
-    if rows.is_empty() {
-        return "<p>No study of it claims anything.</p>\n".into();
-    }
-    let rule = "A stated gain is reproduced when ours reaches 80 % of it and is surely over 0 (95 %, paired by seed; \
-                Holm-corrected where the greatest of several is meant), in direction only when it is but surely over 0; a \
-                printed number when ours lies within 5 % of it or our interval has it; a range when ours lies in it.";
-    format!("<p class=\"of-study\">{rule}</p>\n{}", claims::table(&rows))
 }
 
 /// `figure 11 a to i` of `Agile-SD (…), figure 11 a to i`: the paper is named above.
@@ -145,35 +144,35 @@ impl<'a> Parts<'a> {
         Parts { of, figures: 0, tables: 0, shown: Vec::new() }
     }
 
-    fn section(mut self) -> (String, Vec<page::Entry>) {
-        let (mut body, mut entries) = (String::new(), Vec::new());
+    fn section(mut self) -> (Markup, Vec<page::Entry>) {
+        let (mut parts, mut entries) = (Vec::new(), Vec::new());
         for (i, part) in self.of.paper.parts.iter().enumerate() {
-            let inner = self.part(part);
             let id = format!("part-{}", i + 1);
-            body +=
-                &format!("<div class=\"part\" id=\"{id}\">\n<h3>{}</h3>\n{inner}</div>\n", inline(&part.of));
+            parts.push((id.clone(), inline(&part.of), self.part(part)));
             entries.push(page::Entry { id, number: part.of.clone(), title: String::new() });
         }
         for (i, study) in self.of.studies.iter().enumerate() {
             let inner = self.rest(study);
-            if !inner.is_empty() {
+            if !inner.0.is_empty() {
                 let id = format!("more-{}", i + 1);
                 let title = &study.results.study.title;
-                let heading = format!("Also: {}", inline(title));
-                body += &format!("<div class=\"part\" id=\"{id}\">\n<h3>{heading}</h3>\n{inner}</div>\n");
+                parts.push((id.clone(), html! { "Also: " (inline(title)) }, inner));
                 entries.push(page::Entry { id, number: "Also:".to_owned(), title: title.clone() });
             }
         }
+        let body = html! {
+            @for (id, heading, inner) in parts { div.part id=(id) { h3 { (heading) } (inner) } }
+        };
         (body, entries)
     }
 
-    fn part(&mut self, part: &'a PaperItem) -> String {
+    fn part(&mut self, part: &'a PaperItem) -> Markup {
         match &part.by {
             By::Study { study, figures, tables } => match self.of.study(study) {
                 Some(study) => self.of_study(study, figures, tables),
                 None => nothing(&format!("The study `{study}` has not been run.")),
             },
-            By::Models(names) => names.iter().map(|name| self.model(name)).collect(),
+            By::Models(names) => html! { @for name in names { (self.model(name)) } },
             By::Table(name) => {
                 self.tables += 1;
                 let (id, label) = (format!("table-{}", self.tables), numbered_table(self.tables));
@@ -187,7 +186,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn model(&mut self, name: &str) -> String {
+    fn model(&mut self, name: &str) -> Markup {
         self.figures += 1;
         let title = cwnd_models::find(name).map_or(name, |model| model.title);
         let label = numbered_figure(self.figures);
@@ -203,46 +202,47 @@ impl<'a> Parts<'a> {
     }
 
     /// Some figures and tables of a study.
-    fn of_study(&mut self, study: &'a PaperStudy, figures: &'a [String], tables: &'a [String]) -> String {
-        let mut out = String::new();
+    fn of_study(&mut self, study: &'a PaperStudy, figures: &'a [String], tables: &'a [String]) -> Markup {
         let of = &study.results.study;
-        for figure in of.figures.iter().filter(|figure| figures.contains(&figure.name)) {
-            out += &self.figure(study, figure);
-        }
-        for table in of.tables.iter().filter(|table| tables.contains(&table.name)) {
-            out += &self.table(study, table);
-        }
-        if out.is_empty() { nothing("Of what it would show nothing is run at this scale.") } else { out }
+        let out = html! {
+            @for figure in of.figures.iter().filter(|figure| figures.contains(&figure.name)) {
+                (self.figure(study, figure))
+            }
+            @for table in of.tables.iter().filter(|table| tables.contains(&table.name)) {
+                (self.table(study, table))
+            }
+        };
+        if out.0.is_empty() { nothing("Of what it would show nothing is run at this scale.") } else { out }
     }
 
     /// What no part has shown of a study.
-    fn rest(&mut self, study: &'a PaperStudy) -> String {
-        let mut out = String::new();
+    fn rest(&mut self, study: &'a PaperStudy) -> Markup {
         let of = &study.results.study;
-        for figure in &of.figures {
-            if !self.shown.contains(&(study.name.as_str(), figure.name.as_str())) {
-                out += &self.figure(study, figure);
+        html! {
+            @for figure in &of.figures {
+                @if !self.has_shown(study, &figure.name) { (self.figure(study, figure)) }
+            }
+            @for table in &of.tables {
+                @if !self.has_shown(study, &table.name) { (self.table(study, table)) }
             }
         }
-        for table in &of.tables {
-            if !self.shown.contains(&(study.name.as_str(), table.name.as_str())) {
-                out += &self.table(study, table);
-            }
-        }
-        out
     }
 
-    fn figure(&mut self, study: &'a PaperStudy, figure: &'a cwnd_study::Figure) -> String {
+    fn has_shown(&self, study: &PaperStudy, name: &str) -> bool {
+        self.shown.contains(&(study.name.as_str(), name))
+    }
+
+    fn figure(&mut self, study: &'a PaperStudy, figure: &'a cwnd_study::Figure) -> Markup {
         self.figures += 1;
         self.shown.push((&study.name, &figure.name));
         let (looks, label) = (SeriesStyles::new(&study.results.study), numbered_figure(self.figures));
         figures::one(&study.results, &looks, &study.traces, &label, self.figures, figure)
     }
 
-    fn table(&mut self, study: &'a PaperStudy, table: &'a cwnd_study::Table) -> String {
+    fn table(&mut self, study: &'a PaperStudy, table: &'a cwnd_study::Table) -> Markup {
         self.tables += 1;
         self.shown.push((&study.name, &table.name));
-        tables::html(&study.results, table, &numbered_table(self.tables), self.tables)
+        tables::one(&study.results, table, &numbered_table(self.tables), self.tables)
     }
 }
 
@@ -255,50 +255,41 @@ fn numbered_table(number: usize) -> String {
     format!("Measured {number}")
 }
 
-fn nothing(why: &str) -> String {
-    let stop = if why.ends_with(['.', '!', '?']) { "" } else { "." };
-    format!("<p class=\"nothing-here\">{}{stop}</p>\n", inline(why))
+fn nothing(why: &str) -> Markup {
+    html! { p.nothing-here { (inline(why)) (stop(why)) } }
 }
 
 /// The questions, the readings and the scenarios of the studies.
-fn readings(of: &PaperResults) -> String {
-    let one = |of: &PaperStudy| {
-        let study = &of.results.study;
-        let source =
-            study.source.as_deref().map(|source| format!("<p class=\"of-study\">{}</p>\n", inline(source)));
-        format!(
-            "<h3>{}</h3>\n{}{}{}<details><summary>The scenario</summary>\n{}</details>\n",
-            inline(&study.title),
-            source.unwrap_or_default(),
-            paragraphs(&study.question),
-            paragraphs(&study.notes.join("\n\n")),
-            facts::section(&of.results)
-        )
-    };
-    of.studies.iter().map(one).collect()
+fn readings(of: &PaperResults) -> Markup {
+    html! {
+        @for PaperStudy { results, .. } in &of.studies {
+            @let study = &results.study;
+            h3 { (inline(&study.title)) }
+            @if let Some(source) = &study.source { p.of-study { (inline(source)) } }
+            (paragraphs(&study.question))
+            (paragraphs(&study.notes.join("\n\n")))
+            details { summary { "The scenario" } (facts::section(results)) }
+        }
+    }
 }
 
 /// The command, and what made each study.
-fn made(of: &PaperResults) -> String {
-    let kernels = |study: &PaperStudy| study.results.study.engines().contains(&EngineKind::Kernel);
-    let but = if of.studies.iter().any(kernels) { " but for the kernel's numbers" } else { "" };
-    let command = format!(
-        "<p>The same studies, seeds and version give the same page, on any machine{but}:</p>\n\
-         <pre class=\"command\"><code>{}</code></pre>\n",
-        escape(&of.command)
-    );
-    let one = |study: &PaperStudy| {
-        let results = &study.results;
-        let runs = thousands(results.runs.len() as f64, 0);
-        let rows = [("Runs".to_owned(), format!("{runs}, {}", escape(&made_by::seeds(&results.study))))];
-        format!(
-            "<h3>{}</h3>\n{}{}",
-            inline(&results.study.title),
-            definitions("facts", &rows),
-            provenance::section(results)
-        )
-    };
-    command + &of.studies.iter().map(one).collect::<String>()
+fn made(of: &PaperResults) -> Markup {
+    let has_kernel = |study: &PaperStudy| study.results.study.engines().contains(&EngineKind::Kernel);
+    html! {
+        p {
+            "The same studies, seeds and version give the same page, on any machine"
+            @if of.studies.iter().any(has_kernel) { " but for the kernel's numbers" }
+            ":"
+        }
+        pre.command { code { (of.command) } }
+        @for PaperStudy { results, .. } in &of.studies {
+            @let runs = html! { (thousands(results.runs.len() as f64, 0)) ", " (made_by::seeds(&results.study)) };
+            h3 { (inline(&results.study.title)) }
+            (definitions(&[("Runs".to_owned(), runs)]))
+            (provenance::section(results))
+        }
+    }
 }
 
 /// The page over several papers: the verdicts on each, and the way to its own page. `link` gives the address of a paper's
@@ -312,11 +303,10 @@ pub fn index(
     let all: Vec<Judgement> = papers.iter().flat_map(PaperResults::judgements).collect();
     let version = papers.iter().flat_map(|of| &of.studies).next();
     let version = version.map(|study| made_by::version(&study.results)).unwrap_or_default();
-    let below = format!(
-        "<p class=\"tally\">{}</p>\n<p class=\"status\">At the {scale} scale. {}.</p>\n",
-        claims::tally(&all),
-        escape(&version)
-    );
+    let below = html! {
+        p.tally { (claims::tally(&all)) }
+        p.status { "At the " (scale.to_string()) " scale. " (version) "." }
+    };
     let title = match papers.len() {
         1 => "One paper, run again".to_owned(),
         count => format!("{count} papers, run again"),
@@ -325,39 +315,38 @@ pub fn index(
         Head { kind: "Papers", name: "reproduce".to_owned(), title, generator: version, below, zooms: false };
     let mut page = Page::new(head);
     page.section("papers", "The papers", &table_of_papers(papers, link));
-    let command = format!("<pre class=\"command\"><code>{}</code></pre>\n", escape(command));
-    page.section("provenance", "How it was made", &command);
+    page.section("provenance", "How it was made", &html! { pre.command { code { (command) } } });
     page.finish()
 }
 
-fn table_of_papers(papers: &[PaperResults], link: impl Fn(&Paper) -> String) -> String {
-    let head = |judgement: Judgement| {
-        let class = claims::class(judgement);
-        format!("<th scope=\"col\" class=\"count {class}\">{}</th>", judgement.name())
-    };
+fn table_of_papers(papers: &[PaperResults], link: impl Fn(&Paper) -> String) -> Markup {
     let all: Vec<Judgement> = papers.iter().flat_map(PaperResults::judgements).collect();
     let given: Vec<Judgement> = Judgement::ALL.into_iter().filter(|one| all.contains(one)).collect();
-    let heads: String = given.iter().copied().map(head).collect();
     let row = |of: &PaperResults| {
         let judgements = of.judgements();
-        let count = |judgement: Judgement| {
-            let count = judgements.iter().filter(|one| **one == judgement).count();
-            let class = if count > 0 { claims::class(judgement) } else { "open" };
-            format!("<td class=\"count {class}\">{count}</td>")
-        };
         let Paper { key, title, authors, year, .. } = &of.paper;
-        format!(
-            "<tr><td>{}</td><td><a class=\"title\" href=\"{}\">{}</a><br>{}, {year}</td>{}</tr>\n",
-            escape(key),
-            escape(&link(&of.paper)),
-            inline(title),
-            inline(authors),
-            given.iter().copied().map(count).collect::<String>()
-        )
+        html! {
+            tr {
+                td { (key) }
+                td { a.title href=(link(&of.paper)) { (inline(title)) } br; (inline(authors)) ", " (year) }
+                @for judgement in &given {
+                    @let count = judgements.iter().filter(|one| *one == judgement).count();
+                    @let class = if count > 0 { claims::class(*judgement) } else { "open" };
+                    td class={ "count " (class) } { (count) }
+                }
+            }
+        }
     };
-    format!(
-        "<div class=\"scroll\"><table class=\"papers\">\n<thead><tr><th scope=\"col\"></th><th scope=\"col\">Paper</th>{heads}</tr></thead>\n\
-         <tbody>\n{}</tbody>\n</table></div>\n",
-        papers.iter().map(row).collect::<String>()
-    )
+    html! {
+        div.scroll { table.papers {
+            thead { tr {
+                th scope="col" {}
+                th scope="col" { "Paper" }
+                @for judgement in &given {
+                    th scope="col" class={ "count " (claims::class(*judgement)) } { (judgement.name()) }
+                }
+            } }
+            tbody { @for of in papers { (row(of)) } }
+        } }
+    }
 }

@@ -6,6 +6,7 @@
 
 use crate::figures::{SampleBlock, SampleLine, SamplePanel, Samples};
 use cwnd_plot::style::COLOURS;
+use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
 
 /// The most samples of a line that are kept as they are.
@@ -19,21 +20,20 @@ pub fn has_any(samples: &Samples) -> bool {
 }
 
 /// A data block of the page and the place of the interactive charts.
-pub fn embed(samples: &Samples, number: usize) -> String {
+pub fn embed(samples: &Samples, number: usize) -> Markup {
     let blocks: Vec<String> = samples.blocks.iter().map(block).collect();
     let thinned = samples.blocks.iter().any(|block| times(block).len() > MOST);
-    let rule = if thinned {
-        format!(
-            "<p class=\"rule\">Charts that zoom show of each {PARTS}th of the time the lowest and the highest sample.</p>\n"
-        )
-    } else {
-        String::new()
-    };
-    format!(
-        "<div class=\"zoom\" data-samples=\"samples-{number}\"></div>\n{rule}\
-         <script type=\"application/json\" id=\"samples-{number}\">{{\"blocks\":[{}]}}</script>\n",
-        blocks.join(",")
-    )
+    html! {
+        div.zoom data-samples={ "samples-" (number) } {}
+        @if thinned {
+            p.rule {
+                "Charts that zoom show of each " (PARTS) "th of the time the lowest and the highest sample."
+            }
+        }
+        script type="application/json" id={ "samples-" (number) } {
+            (PreEscaped(format!("{{\"blocks\":[{}]}}", blocks.join(","))))
+        }
+    }
 }
 
 fn block(block: &SampleBlock) -> String {
@@ -140,22 +140,9 @@ fn numbers(values: &[Option<f64>]) -> String {
     out + "]}"
 }
 
-/// A string of JSON that can stand in a script element: no `<`, so that nothing in it ends the element.
+/// Returns a string of JSON that can stand in a script element: no `<`, so that nothing in it ends the element.
 fn string(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                write!(out, "\\u{:04x}", c as u32).expect("a String takes everything");
-            }
-            c if c.is_control() => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    serde_json::Value::from(text).to_string().replace('<', "\\u003c")
 }
 
 #[cfg(test)]
@@ -174,7 +161,7 @@ mod tests {
 
     #[test]
     fn strings_cannot_end_their_element() {
-        assert_eq!(string("</script>\"\\\n"), "\"\\u003c/script\\u003e\\\"\\\\\u{fffd}\"");
+        assert_eq!(string("</script>\"\\\n"), "\"\\u003c/script>\\\"\\\\\\n\"");
     }
 
     #[test]

@@ -1,25 +1,27 @@
 //! The tables of a study: means with intervals, the best of each column marked.
 
-use super::html::{escape, inline};
 use super::page::Entry;
 use crate::estimate::Estimate;
 use crate::figures::points::{Chosen, Tally};
+use crate::html::{inline, stop};
 use crate::made_by;
 use crate::measure::{Measure, Shown, capital, decimals, half_text, number, small};
 use crate::validity_warnings::{self, MARK};
 use cwnd_metrics::Better;
 use cwnd_study::claims;
 use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
+use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// The section's body and its entries in the contents.
-pub fn section(results: &Results) -> (String, Vec<Entry>) {
+pub fn section(results: &Results) -> (Markup, Vec<Entry>) {
     let tables = results.study.tables.iter().enumerate();
-    let one = |(i, table): (usize, &Table)| {
+    let numbered = |(i, table): (usize, &Table)| {
         let label = format!("Table {}", i + 1);
-        (html(results, table, &label, i + 1), entry(table, i + 1))
+        (one(results, table, &label, i + 1), entry(table, i + 1))
     };
-    tables.map(one).unzip()
+    let (tables, entries): (Vec<Markup>, Vec<Entry>) = tables.map(numbered).unzip();
+    (html! { @for table in tables { (table) } }, entries)
 }
 
 /// How printed numbers are to be read.
@@ -65,7 +67,7 @@ impl Value {
 }
 
 /// A table under a label, with a number that no other of the page has.
-pub fn html(results: &Results, table: &Table, label: &str, index: usize) -> String {
+pub fn one(results: &Results, table: &Table, label: &str, index: usize) -> Markup {
     let study = &results.study;
     let chosen = Chosen::new(results, &table.select);
     let row_axes: Vec<usize> = table.rows.iter().filter_map(|name| study.axis(name)).collect();
@@ -77,31 +79,6 @@ pub fn html(results: &Results, table: &Table, label: &str, index: usize) -> Stri
     let heads = heads(results, &row_axes, group_axis, &columns);
     let compared = compared(study, &row_axes, group_axis);
     let best = best(&columns, &rows, compared);
-    let mut body = String::new();
-    let mut above: Option<&Row> = None;
-    for (r, row) in rows.iter().enumerate() {
-        // A label that the row above has as well is set back, as long as all labels before it are equal too.
-        let mut is_again = true;
-        let mut cells = String::new();
-        for (axis, point) in row {
-            is_again = is_again && above.is_some_and(|above| above.contains(&(*axis, *point)));
-            let point = &study.axes[*axis].points[*point];
-            let class = if is_again { " class=\"again\"" } else { "" };
-            let value = point.value.map(|v| format!(" data-v=\"{v}\"")).unwrap_or_default();
-            cells += &format!("<th scope=\"row\"{class}{value}>{}</th>", escape(&point.label));
-        }
-        for (c, column) in columns.iter().enumerate() {
-            cells += &cell(column, r, best[c][r]);
-            cells += &printed_cell(column, r);
-        }
-        let class = if r > 0 && above.is_some_and(|above| row.len() > 1 && above[0] != row[0]) {
-            " class=\"part\""
-        } else {
-            ""
-        };
-        body += &format!("<tr{class}>{cells}</tr>\n");
-        above = Some(row);
-    }
     let mut used = row_axes.clone();
     used.extend(group_axis);
     let mut notes = tally.notes(&chosen, &used, "(–)");
@@ -115,20 +92,46 @@ pub fn html(results: &Results, table: &Table, label: &str, index: usize) -> Stri
         notes.push(PRINTED.to_owned());
     }
     notes.extend(formulas(&columns));
-    let notes: String = notes.iter().map(|note| format!(" {}", escape(note))).collect();
-    let stop = if table.title.ends_with(['.', '!', '?']) { "" } else { "." };
     // Longer than a page of paper, or wider.
-    let long = if rows.len() > 40 { " long" } else { "" };
-    let wide = if columns.len() > 6 { " wide" } else { "" };
-    let label = escape(label);
-    format!(
-        "<figure class=\"table{long}{wide}\" id=\"table-{index}\">\n<figcaption><p><b>{label}.</b> \
-         <span class=\"title\">{}{stop}</span>{notes}</p></figcaption>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\n<table>\n<thead>\n{heads}</thead>\n<tbody>\n{body}</tbody>\n</table></div>\n\
-         <p class=\"made\">{}</p>\n</figure>\n",
-        inline(&table.title),
-        escape(&made_by::line(results)),
-    )
+    let (long, wide) = (rows.len() > 40, columns.len() > 6);
+    html! {
+        figure.table.long[long].wide[wide] id={ "table-" (index) } {
+            figcaption { p {
+                b { (label) "." } " " span.title { (inline(&table.title)) (stop(&table.title)) }
+                @for note in &notes { " " (note) }
+            } }
+            div.scroll tabindex="0" role="group" aria-label=(label) {
+                table {
+                    thead { (heads) }
+                    tbody {
+                        @for (r, row) in rows.iter().enumerate() {
+                            @let above = r.checked_sub(1).map(|above| &rows[above]);
+                            tr class=[above.is_some_and(|above| row.len() > 1 && above[0] != row[0]).then_some("part")] {
+                                (labels(study, row, above))
+                                @for (column, best) in columns.iter().zip(&best) {
+                                    (cell(column, r, best[r]))
+                                    (printed_cell(column, r))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.made { (made_by::line(results)) }
+        }
+    }
+}
+
+/// The labels of a row. One that the row above has as well is set back, as long as all labels before it are equal too.
+fn labels(study: &Study, row: &Row, above: Option<&Row>) -> Markup {
+    let equal =
+        above.map_or(0, |above| row.iter().zip(above).take_while(|(own, above)| own == above).count());
+    html! {
+        @for (i, (axis, point)) in row.iter().enumerate() {
+            @let point = &study.axes[*axis].points[*point];
+            th scope="row" class=[(i < equal).then_some("again")] data-v=[point.value] { (point.label) }
+        }
+    }
 }
 
 /// The points that a row stands for, by axis.
@@ -220,90 +223,88 @@ fn printed(
 }
 
 /// One row of headings, or two where columns are grouped and have several metrics each.
-fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, columns: &[Column]) -> String {
+fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, columns: &[Column]) -> Markup {
     let axes = &results.study.axes;
-    let groups: Vec<Option<(usize, usize)>> = columns.iter().map(|column| column.group).collect();
-    let metrics = groups.iter().take_while(|group| **group == groups[0]).count();
+    let metrics = columns.iter().take_while(|column| column.group == columns[0].group).count();
     let width = |columns: &[Column]| columns.len() + columns.iter().filter(|c| c.printed.is_some()).count();
     let is_double = group_axis.is_some() && metrics > 0;
-    let span = if is_double { " rowspan=\"2\"" } else { "" };
-    let row_head = |axis: &usize| {
-        let unit = axes[*axis].unit.as_deref().filter(|unit| !unit.is_empty());
-        format!("<th scope=\"col\" data-sort{span}>{}{}</th>", escape(&axes[*axis].title), unit_of(unit))
+    let row_heads = html! {
+        @for axis in row_axes.iter().map(|axis| &axes[*axis]) {
+            th scope="col" data-sort rowspan=[is_double.then_some(2)] {
+                (axis.title) (unit(axis.unit.as_deref().unwrap_or_default()))
+            }
+        }
     };
-    let row_heads: String = row_axes.iter().map(row_head).collect();
-    let metric_head = |column: &Column| {
-        let unit = Some(column.shown.unit.as_str()).filter(|unit| !unit.is_empty());
-        let printed = match column.printed {
-            Some(_) => "<th scope=\"col\" class=\"number printed\" data-sort>printed</th>",
-            None => "",
-        };
-        format!(
-            "<th scope=\"col\" class=\"number\" data-sort>{}{}</th>{printed}",
-            escape(&column.measure.heading()),
-            unit_of(unit)
-        )
+    let metric_heads = html! {
+        @for column in columns {
+            th.number scope="col" data-sort { (column.measure.heading()) (unit(&column.shown.unit)) }
+            @if column.printed.is_some() { th.number.printed scope="col" data-sort { "printed" } }
+        }
     };
-    let metric_heads: String = columns.iter().map(metric_head).collect();
-    if !is_double {
-        return format!("<tr>{row_heads}{metric_heads}</tr>\n");
+    html! {
+        @if is_double {
+            tr {
+                (row_heads)
+                @for columns in columns.chunks(metrics) {
+                    @let label = columns[0].group.map_or("", |(axis, point)| &axes[axis].points[point].label);
+                    th.group scope="colgroup" colspan=(width(columns)) { (label) }
+                }
+            }
+            tr { (metric_heads) }
+        } @else {
+            tr { (row_heads) (metric_heads) }
+        }
     }
-    let group_head = |columns: &[Column]| {
-        let label = columns[0].group.map_or("", |(axis, point)| axes[axis].points[point].label.as_str());
-        let span = width(columns);
-        format!("<th scope=\"colgroup\" class=\"group\" colspan=\"{span}\">{}</th>", escape(label))
-    };
-    let group_heads: String = columns.chunks(metrics).map(group_head).collect();
-    format!("<tr>{row_heads}{group_heads}</tr>\n<tr>{metric_heads}</tr>\n")
 }
 
-fn unit_of(unit: Option<&str>) -> String {
-    unit.map(|unit| format!(" <span class=\"unit\">{}</span>", escape(unit))).unwrap_or_default()
+/// A unit behind a heading; nothing if it is empty.
+pub fn unit(unit: &str) -> Markup {
+    html! { @if !unit.is_empty() { " " span.unit { (unit) } } }
 }
 
-fn cell(column: &Column, row: usize, is_best: bool) -> String {
-    let estimate = match column.values[row] {
-        Value::Nothing => return "<td class=\"number nothing\"></td>".into(),
-        Value::Missing => return "<td class=\"number missing\" title=\"missing\">\u{2013}</td>".into(),
-        Value::Mean(estimate) | Value::Doubted(estimate) => estimate,
-    };
-    let mark = match column.values[row] {
-        Value::Doubted(_) => format!(" <span class=\"doubt\" title=\"not to be believed\">{MARK}</span>"),
-        _ => String::new(),
+/// The mark of a value that rests on runs that are not to be believed.
+pub fn doubt() -> Markup {
+    html! { " " span.doubt title="not to be believed" { (MARK) } }
+}
+
+/// A cell without a value.
+pub fn missing() -> Markup {
+    html! { td.number.missing title="missing" { "\u{2013}" } }
+}
+
+fn cell(column: &Column, row: usize, is_best: bool) -> Markup {
+    let (estimate, is_doubted) = match column.values[row] {
+        Value::Nothing => return html! { td.number.nothing {} },
+        Value::Missing => return missing(),
+        Value::Mean(estimate) => (estimate, false),
+        Value::Doubted(estimate) => (estimate, true),
     };
     let Estimate { mean, half, .. } = estimate.times(column.shown.factor);
     let digits = decimals(mean, half);
-    let best = if is_best { " best" } else { "" };
     // Room as wide as the widest of the column, so that the signs stand below each other.
-    let spread = match half {
-        Some(half) => {
-            format!("<span class=\"half w{}\"> ± {}</span>", widest_half(column), half_text(half, digits))
+    let width = widest_half(column);
+    html! {
+        td.number.best[is_best] data-v=(estimate.mean) {
+            span.mean { (number(mean, digits)) }
+            @if width > 0 {
+                span class={ "half w" (width) } { @if let Some(half) = half { " ± " (half_text(half, digits)) } }
+            }
+            @if is_doubted { (doubt()) }
         }
-        None => match widest_half(column) {
-            0 => String::new(),
-            width => format!("<span class=\"half w{width}\"></span>"),
-        },
-    };
-    format!(
-        "<td class=\"number{best}\" data-v=\"{}\"><span class=\"mean\">{}</span>{spread}{mark}</td>",
-        estimate.mean,
-        number(mean, digits)
-    )
+    }
 }
 
 /// What the publication prints, marked where ours agrees with it.
-fn printed_cell(column: &Column, row: usize) -> String {
-    let Some(printed) = &column.printed else { return String::new() };
-    let Some(value) = printed[row] else { return "<td class=\"number printed\"></td>".into() };
+fn printed_cell(column: &Column, row: usize) -> Markup {
+    let Some(printed) = &column.printed else { return Markup::default() };
+    let Some(value) = printed[row] else { return html! { td.number.printed {} } };
     let agrees = column.values[row].mean().is_some_and(|ours| {
         let ours = ours.times(column.shown.factor);
         claims::agrees_with_printed(ours.mean, ours.half, value)
     });
-    let (class, sign) = if agrees { (" agrees", " \u{2713}") } else { ("", "") };
-    format!(
-        "<td class=\"number printed{class}\" data-v=\"{value}\">{}{sign}</td>",
-        escape(&value.to_string())
-    )
+    html! {
+        td.number.printed.agrees[agrees] data-v=(value) { (value) @if agrees { " \u{2713}" } }
+    }
 }
 
 /// How many characters the widest interval of a column has, at most 12.

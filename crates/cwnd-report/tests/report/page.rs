@@ -78,9 +78,9 @@ fn what_is_missing_is_said() {
     results.runs[cell(1) * repeats].state = RunState::Missing;
     let html = page(&results);
     let page = parse(&html);
-    let said = text(all(&page, ".incomplete")[0]);
+    let said: Vec<String> = all(&page, ".incomplete p, .incomplete li").into_iter().map(text).collect();
     assert_eq!(
-        said,
+        said.join(" "),
         "This report is not complete. Of 945 runs, 6 are not done yet and 5 failed. the buffer is <too> small \
          (agile-sd, single, 5, 0, seed 1; agile-sd, single, 5, 0, seed 2; agile-sd, single, 5, 0, seed 3; \
          agile-sd, single, 5, 0, seed 4; agile-sd, single, 5, 0, seed 5)"

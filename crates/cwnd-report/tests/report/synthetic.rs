@@ -4,7 +4,7 @@
 use cwnd_experiment::ExperimentSpec;
 use cwnd_experiment::FlowGroup;
 use cwnd_report::figures::traces::Traces;
-use cwnd_scenario::{Sample, SampleState, Scenario, Time, Trace};
+use cwnd_scenario::{Sample, SampleState, Scenario, Time, Trace, mix};
 use cwnd_study::{
     Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, Point, Printed,
     Provenance, Range, Results, RunResult, RunState, Samples, Scale, Selection, Study, Table, TracePlan,
@@ -337,13 +337,8 @@ fn claims() -> Vec<Claim> {
 
 /// A number from 0 to 1 that follows from some numbers.
 fn noise(seeds: &[usize]) -> f64 {
-    let mix = |state: u64, seed: &usize| {
-        let state = (state ^ *seed as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        state ^ (state >> 31)
-    };
-    seeds.iter().fold(17, mix) as f64 / u64::MAX as f64
+    let add = |state: u64, seed: &usize| mix((state ^ *seed as u64).wrapping_add(0x9e37_79b9_7f4a_7c15));
+    seeds.iter().fold(17, add) as f64 / u64::MAX as f64
 }
 
 fn metrics(coordinates: &[usize], repeat: u32) -> BTreeMap<String, f64> {

@@ -2,7 +2,7 @@
 
 use super::RunError;
 use crate::{EngineKind, Engines, RunKey, StoredState, Study, memory::MemoryBudget, store::Store};
-use cwnd_scenario::{Cost, Scenario};
+use cwnd_scenario::{Cost, Scenario, mix};
 use std::{collections::HashMap, process, sync::Arc};
 
 /// What a store has not yet of a study.
@@ -145,11 +145,8 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
 
 /// Equally long runs are in an order of this process's own, so that two processes begin with different ones.
 fn longest_first(tasks: &mut [Task]) {
-    let own = u64::from(process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mixed = |key: &RunKey| {
-        let word = u64::from_le_bytes(key.0[..8].try_into().expect("eight bytes"));
-        (word ^ own).wrapping_mul(0xff51_afd7_ed55_8ccd)
-    };
+    let own = mix(u64::from(process::id()));
+    let mixed = |key: &RunKey| mix(own ^ u64::from_le_bytes(key.0[..8].try_into().expect("eight bytes")));
     tasks.sort_by(|a, b| {
         b.cost.cpu_s.total_cmp(&a.cost.cpu_s).then_with(|| mixed(&a.key).cmp(&mixed(&b.key)))
     });

@@ -124,7 +124,7 @@ fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Resul
              done again: leave --save out",
         ));
     }
-    interrupt::catch()?;
+    interrupt::catch().map_err(Failure::broken)?;
     Ok(Engines::new(Arc::new(Simulator::new(flags.no_fast_path)), Ok(engines::capturing(files)?)))
 }
 
@@ -205,11 +205,11 @@ fn notes(flags: &Flags, more: Vec<String>) {
         return;
     }
     if flags.algorithms.is_empty() && !flags.settings.values("flows").is_empty() {
-        output::tell!(
+        crate::terminal::tell!(
             "note: --flows counts the flows of algorithms named alone; a mix has `*N`, a flow `count=N`"
         );
     }
-    more.iter().for_each(|note| output::tell!("note: {note}"));
+    more.iter().for_each(|note| crate::terminal::tell!("note: {note}"));
 }
 
 /// Writes the command that makes the same results: what tells where and how fast is left out.

@@ -75,12 +75,12 @@ fn take_down(testbed: Testbed, capture: Option<Capture>) -> Result<(), Failure> 
     let late = record.lateness.quantile(0.99);
     if late > cwnd_lab::TOO_LATE.0 {
         let (late, most) = (cwnd_scenario::Time(late), cwnd_lab::TOO_LATE);
-        crate::output::tell!(
+        crate::terminal::tell!(
             "note: one packet in a hundred came out more than {late} late, where {most} is the most to be believed"
         );
     }
     if !elsewhere.is_empty() {
-        crate::output::tell!("note: dropped by others than the emulator: {}", elsewhere.join(", "));
+        crate::terminal::tell!("note: dropped by others than the emulator: {}", elsewhere.join(", "));
     }
     Ok(())
 }

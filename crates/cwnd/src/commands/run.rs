@@ -112,7 +112,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         .collect();
     for note in flags.recording.check(&recorded)? {
         if !flags.quiet {
-            crate::output::tell!("note: {note}");
+            crate::terminal::tell!("note: {note}");
         }
     }
     let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
@@ -145,7 +145,7 @@ fn record_kernels(flags: &Flags, recorded: &[Recorded<'_>]) -> Result<(), Failur
     if files.is_empty() {
         return Ok(());
     }
-    interrupt::catch()?;
+    interrupt::catch().map_err(Failure::broken)?;
     let engine = engines::capturing(files.clone())?;
     for (scenario, _) in files {
         engine.run(&scenario).map_err(|error| Failure::broken(error.to_string()))?;

@@ -3,14 +3,14 @@
 mod network;
 
 use super::units_row::{self, Column};
-use crate::measured::Measured;
+use crate::measured::{COMPLETION, FAIRNESS, Measured, QUEUE, TableRow, UTILISATION};
 use cwnd_experiment::{FlowGroup, Place};
 use cwnd_metrics::statistics::Summary;
-use cwnd_metrics::{MessageMetrics, RunMetrics, ShortFlowMetrics, View};
+use cwnd_metrics::{MessageMetrics, RunMetrics, ShortFlowMetrics};
 use cwnd_plot::number::thousands;
 use cwnd_report::{table::Align, validity_warnings};
 use cwnd_scenario::{ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Scenario, StackProfile};
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 /// What is compared.
 pub struct Entry<'a> {
@@ -110,11 +110,6 @@ enum Unit {
     Count,
 }
 
-const COMPLETION: &str = "completion_time_s";
-const FAIRNESS: &str = "jain_index";
-const UTILISATION: &str = "utilisation";
-const QUEUE: &str = "mean_packets";
-
 const fn column(
     heading: &'static str,
     metric: &'static str,
@@ -175,38 +170,6 @@ pub fn cost<'a>(runs: impl Iterator<Item = &'a Measured>, took: Duration, thread
 pub fn title(scenario: &Scenario) -> String {
     let bottleneck = &scenario.network.links[scenario.network.bottleneck];
     format!("{}, base RTT {}, buffer {}", bottleneck.rate, base_rtts(scenario), limit(bottleneck.queue.limit))
-}
-
-/// The values of a row of the table in one run, by the names of their metrics, in base units.
-pub type TableRow = BTreeMap<&'static str, f64>;
-
-/// Returns the rows of a run: all forward flows, then each group of flows where there are several.
-pub fn rows(view: &View<'_>, groups: &[FlowGroup]) -> Vec<TableRow> {
-    let metric = |name: &str| cwnd_metrics::all().find(|metric| metric.name == name);
-    let reverse = view.reverse();
-    let row = |flows: &[usize]| -> TableRow {
-        let values = COLUMNS.iter().filter_map(|column| {
-            let metric = metric(column.metric)?;
-            let shown = match column.metric {
-                FAIRNESS => flows.len() > 1,
-                // Reverse flows load the other direction.
-                UTILISATION => !flows.iter().any(|flow| reverse.contains(flow)),
-                _ => true,
-            };
-            Some((column.metric, metric.of_flows(view, flows).filter(|_| shown)?))
-        });
-        values.collect()
-    };
-    let mut all = row(&view.forward());
-    all.extend(metric(QUEUE).and_then(|metric| Some((QUEUE, metric.of_link(view, view.bottleneck())?))));
-    let mut rows = vec![all];
-    let mut first = 0;
-    for group in groups.iter().filter(|_| groups.len() > 1) {
-        let flows: Vec<usize> = (first..first + group.count as usize).collect();
-        first += flows.len();
-        rows.push(row(&flows));
-    }
-    rows
 }
 
 /// The flows that are not short.

@@ -1,7 +1,7 @@
 //! Results as one JSON document.
 
 use crate::measured::{Measured, Timing};
-use crate::output::acts_on_terminals;
+use crate::terminal::acts_on_terminals;
 use cwnd_experiment::settings::{Setting, SettingKind};
 use cwnd_metrics::RunMetrics;
 use cwnd_scenario::{Emulation, Identity, Implementation};

@@ -1,22 +1,10 @@
 use super::*;
+use cwnd_scenario::{Purpose, Stream};
 use std::{
     process::{Child, Stdio},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-
-/// Random numbers from a seed (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (word ^ word >> 31) % limit
-    }
-}
 
 fn started(place: &Workplace) -> Child {
     let mut command = place.command(&["run", "quick.toml"]);
@@ -32,7 +20,7 @@ fn a_killed_study_goes_on_where_it_was() {
     let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
     let seed = std::env::var("CWND_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(clock);
     println!("seed {seed}: CWND_SEED={seed} kills at the same moments");
-    let mut dice = Dice(seed);
+    let mut moments = Stream::new(seed, Purpose::Algorithm, 0);
     let place = Workplace::new();
     let begin = Instant::now();
     place.printed(&["run", "quick.toml", "--quiet"]);
@@ -45,7 +33,7 @@ fn a_killed_study_goes_on_where_it_was() {
         let place = Workplace::new();
         while kills < KILLS {
             let mut child = started(&place);
-            thread::sleep(Duration::from_millis(dice.below(undisturbed_ms)));
+            thread::sleep(Duration::from_millis(moments.below(undisturbed_ms)));
             if child.try_wait().expect("a child").is_some() {
                 break;
             }

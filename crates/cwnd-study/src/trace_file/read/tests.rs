@@ -1,5 +1,6 @@
 use super::*;
 use crate::{TracedRun, trace_file};
+use cwnd_scenario::{Purpose, Stream};
 use proptest::prelude::*;
 use std::fs;
 
@@ -11,11 +12,8 @@ prop_compose! {
         queues in prop::collection::vec("[a-z0-9-]{1,12}", 0..4),
         seed in any::<u64>(),
     ) -> Trace {
-        let mut word = seed;
-        let mut draw = || {
-            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            word >> 20
-        };
+        let mut stream = Stream::new(seed, Purpose::Algorithm, 0);
+        let mut draw = || stream.next_u64() >> 20;
         let mut names: Vec<String> = Vec::new();
         for (i, queue) in queues.into_iter().enumerate() {
             names.push(format!("{queue}-{i}"));

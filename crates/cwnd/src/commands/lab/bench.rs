@@ -53,7 +53,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     for &rate in &flags.rate {
         let scenario = plain(rate, flags.rtt, u32::from(flags.flows), flags.duration)?;
         let (mean, deviation) = idle(&scenario)?;
-        crate::output::tell!("  {rate}: sending for {}", flags.duration);
+        crate::terminal::tell!("  {rate}: sending for {}", flags.duration);
         let cpu = ProcessTime::try_now().ok();
         let outcome = Lab::default().run(&scenario).map_err(|error| match error {
             EngineError::Refused(problems) => Failure::problems(&problems),

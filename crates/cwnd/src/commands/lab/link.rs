@@ -63,7 +63,7 @@ fn name(text: &str) -> Result<String, String> {
 
 /// Do what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
-    let stop = interrupt::catch()?;
+    let stop = interrupt::catch().map_err(Failure::broken)?;
     let scenario = flags.link.scenario()?;
     let (testbed, capture) = build(&scenario, flags.pcap.as_deref())?;
     let named = |end: &str, namespace| {

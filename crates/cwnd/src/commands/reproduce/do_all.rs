@@ -83,7 +83,7 @@ fn complete(studies: &mut [Prepared], jobs: usize, quiet: bool) -> Result<usize,
         }
         for (cell, repeat, reason) in &ran.failures {
             let seed = study.study.seed.wrapping_add((*repeat).into());
-            crate::output::tell!(
+            crate::terminal::tell!(
                 "failed: {}: {} (seed {seed}): {reason}",
                 study.study.name,
                 study.study.cell_label(*cell)

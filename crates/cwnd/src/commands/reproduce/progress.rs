@@ -53,7 +53,7 @@ impl Shared {
         if !matches!(shown, Shown::Quiet) {
             let stored = if present > 0 { format!("; {present} are stored already") } else { String::new() };
             let expected = Duration::try_from_secs_f64(wall_s).unwrap_or(Duration::MAX);
-            crate::output::tell!(
+            crate::terminal::tell!(
                 "{} studies: {total} runs to do on {jobs} threads, about {} at most{stored}",
                 studies.len(),
                 duration(expected)
@@ -69,7 +69,7 @@ impl Shared {
         self.cells = labels.collect();
         self.later_s -= study.plan.wall_s(self.jobs);
         if !matches!(self.shown, Shown::Quiet) {
-            study.plan.notes.iter().for_each(|note| crate::output::tell!("note: {note}"));
+            study.plan.notes.iter().for_each(|note| crate::terminal::tell!("note: {note}"));
         }
     }
 
@@ -101,12 +101,12 @@ impl Progress for Shared {
             Shown::Quiet => {}
             Shown::Bar(bar) => {
                 bar.set_position(done as u64);
-                bar.set_message(crate::output::printable(&rest).into_owned());
+                bar.set_message(crate::terminal::printable(&rest).into_owned());
             }
             Shown::Lines(last) => {
                 if last.elapsed() >= PAUSE {
                     *last = Instant::now();
-                    crate::output::tell!("  {done} of {} runs done, {rest}", self.total);
+                    crate::terminal::tell!("  {done} of {} runs done, {rest}", self.total);
                 }
             }
         }

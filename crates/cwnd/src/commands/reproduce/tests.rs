@@ -176,7 +176,7 @@ fn verdicts_are_told_for_other_programs() {
         "<h3>Also: ",
     ];
     assert!(order.map(place).is_sorted());
-    place("<th scope=\"col\" class=\"number printed\"");
+    place("<th class=\"number printed\" scope=\"col\"");
     place(">9.1");
     assert!(page.contains("Throughput against buffer") && page.contains("Loss ratio"));
 }

@@ -60,7 +60,7 @@ impl Prepared {
     /// If the store cannot be written, or the user has stopped it.
     pub fn run(&mut self, jobs: usize, progress: &mut dyn Progress) -> Result<RunSummary, Failure> {
         let limits = Limits { jobs, memory: self.memory.bytes };
-        let stop = interrupt::catch()?;
+        let stop = interrupt::catch().map_err(Failure::broken)?;
         let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, &stop);
         ran.map_err(|error| refused(&self.study, &error))
     }
@@ -114,7 +114,7 @@ pub fn possible(study: Study) -> Option<Study> {
     };
     let Some(why) = cells.iter().find_map(refused) else { return Some(study) };
     let (cells, all) = (cells.len(), study.cells.len());
-    crate::output::tell!("SKIPPED: {}: {cells} of {all} cells, those for the kernel: {why}", study.name);
+    crate::terminal::tell!("SKIPPED: {}: {cells} of {all} cells, those for the kernel: {why}", study.name);
     if cells == all { None } else { study.on_engine(EngineKind::Sim).ok() }
 }
 

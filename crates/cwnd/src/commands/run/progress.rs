@@ -70,13 +70,13 @@ impl Display {
             return Display::Quiet;
         }
         for note in &plan.notes {
-            crate::output::tell!("note: {note}");
+            crate::terminal::tell!("note: {note}");
         }
         if plan.missing() == 0 {
             return Display::Quiet;
         }
         if announce == Announce::Always || plan.wall_s(jobs) > LONG {
-            crate::output::tell!("{}", announcement(study, plan, jobs));
+            crate::terminal::tell!("{}", announcement(study, plan, jobs));
         }
         if !io::stderr().is_terminal() {
             return Display::Lines(Instant::now());
@@ -97,12 +97,12 @@ impl Progress for Shown {
             Display::Quiet => {}
             Display::Bar(bar) => {
                 bar.set_position(status.stored as u64);
-                bar.set_message(crate::output::printable(&rest()).into_owned());
+                bar.set_message(crate::terminal::printable(&rest()).into_owned());
             }
             Display::Lines(last) => {
                 if last.elapsed() >= PAUSE {
                     *last = Instant::now();
-                    crate::output::tell!("  {} of {} runs done{}", status.stored, status.total, rest());
+                    crate::terminal::tell!("  {} of {} runs done{}", status.stored, status.total, rest());
                 }
             }
         }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::measured::Timing;
 use cwnd_experiment::ExperimentSpec;
+use cwnd_metrics::View;
 use cwnd_scenario::{
     AlgorithmSpec, ByteSize, FlowOutcome, Identity, Implementation, LinkOutcome, Outcome, Time,
 };
@@ -47,7 +48,7 @@ fn done(scenario: &Scenario, groups: &[FlowGroup], bytes: u64) -> Measured {
         seed: 1,
         identity: Identity::new("made up", []),
         metrics: RunMetrics::new(scenario, &outcome),
-        rows: rows(&View::new(scenario, &outcome), groups),
+        rows: crate::measured::rows(&View::new(scenario, &outcome), groups),
         emulation: None,
         timing,
     }
