@@ -34,7 +34,10 @@ pub mod thinning;
 mod timeline;
 mod transmitter;
 
-pub use cwnd_scenario::{Purpose, Stream};
+/// What links are specified by, and the streams of random numbers that they draw from.
+pub use cwnd_scenario::{
+    Counting, Effects, LinkSpec, Loss, Purpose, QueueLimit, QueueSpec, Rate, Schedule, Stream, Time,
+};
 pub use fifo::{Fifo, Limits, Verdict};
 pub use line::{Crossing, FixedOrder, Line, SteadyLine};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
