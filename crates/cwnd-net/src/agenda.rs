@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    /// A packet has left the transmitter of a link, unless the transmission of this number was timed again.
-    TransmissionEnds { link: u32, transmission: u32 },
+    /// A packet has left the transmitter of a link, unless its transmission was timed again.
+    TransmissionEnds { link: u32 },
     /// A packet comes to the next link of its route, or to the host at its end.
     Arrival { packet: u32 },
     /// The transmitter of a link takes the next packet, after everything that arrives at that time.
@@ -18,21 +18,41 @@ pub enum Event {
     Timer { host: u32 },
 }
 
-/// The position of an event among those of the same time: a lower rank comes first.
+/// The position of an event among those of the same time: a lower rank comes first. In one word, because a heap compares much.
+///
+/// - The place of the node or link where it happens (see [`Places`]); zero for a transmission that ends.
+/// - Its kind.
+/// - Of an arrival, the node or link that it comes from. Of a timer, the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    /// Zero for a transmission that ends, otherwise the place of the node or link where it happens (see [`Places`]).
-    place: u32,
-    kind: Kind,
-    /// Of an arrival: the node or link that it comes from. Of a timer: the host.
-    source: u32,
+struct Rank(u64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Arrival = 0,
+    Timer = 1,
+    TakeNext = 2,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Arrival,
-    Timer,
-    TakeNext,
+impl Rank {
+    fn new(place: u32, kind: Kind, source: u32) -> Rank {
+        Rank(u64::from(place) << 34 | (kind as u64) << 32 | u64::from(source))
+    }
+
+    fn place(self) -> u32 {
+        (self.0 >> 34) as u32
+    }
+
+    fn is_arrival(self) -> bool {
+        self.0 >> 32 & 3 == Kind::Arrival as u64
+    }
+
+    fn source(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn at_place(self, place: u32) -> Rank {
+        Rank(self.0 & ((1 << 34) - 1) | u64::from(place) << 34)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +80,8 @@ struct Graph {
     routes: Vec<Route>,
     /// What feeds each link.
     feeders: Vec<BTreeSet<u32>>,
-    /// For each route, the node at its end.
-    ends: Vec<u32>,
+    /// For each route, the nodes at its beginning and at its end.
+    ends: Vec<(u32, u32)>,
     /// Whether packets pass a link in no time.
     instant: Vec<bool>,
     /// Whether hosts may respond at the time of an arrival.
@@ -79,8 +99,10 @@ impl Agenda {
                 feeders[pair[1]].insert((nodes + pair[0]) as u32);
             }
         }
-        let end = |route: &Route| links[route.links[route.links.len() - 1]].to as u32;
-        let ends = routes.iter().map(end).collect();
+        let ends = |Route { links: route, .. }: &Route| {
+            (links[route[0]].from as u32, links[route[route.len() - 1]].to as u32)
+        };
+        let ends = routes.iter().map(ends).collect();
         let graph =
             Graph { nodes: nodes as u32, routes: routes.to_vec(), feeders, ends, instant, hosts: false };
         let places = graph.places()?;
@@ -115,60 +137,61 @@ impl Agenda {
     }
 
     /// Returns the next event and its time.
+    #[inline]
     pub fn peek(&self) -> Option<(u64, Event)> {
         self.events.peek().map(|Reverse(entry)| (entry.at, entry.event))
     }
 
-    pub fn schedule_transmission_end(&mut self, at: u64, link: LinkId, transmission: u32) {
+    /// Returns the number of the event.
+    pub fn schedule_transmission_end(&mut self, at: u64, link: LinkId) -> u64 {
         let link = link as u32;
-        let rank = Rank { place: 0, kind: Kind::Arrival, source: self.graph.nodes + link };
-        self.schedule(at, rank, Event::TransmissionEnds { link, transmission });
+        let rank = Rank::new(0, Kind::Arrival, self.graph.nodes + link);
+        self.schedule(at, rank, Event::TransmissionEnds { link });
+        self.scheduled
     }
 
     /// Schedules the arrival of a packet that has passed `passed` links of its route.
     pub fn schedule_arrival(&mut self, at: u64, packet: u32, route: usize, passed: usize) {
-        let Graph { nodes, routes, ends, feeders, .. } = &self.graph;
+        let Graph { nodes, routes, ends, .. } = &self.graph;
         let links = &routes[route].links;
-        let to = links.get(passed).map_or(ends[route], |&link| nodes + link as u32);
-        let source = match passed.checked_sub(1) {
-            Some(last) => nodes + links[last] as u32,
-            None => *feeders[links[0]].first().expect("the node of the route's host feeds its first link"),
-        };
-        let rank = Rank { place: self.places.of(to), kind: Kind::Arrival, source };
+        let to = links.get(passed).map_or(ends[route].1, |&link| nodes + link as u32);
+        let source = passed.checked_sub(1).map_or(ends[route].0, |last| nodes + links[last] as u32);
+        let rank = Rank::new(self.places.of(to), Kind::Arrival, source);
         self.schedule(at, rank, Event::Arrival { packet });
     }
 
     pub fn schedule_take_next(&mut self, at: u64, link: LinkId) {
         let place = self.places.of(self.graph.nodes + link as u32);
-        let rank = Rank { place, kind: Kind::TakeNext, source: 0 };
+        let rank = Rank::new(place, Kind::TakeNext, 0);
         self.schedule(at, rank, Event::TakeNext { link: link as u32 });
     }
 
     pub fn schedule_timer(&mut self, at: u64, host: usize, node: NodeId) {
         let host = host as u32;
-        let rank = Rank { place: self.places.of(node as u32), kind: Kind::Timer, source: host };
+        let rank = Rank::new(self.places.of(node as u32), Kind::Timer, host);
         self.schedule(at, rank, Event::Timer { host });
     }
 
     fn schedule(&mut self, at: u64, rank: Rank, event: Event) {
-        self.events.push(Reverse(Entry { at, rank, number: self.scheduled, event }));
         self.scheduled += 1;
+        self.events.push(Reverse(Entry { at, rank, number: self.scheduled, event }));
     }
 
-    /// Takes the next event.
-    pub fn pop(&mut self) -> Option<(u64, Event)> {
+    /// Takes the next event: its time, its number and itself.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(u64, u64, Event)> {
         let Reverse(entry) = self.events.pop()?;
-        let at_link = entry.rank.kind == Kind::Arrival && self.places.is_link(entry.rank.place);
-        if at_link && self.turns.is_some() {
+        if self.turns.is_some() && entry.rank.is_arrival() && self.places.is_link(entry.rank.place()) {
             return Some(self.pop_by_turn(entry));
         }
-        Some((entry.at, entry.event))
+        Some((entry.at, entry.number, entry.event))
     }
 
     /// Of the arrivals at a link at the time of `first`, takes the one whose source had its turn longest ago.
-    fn pop_by_turn(&mut self, first: Entry) -> (u64, Event) {
+    #[inline(never)]
+    fn pop_by_turn(&mut self, first: Entry) -> (u64, u64, Event) {
         let is_alike = |entry: &Entry| {
-            (entry.at, entry.rank.place, entry.rank.kind) == (first.at, first.rank.place, first.rank.kind)
+            entry.at == first.at && entry.rank.is_arrival() && entry.rank.place() == first.rank.place()
         };
         let mut together = vec![first];
         while let Some(Reverse(next)) = self.events.peek().filter(|Reverse(next)| is_alike(next)) {
@@ -176,12 +199,12 @@ impl Agenda {
             self.events.pop();
         }
         let turns = self.turns.as_mut().expect("turns decide");
-        let link = self.places.order[first.rank.place as usize - 1];
-        together.sort_by_key(|entry| (turns.before(link, entry.rank.source, entry.at), *entry));
+        let link = self.places.order[first.rank.place() as usize - 1];
+        together.sort_by_key(|entry| (turns.before(link, entry.rank.source(), entry.at), *entry));
         let next = together.remove(0);
-        turns.take(link, next.rank.source, next.at);
+        turns.take(link, next.rank.source(), next.at);
         self.events.extend(together.into_iter().map(Reverse));
-        (next.at, next.event)
+        (next.at, next.number, next.event)
     }
 
     /// Finds the places again, and ranks all events again. Returns false, and changes nothing, if there is no order.
@@ -189,8 +212,8 @@ impl Agenda {
         let Some(places) = self.graph.places() else { return false };
         let old = std::mem::replace(&mut self.places, places);
         let again = |Reverse(mut entry): Reverse<Entry>| {
-            if let Some(place) = entry.rank.place.checked_sub(1) {
-                entry.rank.place = self.places.of(old.order[place as usize]);
+            if let Some(place) = entry.rank.place().checked_sub(1) {
+                entry.rank = entry.rank.at_place(self.places.of(old.order[place as usize]));
             }
             Reverse(entry)
         };
@@ -231,7 +254,7 @@ impl Graph {
             }
         }
         if self.hosts {
-            for (route, &end) in self.routes.iter().zip(&self.ends) {
+            for (route, &(_, end)) in self.routes.iter().zip(&self.ends) {
                 let last = route.links[route.links.len() - 1];
                 if self.instant[last] {
                     after[self.nodes as usize + last].insert(end);

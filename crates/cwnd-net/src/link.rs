@@ -44,8 +44,6 @@ pub struct Link {
     pub plain: bool,
     pub counts: LinkCounts,
     transmitting: Option<Transmission>,
-    /// The number of the latest transmission. It gets a new one when it is timed again.
-    number: u32,
     /// Wire bytes of the packet that has just left, until the transmitter takes the next one.
     leaving: Option<u32>,
     /// Packets on a line that keeps their order, with the times of their arrival, beyond those in the agenda: the earliest
@@ -63,6 +61,8 @@ pub struct Transmission {
     pub bytes: u32,
     /// When the last bit leaves; `u64::MAX` if the transmitter stands still for good.
     pub ends: u64,
+    /// The number of the event at its end; zero if there is none.
+    pub event: u64,
 }
 
 /// The packets that an arrival found.
@@ -87,7 +87,6 @@ impl Link {
             plain: spec.is_plain(),
             counts: LinkCounts::default(),
             transmitting: None,
-            number: 0,
             leaving: None,
             on_line: VecDeque::new(),
             in_agenda: (0, 0),
@@ -127,20 +126,18 @@ impl Link {
         Some(found)
     }
 
-    /// Begins a transmission, or times it again. Returns its number.
-    pub fn transmit(&mut self, transmission: Transmission) -> u32 {
+    /// Begins a transmission, or times it again.
+    pub fn transmit(&mut self, transmission: Transmission) {
         self.transmitting = Some(transmission);
-        self.number = self.number.wrapping_add(1);
-        self.number
     }
 
     pub fn transmission(&self) -> Option<Transmission> {
         self.transmitting
     }
 
-    /// Ends the transmission of this number, if it has not been timed again.
-    pub fn end_transmission(&mut self, number: u32) -> Option<Transmission> {
-        self.transmitting.take_if(|_| self.number == number)
+    /// Ends the transmission that this event is the end of, if it has not been timed again.
+    pub fn end_transmission(&mut self, event: u64) -> Option<Transmission> {
+        self.transmitting.take_if(|transmission| transmission.event == event)
     }
 
     /// Returns whether the transmitter takes the next packet only after all arrivals at the time at which one leaves, so that

@@ -194,7 +194,7 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
     /// one of these.
     pub fn next_link(&self) -> Option<LinkId> {
         match self.agenda.peek()?.1 {
-            Event::TransmissionEnds { link, .. } => Some(link as usize),
+            Event::TransmissionEnds { link } => Some(link as usize),
             Event::Arrival { packet } => self.link_of(self.packets.get(packet)),
             Event::TakeNext { .. } | Event::Timer { .. } => None,
         }
@@ -269,11 +269,9 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
 
     /// Handles the next event.
     pub(crate) fn step(&mut self) -> Option<Step<P>> {
-        let (at, event) = self.agenda.pop()?;
+        let (at, number, event) = self.agenda.pop()?;
         match event {
-            Event::TransmissionEnds { link, transmission } => {
-                self.transmission_ends(at, link as usize, transmission);
-            }
+            Event::TransmissionEnds { link } => self.transmission_ends(at, link as usize, number),
             Event::TakeNext { link } => {
                 self.links[link as usize].set_leaving(None);
                 self.take_next(at, link as usize, true);
@@ -351,25 +349,25 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
             }
             if ends > now {
                 carried.place = Place::Transmitter;
-                let transmission = Transmission { packet: next.packet, bytes: next.bytes, ends };
-                return self.transmit(number, transmission);
+                return self.transmit(number, next.packet, next.bytes, ends);
             }
             self.leave(now, number, next.packet, next.bytes);
             waited = true;
         }
     }
 
-    fn transmit(&mut self, number: LinkId, transmission: Transmission) {
-        let count = self.links[number].transmit(transmission);
+    fn transmit(&mut self, number: LinkId, packet: u32, bytes: u32, ends: u64) {
         // A packet that never leaves is in transmission all the same.
-        if transmission.ends != u64::MAX {
-            self.agenda.schedule_transmission_end(transmission.ends, number, count);
-        }
+        let event = match ends {
+            u64::MAX => 0,
+            _ => self.agenda.schedule_transmission_end(ends, number),
+        };
+        self.links[number].transmit(Transmission { packet, bytes, ends, event });
     }
 
-    fn transmission_ends(&mut self, now: u64, number: LinkId, transmission: u32) {
+    fn transmission_ends(&mut self, now: u64, number: LinkId, event: u64) {
         let link = &mut self.links[number];
-        let Some(Transmission { packet, bytes, .. }) = link.end_transmission(transmission) else { return };
+        let Some(Transmission { packet, bytes, .. }) = link.end_transmission(event) else { return };
         self.handled += 1;
         if link.takes_next_last() {
             link.set_leaving(Some(bytes));

@@ -1,7 +1,7 @@
 //! Links that change while packets are on them. A change at a time precedes everything else that happens then.
 
 use super::{Network, Observer, Packet};
-use crate::link::{Link, Transmission};
+use crate::link::Link;
 use crate::{LinkId, NetworkError};
 use cwnd_link::{ChangeError, Effects, Loss, Policer, QueueSpec, Rate, Time};
 
@@ -19,7 +19,7 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
         let link = &mut self.links[number];
         link.spec.rate = rate;
         if let (Some(transmission), Some(ends)) = (link.transmission(), ends) {
-            self.transmit(number, Transmission { ends, ..transmission });
+            self.transmit(number, transmission.packet, transmission.bytes, ends);
         }
         Ok(())
     }
