@@ -26,7 +26,7 @@ impl cwnd_net::Packet for Segment {
 
 enum Endpoint {
     Sender(Box<Sender>),
-    Receiver(Receiver),
+    Receiver(Box<Receiver>),
 }
 
 impl Host<Segment> for Endpoint {
@@ -105,7 +105,7 @@ fn sender() -> Endpoint {
 }
 
 fn receiver() -> Endpoint {
-    Endpoint::Receiver(Receiver::new(ReceiverConfig {
+    Endpoint::Receiver(Box::new(Receiver::new(ReceiverConfig {
         channel: 1,
         packet_size: PACKET,
         ack_size: ACK,
@@ -116,7 +116,7 @@ fn receiver() -> Endpoint {
         ecn: EcnMode::Off,
         linux: false,
         growing_window: 0,
-    }))
+    })))
 }
 
 /// Sends a file over 10 Mbit/s and 20 ms each way, and returns the sender and the packets dropped.
