@@ -16,6 +16,7 @@
 pub mod address;
 mod algorithms;
 mod check;
+pub mod doctor;
 mod drops;
 mod emulator;
 mod ends;

@@ -1,6 +1,5 @@
 //! A network that stays up for other programs.
 
-use crate::check;
 use crate::drops::Drops;
 use crate::emulator::{
     Accounts, Clock, Drive, Emulator, Inside, Plan, Pool, RateMeter, Snapshot, Watcher, network,
@@ -115,7 +114,7 @@ pub fn drive(
     let steady = bottleneck.schedule.is_none() && bottleneck.rate != Rate::UNLIMITED;
     let in_order = bottleneck.effects.jitter.is_none_or(|jitter| !jitter.reorders);
     let meter = (steady && in_order).then(|| RateMeter::new(bottleneck.rate.0));
-    let held = (check::packets_held(scenario) as usize).min(MOST_PREPARED);
+    let held = (packets_held(scenario) as usize).min(MOST_PREPARED);
     let inside = Inside {
         accounts: Accounts::new(scenario.flows.iter().map(|flow| flow.bytes), ETHERNET),
         pool: Pool::new(settings.mtu as usize, held),
@@ -126,4 +125,27 @@ pub fn drive(
     let of_network = cwnd_net::Settings { seed: scenario.seed, origin, full_packet, ..Default::default() };
     let net = network(&scenario.network.links, ways.collect(), &of_network, inside);
     Ok(Drive::new(net.map_err(io::Error::other)?, tuns, clock, meter, plan, watcher))
+}
+
+/// Full packets that cross a scenario's bottleneck in a second; none where its rate is unlimited.
+pub fn packets_a_second(scenario: &Scenario) -> f64 {
+    match scenario.network.links[scenario.network.bottleneck].rate {
+        Rate::UNLIMITED => 0.0,
+        rate => rate.0 as f64 / 8.0 / f64::from(scenario.stack.full_packet()),
+    }
+}
+
+/// Full packets that its queues and lines may hold, about.
+pub fn packets_held(scenario: &Scenario) -> f64 {
+    let size = f64::from(scenario.stack.full_packet());
+    let a_second = packets_a_second(scenario);
+    let held = scenario.network.links.iter().map(|link| {
+        let queue = match link.queue.limit {
+            QueueLimit::Packets(packets) => f64::from(packets),
+            QueueLimit::Bytes(bytes) => bytes as f64 / size,
+            QueueLimit::Unlimited => 0.0,
+        };
+        queue + a_second * link.delay.as_secs_f64()
+    });
+    held.sum()
 }
