@@ -17,8 +17,8 @@ mod backlog;
 pub mod codel;
 pub mod drop_tail;
 pub mod dual_pi2;
-mod fifo;
 pub mod fq_codel;
+mod limits;
 mod line;
 mod loss;
 mod opportunities;
@@ -38,7 +38,7 @@ mod transmitter;
 pub use cwnd_scenario::{
     Counting, Effects, LinkSpec, Loss, Purpose, QueueLimit, QueueSpec, Rate, Schedule, Stream, Time,
 };
-pub use fifo::{Fifo, Limits, Verdict};
+pub use limits::Limits;
 pub use line::{Crossing, FixedOrder, Line, SteadyLine};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
