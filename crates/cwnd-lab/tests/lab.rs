@@ -363,7 +363,10 @@ fn what_the_kernel_lacks_is_loaded_for_the_run() {
     assert_eq!(ran[1], ("elastic".to_owned(), bpf));
     assert!(ran[2].0 == "cubic-linux" && ran[2].1.starts_with("the kernel's "), "{ran:?}");
     assert_eq!(ran.len(), 3);
-    assert!(host::available().iter().any(|name| name == others.kernel_name()), "nobody else's was touched");
+    assert!(
+        cwnd_lab::host::available().iter().any(|name| name == others.kernel_name()),
+        "nobody else's was touched"
+    );
     drop(others);
     gone(&before);
 
