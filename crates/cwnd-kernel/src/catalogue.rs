@@ -1,14 +1,8 @@
 //! Which algorithms there are in C, and how their parameters become the kernel's integers.
 
-use crate::native::Operations;
+use crate::operations::{Operations, Values};
 use cwnd_cc::{ParameterKind, ParameterValue, Parameters};
 use cwnd_scenario::nearest;
-
-/// What an object has room for (`parameters` in `bpf/kernel.h`).
-pub const MAX_PARAMETERS: usize = 8;
-
-/// The values of an algorithm's parameters, in the order and the units of its C file.
-pub type Values = [u64; MAX_PARAMETERS];
 
 /// A parameter that the C has too. Its meaning, default and range are those of the Rust algorithm's.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,8 @@ mod catalogue;
 #[cfg(feature = "load")]
 pub mod load;
 mod native;
+mod operations;
 
-pub use catalogue::{KernelAlgorithm, KernelParameter, Values, all, find, find_or_explain, read_parameters};
+pub use catalogue::{KernelAlgorithm, KernelParameter, all, find, find_or_explain, read_parameters};
 pub use native::native;
+pub use operations::Values;

@@ -5,75 +5,11 @@
 //! the kernel: an ACK that begins or ends an episode is measured (`pkts_acked`) after that, as the Rust does, not
 //! before.
 
-use crate::catalogue::{KernelAlgorithm, Values};
+use crate::catalogue::KernelAlgorithm;
+use crate::operations::{Operations, TcpSock, Values};
 use cwnd_cc::{
     Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, State, Window,
 };
-
-/// The C's `struct cwnd_native`.
-#[repr(C)]
-#[derive(Debug)]
-pub struct Operations {
-    ssthresh: unsafe extern "C" fn(*mut TcpSock) -> u32,
-    cong_avoid: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
-    set_state: Option<unsafe extern "C" fn(*mut TcpSock, u8)>,
-    cwnd_event: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
-    cwnd_event_tx_start: Option<unsafe extern "C" fn(*mut TcpSock)>,
-    pkts_acked: Option<unsafe extern "C" fn(*mut TcpSock, u32, i32)>,
-    cong_control: Option<unsafe extern "C" fn(*mut TcpSock, u32, u32)>,
-    undo_cwnd: unsafe extern "C" fn(*mut TcpSock) -> u32,
-    init: Option<unsafe extern "C" fn(*mut TcpSock)>,
-    parameters: *const u64,
-    socket_size: u64,
-    flags: u32,
-}
-
-// SAFETY: the C's tables are constant.
-unsafe impl Sync for Operations {}
-
-impl Operations {
-    #[cfg(test)]
-    pub fn defaults(&self) -> Values {
-        // SAFETY: the C has as many words, and they are constant.
-        unsafe { *self.parameters.cast::<Values>() }
-    }
-}
-
-/// The C's `struct tcp_sock` of `bpf/fields.h`.
-#[repr(C)]
-#[derive(Clone, Debug)]
-struct TcpSock {
-    pacing_status: u32,
-    pacing_rate: u64,
-    ack_pending: u8,
-    private: [u64; 13],
-    snd_cwnd: u32,
-    snd_cwnd_cnt: u32,
-    snd_cwnd_clamp: u32,
-    snd_ssthresh: u32,
-    prior_cwnd: u32,
-    snd_una: u32,
-    snd_nxt: u32,
-    rcv_nxt: u32,
-    mss_cache: u32,
-    max_packets_out: u32,
-    packets_out: u32,
-    sacked_out: u32,
-    lost_out: u32,
-    retrans_out: u32,
-    prr_out: u32,
-    /// Eighths of a microsecond.
-    srtt_us: u32,
-    delivered: u32,
-    delivered_ce: u32,
-    /// Microseconds.
-    tcp_mstamp: u64,
-    /// Three samples of time and value; the first is the least.
-    rtt_min: [u32; 6],
-    ecn_flags: u8,
-    is_cwnd_limited: u8,
-    parameters: *const u64,
-}
 
 /// Tests compare it with the C's.
 const SOCKET_SIZE: usize = size_of::<TcpSock>();
@@ -132,13 +68,6 @@ struct Native {
 
 // SAFETY: the pointer in the socket is set before each call and used during it only.
 unsafe impl Send for Native {}
-
-impl TcpSock {
-    fn new() -> TcpSock {
-        // SAFETY: all fields are numbers or a raw pointer, for which zero is a value.
-        TcpSock { rtt_min: [u32::MAX; 6], ..unsafe { std::mem::zeroed() } }
-    }
-}
 
 impl CongestionControl for Native {
     fn init(&mut self, window: &mut Window, init: &Init) {

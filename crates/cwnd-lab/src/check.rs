@@ -1,8 +1,9 @@
 //! Whether a scenario can be run over this host's kernel, and what it takes.
 
 use crate::ends::ETHERNET;
-use crate::{address, algorithms, host};
-use cwnd_scenario::{Cost, Problem, QueueLimit, Rate, Recovery, Scenario, Time, Traffic};
+use crate::testbed::{packets_a_second, packets_held};
+use crate::{address, algorithms, doctor};
+use cwnd_scenario::{Cost, Problem, Rate, Recovery, Scenario, Time, Traffic};
 
 /// Flows that two threads can serve.
 const MOST_FLOWS: usize = 1_000;
@@ -20,7 +21,7 @@ const PACKET_MEMORY: f64 = 128.0;
 pub fn check(scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut problem = |place: &str, message: String| problems.push(Problem { place: place.into(), message });
-    for why in host::missing() {
+    for why in doctor::missing() {
         problem("host", format!("this machine cannot do it, {why} (`cwnd lab doctor` tells all)"));
     }
     check_stack(scenario, &mut problem);
@@ -112,29 +113,6 @@ fn check_flows(scenario: &Scenario, problem: &mut impl FnMut(&str, String)) {
             problem(&place, "crosses a link that is not there".to_owned());
         }
     }
-}
-
-/// Full packets that cross a scenario's bottleneck in a second; none where its rate is unlimited.
-fn packets_a_second(scenario: &Scenario) -> f64 {
-    match scenario.network.links[scenario.network.bottleneck].rate {
-        Rate::UNLIMITED => 0.0,
-        rate => rate.0 as f64 / 8.0 / f64::from(scenario.stack.full_packet()),
-    }
-}
-
-/// Full packets that its queues and lines may hold, about.
-pub fn packets_held(scenario: &Scenario) -> f64 {
-    let size = f64::from(scenario.stack.full_packet());
-    let a_second = packets_a_second(scenario);
-    let held = scenario.network.links.iter().map(|link| {
-        let queue = match link.queue.limit {
-            QueueLimit::Packets(packets) => f64::from(packets),
-            QueueLimit::Bytes(bytes) => bytes as f64 / size,
-            QueueLimit::Unlimited => 0.0,
-        };
-        queue + a_second * link.delay.as_secs_f64()
-    });
-    held.sum()
 }
 
 /// Real time is what it costs: it is one run at a time.

@@ -1,4 +1,4 @@
-//! The network between the two ends: packets of real hosts go through the queues and lines of `cwnd-link`, in real time.
+//! The network between the two ends: packets of real hosts go through a network of `cwnd-net`, in real time.
 
 mod account;
 mod drive;
@@ -9,8 +9,9 @@ mod pool;
 mod thread;
 
 pub use account::{Accounts, FlowCounts};
+pub use cwnd_net::LinkCounts;
 pub use drive::{Clock, Counts, Drive, End, Plan, Record, Snapshot, Watcher};
 pub use lateness::RateMeter;
-pub use net::{LinkCounts, Net};
+pub use net::{Inside, network};
 pub use pool::Pool;
 pub use thread::Emulator;

@@ -59,6 +59,7 @@ pub fn run(
         rest: rest(scenario),
     };
     let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, watcher);
+    let drive = drive.map_err(failed("the network"))?;
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
     let plan = traffic_plan(scenario, &algorithms, &times);
     let traffic = Traffic::start(plan, clock, &ends.senders, &ends.receivers).map_err(failed("the flows"))?;

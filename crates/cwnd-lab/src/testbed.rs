@@ -1,8 +1,9 @@
 //! A network that stays up for other programs.
 
-use crate::check;
 use crate::drops::Drops;
-use crate::emulator::{Accounts, Clock, Drive, Emulator, Net, Plan, Pool, RateMeter, Snapshot, Watcher};
+use crate::emulator::{
+    Accounts, Clock, Drive, Emulator, Inside, Plan, Pool, RateMeter, Snapshot, Watcher, network,
+};
 use crate::ends::{ETHERNET, Ends, Settings};
 use crate::namespace::Namespace;
 use cwnd_scenario::{QueueLimit, Rate, Scenario};
@@ -30,7 +31,7 @@ impl Testbed {
         let clock = Clock::start();
         let rest = rest(scenario);
         let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), rest };
-        let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, watcher))?;
+        let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, watcher)?)?;
         Ok(Testbed { ends, emulator, before })
     }
 
@@ -97,6 +98,9 @@ pub fn rest(scenario: &Scenario) -> u64 {
 const MOST_PREPARED: usize = 1 << 16;
 
 /// The emulator of a scenario's network, whose time zero is `origin` on the clock.
+///
+/// # Errors
+/// The links of a route are not joined.
 pub fn drive(
     scenario: &Scenario,
     settings: &Settings,
@@ -105,17 +109,43 @@ pub fn drive(
     origin: u64,
     plan: Plan,
     watcher: Option<Box<dyn Watcher>>,
-) -> Drive {
-    let links = |route: &[usize]| route.iter().map(|&link| link as u32).collect::<Vec<u32>>();
-    let ways = scenario.flows.iter().flat_map(|flow| [links(&flow.route), links(&flow.ack_route)]);
-    let full_packet = scenario.stack.full_packet();
-    let net = Net::new(&scenario.network, ways.collect(), full_packet, ETHERNET, origin, scenario.seed);
-    let accounts = Accounts::new(scenario.flows.iter().map(|flow| flow.bytes), ETHERNET);
+) -> io::Result<Drive> {
     let bottleneck = &scenario.network.links[scenario.network.bottleneck];
     let steady = bottleneck.schedule.is_none() && bottleneck.rate != Rate::UNLIMITED;
     let in_order = bottleneck.effects.jitter.is_none_or(|jitter| !jitter.reorders);
     let meter = (steady && in_order).then(|| RateMeter::new(bottleneck.rate.0));
-    let held = (check::packets_held(scenario) as usize).min(MOST_PREPARED);
-    let pool = Pool::new(settings.mtu as usize, held);
-    Drive::new(net, accounts, scenario.flows.len(), pool, tuns, clock, meter, plan, watcher)
+    let held = (packets_held(scenario) as usize).min(MOST_PREPARED);
+    let inside = Inside {
+        accounts: Accounts::new(scenario.flows.iter().map(|flow| flow.bytes), ETHERNET),
+        pool: Pool::new(settings.mtu as usize, held),
+        bottleneck: scenario.network.bottleneck,
+    };
+    let ways = scenario.flows.iter().flat_map(|flow| [flow.route.clone(), flow.ack_route.clone()]);
+    let full_packet = scenario.stack.full_packet();
+    let of_network = cwnd_net::Settings { seed: scenario.seed, origin, full_packet, ..Default::default() };
+    let net = network(&scenario.network.links, ways.collect(), &of_network, inside);
+    Ok(Drive::new(net.map_err(io::Error::other)?, tuns, clock, meter, plan, watcher))
+}
+
+/// Full packets that cross a scenario's bottleneck in a second; none where its rate is unlimited.
+pub fn packets_a_second(scenario: &Scenario) -> f64 {
+    match scenario.network.links[scenario.network.bottleneck].rate {
+        Rate::UNLIMITED => 0.0,
+        rate => rate.0 as f64 / 8.0 / f64::from(scenario.stack.full_packet()),
+    }
+}
+
+/// Full packets that its queues and lines may hold, about.
+pub fn packets_held(scenario: &Scenario) -> f64 {
+    let size = f64::from(scenario.stack.full_packet());
+    let a_second = packets_a_second(scenario);
+    let held = scenario.network.links.iter().map(|link| {
+        let queue = match link.queue.limit {
+            QueueLimit::Packets(packets) => f64::from(packets),
+            QueueLimit::Bytes(bytes) => bytes as f64 / size,
+            QueueLimit::Unlimited => 0.0,
+        };
+        queue + a_second * link.delay.as_secs_f64()
+    });
+    held.sum()
 }

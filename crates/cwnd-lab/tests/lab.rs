@@ -4,10 +4,10 @@
 //! `cargo test -p cwnd-lab --test lab -- --include-ignored --nocapture`
 #![cfg(target_os = "linux")]
 
-use cwnd_lab::{Lab, Named, Namespace, Testbed, host, probe};
+use cwnd_lab::{Lab, Named, Namespace, Testbed, doctor, probe};
 use cwnd_scenario::{
     AlgorithmSpec, Counting, Engine, EngineError, FlowSpec, LinkSpec, Loss, Network, Outcome, QueueLimit,
-    QueueSpec, Rate, Scenario, Stack, Ties, Time, Traffic,
+    QueueSpec, Rate, Scenario, Stack, Time, Traffic,
 };
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use std::{fs, thread};
 /// Waits until no other test emulates a network.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    let missing = host::missing();
+    let missing = doctor::missing();
     assert!(missing.is_empty(), "{}", missing.join("; "));
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -29,38 +29,17 @@ fn scenario(rate: u64, rtt: u64, buffer: u32, seconds: u64, flows: Vec<FlowSpec>
     let mut there = link("there", 0, 1);
     there.queue = QueueSpec::drop_tail(QueueLimit::Packets(buffer), Counting::WaitingOnly);
     Scenario {
-        network: Network {
-            nodes: vec!["sender".into(), "receiver".into()],
-            links: vec![there, link("back", 1, 0)],
-            bottleneck: 0,
-        },
+        network: Network { links: vec![there, link("back", 1, 0)], ..doctor::smallest().network },
         flows,
-        arrivals: None,
         stack: Stack::linux(1500, true, 2_000),
         duration: Time::from_secs(seconds),
-        warm_up: Time::ZERO,
-        seed: 1,
-        start_jitter: Time::ZERO,
-        send_overhead: Time::ZERO,
-        ties: Ties::ByNumber,
-        sample: None,
+        ..doctor::smallest()
     }
 }
 
 fn flow(algorithm: &str) -> FlowSpec {
-    FlowSpec {
-        algorithm: AlgorithmSpec { name: algorithm.into(), ..AlgorithmSpec::default() },
-        route: vec![0],
-        ack_route: vec![1],
-        start: Time::ZERO,
-        stop: None,
-        bytes: None,
-        traffic: Traffic::Bulk,
-        deadline: None,
-        group: None,
-        short: false,
-        reverse: false,
-    }
+    let algorithm = AlgorithmSpec { name: algorithm.into(), ..AlgorithmSpec::default() };
+    FlowSpec { algorithm, ..doctor::smallest().flows.remove(0) }
 }
 
 fn run(scenario: &Scenario) -> Outcome {
@@ -384,7 +363,10 @@ fn what_the_kernel_lacks_is_loaded_for_the_run() {
     assert_eq!(ran[1], ("elastic".to_owned(), bpf));
     assert!(ran[2].0 == "cubic-linux" && ran[2].1.starts_with("the kernel's "), "{ran:?}");
     assert_eq!(ran.len(), 3);
-    assert!(host::available().iter().any(|name| name == others.kernel_name()), "nobody else's was touched");
+    assert!(
+        cwnd_lab::host::available().iter().any(|name| name == others.kernel_name()),
+        "nobody else's was touched"
+    );
     drop(others);
     gone(&before);
 

@@ -17,8 +17,8 @@ mod backlog;
 pub mod codel;
 pub mod drop_tail;
 pub mod dual_pi2;
-mod fifo;
 pub mod fq_codel;
+mod limits;
 mod line;
 mod loss;
 mod opportunities;
@@ -34,8 +34,11 @@ pub mod thinning;
 mod timeline;
 mod transmitter;
 
-pub use cwnd_scenario::{Purpose, Stream};
-pub use fifo::{Fifo, Limits, Verdict};
+/// What links are specified by, and the streams of random numbers that they draw from.
+pub use cwnd_scenario::{
+    Counting, Effects, LinkSpec, Loss, Purpose, QueueLimit, QueueSpec, Rate, Schedule, Stream, Time,
+};
+pub use limits::Limits;
 pub use line::{Crossing, FixedOrder, Line, SteadyLine};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;

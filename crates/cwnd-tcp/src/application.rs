@@ -1,25 +1,8 @@
 //! The application: what it provides for its flow to send, and when. It can be on and off in turns, a live stream, or
 //! messages. A flow that always has data has no application.
 
-use crate::{Connection, NEVER};
-use cwnd_cc::{Nanos, State};
+use crate::NEVER;
 use cwnd_scenario::{Distribution, Rate, Stream, Time, Traffic};
-
-/// The idle times of a flow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Idle {
-    /// Since when everything that the application has provided is acknowledged; [`NEVER`] while it is not.
-    since: u64,
-    /// When a packet was sent last. An engine's runs of plain ACKs do not update it: they are taken only where windows do
-    /// not shrink while idle (`Connection::run_mode`).
-    pub last_sent: u64,
-}
-
-impl Default for Idle {
-    fn default() -> Self {
-        Idle { since: NEVER, last_sent: 0 }
-    }
-}
 
 /// An application that does not always have data to send.
 #[derive(Clone, Debug)]
@@ -68,11 +51,11 @@ pub struct Message {
 }
 
 /// What an application does when it acts.
-struct Action {
+pub(crate) struct Action {
     /// The total of segments that it has provided.
-    data_end: u64,
+    pub data_end: u64,
     /// When it acts next.
-    next: u64,
+    pub next: u64,
 }
 
 impl Application {
@@ -85,7 +68,20 @@ impl Application {
         Some(Box::new(Application::replacement(Some(traffic), stream, payload)))
     }
 
-    /// Creates an application that replaces another. Without traffic it provides nothing.
+    /// Creates an application that replaces another, whose random stream continues and whose messages are kept; if there was
+    /// none, `stream` begins. Without traffic it provides nothing.
+    pub(crate) fn replacing(
+        before: Option<Box<Application>>,
+        traffic: Option<&Traffic>,
+        stream: Stream,
+        payload: u32,
+    ) -> Application {
+        let (stream, messages) =
+            before.map_or((stream, Vec::new()), |before| (before.stream, before.messages));
+        Application { messages, ..Application::replacement(traffic, stream, payload) }
+    }
+
+    /// Creates an application. Without traffic it provides nothing.
     fn replacement(traffic: Option<&Traffic>, stream: Stream, payload: u32) -> Application {
         let kind = match traffic.copied() {
             None => Kind::Silent,
@@ -103,14 +99,14 @@ impl Application {
     }
 
     /// Starts the application after others have provided `given` segments.
-    fn begin(&mut self, now: u64, given: u64) {
+    pub(crate) fn begin(&mut self, now: u64, given: u64) {
         if let Kind::Live { since, before, .. } = &mut self.kind {
             (*since, *before) = (now, given);
         }
     }
 
     /// Lets the application act. `given` segments are provided so far, of which `next` have been sent.
-    fn act(&mut self, now: u64, given: u64, next: u64, ends: End) -> Action {
+    pub(crate) fn act(&mut self, now: u64, given: u64, next: u64, ends: End) -> Action {
         match &mut self.kind {
             Kind::Silent => Action { data_end: given, next: NEVER },
             Kind::Bulk => Action { data_end: ends.segments, next: NEVER },
@@ -142,7 +138,7 @@ impl Application {
     }
 
     /// Records that everything provided is acknowledged. Returns when the application acts next, if that depends on it.
-    fn on_all_acknowledged(&mut self, now: u64) -> Option<u64> {
+    pub(crate) fn on_all_acknowledged(&mut self, now: u64) -> Option<u64> {
         let Kind::Responses { think, .. } = &self.kind else { return None };
         let message = self.messages.last_mut().filter(|message| message.end.is_none())?;
         message.end = Some(now);
@@ -152,123 +148,9 @@ impl Application {
 
 /// The end of a flow's data.
 #[derive(Clone, Copy)]
-struct End {
+pub(crate) struct End {
     /// Its segments; `u64::MAX` if it has no end.
-    segments: u64,
+    pub segments: u64,
     /// Bytes by which the last one is shorter than the others.
-    missing: u64,
-}
-
-impl Connection {
-    /// Returns the messages of its application; none if it does not send messages.
-    pub fn messages(&self) -> &[Message] {
-        self.config.application.as_ref().map_or(&[], |application| application.messages())
-    }
-
-    fn end(&self) -> End {
-        let missing = self.config.packet_size - self.config.last_packet_size;
-        End { segments: self.config.segments, missing: u64::from(missing) }
-    }
-
-    /// Starts the application of a connection that is now established, unless it was stopped before.
-    pub(crate) fn begin_application(&mut self, now: u64) {
-        let end = self.end();
-        if let (Some(application), None) = (&mut self.config.application, self.stopped) {
-            application.begin(now, 0);
-            let action = application.act(now, 0, 0, end);
-            (self.data_end, self.timers.application_at) = (action.data_end, action.next);
-        }
-    }
-
-    /// Replaces the application by one that provides data as `traffic` describes, or none at all. Data that was provided
-    /// but not sent is withdrawn, and an incomplete message never ends. The random stream of the old application continues;
-    /// if there was none, `stream` begins. Has no effect on a flow that was stopped or is complete.
-    pub fn set_traffic(&mut self, now: u64, traffic: Option<&Traffic>, stream: Stream) {
-        if self.stopped.is_some() || self.completed.is_some() {
-            return;
-        }
-        let payload = self.window.mss();
-        let before = self.config.application.take();
-        let (stream, messages) =
-            before.map_or((stream, Vec::new()), |before| (before.stream, before.messages));
-        let mut application = Application { messages, ..Application::replacement(traffic, stream, payload) };
-        if self.established.is_some() {
-            self.data_end = self.data_end.min(self.next);
-            application.begin(now, self.data_end);
-            self.timers.application_at = now;
-        }
-        self.config.application = Some(Box::new(application));
-        self.timers.rearm();
-    }
-
-    /// Lets the application act. Returns whether there is new data to send.
-    pub(crate) fn on_application_timer(&mut self, now: u64) -> bool {
-        let end = self.end();
-        self.timers.application_at = NEVER;
-        let Some(application) = &mut self.config.application else { return false };
-        let action = application.act(now, self.data_end, self.next, end);
-        (self.data_end, self.timers.application_at) = (action.data_end, action.next);
-        if self.next < self.data_end {
-            self.end_idle_time(now);
-            return true;
-        }
-        self.check_completion(now);
-        false
-    }
-
-    /// Checks whether everything that the application has provided is acknowledged.
-    #[inline(always)]
-    pub(crate) fn check_completion(&mut self, now: u64) {
-        if self.una == self.data_end {
-            self.on_all_acknowledged(now);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn on_all_acknowledged(&mut self, now: u64) {
-        if self.idle.since == NEVER {
-            self.idle.since = now;
-        }
-        if self.una == self.config.segments {
-            self.completed.get_or_insert(now);
-            self.timers.application_at = NEVER;
-        }
-        if let (Some(application), None) = (&mut self.config.application, self.stopped) {
-            let next = application.on_all_acknowledged(now);
-            if self.una < self.config.segments {
-                self.timers.application_at = next.unwrap_or(self.timers.application_at);
-            }
-        }
-        self.timers.rearm();
-    }
-
-    /// Ends an idle time, since there is data to send again. If nothing was in flight, the algorithm is told. A window that no
-    /// ACK has confirmed for longer than a retransmission timeout shrinks (RFC 2861 section 3.2, RFC 5681 section 4.1): it is
-    /// halved for each timeout since the last packet was sent, down to the initial window. As in Linux, the window of an
-    /// algorithm that owns recovery does not shrink.
-    fn end_idle_time(&mut self, now: u64) {
-        let since = std::mem::replace(&mut self.idle.since, NEVER);
-        if since == NEVER || self.next != self.una {
-            return;
-        }
-        self.integrate_cwnd(now);
-        let timeout = self.rtt.estimator.timeout();
-        let mut idle = now - self.idle.last_sent;
-        if self.config.restart_after_idle && idle > timeout && !self.needs.owns_recovery {
-            let window = &mut self.window;
-            if !matches!(self.state, State::Cwr | State::Recovery) {
-                let most_of_it = window.whole(window.cwnd / 2.0) + window.whole(window.cwnd / 4.0);
-                window.ssthresh = window.ssthresh.max(most_of_it);
-            }
-            let least = self.config.window.initial_cwnd.min(window.cwnd);
-            let mut cwnd = window.cwnd;
-            while idle > timeout && cwnd > least {
-                cwnd = window.whole(cwnd / 2.0);
-                idle -= timeout;
-            }
-            window.set_cwnd(cwnd.max(least));
-        }
-        self.algorithm.on_idle_restart(&mut self.window, Nanos(now), Nanos(now - since));
-    }
+    pub missing: u64,
 }

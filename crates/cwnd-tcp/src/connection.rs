@@ -1,20 +1,22 @@
 //! The state of a connection that every loss-recovery strategy shares, and the operations on it.
 
+pub(crate) mod application_data;
+pub(crate) mod event_log;
 pub(crate) mod measurement;
 pub(crate) mod pacing;
 pub(crate) mod rounds;
 pub(crate) mod timers;
 
-use crate::application::Idle;
-use crate::event_log::EventLog;
 use crate::packet::{CWR, ECE, ECT, ECT1, Packet};
 use crate::rate::RateEstimator;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::{NEVER, SenderConfig, SenderCounts};
+use application_data::Idle;
 use cwnd_cc::{
     Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, State, Window,
 };
+use event_log::EventLog;
 use measurement::{RoundTripTimes, WindowIntegral};
 use pacing::Pacing;
 use rounds::Rounds;

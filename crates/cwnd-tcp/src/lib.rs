@@ -9,7 +9,6 @@
 mod application;
 mod config;
 mod connection;
-mod event_log;
 mod fast_path;
 #[doc(hidden)]
 pub mod fault;
@@ -25,9 +24,9 @@ mod transmit;
 pub use application::{Application, Message};
 pub use config::{SenderConfig, SenderCounts};
 pub use connection::Connection;
+pub use connection::event_log::{RoundTrips, SenderEvent};
 #[doc(hidden)]
 pub use connection::pacing::SendMode;
-pub use event_log::{RoundTrips, SenderEvent};
 #[doc(hidden)]
 pub use fast_path::PlainRun;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};

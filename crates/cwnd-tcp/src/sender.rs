@@ -1,5 +1,6 @@
 //! The sender: a [`Connection`] and the loss-recovery strategy that drives it.
 
+use crate::connection::event_log::SenderEvent;
 use crate::connection::{FastPath, Phase};
 use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
 use crate::recovery::ns2::Ns2;
@@ -158,6 +159,21 @@ impl<R: LossRecovery> Sender<R> {
     pub fn disable_fast_paths(&mut self) {
         self.conn.fast_path = FastPath::Disabled;
         self.recovery.disable_fast_path();
+    }
+}
+
+impl<R> Sender<R> {
+    /// Logs each event from now on. Such a sender does not take the shared fast path, which does not change outcomes.
+    pub fn enable_event_log(&mut self) {
+        self.conn.fast_path = FastPath::Disabled;
+        self.conn.event_log.get_or_insert_default();
+        self.conn.scoreboard.losses.get_or_insert_default();
+    }
+
+    /// Removes and returns the first event before `until`.
+    pub fn take_event(&mut self, until: u64) -> Option<SenderEvent> {
+        let events = &mut self.conn.event_log.as_mut()?.events;
+        if events.front()?.at < until { events.pop_front() } else { None }
     }
 }
 

@@ -83,7 +83,7 @@ pub fn capturing(_: Vec<(Scenario, PathBuf)>) -> Result<SharedEngine, Failure> {
 /// The laboratory of real kernels, which ends a run when `stop` is set, or why this machine cannot have one.
 #[cfg(target_os = "linux")]
 fn laboratory(stop: Arc<AtomicBool>) -> Result<SharedEngine, String> {
-    match cwnd_lab::host::missing().as_slice() {
+    match cwnd_lab::doctor::missing().as_slice() {
         [] => Ok(Arc::new(cwnd_lab::Lab::new(stop))),
         missing => Err(format!("this machine cannot run real kernels: {}", missing.join("; "))),
     }

@@ -1,13 +1,14 @@
 //! The emulator's loop: packets are read from one end's device, go through the network in its own time, and are written to the
 //! other end's device when they are due.
 
-use super::account::{Accounts, FlowCounts, is_back};
+use super::account::{FlowCounts, is_back};
 use super::lateness::{Lateness, RateMeter};
-use super::net::{LinkCounts, Net, Observer, Way};
+use super::net::{Inside, Net, Way, progress};
 use super::packet;
-use super::pool::{Meta, Pool, Slot};
+use super::pool::{Frame, Meta};
 use crate::address;
 use crate::tun::Tun;
+use cwnd_net::{Delivery, LinkCounts};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -160,7 +161,6 @@ pub struct Record {
 /// An emulator, ready to run.
 pub struct Drive {
     net: Net,
-    pool: Pool,
     outside: Outside,
     flows: u32,
     clock: Clock,
@@ -174,75 +174,50 @@ pub struct Drive {
 struct Outside {
     tuns: [Tun; 2],
     clock: Clock,
-    accounts: Accounts,
     lateness: Lateness,
     meter: Option<RateMeter>,
     refused: (u64, Option<String>),
     watcher: Option<Box<dyn Watcher>>,
 }
 
-impl Observer for Outside {
-    fn dropped(&mut self, pool: &Pool, slot: Slot) {
-        self.accounts.dropped(pool.meta(slot));
-    }
-
-    fn lost(&mut self, pool: &Pool, slot: Slot) {
-        self.accounts.lost(pool.meta(slot));
-    }
-
-    fn copied(&mut self, pool: &Pool, slot: Slot) {
-        self.accounts.copied(pool.meta(slot));
-    }
-
+impl Outside {
+    /// Writes a packet that was due at `at` to the device of its end.
     #[inline]
-    fn out(&mut self, pool: &mut Pool, at: u64, slot: Slot) {
-        let meta = *pool.meta(slot);
-        let to = if is_back(meta.way) { End::Senders } else { End::Receivers };
+    fn write(&mut self, Delivery { at, packet: frame, .. }: Delivery<Frame>, inside: &mut Inside) {
+        let to = if is_back(frame.meta.way) { End::Senders } else { End::Receivers };
         let now = self.clock.now();
         let late = now.saturating_sub(at);
         self.lateness.record(late);
-        if let (Some(meter), Some(sent)) = (&mut self.meter, meta.sent) {
+        if let (Some(meter), Some(sent)) = (&mut self.meter, frame.meta.sent) {
             meter.record(sent, late);
         }
-        let bytes = pool.bytes(slot);
         if let Some(watcher) = &mut self.watcher {
-            watcher.packet(to, now, bytes);
+            watcher.packet(to, now, frame.bytes());
         }
         // Before it is written: the answer may come while it is.
-        self.accounts.out(now, &meta);
-        if let Err(error) = self.tuns[to as usize].write(bytes) {
+        inside.accounts.out(now, &frame.meta);
+        if let Err(error) = self.tuns[to as usize].write(frame.bytes()) {
             self.refused.0 += 1;
             self.refused.1.get_or_insert_with(|| error.to_string());
         }
-        pool.give_back(slot);
+        inside.pool.give_back(frame);
     }
 }
 
 impl Drive {
     /// An emulator of this network between the devices of the senders' and the receivers' namespace. `meter` measures the bottleneck's rate.
-    #[allow(clippy::too_many_arguments)] // all that it is made of, once
     pub fn new(
         net: Net,
-        accounts: Accounts,
-        flows: usize,
-        pool: Pool,
         tuns: [Tun; 2],
         clock: Clock,
         meter: Option<RateMeter>,
         plan: Plan,
         watcher: Option<Box<dyn Watcher>>,
     ) -> Drive {
-        let outside = Outside {
-            tuns,
-            clock,
-            accounts,
-            lateness: Lateness::default(),
-            meter,
-            refused: (0, None),
-            watcher,
-        };
-        let flows = flows as u32;
-        Drive { net, pool, outside, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
+        let outside =
+            Outside { tuns, clock, lateness: Lateness::default(), meter, refused: (0, None), watcher };
+        let flows = (net.routes().len() / 2) as u32;
+        Drive { net, outside, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
     }
 
     /// Run until the plan's end, or until it is told to stop.
@@ -269,7 +244,7 @@ impl Drive {
                 }
             }
             self.sample(now);
-            self.net.advance(&mut self.pool, now, &mut self.outside);
+            self.advance(now);
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
             if came == 0 {
                 let next_sample =
@@ -280,31 +255,37 @@ impl Drive {
         }
     }
 
+    /// Lets happen what happens by `now`.
+    #[inline]
+    fn advance(&mut self, now: u64) {
+        while let Some(delivery) = self.net.next_delivery(now) {
+            self.outside.write(delivery, self.net.observer_mut());
+        }
+    }
+
     /// Take what one end has sent. Returns how many packets that were.
     fn read(&mut self, from: End) -> io::Result<usize> {
         for came in 0..BATCH {
-            let slot = self.pool.take();
-            let Some(length) = self.outside.tuns[from as usize].read(self.pool.room(slot))? else {
-                self.pool.give_back(slot);
+            let mut frame = self.net.observer_mut().pool.take();
+            let Some(length) = self.outside.tuns[from as usize].read(frame.room())? else {
+                self.net.observer_mut().pool.give_back(frame);
                 return Ok(came);
             };
             let now = self.clock.now();
-            *self.pool.meta_mut(slot) = Meta { length: length as u32, ..Meta::default() };
-            let Some(header) = packet::read(self.pool.bytes(slot)) else {
-                self.pool.give_back(slot);
+            frame.meta.length = length as u32;
+            let Some(header) = packet::read(frame.bytes()) else {
+                self.net.observer_mut().pool.give_back(frame);
                 self.record.strangers += 1;
                 continue;
             };
             if let Some(watcher) = &mut self.outside.watcher {
-                watcher.packet(from, now, self.pool.bytes(slot));
+                watcher.packet(from, now, frame.bytes());
             }
-            let meta = self.pool.meta_mut(slot);
-            meta.way = way(from, &header, self.flows);
-            meta.ecn = header.ecn;
-            meta.tcp = header.tcp;
-            self.outside.accounts.enters(now, meta);
-            self.net.advance(&mut self.pool, now, &mut self.outside);
-            self.net.enter(&mut self.pool, now, slot, &mut self.outside);
+            let way = way(from, &header, self.flows);
+            frame.meta = Meta { way, ecn: header.ecn, tcp: header.tcp, ..frame.meta };
+            self.net.observer_mut().accounts.enters(now, &mut frame.meta);
+            self.advance(now);
+            self.net.send(now, way as usize, frame);
         }
         Ok(BATCH)
     }
@@ -343,7 +324,7 @@ impl Drive {
         while let Some(&at) = self.plan.samples.get(self.record.queue_lengths.len())
             && at <= now
         {
-            self.net.advance(&mut self.pool, at, &mut self.outside);
+            self.advance(at);
             let lengths = self.plan.sampled.iter().map(|&link| self.net.waiting(link) as u32);
             self.record.queue_lengths.push(lengths.collect());
         }
@@ -357,18 +338,17 @@ impl Drive {
     }
 
     fn bytes_left(&self, begun: bool) -> Vec<Vec<u64>> {
-        let progress = self.net.progress(&self.pool, begun);
-        let under_way = progress.iter().map(|(slot, crossed)| (self.pool.meta(*slot), *crossed));
-        self.outside.accounts.bytes_left(self.net.links_of_data(), under_way)
+        let links = self.net.routes().iter().step_by(2).map(|route| route.links.len());
+        self.net.observer().accounts.bytes_left(links, progress(&self.net, begun))
     }
 
     fn counts(&mut self, at: u64) -> Counts {
         let links = 0..self.net.links();
         Counts {
             at,
-            flows: self.outside.accounts.counts(),
+            flows: self.net.observer().accounts.counts(),
             waiting: links.clone().map(|link| self.net.waiting(link) as u32).collect(),
-            links: links.map(|link| self.net.counts(link, at)).collect(),
+            links: links.map(|link| self.net.counts(link, at).clone()).collect(),
         }
     }
 
@@ -377,7 +357,7 @@ impl Drive {
         Snapshot {
             late: [lateness.quantile(0.5), lateness.quantile(0.99), lateness.max],
             rate_error: self.outside.meter.as_ref().and_then(|meter| meter.error),
-            completed: self.outside.accounts.all_completed(),
+            completed: self.net.observer().accounts.all_completed(),
             counts: self.counts(now),
         }
     }
@@ -390,13 +370,13 @@ impl Drive {
         let mut record = self.record;
         record.flows_in_flight = vec![0; counts.flows.len()];
         record.links_in_flight = vec![0; counts.links.len()];
-        for (link, slot) in self.net.packets() {
-            let meta = self.pool.meta(slot);
-            record.links_in_flight[link] += 1;
+        for (link, carried) in self.net.packets() {
+            let meta = &carried.packet.meta;
+            link.into_iter().for_each(|link| record.links_in_flight[link] += 1);
             record.flows_in_flight[meta.way as usize / 2] += u64::from(meta.data);
         }
         record.at_end = counts;
-        record.completed = self.outside.accounts.all_completed();
+        record.completed = self.net.observer().accounts.all_completed();
         record.lateness = self.outside.lateness;
         record.rate_error = self.outside.meter.and_then(|meter| meter.error);
         record.refused = self.outside.refused;

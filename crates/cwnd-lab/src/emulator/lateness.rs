@@ -68,7 +68,7 @@ impl RateMeter {
     pub fn record(&mut self, sent: Sent, late: u64) {
         let real = sent.at + late;
         match self.begin {
-            Some((begin, _)) if begin.rests == sent.rests && begin.bytes <= sent.bytes => {}
+            Some((begin, _)) if begin.busy_periods == sent.busy_periods && begin.bytes <= sent.bytes => {}
             _ => self.begin = Some((sent, real)),
         }
         if let Some((begin, from)) = self.begin
@@ -100,8 +100,8 @@ mod tests {
     }
 
     /// Packets of 1,250 bytes at 10 Mbit/s: one a millisecond.
-    fn packet(i: u64, rests: u32) -> Sent {
-        Sent { at: i * 1_000_000, bytes: i * 1250, rests }
+    fn packet(i: u64, busy_periods: u64) -> Sent {
+        Sent { at: i * 1_000_000, bytes: i * 1250, busy_periods }
     }
 
     #[test]

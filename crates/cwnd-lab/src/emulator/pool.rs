@@ -1,20 +1,25 @@
-//! Where packets are kept while they are under way.
+//! Frames, and the memory that they are kept in.
 
-use super::packet::Tcp;
-use cwnd_link::Codepoint;
+use super::packet::{self, Tcp};
+use crate::ends::ETHERNET;
+use cwnd_link::{Arrival, Codepoint};
 
-/// A packet: its place in a [`Pool`].
-pub type Slot = u32;
+/// A packet of a real host.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The packet, and room behind it.
+    room: Box<[u8]>,
+    /// What is known of it.
+    pub meta: Meta,
+}
 
-/// What is known of a packet beside its bytes, so that these need not be looked at again.
+/// What is known of a packet beside its bytes, so that these need not be read again.
 #[derive(Clone, Copy, Debug)]
 pub struct Meta {
     /// Bytes of the packet.
     pub length: u32,
     /// Its flow, and the direction in which it goes; see [`super::Way`].
     pub way: u32,
-    /// How many links of its way it has behind it.
-    pub hop: u32,
     /// It carries data of a flow.
     pub data: bool,
     /// Its ECN field.
@@ -30,102 +35,86 @@ pub struct Meta {
 impl Default for Meta {
     fn default() -> Meta {
         let ecn = Codepoint::NotEct;
-        Meta { length: 0, way: 0, hop: 0, data: false, ecn, tcp: None, offset: 0, sent: None }
+        Meta { length: 0, way: 0, data: false, ecn, tcp: None, offset: 0, sent: None }
     }
 }
 
 /// A packet's place among what a link sends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// When it left, ns.
     pub at: u64,
     /// Wire bytes that the link had sent by then.
     pub bytes: u64,
-    /// How often the link had been idle by then.
-    pub rests: u32,
+    /// How many packets had found the link idle by then.
+    pub busy_periods: u64,
 }
 
-/// How many packets are allocated at a time.
-const CHUNK: usize = 1024;
+impl Frame {
+    /// Returns the packet.
+    pub fn bytes(&self) -> &[u8] {
+        &self.room[..self.meta.length as usize]
+    }
 
-/// Creates a pool of packets of at most this size, bytes.
+    /// Returns all of the room for a packet.
+    pub fn room(&mut self) -> &mut [u8] {
+        &mut self.room
+    }
+}
+
+impl cwnd_net::Packet for Frame {
+    fn arrival(&self) -> Arrival {
+        let Meta { length, way, ecn, tcp, .. } = self.meta;
+        let plain_ack = tcp.is_some_and(|tcp| tcp.plain_ack);
+        Arrival { bytes: length + ETHERNET, flow: way, ecn, plain_ack }
+    }
+
+    fn mark(&mut self) {
+        self.meta.ecn = Codepoint::Ce;
+        packet::mark(&mut self.room[..self.meta.length as usize]);
+    }
+
+    fn is_data(&self) -> bool {
+        self.meta.data
+    }
+}
+
+/// Memory for packets of at most one size, which is used again.
 pub struct Pool {
-    stride: usize,
-    chunks: Vec<Box<[u8]>>,
-    metas: Vec<Meta>,
-    free: Vec<Slot>,
+    size: usize,
+    free: Vec<Box<[u8]>>,
 }
 
 impl Pool {
-    /// For packets of at most `stride` bytes. So many can be under way before more memory is asked for, which would hold
-    /// everything up.
-    pub fn new(stride: usize, packets: usize) -> Pool {
-        let mut pool = Pool { stride, chunks: Vec::new(), metas: Vec::new(), free: Vec::new() };
-        (0..packets.div_ceil(CHUNK)).for_each(|_| pool.grow());
-        pool
+    /// Creates memory for `packets` packets of at most `size` bytes. More is allocated when it is needed, which takes time.
+    pub fn new(size: usize, packets: usize) -> Pool {
+        Pool { size, free: (0..packets).map(|_| allocate(size)).collect() }
     }
 
-    fn grow(&mut self) {
-        /// Memory is there only once something has been written to it, a page at a time.
-        const PAGE: usize = 4096;
-        let mut chunk = vec![0; CHUNK * self.stride].into_boxed_slice();
-        chunk.iter_mut().step_by(PAGE).for_each(|byte| *std::hint::black_box(byte) = 1);
-        self.chunks.push(chunk);
-        let first = self.metas.len();
-        self.metas.resize(first + CHUNK, Meta::default());
-        self.free.extend((first..first + CHUNK).rev().map(|slot| slot as Slot));
+    /// Returns a frame. Its room holds the bytes of whatever was there.
+    pub fn take(&mut self) -> Frame {
+        let room = self.free.pop().unwrap_or_else(|| allocate(self.size));
+        Frame { room, meta: Meta::default() }
     }
 
-    /// A place for a packet; its bytes are those of whatever was there.
-    pub fn take(&mut self) -> Slot {
-        if self.free.is_empty() {
-            self.grow();
-        }
-        self.free.pop().expect("there is one now")
+    /// Takes the memory of a packet that has left.
+    pub fn give_back(&mut self, frame: Frame) {
+        self.free.push(frame.room);
     }
 
-    /// A packet has left.
-    pub fn give_back(&mut self, slot: Slot) {
-        self.free.push(slot);
-    }
-
-    /// How many packets are under way.
+    /// Returns for how many packets there is memory.
     #[cfg(test)]
-    pub fn used(&self) -> usize {
-        self.metas.len() - self.free.len()
+    pub fn free(&self) -> usize {
+        self.free.len()
     }
+}
 
-    /// A copy of a packet.
-    pub fn copy(&mut self, slot: Slot) -> Slot {
-        let meta = *self.meta(slot);
-        let bytes = self.bytes(slot).to_vec();
-        let copy = self.take();
-        *self.meta_mut(copy) = meta;
-        self.room(copy)[..bytes.len()].copy_from_slice(&bytes);
-        copy
-    }
-
-    /// All of the place for a packet.
-    pub fn room(&mut self, slot: Slot) -> &mut [u8] {
-        let at = slot as usize % CHUNK * self.stride;
-        &mut self.chunks[slot as usize / CHUNK][at..at + self.stride]
-    }
-
-    /// A packet's bytes.
-    pub fn bytes(&self, slot: Slot) -> &[u8] {
-        let at = slot as usize % CHUNK * self.stride;
-        &self.chunks[slot as usize / CHUNK][at..at + self.metas[slot as usize].length as usize]
-    }
-
-    /// What is known of it.
-    pub fn meta(&self, slot: Slot) -> &Meta {
-        &self.metas[slot as usize]
-    }
-
-    /// See [`Pool::meta`].
-    pub fn meta_mut(&mut self, slot: Slot) -> &mut Meta {
-        &mut self.metas[slot as usize]
-    }
+/// Allocates memory and writes to each page of it, so that the kernel provides it now.
+fn allocate(size: usize) -> Box<[u8]> {
+    const PAGE: usize = 4096;
+    let mut room = vec![0; size].into_boxed_slice();
+    room.iter_mut().step_by(PAGE).for_each(|byte| *std::hint::black_box(byte) = 1);
+    room
 }
 
 #[cfg(test)]
@@ -133,21 +122,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_their_own_and_used_again() {
-        let mut pool = Pool::new(100, 0);
-        let slots: Vec<Slot> = (0..3000).map(|_| pool.take()).collect();
-        for &slot in &slots {
-            pool.room(slot)[..4].copy_from_slice(&slot.to_le_bytes());
-            pool.meta_mut(slot).length = 4;
+    fn memory_is_used_again() {
+        let mut pool = Pool::new(100, 2);
+        let mut frames: Vec<Frame> = (0..5).map(|_| pool.take()).collect();
+        assert_eq!(pool.free(), 0);
+        for (i, frame) in frames.iter_mut().enumerate() {
+            frame.room()[..4].fill(i as u8);
+            frame.meta.length = 4;
         }
-        assert!(slots.iter().all(|&slot| pool.bytes(slot) == slot.to_le_bytes()));
-        assert_eq!(pool.used(), 3000);
-        let copy = pool.copy(slots[7]);
-        assert_eq!(pool.bytes(copy), slots[7].to_le_bytes());
-        slots.iter().for_each(|&slot| pool.give_back(slot));
-        assert_eq!(pool.used(), 1);
-        let capacity = pool.chunks.len();
-        (0..3000).for_each(|_| assert!(pool.take() < 4096));
-        assert_eq!(pool.chunks.len(), capacity);
+        assert!(frames.iter().enumerate().all(|(i, frame)| frame.bytes() == [i as u8; 4]));
+        frames.into_iter().for_each(|frame| pool.give_back(frame));
+        assert_eq!(pool.free(), 5);
+        assert_eq!(pool.take().room().len(), 100);
     }
 }

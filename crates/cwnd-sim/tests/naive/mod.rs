@@ -1,61 +1,62 @@
-//! A simulator that is as naive as it can be: one heap of events, queues that really hold their packets,
-//! and an event for everything that happens to each packet. It is slow and obviously right, and the engine
-//! is held against it.
+//! A simulator that is as naive as it can be: `cwnd-net`'s event-driven network, with queues that really hold their packets
+//! and an event for everything that happens to each packet, between endpoints on the general path. It is slow and obviously
+//! right, and the engine is compared with it.
 //!
-//! What the two share is what knows nothing of engines: the endpoints (`cwnd_sim::tcp`), and from
-//! `cwnd-link` the time that a packet takes, the loss models, and the machines of links that are not plain. The
-//! queues of plain links are `cwnd_link::Fifo`, which the engine does without.
+//! What the two share knows nothing of engines: the endpoints (`cwnd-tcp`), and the state machines of `cwnd-link`. Links that
+//! the engine runs in closed form are run here by the same state machines as all others: so these are compared with the closed
+//! form, too. Which packets of such a link are marked is counted here by a rule of its own.
 //!
-//! Simultaneous events come in this order, which is also the engine's:
-//!
-//! 1. Transmissions that end. A packet that leaves a link at `t` is gone for an arrival at `t`; but where the
-//!    queue's limit counts the packet in transmission, it still counts for that.
-//! 2. Hosts and links, each after all from which something can come to it in no time at all.
-//!    - At a host arrivals come first, by the number of the last link that they crossed; then the timers, in
-//!      the order of the endpoints (by flow, the sender before the receiver).
-//!    - At a link arrivals come by what feeds it: hosts by node number, then links by number. Where turns decide, the
-//!      arrival goes first whose source had its turn longest ago; what comes from one source at one time stays together.
-//! 3. What is the same in all this is first in, first out.
-//!
-//! A packet that a host sends is at the host's link at once, within the event that sends it. If others feed
-//! that link too, it arrives there like theirs, at the same time but in the order above.
+//! The documentation of `cwnd-net` has the order of simultaneous events, which is also the engine's. Hosts are the endpoints,
+//! by flow, the sender before the receiver.
 
+mod endpoint;
 mod outcome;
-mod wires;
 
 use cwnd_link::{Purpose, Stream};
-use cwnd_scenario::{Effects, EngineError, LinkId, Loss, QueueSpec, Rate, Scenario, Time, Traffic};
+use cwnd_net::{Driver, Network, NetworkError, Route, Settings};
+use cwnd_scenario::{Effects, EngineError, LinkId, Loss, QueueSpec, Rate, Scenario, Ties, Time, Traffic};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::{Factory, setup};
-use cwnd_tcp::NEVER;
-use wires::{Event, Traveller, Wires};
+use endpoint::{Segment, TcpHost};
+use outcome::Counter;
 
 /// A run under way.
 pub struct Naive {
     scenario: Scenario,
     /// Of each flow the sender, then the receiver.
-    endpoints: Vec<Endpoint>,
-    wires: Wires,
-    now: u64,
+    driver: Driver<Segment, TcpHost, Counter>,
     origin: u64,
-    /// Events handled so far.
-    handled: u64,
 }
 
 impl Naive {
-    /// Set up a scenario that has been checked. None if things would happen in no time, round in a circle.
+    /// Creates the run of a scenario that has been checked. None if packets could go round in no time.
     pub fn new(scenario: &Scenario, factory: Factory<'_>) -> Result<Option<Naive>, EngineError> {
         let (endpoints, origin) = setup::endpoints(scenario, factory)?;
-        let mut endpoints: Vec<Endpoint> = endpoints.into_iter().flatten().collect();
-        for endpoint in &mut endpoints {
-            if let Endpoint::Sender(sender) = endpoint {
+        let hosts = endpoints.into_iter().flatten().map(|mut endpoint| {
+            if let Endpoint::Sender(sender) = &mut endpoint {
                 sender.disable_fast_paths();
             }
+            TcpHost(endpoint)
+        });
+        let routes = scenario.flows.iter().flat_map(|flow| [&flow.route, &flow.ack_route]);
+        let routes = routes.enumerate().map(|(channel, links)| Route {
+            from: channel,
+            to: channel ^ 1,
+            links: links.clone(),
+        });
+        let settings = Settings {
+            seed: scenario.seed,
+            origin,
+            full_packet: scenario.stack.full_packet(),
+            ties_by_turn: scenario.ties == Ties::ByTurn,
+        };
+        let links = &scenario.network.links;
+        let network = Network::with_observer(links, routes.collect(), &settings, Counter::new(scenario));
+        match network.and_then(|network| Driver::new(network, hosts.collect())) {
+            Ok(driver) => Ok(Some(Naive { scenario: scenario.clone(), driver, origin })),
+            Err(NetworkError::InstantCircle) => Ok(None),
+            Err(error) => panic!("the scenario has been checked: {error}"),
         }
-        let Some(wires) = Wires::new(scenario) else { return Ok(None) };
-        let mut naive = Naive { scenario: scenario.clone(), endpoints, wires, now: 0, origin, handled: 0 };
-        (0..naive.endpoints.len()).for_each(|endpoint| naive.set_timer(endpoint));
-        Ok(Some(naive))
     }
 
     /// Do all that happens before `time`, and nothing that happens at it or later; but stop earlier when so
@@ -68,85 +69,43 @@ impl Naive {
     fn run(&mut self, time: Time, events: u64) -> bool {
         let stop = time.0.saturating_add(self.origin);
         let mut last = 0;
-        while let Some(at) = self.wires.next_at().filter(|&at| at < stop) {
-            if self.handled >= events && at > last && at >= self.origin {
-                self.now = self.now.max(at);
+        while let Some(at) = self.driver.network().next_event().filter(|&at| at < stop) {
+            if self.handled() >= events && at > last && at >= self.origin {
+                self.driver.run_until(at);
                 return false;
             }
             last = at;
-            let event = self.wires.pop().expect("there is one");
-            self.handle(at, event);
+            self.driver.step(stop);
         }
-        self.now = self.now.max(stop);
+        self.driver.run_until(stop);
         true
     }
 
     /// When the next event comes, if that is after the scenario's time zero.
     pub fn next_at(&self) -> Option<Time> {
-        self.wires.next_at().and_then(|at| at.checked_sub(self.origin)).map(Time)
+        self.driver.network().next_event().and_then(|at| at.checked_sub(self.origin)).map(Time)
     }
 
     /// The link at which the next event happens, if it does at one.
     pub fn next_link(&self) -> Option<LinkId> {
-        self.wires.next_link()
+        self.driver.network().next_link()
     }
 
     /// How far it has come.
     pub fn now(&self) -> Time {
-        Time(self.now.saturating_sub(self.origin))
+        Time(self.driver.now().saturating_sub(self.origin))
     }
 
     /// How many events it has handled.
     pub fn handled(&self) -> u64 {
-        self.handled
-    }
-
-    fn handle(&mut self, now: u64, event: Event) {
-        match event {
-            Event::TransmissionEnds { link, transmission } => {
-                self.handled += u64::from(self.wires.transmission_ends(now, link, transmission));
-            }
-            Event::Asks { link } => self.wires.asks(now, link),
-            Event::Arrives { packet } => {
-                self.handled += 1;
-                if let Some(traveller) = self.wires.arrives(now, packet) {
-                    self.receive(now, traveller);
-                }
-            }
-            Event::Timer { endpoint } => {
-                // Timers move, earlier or later: this one counts if it is still due.
-                if self.endpoints[endpoint].deadline() == now {
-                    self.handled += 1;
-                    self.endpoints[endpoint].on_timer(now, &mut self.wires);
-                    self.set_timer(endpoint);
-                }
-            }
-        }
-    }
-
-    /// A packet has come to the end of its route: data to the receiver, ACKs to the sender.
-    fn receive(&mut self, now: u64, traveller: Traveller) {
-        let endpoint = traveller.packet.channel as usize ^ 1;
-        match &mut self.endpoints[endpoint] {
-            Endpoint::Sender(sender) => {
-                sender.on_packet(now, &traveller.packet, traveller.blocks.as_ref(), &mut self.wires);
-            }
-            Endpoint::Receiver(receiver) => receiver.on_packet(now, &traveller.packet, &mut self.wires),
-        }
-        self.set_timer(endpoint);
-    }
-
-    fn set_timer(&mut self, endpoint: usize) {
-        let at = self.endpoints[endpoint].deadline();
-        if at != NEVER {
-            self.wires.schedule(at, Event::Timer { endpoint });
-        }
+        self.driver.network().handled()
     }
 
     /// Change a link's rate: for the bits that remain of the packet in transmission, and for those behind
     /// it. False, and nothing changes, if things would then happen in no time, round in a circle.
     pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> bool {
-        let accepted = self.wires.set_rate(self.now, link, rate);
+        let now = self.driver.now();
+        let accepted = self.driver.network_mut().set_rate(now, link, rate).is_ok();
         if accepted {
             self.scenario.network.links[link].rate = rate;
         }
@@ -156,7 +115,8 @@ impl Naive {
     /// Change a link's delay, for packets that leave the transmitter from now on; none overtakes those that
     /// left before. False as for `set_rate`.
     pub fn set_delay(&mut self, link: LinkId, delay: Time) -> bool {
-        let accepted = self.wires.set_delay(self.now, link, delay.0);
+        let now = self.driver.now();
+        let accepted = self.driver.network_mut().set_delay(now, link, delay).is_ok();
         if accepted {
             self.scenario.network.links[link].delay = delay;
         }
@@ -165,24 +125,25 @@ impl Naive {
 
     /// Change what a link loses, for packets whose transmission ends from now on.
     pub fn set_loss(&mut self, link: LinkId, loss: Loss) {
-        self.wires.set_loss(link, &loss);
+        self.driver.network_mut().set_loss(link, &loss);
         self.scenario.network.links[link].loss = loss;
     }
 
     /// Change a link's queue, for packets that arrive from now on. False, and nothing changes, if it is another
     /// discipline.
     pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) -> bool {
-        let accepted = self.wires.set_queue(link, &queue);
+        let accepted = self.driver.network_mut().set_queue(link, &queue).is_ok();
         if accepted {
+            self.driver.network_mut().observer_mut().set_queue(link, &queue);
             self.scenario.network.links[link].queue = queue;
         }
         accepted
     }
 
-    /// Change what else a link does. False, and nothing changes, if it cannot do that.
+    /// Change what else a link does. False, and nothing changes, if it cannot do that; so it is with links in closed form.
     pub fn set_effects(&mut self, link: LinkId, effects: Effects) -> bool {
-        let old = self.scenario.network.links[link].effects;
-        let accepted = self.wires.set_effects(link, &old, &effects);
+        let accepted = !self.driver.network().observer().is_in_closed_form(link)
+            && self.driver.network_mut().set_effects(link, &effects).is_ok();
         if accepted {
             self.scenario.network.links[link].effects = effects;
         }
@@ -192,18 +153,22 @@ impl Naive {
     /// Let a flow's application give data in another way, or none.
     pub fn set_traffic(&mut self, flow: usize, traffic: Option<Traffic>) {
         let stream = Stream::new(self.scenario.seed, Purpose::Traffic, flow as u64);
-        if let Endpoint::Sender(sender) = &mut self.endpoints[2 * flow] {
-            sender.set_traffic(self.now, traffic.as_ref(), stream);
-        }
-        self.set_timer(2 * flow);
+        let now = self.driver.now();
+        self.driver.with_host(2 * flow, |host, _| {
+            if let Endpoint::Sender(sender) = &mut host.0 {
+                sender.set_traffic(now, traffic.as_ref(), stream);
+            }
+        });
     }
 
     /// Let a flow send no new data from now on.
     pub fn stop_flow(&mut self, flow: usize) {
-        if let Endpoint::Sender(sender) = &mut self.endpoints[2 * flow] {
-            sender.stop(self.now);
-        }
-        self.set_timer(2 * flow);
+        let now = self.driver.now();
+        self.driver.with_host(2 * flow, |host, _| {
+            if let Endpoint::Sender(sender) = &mut host.0 {
+                sender.stop(now);
+            }
+        });
     }
 }
 

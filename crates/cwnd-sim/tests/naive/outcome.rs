@@ -1,12 +1,84 @@
 //! What the naive simulator has counted, in the engine's words.
 
 use super::Naive;
-use super::wires::Fate;
+use super::endpoint::Segment;
 use cwnd_cc::State;
-use cwnd_scenario::{FlowOutcome, LinkId, LinkOutcome, MessageOutcome, Outcome, SampleState, Time};
+use cwnd_net::{Found, Observer, Place};
+use cwnd_scenario::{
+    Counting, FlowOutcome, LinkId, LinkOutcome, MessageOutcome, Outcome, QueueSpec, SampleState, Scenario,
+    Time,
+};
 use cwnd_sim::FlowState;
 use cwnd_sim::host::Endpoint;
+use cwnd_tcp::packet::{ECT, ESTABLISHED, Packet, SYN};
 use cwnd_tcp::{Receiver, Sender};
+
+/// Packets that never arrived.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fate {
+    pub dropped: u64,
+    pub lost: u64,
+    pub copied: u64,
+}
+
+/// Counts what a network does not: what became of packets by channel, and marks of links in closed form, which the engine
+/// counts when packets arrive.
+pub struct Counter {
+    /// For each channel, what became of its packets, and of those of the handshake.
+    pub fates: Vec<[Fate; 2]>,
+    /// The queue of each link in closed form, and how many packets it marked.
+    plain: Vec<Option<(QueueSpec, u64)>>,
+}
+
+impl Counter {
+    pub fn new(scenario: &Scenario) -> Counter {
+        let links = scenario.network.links.iter();
+        Counter {
+            fates: vec![Default::default(); 2 * scenario.flows.len()],
+            plain: links.map(|link| link.is_plain().then_some((link.queue, 0))).collect(),
+        }
+    }
+
+    pub fn set_queue(&mut self, link: LinkId, queue: &QueueSpec) {
+        if let Some((spec, _)) = &mut self.plain[link] {
+            *spec = *queue;
+        }
+    }
+
+    /// Returns whether the engine runs a link in closed form.
+    pub fn is_in_closed_form(&self, link: LinkId) -> bool {
+        self.plain[link].is_some()
+    }
+
+    fn fate(&mut self, packet: &Packet) -> &mut Fate {
+        let handshake = packet.flags & (SYN | ESTABLISHED) != 0;
+        &mut self.fates[packet.channel as usize][usize::from(handshake)]
+    }
+}
+
+impl Observer<Segment> for Counter {
+    fn queued(&mut self, _: u64, link: LinkId, segment: &Segment, found: Found) {
+        if let Some((spec, marked)) = &mut self.plain[link]
+            && let Some(threshold) = spec.ecn_threshold
+        {
+            let transmitting = found.transmitting && spec.counting == Counting::WithTransmission;
+            let counted = found.waiting + usize::from(transmitting);
+            *marked += u64::from(segment.packet.is(ECT) && counted > threshold as usize);
+        }
+    }
+
+    fn copied(&mut self, _: u64, _: LinkId, copy: &mut Segment) {
+        self.fate(&copy.packet).copied += 1;
+    }
+
+    fn dropped(&mut self, _: u64, _: LinkId, segment: Segment) {
+        self.fate(&segment.packet).dropped += 1;
+    }
+
+    fn lost(&mut self, _: u64, _: LinkId, segment: Segment) {
+        self.fate(&segment.packet).lost += 1;
+    }
+}
 
 impl Naive {
     /// What has happened so far.
@@ -44,28 +116,33 @@ impl Naive {
 
     /// Packets that wait at a link, without the one in transmission.
     pub fn queue_length(&self, link: LinkId) -> usize {
-        self.wires.links[link].waiting()
+        self.driver.network().waiting(link)
     }
 
     /// Packets that are lost, and have not come to the end of their line.
     pub fn lost_on_lines(&self) -> usize {
-        self.wires.travellers.values().filter(|traveller| traveller.lost).count()
+        let packets = self.driver.network().packets();
+        packets.filter(|(_, carried)| carried.place == Place::Line { lost: true }).count()
     }
 
     /// Packets of handshakes that were dropped or lost.
     pub fn handshakes_lost(&self) -> u64 {
-        self.wires.fates.iter().map(|[_, handshake]| handshake.dropped + handshake.lost).sum()
+        self.counter().fates.iter().map(|[_, handshake]| handshake.dropped + handshake.lost).sum()
+    }
+
+    fn counter(&self) -> &Counter {
+        self.driver.network().observer()
     }
 
     fn sender(&self, flow: usize) -> &Sender {
-        match &self.endpoints[2 * flow] {
+        match &self.driver.hosts()[2 * flow].0 {
             Endpoint::Sender(sender) => sender,
             Endpoint::Receiver(_) => unreachable!("even ones are senders"),
         }
     }
 
     fn receiver(&self, flow: usize) -> &Receiver {
-        match &self.endpoints[2 * flow + 1] {
+        match &self.driver.hosts()[2 * flow + 1].0 {
             Endpoint::Receiver(receiver) => receiver,
             Endpoint::Sender(_) => unreachable!("odd ones are receivers"),
         }
@@ -88,9 +165,10 @@ impl Naive {
 
     fn flow_outcome(&self, flow: usize) -> FlowOutcome {
         let (sender, receiver) = (self.sender(flow), self.receiver(flow));
-        let Fate { dropped, lost, copied } = self.wires.fates[2 * flow][0];
-        let data = |packet: &cwnd_tcp::packet::Packet| packet.is_data() && packet.flow() == flow;
-        let in_flight = self.wires.travellers.values().filter(|traveller| data(&traveller.packet)).count();
+        let Fate { dropped, lost, copied } = self.counter().fates[2 * flow][0];
+        let data = |packet: &Packet| packet.is_data() && packet.flow() == flow;
+        let packets = self.driver.network().packets();
+        let in_flight = packets.filter(|(_, carried)| data(&carried.packet.packet)).count();
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
         let time = |clock: u64| Time(clock.saturating_sub(self.origin));
         FlowOutcome {
@@ -116,7 +194,7 @@ impl Naive {
             rtt_sum_s: rtt_sum as f64 / 1e9,
             rtt_min: rtt_extremes.map(|(least, _)| Time(least)),
             rtt_max: rtt_extremes.map(|(_, greatest)| Time(greatest)),
-            cwnd_integral: sender.cwnd_integral(self.now) / 1e9,
+            cwnd_integral: sender.cwnd_integral(self.driver.now()) / 1e9,
             cwnd: sender.window().cwnd,
             ssthresh: sender.window().ssthresh,
             messages: sender
@@ -132,21 +210,21 @@ impl Naive {
     }
 
     fn link_outcome(&mut self, number: LinkId) -> LinkOutcome {
-        let link = &mut self.wires.links[number];
-        link.count_waiting(self.now);
-        let counts = link.counts;
-        let here = self.wires.travellers.values().filter(|traveller| traveller.on == Some(number));
+        let now = self.driver.now();
+        let here = self.driver.network().packets().filter(|(link, _)| *link == Some(number)).count();
+        let marked = self.counter().plain[number].map(|(_, marked)| marked);
+        let counts = self.driver.network_mut().counts(number, now);
         LinkOutcome {
             name: self.scenario.network.links[number].name.clone(),
             arrived: counts.arrived,
             data_arrived: counts.data_arrived,
             dropped: counts.dropped,
             lost: counts.lost,
-            marked: counts.marked,
+            marked: marked.unwrap_or(counts.marked),
             copied: counts.copied,
             delivered: counts.delivered,
-            in_flight: here.count() as u64,
-            waiting_integral: counts.waited as f64 / 1e9,
+            in_flight: here as u64,
+            waiting_integral: counts.waiting_integral as f64 / 1e9,
             max_waiting: counts.max_waiting,
         }
     }

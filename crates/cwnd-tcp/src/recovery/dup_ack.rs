@@ -7,7 +7,7 @@ use super::retransmissions::{Retransmission, Retransmissions};
 use super::{SackRanges, without};
 use crate::packet::{ECE, Packet, SACK, SackBlocks};
 use crate::{Connection, NEVER, expand};
-use cwnd_cc::{CongestionKind, DupAck, Nanos, State};
+use cwnd_cc::{CongestionKind, DupAck, EcnMode, Nanos, State};
 
 /// Duplicate ACKs that mean a loss (RFC 5681's and RFC 6675's DupThresh).
 const DUP_THRESH: u32 = 3;
@@ -24,6 +24,81 @@ pub(super) struct Feedback {
     /// Whether it covers a segment that was retransmitted.
     pub covers_retransmission: bool,
     pub prior_in_flight: u32,
+}
+
+/// The states of recovery, and how ACKs lead from one to the next. The strategies differ in the window of a recovery, and after a
+/// timeout.
+pub(super) trait RecoveryStates {
+    /// Returns the state of loss detection.
+    fn dup_ack(&mut self) -> &mut DupAckState;
+
+    /// Returns whether the first retransmission of a recovery is sent whatever the window.
+    fn forces_first_retransmission(&self, conn: &Connection) -> bool;
+
+    /// Begins an episode and enters its state.
+    fn begin_episode(&mut self, conn: &mut Connection, now: u64, kind: CongestionKind, state: State);
+
+    /// Ends a recovery.
+    fn leave_recovery(&mut self, conn: &mut Connection, now: u64);
+
+    /// Handles an ACK after a timeout. `recovered`: everything sent before the timeout is acknowledged. Returns as
+    /// [`RecoveryStates::change_state`].
+    fn on_ack_in_loss(&mut self, conn: &mut Connection, now: u64, recovered: bool) -> bool;
+
+    /// Moves between the states of recovery. Returns whether one segment must be sent in any case.
+    fn change_state(&mut self, conn: &mut Connection, now: u64, advanced: u32, marked: bool) -> bool {
+        let recovered = conn.una >= conn.episode.end;
+        match conn.state {
+            State::Open | State::Disorder | State::Cwr => {
+                if self.dup_ack().has_loss(conn) {
+                    return self.enter_recovery(conn, now);
+                }
+                if conn.state == State::Cwr {
+                    // Until something is acknowledged that was sent after the reduction, and so with CWR, echoes may
+                    // still be of marks that it has answered.
+                    if conn.una <= conn.episode.end {
+                        return false;
+                    }
+                    self.leave_recovery(conn, now);
+                }
+                conn.state = if conn.scoreboard.sacked > 0 { State::Disorder } else { State::Open };
+                if marked && conn.next > conn.una && !conn.needs.marks_only {
+                    // RFC 3168 section 6.1.2: at most once a window of data.
+                    self.begin_episode(conn, now, CongestionKind::Ecn, State::Cwr);
+                }
+                false
+            }
+            State::Recovery if recovered => {
+                self.leave_recovery(conn, now);
+                // Losses after the recovery point are an episode of their own.
+                conn.scoreboard.lost > 0 && self.enter_recovery(conn, now)
+            }
+            State::Recovery if !conn.config.sack && advanced > 0 => {
+                // RFC 6582 section 3.2, step 3: a partial ACK names the next hole.
+                lose_first(conn);
+                true
+            }
+            State::Recovery => false,
+            State::Loss => self.on_ack_in_loss(conn, now, recovered),
+        }
+    }
+
+    /// Enters a recovery. Returns whether one segment must be sent in any case.
+    fn enter_recovery(&mut self, conn: &mut Connection, now: u64) -> bool {
+        if !conn.config.sack {
+            lose_first(conn);
+        }
+        if conn.state == State::Cwr && conn.config.ecn != EcnMode::Exact {
+            // The window has been reduced for this window of data already: a classic mark counts as a loss. An exact one
+            // may have reduced it by little, and a loss is answered all the same (RFC 8257 section 3.5).
+            conn.state = State::Recovery;
+            conn.episode.end = conn.next;
+            self.dup_ack().recovery_point = conn.next;
+        } else {
+            self.begin_episode(conn, now, CongestionKind::Loss, State::Recovery);
+        }
+        self.forces_first_retransmission(conn)
+    }
 }
 
 /// The state of loss detection by counting.

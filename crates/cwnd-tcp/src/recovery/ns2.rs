@@ -6,13 +6,13 @@
 //! retransmission timer. The algorithm is notified of an ACK before the state changes.
 
 use super::LossRecovery;
-use super::dup_ack::{DupAckState, Feedback, lose_first, round_trip, take_sample, take_timeout};
+use super::dup_ack::{DupAckState, Feedback, RecoveryStates, round_trip, take_sample, take_timeout};
 use super::send_times::SendTimes;
 use crate::connection::{AckReport, FastPath};
 use crate::packet::{Emit, Packet, SackBlocks};
 use crate::transmit::SendHooks;
 use crate::{Connection, SenderConfig};
-use cwnd_cc::{CongestionKind, EcnMode, Nanos, Needs, State};
+use cwnd_cc::{CongestionKind, Nanos, Needs, State};
 
 /// Segments that may be sent beyond what is in flight when recovery ends.
 const BURST: u32 = 3;
@@ -151,60 +151,44 @@ impl Ns2 {
         })
     }
 
-    /// Moves between the states of recovery. Returns whether one segment must be sent in any case.
-    fn change_state(&mut self, conn: &mut Connection, now: u64, advanced: u32, marked: bool) -> bool {
-        let recovered = conn.una >= conn.episode.end;
-        match conn.state {
-            State::Open | State::Disorder | State::Cwr => {
-                if self.dup_ack.has_loss(conn) {
-                    return self.enter_recovery(conn, now);
-                }
-                if conn.state == State::Cwr {
-                    // Echoes may still be of marks that the reduction has answered, until something is acknowledged that
-                    // was sent after it.
-                    if conn.una <= conn.episode.end {
-                        return false;
-                    }
-                    self.leave_recovery(conn, now);
-                }
-                conn.state = if conn.scoreboard.sacked > 0 { State::Disorder } else { State::Open };
-                if marked && conn.next > conn.una && !conn.needs.marks_only {
-                    self.begin_episode(conn, now, CongestionKind::Ecn, State::Cwr);
-                }
-                false
-            }
-            State::Recovery if recovered => {
-                self.leave_recovery(conn, now);
-                conn.scoreboard.lost > 0 && self.enter_recovery(conn, now)
-            }
-            State::Recovery if !conn.config.sack && advanced > 0 => {
-                // RFC 6582 section 3.2, step 3: a partial ACK names the next hole.
-                lose_first(conn);
-                true
-            }
-            State::Loss if recovered => {
-                self.leave_recovery(conn, now);
-                false
-            }
-            State::Loss if conn.config.sack && conn.episode.newly_lost > 0 => self.enter_recovery(conn, now),
-            State::Recovery | State::Loss => false,
+    fn send(&mut self, conn: &mut Connection, now: u64, force: bool, out: &mut impl Emit) {
+        if conn.pacing.uses_timer() {
+            conn.transmit_by_timer(self, now, force, out);
+        } else if self.inflight_hold > 0 {
+            self.send_above_window(conn, now, force, out);
+        } else {
+            conn.transmit(self, now, force, out);
         }
     }
 
-    /// Returns whether the first retransmission is sent in any case: with SACK rate halving lets it go anyway, since more
-    /// was in flight before.
-    fn enter_recovery(&mut self, conn: &mut Connection, now: u64) -> bool {
-        if !conn.config.sack {
-            lose_first(conn);
+    /// Sends during rate halving: the window has been reduced, but as long as more is in flight, one segment leaves for
+    /// every two that are delivered.
+    #[cold]
+    #[inline(never)]
+    fn send_above_window(&mut self, conn: &mut Connection, now: u64, mut force: bool, out: &mut impl Emit) {
+        let window = conn.window.cwnd as u32;
+        let mut in_flight = conn.in_flight();
+        let mut limit = self.inflight_limit(window, in_flight);
+        while force || in_flight < limit {
+            if !conn.send_one(self, now, in_flight, out) {
+                break;
+            }
+            force = false;
+            in_flight += 1;
+            limit = self.inflight_limit(window, in_flight);
         }
-        if conn.state == State::Cwr && conn.config.ecn != EcnMode::Exact {
-            // The window has been reduced for this window of data already.
-            conn.state = State::Recovery;
-            conn.episode.end = conn.next;
-            self.dup_ack.recovery_point = conn.next;
-        } else {
-            self.begin_episode(conn, now, CongestionKind::Loss, State::Recovery);
-        }
+        conn.rounds.record_use(in_flight, window);
+        conn.record_lack_of_data(in_flight, window);
+    }
+}
+
+impl RecoveryStates for Ns2 {
+    fn dup_ack(&mut self) -> &mut DupAckState {
+        &mut self.dup_ack
+    }
+
+    /// Without SACK. With SACK rate halving lets it go anyway, since more was in flight before.
+    fn forces_first_retransmission(&self, conn: &Connection) -> bool {
         !conn.config.sack
     }
 
@@ -241,34 +225,12 @@ impl Ns2 {
         conn.algorithm.on_recovery_exit(&mut conn.window, Nanos(now));
     }
 
-    fn send(&mut self, conn: &mut Connection, now: u64, force: bool, out: &mut impl Emit) {
-        if conn.pacing.uses_timer() {
-            conn.transmit_by_timer(self, now, force, out);
-        } else if self.inflight_hold > 0 {
-            self.send_above_window(conn, now, force, out);
-        } else {
-            conn.transmit(self, now, force, out);
+    fn on_ack_in_loss(&mut self, conn: &mut Connection, now: u64, recovered: bool) -> bool {
+        if recovered {
+            self.leave_recovery(conn, now);
+            return false;
         }
-    }
-
-    /// Sends during rate halving: the window has been reduced, but as long as more is in flight, one segment leaves for
-    /// every two that are delivered.
-    #[cold]
-    #[inline(never)]
-    fn send_above_window(&mut self, conn: &mut Connection, now: u64, mut force: bool, out: &mut impl Emit) {
-        let window = conn.window.cwnd as u32;
-        let mut in_flight = conn.in_flight();
-        let mut limit = self.inflight_limit(window, in_flight);
-        while force || in_flight < limit {
-            if !conn.send_one(self, now, in_flight, out) {
-                break;
-            }
-            force = false;
-            in_flight += 1;
-            limit = self.inflight_limit(window, in_flight);
-        }
-        conn.rounds.record_use(in_flight, window);
-        conn.record_lack_of_data(in_flight, window);
+        conn.config.sack && conn.episode.newly_lost > 0 && self.enter_recovery(conn, now)
     }
 }
 

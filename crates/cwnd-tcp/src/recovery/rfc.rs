@@ -2,12 +2,12 @@
 //! reduction (RFC 6937).
 
 use super::LossRecovery;
-use super::dup_ack::{DupAckState, Feedback, lose_first, round_trip, take_sample, take_timeout};
+use super::dup_ack::{DupAckState, Feedback, RecoveryStates, round_trip, take_sample, take_timeout};
 use crate::connection::AckReport;
 use crate::packet::{Emit, Packet, SackBlocks};
 use crate::transmit::SendHooks;
 use crate::{Connection, SenderConfig};
-use cwnd_cc::{CongestionKind, EcnMode, Nanos, State};
+use cwnd_cc::{CongestionKind, Nanos, State};
 
 /// The state of recovery by the RFCs.
 #[derive(Debug)]
@@ -110,85 +110,6 @@ impl Rfc {
         lost + self.dup_ack.detect_lost_retransmissions(conn, now, |sent, _| third >= sent.next)
     }
 
-    /// Moves between the states of recovery. Returns whether one segment must be sent in any case.
-    fn change_state(&mut self, conn: &mut Connection, now: u64, advanced: u32, marked: bool) -> bool {
-        let recovered = conn.una >= conn.episode.end;
-        match conn.state {
-            State::Open | State::Disorder | State::Cwr => {
-                if self.dup_ack.has_loss(conn) {
-                    return self.enter_recovery(conn, now);
-                }
-                if conn.state == State::Cwr {
-                    // Until something is acknowledged that was sent after the reduction, and so with CWR, echoes may
-                    // still be of marks that it has answered.
-                    if conn.una <= conn.episode.end {
-                        return false;
-                    }
-                    self.leave_recovery(conn, now);
-                }
-                conn.state = if conn.scoreboard.sacked > 0 { State::Disorder } else { State::Open };
-                if marked && conn.next > conn.una && !conn.needs.marks_only {
-                    // RFC 3168 section 6.1.2: at most once a window of data.
-                    self.begin_episode(conn, now, CongestionKind::Ecn, State::Cwr);
-                }
-                false
-            }
-            State::Recovery if recovered => {
-                self.leave_recovery(conn, now);
-                // Losses after the recovery point are an episode of their own.
-                conn.scoreboard.lost > 0 && self.enter_recovery(conn, now)
-            }
-            State::Recovery if !conn.config.sack && advanced > 0 => {
-                // RFC 6582 section 3.2, step 3: a partial ACK names the next hole.
-                lose_first(conn);
-                true
-            }
-            State::Loss if recovered => {
-                conn.state = State::Open;
-                conn.algorithm.on_recovery_exit(&mut conn.window, Nanos(now));
-                conn.scoreboard.lost > 0 && self.enter_recovery(conn, now)
-            }
-            State::Recovery | State::Loss => false,
-        }
-    }
-
-    /// Returns true: the first retransmission is sent in any case.
-    fn enter_recovery(&mut self, conn: &mut Connection, now: u64) -> bool {
-        if !conn.config.sack {
-            lose_first(conn);
-        }
-        if conn.state == State::Cwr && conn.config.ecn != EcnMode::Exact {
-            // The window has been reduced for this window of data already: a classic mark counts as a loss. An exact one
-            // may have reduced it by little, and a loss is answered all the same (RFC 8257 section 3.5).
-            conn.state = State::Recovery;
-            conn.episode.end = conn.next;
-            self.dup_ack.recovery_point = conn.next;
-        } else {
-            self.begin_episode(conn, now, CongestionKind::Loss, State::Recovery);
-        }
-        true
-    }
-
-    fn begin_episode(&mut self, conn: &mut Connection, now: u64, kind: CongestionKind, state: State) {
-        conn.begin_episode(now, kind, 0);
-        conn.state = state;
-        if kind != CongestionKind::Ecn {
-            self.dup_ack.recovery_point = conn.next;
-        }
-        self.prr = Prr { flight: conn.next - conn.una, ..Prr::default() };
-    }
-
-    fn leave_recovery(&mut self, conn: &mut Connection, now: u64) {
-        conn.state = State::Open;
-        if !conn.config.sack {
-            conn.scoreboard.forget_unnamed();
-        }
-        if !conn.needs.owns_recovery {
-            conn.window.set_cwnd(conn.window.ssthresh);
-        }
-        conn.algorithm.on_recovery_exit(&mut conn.window, Nanos(now));
-    }
-
     /// Spreads the reduction over the ACKs of one round trip (RFC 6937 section 3).
     fn reduce_window(&mut self, conn: &mut Connection, delivered: u32, force: bool) {
         let prr = &mut self.prr;
@@ -213,6 +134,46 @@ impl Rfc {
         } else {
             conn.transmit(self, now, force, out);
         }
+    }
+}
+
+impl RecoveryStates for Rfc {
+    fn dup_ack(&mut self) -> &mut DupAckState {
+        &mut self.dup_ack
+    }
+
+    /// In any case.
+    fn forces_first_retransmission(&self, _: &Connection) -> bool {
+        true
+    }
+
+    fn begin_episode(&mut self, conn: &mut Connection, now: u64, kind: CongestionKind, state: State) {
+        conn.begin_episode(now, kind, 0);
+        conn.state = state;
+        if kind != CongestionKind::Ecn {
+            self.dup_ack.recovery_point = conn.next;
+        }
+        self.prr = Prr { flight: conn.next - conn.una, ..Prr::default() };
+    }
+
+    fn leave_recovery(&mut self, conn: &mut Connection, now: u64) {
+        conn.state = State::Open;
+        if !conn.config.sack {
+            conn.scoreboard.forget_unnamed();
+        }
+        if !conn.needs.owns_recovery {
+            conn.window.set_cwnd(conn.window.ssthresh);
+        }
+        conn.algorithm.on_recovery_exit(&mut conn.window, Nanos(now));
+    }
+
+    fn on_ack_in_loss(&mut self, conn: &mut Connection, now: u64, recovered: bool) -> bool {
+        if !recovered {
+            return false;
+        }
+        conn.state = State::Open;
+        conn.algorithm.on_recovery_exit(&mut conn.window, Nanos(now));
+        conn.scoreboard.lost > 0 && self.enter_recovery(conn, now)
     }
 }
 

@@ -47,7 +47,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
 
 /// Build a network, and capture its packets if a file is named. Names that a killed process has left go first.
 fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<Capture>), Failure> {
-    let missing = cwnd_lab::host::missing();
+    let missing = cwnd_lab::doctor::missing();
     if !missing.is_empty() {
         return Err(Failure::broken(format!(
             "this machine cannot emulate networks:\n  {}\n`cwnd lab doctor` tells all that was looked for",

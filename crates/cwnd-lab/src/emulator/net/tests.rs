@@ -1,39 +1,15 @@
 use super::*;
-use cwnd_scenario::{Counting, Effects, Loss, QueueLimit, QueueSpec, Rate, Time};
+use crate::emulator::packet;
+use crate::ends::ETHERNET;
+use cwnd_link::{Codepoint, Counting, Loss, QueueLimit, QueueSpec, Rate, Time};
+use cwnd_net::Delivery;
 
-/// Writes down what becomes of packets: when each came out, by its length.
-#[derive(Default)]
-struct Diary {
-    out: Vec<(u64, u32)>,
-    dropped: Vec<u32>,
-    lost: Vec<u32>,
-    copied: Vec<u32>,
-    marked: usize,
-}
-
-impl Observer for Diary {
-    fn dropped(&mut self, pool: &Pool, slot: Slot) {
-        self.dropped.push(pool.meta(slot).length);
-    }
-    fn lost(&mut self, pool: &Pool, slot: Slot) {
-        self.lost.push(pool.meta(slot).length);
-    }
-    fn copied(&mut self, pool: &Pool, slot: Slot) {
-        self.copied.push(pool.meta(slot).length);
-    }
-    fn out(&mut self, pool: &mut Pool, at: u64, slot: Slot) {
-        self.out.push((at, pool.meta(slot).length));
-        let header = packet::read(pool.bytes(slot));
-        self.marked += usize::from(header.is_some_and(|header| header.ecn == Codepoint::Ce));
-        pool.give_back(slot);
-    }
-}
+/// Packets that there is memory for at first: more than any test sends.
+const PACKETS: usize = 2500;
 
 struct Case {
     net: Net,
-    pool: Pool,
-    diary: Diary,
-    now: u64,
+    out: Vec<Delivery<Frame>>,
 }
 
 /// 8 Mbit/s (a byte a microsecond), 1 ms.
@@ -42,139 +18,98 @@ fn link(name: &str) -> LinkSpec {
 }
 
 impl Case {
-    fn new(links: Vec<LinkSpec>, ways: Vec<Vec<u32>>) -> Case {
-        let network = Network { nodes: vec!["a".into(), "b".into()], links, bottleneck: 0 };
-        let net = Net::new(&network, ways, 1500, 0, 0, 1);
-        Case { net, pool: Pool::new(2048, 0), diary: Diary::default(), now: 0 }
+    /// A single flow over a link, and back over none that matters.
+    fn new(link: LinkSpec) -> Case {
+        let back = LinkSpec::new("back", 1, 0, Rate::UNLIMITED, Time::ZERO);
+        let inside = Inside {
+            accounts: Accounts::new([None].into_iter(), ETHERNET),
+            pool: Pool::new(2048, PACKETS),
+            bottleneck: 0,
+        };
+        let net = network(&[link, back], vec![vec![0], vec![1]], &Settings::default(), inside).unwrap();
+        Case { net, out: Vec::new() }
     }
 
-    fn enter(&mut self, at: u64, way: Way, length: u32) {
-        assert!(at >= self.now);
-        self.now = at;
-        self.net.advance(&mut self.pool, at, &mut self.diary);
-        let slot = self.pool.take();
-        // An IPv4 header that can carry a mark.
-        let room = self.pool.room(slot);
+    fn advance(&mut self, now: u64) {
+        self.out.extend(std::iter::from_fn(|| self.net.next_delivery(now)));
+    }
+
+    /// A packet of so many wire bytes, with data, that can carry a mark, is sent.
+    fn send(&mut self, at: u64, bytes: u32) {
+        self.advance(at);
+        let mut frame = self.net.observer_mut().pool.take();
+        let length = bytes - ETHERNET;
+        let room = frame.room();
         room[..20].fill(0);
         room[0] = 0x45;
         room[1] = 2;
         room[2..4].copy_from_slice(&(length as u16).to_be_bytes());
-        let ecn = Codepoint::Ect0;
-        *self.pool.meta_mut(slot) =
-            super::super::pool::Meta { length, way, ecn, data: true, ..Default::default() };
-        self.net.enter(&mut self.pool, at, slot, &mut self.diary);
+        frame.meta = Meta { length, ecn: Codepoint::Ect0, data: true, ..Meta::default() };
+        self.net.send(at, 0, frame);
     }
 
-    /// Let all come out, and hold the counts against each other.
+    /// Lets all come out, and checks that all memory comes back.
     fn end(&mut self) {
-        self.net.advance(&mut self.pool, u64::MAX - 1, &mut self.diary);
-        assert_eq!((self.pool.used(), self.net.packets().count()), (0, 0));
-        for link in 0..self.net.links() {
-            let counts = self.net.counts(link, self.now);
-            let gone = counts.dropped + counts.lost + counts.delivered;
-            assert_eq!(counts.arrived + counts.copied, gone, "{counts:?}");
-        }
+        self.advance(u64::MAX - 1);
+        assert_eq!(self.net.packets().count(), 0);
+        let copied = self.net.counts(0, 0).copied as usize;
+        let free = self.net.observer().pool.free();
+        assert_eq!(free + self.out.len(), PACKETS + copied);
     }
-}
-
-#[test]
-fn a_packet_takes_its_transmission_and_the_delay_of_each_link() {
-    let mut case = Case::new(vec![link("one"), link("two")], vec![vec![0, 1]]);
-    case.enter(5_000, 0, 1000);
-    case.enter(5_000, 0, 500);
-    case.end();
-    // 1 ms of transmission and 1 ms of delay on each; the second follows in its own time.
-    assert_eq!(case.diary.out, [(4_005_000, 1000), (4_505_000, 500)]);
-}
-
-#[test]
-fn flows_share_a_link_and_part_after_it() {
-    let mut slow = link("far");
-    slow.delay = Time::from_millis(10);
-    let mut case = Case::new(vec![link("shared"), slow], vec![vec![0], vec![], vec![0, 1]]);
-    case.enter(0, 2, 1000);
-    case.enter(0, 0, 999);
-    case.end();
-    assert_eq!(case.diary.out, [(1_999_000 + 1_000_000, 999), (13_000_000, 1000)]);
-    // A way without links takes no time.
-    case.enter(case.now, 1, 7);
-    assert_eq!(case.diary.out.last(), Some(&(case.now, 7)));
-}
-
-#[test]
-fn a_full_queue_drops_and_counts() {
-    let mut full = link("full");
-    full.queue = QueueSpec::drop_tail(QueueLimit::Packets(2), Counting::WaitingOnly);
-    let mut case = Case::new(vec![full], vec![vec![0]]);
-    (1..=5).for_each(|length| case.enter(0, 0, 1000 + length));
-    assert_eq!(case.diary.dropped, [1004, 1005]);
-    case.now = 1_001_000;
-    case.net.advance(&mut case.pool, 1_001_000, &mut case.diary);
-    let counts = case.net.counts(0, 1_001_000);
-    assert_eq!((counts.arrived, counts.dropped, counts.max_waiting), (5, 2, 2));
-    assert_eq!(counts.waiting_integral, 2 * 1_001_000);
-    assert_eq!(case.net.waiting(0), 1);
-    case.end();
-    assert_eq!(case.net.counts(0, case.now).sent_bytes, 1001 + 1002 + 1003);
 }
 
 #[test]
 fn marks_are_written_into_packets() {
     let mut marking = link("marking");
     marking.queue.ecn_threshold = Some(1);
-    let mut case = Case::new(vec![marking], vec![vec![0]]);
-    (0..6).for_each(|_| case.enter(0, 0, 1000));
+    let mut case = Case::new(marking);
+    (0..6).for_each(|_| case.send(0, 1000));
     case.end();
-    let marked = case.net.counts(0, 0).marked as usize;
-    assert!(marked >= 3 && case.diary.marked == marked, "{marked} {}", case.diary.marked);
+    let is_marked = |out: &&Delivery<Frame>| {
+        packet::read(out.packet.bytes()).is_some_and(|header| header.ecn == Codepoint::Ce)
+    };
+    // The first is in transmission; the second and the third find none and one waiting.
+    assert_eq!(case.net.counts(0, 0).marked, 3);
+    assert_eq!(case.out.iter().filter(is_marked).count(), 3);
 }
 
 #[test]
-fn losses_copies_and_jitter_keep_every_packet_in_the_accounts() {
+fn dropped_lost_and_copied_packets_are_in_the_accounts_of_their_flow() {
     let mut bad = link("bad");
+    bad.queue = QueueSpec::drop_tail(QueueLimit::Packets(5), Counting::WaitingOnly);
     bad.loss = Loss::Bernoulli(0.1);
-    bad.effects = Effects {
-        duplication: 0.1,
-        jitter: Some(cwnd_scenario::Jitter {
-            shape: cwnd_scenario::JitterShape::Uniform(Time::from_millis(5)),
-            reorders: true,
-        }),
-        ..Effects::default()
-    };
-    let mut case = Case::new(vec![bad, link("good")], vec![vec![0, 1]]);
-    (0..2000).for_each(|i| case.enter(i * 300_000, 0, 100 + i as u32 % 700));
+    bad.effects.duplication = 0.1;
+    let mut case = Case::new(bad);
+    (0..2000).for_each(|i| case.send(i * 300_000, 100 + i as u32 % 700));
     case.end();
-    let counts = case.net.counts(0, case.now);
-    assert!((150..250).contains(&counts.lost), "{counts:?}");
-    assert!((130..230).contains(&counts.copied), "{counts:?}");
-    assert_eq!(
-        (case.diary.lost.len(), case.diary.copied.len()),
-        (counts.lost as usize, counts.copied as usize)
-    );
-    assert_eq!(case.diary.out.len() as u64, 2000 - counts.lost + counts.copied);
-    assert!(case.diary.out.is_sorted_by_key(|(at, _)| *at));
+    let flow = &case.net.observer().accounts.counts()[0];
+    let of_flow = (flow.packets_dropped, flow.packets_lost, flow.packets_copied);
+    let link = case.net.counts(0, 0);
+    assert_eq!(of_flow, (link.dropped, link.lost, link.copied));
+    assert!(link.dropped > 100 && link.lost > 100 && link.copied > 100, "{link:?}");
 }
 
 #[test]
 fn what_the_bottleneck_sent_says_when_and_after_what() {
-    struct Sents(Vec<(u64, u64, u32)>);
-    impl Observer for Sents {
-        fn dropped(&mut self, _: &Pool, _: Slot) {}
-        fn lost(&mut self, _: &Pool, _: Slot) {}
-        fn copied(&mut self, _: &Pool, _: Slot) {}
-        fn out(&mut self, pool: &mut Pool, _: u64, slot: Slot) {
-            let sent = pool.meta(slot).sent.unwrap();
-            self.0.push((sent.at, sent.bytes, sent.rests));
-        }
+    let mut case = Case::new(link("bottleneck"));
+    [0, 0, 5_000_000].into_iter().for_each(|at| case.send(at, 1000));
+    case.end();
+    let sent = |out: &Delivery<Frame>| out.packet.meta.sent.unwrap();
+    let expected = [(1_000_000, 1000, 1), (2_000_000, 2000, 1), (6_000_000, 3000, 2)];
+    let expected = expected.map(|(at, bytes, busy_periods)| Sent { at, bytes, busy_periods });
+    assert!(case.out.iter().map(sent).eq(expected));
+}
+
+#[test]
+fn progress_counts_the_links_that_have_sent_a_packet() {
+    let mut losing = link("losing");
+    losing.loss = Loss::Bernoulli(1.0);
+    for (link, on_line) in [(link("good"), 1), (losing, 0)] {
+        let mut case = Case::new(link);
+        (0..3).for_each(|_| case.send(0, 1000));
+        // One is on the line, one in transmission, and one waits.
+        case.advance(1_500_000);
+        let crossed = |begun| progress(&case.net, begun).map(|(_, links)| links).sum::<usize>();
+        assert_eq!((crossed(false), crossed(true)), (on_line, on_line + 1));
     }
-    let mut case = Case::new(vec![link("bottleneck")], vec![vec![0]]);
-    let mut sents = Sents(Vec::new());
-    for at in [0, 0, 5_000_000] {
-        case.net.advance(&mut case.pool, at, &mut sents);
-        let slot = case.pool.take();
-        *case.pool.meta_mut(slot) = super::super::pool::Meta { length: 1000, ..Default::default() };
-        case.net.enter(&mut case.pool, at, slot, &mut sents);
-    }
-    case.net.advance(&mut case.pool, 100_000_000, &mut sents);
-    assert_eq!(sents.0, [(1_000_000, 1000, 1), (2_000_000, 2000, 1), (6_000_000, 3000, 2)]);
 }

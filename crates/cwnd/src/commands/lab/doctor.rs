@@ -2,7 +2,7 @@
 
 use crate::{failure::Failure, output, output::json};
 use clap::Args;
-use cwnd_lab::host;
+use cwnd_lab::{doctor, host};
 use serde::Serialize;
 
 /// The flags.
@@ -35,10 +35,14 @@ struct Finding {
 /// Do what the flags ask. That something is missing is a failure, told at the end.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let cleaned_up = cwnd_lab::clean_up();
-    let missing = host::missing();
-    let findings = host::findings().into_iter();
-    let findings =
-        findings.map(|host::Finding { what, found, good, optional }| Finding { what, found, good, optional });
+    let missing = doctor::missing();
+    let findings = doctor::findings().into_iter();
+    let findings = findings.map(|doctor::Finding { what, found, good, optional }| Finding {
+        what,
+        found,
+        good,
+        optional,
+    });
     let report = Report {
         works: missing.is_empty(),
         kernel: host::kernel(),

@@ -1,7 +1,6 @@
 //! The event log of a sender: its state after each event that may change it. It is kept on request.
 
-use crate::connection::FastPath;
-use crate::{Connection, Sender};
+use super::Connection;
 use cwnd_cc::State;
 use std::collections::VecDeque;
 
@@ -50,22 +49,7 @@ pub struct RoundTrips {
 /// Events that were not taken yet.
 #[derive(Debug, Default)]
 pub struct EventLog {
-    events: VecDeque<SenderEvent>,
-}
-
-impl<R> Sender<R> {
-    /// Logs each event from now on. Such a sender does not take the shared fast path, which does not change outcomes.
-    pub fn enable_event_log(&mut self) {
-        self.conn.fast_path = FastPath::Disabled;
-        self.conn.event_log.get_or_insert_default();
-        self.conn.scoreboard.losses.get_or_insert_default();
-    }
-
-    /// Removes and returns the first event before `until`.
-    pub fn take_event(&mut self, until: u64) -> Option<SenderEvent> {
-        let events = &mut self.conn.event_log.as_mut()?.events;
-        if events.front()?.at < until { events.pop_front() } else { None }
-    }
+    pub(crate) events: VecDeque<SenderEvent>,
 }
 
 impl Connection {
