@@ -228,7 +228,7 @@ pub struct Needs {
     pub ecn: Option<EcnMode>,
     /// The algorithm sets `cwnd` during recovery itself (BBR); the transport leaves it alone.
     pub owns_recovery: bool,
-    /// An echoed congestion mark begins no episode: it is told in [`Ack::marked`], and that is all.
+    /// An echoed congestion mark begins no episode; it is only reported in [`Ack::marked`].
     pub marks_only: bool,
     /// Wishes to imitations of Linux's and ns-2's TCP; other transports ignore them.
     pub compat: CompatNeeds,

@@ -1,31 +1,31 @@
-//! Packets that wait, first in, first out, with what a discipline must know of each.
+//! Waiting packets, first in, first out, with the state that disciplines keep for each.
 
 use crate::Codepoint;
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueuedPacket<P> {
     pub packet: P,
-    /// When it came.
+    /// Arrival time.
     pub arrived: u64,
     pub bytes: u32,
     pub ecn: Codepoint,
-    /// It is to carry a mark when it leaves.
+    /// Whether it carries a mark when it leaves.
     pub mark: bool,
 }
 
 /// Packets in order of arrival, and the sum of their bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog<P> {
-    /// A ring: their number is a power of two, or zero, so that places are found by a mask and not by a comparison.
+    /// A ring. Its number of places is a power of two, or zero, so that a mask gives the place.
     places: Vec<QueuedPacket<P>>,
-    /// The numbers, modulo that of the places, of the one that has waited longest and of the next that comes.
+    /// Counters of the oldest packet and of the next arrival, modulo the number of places.
     first: u32,
     end: u32,
     bytes: u64,
 }
 
-/// Places at first.
+/// Initial number of places.
 const INITIAL: usize = 8;
 
 impl<P: Copy> Backlog<P> {
@@ -53,7 +53,7 @@ impl<P: Copy> Backlog<P> {
         Some(QueuedPacket { packet, arrived, bytes, ecn, mark })
     }
 
-    /// The one that has waited longest.
+    /// Returns the packet that has waited longest.
     #[inline(always)]
     pub fn head(&self) -> Option<&QueuedPacket<P>> {
         if self.first == self.end {
@@ -81,7 +81,7 @@ impl<P: Copy> Backlog<P> {
         number as usize & self.places.len().wrapping_sub(1)
     }
 
-    /// Twice as many places, the packets in the first of them; what fills the others does not matter.
+    /// Doubles the number of places. The packets are in the first of them; the content of the others does not matter.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, any: QueuedPacket<P>) {

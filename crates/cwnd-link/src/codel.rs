@@ -1,4 +1,4 @@
-//! Controlled delay: drops at the head, ever more often, as long as packets have waited too long.
+//! Controlled delay: drops packets at the head at a rising rate while packets have waited too long.
 //!
 //! RFC 8289. A queue is bad when every packet that left it within an `interval` had waited for `target` or longer.
 //! Then one packet is dropped, and another each `interval / sqrt(count)` after the one before it, until a packet has
@@ -10,15 +10,15 @@
 //! | `interval` | 100 ms | section 4 |
 //! | `ecn` | off | |
 //!
-//! Readings, and where it differs:
+//! Interpretations and differences:
 //! - *A queue of one full packet or less* is never bad: no more bytes wait behind the packet than an MTU (section 5). A full
 //!   packet's wire bytes stand for the MTU.
-//! - *Coming back*: a queue that is bad again within 16 intervals continues with as many drops as the last time needed beyond
-//!   those with which that time began (the difference `count - lastcount`), as in the pseudocode.
-//! - *Marks*: what can be marked is marked instead of being dropped, and leaves. So at one departure there is one
-//!   mark at most, and what is due beyond it comes at the next ones.
+//! - *Coming back*: a queue that is bad again within 16 intervals continues with the difference `count - lastcount` of the
+//!   last time, as in the pseudocode.
+//! - *Marks*: a packet that can be marked is marked instead of dropped, and leaves. One departure therefore has at most one
+//!   mark; further ones follow at the next departures.
 //! - *Times* are nanoseconds; `interval / sqrt(count)` is rounded down.
-//! - *What does not fit* is dropped at the tail.
+//! - *A packet that does not fit* is dropped at the tail.
 
 #[cfg(test)]
 mod tests;
@@ -89,23 +89,23 @@ impl<P: Copy> QueueDiscipline<P> for CoDelQueue<P> {
     }
 }
 
-/// What CoDel remembers of a queue.
+/// CoDel's state of a queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Control {
-    /// When the queue will be bad, if no packet leaves before that has waited for less than the target.
+    /// Time from which the queue is bad, if no packet leaves earlier after waiting for less than the target.
     bad_from: Option<u64>,
-    /// It is bad, and packets are dropped.
+    /// Whether the queue is bad, so that packets are dropped.
     dropping: bool,
-    /// When the next drop is due, or would have been.
+    /// Time at which the next drop is due, or would have been.
     drop_next: u64,
-    /// Drops since it is bad, and those that the last time bequeathed.
+    /// Drops since it is bad, plus those carried over from the last time.
     count: u32,
     /// `count` when it became bad.
     last_count: u32,
 }
 
 impl Control {
-    /// The next packet of this queue that is not dropped.
+    /// Returns the next packet of this queue that is not dropped.
     #[inline]
     pub fn dequeue<P: Copy>(
         &mut self,
@@ -122,13 +122,14 @@ impl Control {
         self.drop_or_mark(codel, full_packet, now, backlog, dropped, held, bad)
     }
 
-    /// A packet was wanted, and there is none.
+    /// Handles a request for a packet from the empty queue.
     pub fn rest(&mut self) {
         self.bad_from = None;
         self.dropping = false;
     }
 
-    /// The packet at the head, if it leaves as it is, and none before it is dropped: most do. Else nothing has happened yet.
+    /// Returns the packet at the head if it leaves unchanged and no packet is dropped, as is usual. Otherwise the state is
+    /// unchanged.
     #[inline(always)]
     pub fn pass<P: Copy>(
         &mut self,
@@ -174,7 +175,7 @@ impl Control {
         }
     }
 
-    /// Take the packet at the head, and say whether it is one too many that has waited too long.
+    /// Removes the packet at the head. Returns whether it has waited too long and must be dropped or marked.
     #[inline]
     fn take<P: Copy>(
         &mut self,
@@ -241,7 +242,7 @@ impl Control {
     }
 }
 
-/// The control law (section 3): when the next drop is due after one at `from`.
+/// Returns the time of the next drop after one at `from`, by the control law (section 3).
 fn due(from: u64, codel: &CoDel, count: u32) -> u64 {
     from.saturating_add((codel.interval.0 as f64 / libm::sqrt(f64::from(count))) as u64)
 }

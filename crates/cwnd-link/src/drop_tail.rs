@@ -1,4 +1,4 @@
-//! First in, first out: drops what does not fit, and marks above a threshold.
+//! First in, first out: drops packets that do not fit, and marks above a threshold.
 //!
 //! The threshold K is [`QueueSpec::ecn_threshold`](cwnd_scenario::QueueSpec): an arrival that finds more than K packets is
 //! marked if it can be, as in M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1.

@@ -20,23 +20,23 @@
 //! | `classic_most` | 0.25 | A.1: p_Cmax = min(1/k^2, 1) |
 //! | `classic_share` | 0.1 | Linux |
 //!
-//! Readings, and where it differs:
-//! - *Likelihoods* add up to a mark or drop (`recur` in A.1): a sum over 1 is lessened by 1. Nothing is drawn. The drops of
-//!   one queue, its marks, and the decisions of the other have a sum each.
-//! - *The delay* d is for how long the head of the one queue or of the other has waited, whichever is longer: L traffic that
-//!   does not answer marks moves p' too.
-//! - *The step* stands for A.1's ramp, as in Linux. It marks only where another L packet waits behind the one that leaves
-//!   (Th_len of A.1 is one packet; here the one that leaves counts), so that a link on which a single packet takes
-//!   longer than `step` does not mark every one.
+//! Interpretations and differences:
+//! - *Likelihoods* add up to a mark or drop (`recur` in A.1): 1 is subtracted from a sum above 1. There are no random numbers.
+//!   The drops of one queue, its marks, and the decisions of the other have a sum each.
+//! - *The delay* d is the waiting time of the head of either queue, whichever is longer. L traffic that ignores marks
+//!   therefore changes p', too.
+//! - *The step* replaces A.1's ramp, as in Linux. It marks only where another L packet waits behind the one that leaves
+//!   (Th_len of A.1 is one packet; here the one that leaves counts), so that a link on which a single packet takes longer than
+//!   `step` does not mark every one.
 //! - *Overload* (A.2) is p_C > `classic_most` for both queues: C packets are dropped, also those that can be marked, and L
 //!   packets are dropped with p_C; those that are not are marked with p_CL. (A.2 looks at p_CL for L packets; with k = 2
 //!   both come to p' = 1/2.)
 //! - *The scheduler*, which A.1 leaves open, is a weighted round robin by bytes. It serves the L queue unless the C queue is
-//!   owed its head packet: each L byte that leaves while C packets wait owes it `classic_share`, each C byte that leaves
-//!   while L packets wait pays off the rest of 1. So C has its share while both have packets, and a burst of L packets
-//!   passes first. With one queue empty nothing is owed.
+//!   owed its head packet: each L byte that leaves while C packets wait owes it `classic_share`, each C byte that leaves while
+//!   L packets wait pays off the rest of 1. So C has its share while both have packets, and a burst of L packets passes first.
+//!   There is no debt while one queue is empty.
 //! - *Updates* are at whole multiples of `update`, as in [`pie`](crate::pie).
-//! - *The limit* is for both queues together; what does not fit is dropped.
+//! - *The limit* is for both queues together; a packet that does not fit is dropped.
 
 #[cfg(test)]
 mod tests;
@@ -72,7 +72,7 @@ pub(crate) struct DualPi2Queue<P> {
 /// The whole, of which shares are parts.
 const SHARES: i64 = 1 << 20;
 
-/// Likelihoods that add up.
+/// A sum of likelihoods.
 #[derive(Clone, Copy, Debug, Default)]
 struct Likelihood(f64);
 
@@ -99,7 +99,7 @@ impl Likelihood {
     }
 }
 
-/// What becomes of a packet that leaves.
+/// The action for a leaving packet.
 enum Verdict {
     Pass,
     Mark,
@@ -143,7 +143,7 @@ impl<P: Copy> DualPi2Queue<P> {
         self.low_latency.iter().chain(self.classic.iter())
     }
 
-    /// Whose turn it is.
+    /// Returns the queue whose turn it is.
     #[inline]
     fn serves_classic(&mut self) -> bool {
         match self.classic.head() {
@@ -189,7 +189,7 @@ impl<P: Copy> DualPi2Queue<P> {
         self.classic_probability > self.dual.classic_most
     }
 
-    /// All updates that are due. Nothing has come or gone since the first of them.
+    /// Runs all updates that are due. No packet has arrived or left since the first of them.
     #[inline(never)]
     fn catch_up(&mut self, now: u64) {
         while let Some(at) = self.updates.take(now) {

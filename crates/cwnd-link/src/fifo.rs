@@ -1,14 +1,14 @@
-//! A first-in first-out queue that drops what does not fit and may mark what finds it long.
+//! A first-in first-out queue that drops packets that do not fit, and can mark arrivals above a threshold.
 
 use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
 use std::collections::VecDeque;
 
-/// What a queue decides about an arriving packet.
+/// A queue's decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is taken.
+    /// It is accepted.
     Accepted {
-        /// It is to carry a congestion mark, if it can.
+        /// It gets a congestion mark, if it can carry one.
         mark: bool,
     },
     /// It is dropped.
@@ -22,7 +22,7 @@ pub enum Verdict {
 pub struct Limits {
     /// Number of packets in the system from which an arrival is dropped.
     pub drop_at: u64,
-    /// Drop an arrival whose bytes would raise those that count over this.
+    /// Largest number of counted bytes with an arrival; the queue drops the arrival otherwise.
     pub bytes: u64,
     /// Whether the bytes in transmission count. A packet that leaves at the very moment of an arrival then
     /// counts too: ns-2 takes a packet from its queue when the transmitter asks for it, which it does after
@@ -30,12 +30,12 @@ pub struct Limits {
     pub transmission_counts: bool,
     /// Number of packets in the system from which an arrival is marked.
     pub mark_at: u64,
-    /// Whatever its bytes, an arrival fits that finds fewer waiting.
+    /// Number of waiting packets below which an arrival of any size fits.
     roomy_below: u64,
 }
 
 impl Limits {
-    /// The comparisons of a specification. An arrival that finds the transmitter idle always passes.
+    /// Creates the comparisons of a specification. An arrival at an idle transmitter always passes.
     pub fn new(spec: &QueueSpec) -> Limits {
         let transmission_counts = spec.counting == Counting::WithTransmission;
         let in_system = |n: u64| n + u64::from(!transmission_counts);
@@ -67,7 +67,7 @@ impl Limits {
             && waiting_bytes + u64::from(counted) + u64::from(bytes) <= self.bytes
     }
 
-    /// Whether what waits, maybe beside a packet in transmission, is within the limit.
+    /// Returns whether the waiting packets, with or without a packet in transmission, are within the limit.
     #[inline]
     pub fn holds(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>) -> bool {
         waiting < self.roomy_below || self.holds_closely(waiting, waiting_bytes, transmitting)
@@ -106,12 +106,12 @@ pub struct Fifo<P> {
 }
 
 impl<P> Fifo<P> {
-    /// An empty queue before an idle transmitter.
+    /// Creates an empty queue before an idle transmitter.
     pub fn new(spec: &QueueSpec) -> Self {
         Fifo { limits: Limits::new(spec), waiting: VecDeque::new(), waiting_bytes: 0, transmitting: None }
     }
 
-    /// Change limit, counting and threshold; what waits already stays.
+    /// Changes limit, counting and threshold; waiting packets stay.
     pub fn set_spec(&mut self, spec: &QueueSpec) {
         self.limits = Limits::new(spec);
     }
@@ -146,7 +146,7 @@ impl<P> Fifo<P> {
         Verdict::Accepted { mark: false }
     }
 
-    /// The transmitter is free and takes the next packet, if there is one.
+    /// Removes the next packet, if there is one, for the free transmitter.
     pub fn dequeue(&mut self) -> Option<(P, u32)> {
         let next = self.waiting.pop_front();
         self.transmitting = next.as_ref().map(|&(_, bytes)| bytes);
@@ -154,17 +154,17 @@ impl<P> Fifo<P> {
         next
     }
 
-    /// Whether a packet is in transmission.
+    /// Returns whether a packet is in transmission.
     pub fn is_transmitting(&self) -> bool {
         self.transmitting.is_some()
     }
 
-    /// Packets that wait, without the one in transmission.
+    /// Returns the number of waiting packets, without the one in transmission.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Those packets, first to leave first.
+    /// Returns the waiting packets in the order of departure.
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         self.waiting.iter().map(|(packet, _)| packet)
     }

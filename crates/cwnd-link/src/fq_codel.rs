@@ -14,10 +14,10 @@
 //! | `target`, `interval` | 5 ms, 100 ms | sections 5.2.1 and 5.2.2 |
 //! | `ecn` | on | section 5.2.6 |
 //!
-//! Readings, and where it differs:
-//! - *Over the limit* the queue with the most bytes loses half of its packets, at most 64, from its head (section 4.1), and
-//!   so on until what waits is within the limit. Among equals it is the queue of the least number. The limit is the
-//!   link's, which may be one in bytes; a packet that is larger than that by itself is dropped alone.
+//! Interpretations and differences:
+//! - *Over the limit* the queue with the most bytes loses half of its packets, at most 64, from its head (section 4.1), and so
+//!   on until the limit holds. Among equals it is the queue of the least number. The limit is the link's, which may be one in
+//!   bytes; a packet that is larger than that by itself is dropped alone.
 //! - *Half* is half the packets, rounded up; Linux stops at half the bytes.
 //! - *CoDel's rule for short queues* looks at the flow's own queue. (Linux looks at all queues together.)
 //! - *The hash* is SplitMix64's mixing function over the flow's number and a number drawn at the start.
@@ -33,7 +33,7 @@ use cwnd_scenario::mix;
 use cwnd_scenario::{CoDel, FqCoDel};
 use table::QueueTable;
 
-/// Packets that the fattest queue loses at once, at most.
+/// Largest number of packets that the queue with the most bytes loses at once.
 const BATCH: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -41,9 +41,9 @@ pub(crate) struct FqCoDelQueue<P> {
     codel: CoDel,
     quantum: i64,
     full_packet: u32,
-    /// What flows are hashed with.
+    /// Random number of the flow hash.
     perturbation: u64,
-    /// How many queues the hash chooses from.
+    /// Number of queues of the hash.
     queues: u32,
     /// The queues that have been used, in order of their first packets. Most of the `queues` never are: each takes memory
     /// from its first packet on.
@@ -62,9 +62,9 @@ pub(crate) struct FqCoDelQueue<P> {
 struct FlowQueue<P> {
     backlog: Backlog<P>,
     control: Control,
-    /// Bytes that it may send before it is another's turn.
+    /// Bytes that it may send before the next queue's turn.
     credits: i64,
-    /// It stands in a list.
+    /// Whether it is in a list.
     listed: bool,
     /// The index of the queue behind it in that list, if it is not the last.
     next: u32,
@@ -74,7 +74,7 @@ struct FlowQueue<P> {
 /// few instructions.
 #[derive(Clone, Copy, Debug, Default)]
 struct List {
-    /// How many there are; if none, the indices mean nothing.
+    /// Number of queues; with none, the indices have no meaning.
     len: u32,
     first: u32,
     last: u32,
@@ -103,7 +103,7 @@ impl List {
         self.len -= 1;
     }
 
-    /// The first becomes the last.
+    /// Moves the first queue to the end.
     #[inline(always)]
     fn rotate<P>(&mut self, flows: &mut [FlowQueue<P>]) {
         flows[self.last as usize].next = self.first;
@@ -136,7 +136,7 @@ impl<P: Copy> FqCoDelQueue<P> {
         queue
     }
 
-    /// Other parameters; the number of queues stays.
+    /// Changes the parameters; the number of queues stays.
     pub fn set(&mut self, fq: &FqCoDel) {
         self.codel = fq.codel;
         self.quantum = i64::from(fq.quantum.max(1));
@@ -183,7 +183,7 @@ impl<P: Copy> FqCoDelQueue<P> {
         index
     }
 
-    /// The whole rule.
+    /// Returns the next packet by the rule of section 4.2.
     #[inline(never)]
     fn dequeue_otherwise(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         loop {
@@ -201,7 +201,7 @@ impl<P: Copy> FqCoDelQueue<P> {
         }
     }
 
-    /// The queue whose turn it is has run empty.
+    /// Handles the end of the served queue's packets.
     #[inline(never)]
     fn rest(&mut self, index: u32) {
         let queue = &mut self.flows[index as usize];
@@ -234,13 +234,13 @@ impl<P: Copy> FqCoDelQueue<P> {
         }
     }
 
-    /// The first of the new queues becomes the last of the old ones.
+    /// Moves the first of the new queues to the end of the old ones.
     fn make_old(&mut self, index: u32) {
         self.new.pop(&self.flows);
         self.old.push(index, &mut self.flows);
     }
 
-    /// Drop from the heads of the fattest queues until what waits is within the limit.
+    /// Drops packets at the heads of the queues with the most bytes until the limit holds.
     #[inline(never)]
     fn shorten(&mut self, limits: &Limits, transmitting: Option<u32>, dropped: &mut Vec<P>) {
         loop {

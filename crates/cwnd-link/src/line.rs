@@ -1,4 +1,4 @@
-//! What becomes of a packet between a transmitter and the other end.
+//! Delay, loss and duplication between a transmitter and the other end.
 
 mod chance;
 mod jitter;
@@ -13,18 +13,18 @@ use cwnd_scenario::{LinkSpec, Loss, Schedule, Time};
 use jitter::JitterSource;
 use slots::Slots;
 
-/// What becomes of a packet on a line.
+/// The result for a packet on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// When it comes out of the line. One that is lost keeps its place until then.
+    /// Time at which it leaves the line. A lost packet keeps its place until then.
     pub at: u64,
-    /// It is lost.
+    /// Whether it is lost.
     pub lost: bool,
-    /// It comes out twice, the second right after the first. Never if it is lost.
+    /// Whether it is duplicated; the copy follows directly. Never true for a lost packet.
     pub twice: bool,
 }
 
-/// A line: what a packet meets after it has left the transmitter.
+/// A line: the part of a link after the transmitter.
 ///
 /// In this order: it is held until the next slot, if the link has slots (at whole multiples of the slot since time zero of
 /// the scenario; one that leaves exactly then continues at once); it takes the propagation delay that was in force when it left
@@ -70,7 +70,7 @@ pub struct SteadyLine {
     /// A packet that departs then or later may meet something else.
     ends: u64,
     last_out: u64,
-    /// Packets that have crossed.
+    /// Number of packets that have crossed.
     crossed: u64,
 }
 
@@ -206,7 +206,7 @@ impl Line {
     /// of a line that reorders may still overtake each other where its delay becomes shorter.
     ///
     /// # Errors
-    /// The jitter would let packets overtake each other on a line that was made without that, or the other way round.
+    /// The jitter would allow reordering on a line created without it, or the other way round.
     pub fn set_effects(&mut self, spec: &cwnd_scenario::Effects) -> Result<(), FixedOrder> {
         if spec.jitter.is_some_and(|jitter| jitter.reorders != self.reorders) {
             return Err(FixedOrder);
@@ -249,7 +249,7 @@ impl Effects {
         }
     }
 
-    /// How much later than by the delay alone a packet comes out that departs now.
+    /// Returns the additional delay of a packet that departs now.
     fn late(&mut self, departure: u64) -> u64 {
         let held = self.slots.as_mut().map_or(0, |slots| slots.next(departure) - departure);
         held + self.jitter.as_mut().map_or(0, JitterSource::draw)

@@ -1,4 +1,4 @@
-//! What is lost on a line.
+//! Losses on a line.
 
 mod bernoulli;
 mod gilbert_elliott;
@@ -9,17 +9,17 @@ pub use gilbert_elliott::GilbertElliottLoss;
 use crate::Stream;
 use cwnd_scenario::Loss;
 
-/// Any of the losses that there are, asked for each packet that crosses a line.
+/// Any loss model. It is called for each packet that crosses a line.
 #[derive(Clone, Debug)]
 pub struct LossModel {
     kind: Kind,
-    /// Packets that have crossed.
+    /// Number of packets that have crossed.
     crossed: u64,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// At a probability of zero it stands for no loss.
+    /// Stands for no loss at a probability of zero.
     Bernoulli(BernoulliLoss),
     GilbertElliott(GilbertElliottLoss),
     Nth {
@@ -30,12 +30,12 @@ enum Kind {
 }
 
 impl LossModel {
-    /// Loses what `loss` says. All draws are from `stream`.
+    /// Creates the model of `loss`. All draws are from `stream`.
     pub fn new(loss: &Loss, stream: Stream) -> LossModel {
         LossModel { kind: Kind::new(loss, stream, 0), crossed: 0 }
     }
 
-    /// Whether the next packet is lost.
+    /// Returns whether the next packet is lost.
     #[inline]
     pub fn next_is_lost(&mut self) -> bool {
         self.crossed += 1;
@@ -52,7 +52,7 @@ impl LossModel {
         }
     }
 
-    /// Whether no packet is lost, as long as nothing is changed.
+    /// Returns whether no packet is lost until a change.
     pub fn never_loses(&self) -> bool {
         match &self.kind {
             Kind::Bernoulli(loss) => loss.probability() == 0.0,
@@ -61,12 +61,12 @@ impl LossModel {
         }
     }
 
-    /// So many packets have crossed that it was not asked for.
+    /// Counts packets that crossed without a call of the model.
     pub fn skip(&mut self, packets: u64) {
         self.crossed += packets;
     }
 
-    /// Lose something else from the next packet on. Draws continue where they are; a chain begins good; the numbers of given
+    /// Changes the losses from the next packet on. The random streams continue; a chain begins good; the numbers of given
     /// packets are counted from the first that ever crossed.
     pub fn set(&mut self, loss: &Loss) {
         match (&mut self.kind, loss) {
@@ -111,7 +111,7 @@ mod tests {
         Stream::new(4, Purpose::Loss, 2)
     }
 
-    /// The numbers of those lost among the next `n` packets, the first of which is `first`.
+    /// Returns the numbers of lost packets among the next `n`, the first of which is `first`.
     fn lost(loss: &mut LossModel, first: u64, n: u64) -> Vec<u64> {
         (first..first + n).filter(|_| loss.next_is_lost()).collect()
     }

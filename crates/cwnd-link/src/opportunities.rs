@@ -1,4 +1,4 @@
-//! Packets that leave at given times only: a delivery trace.
+//! Delivery traces: packets leave at given times only.
 
 use cwnd_scenario::DeliveryTrace;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ const MILLISECOND: u64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunities {
     times_ms: Arc<[u32]>,
-    /// Nanoseconds that the trace lasts.
+    /// Length of the trace, nanoseconds.
     length: u64,
-    /// What is added to the outer clock so that the trace begins at whole multiples of its length.
+    /// Offset of the outer clock, so that the trace begins at whole multiples of its length.
     shift: u64,
-    /// When this turn of the trace began, and the next opportunity in it.
+    /// Beginning of the current repetition of the trace, and the next opportunity in it.
     base: u64,
     next: usize,
-    /// When the opportunity came that was used last, and the bytes that are left of it.
+    /// Time of the opportunity that was used last, and its remaining bytes.
     latest: u64,
     left: u32,
 }
@@ -40,7 +40,7 @@ impl Opportunities {
         }
     }
 
-    /// When a packet leaves that begins at `now`; see [`crate::Transmitter::finish`].
+    /// Returns when a packet that begins at `now` leaves; see [`crate::Transmitter::finish`].
     pub fn leave(&mut self, now: u64, bytes: u32, waited: bool) -> u64 {
         let now = now + self.shift;
         let mut needed = bytes.max(1);

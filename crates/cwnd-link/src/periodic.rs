@@ -1,10 +1,10 @@
-//! What a discipline computes at regular times, made up for when it is next called.
+//! Periodic computations of a discipline, which run at its next call.
 
 /// Regular times from zero on: `every`, twice that, and so on.
 #[derive(Clone, Debug)]
 pub(crate) struct Periodic {
     every: u64,
-    /// The next one; `u64::MAX` is never.
+    /// The next time; `u64::MAX` for never.
     next: u64,
 }
 
@@ -13,18 +13,18 @@ impl Periodic {
         Periodic { every: every.max(1), next: every.max(1) }
     }
 
-    /// From the next time on, others follow at this distance.
+    /// Changes the period from the next time on.
     pub fn set(&mut self, every: u64) {
         self.every = every.max(1);
     }
 
-    /// Whether one is due at `now` or was before.
+    /// Returns whether a time is due at `now` or earlier.
     #[inline]
     pub fn is_due(&self, now: u64) -> bool {
         self.next <= now
     }
 
-    /// The first that is due.
+    /// Returns the first time that is due.
     pub fn take(&mut self, now: u64) -> Option<u64> {
         if self.next > now || self.next == u64::MAX {
             return None;
@@ -34,7 +34,7 @@ impl Periodic {
         Some(at)
     }
 
-    /// The last that is due; those before it are passed over.
+    /// Returns the last time that is due, and skips those before it.
     pub fn take_last(&mut self, now: u64) -> Option<u64> {
         if self.next > now || self.next == u64::MAX {
             return None;

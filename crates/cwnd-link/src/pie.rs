@@ -1,4 +1,4 @@
-//! Proportional integral controller, enhanced: arrivals are dropped with a probability that steers the queue's delay.
+//! Proportional integral controller, enhanced: arrivals are dropped with a probability that controls the queue's delay.
 //!
 //! RFC 8033. At regular times the probability p moves with the delay d, the target and the delay before (section 4.2):
 //!
@@ -19,7 +19,7 @@
 //! | `max_burst` | 150 ms | section 4.4 |
 //! | `ecn`, `ecn_most` | off, 0.1 | section 5.1 |
 //!
-//! Readings, and where it differs:
+//! Interpretations and differences:
 //! - *The delay* is for how long the packet at the head has waited: a direct measurement (section 4.3). The other way,
 //!   bytes over the departure rate, needs an estimate of that rate (section 5.2), which lags on links that vary.
 //! - *Updates* are at whole multiples of `update` on the clock, before what happens at the same time. They are made up for at
@@ -28,7 +28,7 @@
 //! - *Marks* stand for drops while p < `ecn_most`.
 //! - *De-randomisation* (section 5.4) and turning PIE off while the buffer is nearly empty (section 5.3) are not in; both are
 //!   optional. Neither are probabilities by packet size.
-//! - *What does not fit* is dropped, whatever p is.
+//! - *A packet that does not fit* is dropped, independent of p.
 
 #[cfg(test)]
 mod tests;
@@ -49,7 +49,7 @@ pub(crate) struct PieQueue<P> {
     probability: f64,
     /// d at the last update, ns.
     delay: u64,
-    /// For how long a burst is still allowed, ns.
+    /// Remaining time in which a burst is allowed, ns.
     burst: u64,
 }
 
@@ -77,7 +77,7 @@ impl<P: Copy> PieQueue<P> {
         self.backlog.iter()
     }
 
-    /// Whether the arrival is one to be dropped or marked.
+    /// Returns whether the arrival must be dropped or marked.
     #[inline]
     fn hits(&mut self) -> bool {
         let calm = self.delay < self.pie.target.0 / 2 && self.probability < 0.2;
@@ -88,7 +88,7 @@ impl<P: Copy> PieQueue<P> {
         self.stream.uniform() < self.probability
     }
 
-    /// All updates that are due. Nothing has come or gone since the first of them.
+    /// Runs all updates that are due. No packet has arrived or left since the first of them.
     #[inline(never)]
     fn catch_up(&mut self, now: u64) {
         while let Some(at) = self.updates.take(now) {
@@ -184,7 +184,7 @@ impl<P: Copy> QueueDiscipline<P> for PieQueue<P> {
     }
 }
 
-/// What is slowed down at small probabilities (section 4.2).
+/// Scales the change at small probabilities (section 4.2).
 fn scale(probability: f64) -> f64 {
     match probability {
         p if p < 1e-6 => 1.0 / 2048.0,
@@ -197,7 +197,7 @@ fn scale(probability: f64) -> f64 {
     }
 }
 
-/// `delay - other` in seconds.
+/// Returns `delay - other` in seconds.
 pub(crate) fn seconds(delay: u64, other: u64) -> f64 {
     (delay as f64 - other as f64) * 1e-9
 }

@@ -1,19 +1,19 @@
-//! What comes too fast is dropped: a token bucket.
+//! A policer: a token bucket that drops packets above its rate.
 
 use cwnd_scenario::{Policer as PolicerSpec, Rate};
 
-/// A single-rate token bucket without colours: the first of the two buckets of RFC 2697 (section 3, colour-blind),
-/// whose "red" is a drop. A packet of B bytes passes if the bucket holds at least B, and takes them; a dropped packet
-/// takes nothing. It begins full.
+/// A single-rate token bucket without colours: the first of the two buckets of RFC 2697 (section 3, colour-blind), whose "red"
+/// is a drop. A packet of B bytes passes if the bucket holds at least B, and removes them. A dropped packet removes nothing.
+/// The bucket is full at the beginning.
 ///
 /// The RFC lets the bucket gain a byte at a time; here it gains what the rate gives in each nanosecond, and nothing is
 /// rounded: the bucket is counted in bits x 10^-9, of which one nanosecond brings as many as the rate has bits a second.
 /// An unlimited rate fills it in no time, so that all but packets larger than the burst pass.
 #[derive(Clone, Debug)]
 pub struct Policer {
-    /// Bits a second: what a nanosecond brings.
+    /// Rate, bits per second: the gain per nanosecond in bits x 10^-9.
     rate: u64,
-    /// What the bucket holds at most, and what it held at `since`, in bits x 10^-9.
+    /// Size of the bucket, and its content at `since`, in bits x 10^-9.
     full: u128,
     tokens: u128,
     since: u64,
@@ -23,7 +23,7 @@ pub struct Policer {
 const BYTE: u128 = 8_000_000_000;
 
 impl Policer {
-    /// A full bucket.
+    /// Creates a full bucket.
     pub fn new(spec: &PolicerSpec) -> Policer {
         let full = u128::from(spec.burst) * BYTE;
         Policer { rate: spec.rate.0, full, tokens: full, since: 0 }

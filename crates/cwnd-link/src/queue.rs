@@ -1,4 +1,4 @@
-//! A queue before a transmitter, of whatever discipline.
+//! A queue of any discipline before a transmitter.
 
 use crate::codel::CoDelQueue;
 use crate::drop_tail::DropTail;
@@ -11,34 +11,34 @@ use crate::{Limits, Stream};
 use cwnd_scenario::{Discipline, QueueSpec, Rate};
 use std::fmt;
 
-/// What a queue asks of a packet.
+/// Properties of a packet that a queue uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Wire bytes.
     pub bytes: u32,
-    /// Which flow it is of: its number, or a hash of its addresses.
+    /// Its flow: a number, or a hash of its addresses.
     pub flow: u32,
-    /// Whether it can carry a congestion mark, or does already.
+    /// Its ECN field: whether it can carry a congestion mark, or already does.
     pub ecn: Codepoint,
-    /// It is an ACK and nothing else, so that a later one of its flow can stand for it.
+    /// Whether it is a pure ACK, so that a later one of its flow can replace it.
     pub plain_ack: bool,
 }
 
 /// The ECN field of a packet (RFC 3168, section 5; RFC 9331, section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codepoint {
-    /// It cannot carry a mark: it is dropped instead.
+    /// Not ECN-capable: it is dropped instead of marked.
     NotEct,
-    /// It can, and classic congestion control answers.
+    /// ECN-capable, with classic congestion control.
     Ect0,
-    /// It can, and scalable congestion control answers: L4S.
+    /// ECN-capable, with scalable congestion control (L4S).
     Ect1,
     /// It carries a mark already.
     Ce,
 }
 
 impl Codepoint {
-    /// Whether it is marked where others are dropped. One that carries a mark already is such a packet.
+    /// Whether it is marked where others are dropped. A packet that already carries a mark counts, too.
     #[inline]
     pub fn can_be_marked(self) -> bool {
         self != Codepoint::NotEct
@@ -52,20 +52,21 @@ pub struct Departure<P> {
     pub packet: P,
     /// Its wire bytes.
     pub bytes: u32,
-    /// It gets a congestion mark here. Never so for a packet that cannot carry one.
+    /// Whether it gets a congestion mark here. Never true for a packet that cannot carry one.
     pub mark: bool,
 }
 
-/// A queue before a transmitter: a machine that is told when a packet arrives and when the transmitter wants one.
+/// A queue before a transmitter: a state machine with methods for the arrival of a packet and for the time when the
+/// transmitter wants one.
 ///
-/// Times are in nanoseconds of any clock and never fall from call to call; a call at the time of the one before it
-/// is as good as any. The queue needs no timers: what it does at regular times it makes up for at the next call.
+/// Times are in nanoseconds of any clock and never fall from call to call; two calls may have the same time. The queue needs
+/// no timers: periodic work runs at the next call.
 ///
-/// Whatever the discipline, [`QueueSpec::limit`] holds, and what would exceed it is dropped: the arrival, or, in
-/// FQ-CoDel, packets at the heads of the fattest queues. A packet that finds nothing waiting and the
-/// transmitter idle always fits.
+/// [`QueueSpec::limit`] holds for every discipline, and packets that would exceed it are dropped: the arrival, or, in
+/// FQ-CoDel, packets at the heads of the fattest queues. A packet that finds nothing waiting and the transmitter idle always
+/// fits.
 ///
-/// A packet is whatever stands for one and can be copied, such as an index into a pool of buffers.
+/// A packet is any copyable value, such as an index into a pool of buffers.
 #[derive(Clone, Debug)]
 pub struct Queue<P> {
     limits: Limits,
@@ -83,8 +84,8 @@ enum Kind<P> {
     DualPi2(DualPi2Queue<P>),
 }
 
-/// How packets are queued: what each discipline does, so that code which serves many packets can be made for each of
-/// them (see [`Queue::visit`]). The contract is that of [`Queue`].
+/// A queueing discipline. The trait allows code that serves many packets to be compiled for each discipline (see
+/// [`Queue::visit`]). The contract is that of [`Queue`].
 pub trait QueueDiscipline<P> {
     /// See [`Queue::enqueue`].
     fn enqueue(
@@ -100,8 +101,8 @@ pub trait QueueDiscipline<P> {
     /// See [`Queue::dequeue`].
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>>;
 
-    /// The same where it is plain which packet leaves, and that none is dropped: so it is with most. Else `None`, and
-    /// [`QueueDiscipline::dequeue`] is to be asked; nothing has happened yet that it would not do as well.
+    /// Returns the next packet in the common case, in which it is known at once and no packet is dropped. Otherwise returns
+    /// `None`, and the caller uses [`QueueDiscipline::dequeue`], which gives the same result as without this call.
     #[inline(always)]
     fn dequeue_plainly(&mut self, _now: u64) -> Option<Departure<P>> {
         None
@@ -116,14 +117,14 @@ pub trait QueueDiscipline<P> {
 
 /// Work on a queue that is compiled for each discipline.
 pub trait QueueVisitor<P> {
-    /// What it answers.
+    /// Result of the work.
     type Answer;
 
-    /// Do the work.
+    /// Does the work.
     fn visit<D: QueueDiscipline<P>>(self, queue: &mut D, limits: &Limits) -> Self::Answer;
 }
 
-/// Calls the same method of whatever discipline it is.
+/// Calls the same method of the actual discipline.
 macro_rules! each {
     ($kind:expr, $queue:ident => $call:expr) => {
         match $kind {
@@ -139,11 +140,10 @@ macro_rules! each {
 }
 
 impl<P: Copy> Queue<P> {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
-    /// `thinning` is [`Effects::ack_thinning`](cwnd_scenario::Effects), which drop-tail alone heeds; `rate` the link's
-    /// nominal rate and `full_packet` the wire bytes of a full packet, for disciplines that reckon with them; `stream`
-    /// what it draws from.
+    /// `thinning` is [`Effects::ack_thinning`](cwnd_scenario::Effects), which only drop-tail uses; `rate` the link's nominal
+    /// rate and `full_packet` the wire bytes of a full packet, for disciplines that use them; `stream` its random stream.
     pub fn new(
         spec: &QueueSpec,
         thinning: Option<u32>,
@@ -163,11 +163,11 @@ impl<P: Copy> Queue<P> {
         Queue { limits: Limits::new(spec), kind }
     }
 
-    /// A packet arrives.
+    /// Handles the arrival of a packet.
     ///
-    /// `transmitting` says how many bytes the packet in transmission has, if there is one. Where the limit counts that
-    /// packet, it still counts at the very moment at which it leaves: such an arrival is told before the
-    /// transmitter takes the next packet, and otherwise after that.
+    /// `transmitting` says how many bytes the packet in transmission has, if there is one. Where the limit counts that packet,
+    /// it still counts at the time at which it leaves. The caller then reports a simultaneous arrival before the transmitter
+    /// takes the next packet, and otherwise after it.
     ///
     /// Packets that are dropped, this one or others, are added to `dropped`.
     #[inline]
@@ -182,38 +182,37 @@ impl<P: Copy> Queue<P> {
         each!(&mut self.kind, queue => queue.enqueue(&self.limits, now, packet, about, transmitting, dropped))
     }
 
-    /// The transmitter is free and takes the next packet, if there is one. Packets that are dropped on that occasion
-    /// are added to `dropped`.
+    /// Removes the next packet, if there is one, for the free transmitter. Packets dropped at that time are added to
+    /// `dropped`.
     #[inline]
     pub fn dequeue(&mut self, now: u64, dropped: &mut Vec<P>) -> Option<Departure<P>> {
         each!(&mut self.kind, queue => queue.dequeue(now, dropped))
     }
 
-    /// Let a visitor work on it as what it is: for more than a packet at a time.
+    /// Calls a visitor with the actual discipline, for work on more than one packet.
     #[inline]
     pub fn visit<V: QueueVisitor<P>>(&mut self, visitor: V) -> V::Answer {
         each!(&mut self.kind, queue => visitor.visit(queue, &self.limits))
     }
 
-    /// The packets that wait, in any order.
+    /// Returns the waiting packets, in any order.
     pub fn iter(&self) -> Box<dyn Iterator<Item = &P> + '_> {
         each!(&self.kind, queue => Box::new(queue.iter()))
     }
 
-    /// Packets that wait, without the one in transmission.
+    /// Returns the number of waiting packets, without the one in transmission.
     #[inline]
     pub fn waiting(&self) -> usize {
         each!(&self.kind, queue => queue.waiting())
     }
 
-    /// Their wire bytes.
+    /// Returns their wire bytes.
     #[inline]
     pub fn waiting_bytes(&self) -> u64 {
         each!(&self.kind, queue => queue.waiting_bytes())
     }
 
-    /// From now on other limits, thresholds and parameters hold; what waits already stays, and so does what the
-    /// discipline has learnt.
+    /// Changes limits, thresholds and parameters. Waiting packets and the state of the discipline stay.
     ///
     /// # Errors
     ///
@@ -263,21 +262,21 @@ fn name(discipline: &Discipline) -> &'static str {
     }
 }
 
-/// What a queue cannot become while packets may wait in it.
+/// A change that a queue cannot make while packets may be waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeError {
-    /// One of another discipline.
+    /// Another discipline.
     Discipline {
-        /// What it is.
+        /// The current one.
         is: &'static str,
-        /// What it was to be.
+        /// The requested one.
         wanted: &'static str,
     },
     /// FQ-CoDel with another number of queues.
     Queues {
-        /// How many it has.
+        /// Its number of queues.
         has: u32,
-        /// How many it was to have.
+        /// The requested number.
         wanted: u32,
     },
 }
@@ -291,7 +290,7 @@ impl fmt::Display for ChangeError {
             ),
             ChangeError::Queues { has, wanted } => write!(
                 f,
-                "FQ-CoDel with {has} queues cannot go on with {wanted}: what waits is sorted into the {has}"
+                "FQ-CoDel with {has} queues cannot continue with {wanted}: what waits is sorted into the {has}"
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! Random early detection: the more packets wait on average, the more arrivals are dropped.
+//! Random early detection: the probability of a drop rises with the average queue length.
 //!
 //! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, figure 2
 //! and section 4. With q the packets that an arrival finds waiting:
@@ -20,7 +20,7 @@
 //! | `gentle` | on | S. Floyd, "Recommendation on using the gentle variant of RED", 2000 |
 //! | `ecn` | off | |
 //!
-//! Readings, and where it differs:
+//! Interpretations and differences:
 //! - *count* is as in figure 2: -1 while avg < min, and raised before it is used. So the first packet over `min` has p_b,
 //!   and the first after a hit p_b / (1 - p_b).
 //! - *Gentle*: from `max` to twice `max`, p_b rises from `p_max` to 1, and becomes p_a as below `max`.
@@ -30,7 +30,7 @@
 //! - *Idle* is a link that has sent all that it was given, at its nominal rate; with a varying rate that is about
 //!   right. s is the time of a full packet (the paper: of a typical small one). With `weight` 1, avg is then 0.
 //! - *A packet that does not fit* is dropped and counts as a hit. The paper has no limit.
-//! - The paper's option to weigh probabilities by packet size is not in.
+//! - The paper's option to weight probabilities by packet size is not implemented.
 
 #[cfg(test)]
 mod tests;
@@ -60,11 +60,11 @@ pub(crate) struct RedQueue<P> {
     last_left: (u64, u32),
 }
 
-/// What becomes of an arrival.
+/// The decision about an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,
-    /// Mark it if it can be, else drop it.
+    /// Mark it if it is ECN-capable, otherwise drop it.
     Hit,
     Drop,
 }

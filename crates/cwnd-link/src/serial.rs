@@ -1,17 +1,17 @@
-//! How long a packet occupies a transmitter.
+//! Serialisation time of packets.
 
 use cwnd_scenario::Rate;
 
 /// Serialisation time at a rate, in whole nanoseconds, rounded to the nearest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SerialTime {
-    /// Nanoseconds a byte, times 2^shift.
+    /// Nanoseconds per byte, times 2^shift.
     scaled: u64,
     shift: u32,
 }
 
 impl SerialTime {
-    /// At this rate; an unlimited one takes no time. A rate under 2 bit/s is taken as 2 bit/s.
+    /// Creates the serialisation time of a rate; an unlimited rate takes no time. A rate below 2 bit/s counts as 2 bit/s.
     pub fn new(rate: Rate) -> SerialTime {
         if rate == Rate::UNLIMITED {
             return SerialTime::default();

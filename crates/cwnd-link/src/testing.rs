@@ -1,4 +1,4 @@
-//! What the tests of all disciplines use.
+//! Helpers for the tests of all disciplines.
 
 use crate::{Arrival, Codepoint, Limits, Purpose, Stream};
 use cwnd_scenario::{Counting, QueueLimit, QueueSpec};

@@ -1,4 +1,4 @@
-//! Drop-tail that thins ACKs: a plain ACK takes the place of an older one of its flow.
+//! Drop-tail with ACK filtering: a pure ACK replaces an older one of its flow.
 //!
 //! An ACK tells all that the ones before it told, so a link that is short of room or of air time may keep the last one
 //! only (H. Balakrishnan, V. Padmanabhan and R. Katz, "The effects of asymmetry on TCP performance", Mobile Networks
@@ -16,9 +16,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning<P> {
-    /// ACKs for which one may stand.
+    /// Number of ACKs that one ACK may replace.
     most: u32,
-    /// What waits, linked to a list, so that one can be taken from its midst: places are used again.
+    /// The waiting packets in a linked list, so that one can be removed from the middle; places are reused.
     places: Vec<Place<P>>,
     free: Vec<u32>,
     first: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Thinning<P> {
 struct Place<P> {
     packet: Option<P>,
     bytes: u32,
-    /// Whose plain ACK it is.
+    /// The flow whose pure ACK it is; none for other packets.
     ack_of: Option<u32>,
     mark: bool,
     before: u32,
@@ -61,7 +61,7 @@ impl<P: Copy> Thinning<P> {
         self.places.iter().filter_map(|place| place.packet.as_ref())
     }
 
-    /// Add a packet at the tail. Returns its place.
+    /// Adds a packet at the tail. Returns its place.
     fn append(&mut self, held: Place<P>) -> u32 {
         self.waiting += 1;
         self.waiting_bytes += u64::from(held.bytes);
@@ -84,7 +84,7 @@ impl<P: Copy> Thinning<P> {
         place
     }
 
-    /// Take a packet out of the list.
+    /// Removes a packet from the list.
     fn take(&mut self, place: u32) -> P {
         let &Place { bytes, before, after, .. } = &self.places[place as usize];
         match self.places.get_mut(before as usize) {

@@ -1,8 +1,8 @@
-//! What holds from given times on.
+//! Values that change at given times.
 
 use cwnd_scenario::{Step, Steps};
 
-/// Values with the times from which they hold, perhaps over and over.
+/// Values with the times from which they hold, optionally periodic.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline<T> {
     /// Times counted from the beginning of the period, rising.
@@ -15,7 +15,7 @@ pub(crate) struct Timeline<T> {
 /// A place between two steps of a [`Timeline`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// When the period began.
+    /// Beginning of the period.
     base: u64,
     /// The next step in it.
     next: usize,
@@ -43,12 +43,12 @@ impl<T: Copy> Timeline<T> {
         Place { base: origin, next: 0 }
     }
 
-    /// When the next step comes; `u64::MAX` if none does.
+    /// Returns the time of the next step; `u64::MAX` if there is none.
     pub fn next_at(&self, place: Place) -> u64 {
         self.steps.get(place.next).map_or(u64::MAX, |&(at, _)| place.base.saturating_add(at))
     }
 
-    /// Take the next step, if there is one.
+    /// Advances to the next step, if there is one.
     pub fn step(&self, place: &mut Place) -> Option<T> {
         let &(_, value) = self.steps.get(place.next)?;
         place.next += 1;
@@ -58,7 +58,7 @@ impl<T: Copy> Timeline<T> {
         Some(value)
     }
 
-    /// Take all steps before `end`. Returns what holds then, if there was one.
+    /// Advances over all steps before `end`. Returns the value after them, if there was a step.
     pub fn pass_before(&self, place: &mut Place, end: u64) -> Option<T> {
         if let Some(period) = self.period {
             // All periods but the last whole one would only be overwritten.
@@ -74,14 +74,14 @@ impl<T: Copy> Timeline<T> {
         value
     }
 
-    /// Change what the link itself has.
+    /// Changes the link's own value.
     pub fn set_own(&mut self, own: T) {
         if self.begins_with_own {
             self.steps[0].1 = own;
         }
     }
 
-    /// All values.
+    /// Returns all values.
     pub fn values(&self) -> impl Iterator<Item = T> {
         self.steps.iter().map(|&(_, value)| value)
     }
@@ -98,7 +98,7 @@ mod tests {
         Timeline::new(Some(&steps), 99, |step| step.delay.0)
     }
 
-    /// The first `n` steps from `origin` on: when, and to what.
+    /// Returns the first `n` steps from `origin` on: times and values.
     fn walk(timeline: &Timeline<u64>, origin: u64, n: usize) -> Vec<(u64, u64)> {
         let mut place = timeline.start(origin);
         let step = |_| Some((timeline.next_at(place), timeline.step(&mut place)?));

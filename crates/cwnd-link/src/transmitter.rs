@@ -1,4 +1,4 @@
-//! When packets leave a transmitter.
+//! Transmitters: the departure times of packets.
 
 use crate::SerialTime;
 use crate::opportunities::Opportunities;
@@ -17,9 +17,9 @@ use cwnd_scenario::{Rate, Schedule};
 ///   the one before it left.
 #[derive(Clone, Debug)]
 pub struct Transmitter {
-    /// What a packet takes at the rate in force, unless it stands still.
+    /// Transmission time at the current rate; none at a rate of zero.
     pace: Pace,
-    /// So many bytes take so long at that pace: packets are mostly of one size.
+    /// The last packet size and its transmission time, because most packets have one size.
     latest: (u32, u64),
     /// Until here the pace holds and there is no trace: a packet that has left by then needs nothing else.
     steady_until: u64,
@@ -32,7 +32,7 @@ pub struct Transmitter {
     own: Pace,
     /// The fastest pace that there ever is.
     fastest: Pace,
-    /// Whether it continues again after each outage.
+    /// Whether each outage ends.
     goes_on: bool,
     trace: Option<Box<Opportunities>>,
 }
@@ -42,19 +42,19 @@ pub struct Transmitter {
 #[derive(Clone, Copy, Debug)]
 pub struct Steady {
     serial: SerialTime,
-    /// So many bytes take so long.
+    /// A packet size and its transmission time.
     latest: (u32, u64),
     until: u64,
 }
 
 impl Steady {
-    /// It is asked about no packet that leaves later than this.
+    /// Largest departure time that it may return.
     pub fn end_by(&mut self, until: u64) {
         self.until = self.until.min(until);
     }
 
-    /// When a packet leaves that begins at `now`, if that takes time and is not too late to be known. If it does not answer,
-    /// [`Transmitter::finish`] is to be asked.
+    /// Returns when a packet that begins at `now` leaves, if that takes time and is not too late to be known. Otherwise the
+    /// caller uses [`Transmitter::finish`].
     #[inline(always)]
     pub fn finish(&mut self, now: u64, bytes: u32) -> Option<u64> {
         if bytes != self.latest.0 {
@@ -65,13 +65,13 @@ impl Steady {
     }
 }
 
-/// What a packet takes; none where it stands still.
+/// Returns the transmission time of a packet; none at a rate of zero.
 type Pace = Option<SerialTime>;
 
-/// What is left of a packet.
+/// The remaining part of a packet.
 #[derive(Clone, Copy, Debug)]
 enum Left {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(u32),
     /// The bits that take this time, ns, at a rate.
     Time(u64, SerialTime),
@@ -86,7 +86,7 @@ impl Left {
     }
 }
 
-/// How far a packet comes by some time.
+/// Progress of a packet at a given time.
 enum Reached {
     /// It leaves at this time, which is not later.
     Left(u64),
@@ -95,7 +95,7 @@ enum Reached {
 }
 
 impl Transmitter {
-    /// An idle transmitter. The scenario's time zero is `origin` on the clock of all that follows.
+    /// Creates an idle transmitter. The scenario's time zero is `origin` on the clock of all later calls.
     pub fn new(rate: Rate, schedule: Option<&Schedule>, origin: u64) -> Transmitter {
         let (steps, trace) = match schedule {
             None => (None, None),
@@ -174,7 +174,7 @@ impl Transmitter {
     /// if there is one, and wherever the schedule leaves the link its own rate. With a trace it changes nothing. At a
     /// rate of zero the transmitter stands still.
     ///
-    /// The packet in transmission, if there is one, would have left at `leaves`; answers when it leaves now.
+    /// Returns the new departure time of the packet in transmission, if there is one, which would have left at `leaves`.
     pub fn set_rate(&mut self, now: u64, rate: Rate, leaves: Option<u64>) -> Option<u64> {
         let remains = leaves.map(|_| match self.reach(now) {
             Reached::Left(_) => Left::Time(0, SerialTime::default()),
@@ -209,7 +209,7 @@ impl Transmitter {
         }
     }
 
-    /// Take the steps before `end` for good.
+    /// Advances permanently over the steps before `end`.
     fn pass_steps(&mut self, end: u64) {
         if let Some(pace) = self.paces.pass_before(&mut self.place, end) {
             self.set_pace(pace);
@@ -217,7 +217,7 @@ impl Transmitter {
         self.set_steady();
     }
 
-    /// How far the latest packet comes until `end`, if it began no later.
+    /// Returns the progress of the latest packet at `end`, if it began no later.
     fn reach(&self, end: u64) -> Reached {
         let Transmitter { began: mut at, mut left, mut pace, mut place, .. } = *self;
         loop {
@@ -239,7 +239,7 @@ impl Transmitter {
         }
     }
 
-    /// What follows from the paces.
+    /// Computes the values that follow from the rates.
     fn settle(&mut self) {
         let all = self.paces.values().chain([self.own, self.pace]);
         self.fastest = all.flatten().min_by_key(|serial| serial.slope());

@@ -1,4 +1,4 @@
-//! Agile-SD: the agility factor over an epoch, and how long the epoch is.
+//! Agile-SD: the agility factor over an epoch, and the length of the epoch.
 //!
 //! M. A. Alrshah, M. Othman, B. Ali, Z. M. Hanapi, "Agile-SD: A Linux-based TCP congestion control algorithm for
 //! supporting high-speed and short-distance networks", JNCA 55, 2015, section 3.
@@ -15,7 +15,7 @@
 //! rest, G/lambda_max packets, at one a round trip: together G (1 + ln lambda_max)/lambda_max, 70 % of NewReno's G
 //! at lambda_max = 3.
 //!
-//! Where the paper contradicts itself:
+//! Contradictions in the paper:
 //! - *The example* (section 3.3: windows from 9 to 12, lambda_max = 4, RTT 20 ms) lets lambda be 4, 3, 2, 1. Equation 1
 //!   gives 4, 8/3, 4/3 and 4/3 at 9, 10, 11 and 12 packets, because gap_total is 3: 42.5 ms instead of 41.66. With
 //!   gap_current at 0 where the window is back at the loss (what the authors' module has) the last is 1, and the sum
@@ -45,14 +45,14 @@ pub struct Epoch {
     pub lambda_max: f64,
 }
 
-/// The agility factor as printed (equations 1 to 3), packets a round trip.
+/// Returns the agility factor as printed (equations 1 to 3), packets per round trip.
 pub fn lambda(epoch: &Epoch, window: f64) -> f64 {
     let total = (epoch.loss - epoch.degraded).max(1.0);
     let current = (epoch.loss - window).max(1.0);
     (epoch.lambda_max * current / total).max(1.0)
 }
 
-/// Equation 6: the sum of RTT/lambda over the cycles, in the unit of `rtt`.
+/// Returns equation 6: the sum of RTT/lambda over the cycles, in the unit of `rtt`.
 pub fn epoch_time(rtt: f64, lambdas: &[f64]) -> f64 {
     lambdas.iter().map(|lambda| rtt / lambda).sum()
 }
@@ -62,22 +62,22 @@ impl Epoch {
         self.loss - self.degraded
     }
 
-    /// The gap at which lambda has come down to 1.
+    /// Returns the gap at which lambda reaches 1.
     fn last(&self) -> f64 {
         self.gap() / self.lambda_max
     }
 
-    /// When that is, round trips.
+    /// Returns the time of that, round trips.
     fn turn(&self) -> f64 {
         self.last() * libm::log(self.lambda_max)
     }
 
-    /// From one loss to the next in real numbers, round trips.
+    /// Returns the time between two losses in real numbers, round trips.
     pub fn round_trips(&self) -> f64 {
         self.turn() + self.last()
     }
 
-    /// The window so many round trips after the loss, in real numbers; from the epoch's end on cwnd_loss.
+    /// Returns the window a number of round trips after the loss, in real numbers; from the end of the epoch on cwnd_loss.
     pub fn window(&self, round_trips: f64) -> f64 {
         let gap = if round_trips < self.turn() {
             self.gap() * libm::exp(-round_trips / self.last())

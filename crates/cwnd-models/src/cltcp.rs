@@ -1,4 +1,4 @@
-//! CLTCP: the gamma correction of the congestion level, where N comes to rest, and the throughput.
+//! CLTCP: the gamma correction of the congestion level, the equilibrium of N, and the throughput.
 //!
 //! X. Jiang, G. Jin, "CLTCP: An Adaptive TCP Congestion Control Algorithm Based on Congestion Level", IEEE
 //! Communications Letters 19(8), 2015, section III.
@@ -9,7 +9,7 @@
 //! T_cltcp = N/RTT sqrt(3/(2 PLR)) = 1/(alpha^d RTT) sqrt(3/(2 PLR))                  (equations 7, 8)
 //! ```
 //!
-//! Readings:
+//! Interpretations:
 //! - The values of d in figure 1 are not in the public text, but that d = 1 is the dotted line in the middle.
 //! - Equation 8 is infinite at alpha = 0: N then grows by one a round trip for ever, as equation 5 says.
 //! - Equation 7 follows from equation 4 but for the mean: for N packets a round trip and a decrease to 1 - b, with
@@ -22,33 +22,32 @@ use super::{Line, Model, Panel, Quantity, ratios, steps};
 /// The paper's d.
 pub const D: f64 = 0.5;
 
-/// alpha^d, from 0 to 1; `alpha` from 0 to 1, `d` positive.
+/// Returns alpha^d, from 0 to 1; `alpha` is from 0 to 1, `d` positive.
 pub fn level(alpha: f64, d: f64) -> f64 {
     libm::pow(alpha, d)
 }
 
-/// One update of N (equation 5).
+/// Returns N after one update (equation 5).
 pub fn next_n(n: f64, alpha: f64, d: f64) -> f64 {
     n + 1.0 - level(alpha, d) * n
 }
 
-/// Where N rests: alpha^-d, from 1 up; infinite at alpha = 0.
+/// Returns the equilibrium of N: alpha^-d, at least 1; infinite at alpha = 0.
 pub fn resting_n(alpha: f64, d: f64) -> f64 {
     1.0 / level(alpha, d)
 }
 
-/// Throughput of N Reno flows, packets a second (equation 7): `rtt` in s, `loss` the packet loss ratio, over 0.
+/// Returns the throughput of N Reno flows, packets per second (equation 7): `rtt` in s, `loss` the packet loss ratio, above 0.
 pub fn throughput(n: f64, rtt: f64, loss: f64) -> f64 {
     n / rtt * libm::sqrt(3.0 / (2.0 * loss))
 }
 
-/// The fraction of the window that a loss costs N flows (equation 4): a half at N = 1.
+/// Returns the fraction of the window that N flows lose at a loss (equation 4): a half at N = 1.
 pub fn decrease(n: f64) -> f64 {
     2.0 / (3.0 * n + 1.0)
 }
 
-/// The same rate where every packet is lost with probability `loss`, independently, as a simulator draws it: packets a
-/// second.
+/// Returns the rate, packets per second, if every packet is lost independently with probability `loss`, as in a simulator.
 ///
 /// Equation 7 lets losses come at regular distances. With random ones W^2 rises by 2N a packet and falls to f = (1 - b)^2
 /// of itself at a loss, so that what a packet meets is W^2 = 2N/PLR times the sum of f^i x_i, where the x_i are

@@ -8,7 +8,7 @@
 //! UR  = RTTcur / RTTmax                                                                   (equation 2)
 //! ```
 //!
-//! Readings:
+//! Interpretations:
 //! - *Figure 2.* The text calls UR the used share of "buffer and BDP". Once the pipe is full this is exact, since RTT =
 //!   W/rate there. Before that RTT stays at RTTbase, and UR says RTTbase/RTTmax however little is used: the figure shows
 //!   both. UR is said to lie in [0, 1], but is never under RTTbase/RTTmax.

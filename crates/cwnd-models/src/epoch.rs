@@ -1,4 +1,4 @@
-//! How long a window takes from one loss to the next, where a flow has a path for itself.
+//! Time between two losses of a flow that is alone on its path.
 //!
 //! An epoch goes from the window that a loss leaves, beta Wmax, to Wmax = BDP + buffer, where the buffer overflows. With
 //! a growth of g(W) packets a round trip
@@ -55,7 +55,7 @@ impl Growth {
         }
     }
 
-    /// How long an epoch is, s.
+    /// Returns the length of an epoch, s.
     pub fn epoch(&self, path: &Path) -> f64 {
         let top = path.window_max();
         let start = self.beta() * top;
@@ -120,7 +120,7 @@ impl Growth {
         }
     }
 
-    /// Time from one window to another, s, for those that grow by their window.
+    /// Returns the time from one window to another, s, for growth that depends on the window.
     fn climb(&self, path: &Path, from: f64, to: f64) -> f64 {
         let full = path.bdp();
         // The pipe is not full, then it is.
@@ -135,7 +135,7 @@ impl Growth {
         time
     }
 
-    /// The integral of 1/g over windows that do not fill the pipe.
+    /// Returns the integral of 1/g over windows that do not fill the pipe.
     fn round_trips(&self, path: &Path, from: f64, to: f64) -> f64 {
         match *self {
             Growth::Elastic { .. } => {
@@ -152,7 +152,7 @@ impl Growth {
         }
     }
 
-    /// The integral of W/g over windows that do.
+    /// Returns the integral of W/g over windows that fill the pipe.
     fn full_pipe(&self, path: &Path, from: f64, to: f64) -> f64 {
         match *self {
             // g = sqrt(RTTmax/RTT W) = sqrt(Wmax), since RTT is W/rate
@@ -181,7 +181,7 @@ fn friendly(beta: f64, path: &Path, window_max: f64) -> f64 {
     (1.0 - beta) * window_max / friendly_slope(beta) * path.rtt
 }
 
-/// Where Compound's sum of windows stays while the loss window takes over from the delay window, and how long.
+/// Returns the value of Compound's total window while the loss window replaces the delay window, and the duration.
 ///
 /// From gamma packets of queue on the delay window gives way as fast as the loss window grows. A loss in the steady
 /// state meets no delay window, so that the loss window begins at Wmax/2 and gains one packet every round trip of the
@@ -205,7 +205,7 @@ impl Stay {
         Stay { window, time: (window - start - rounds).max(0.0) * path.rtt_at(window) }
     }
 
-    /// Reno's growth from there, s.
+    /// Returns the time of Reno's growth from there, s.
     fn then(&self, path: &Path, to: f64) -> f64 {
         Growth::NewReno.climb(path, self.window.min(to), to)
     }

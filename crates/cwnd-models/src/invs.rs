@@ -1,4 +1,4 @@
-//! Invs: the growth function, and how two flows come to equal shares.
+//! Invs: the growth function, and the convergence of two flows.
 //!
 //! Z. Wang, X. Zeng, M. Xu, X. Liu, L. Chen, "Invs: A New Congestion Control Algorithm for Heterogeneous Networks", 2016,
 //! sections 2.1, 2.2 and 3.2.1. W is the window, Wsp the saturation point, in packets.
@@ -14,7 +14,7 @@
 //! A round trip has W ACKs. In real numbers the window is then logistic below Wsp, W = Wsp/(1 + (Wsp/W0 - 1) e^(-n/k))
 //! after n round trips, and runs away exponentially above it, W = Wsp + (W0 - Wsp) e^(n/k).
 //!
-//! Where the paper contradicts itself:
+//! Contradictions in the paper:
 //! - *Equality* is never met by real numbers: the window would stall before Wsp. Within a packet of Wsp it grows by one
 //!   a round trip, as in the algorithm.
 //! - *Equations 7 to 9*, which the paper derives from equation 1, have the gap shrink by beta (k - beta)/k a round trip;
@@ -41,7 +41,7 @@ pub fn increase_factor(c: f64, rtt: f64, bdp: f64) -> f64 {
     if of_rtt <= 0.0 || of_bdp <= 0.0 { 1.0 } else { (c * of_rtt * of_bdp).max(1.0) }
 }
 
-/// How much the window gains in a round trip (equation 1 times the window's ACKs), packets.
+/// Returns the growth of the window in a round trip (equation 1 times the window's ACKs), packets.
 pub fn growth(window: f64, saturation: f64, k: f64) -> f64 {
     if (window - saturation).abs() < 1.0 {
         1.0
@@ -52,7 +52,7 @@ pub fn growth(window: f64, saturation: f64, k: f64) -> f64 {
     }
 }
 
-/// The saturation point after a loss at `window` (equation 5).
+/// Returns the saturation point after a loss at `window` (equation 5).
 pub fn saturation_after(window: f64, saturation: f64, beta: f64) -> f64 {
     if window < saturation { 0.5 * (1.0 + beta) * window } else { window }
 }
@@ -69,13 +69,14 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// When the window is within a packet of the saturation point, round trips.
+    /// Returns the time at which the window is within one packet of the saturation point, round trips.
     pub fn arrival(&self) -> f64 {
         let ratio = |w: f64| self.saturation / w - 1.0;
         self.k * libm::log(ratio(self.start) / ratio(self.saturation - 1.0))
     }
 
-    /// The window after so many round trips: logistic, then one packet a round trip for two packets, then exponential.
+    /// Returns the window after a number of round trips: logistic, then one packet per round trip for two packets, then
+    /// exponential.
     pub fn window(&self, round_trips: f64) -> f64 {
         let after = round_trips - self.arrival();
         if after < 0.0 {
@@ -116,7 +117,7 @@ fn figure_1() -> Vec<Panel> {
 /// Two flows that share a path and always lose together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// What path and buffer hold, packets.
+    /// Capacity of path and buffer, packets.
     pub room: f64,
     /// The increase factor of both.
     pub k: f64,
@@ -128,7 +129,7 @@ impl Pair {
     /// The windows of the two flows after each loss and at the next one, from a loss at `at` on: the first of them is
     /// the loss itself. `saturations` are those before it.
     ///
-    /// Both gain [`growth`] a round trip, in steps of a twentieth of one, until together they fill the room.
+    /// Grows both windows by [`growth`] per round trip, in steps of a twentieth, until together they fill the capacity.
     pub fn epochs(&self, at: (f64, f64), saturations: (f64, f64), losses: usize) -> Vec<(f64, f64)> {
         let mut windows = [at.0, at.1];
         let mut saturations = [saturations.0, saturations.1];

@@ -23,19 +23,19 @@ pub use path::Path;
 pub struct Model {
     /// Name, as a study writes it: `elastic-figure-5`.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// Its content in a line.
     pub title: &'static str,
     /// Paper and figure.
     pub source: &'static str,
-    /// How it is to be read: what was chosen where the paper says nothing or contradicts itself.
+    /// Notes for the reader: the choices where the paper has no value or contradicts itself.
     pub reading: &'static str,
-    /// What is drawn to the right, in every panel.
+    /// Horizontal axis of every panel.
     pub x: Quantity,
     /// Computes what is drawn.
     pub panels: fn() -> Vec<Panel>,
 }
 
-/// What an axis measures.
+/// The quantity of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
     /// Its name: `RTT`.
@@ -44,18 +44,18 @@ pub struct Quantity {
     pub unit: &'static str,
     /// Whether equal ratios are equally long, and not equal differences.
     pub logarithmic: bool,
-    /// Where the axis begins, if not with the data.
+    /// Beginning of the axis; none to begin with the data.
     pub from: Option<f64>,
-    /// Where the axis ends, if not with the data.
+    /// End of the axis; none to end with the data.
     pub to: Option<f64>,
 }
 
 /// Lines over one vertical axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// What sets it apart from the others; empty if it is the only one.
+    /// Its title; empty if it is the only one.
     pub title: &'static str,
-    /// What is drawn upwards.
+    /// Vertical axis.
     pub y: Quantity,
     /// The lines, in the order of the legend. Lines with one label are one thing in several panels.
     pub lines: Vec<Line>,
@@ -68,18 +68,18 @@ pub struct Line {
     pub label: String,
     /// Its points, in the order in which they are joined.
     pub points: Vec<(f64, f64)>,
-    /// How it is drawn.
+    /// Its style.
     pub kind: LineKind,
 }
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
-    /// What the figure is about.
+    /// A main curve of the figure.
     Curve,
     /// A limit or a reference that curves are seen against.
     Guide,
-    /// A way through the plane, with arrows; its points are not sorted.
+    /// A trajectory in the plane, with arrows; its points are not sorted.
     Trajectory,
 }
 
@@ -147,12 +147,12 @@ static MODELS: &[Model] = &[
     invs::steady::STEADY_STATE,
 ];
 
-/// So many values from `from` to `to`, both included, at equal distances.
+/// Returns `count` values from `from` to `to`, both included, at equal distances.
 pub(crate) fn steps(from: f64, to: f64, count: usize) -> impl Iterator<Item = f64> {
     (0..count).map(move |i| from + (to - from) * i as f64 / (count - 1) as f64)
 }
 
-/// So many values from `from` to `to`, both included and positive, at equal ratios.
+/// Returns `count` values from `from` to `to`, both included and positive, at equal ratios.
 pub(crate) fn ratios(from: f64, to: f64, count: usize) -> impl Iterator<Item = f64> {
     // The ends are exact, so that no axis shows 399.99999.
     (0..count).map(move |i| match i {

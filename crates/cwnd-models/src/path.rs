@@ -1,4 +1,4 @@
-//! The path that a single flow has for itself.
+//! The path of a single flow.
 
 /// A bottleneck with a drop-tail buffer, and a round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -7,34 +7,34 @@ pub struct Path {
     pub rate_bps: f64,
     /// Round-trip time with empty buffers (RTTbase), s.
     pub rtt: f64,
-    /// What a packet weighs on the bottleneck, bytes.
+    /// Size of a packet on the bottleneck, bytes.
     pub packet_bytes: f64,
-    /// What the buffer holds beside the packet in transmission, packets.
+    /// Queue limit without the packet in transmission, packets.
     pub buffer: f64,
 }
 
 impl Path {
-    /// The rate in packets a second.
+    /// Returns the rate in packets per second.
     pub fn packet_rate(&self) -> f64 {
         self.rate_bps / (8.0 * self.packet_bytes)
     }
 
-    /// Bandwidth-delay product in packets: rate x RTT / packet size (Elastic-TCP's equation 1).
+    /// Returns the bandwidth-delay product in packets: rate x RTT / packet size (Elastic-TCP's equation 1).
     pub fn bdp(&self) -> f64 {
         self.packet_rate() * self.rtt
     }
 
-    /// The window at which the buffer overflows: BDP + buffer, packets.
+    /// Returns the window at which the buffer overflows: BDP + buffer, packets.
     pub fn window_max(&self) -> f64 {
         self.bdp() + self.buffer
     }
 
-    /// The round-trip time that a window makes, s: the base while the pipe is not full, then window / rate.
+    /// Returns the round-trip time of a window, s: the base while the pipe is not full, then window / rate.
     pub fn rtt_at(&self, window: f64) -> f64 {
         self.rtt.max(window / self.packet_rate())
     }
 
-    /// The round-trip time with a full buffer (RTTmax), s.
+    /// Returns the round-trip time with a full buffer (RTTmax), s.
     pub fn rtt_max(&self) -> f64 {
         self.rtt_at(self.window_max())
     }

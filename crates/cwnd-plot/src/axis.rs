@@ -1,19 +1,19 @@
-//! Axes: from values to places.
+//! Axes: mapping of values to positions.
 
 use super::ticks::{self, Numbers, Step, Ticks};
 
 /// An axis of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What is measured, with its unit: `time (s)`.
+    /// The quantity with its unit: `time (s)`.
     pub label: String,
-    /// How values become places.
+    /// Mapping of values to positions.
     pub scale: Scale,
-    /// How ticks are written.
+    /// Format of the tick labels.
     pub numbers: Numbers,
-    /// Where it begins; from the data if not given.
+    /// Its beginning; from the data if not given.
     pub from: Option<f64>,
-    /// Where it ends; from the data if not given.
+    /// Its end; from the data if not given.
     pub to: Option<f64>,
     /// Ends where the data end, or at a tick that is all but there; otherwise a little farther, or at the
     /// next tick if that is near.
@@ -31,12 +31,12 @@ pub struct Axis {
     pub broken_at: Option<f64>,
 }
 
-/// How values become places.
+/// Mapping of values to positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal differences are equally long.
+    /// Linear.
     Linear,
-    /// Equal ratios are equally long; values that are not positive have no place.
+    /// Logarithmic; values that are not positive have no position.
     Log,
 }
 
@@ -108,8 +108,7 @@ impl Axis {
         Axis { labels: Some(labels), ..self }
     }
 
-    /// The range that shows data between two values (if there are any), with at most so many parts between
-    /// labels.
+    /// The range that shows data between two values (if there are any), with at most the given number of parts between labels.
     pub(crate) fn fit(&self, data: Option<(f64, f64)>, most: usize) -> Fitted {
         let (mut from, mut to) = data.unwrap_or(match self.scale {
             Scale::Linear => (0.0, 1.0),

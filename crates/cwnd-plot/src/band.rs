@@ -19,7 +19,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// How it looks in a legend.
+    /// Returns its symbol in a legend.
     pub fn swatch(&self) -> Swatch {
         Swatch::fill(self.colour, self.opacity)
     }

@@ -1,4 +1,4 @@
-//! Bars from nothing to a value, with intervals.
+//! Bars from zero to a value, with intervals.
 
 use super::canvas::Canvas;
 use super::error_bars::draw_bar;
@@ -13,7 +13,7 @@ pub struct Bars {
     pub bars: Vec<Bar>,
     /// Their colour.
     pub colour: Colour,
-    /// What tells them apart without colour.
+    /// Their pattern, which distinguishes them without colour.
     pub hatch: Hatch,
 }
 

@@ -1,4 +1,4 @@
-//! The SVG text, as it is written.
+//! The writer of the SVG text.
 
 use std::fmt::{self, Write};
 
@@ -10,7 +10,7 @@ pub struct Canvas {
     out: String,
 }
 
-/// How a text is set.
+/// The style of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
     /// Size of the font.
@@ -19,13 +19,13 @@ pub struct Label {
     pub colour: Colour,
     /// Bold or regular.
     pub bold: bool,
-    /// What stands at the given place.
+    /// The part of the text that is at the given position.
     pub anchor: Anchor,
-    /// Turned a quarter to the left, as beside a vertical axis.
+    /// Turned a quarter to the left, as at a vertical axis.
     pub upright: bool,
 }
 
-/// The part of a text that stands at its place.
+/// The part of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Its beginning.

@@ -24,7 +24,7 @@ pub struct Tile {
     pub y: f64,
     /// Its colour; none where there is no value, which is drawn as thin stripes.
     pub colour: Option<Colour>,
-    /// What is written in it.
+    /// Its text.
     pub text: String,
 }
 
@@ -62,5 +62,5 @@ impl Mark for Cells {
     }
 }
 
-/// The stripes where nothing is known.
+/// The stripes of tiles without a value.
 pub(super) const MISSING: Colour = Colour(0xb4, 0xb4, 0xb4);

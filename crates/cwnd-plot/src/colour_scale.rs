@@ -41,7 +41,7 @@ pub fn text_on(colour: Colour) -> Colour {
     if colour.contrast(ON_LIGHT) >= colour.contrast(ON_DARK) { ON_LIGHT } else { ON_DARK }
 }
 
-/// What the colours mean: a strip with an axis.
+/// The key of the colours: a strip with an axis.
 #[derive(Clone, Debug)]
 pub struct ColourBar {
     /// The quantity, with its range fixed.
@@ -52,7 +52,7 @@ const STRIP: f64 = 12.0;
 const PARTS: u32 = 64;
 
 impl ColourBar {
-    /// How much room it takes to the right.
+    /// Returns its width at the right edge.
     pub(super) fn width(&self, height: f64) -> f64 {
         let axis = self.fit(height);
         let widest = axis.ticks.major.iter().map(|(_, label)| text::width(label, TICK));

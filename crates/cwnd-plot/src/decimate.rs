@@ -1,4 +1,4 @@
-//! Fewer points, the same picture.
+//! Removal of points that do not change the picture.
 
 /// Keeps, of each stretch of points that share a column of this width, the first, the lowest, the highest and
 /// the last, in their order. What is drawn through them covers the same heights in every column as what was

@@ -9,7 +9,7 @@ use super::style::Stroke;
 pub struct ErrorBars {
     /// `x`, the lower and the upper end. One that is not finite is left out.
     pub points: Vec<(f64, f64, f64)>,
-    /// How they are drawn.
+    /// Their style.
     pub stroke: Stroke,
 }
 

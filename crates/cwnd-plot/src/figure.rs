@@ -9,11 +9,11 @@ use super::{text, tick_labels};
 
 /// Panels one above the other, with a title, a legend and a caption.
 pub struct Figure {
-    /// What it shows, in a line.
+    /// Its content in a line.
     pub title: String,
     /// The same in a sentence or two, for readers who cannot see it.
     pub description: String,
-    /// How it was made and how to read it, in small type below.
+    /// The caption in small type below: origin and explanation.
     pub caption: String,
     /// The legend of all panels, above the first.
     pub keys: Vec<Key>,
@@ -42,7 +42,7 @@ pub struct Panel {
     pub height: f64,
 }
 
-/// Something that is drawn between axes.
+/// A mark that is drawn between axes.
 pub trait Mark {
     /// The values that it covers, from which the axes get their ranges.
     fn extent(&self) -> Extent;
@@ -59,7 +59,7 @@ pub struct Extent {
     pub y: Option<(f64, f64)>,
 }
 
-/// Where values stand in a panel.
+/// The positions of values in a panel.
 pub struct Frame {
     pub(super) x: Fitted,
     pub(super) y: Fitted,
@@ -150,7 +150,7 @@ impl Panel {
         self.marks.iter().fold(Extent::default(), |all, mark| all.union(&mark.extent()))
     }
 
-    /// Draws the heading and the legend, and tells where the area between the axes may begin.
+    /// Draws the heading and the legend, and returns where the area between the axes may begin.
     fn draw_heading(&self, canvas: &mut Canvas, left: f64, right: f64, top: f64) -> f64 {
         let heading = text::shorten(&self.title, 1.1 * TEXT, right - left);
         let beside = if heading.is_empty() { 0.0 } else { text::width(&heading, 1.1 * TEXT) + 18.0 };
@@ -158,7 +158,7 @@ impl Panel {
         let mut y = top;
         if !heading.is_empty() {
             canvas.text(left, y + key::ROW / 2.0 + 4.0, &Label::new(TEXT, INK).bold(), &heading);
-            // The legend stands beside the heading if it fits in that row, and below it otherwise.
+            // The legend is in the row of the heading if it fits there, and below it otherwise.
             if keys.height() != key::ROW {
                 keys = key::Rows::new(&self.keys, 0.0, right - left);
                 y += key::ROW;
@@ -212,7 +212,7 @@ impl Panel {
         lines
     }
 
-    /// The grid, and the ticks with what is written beside them.
+    /// Draws the grid, and the ticks with their labels.
     fn draw_ticks(&self, canvas: &mut Canvas, frame: &Frame, edges: Edges) {
         let Frame { left, right, top, bottom, .. } = *frame;
         let (grid, axis) = (Stroke::solid(GRID, 0.8), Stroke::solid(INK, 0.8));
@@ -273,7 +273,7 @@ impl Extent {
         self.union(&Extent { x: Some((x, x)), y: Some((y, y)) })
     }
 
-    /// What covers both.
+    /// Returns the range that covers both.
     pub fn union(self, other: &Extent) -> Extent {
         let union = |a: Option<(f64, f64)>, b: Option<(f64, f64)>| match (a, b) {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
@@ -284,12 +284,12 @@ impl Extent {
 }
 
 impl Frame {
-    /// Where a value stands on the horizontal axis; not finite if it has no place.
+    /// Returns the position of a value on the horizontal axis; not finite if it has none.
     pub fn x(&self, value: f64) -> f64 {
         self.x.place(value, self.left, self.right)
     }
 
-    /// Where a value stands on the vertical axis; not finite if it has no place.
+    /// Returns the position of a value on the vertical axis; not finite if it has none.
     pub fn y(&self, value: f64) -> f64 {
         self.y.place(value, self.bottom, self.top)
     }

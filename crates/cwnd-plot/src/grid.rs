@@ -11,24 +11,24 @@ use super::{text, tick_labels};
 
 /// Blocks in rows and columns, with a legend above and a caption below.
 pub struct Grid {
-    /// What it shows, in a line: for readers who cannot see it, and as the title of an SVG file's window.
+    /// Its title in a line, for readers who cannot see it and for the window title of an SVG file.
     pub title: String,
     /// The same in a sentence or two.
     pub description: String,
-    /// How it was made and how to read it, in small type below.
+    /// The caption in small type below: origin and explanation.
     pub caption: String,
     /// The legend.
     pub keys: Vec<Key>,
-    /// How many blocks stand side by side.
+    /// Number of blocks in a row.
     pub columns: usize,
     /// The blocks, row by row. All have the same panels in the same order.
     pub blocks: Vec<Block>,
-    /// What stands above and beside them.
+    /// Texts above and to the side of the panels.
     pub headings: Headings,
     /// One vertical axis for all panels of a kind, whatever their values. Else only where the values are alike; see
     /// [`Grid::is_shared`].
     pub share_y: bool,
-    /// What colours mean, to the right.
+    /// Key of the colours, to the right.
     pub bar: Option<ColourBar>,
     /// Its width, with everything in this unit. Text is 11 to 12 high.
     pub width: f64,
@@ -36,13 +36,13 @@ pub struct Grid {
 
 /// Panels one above the other, with a common horizontal axis.
 pub struct Block {
-    /// What sets it apart from the others, if they are several.
+    /// Its title, if there are several.
     pub title: String,
     /// The panels.
     pub panels: Vec<Panel>,
 }
 
-/// What tells blocks apart.
+/// The titles of blocks.
 pub enum Headings {
     /// The title of each, above it.
     Own,
@@ -135,7 +135,7 @@ impl Grid {
         (canvas, (y + MARGIN).ceil())
     }
 
-    /// Draws a row of blocks, and tells where the next may begin.
+    /// Draws a row of blocks, and returns where the next may begin.
     fn draw_row(&self, canvas: &mut Canvas, layout: &Layout, row: usize, blocks: &[Block], top: f64) -> f64 {
         let mut bottom = top;
         let has_titles = matches!(self.headings, Headings::Own) && blocks.iter().any(|b| !b.title.is_empty());
@@ -157,7 +157,7 @@ impl Grid {
                     x_labels,
                     x_title: false,
                     y_labels: column == 0 || !layout.shared.iter().all(|shared| *shared),
-                    // The last line of every title stands beside the axis.
+                    // The last line of every title is next to the axis.
                     y_title: (column == 0).then(|| {
                         let spare = layout.y_lines - panel.y_title().len().clamp(1, layout.y_lines);
                         MARGIN + 1.15 * TEXT * spare as f64
@@ -184,7 +184,7 @@ impl Grid {
     }
 }
 
-/// Where everything stands.
+/// The positions of all parts.
 struct Layout {
     /// Left edge of the area between the axes, for each column.
     lefts: Vec<f64>,
@@ -194,7 +194,7 @@ struct Layout {
     right: f64,
     /// Height of the labels under a panel.
     x_labels: f64,
-    /// How many lines the longest title of a vertical axis has.
+    /// Number of lines of the longest title of a vertical axis.
     y_lines: usize,
     /// For each kind of panel, whether all have one vertical axis.
     shared: Vec<bool>,

@@ -1,4 +1,4 @@
-//! The legend: what a colour, a pattern or a marker stands for.
+//! The legend: the meaning of colours, patterns and markers.
 
 use super::canvas::{Canvas, Label};
 use super::hatch::Hatch;
@@ -8,9 +8,9 @@ use super::text;
 /// An entry of a legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
-    /// What it stands for.
+    /// Its meaning.
     pub label: String,
-    /// How it looks.
+    /// Its look.
     pub swatch: Swatch,
 }
 

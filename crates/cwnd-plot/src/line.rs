@@ -11,7 +11,7 @@ use super::style::{Marker, Stroke};
 pub struct Line {
     /// The points, by rising `x`. One that is not finite is a gap.
     pub points: Vec<(f64, f64)>,
-    /// How the line is drawn; none draws the markers alone.
+    /// Style of the line; none draws only the markers.
     pub stroke: Stroke,
     /// The signs on it.
     pub markers: Option<Markers>,
@@ -40,7 +40,7 @@ impl Line {
         Line { markers, ..self }
     }
 
-    /// How it looks in a legend.
+    /// Returns its symbol in a legend.
     pub fn swatch(&self) -> Swatch {
         Swatch::line(self.stroke).marker(self.markers.map(|m| m.marker))
     }

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formats of numbers.
 
 const PREFIXES: [(f64, &str); 9] = [
     (1e12, "T"),

@@ -11,7 +11,7 @@ use super::style::Stroke;
 pub struct Trajectory {
     /// The points, in order.
     pub points: Vec<(f64, f64)>,
-    /// How it is drawn.
+    /// Its style.
     pub stroke: Stroke,
 }
 

@@ -243,10 +243,10 @@ impl Connection {
         self.timers.rearm();
     }
 
-    /// Ends an idle time, since there is data to send again. If nothing was in flight, the algorithm is told. A window that no
-    /// ACK has confirmed for longer than a retransmission timeout shrinks (RFC 2861 section 3.2, RFC 5681 section 4.1): it is
-    /// halved for each timeout since the last packet was sent, down to the initial window. As in Linux, the window of an
-    /// algorithm that owns recovery does not shrink.
+    /// Ends an idle time, since there is data to send again. If nothing was in flight, this is reported to the algorithm. A
+    /// window that no ACK has confirmed for longer than a retransmission timeout shrinks (RFC 2861 section 3.2, RFC 5681
+    /// section 4.1): it is halved for each timeout since the last packet was sent, down to the initial window. As in Linux,
+    /// the window of an algorithm that owns recovery does not shrink.
     fn end_idle_time(&mut self, now: u64) {
         let since = std::mem::replace(&mut self.idle.since, NEVER);
         if since == NEVER || self.next != self.una {

@@ -55,7 +55,7 @@ pub(crate) struct Episode {
     pub send_cwr: bool,
 }
 
-/// What an ACK reports, as the algorithm is told.
+/// What an ACK reports to the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckReport {
     /// Segments delivered, whether acknowledged or SACKed.

@@ -45,7 +45,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reference: "R. King, R. Baraniuk, R. Riedi, TCP-Africa: An Adaptive and Fair Rapid Increase Rule for \
                 Scalable TCP, IEEE INFOCOM 2005",
     summary: "HighSpeed TCP while fewer than two segments are queued, Reno from there on.",
-    strengths: "Takes what is free on a fast long path as quickly as HighSpeed TCP, and then takes no more from \
+    strengths: "Fills a fast long path as quickly as HighSpeed TCP, and then takes no more from \
                 others than Reno does.",
     weaknesses: "Halves at a full queue, so that small buffers run empty; a standing queue of others or a \
                  delay that varies keeps it Reno; relies on knowing the least RTT.",

@@ -91,7 +91,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "BBR that probes for bandwidth every few seconds, and bounds what is in flight where more than \
               2 % is lost.",
     strengths: "Full links and short queues on long paths and with random losses under 2 %; gentler than \
-                version 1 to shallow buffers and to Reno and CUBIC beside it.",
+                version 1 to shallow buffers and to competing Reno and CUBIC flows.",
     weaknesses: "Random losses over 2 % throttle it; flows that start later take many probes to reach their \
                  share; still a draft, whose details move.",
     signals: &[Signal::Rate, Signal::Delay, Signal::Loss],

@@ -63,7 +63,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 draft-sridharan-tcpm-ctcp-02",
     summary: "Reno's window plus one that grows fast while little is queued; how little adapts to losses.",
     strengths: "Fills a long fast path quickly while its queue is short, also where buffers are small, and \
-                stays close to Reno beside other flows.",
+                stays close to Reno against other flows.",
     weaknesses: "Against flows that keep the queue full only the Reno part is left; baseRTT is wrong after \
                  a change of path.",
     signals: &[Signal::Loss, Signal::Delay],
@@ -83,7 +83,7 @@ pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
     reference: "K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-speed and Long \
                 Distance Networks, INFOCOM 2006",
     summary: "Reno's window plus one that grows fast while fewer than 30 segments are queued.",
-    strengths: "Fills a long fast path quickly while its queue is short, and stays close to Reno beside \
+    strengths: "Fills a long fast path quickly while its queue is short, and stays close to Reno against \
                 other flows.",
     weaknesses: "Gains nothing where buffers hold less than 30 segments a flow, or where others keep the \
                  queue full; baseRTT is wrong after a change of path.",

@@ -49,7 +49,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     strengths: "Fills fast long paths at loss rates that standard TCP cannot live with, and is standard TCP \
                 in small windows.",
     weaknesses: "Large windows grow faster than small ones: new flows catch up slowly, short RTTs win by \
-                 far, and Reno starves beside it on fast paths.",
+                 far, and competing Reno flows starve on fast paths.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "NewReno",
     implemented_in: "Linux (highspeed), ns-2.35, ns-3",

@@ -56,7 +56,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 draft-leith-tcp-htcp-06 (2008)",
     summary: "Grows as a square function of the time since the last loss, and gives up only as much as \
               empties the queue.",
-    strengths: "Flows of one path converge fast whatever their windows were, since growth hangs on time \
+    strengths: "Flows of one path converge fast from any windows, because growth depends on time \
                 alone; Reno where losses are a second apart or less.",
     weaknesses: "On fast long paths Reno is left behind; growth is fastest just before the loss, so that a \
                  long epoch ends with many losses at once; random losses a second apart keep it Reno.",

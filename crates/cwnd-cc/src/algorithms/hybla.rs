@@ -56,7 +56,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 Satellite Communications and Networking 22(5), 2004",
     summary: "Reno with the growth of a 25 ms path whatever the RTT: rho^2 segments a round trip for an RTT of \
               rho times 25 ms.",
-    strengths: "Gives long paths, satellites above all, the throughput of short ones beside them, also under \
+    strengths: "Gives long paths, satellites above all, the throughput of competing short ones, also under \
                 random losses.",
     weaknesses: "Overshoots in slow start by thousands of segments on long paths; halves at any loss; long \
                  paths among themselves are needlessly aggressive, and it is Reno up to 25 ms.",

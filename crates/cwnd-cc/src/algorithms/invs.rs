@@ -101,7 +101,7 @@ parameters! {
     /// Settings of [`Invs`].
     pub struct InvsParameters {
         /// Scale of k.
-        c: number(1.0, 0.1..=10.0), "1", "not given; gives the paper's shares beside Reno";
+        c: number(1.0, 0.1..=10.0), "1", "not given; gives the paper's shares against Reno";
         /// The fraction of the window kept at a congestion loss.
         beta: number(0.8, 0.1..=0.95), "1", "not given; CUBIC's in ns-2.35";
         /// Queue length from which a loss is a congestion loss, with large buffers.

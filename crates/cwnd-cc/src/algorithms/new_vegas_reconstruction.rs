@@ -53,7 +53,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "A reconstruction from summaries: Vegas with a paced slow start and steps that halve after it.",
     strengths: "On long paths it comes nearer to the bandwidth than Vegas before it slows down.",
     weaknesses: "Not the published algorithm, so no result of the paper can be held against it; has Vegas's \
-                 weaknesses, least of all a share beside flows that fill the queue.",
+                 weaknesses, above all a small share against flows that fill the queue.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "Vegas",
     implemented_in: "nowhere in public",

@@ -36,7 +36,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "Adds one segment a round trip, halves at a loss: the standard TCP.",
     strengths: "Known everywhere and simple to reason about; fills a path whose buffer holds a BDP, and \
                 shares it evenly.",
-    weaknesses: "Takes a round trip for each segment won back, so a long fast path stays empty for minutes \
+    weaknesses: "Needs a round trip for each regained segment, so a long fast path stays empty for minutes \
                  after a loss; favours short RTTs; random losses keep it small.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "Reno",

@@ -44,7 +44,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     strengths: "Recovers from a loss within 13 round trips at any rate, so it fills the longest and fastest \
                 paths, and random losses cost it little.",
     weaknesses: "Does not converge to fair shares: among its own kind the first flow keeps what it has, and \
-                 Reno starves beside it.",
+                 competing Reno flows starve.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "NewReno",
     implemented_in: "Linux (scalable), ns-2.35, ns-3",

@@ -43,7 +43,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 Its Performance, IEEE INFOCOM 2011",
     summary: "Behaves as N parallel Reno flows; N grows while the queue is a small share of the delay.",
     strengths: "Holds up on fast paths and under random losses, where N grows until the queue shows.",
-    weaknesses: "Takes N shares beside Reno; a RTTmin that is wrong, or delay that is not its own, moves N; \
+    weaknesses: "Gets N shares against Reno; a wrong RTTmin, or the delay of other flows, changes N; \
                  the parameter that scales N is not known for sure.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "MulTCP, Reno, Vegas",

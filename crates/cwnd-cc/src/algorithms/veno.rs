@@ -47,7 +47,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 Networks, IEEE JSAC 21(2), 2003",
     summary: "Reno that grows half as fast once three segments are queued, and gives up a fifth instead of \
               half where fewer are.",
-    strengths: "More than Reno over links with random losses, at hardly any cost to Reno beside it.",
+    strengths: "More than Reno over links with random losses, at hardly any cost to competing Reno flows.",
     weaknesses: "Grows no faster than Reno, so long fast paths stay empty; tells the kinds of loss apart only \
                  while the queue is short and baseRTT right.",
     signals: &[Signal::Loss, Signal::Delay],

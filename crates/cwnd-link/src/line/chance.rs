@@ -1,8 +1,8 @@
-//! Something that happens now and then.
+//! Events with a fixed probability.
 
 use crate::Stream;
 
-/// Something that happens at each packet independently with the same probability. The gaps are drawn, not each packet (see
+/// An event that each packet causes independently with the same probability. One draw gives the gap to the next event (see
 /// [`Stream::failures`]).
 #[derive(Clone, Debug)]
 pub struct Chance {
@@ -16,7 +16,7 @@ impl Chance {
         Chance { probability, gap: stream.failures(probability), stream }
     }
 
-    /// Whether it happens this time.
+    /// Returns whether the event occurs this time.
     #[inline]
     pub fn comes(&mut self) -> bool {
         if self.gap == 0 {
@@ -27,7 +27,7 @@ impl Chance {
         false
     }
 
-    /// What it draws from, for whoever continues with that.
+    /// Returns the random stream, for a successor that continues with it.
     pub fn into_stream(self) -> Stream {
         self.stream
     }

@@ -1,14 +1,14 @@
-//! How late packets are.
+//! Jitter.
 
 use super::Chance;
 use crate::Stream;
 use cwnd_scenario::JitterShape;
 
-/// Draws a delay for each packet, in whole nanoseconds. What lies beyond a cut is drawn as the cut itself.
+/// Draws a delay for each packet, in whole nanoseconds. Values beyond a cut become the cut.
 #[derive(Clone, Debug)]
 pub enum JitterSource {
     Uniform {
-        /// One more than the longest.
+        /// One more than the longest delay.
         bound: u64,
         stream: Stream,
     },
@@ -53,7 +53,7 @@ impl JitterSource {
         }
     }
 
-    /// What it draws from, for whoever continues with that.
+    /// Returns the random stream, for a successor that continues with it.
     pub fn into_stream(self) -> Stream {
         match self {
             JitterSource::Uniform { stream, .. }
@@ -63,7 +63,7 @@ impl JitterSource {
         }
     }
 
-    /// The next packet's.
+    /// Returns the delay of the next packet.
     pub fn draw(&mut self) -> u64 {
         match self {
             JitterSource::Uniform { bound, stream } => stream.below(*bound),
@@ -90,14 +90,14 @@ impl JitterSource {
     }
 }
 
-/// Two independent standard normal numbers.
+/// Returns two independent standard normal numbers.
 fn normal_pair(stream: &mut Stream) -> (f64, f64) {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.uniform()));
     let (sine, cosine) = libm::sincos(2.0 * std::f64::consts::PI * stream.uniform());
     (radius * cosine, radius * sine)
 }
 
-/// To whole nanoseconds, none if negative.
+/// Returns whole nanoseconds; 0 for negative values.
 fn nearest(time: f64) -> u64 {
     (time + 0.5) as u64
 }
@@ -121,7 +121,7 @@ mod tests {
         (mean, variance.sqrt(), least, all.iter().copied().fold(0.0, f64::max))
     }
 
-    /// Whether a mean of so many draws is right within five of its deviations.
+    /// Returns whether the mean of `n` draws is right within five of its deviations.
     #[track_caller]
     fn right(mean: f64, expected: f64, deviation: f64) {
         assert!((mean - expected).abs() < 5.0 * deviation / (N as f64).sqrt(), "{mean} for {expected}");

@@ -21,23 +21,23 @@ impl BernoulliLoss {
         loss
     }
 
-    /// From the next packet on, lose with another probability. Draws a new gap.
+    /// Changes the probability from the next packet on. Draws a new gap.
     pub fn set_probability(&mut self, probability: f64) {
         self.probability = probability.clamp(0.0, 1.0);
         self.gap = self.stream.failures(self.probability);
     }
 
-    /// The stream, where the draws so far have left it.
+    /// Returns the random stream in its current state.
     pub(super) fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// The probability.
+    /// Returns the probability.
     pub fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// Whether the next packet is lost.
+    /// Returns whether the next packet is lost.
     #[inline]
     pub fn next_is_lost(&mut self) -> bool {
         if self.gap == 0 {

@@ -1,4 +1,4 @@
-//! Losses that come in bursts.
+//! Losses in bursts.
 
 use crate::Stream;
 use cwnd_scenario::GilbertElliott;
@@ -32,7 +32,7 @@ impl GilbertElliottLoss {
         GilbertElliottLoss { leave, loss, stream, bad: false, stay, gaps }
     }
 
-    /// Whether the next packet is lost.
+    /// Returns whether the next packet is lost.
     #[inline]
     pub fn next_is_lost(&mut self) -> bool {
         // A count of u64::MAX never reaches zero in the life of a simulation.
@@ -51,7 +51,7 @@ impl GilbertElliottLoss {
         false
     }
 
-    /// The stream, where the draws so far have left it.
+    /// Returns the random stream in its current state.
     pub(super) fn stream(&self) -> &Stream {
         &self.stream
     }

@@ -134,17 +134,17 @@ impl Steady {
         Steady { saturation: libm::exp(w - 1.0 / k) / (1.0 - beta), k, beta }
     }
 
-    /// Round trips from one loss to the next.
+    /// Returns the round trips between two losses.
     pub fn round_trips(&self) -> f64 {
         self.k * libm::log((1.0 / self.beta - 1.0) * (self.saturation - 1.0)) + 1.0
     }
 
-    /// Packets from one loss to the next.
+    /// Returns the packets between two losses.
     pub fn packets(&self) -> f64 {
         self.saturation * self.per_saturation()
     }
 
-    /// The part of packets that is lost.
+    /// Returns the fraction of lost packets.
     pub fn loss_ratio(&self) -> f64 {
         1.0 / self.packets()
     }
@@ -160,7 +160,7 @@ impl Steady {
         self.saturation - self.k * (gap - 1.0) / self.per_saturation()
     }
 
-    /// Packets a second with round trips of so many seconds.
+    /// Returns packets per second with a round-trip time in seconds.
     pub fn throughput(&self, rtt: f64) -> f64 {
         self.mean_window() / rtt
     }
@@ -183,7 +183,7 @@ impl Steady {
 /// A flow alone on a path of a constant size: two epochs in turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
-    /// What the path holds in its pipe and its buffer, packets.
+    /// Capacity of the path's pipe and buffer, packets.
     pub room: f64,
     /// The increase factor, over 1, and so that the overshoot is at least one packet.
     pub k: f64,

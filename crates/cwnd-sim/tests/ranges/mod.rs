@@ -9,7 +9,7 @@ use cwnd_scenario::{
 use cwnd_sim::{Simulator, run_with};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A scenario is cut to about so many packets.
+/// Approximate largest number of packets of a scenario.
 const PACKETS: f64 = 20_000.0;
 
 /// What rounding may add to a ratio of sums of floating-point numbers.
