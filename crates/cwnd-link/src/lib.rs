@@ -1,8 +1,8 @@
 //! Queues, loss models and transmitters: state machines with time as an argument.
 //!
-//! This crate schedules nothing. A queue has methods for the arrival of a packet and for the time when the transmitter wants
-//! one; a loss model is asked for each packet that crosses a line; a [`SerialTime`] tells how long a packet occupies a
-//! transmitter. So a simulator and an emulator of real links can use the same code.
+//! This crate schedules nothing. A queue is told when a packet arrives and when the transmitter wants one; a loss model is
+//! asked for each packet that crosses a line; a [`SerialTime`] tells how long a packet occupies a transmitter. So a simulator
+//! and an emulator of real links can use the same code.
 //!
 //! A packet passes a [`Policer`], waits in a [`Queue`], leaves a [`Transmitter`] whose rate may vary, and crosses a [`Line`]
 //! that delays, loses, holds up and doubles. Each of them has bounds that a simulator may look ahead by:

@@ -67,7 +67,7 @@ pub struct Message {
     pub end: Option<u64>,
 }
 
-/// What an application does when it acts.
+/// The action of an application.
 struct Action {
     /// The total of segments that it has provided.
     data_end: u64,

@@ -98,7 +98,7 @@ pub struct Connection {
     pub(crate) window: Window,
     /// Counts so far.
     pub counts: SenderCounts,
-    /// What the algorithm was told last. Fields that do not change between ACKs keep their values.
+    /// The last event of the algorithm. Fields that do not change between ACKs keep their values.
     pub(crate) ack: Ack,
     pub(crate) episode: Episode,
     pub(crate) config: SenderConfig,
