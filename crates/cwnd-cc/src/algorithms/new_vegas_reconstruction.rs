@@ -1,8 +1,8 @@
 //! New Vegas, a *reconstruction*: Vegas with paced packets in slow start and faster growth after it.
 //!
 //! J. Sing, B. Soh, "TCP New Vegas: Improving the Performance of TCP Vegas Over High Latency Links", IEEE NCA
-//! 2005. **The paper's equations are not public.** What summaries say: three changes at the sender, for paths of
-//! long delay, on which Vegas leaves slow start too early and then adds one segment a round trip:
+//! 2005. **The paper's equations are not public.** Summaries name three changes at the sender. They are for paths with long
+//! delay, on which Vegas leaves slow start too early and then adds one segment per round trip:
 //!
 //! - *packet pairing*: two packets are sent back to back, so that delayed ACKs do not inflate RTTs;
 //! - *packet pacing* in slow start, so that bursts do not look like a queue;

@@ -1,15 +1,15 @@
 //! The Vegas backlog estimate: the part of the window that is in queues.
 //!
 //! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8),
-//! 1995. A window W that takes RTT to come back moves at W/RTT, and would at W/baseRTT if nothing were
-//! queued. The difference, kept up for baseRTT, is what the flow has in queues:
+//! 1995. A window W with a round-trip time of RTT has the rate W/RTT; without queues, the rate would be W/baseRTT. The difference
+//! times baseRTT is the flow's backlog in queues:
 //!
 //! ```text
 //! Diff = (W/baseRTT - W/RTT) baseRTT = W (1 - baseRTT/RTT)          segments
 //! ```
 //!
 //! baseRTT is the smallest round-trip time of the connection's data, as in Linux's modules. Packets of a handshake are
-//! shorter, so every full packet would seem queued. Algorithms differ in RTT. Most use the smallest sample of a round trip
+//! shorter, so every full packet would seem queued if they counted. Algorithms differ in RTT. Most use the smallest sample of a round trip
 //! ([`RoundDelay`]), which delayed ACKs do not affect; some use the latest or a smoothed one.
 
 use super::round::{RoundRtt, SentRound};
