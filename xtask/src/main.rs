@@ -58,7 +58,7 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "fidelity",
         options: fidelity::OPTIONS,
-        summary: "recordings of Linux 6.1 and `--stack linux` side by side; with --ns2, ns-2.35 and `--stack ns2`",
+        summary: "compares `--stack linux` with recordings of Linux 6.1; with --ns2, `--stack ns2` with ns-2.35",
         run: fidelity::run,
     },
     Chore {

@@ -1,5 +1,5 @@
-//! What an ACK costs every algorithm: `ack_cost [RUNS]` prints a line of name, window and nanoseconds for each,
-//! of so many runs the median.
+//! The cost of an ACK in every algorithm: `ack_cost [RUNS]` prints a line of name, window and nanoseconds for each, the median
+//! of the runs.
 //!
 //! The ACKs are those of a flow that fills a path of 100 ms: one for each segment, evenly spaced, with
 //! round-trip times between 100 and 110 ms, a rate sample where one is asked for, and a loss every thousand

@@ -54,8 +54,8 @@ pub struct Ack {
     pub round: u64,
     /// Segments delivered since the start.
     pub delivered: u64,
-    /// Segments sent since the start, each counted once, before anything is sent for this ACK (SND.NXT). It never falls, and
-    /// must be told: Illinois, YeAH, Vegas and Compound end their round trips by it where their growth is in integers.
+    /// Segments sent since the start, each counted once, before anything is sent for this ACK (SND.NXT). It never falls. Every
+    /// transport must set it: Illinois, YeAH, Vegas and Compound end their round trips by it in integer arithmetics.
     pub sent: u64,
     /// The delivery-rate sample of this ACK; only if [`Needs::rate_samples`] is set.
     pub rate: Option<RateSample>,
@@ -130,8 +130,8 @@ pub struct Congestion {
     pub srtt: Nanos,
     /// Least round-trip time seen; [`Nanos::MAX`] before the first sample.
     pub min_rtt: Nanos,
-    /// How many timeouts in a row this is (1 for the first); 0 for other kinds. A stack that answers each
-    /// timeout of a row again, as ns-2.35 does, says 1 every time.
+    /// How many timeouts in a row this is (1 for the first); 0 for other kinds. A stack that handles each timeout of a series
+    /// again, like ns-2.35, reports 1 every time.
     pub timeouts: u32,
     /// The flow was in slow start.
     pub in_slow_start: bool,
@@ -193,7 +193,7 @@ pub enum EcnMode {
 pub struct FlowHints {
     /// Bytes that the flow has to send, if it is not endless.
     pub bytes: Option<u64>,
-    /// When they ought to have arrived.
+    /// Deadline of their arrival.
     pub deadline: Option<Nanos>,
 }
 
@@ -210,7 +210,7 @@ pub struct Init {
     pub sack: bool,
     /// The handshake's round-trip time, if one was measured.
     pub rtt: Option<Nanos>,
-    /// What the application tells.
+    /// Properties that the application declares.
     pub hints: FlowHints,
 }
 
@@ -223,13 +223,13 @@ pub struct Needs {
     pub lost_packets: bool,
     /// Packets are spaced by [`crate::Window::pacing_rate`].
     pub pacing: bool,
-    /// Where a queue of the path marks, the flow negotiates ECN this way whatever the stack's own setting is.
-    /// A transport that cannot know negotiates it always; [`Init::ecn`] tells what came of it.
+    /// If a queue of the path marks, the flow negotiates ECN this way, independent of the stack's own setting. A transport
+    /// that cannot know this always negotiates it; [`Init::ecn`] has the result.
     pub ecn: Option<EcnMode>,
     /// The algorithm sets `cwnd` during recovery itself (BBR); the transport leaves it alone.
     pub owns_recovery: bool,
-    /// An echoed congestion mark begins no episode: it is told in [`Ack::marked`], and that is all.
+    /// An echoed congestion mark begins no episode; it is only reported in [`Ack::marked`].
     pub marks_only: bool,
-    /// Wishes to imitations of Linux's and ns-2's TCP; other transports ignore them.
+    /// Requests to imitations of Linux's and ns-2's TCP; other transports ignore them.
     pub compat: CompatNeeds,
 }

@@ -22,8 +22,8 @@ pub enum ParameterValue {
 }
 
 impl From<&str> for ParameterValue {
-    /// The value that a scenario's text means: `on` and `off` (or `true` and `false`) are switches, what reads as a
-    /// number is one, and the rest are words.
+    /// Parses a value from a scenario's text: `on` and `off` (or `true` and `false`) are switches, what reads as a number is
+    /// one, and the rest are words.
     fn from(text: &str) -> Self {
         match (text, text.parse()) {
             ("on" | "true", _) => ParameterValue::Switch(true),

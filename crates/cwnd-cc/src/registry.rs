@@ -41,9 +41,9 @@ pub struct AlgorithmInfo {
     pub reference: &'static str,
     /// What it does, in a line or two.
     pub summary: &'static str,
-    /// Where it shines, in a sentence.
+    /// Its strengths, in a sentence.
     pub strengths: &'static str,
-    /// Where it fails, in a sentence.
+    /// Its weaknesses, in a sentence.
     pub weaknesses: &'static str,
     /// What it reacts to.
     pub signals: &'static [Signal],
@@ -51,14 +51,14 @@ pub struct AlgorithmInfo {
     pub based_on: &'static str,
     /// Where else it is implemented.
     pub implemented_in: &'static str,
-    /// Its equations are not known here: they were rebuilt from abstracts, summaries or other people's models. Title and
-    /// summary say so too.
+    /// Whether its equations are unknown and were reconstructed from abstracts, summaries or other models. Title and summary
+    /// say so, too.
     pub reconstruction: bool,
-    /// Counts up whenever its behaviour changes, so that stored results are told apart.
+    /// Version of its behaviour, increased with every change, so that stored results are distinguished.
     pub version: u32,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Build one with the given parameters.
+    /// Builds the algorithm with the given parameters.
     pub build: fn(&Parameters) -> Result<Box<dyn CongestionControl>, ParameterError>,
 }
 

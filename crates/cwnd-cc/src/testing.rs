@@ -1,4 +1,4 @@
-//! What the unit tests share: windows, ACKs and congestion episodes with plain values.
+//! Helpers of the unit tests: windows, ACKs and congestion episodes with simple values.
 
 use crate::{
     Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet, Window, WindowConfig,
@@ -48,7 +48,7 @@ pub fn congestion(window: &Window, kind: CongestionKind, ms: u64) -> Congestion 
     }
 }
 
-/// Lose a segment and recover from it at once, as a transport with `cwnd := ssthresh` does.
+/// Loses a segment and recovers at once, like a transport with `cwnd := ssthresh`.
 pub fn lose(algorithm: &mut dyn CongestionControl, window: &mut Window, ms: u64) {
     window.recovery_cwnd = None;
     algorithm.on_congestion(window, &congestion(window, CongestionKind::Loss, ms));
@@ -56,14 +56,14 @@ pub fn lose(algorithm: &mut dyn CongestionControl, window: &mut Window, ms: u64)
     algorithm.on_recovery_exit(window, Nanos::from_millis(ms));
 }
 
-/// Run into a timeout.
+/// Causes a timeout.
 pub fn time_out(algorithm: &mut dyn CongestionControl, window: &mut Window, ms: u64) {
     window.recovery_cwnd = None;
     algorithm.on_congestion(window, &congestion(window, CongestionKind::Timeout, ms));
     window.cwnd = window.restart_cwnd;
 }
 
-/// How many of the same ACK it takes until the window has grown by a segment; it must, at some time.
+/// Returns the number of equal ACKs until the window has grown by a segment. The window must grow.
 #[track_caller]
 pub fn acks_for_a_segment(algorithm: &mut dyn CongestionControl, window: &mut Window, ack: &Ack) -> u32 {
     let from = window.cwnd;
@@ -76,8 +76,8 @@ pub fn acks_for_a_segment(algorithm: &mut dyn CongestionControl, window: &mut Wi
     acks
 }
 
-/// Round trips, each of as many of the same ACK as the window has segments, until `done` of the window and of what
-/// it took says so; it must, at some time.
+/// Runs round trips, each with as many equal ACKs as the window has segments, until `done` returns true for the window and the
+/// count. It must return true at some time.
 #[track_caller]
 pub fn round_trips_until(
     algorithm: &mut dyn CongestionControl,
@@ -96,14 +96,14 @@ pub fn round_trips_until(
     panic!("the window is {} after {round_trips} round trips", window.cwnd);
 }
 
-/// Whether two numbers are the same to the digits that a working by hand gives.
+/// Checks that two numbers agree to the digits of a calculation by hand.
 #[track_caller]
 pub fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{value} is not {expected} within {tolerance}");
 }
 
-/// A round trip of three samples of `rtt_ms` on a path of `base_ms`, and the ACK that begins the next one: it may
-/// change the window, but acknowledges nothing that would make it grow.
+/// A round trip of three samples of `rtt_ms` on a path of `base_ms`, and the ACK that begins the next one: it may change the
+/// window, but acknowledges no segment that would increase it.
 pub fn round_trip(algorithm: &mut dyn CongestionControl, window: &mut Window, base_ms: u64, rtt_ms: u64) {
     let silent = |ack: Ack| Ack { acked: 0, cumulative: 0, min_rtt: Nanos::from_millis(base_ms), ..ack };
     algorithm.on_ack(window, &silent(ack_rtt(0, base_ms)));

@@ -3,36 +3,35 @@
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// No time at all, or the origin.
+    /// Zero: an empty span, or the origin.
     pub const ZERO: Nanos = Nanos(0);
-    /// Later than anything.
+    /// The latest time.
     pub const MAX: Nanos = Nanos(u64::MAX);
 
-    /// A span of whole milliseconds.
+    /// Creates a span of whole milliseconds.
     pub const fn from_millis(ms: u64) -> Self {
         Nanos(ms * 1_000_000)
     }
 
-    /// A span of whole microseconds.
+    /// Creates a span of whole microseconds.
     pub const fn from_micros(us: u64) -> Self {
         Nanos(us * 1_000)
     }
 
-    /// The span in seconds.
+    /// Returns the span in seconds.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         // Spans fit a signed number, which converts in one instruction.
         self.0.min(i64::MAX as u64) as i64 as f64 * 1e-9
     }
 
-    /// The seconds since `earlier`; less than nothing if `earlier` is later. The two must be less than 292 years
-    /// apart.
+    /// Returns the seconds since `earlier`; negative if `earlier` is later. The two must be less than 292 years apart.
     #[inline]
     pub fn secs_since(self, earlier: Nanos) -> f64 {
         self.0.wrapping_sub(earlier.0) as i64 as f64 * 1e-9
     }
 
-    /// The span since `earlier`, or nothing if `earlier` is later.
+    /// Returns the span since `earlier`; zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))

@@ -4,28 +4,28 @@ use crate::Ack;
 
 /// How fractional growth is kept.
 ///
-/// Linux's window is an integer and grows by counting ACKs, so every algorithm in it truncates; a curve
-/// from real-valued growth cannot be turned into the kernel's afterwards. The stack profile chooses.
+/// Linux's window is an integer and grows by counting ACKs, so every algorithm in it truncates. A curve from real-valued
+/// growth cannot be converted into the kernel's afterwards. The stack profile selects the arithmetic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Real-valued, as papers write their equations.
     #[default]
     Real,
-    /// Today's Linux: integer window, an ACK counter that keeps its remainder, several steps an ACK.
+    /// Today's Linux: integer window, an ACK counter that keeps its remainder, several steps per ACK.
     Linux,
-    /// Linux 2.6 and ns-2.35's TCP-Linux: integer window, one count an ACK, and a counter that starts
-    /// again from zero after each step, so that a step takes one ACK more than its divisor says.
+    /// Linux 2.6 and ns-2.35's TCP-Linux: integer window, one count per ACK, and a counter that restarts from zero after each
+    /// step, so that a step takes one ACK more than its divisor.
     Linux26,
 }
 
-/// How a transport sets up a [`Window`].
+/// Initial values of a [`Window`].
 #[derive(Clone, Copy, Debug)]
 pub struct WindowConfig {
     /// Initial window, segments.
     pub initial_cwnd: f64,
     /// Initial slow-start threshold, segments; infinite when the stack sets none.
     pub initial_ssthresh: f64,
-    /// The window never grows over this, segments.
+    /// Largest window, segments.
     pub clamp: f64,
     /// Payload of a full segment, bytes.
     pub mss: u32,
@@ -51,7 +51,7 @@ impl Default for WindowConfig {
 /// The state that a transport reads after every event.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Congestion window, segments. The transport sends while its floor exceeds what is in flight.
+    /// Congestion window, segments. The transport sends while its floor exceeds the segments in flight.
     pub cwnd: f64,
     /// Slow-start threshold, segments; infinite when not set.
     pub ssthresh: f64,
@@ -65,13 +65,13 @@ pub struct Window {
     mss: u32,
     counter: u32,
     credit: f64,
-    /// Acknowledged segments that have made no step yet (Reno of Linux 2.6).
+    /// Acknowledged segments that have caused no step yet (Reno of Linux 2.6).
     acknowledged: u32,
     arithmetic: Arithmetic,
     slow_start_at_ssthresh: bool,
 }
 
-/// The least slow-start threshold, segments (RFC 5681 section 3.1, equation 4).
+/// Smallest slow-start threshold, segments (RFC 5681 section 3.1, equation 4).
 pub const MIN_SSTHRESH: f64 = 2.0;
 
 impl Window {
@@ -199,7 +199,7 @@ impl Window {
     /// Grows the window as Reno does: one segment for each window of acknowledged ones.
     ///
     /// Linux 2.6, and so ns-2.35, counts the bytes that are acknowledged in congestion avoidance (RFC 3465) where its
-    /// algorithms that end in Reno grow: one step an ACK at most, and what is over stays.
+    /// algorithms that end in Reno grow: at most one step per ACK, and the remainder stays.
     #[inline]
     pub fn increase_as_reno(&mut self, ack: &Ack, acked: u32) {
         if self.arithmetic != Arithmetic::Linux26 {
@@ -305,7 +305,7 @@ impl Window {
     }
 }
 
-/// The lesser of two numbers, one instruction where `f64::min` takes three to care for what is not a number.
+/// Returns the smaller of two numbers, in one instruction; `f64::min` takes three because it handles NaN.
 #[inline]
 fn at_most(segments: f64, limit: f64) -> f64 {
     if segments > limit { limit } else { segments }

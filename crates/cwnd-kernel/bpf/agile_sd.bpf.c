@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * Agile-SD (Alrshah and others, JNCA 55, 2015): lambda/W for each acknowledged segment, lambda the greater the
- * further the window is under the last loss. Readings as in the Rust.
+ * further the window is under the last loss. Interpretations as in the Rust code.
  */
 #define ALGORITHM agile_sd
 #include "cwnd.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * Elastic-TCP (Alrshah, Al-Maqri, Othman, IEEE Systems Journal 13(2), 2019): the window grows by
- * sqrt(RTTmax/RTTcur W) a round trip. Readings as in the Rust, whose parameters have the same names.
+ * sqrt(RTTmax/RTTcur W) a round trip. Interpretations as in the Rust code, whose parameters have the same names.
  */
 #define ALGORITHM elastic
 #include "cwnd.h"

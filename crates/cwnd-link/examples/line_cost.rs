@@ -1,5 +1,5 @@
-//! What a packet costs a transmitter and a line, in each of their kinds: `line_cost [RUNS]` prints nanoseconds a packet, of
-//! so many runs the median. Run it optimised: `cargo run --release -p cwnd-link --example line_cost`.
+//! The cost of a packet in each kind of transmitter and line: `line_cost [RUNS]` prints nanoseconds per packet, the median of
+//! the runs. Run it optimised: `cargo run --release -p cwnd-link --example line_cost`.
 //!
 //! Packets of 1,500 B go through one after the other, each as the one before it has left. What counts is the fastest of many
 //! short slices, which no other work of the machine has disturbed.

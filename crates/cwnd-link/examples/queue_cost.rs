@@ -1,4 +1,4 @@
-//! What a packet costs every discipline: `queue_cost [RUNS]` prints a line for each, of so many runs the median.
+//! The cost of a packet in every discipline: `queue_cost [RUNS]` prints a line for each, the median of the runs.
 //!
 //! About fifty packets of eight flows wait; with each packet's time one arrives and one is taken, and a second one arrives
 //! when fewer than fifty wait. At 1 Gbit/s they wait for 0.6 ms and nothing needs to be dropped; at 10 Mbit/s for

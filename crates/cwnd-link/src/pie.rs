@@ -28,7 +28,7 @@
 //! - *Marks* stand for drops while p < `ecn_most`.
 //! - *De-randomisation* (section 5.4) and turning PIE off while the buffer is nearly empty (section 5.3) are not in; both are
 //!   optional. Neither are probabilities by packet size.
-//! - *What does not fit* is dropped, whatever p is.
+//! - *A packet that does not fit* is dropped, independent of p.
 
 #[cfg(test)]
 mod tests;

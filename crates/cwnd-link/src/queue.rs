@@ -38,7 +38,7 @@ pub enum Codepoint {
 }
 
 impl Codepoint {
-    /// Whether it is marked where others are dropped. One that carries a mark already is such a packet.
+    /// Whether it is marked where others are dropped. A packet that already carries a mark counts, too.
     #[inline]
     pub fn can_be_marked(self) -> bool {
         self != Codepoint::NotEct
@@ -56,7 +56,8 @@ pub struct Departure<P> {
     pub mark: bool,
 }
 
-/// A queue before a transmitter: a machine that is told when a packet arrives and when the transmitter wants one.
+/// A queue before a transmitter: a state machine with methods for the arrival of a packet and for the time when the
+/// transmitter wants one.
 ///
 /// Times are in nanoseconds of any clock and never fall from call to call; two calls may have the same time. The queue needs
 /// no timers: periodic work runs at the next call.
@@ -289,7 +290,7 @@ impl fmt::Display for ChangeError {
             ),
             ChangeError::Queues { has, wanted } => write!(
                 f,
-                "FQ-CoDel with {has} queues cannot go on with {wanted}: what waits is sorted into the {has}"
+                "FQ-CoDel with {has} queues cannot continue with {wanted}: what waits is sorted into the {has}"
             ),
         }
     }

@@ -89,7 +89,7 @@ struct Both {
     fifo: Fifo<u64>,
     queue: Queue<u64>,
     counts: bool,
-    /// What is in transmission, as the queue is told.
+    /// The packet in transmission, as reported to the queue.
     transmitting: Option<u32>,
     arrived: u64,
     /// Whether a packet that waits gets a mark, as the FIFO said.

@@ -286,6 +286,6 @@ fn a_queue_does_not_become_one_of_another_discipline() {
     let other = Discipline::FqCoDel(FqCoDel { queues: 8, ..FqCoDel::default() });
     assert_eq!(
         new(Discipline::FqCoDel(FqCoDel::default())).set_spec(&spec(other)).unwrap_err().to_string(),
-        "FQ-CoDel with 1024 queues cannot go on with 8: what waits is sorted into the 1024"
+        "FQ-CoDel with 1024 queues cannot continue with 8: what waits is sorted into the 1024"
     );
 }

@@ -77,7 +77,7 @@ impl Epoch {
         self.turn() + self.last()
     }
 
-    /// The window so many round trips after the loss, in real numbers; from the epoch's end on cwnd_loss.
+    /// Returns the window a number of round trips after the loss, in real numbers; from the end of the epoch on cwnd_loss.
     pub fn window(&self, round_trips: f64) -> f64 {
         let gap = if round_trips < self.turn() {
             self.gap() * libm::exp(-round_trips / self.last())

@@ -75,7 +75,8 @@ impl Curve {
         self.k * libm::log(ratio(self.start) / ratio(self.saturation - 1.0))
     }
 
-    /// The window after so many round trips: logistic, then one packet a round trip for two packets, then exponential.
+    /// Returns the window after a number of round trips: logistic, then one packet per round trip for two packets, then
+    /// exponential.
     pub fn window(&self, round_trips: f64) -> f64 {
         let after = round_trips - self.arrival();
         if after < 0.0 {

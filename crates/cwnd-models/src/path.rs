@@ -9,7 +9,7 @@ pub struct Path {
     pub rtt: f64,
     /// Size of a packet on the bottleneck, bytes.
     pub packet_bytes: f64,
-    /// What the buffer holds beside the packet in transmission, packets.
+    /// Queue limit without the packet in transmission, packets.
     pub buffer: f64,
 }
 

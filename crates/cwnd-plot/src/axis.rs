@@ -108,8 +108,7 @@ impl Axis {
         Axis { labels: Some(labels), ..self }
     }
 
-    /// The range that shows data between two values (if there are any), with at most so many parts between
-    /// labels.
+    /// The range that shows data between two values (if there are any), with at most the given number of parts between labels.
     pub(crate) fn fit(&self, data: Option<(f64, f64)>, most: usize) -> Fitted {
         let (mut from, mut to) = data.unwrap_or(match self.scale {
             Scale::Linear => (0.0, 1.0),

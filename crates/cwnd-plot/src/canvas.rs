@@ -21,7 +21,7 @@ pub struct Label {
     pub bold: bool,
     /// The part of the text that is at the given position.
     pub anchor: Anchor,
-    /// Turned a quarter to the left, as beside a vertical axis.
+    /// Turned a quarter to the left, as at a vertical axis.
     pub upright: bool,
 }
 

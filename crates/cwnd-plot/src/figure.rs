@@ -158,7 +158,7 @@ impl Panel {
         let mut y = top;
         if !heading.is_empty() {
             canvas.text(left, y + key::ROW / 2.0 + 4.0, &Label::new(TEXT, INK).bold(), &heading);
-            // The legend stands beside the heading if it fits in that row, and below it otherwise.
+            // The legend is in the row of the heading if it fits there, and below it otherwise.
             if keys.height() != key::ROW {
                 keys = key::Rows::new(&self.keys, 0.0, right - left);
                 y += key::ROW;
@@ -212,7 +212,7 @@ impl Panel {
         lines
     }
 
-    /// The grid, and the ticks with what is written beside them.
+    /// Draws the grid, and the ticks with their labels.
     fn draw_ticks(&self, canvas: &mut Canvas, frame: &Frame, edges: Edges) {
         let Frame { left, right, top, bottom, .. } = *frame;
         let (grid, axis) = (Stroke::solid(GRID, 0.8), Stroke::solid(INK, 0.8));

@@ -23,7 +23,7 @@ pub struct Grid {
     pub columns: usize,
     /// The blocks, row by row. All have the same panels in the same order.
     pub blocks: Vec<Block>,
-    /// What stands above and beside them.
+    /// Texts above and to the side of the panels.
     pub headings: Headings,
     /// One vertical axis for all panels of a kind, whatever their values. Else only where the values are alike; see
     /// [`Grid::is_shared`].
@@ -157,7 +157,7 @@ impl Grid {
                     x_labels,
                     x_title: false,
                     y_labels: column == 0 || !layout.shared.iter().all(|shared| *shared),
-                    // The last line of every title stands beside the axis.
+                    // The last line of every title is next to the axis.
                     y_title: (column == 0).then(|| {
                         let spare = layout.y_lines - panel.y_title().len().clamp(1, layout.y_lines);
                         MARGIN + 1.15 * TEXT * spare as f64

@@ -36,7 +36,7 @@ pub fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     lines.iter().map(|line| shorten(line, size, room)).collect()
 }
 
-/// Takes characters out of the middle until the text fits.
+/// Removes characters from the middle until the text fits.
 pub fn shorten(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();

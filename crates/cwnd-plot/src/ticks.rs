@@ -1,4 +1,4 @@
-//! Where the ticks of an axis stand, and what is written beside them.
+//! The positions of an axis's ticks, and their labels.
 
 use crate::number::{si_prefix, thousands};
 
@@ -67,7 +67,7 @@ impl Step {
 pub(crate) fn linear(from: f64, to: f64, step: Step, numbers: Numbers) -> Ticks {
     let first = (from / step.size() - 1e-9).ceil();
     let last = (to / step.size() + 1e-9).floor();
-    // A span so small beside its values that steps vanish in rounding has no ticks but its beginning.
+    // A span that is so small compared with its values that steps vanish in rounding has only a tick at its beginning.
     let count = if last - first <= 1000.0 { (last - first) as i64 } else { 0 };
     let values = (0..=count).map(|i| step.times(first + i as f64));
     let decimals = (-step.exponent).max(0) as usize;

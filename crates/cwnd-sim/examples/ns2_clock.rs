@@ -1,4 +1,4 @@
-//! The dumbbell of `xtask/fidelity/dumbbell.tcl`, with ns-2's clock in the place of the engine's.
+//! The dumbbell of `crates/cwnd-fidelity/data/dumbbell.tcl`, with ns-2's clock in the place of the engine's.
 //!
 //!     cargo run --release -p cwnd-sim --example ns2_clock -- algorithm=bic buffer=100 starts=0,0,0,0
 //!

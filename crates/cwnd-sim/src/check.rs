@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const LONGEST: u64 = 1 << 47;
 /// Wire bytes of the largest packet.
 const LARGEST_PACKET: u32 = 65_535;
-/// The greatest number of flows.
+/// Largest number of flows.
 const MOST_FLOWS: usize = 100_000;
 /// The rates of a link, bit/s.
 const RATES: std::ops::RangeInclusive<u64> = 1_000..=10_000_000_000_000;

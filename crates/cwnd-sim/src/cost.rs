@@ -1,4 +1,4 @@
-//! What a run is expected to cost.
+//! Expected cost of a run.
 //!
 //! The constants were fitted to peaks of resident memory and to CPU times of runs of release builds. Memory is an upper
 //! estimate: windows are taken to fill what limits them.

@@ -19,7 +19,7 @@ pub const LINUX_VERSION: u32 = 3;
 /// The same of senders that recover as ns-2's TCP-Linux does.
 pub const NS2_VERSION: u32 = 1;
 
-/// The same of senders without SACK, whatever their recovery.
+/// The same of senders without SACK, with any recovery.
 pub const NO_SACK_VERSION: u32 = 1;
 
 impl Engine for Simulator {

@@ -1,4 +1,4 @@
-//! Where a flow's algorithm comes from.
+//! Source of a flow's algorithm.
 
 use cwnd_cc::{CongestionControl, ParameterKind, ParameterValue, Parameters};
 use cwnd_scenario::AlgorithmSpec;

@@ -41,7 +41,7 @@ pub enum Fault {
     AsksTooEarly,
     /// A link that keeps its queue ignores the packet in transmission when it promises how long it is quiet.
     PromisesTooMuch,
-    /// After a change of rate or delay nothing overtakes packets that were handed on before.
+    /// After a change of rate or delay, no packet overtakes packets that were passed on before.
     NotTakenBack,
     /// Transmitter and line of a link are not told about the packets of a steady run.
     NotSettled,

@@ -8,7 +8,7 @@ use crate::watch::{End, Point, Tap};
 use cwnd_scenario::{LinkId, NodeId, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What feeds a link. The order is the one in which simultaneous arrivals are handled.
+/// Inputs of a link, in the order in which simultaneous arrivals are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Feeder {
     /// The endpoints of a host.
@@ -50,7 +50,7 @@ pub fn feeders(scenario: &Scenario) -> Vec<BTreeSet<Feeder>> {
 /// A scenario's stages, by the numbers of their hosts and links.
 #[derive(Debug)]
 pub struct Graph {
-    /// What runs each link.
+    /// The stage that runs each link.
     pub runners: Vec<Runner>,
     /// The nodes at which flows end, in order. Each is a stage.
     pub hosts: Vec<NodeId>,
@@ -62,7 +62,7 @@ pub struct Graph {
     pub inputs: Vec<Vec<u32>>,
     /// A tap for each observed point.
     pub taps: Vec<Tap>,
-    /// What each stage waits for: hosts, then links, then taps.
+    /// The stages that each stage waits for: hosts, then links, then taps.
     pub waits: Vec<Vec<Wait>>,
 }
 
@@ -73,7 +73,7 @@ pub struct Wait {
     pub stage: usize,
     /// The links between: the last that the other stage runs, and the first that this stage runs.
     via: [Option<LinkId>; 2],
-    /// The least time from an event at the other stage to its effect here, ns.
+    /// Shortest time from an event at the other stage to its effect here, ns.
     pub latency: u64,
 }
 

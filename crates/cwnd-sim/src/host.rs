@@ -44,7 +44,7 @@ impl Endpoint {
     }
 }
 
-/// Where packets come into a host.
+/// The input of packets at a host.
 #[derive(Clone, Copy, Debug)]
 pub struct Inlet {
     /// The ring that the previous stage fills.

@@ -42,7 +42,7 @@ pub struct Merge {
     last: Turn,
 }
 
-/// The greatest number of inputs that are kept as sort keys: a power of two.
+/// Largest number of inputs that are stored as sort keys: a power of two.
 const FEW: usize = 8;
 
 /// The first packet of an input: its arrival, the input's last turn, and the input.

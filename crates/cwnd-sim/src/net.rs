@@ -1,4 +1,4 @@
-//! What the stages of a simulation share: links, rings of packets, counts.
+//! Shared state of the stages of a simulation: links, rings of packets, counts.
 
 use crate::link::Link;
 use crate::merge::Turn;

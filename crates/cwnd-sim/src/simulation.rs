@@ -24,9 +24,9 @@ use cwnd_tcp::Sender;
 
 /// A simulation.
 ///
-/// [`Simulation::run_until`] does all that happens before a time and nothing that happens at it or later.
-/// In between, the state can be looked at and the network changed; a change comes before whatever happens
-/// at its time. However a run is split, its outcome is the same to the bit.
+/// [`Simulation::run_until`] does all that happens before a time and nothing that happens at it or later. Between calls, the
+/// state can be read and the network changed; a change comes before whatever happens at its time. However a run is split, its
+/// outcome is the same to the bit.
 ///
 /// ```
 /// use cwnd_experiment::ExperimentSpec;
@@ -67,7 +67,7 @@ pub struct Simulation {
     pub(crate) origin: u64,
     /// For each link, the sum of the waiting times at the scenario's time zero, ns; empty until it has come.
     waited_before_zero: Vec<u128>,
-    /// What is observed, if anything is.
+    /// The observer, if there is one.
     watch: Option<Box<Watch>>,
     /// Whether senders are observed.
     senders_watched: bool,

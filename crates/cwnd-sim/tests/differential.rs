@@ -20,13 +20,13 @@ use verdict::Coverage;
 
 /// Scenarios in an ordinary run.
 const SEEDS: u64 = 2000;
-/// Each feature must be covered by so many of them.
+/// Number of scenarios that must cover each feature.
 const LEAST: u32 = 3;
-/// When so many have failed, that is enough; so many of them are told in full.
+/// Number of failures after which the test stops, and number of failures that are reported in full.
 const ENOUGH: usize = 10;
 const SHOWN: usize = 3;
 
-/// Every metric of so many scenarios is held against its range.
+/// Number of scenarios whose metrics are compared with their ranges.
 const RANGE_SEEDS: u64 = 1500;
 
 #[test]

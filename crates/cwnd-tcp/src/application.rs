@@ -50,7 +50,7 @@ pub struct Message {
     pub end: Option<u64>,
 }
 
-/// What an application does when it acts.
+/// The action of an application.
 pub(crate) struct Action {
     /// The total of segments that it has provided.
     pub data_end: u64,

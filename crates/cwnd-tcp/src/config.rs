@@ -59,7 +59,7 @@ pub struct SenderConfig {
     pub overhead_stream: Stream,
     /// The seed of the algorithm's own random choices.
     pub algorithm_seed: u64,
-    /// What the application tells the algorithm about the transfer.
+    /// Properties of the transfer that the application declares to the algorithm.
     pub hints: FlowHints,
     /// The application, unless the flow always has data to send.
     pub application: Option<Box<Application>>,
@@ -89,7 +89,7 @@ impl SenderConfig {
     }
 }
 
-/// What a sender counts.
+/// Counts of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenderCounts {
     /// Data packets handed to the output queue.

@@ -57,7 +57,7 @@ pub(crate) struct Episode {
     pub send_cwr: bool,
 }
 
-/// What an ACK reports, as the algorithm is told.
+/// What an ACK reports to the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckReport {
     /// Segments delivered, whether acknowledged or SACKed.
@@ -100,7 +100,7 @@ pub struct Connection {
     pub(crate) window: Window,
     /// Counts so far.
     pub counts: SenderCounts,
-    /// What the algorithm was told last. Fields that do not change between ACKs keep their values.
+    /// The last event of the algorithm. Fields that do not change between ACKs keep their values.
     pub(crate) ack: Ack,
     pub(crate) episode: Episode,
     pub(crate) config: SenderConfig,

@@ -8,7 +8,7 @@ use crate::recovery::LossRecovery;
 use crate::{Connection, NEVER, Sender};
 use cwnd_cc::{Nanos, State};
 
-/// What stays the same during a run of plain ACKs.
+/// Values that stay the same during a run of plain ACKs.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainRun {
     /// Wire bytes of an ACK, and of a full data packet.

@@ -1,4 +1,4 @@
-//! TCP-Africa: HighSpeed TCP while nothing is queued, Reno when something is.
+//! TCP-Africa: HighSpeed TCP while the queue is empty, Reno otherwise.
 //!
 //! R. King, R. Baraniuk, R. Riedi, "TCP-Africa: An Adaptive and Fair Rapid Increase Rule for Scalable TCP",
 //! IEEE INFOCOM 2005. With W the window in segments, aRTT the smoothed round-trip time and minRTT the least:
@@ -19,14 +19,14 @@
 //! |---|---|---|---|
 //! | `alpha` | 1.641 segments | 0.1 to 1,000 | the paper, as others quote it; not checked against its text |
 //!
-//! Readings:
+//! Interpretations:
 //! - aRTT is the transport's smoothed RTT (RFC 6298, a new sample weighs 1/8), as in the public code that keeps
 //!   Africa's delay estimate.
 //! - *The mode at a loss* is that of the last ACK in congestion avoidance. At a full drop-tail queue that is
 //!   slow mode, so Africa mostly halves; random losses on an empty path cost b(W).
-//! - A loss in slow start, and a timeout, halve: the fast mode is one of congestion avoidance.
-//! - A survey's "increases by one after every ACK" in slow mode is one a round trip.
-//! - Before there is an RTT sample the mode is slow.
+//! - A loss in slow start and a timeout halve the window, because the fast mode belongs to congestion avoidance.
+//! - A survey says that slow mode "increases by one after every ACK"; it means one segment per round trip.
+//! - The mode is slow before the first RTT sample.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ use crate::{
     Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "africa",
     title: "TCP-Africa",
@@ -45,7 +45,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reference: "R. King, R. Baraniuk, R. Riedi, TCP-Africa: An Adaptive and Fair Rapid Increase Rule for \
                 Scalable TCP, IEEE INFOCOM 2005",
     summary: "HighSpeed TCP while fewer than two segments are queued, Reno from there on.",
-    strengths: "Takes what is free on a fast long path as quickly as HighSpeed TCP, and then takes no more from \
+    strengths: "Fills a fast long path as quickly as HighSpeed TCP, and then takes no more from \
                 others than Reno does.",
     weaknesses: "Halves at a full queue, so that small buffers run empty; a standing queue of others or a \
                  delay that varies keeps it Reno; relies on knowing the least RTT.",
@@ -61,7 +61,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Africa`].
     pub struct AfricaParameters {
-        /// Segments queued from which the window grows as Reno's.
+        /// Queued segments from which the window grows like Reno's.
         alpha: number(1.641, 0.1..=1000.0), "segments", "paper, as others quote it";
     }
 }

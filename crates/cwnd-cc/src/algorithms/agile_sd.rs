@@ -1,4 +1,4 @@
-//! Agile-SD: the further the window is under the last loss, the faster it grows.
+//! Agile-SD: the window grows faster the further it is below the window of the last loss.
 //!
 //! M. A. Alrshah, M. Othman, B. Ali, Z. Mohd Hanapi, "Agile-SD: A Linux-based TCP congestion control
 //! algorithm for supporting high-speed and short-distance networks", Journal of Network and Computer
@@ -31,16 +31,16 @@
 //! and leaves the window after a timeout to the stack. That is
 //! `agile-sd:beta2=0.9,ssthresh_margin=0,restart_cwnd=1`.
 //!
-//! Readings:
-//! - *Before the first loss* equations 1 to 3 give a gap of 1 in 1 and so lambda_max for ever; the module
-//!   gives 1, and a window without a known limit is no reason to hurry. lambda = lambda_min here.
+//! Interpretations:
+//! - *Before the first loss* equations 1 to 3 give a gap of 1 in 1, and therefore always lambda_max. The module gives 1. This
+//!   file uses lambda_min, because a window without a known limit is no reason for fast growth.
 //! - *Above W_loss* equation 3 keeps a gap of 1, which is lambda_max again when gap_total is 1 (windows
 //!   under 20); the text says growth is linear there. The gap is 0 here, as in the module.
-//! - *Below W_degraded* (after a timeout) lambda is unbounded by equation 1; it is kept to lambda_max, as
-//!   in the module and in the text's "reduces it from lambda_max".
-//! - lambda is used in congestion avoidance only. Algorithm 1 does not say so, section 3.3 does.
-//! - *Small windows*: 0.95 of less than 20 segments rounds to no reduction at all. At least one segment is
-//!   given up, and two are kept.
+//! - *Below W_degraded* (after a timeout) equation 1 does not bound lambda. It is limited to lambda_max, as in the module and
+//!   in the text's "reduces it from lambda_max".
+//! - lambda is used in congestion avoidance only, as section 3.3 says. Algorithm 1 does not say so.
+//! - *Small windows*: 0.95 of less than 20 segments rounds to no reduction. The window is reduced by at least one segment, and
+//!   at least two remain.
 //! - *Timeout*: W_loss and W_degraded as at a loss, slow start up to ssthresh.
 //! - The window held in recovery and after it is W_degraded, although ssthresh is one less: the text lowers
 //!   ssthresh only so that `W <= ssthresh` does not count as slow start.
@@ -56,7 +56,7 @@ use crate::{
     Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "agile-sd",
     title: "Agile-SD",
@@ -81,15 +81,15 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`AgileSd`].
     pub struct AgileSdParameters {
-        /// The greatest agility factor, right after a loss.
+        /// Largest agility factor, right after a loss.
         lambda_max: number(3.0, 1.0..=100.0), "1", "paper, algorithm 1";
-        /// The least agility factor, near the last loss and above it.
+        /// Smallest agility factor, near the last loss and above it.
         lambda_min: number(1.0, 0.1..=1.0), "1", "paper, algorithm 1";
         /// The fraction of the window kept at a loss in slow start.
         beta1: number(0.90, 0.1..=0.99), "1", "paper, algorithm 1";
         /// The fraction of the window kept at a loss in congestion avoidance.
         beta2: number(0.95, 0.1..=0.99), "1", "paper, algorithm 1; the authors' module has 0.90";
-        /// How far ssthresh is set under the reduced window.
+        /// Difference between the reduced window and ssthresh.
         ssthresh_margin: number(1.0, 0.0..=1.0), "segments", "paper, algorithm 1; the module has 0";
         /// The window after a timeout.
         restart_cwnd: number(2.0, 1.0..=10.0), "segments", "paper, figure 3; the module leaves 1";
@@ -100,11 +100,11 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct AgileSd {
     parameters: AgileSdParameters,
-    /// W_loss; 0 before the first loss, which makes every gap 0.
+    /// W_loss; 0 before the first loss, so that every gap is 0.
     cwnd_loss: f64,
     /// W_degraded.
     cwnd_degraded: f64,
-    /// lambda_max / gap_total, so that lambda costs no division an ACK.
+    /// lambda_max / gap_total, stored to save a division for each ACK.
     slope: f64,
 }
 
@@ -151,7 +151,7 @@ impl CongestionControl for AgileSd {
     }
 
     fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
-        // A stack that lowered the window further, to what is in flight, has its reasons.
+        // The stack may have lowered the window further, to the segments in flight.
         if window.cwnd == window.ssthresh {
             window.set_cwnd(window.cwnd.max(self.cwnd_degraded));
         }
@@ -159,10 +159,10 @@ impl CongestionControl for AgileSd {
 }
 
 impl AgileSd {
-    /// The agility factor of a window.
+    /// Returns the agility factor of a window.
     #[inline]
     fn lambda(&self, cwnd: f64) -> f64 {
-        // A window above W_loss makes the product negative, and lambda the least.
+        // Above W_loss the product is negative, and lambda is the smallest.
         let lambda = (self.cwnd_loss - cwnd) * self.slope;
         let AgileSdParameters { lambda_min, lambda_max, .. } = self.parameters;
         if lambda < lambda_min {

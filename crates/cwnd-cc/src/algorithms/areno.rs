@@ -1,4 +1,4 @@
-//! Adaptive Reno (TCP-AReno): Reno's window and beside it one that probes fast while RTTs say there is room.
+//! Adaptive Reno (TCP-AReno): Reno's window plus a second window that probes fast while the RTT shows free capacity.
 //!
 //! H. Shimonishi, T. Hama, T. Murase, "TCP-Adaptive Reno for Improving Efficiency-Friendliness Tradeoffs of TCP
 //! Congestion Control Algorithm", PFLDnet 2006. The window W is Wbase + Wprobe, in segments; B is the bandwidth
@@ -15,22 +15,22 @@
 //! loss      Wbase = W/(1 + c), Wprobe = 0
 //! ```
 //!
-//! be and ga make Winc(1) = 1 and the mean of Winc over c from 0 to 1 just 1, Reno's: Winc(0) is about
-//! 0.8 Wmax + 1, and in the middle it is less than nothing, so that the probing window retreats before a loss.
-//! The decrease is from nothing at c = 0 to a half at c = 1.
+//! be and ga make Winc(1) = 1 and the mean of Winc over c from 0 to 1 equal to Reno's, 1. Winc(0) is about 0.8 Wmax + 1. In
+//! the middle Winc is negative, so that the probing window shrinks before a loss. The decrease grows from 0 at c = 0 to a half
+//! at c = 1.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
 //! | `m` | 10 Mbit/s | 0.1 to 1000 | comments of public ns-3 models on the paper |
 //! | `gain` | 0.85 | 0 to 0.99 | the models: a, the weight of the past in RTTcong |
 //!
-//! Readings, the paper's text not being at hand; there are about ten public ns-3 models with these formulas:
+//! Interpretations. The paper's text was not available; about ten public ns-3 models have these formulas:
 //! - *Wmax = B/M* is a plain number, taken as segments. The models multiply by 1000 and by the MSS twice.
 //! - *Before the first loss* RTTcong is unknown: Winc = 0, so growth is Reno's, and c = 1 for that loss.
-//! - c at a loss is that of before it; RTTcong is moved afterwards, once a loss, not at each ACK.
-//! - *RTTcong = RTTmin*, as random losses make it: c is 0 without a queue and 1 with any.
-//! - RTT is the latest sample. Slow start is standard, with Wprobe = 0; a timeout halves (c = 1), clears
-//!   Wprobe, and does not move RTTcong, since its RTT is of before the loss.
+//! - A loss uses the c before it. RTTcong is updated afterwards, once for each loss and not for each ACK.
+//! - *RTTcong = RTTmin*, which random losses cause: c is 0 without a queue and 1 with any queue.
+//! - RTT is the latest sample. Slow start is standard, with Wprobe = 0; a timeout halves (c = 1), clears Wprobe, and does not
+//!   update RTTcong, because its RTT is older than the loss.
 
 #[cfg(test)]
 mod tests;
@@ -41,7 +41,7 @@ use crate::{
     Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "areno",
     title: "TCP-Adaptive Reno",
@@ -66,16 +66,16 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`AReno`].
     pub struct ARenoParameters {
-        /// M: the bandwidth for which the probing window may grow by a segment a round trip.
+        /// M: bandwidth for which the probing window may grow by one segment per round trip.
         m: number(10.0, 0.1..=1000.0), "Mbit/s", "public ns-3 models, on the paper";
-        /// a: the weight of earlier losses in RTTcong.
+        /// a: weight of earlier losses in RTTcong.
         gain: number(0.85, 0.0..=0.99), "1", "public ns-3 models";
     }
 }
 
 /// al.
 const ALPHA: f64 = 10.0;
-/// e^-al, to the last bit that f64 has.
+/// e^-al, exact in f64.
 const EXP_MINUS_ALPHA: f64 = 4.539_992_976_248_485e-5;
 
 /// TCP-Adaptive Reno.
@@ -114,7 +114,7 @@ impl CongestionControl for AReno {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let new_bandwidth = self.bandwidth.on_ack(ack);
         let rtt = ack.rtt.unwrap_or(self.rtt);
-        // The exponential is worth computing only for what has changed.
+        // The exponential is computed only for a changed RTT.
         if rtt != self.rtt || new_bandwidth {
             self.rtt = rtt;
             self.base_rtt = self.base_rtt.min(rtt);
@@ -156,7 +156,7 @@ impl CongestionControl for AReno {
 }
 
 impl AReno {
-    /// Change Wprobe by `change`, down to nothing, and the window by as many segments as its arithmetic knows.
+    /// Changes Wprobe by `change`, at least to 0, and the window by the segments that its arithmetic can represent.
     #[inline]
     fn probe(&mut self, window: &mut Window, change: f64) {
         let before = self.probe;

@@ -1,4 +1,4 @@
-//! BBR, version 1: models the path by its bandwidth and its round-trip time, and sends to match.
+//! BBR, version 1: models the path by its bandwidth and round-trip time, and sends at that rate.
 //!
 //! N. Cardwell, Y. Cheng, C. S. Gunn, S. H. Yeganeh, V. Jacobson, "BBR: Congestion-Based Congestion Control",
 //! ACM Queue 14(5), 2016; N. Cardwell, Y. Cheng, S. H. Yeganeh, V. Jacobson,
@@ -32,19 +32,18 @@
 //! | `probe_rtt_duration` | 0.2 s | 0.01 to 2 | draft section 4.3.5 |
 //! | `pacing_margin` | 0 | 0 to 0.1 | the draft has none, Linux paces 1 % under the rate |
 //!
-//! Readings:
-//! - The draft without Linux's additions: no budget for aggregated ACKs, no detection of policers.
-//! - Without a round-trip time from the handshake the first pacing rate is made of 1 ms (draft section 4.2.1), and
-//!   made again from the first sample, as in Linux; the draft's pseudocode leaves that out.
-//! - Entering ProbeRTT saves the window as it then is, the "last known good" one; the order of the pseudocode
-//!   (section 4.3.5) would keep an older one if that was greater.
+//! Interpretations:
+//! - The draft without Linux's additions: no compensation of ACK aggregation, no detection of policers.
+//! - Without a round-trip time from the handshake, the first pacing rate assumes 1 ms (draft section 4.2.1). It is computed
+//!   again from the first sample, as in Linux; the draft's pseudocode omits that.
+//! - Entering ProbeRTT saves the current window, the "last known good" one. The order of the pseudocode (section 4.3.5) would
+//!   keep an older, larger one.
 //! - "10 round trips" are the current one and the nine before it.
-//! - The transport is not told that samples in ProbeRTT are limited; those of segments sent in it are left
-//!   out here.
-//! - A segment is delivered when it is acknowledged or SACKed first. RTprop takes the round-trip times that the
-//!   transport vouches for (never of a retransmission without timestamps), not the sample's own.
-//! - ssthresh means nothing to it. A congestion episode sets it to the window, which no longer grows as in
-//!   slow start then.
+//! - The transport does not learn that samples in ProbeRTT are application-limited. This file ignores the samples of segments
+//!   sent in ProbeRTT.
+//! - A segment is delivered when it is acknowledged or SACKed first. RTprop uses the round-trip times that the transport
+//!   accepts (never of a retransmission without timestamps), not that of the rate sample.
+//! - BBR does not use ssthresh. A congestion episode sets it to the window, which then no longer grows as in slow start.
 
 mod control;
 mod snapshot;
@@ -60,7 +59,7 @@ use crate::{
     ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "bbr",
     title: "BBR (version 1)",
@@ -82,7 +81,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     build: build::<Bbr>,
 };
 
-/// 2/ln 2: the least gain by which the rate doubles each round trip.
+/// 2/ln 2: smallest gain that doubles the rate each round trip.
 const HIGH_GAIN: f64 = 2.0 / core::f64::consts::LN_2;
 
 parameters! {
@@ -90,15 +89,15 @@ parameters! {
     pub struct BbrParameters {
         /// Both gains in Startup.
         high_gain: number(HIGH_GAIN, 1.5..=5.0), "1", "draft section 4.3.2.1";
-        /// How many bandwidth-delay products the window holds.
+        /// Window, bandwidth-delay products.
         cwnd_gain: number(2.0, 1.0..=5.0), "1", "draft section 4.3.4.1";
-        /// The pacing gain while it probes for bandwidth.
+        /// Pacing gain while it probes for bandwidth.
         probe_gain: number(1.25, 1.01..=2.0), "1", "draft section 4.3.4.1";
-        /// How long RTprop stands until it is measured again.
+        /// Time after which RTprop is measured again.
         rtprop_interval: number(10.0, 1.0..=100.0), "s", "draft sections 4.1.2.2 and 4.3.5";
-        /// How long ProbeRTT lasts at least.
+        /// Shortest duration of ProbeRTT.
         probe_rtt_duration: number(0.2, 0.01..=2.0), "s", "draft section 4.3.5";
-        /// The share by which it paces under the rate.
+        /// Fraction by which the pacing rate is below the computed rate.
         pacing_margin: number(0.0, 0.0..=0.1), "1", "draft; 0.01 in Linux";
     }
 }
@@ -106,17 +105,17 @@ parameters! {
 /// The state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Sends ever faster, to find the bandwidth.
+    /// Increases the rate until the bandwidth is found.
     Startup,
-    /// Sends slowly, until the queue that Startup made is gone.
+    /// Sends slowly until the queue that Startup built is empty.
     Drain,
-    /// Sends at the bandwidth, and around it by turns.
+    /// Sends at the bandwidth, and in turns above and below it.
     ProbeBw,
-    /// Keeps little in flight, to measure the round-trip time.
+    /// Keeps few segments in flight to measure the round-trip time.
     ProbeRtt,
 }
 
-/// Rounds that BtlBw is the greatest rate of.
+/// Number of rounds in the maximum filter of BtlBw.
 const BTLBW_ROUNDS: usize = 10;
 
 /// BBR.
@@ -132,13 +131,13 @@ pub struct Bbr {
     /// RTprop; [`Nanos::MAX`] before the first sample.
     rtprop: Nanos,
     rtprop_stamp: Nanos,
-    /// RTprop, seconds, and the BDP made of it; kept because a BDP is asked for several times an ACK.
+    /// RTprop in seconds, and the BDP; stored because each ACK uses the BDP several times.
     bdp: f64,
-    /// A round trip ends when a segment is acknowledged that was sent after so many were delivered.
+    /// The round trip ends when a segment is acknowledged that was sent after this number were delivered.
     round_end: u64,
     round_start: bool,
     delivered: u64,
-    /// The rate of the round that Startup compares with, rounds without growth, and whether the pipe is full.
+    /// The rate that Startup compares with, the number of rounds without growth, and whether the pipe is full.
     full_bandwidth: f64,
     full_rounds: u32,
     filled_pipe: bool,
@@ -146,17 +145,17 @@ pub struct Bbr {
     cycle_stamp: Nanos,
     probe_rtt_done: Option<Nanos>,
     probe_rtt_round_done: bool,
-    /// Segments sent while so many were delivered were sent in ProbeRTT.
+    /// Range of delivered counts at which segments were sent in ProbeRTT.
     throttled: (u64, u64),
     idle_restart: bool,
     initial_cwnd: f64,
     /// The window before recovery or ProbeRTT.
     prior_cwnd: f64,
     in_recovery: bool,
-    /// Recovery has just begun; `conserving` is in its first round.
+    /// Whether recovery has just begun; `conserving` is true in its first round.
     entering: bool,
     conserving: bool,
-    /// The first pacing rate is a guess.
+    /// Whether the first pacing rate assumes a round-trip time.
     guessed: bool,
 }
 
@@ -224,7 +223,7 @@ impl CongestionControl for Bbr {
             self.in_recovery = true;
             self.entering = congestion.kind == CongestionKind::Loss;
             self.conserving = self.entering;
-            // The round of packet conservation is counted from here.
+            // The round of packet conservation starts here.
             self.round_end = self.delivered;
             window.restart_cwnd = 1.0;
         }
@@ -257,7 +256,7 @@ impl CongestionControl for Bbr {
 }
 
 impl Bbr {
-    /// Rounds, BtlBw, and whether the pipe is full.
+    /// Updates rounds, BtlBw, and whether the pipe is full.
     fn update_bandwidth(&mut self, ack: &Ack) {
         self.round_start = false;
         let Some(sample) = &ack.rate else { return };
@@ -284,7 +283,7 @@ impl Bbr {
         }
     }
 
-    /// RTprop and, in the draft's order, the steps of the state machine that look at it.
+    /// Updates RTprop, and runs the steps of the state machine that use it in the draft's order.
     fn update_rtprop_and_bdp(&mut self, ack: &Ack, window: &mut Window) {
         self.bdp = self.bandwidth.get() * self.rtprop_seconds();
         self.step_probe_bw(window, ack);

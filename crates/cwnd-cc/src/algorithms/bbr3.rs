@@ -1,8 +1,9 @@
-//! BBR, version 3: a model of the path that also learns from losses how much the path can hold.
+//! BBR, version 3: also learns from losses how many segments the path can hold.
 //!
-//! N. Cardwell, I. Swett, J. Beshay (editors), "BBR Congestion Control", draft-ietf-ccwg-bbr, read at commit
-//! 007dbe1fd5915300666132b570ca6d8bf0127571 of ietf-wg-ccwg/draft-ietf-ccwg-bbr. The draft's names are kept,
-//! without their prefixes. Sections of the draft in short:
+//! N. Cardwell, I. Swett, J. Beshay (editors), "BBR Congestion Control", draft-ietf-ccwg-bbr, written from commit
+//! 007dbe1fd5915300666132b570ca6d8bf0127571 of ietf-wg-ccwg/draft-ietf-ccwg-bbr. Section numbers are those of commit 4ce5e87
+//! of 3 August 2026, where each cited function is in the cited section. The names are the draft's without their prefixes.
+//! Summary:
 //!
 //! ```text
 //! max_bw    the greatest delivery rate of this and the last ProbeBW cycle;  bw = min(max_bw, bw_shortterm)
@@ -37,29 +38,29 @@
 //! | `probe_rtt_duration` | 0.2 s | 0.01 to 2 | draft, ProbeRTTDuration |
 //! | `pacing_margin` | 0.01 | 0 to 0.1 | draft, PacingMarginPercent |
 //!
-//! Readings:
-//! - *Lost ranges in Startup*: the draft counts discontiguous ranges of lost data, of which the transport tells
-//!   nothing; each ACK that finds a loss counts as one, as in Linux's BBRv3.
-//! - *C.is_cwnd_limited* is seen here: the window was full before an ACK of this round or the last. A transport
-//!   without window validation calls every flow limited.
-//! - *MarkConnectionAppLimited* in ProbeRTT: the transport is not told; samples of segments sent in it count as
+//! Interpretations:
+//! - *Lost ranges in Startup*: the draft counts discontiguous ranges of lost data, which the transport does not report. Each
+//!   ACK that finds a loss counts as one range, as in Linux's BBRv3.
+//! - *C.is_cwnd_limited* is computed here: the window was full before an ACK of this round or the last one. A transport
+//!   without window validation reports every flow as limited.
+//! - *MarkConnectionAppLimited* in ProbeRTT: the transport does not learn of it. Samples of segments sent in ProbeRTT count as
 //!   limited here.
-//! - *C.delivered at a loss*: a loss is told before its ACK is counted; the round of the loss is taken from the
+//! - *C.delivered at a loss*: the transport reports a loss before it counts the ACK. The round of the loss is taken from the
 //!   ACK, as in the draft.
-//! - An ACK without a sample (it delivers nothing, or the sample is implausible) has rate 0 and ends no round.
-//! - RS.rtt is the round-trip time that the transport vouches for, not the sample's own.
-//! - Until the first round-trip time the pacing rate is made of 1 ms, and then made again: "after the first
-//!   non-zero RTT sample".
-//! - In the draft `StartProbeBW_UP` and the others set no gains; the table of section "Summary of Control
-//!   Behavior" does. REFILL, DOWN and CRUISE go back to the default cwnd gain.
-//! - The table caps the window in Drain by inflight_longterm, the pseudocode (BoundCwndForModel) does not; here
-//!   it is as in the pseudocode.
+//! - An ACK without a sample (it delivers no data, or the sample is implausible) has rate 0 and ends no round.
+//! - RS.rtt is the round-trip time that the transport accepts, not that of the rate sample.
+//! - Until the first round-trip time, the pacing rate assumes 1 ms. It is then computed again, "after the first non-zero RTT
+//!   sample".
+//! - In the draft, `StartProbeBW_UP` and the other functions set no gains; the table of section "Summary of Control Behavior"
+//!   does. REFILL, DOWN and CRUISE return to the default cwnd gain.
+//! - The table caps the window in Drain by inflight_longterm; the pseudocode (BoundCwndForModel) does not. This file follows
+//!   the pseudocode.
 //! - Loss in the first round of an episode under an earlier cap: `inflight_shortterm` starts from the window.
-//! - Entering ProbeRTT saves the window as it then is, the "last known good" one; in the order of the pseudocode
-//!   (EnterProbeRTT, then SaveCwnd) an older one would stay if it was greater.
-//! - SaveStateUponLoss comes with NoteLoss and, where no loss was told just before, with the beginning of an episode.
-//! - Spurious recoveries cannot raise the window over what the model allows at the next ACK.
-//! - Congestion marks mean nothing to it: the draft leaves ECN out.
+//! - Entering ProbeRTT saves the current window, the "last known good" one. The order of the pseudocode (EnterProbeRTT, then
+//!   SaveCwnd) would keep an older, larger one.
+//! - SaveStateUponLoss runs with NoteLoss; where no loss was reported just before, it runs at the beginning of an episode.
+//! - After a spurious recovery, the model bounds the restored window at the next ACK.
+//! - It ignores congestion marks: the draft does not cover ECN.
 
 mod control;
 mod machine;
@@ -81,7 +82,7 @@ use crate::{
     Needs, ParameterSet, Signal, State, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "bbr3",
     title: "BBR (version 3)",
@@ -90,7 +91,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "BBR that probes for bandwidth every few seconds, and bounds what is in flight where more than \
               2 % is lost.",
     strengths: "Full links and short queues on long paths and with random losses under 2 %; gentler than \
-                version 1 to shallow buffers and to Reno and CUBIC beside it.",
+                version 1 to shallow buffers and to competing Reno and CUBIC flows.",
     weaknesses: "Random losses over 2 % throttle it; flows that start later take many probes to reach their \
                  share; still a draft, whose details move.",
     signals: &[Signal::Rate, Signal::Delay, Signal::Loss],
@@ -105,23 +106,23 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Bbr3`].
     pub struct Bbr3Parameters {
-        /// The pacing gain in Startup.
+        /// Pacing gain in Startup.
         startup_pacing_gain: number(2.77, 1.5..=5.0), "1", "draft, StartupPacingGain";
-        /// How many bandwidth-delay products the window holds.
+        /// Window, bandwidth-delay products.
         cwnd_gain: number(2.0, 1.0..=5.0), "1", "draft, DefaultCwndGain";
-        /// The loss rate of a round from which what is in flight is too much.
+        /// Loss rate of a round from which too many segments are in flight.
         loss_thresh: number(0.02, 0.001..=0.5), "1", "draft, LossThresh";
-        /// The fraction that a round with losses leaves at least.
+        /// Smallest fraction that a round with losses leaves.
         beta: number(0.7, 0.1..=0.95), "1", "draft, Beta";
-        /// The share of inflight_longterm that is left to others.
+        /// Fraction of inflight_longterm that is left to other flows.
         headroom: number(0.15, 0.0..=0.5), "1", "draft, Headroom";
-        /// How long min_rtt stands until it is measured again.
+        /// Time after which min_rtt is measured again.
         min_rtt_filter_len: number(10.0, 1.0..=100.0), "s", "draft, MinRTTFilterLen";
-        /// The share of the bandwidth-delay product in flight in ProbeRTT.
+        /// Fraction of the bandwidth-delay product in flight in ProbeRTT.
         probe_rtt_cwnd_gain: number(0.5, 0.1..=1.0), "1", "draft, ProbeRTTCwndGain";
-        /// How long ProbeRTT lasts at least.
+        /// Shortest duration of ProbeRTT.
         probe_rtt_duration: number(0.2, 0.01..=2.0), "s", "draft, ProbeRTTDuration";
-        /// The share by which it paces under the rate.
+        /// Fraction by which the pacing rate is below the computed rate.
         pacing_margin: number(0.01, 0.0..=0.1), "1", "draft, PacingMarginPercent";
     }
 }
@@ -129,9 +130,9 @@ parameters! {
 /// The state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Sends ever faster, to find the bandwidth.
+    /// Increases the rate until the bandwidth is found.
     Startup,
-    /// Sends slowly, until the queue that Startup made is gone.
+    /// Sends slowly until the queue that Startup built is empty.
     Drain,
     /// ProbeBW_DOWN: sends a little slower than the bandwidth.
     Down,
@@ -139,14 +140,14 @@ pub enum Phase {
     Cruise,
     /// ProbeBW_REFILL: fills the pipe before it probes.
     Refill,
-    /// ProbeBW_UP: sends faster, to see whether there is more.
+    /// ProbeBW_UP: sends faster to search for more bandwidth.
     Up,
-    /// Keeps little in flight, to measure the round-trip time.
+    /// Keeps few segments in flight to measure the round-trip time.
     ProbeRtt,
 }
 
 impl Phase {
-    /// The draft's name.
+    /// Returns the draft's name.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Startup => "Startup",
@@ -159,12 +160,12 @@ impl Phase {
         }
     }
 
-    /// IsInAProbeBWState (section 5.3.3.9).
+    /// Returns IsInAProbeBWState (section 5.3.3.9).
     pub fn is_probe_bw(self) -> bool {
         matches!(self, Phase::Down | Phase::Cruise | Phase::Refill | Phase::Up)
     }
 
-    /// IsProbingBW (section 5.3.3.9).
+    /// Returns IsProbingBW (section 5.3.3.9).
     fn is_probing(self) -> bool {
         matches!(self, Phase::Startup | Phase::Refill | Phase::Up)
     }
@@ -266,7 +267,7 @@ impl CongestionControl for Bbr3 {
     /// OnEnterRTO and OnEnterFastRecovery (section 5.6.4.4).
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         if congestion.kind != CongestionKind::Ecn {
-            // The loss that begins the episode has been told before, and its state is saved.
+            // The transport has already reported the loss that begins the episode, and the state is saved.
             if !self.loss_round.is_due {
                 self.save_state_upon_loss(window);
             }

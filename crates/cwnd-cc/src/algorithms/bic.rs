@@ -1,4 +1,4 @@
-//! BIC: searches for the window of the last loss by halves, then beyond it.
+//! BIC: a binary search for the window of the last loss, then growth beyond it.
 //!
 //! L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks", IEEE
 //! INFOCOM 2004, in the form that Linux runs. With W the window in segments, growth for a round trip:
@@ -26,19 +26,19 @@
 //!
 //! The paper's constants are `bic:beta=0.875,s_max=32,s_min=0.01,divisor=2`.
 //!
-//! Readings:
-//! - *Constants*: the paper's and the kernel's differ in everything but the low window. The kernel's are the
-//!   default, because they are what ran, in networks and in ns-2.35.
+//! Interpretations:
+//! - *Constants*: the paper's and the kernel's constants differ in all but the low window. The kernel's are the default,
+//!   because networks and ns-2.35 used them.
 //! - *Max probing* in the paper grows by S_min and then doubles its step; the kernel mirrors the search, as the
 //!   table above does.
-//! - *Integers*: d is rounded down before it is compared, so that the last eight segments under Wmax, not
-//!   four, are gone by S_min; growth is one segment for a whole number of ACKs (in today's Linux, of segments). That
-//!   number is divided by the segments that an ACK acknowledges, an average whose fixed point starts at 2 and
-//!   does not come under 31/16: with an ACK for each segment the module grows almost twice as fast.
-//! - The kernel recomputes only every 1/32 s while the window stays the same. Nothing that it computes from
-//!   changes then but that average. In the arithmetic of Linux 2.6 (and of ns-2) it is so here, too, since growth
-//!   right after a recovery depends on it; today's recomputes always.
-//! - Before the first loss there is no Wmax to search for, and growth is that above a Wmax of 0.
+//! - *Integers*: d is rounded down before it is compared, so that the last eight segments under Wmax, not four, grow by S_min;
+//!   growth is one segment for a whole number of ACKs (in today's Linux, of segments). That number is divided by the segments
+//!   that an ACK acknowledges, an average whose fixed point starts at 2 and does not fall below 31/16: with an ACK for each
+//!   segment the module grows almost twice as fast.
+//! - The kernel recomputes the count only every 1/32 s while the window stays the same. Only that average can change in this
+//!   time. The arithmetic of Linux 2.6 (and of ns-2) does the same here, because growth right after a recovery depends on it.
+//!   Today's arithmetic always recomputes.
+//! - Before the first loss there is no Wmax. The window then grows as above a Wmax of 0.
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +48,7 @@ use crate::{
     ParameterSet, Signal, State, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "bic",
     title: "BIC TCP",
@@ -75,24 +75,24 @@ parameters! {
     pub struct BicParameters {
         /// The fraction of the window kept at a loss.
         beta: number(819.0 / 1024.0, 0.1..=0.95), "1", "Linux, ns-2.35; 0.875 in the paper";
-        /// The greatest growth in a round trip.
+        /// Largest growth in a round trip.
         s_max: number(16.0, 1.0..=1000.0), "segments", "Linux, ns-2.35; 32 in the paper";
-        /// The growth in a round trip at the last loss's window.
+        /// Growth in a round trip at the window of the last loss.
         s_min: number(0.2, 0.001..=1.0), "segments", "Linux, ns-2.35; 0.01 in the paper";
-        /// The gap to the last loss's window is divided by this.
+        /// Divisor of the gap to the window of the last loss.
         divisor: number(4.0, 2.0..=16.0), "1", "Linux, ns-2.35; 2 in the paper";
-        /// Windows up to here are Reno's.
+        /// Largest window with Reno's rules.
         low_window: number(14.0, 1.0..=1000.0), "segments", "paper";
-        /// Give up more of the window when losses come earlier than the last time.
+        /// Whether the window is reduced further when a loss comes earlier than the last one (fast convergence).
         fast_convergence: switch(true), "", "paper";
     }
 }
 
-/// Growth before the first loss: at least a segment for so many acknowledged ones.
+/// Acknowledged segments for each segment of growth before the first loss, at most.
 const FIRST_CNT: f64 = 20.0;
-/// While the window stays the same, Linux 2.6 computes a count again only after more than this many milliseconds (HZ/32).
+/// While the window stays the same, Linux 2.6 computes a count again only after more than this number of milliseconds (HZ/32).
 const HOLD_MS: u64 = 31;
-/// Segments an ACK acknowledges, in sixteenths, at first.
+/// Initial value of the segments that an ACK acknowledges, in sixteenths.
 const FIRST_ACK_RATIO: u32 = 2 * 16;
 
 /// BIC.
@@ -104,11 +104,11 @@ pub struct Bic {
     /// Wmax; 0 before the first loss and after a timeout.
     w_max: f64,
     w_max_before: f64,
-    /// Segments an ACK acknowledges, in sixteenths; of the integer arithmetics.
+    /// Segments that an ACK acknowledges, in sixteenths; used by the integer arithmetics.
     ack_ratio: u32,
-    /// Of Linux 2.6's arithmetic: for which window and when (in milliseconds) a count was computed, and the count.
+    /// In Linux 2.6's arithmetic: the window and the time (in milliseconds) of the last computed count, and the count.
     held: (f64, u64, f64),
-    /// The state after the ACK before.
+    /// The state after the previous ACK.
     state: State,
 }
 
@@ -132,7 +132,7 @@ impl Configurable for Bic {
 impl CongestionControl for Bic {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        // Linux counts an ACK in the state that it finds: the one that ends a recovery acknowledges hundreds.
+        // Linux counts an ACK in the state before it: the ACK that ends a recovery acknowledges hundreds of segments.
         let before = core::mem::replace(&mut self.state, ack.state);
         let state = if window.arithmetic() == Arithmetic::Linux { before } else { ack.state };
         if ack.cumulative > 0 && state == State::Open {
@@ -175,7 +175,7 @@ impl CongestionControl for Bic {
         self.w_max = if earlier { window.whole(cwnd * (1.0 + beta) / 2.0) } else { cwnd };
         if congestion.kind == CongestionKind::Timeout {
             self.w_max = 0.0;
-            // Its modules begin again, and with that to learn how many segments an ACK acknowledges.
+            // The kernel's module is initialised again, including the average of segments per ACK.
             self.ack_ratio = FIRST_ACK_RATIO;
         }
         window.set_ssthresh_for_loss(cwnd * if cwnd <= low_window { 0.5 } else { beta });
@@ -187,7 +187,7 @@ impl CongestionControl for Bic {
 }
 
 impl Bic {
-    /// In real numbers: segments a round trip.
+    /// Returns the growth in real numbers: segments per round trip.
     #[inline]
     fn growth(&self, cwnd: f64) -> f64 {
         let BicParameters { s_max, s_min, divisor, low_window, .. } = self.parameters;
@@ -215,8 +215,7 @@ impl Bic {
         if self.w_max == 0.0 { growth.max(cwnd * (1.0 / FIRST_CNT)) } else { growth }
     }
 
-    /// In integers: the count by which the window grows, divided by the segments an ACK acknowledges where it is not
-    /// Reno's.
+    /// Returns the count of the integer arithmetics, divided by the segments per ACK unless growth is Reno's.
     #[inline]
     fn acked_count(&self, cwnd: f64) -> f64 {
         if cwnd <= self.parameters.low_window {
@@ -225,8 +224,8 @@ impl Bic {
         f64::from(self.count(cwnd).saturating_mul(16) / self.ack_ratio)
     }
 
-    /// In integers: acknowledged segments for each of growth. One division of whole numbers, as the module's, so that
-    /// a count that comes out even is not one less.
+    /// Returns the acknowledged segments for each segment of growth in integers. It divides whole numbers once, as the module
+    /// does, so that an exact count is not one too small.
     #[inline]
     fn count(&self, cwnd: f64) -> u32 {
         let BicParameters { s_max, s_min, divisor, .. } = self.parameters;

@@ -1,4 +1,4 @@
-//! CLTCP: as aggressive as N flows, N falling with the share of marks.
+//! CLTCP: as aggressive as N flows, where N falls with the fraction of marks.
 //!
 //! X. Jiang, G. Jin, "CLTCP: An Adaptive TCP Congestion Control Algorithm Based on Congestion Level", IEEE
 //! Communications Letters 19(8), 2015. With W the window in segments and F the fraction of a window of data
@@ -12,9 +12,9 @@
 //! loss                   ssthresh = W (1 - 2/(3 N + 1))                               (equation 4)
 //! ```
 //!
-//! N comes to rest at alpha^-d: 10 flows with one mark in a hundred, 2 with one in four, one where everything
-//! is marked. The queue marks what arrives while it holds more than K packets; the paper takes K as a fifth
-//! of the buffer, on a queue that is drop-tail otherwise.
+//! N converges to alpha^-d: 10 flows with one mark in a hundred, 2 with one in four, one where every segment is marked. The
+//! queue marks packets that arrive while it holds more than K packets. The paper uses a fifth of the buffer as K, on a queue
+//! that is otherwise drop-tail.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -25,19 +25,19 @@
 //! | `ecn_cut` | off | | equation 4 cuts "for each loss" |
 //! | `n_in_recovery` | off | | not given; see below |
 //!
-//! Readings, where the paper is silent:
+//! Interpretations where the paper has no rule:
 //! - N is updated with alpha, at the end of each window of data, and no more often than `n_period`.
 //! - g: the paper quotes DCTCP's bound g < 1.386/sqrt(2 (C RTT + K)), which is 0.028 on its own topology, and
 //!   DCTCP's value 1/16 is above it. 1/16 is used; `g=0.015625` keeps to the bound.
 //! - alpha begins at 0 and N at 1. DCTCP's alpha of 1 would hold N at 1 for some sixteen windows.
-//! - A mark alone does not cut the window. Were it to, then beside four Reno flows that keep the queue above K
-//!   CLTCP would be halved at every window and starve, while the paper's figure 4(a) shows it near Reno's
-//!   share. `ecn_cut` makes a mark a loss, as the core of ns-2's sender has it.
-//! - N stands still in slow start and in recovery; alpha is kept up to date in all states. With random losses of some
-//!   percent a large window is nearly always in recovery, and N hardly moves: `n_in_recovery` renews it there too.
-//! - While nothing was ever marked N grows by one each period without limit. `n_max` can end that.
-//! - Where ECN was not negotiated nothing could ever be marked: N stays 1, which is Reno.
-//! - A timeout takes N back to 1 and keeps alpha; the threshold is that of a loss.
+//! - A mark alone does not reduce the window. Otherwise, four competing Reno flows that keep the queue above K would halve
+//!   CLTCP in every window and starve it. The paper's figure 4(a) shows it near Reno's share. `ecn_cut` treats a mark as a
+//!   loss, as ns-2's sender does.
+//! - N does not change in slow start and in recovery; alpha is updated in all states. With random losses of some percent, a
+//!   large window is nearly always in recovery, and N hardly changes. `n_in_recovery` updates it there, too.
+//! - Before the first mark, N grows by one each period without limit. `n_max` sets a limit.
+//! - Where ECN was not negotiated, no segment can be marked: N stays 1, which is Reno.
+//! - A timeout sets N to 1 and keeps alpha; the threshold is that of a loss.
 //! - F counts segments, marked if the ACK that delivers them carries an echo. The echo must be exact
 //!   ([`Needs::ecn`]): a classic receiver repeats it until the sender has answered, which would raise F.
 
@@ -50,7 +50,7 @@ use crate::{
     Needs, ParameterSet, Signal, State, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cltcp",
     title: "CLTCP",
@@ -74,17 +74,17 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Cltcp`].
     pub struct CltcpParameters {
-        /// The exponent of the congestion level.
+        /// Exponent of the congestion level.
         d: number(0.5, 0.01..=10.0), "1", "paper, section III";
-        /// The weight of the newest window of data in alpha.
+        /// Weight of the newest window of data in alpha.
         g: number(0.0625, 0.001..=1.0), "1", "RFC 8257 section 4.2; the paper gives none";
-        /// The least time between updates of N; 0 updates it with every window of data.
+        /// Shortest time between updates of N; 0 updates it with every window of data.
         n_period: number(0.0, 0.0..=10.0), "s", "the paper says periodically; TCP-FIT has 0.5";
-        /// The greatest N.
+        /// Largest N.
         n_max: number(1e6, 1.0..=1e6), "flows", "the paper has no limit";
-        /// Renew N in recovery too.
+        /// Whether N is updated in recovery, too.
         n_in_recovery: switch(false), "", "the paper says nothing of it";
-        /// Answer a mark as a loss.
+        /// Whether a mark is treated as a loss.
         ecn_cut: switch(false), "", "paper, equation 4: for each loss";
     }
 }
@@ -97,7 +97,7 @@ pub struct Cltcp {
     /// N.
     flows: f64,
     updated: Nanos,
-    /// Marks can be echoed.
+    /// Whether marks can be echoed.
     marking: bool,
 }
 
@@ -139,7 +139,7 @@ impl CongestionControl for Cltcp {
         if congestion.is_repeated_timeout() {
             return;
         }
-        // A mark that the transport makes an episode of although it was asked not to holds the window.
+        // A transport may begin an episode for a mark against the request; the window then stays the same.
         let cut = congestion.kind != CongestionKind::Ecn || self.parameters.ecn_cut;
         let kept = if cut { 1.0 - 2.0 / (3.0 * self.flows + 1.0) } else { 1.0 };
         window.set_ssthresh_for_loss(window.cwnd * kept);
@@ -154,11 +154,11 @@ impl CongestionControl for Cltcp {
 }
 
 impl Cltcp {
-    /// A window of data has ended, and with it perhaps a period of N.
+    /// Handles the end of a window of data, and updates N at the end of its period.
     fn update_flows(&mut self, window: &Window, ack: &Ack) {
         let moves = match ack.state {
             State::Open | State::Disorder => !window.in_slow_start(),
-            // The window is at its threshold then, which some stacks count to slow start.
+            // The window equals its threshold then, and some stacks count that as slow start.
             State::Recovery => self.parameters.n_in_recovery,
             State::Cwr | State::Loss => false,
         };

@@ -1,4 +1,4 @@
-//! Compound TCP: Reno's window and beside it one that fills the pipe while delay is low.
+//! Compound TCP: Reno's window plus a delay window that fills the pipe while the delay is low.
 //!
 //! K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-speed and Long Distance
 //! Networks", IEEE INFOCOM 2006 (and Microsoft Research TR-2005-86); gamma's tuning: K. Tan, J. Song, M.
@@ -16,7 +16,7 @@
 //!                                          alone, diff_reno = cwnd (1 - baseRTT/RTT)
 //! ```
 //!
-//! The delay window is worked on in congestion avoidance only, from a window of W_low = 38 segments up.
+//! The delay window changes in congestion avoidance only, from a window of W_low = 38 segments up.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -28,23 +28,21 @@
 //! | `w_low` | 38 segments | 1 to 1000 | paper, HighSpeed TCP's threshold |
 //! | `tuning_gain` (`compound` only) | 0.25 | 0 to 1 | see below |
 //!
-//! Three entries: `compound` tunes gamma, `compound-2006` keeps it at 30 as the first paper does, and
-//! `compound-ns2` ([`ns2`]) is what ns-2.35's module does, which the papers that simulated "C-TCP" ran.
+//! Three entries: `compound` tunes gamma, `compound-2006` keeps it at 30 as the first paper does, and `compound-ns2` ([`ns2`])
+//! follows ns-2.35's module, which papers with simulations of "C-TCP" used.
 //!
-//! Readings:
-//! - The increase of dwnd uses win^k as the papers do; drafts 00 and 01 are said to have dwnd^k.
-//! - RTT is the least sample of the round trip and baseRTT the least of the connection's data, as in the
-//!   public Linux ports: the least does not mistake delayed ACKs for a queue.
+//! Interpretations:
+//! - The increase of dwnd uses win^k as in the papers; drafts 00 and 01 reportedly have dwnd^k.
+//! - RTT is the smallest sample of the round trip, and baseRTT the smallest of the connection's data, as in the public Linux
+//!   ports. Delayed ACKs do not look like a queue in the smallest sample.
 //! - g is 1/4 as in the later of the public ports with tuning; an earlier one has 1/2.
-//! - At a loss a diff_reno that was measured before the last loss does not tune gamma again.
-//! - A timeout leaves dwnd = 0 and Reno's answer.
-//! - Slow start is for a connection's beginning and for after a timeout, with dwnd = 0 (draft-02, section 3). A
-//!   delay window that gives way in congestion avoidance does not lead back there: where the sum falls under
-//!   ssthresh, ssthresh follows it, else the loss window would win back in slow start what the delay window
-//!   gave up.
-//! - ssthresh is the sum of both parts after a loss, since the transport knows one window only. Only dwnd
-//!   is stored here: what the window has beyond it is cwnd, so whatever the transport does to the window is
-//!   done to cwnd.
+//! - A diff_reno measured before the last loss does not tune gamma again.
+//! - A timeout sets dwnd = 0 and otherwise acts as Reno's.
+//! - Slow start happens at the beginning of a connection and after a timeout, with dwnd = 0 (draft-02, section 3). A shrinking
+//!   delay window in congestion avoidance does not cause slow start: where the sum falls below ssthresh, ssthresh follows it.
+//!   Otherwise the loss window would regain in slow start what the delay window lost.
+//! - ssthresh is the sum of both parts after a loss, because the transport has only one window. Only dwnd is stored here, and
+//!   the rest of the window is cwnd. A change of the window by the transport is therefore a change of cwnd.
 
 pub mod ns2;
 #[cfg(test)]
@@ -56,7 +54,7 @@ use crate::{
     Signal, Window, build,
 };
 
-/// What the registry says of the one whose gamma is tuned.
+/// The registry's entry of the variant with tuned gamma.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "compound",
     title: "Compound TCP",
@@ -65,7 +63,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 draft-sridharan-tcpm-ctcp-02",
     summary: "Reno's window plus one that grows fast while little is queued; how little adapts to losses.",
     strengths: "Fills a long fast path quickly while its queue is short, also where buffers are small, and \
-                stays close to Reno beside other flows.",
+                stays close to Reno against other flows.",
     weaknesses: "Against flows that keep the queue full only the Reno part is left; baseRTT is wrong after \
                  a change of path.",
     signals: &[Signal::Loss, Signal::Delay],
@@ -77,7 +75,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     build: build::<Compound>,
 };
 
-/// What the registry says of the one whose gamma is fixed.
+/// The registry's entry of the variant with fixed gamma.
 pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
     name: "compound-2006",
     title: "Compound TCP (2006)",
@@ -85,7 +83,7 @@ pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
     reference: "K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-speed and Long \
                 Distance Networks, INFOCOM 2006",
     summary: "Reno's window plus one that grows fast while fewer than 30 segments are queued.",
-    strengths: "Fills a long fast path quickly while its queue is short, and stays close to Reno beside \
+    strengths: "Fills a long fast path quickly while its queue is short, and stays close to Reno against \
                 other flows.",
     weaknesses: "Gains nothing where buffers hold less than 30 segments a flow, or where others keep the \
                  queue full; baseRTT is wrong after a change of path.",
@@ -101,19 +99,19 @@ pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Compound`].
     pub struct CompoundParameters {
-        /// The scale of the delay window's growth.
+        /// Scale of the delay window's growth.
         alpha: number(0.125, 0.001..=1.0), "1", "paper";
-        /// The fraction of the window given up at a loss.
+        /// Fraction of the window removed at a loss.
         beta: number(0.5, 0.1..=0.9), "1", "paper";
-        /// The exponent of the delay window's growth.
+        /// Exponent of the delay window's growth.
         k: number(0.75, 0.5..=1.0), "1", "paper";
-        /// How fast the delay window gives way, for each segment queued.
+        /// Reduction of the delay window for each queued segment.
         zeta: number(1.0, 0.1..=10.0), "1", "paper";
-        /// Segments queued from which the delay window gives way, until tuned.
+        /// Queued segments from which the delay window shrinks, until tuned.
         gamma: number(30.0, 1.0..=1000.0), "segments", "paper";
-        /// The least window that has a delay window.
+        /// Smallest window with a delay window.
         w_low: number(38.0, 1.0..=1000.0), "segments", "paper (HighSpeed TCP's threshold)";
-        /// The weight of a new measurement in gamma; 0 keeps gamma.
+        /// Weight of a new measurement in gamma; 0 keeps gamma.
         tuning_gain: number(0.25, 0.0..=1.0), "1", "later public port with tuning; 1/2 in an earlier one";
     }
 }
@@ -121,17 +119,17 @@ parameters! {
 parameters! {
     /// Settings of [`Compound2006`].
     pub struct Compound2006Parameters {
-        /// The scale of the delay window's growth.
+        /// Scale of the delay window's growth.
         alpha: number(0.125, 0.001..=1.0), "1", "paper";
-        /// The fraction of the window given up at a loss.
+        /// Fraction of the window removed at a loss.
         beta: number(0.5, 0.1..=0.9), "1", "paper";
-        /// The exponent of the delay window's growth.
+        /// Exponent of the delay window's growth.
         k: number(0.75, 0.5..=1.0), "1", "paper";
-        /// How fast the delay window gives way, for each segment queued.
+        /// Reduction of the delay window for each queued segment.
         zeta: number(1.0, 0.1..=10.0), "1", "paper";
-        /// Segments queued from which the delay window gives way.
+        /// Queued segments from which the delay window shrinks.
         gamma: number(30.0, 1.0..=1000.0), "segments", "paper";
-        /// The least window that has a delay window.
+        /// Smallest window with a delay window.
         w_low: number(38.0, 1.0..=1000.0), "segments", "paper (HighSpeed TCP's threshold)";
     }
 }
@@ -148,7 +146,7 @@ pub struct Compound {
     rounds: DelayRounds,
 }
 
-/// Compound TCP as first published: gamma stays as it is set.
+/// Compound TCP as first published: gamma is fixed.
 #[derive(Clone, Debug)]
 pub struct Compound2006(Compound);
 
@@ -207,13 +205,13 @@ impl CongestionControl for Compound {
     }
 
     fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
-        // The sum is back as it was, and what both parts gave up goes to the loss window.
+        // The sum is restored; the loss window gets the reduction of both parts.
         self.delay_window = self.delay_window.min(window.cwnd);
     }
 }
 
 impl Compound {
-    /// A round trip is over: work on the delay window.
+    /// Updates the delay window at the end of a round trip.
     fn end_round(&mut self, window: &mut Window, delay: &RoundDelay) {
         let win = window.cwnd;
         if window.in_slow_start() || win < self.parameters.w_low {
@@ -238,7 +236,7 @@ impl Compound {
         self.delay_window = target;
     }
 
-    /// Move gamma towards 3/4 of what the loss window alone kept in the queue before this loss.
+    /// Moves gamma towards 3/4 of the segments that the loss window alone kept in the queue before this loss.
     fn tune(&mut self) {
         let gain = self.parameters.tuning_gain;
         if let Some(queued) = self.reno_queued.take()

@@ -1,4 +1,4 @@
-//! Copa: steers the rate to one over the queueing delay.
+//! Copa: moves the rate towards the inverse of the queueing delay.
 //!
 //! V. Arun, H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018,
 //! sections 2.1 (rate, velocity, slow start) and 2.2 (competitive mode). With W the window in segments and times
@@ -20,8 +20,8 @@
 //!     1/delta  += 1 a round trip, halved at a loss, at least 1/delta of the default mode
 //! ```
 //!
-//! Flows with the same delta come to rest at about 1/delta segments queued each, a queue that empties every
-//! five round trips (section 3); RTTmax is the greatest of four round trips.
+//! Flows with the same delta converge to about 1/delta queued segments each; the queue empties every five round trips (section
+//! 3). RTTmax is the largest of four round trips.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -29,16 +29,16 @@
 //! | `mode_switching` | on | | paper, section 2.2 |
 //! | `min_rtt_window` | 10 s | 1 to 100 | paper, section 2.1 |
 //!
-//! Readings:
-//! - v counts round trips in which W ended where it was not at their beginning; a round trip that goes the
-//!   other way, or nowhere, puts v back to 1 and the count to none.
-//! - A step is at most what was acknowledged: v would else pass it, and a window that more than doubles in a
-//!   round trip is no congestion avoidance.
-//! - The windows of RTTmin and RTTstanding move on in tenths and eighths.
-//! - Losses change delta in competitive mode and nothing else; the window is held, and continues by delay in
-//!   recovery. A timeout halves ssthresh and starts again from one segment, as the standard asks.
+//! Interpretations:
+//! - v counts consecutive round trips in which W changed in the same direction. A round trip with a change in the other
+//!   direction, or with none, resets v to 1 and the count to 0.
+//! - A step is at most the number of acknowledged segments. Otherwise v would exceed it, and a window that more than doubles
+//!   in a round trip is no congestion avoidance.
+//! - The filter windows of RTTmin and RTTstanding move in tenths and eighths.
+//! - Losses change only delta, in competitive mode. The window is not reduced, and follows the delay in recovery, too. A
+//!   timeout halves ssthresh and restarts from one segment, as the standard requires.
 //! - W is at least 2.
-//! - The kernel's and QUIC's other details (smoothing of W, a cap on delta) are not of the paper.
+//! - Other details of kernel and QUIC implementations (smoothing of W, a cap on delta) are not in the paper.
 
 #[cfg(test)]
 mod tests;
@@ -49,7 +49,7 @@ use crate::{
     Needs, ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "copa",
     title: "Copa",
@@ -74,21 +74,21 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Copa`].
     pub struct CopaParameters {
-        /// How much a segment's delay costs against throughput in the default mode.
+        /// Weight of delay against throughput in the default mode.
         delta: number(0.5, 0.01..=10.0), "1/segment", "paper, section 2.2";
-        /// Compete where others keep the queue full.
+        /// Whether it competes where other flows keep the queue full.
         mode_switching: switch(true), "", "paper, section 2.2";
-        /// How long a round-trip time counts as the least.
+        /// Time span of the smallest round-trip time.
         min_rtt_window: number(10.0, 1.0..=100.0), "s", "paper, section 2.1";
     }
 }
 
 const MIN_CWND: f64 = 2.0;
-/// Round trips in one direction from which the velocity doubles.
+/// Round trips in one direction after which the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// Round trips within which the queue of a path without others is nearly empty once.
+/// Round trips within which the queue of a path without other flows is nearly empty once.
 const EMPTY_ROUNDS: u32 = 5;
-/// Round trips that RTTmax is of.
+/// Number of round trips in the maximum of RTTmax.
 const MAX_ROUNDS: usize = 4;
 const MIN_SPANS: usize = 10;
 const STANDING_SPANS: usize = 8;
@@ -100,7 +100,7 @@ pub struct Copa {
     /// 1/delta.
     segments: f64,
     velocity: f64,
-    /// Round trips on end in the direction of `rising`.
+    /// Consecutive round trips in the direction of `rising`.
     steady_rounds: u32,
     rising: bool,
     /// The window at the beginning of this round trip.
@@ -108,12 +108,12 @@ pub struct Copa {
     slow_start: bool,
     min: TimeMin<MIN_SPANS>,
     standing: TimeMin<STANDING_SPANS>,
-    /// The greatest of this round trip and of those before it, the latest first.
+    /// Largest sample of this round trip and of those before it, the latest first.
     max: [Nanos; MAX_ROUNDS],
     /// Round trips since the queue was nearly empty.
     full_rounds: u32,
     lost: bool,
-    /// What is owed of a step where windows are whole.
+    /// Pending part of a step where windows are whole numbers.
     owed: f64,
 }
 
@@ -217,7 +217,7 @@ impl Copa {
         }
     }
 
-    /// Lower the window; where windows are whole, by whole segments as they come due.
+    /// Lowers the window; where windows are whole numbers, by whole segments when their sum is reached.
     fn fall(&mut self, window: &mut Window, step: f64) {
         let mut step = step;
         if window.arithmetic() != Arithmetic::Real {
@@ -230,7 +230,7 @@ impl Copa {
         }
     }
 
-    /// Velocity and mode, once a round trip.
+    /// Updates velocity and mode, once per round trip.
     fn end_round(&mut self, window: &Window) {
         let rising = window.cwnd > self.round_cwnd;
         let moved = window.cwnd != self.round_cwnd;

@@ -1,8 +1,8 @@
-//! CUBIC, as the Internet standard has it.
+//! CUBIC of the Internet standard.
 //!
-//! RFC 9438 (L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, 2023). Two earlier generations stand beside it:
-//! [`v2008`] (the 2008 paper and ns-2.35's module) and [`linux`] (RFC 8312 as Linux runs it). With W the
-//! window in segments and t the time since the congestion avoidance stage began:
+//! RFC 9438 (L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, 2023). Two earlier generations are separate algorithms: [`v2008`] (the
+//! 2008 paper and ns-2.35's module) and [`linux`] (RFC 8312 as Linux runs it). With W the window in segments and t the time
+//! since the congestion avoidance stage began:
 //!
 //! ```text
 //! W_cubic(t) = C (t - K)^3 + W_max                                                        (figure 1)
@@ -25,19 +25,18 @@
 //! | `slow_start` | `hystart++` | `standard`, `limited`, `hystart`, `hystart++` | section 4.10 |
 //! | `reduce_from` | `flight-size` | `cwnd`, `flight-size` | section 4.6 |
 //!
-//! Readings:
-//! - *Slow start*: section 4.10 says that CUBIC SHOULD use HyStart++, so that is the default; comparisons
-//!   with the papers, which ran none, take `cubic-2008` or `slow_start = standard`.
-//! - The rules speak of an increase "for each received ACK"; that is one for each acknowledged segment
-//!   here, as in Linux and in figure 4, so that delayed ACKs do not halve the growth.
+//! Interpretations:
+//! - *Slow start*: section 4.10 says that CUBIC SHOULD use HyStart++, so it is the default. The papers ran without it; for
+//!   comparisons use `cubic-2008` or `slow_start = standard`.
+//! - The rules speak of an increase "for each received ACK"; here, that is one for each acknowledged segment, as in Linux and
+//!   in figure 4, so that delayed ACKs do not halve the growth.
 //! - W is set to W_est only upwards: W follows the curve one RTT ahead and can be slightly above W_est where
 //!   W_cubic(t) is below it. RTT is the smoothed one (section 4.2).
 //! - A stage that begins at or above W_max (which fast convergence or a changed path can cause) has K = 0
 //!   and W_max = cwnd_epoch, as after a timeout; figure 2 leaves the case open. So has the first stage
 //!   after a slow start that ended without a loss, with cwnd_prior = cwnd_epoch (section 4.10).
-//! - *Time in which the application limits* does not count as t (section 4.2): the stage's beginning moves
-//!   along.
-//! - After a spurious loss the state of before it is restored (section 4.9).
+//! - *Application-limited time* does not count in t (section 4.2): the beginning of the stage moves by it.
+//! - A spurious loss restores the state before it (section 4.9).
 
 mod epoch;
 pub mod linux;
@@ -54,7 +53,7 @@ use crate::{
     ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cubic",
     title: "CUBIC (RFC 9438)",
@@ -81,9 +80,9 @@ parameters! {
         c: number(0.4, 0.001..=100.0), "segments/s^3", "RFC 9438 section 5";
         /// beta_cubic, the fraction of the window kept at a loss.
         beta: number(0.7, 0.1..=0.95), "1", "RFC 9438 section 4.6";
-        /// Give up more of the window when losses come earlier than the last time.
+        /// Whether the window is reduced further when a loss comes earlier than the last one (fast convergence).
         fast_convergence: switch(true), "", "RFC 9438 section 4.7";
-        /// Which slow start.
+        /// Kind of slow start.
         slow_start: word(SlowStartKind::HyStartPlusPlus), "", "RFC 9438 section 4.10 (SHOULD)";
         /// The window that is multiplied at a loss.
         reduce_from: word(ReduceFrom::FlightSize), "", "RFC 9438 section 4.6; Linux has cwnd";
@@ -99,18 +98,18 @@ pub struct Cubic {
     slow_start: SlowStart,
     state: State,
     before_episode: State,
-    /// When congestion avoidance last saw an ACK.
+    /// Time of the last ACK in congestion avoidance.
     last_ack: Nanos,
 }
 
-/// What section 4.9 restores after a spurious loss.
+/// State that section 4.9 restores after a spurious loss.
 #[derive(Clone, Copy, Debug)]
 struct State {
     /// t_epoch; none until the stage's first ACK.
     epoch: Option<Nanos>,
     /// W_max; none before the first loss and after a timeout.
     w_max: Option<f64>,
-    /// W_max of the running stage.
+    /// W_max of the current stage.
     origin: f64,
     /// K, seconds.
     k: f64,
@@ -118,8 +117,7 @@ struct State {
     w_est: f64,
     /// cwnd_prior.
     cwnd_prior: f64,
-    /// alpha_cubic until W_est has come to cwnd_prior, then 1. Kept so that W_est does not wait for a
-    /// comparison with itself at every ACK.
+    /// alpha_cubic until W_est reaches cwnd_prior, then 1. It is stored to save a comparison for each ACK.
     alpha: f64,
 }
 
@@ -147,7 +145,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        // What is rare stays out of line, so that the common way has no registers to save.
+        // Rare work is a function of its own, so that the common path saves no registers.
         if window.in_slow_start() || !ack.may_grow() {
             return self.on_uncommon_ack(window, ack);
         }
@@ -195,7 +193,7 @@ impl Cubic {
         if ack.may_grow() {
             self.avoid_congestion(window, ack, acked);
         } else if !ack.cwnd_limited {
-            // Section 4.2: t does not include time in which the application limited.
+            // Section 4.2: t does not include application-limited time.
             self.postpone(ack.now.since(self.last_ack), ack.now);
         }
         self.last_ack = ack.now;

@@ -1,4 +1,4 @@
-//! D2TCP: DCTCP that gives way less the closer a flow is to its deadline.
+//! D2TCP: DCTCP with smaller reductions the closer a flow is to its deadline.
 //!
 //! B. Vamanan, J. Hasan, T. N. Vijaykumar, "Deadline-Aware Datacenter TCP (D2TCP)", SIGCOMM 2012. With W the
 //! window in segments, alpha DCTCP's share of marks, B the segments that the flow still has to send and D
@@ -22,13 +22,13 @@
 //!
 //! Length and deadline come with [`Init::hints`]; a flow without both is a DCTCP flow.
 //!
-//! Readings:
-//! - alpha is kept as DCTCP keeps it; p serves the cut alone. One public port overwrites alpha by alpha^d,
-//!   which feeds d back into itself.
-//! - d is computed at the mark, from the window and the smoothed round-trip time of that moment.
-//! - A deadline that has passed leaves no round trips, and so the greatest urgency. What the paper does with
-//!   such flows is not told by the sources at hand.
-//! - d is above 1 when it is urgent; alpha is at most 1, so p is then less than alpha.
+//! Interpretations:
+//! - alpha is DCTCP's; p determines only the reduction. One public port overwrites alpha by alpha^d, which feeds d back into
+//!   itself.
+//! - d is computed at the mark from the current window and smoothed round-trip time.
+//! - A missed deadline leaves no round trips, and therefore the largest urgency. The available sources do not say what the
+//!   paper does with such flows.
+//! - d is above 1 when the flow is urgent. alpha is at most 1, so p is then smaller than alpha.
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +39,7 @@ use crate::{
     Init, Nanos, Needs, ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "d2tcp",
     title: "Deadline-Aware Datacenter TCP (D2TCP)",
@@ -63,13 +63,13 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`D2tcp`].
     pub struct D2tcpParameters {
-        /// The weight of the newest window of data in alpha.
+        /// Weight of the newest window of data in alpha.
         g: number(0.0625, 0.001..=1.0), "1", "RFC 8257 section 4.2";
-        /// alpha at first.
+        /// Initial value of alpha.
         initial_alpha: number(1.0, 0.0..=1.0), "1", "RFC 8257";
-        /// The least d, of flows far from their deadline.
+        /// Smallest d, of flows far from their deadline.
         least_urgency: number(0.5, 0.1..=1.0), "1", "paper";
-        /// The greatest d, of flows near it.
+        /// Largest d, of flows near their deadline.
         greatest_urgency: number(2.0, 1.0..=10.0), "1", "paper";
     }
 }
@@ -131,7 +131,7 @@ impl D2tcp {
         let left = (bytes as f64 / f64::from(window.mss().max(1)) - self.delivered as f64).max(0.0);
         let needed = left / (0.75 * window.cwnd) * srtt.as_secs_f64();
         let remaining = deadline.since(now).as_secs_f64();
-        // A product, since there may be no time left.
+        // A product instead of a quotient, because the remaining time can be 0.
         if needed >= greatest_urgency * remaining {
             greatest_urgency
         } else {

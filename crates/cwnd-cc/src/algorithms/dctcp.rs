@@ -1,4 +1,4 @@
-//! DCTCP: gives way to congestion marks by as much as there are of them.
+//! DCTCP: reduces the window in proportion to the fraction of marked segments.
 //!
 //! S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, "Data Center TCP (DCTCP): TCP Congestion
 //! Control for Data Centers", RFC 8257, 2017; M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010.
@@ -17,16 +17,16 @@
 //! | `g` | 1/16 | 0.001 to 1 | RFC 8257 section 4.2; the paper wants under 1.386/sqrt(2 (C RTT + K)) |
 //! | `initial_alpha` | 1 | 0 to 1 | RFC 8257: cautious at first |
 //!
-//! The other half of DCTCP is a queue that marks what arrives while it holds more than K packets, with
-//! K > C RTT/7 (paper), and a receiver that echoes each packet's mark exactly. It asks the transport for the
-//! latter ([`Needs::ecn`]); where nothing marks it is NewReno.
+//! DCTCP also needs a queue that marks arriving packets while it holds more than K packets, with K > C RTT/7 (paper), and a
+//! receiver that echoes each packet's mark exactly. It requests the latter from the transport ([`Needs::ecn`]). On a path
+//! without marks it is NewReno.
 //!
-//! Readings:
-//! - The mark that begins an episode is answered with the alpha of the windows before: the window that it
-//!   lies in has not ended. So the first mark of all halves the window.
-//! - Segments are counted, not bytes, and an ACK's echo stands for all that the ACK delivers.
-//! - Linux lets an alpha under 1/1024 be nothing; here it fades.
-//! - Loss and timeout leave alpha as it is.
+//! Interpretations:
+//! - The mark that begins an episode uses the alpha of the windows before, because its own window has not ended. The very
+//!   first mark therefore halves the window.
+//! - Segments are counted, not bytes. An echo counts for all segments that its ACK delivers.
+//! - Linux sets an alpha below 1/1024 to 0; here it decays.
+//! - Loss and timeout do not change alpha.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ use crate::{
     ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "dctcp",
     title: "Data Center TCP",
@@ -60,9 +60,9 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Dctcp`].
     pub struct DctcpParameters {
-        /// The weight of the newest window of data in alpha.
+        /// Weight of the newest window of data in alpha.
         g: number(0.0625, 0.001..=1.0), "1", "RFC 8257 section 4.2";
-        /// alpha at first.
+        /// Initial value of alpha.
         initial_alpha: number(1.0, 0.0..=1.0), "1", "RFC 8257";
     }
 }

@@ -1,4 +1,4 @@
-//! Elastic-TCP: growth weighted by the window and by how far the path is from its fullest.
+//! Elastic-TCP: growth weighted by the window and by the free part of the path's queue.
 //!
 //! M. A. Alrshah, M. A. Al-Maqri, M. Othman, "Elastic-TCP: Flexible Congestion Control Algorithm to Adapt for
 //! High-BDP Networks", IEEE Systems Journal 13(2), 2019 (arXiv 1904.13105). With W the window in segments:
@@ -11,9 +11,8 @@
 //! loss                   "the multiplicative decrease"
 //! ```
 //!
-//! With rho = 1/UR the window grows by sqrt(rho W) a round trip, so an epoch from beta Wmax to Wmax takes
-//! about `2 (sqrt(Wmax) - sqrt(beta Wmax)) / sqrt(rho)` round trips. Delay speeds growth up, never shrinks
-//! the window.
+//! With rho = 1/UR the window grows by sqrt(rho W) a round trip, so an epoch from beta Wmax to Wmax takes about `2 (sqrt(Wmax)
+//! - sqrt(beta Wmax)) / sqrt(rho)` round trips. Delay affects only growth; it never shrinks the window.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -22,18 +21,17 @@
 //! | `rttmax_reset_on_rto` | off | | the paper: RTTmax is of "this connection" |
 //! | `sample_in_slow_start` | on | | public implementations |
 //!
-//! Readings:
-//! - *The root is of the product.* Algorithm 1 prints the root's bar over the fraction alone, so that WWF
-//!   would be `sqrt(RTTmax/RTTcur) W` and the window at least double each round trip for ever; the paper's
-//!   figures and every implementation found take the root of the product. The printed form is `wwf =
-//!   literal`.
-//! - *beta* is nowhere given. 0.5 is the only decrease that the text and public code support; the epochs
-//!   that the paper's figure 7 shows are as short as 0.8 makes them, so compare both.
-//! - RTTmax and RTTbase survive losses and timeouts; public kernel modules forget RTTmax at a timeout
-//!   (`rttmax_reset_on_rto`). RTTbase enters no formula that survives, so it is not kept.
-//! - RTTcur is the latest valid sample. Algorithm 1 samples in congestion avoidance only, which leaves RTTmax
-//!   without the slow-start overshoot; `sample_in_slow_start = false` is that.
-//! - The timeout is not mentioned: `ssthresh = beta W` and the stack's restart window.
+//! Interpretations:
+//! - *The root is of the product.* In algorithm 1, the root's bar covers only the fraction. WWF would then be
+//!   `sqrt(RTTmax/RTTcur) W`, and the window would always at least double each round trip. The paper's figures and every known
+//!   implementation use the root of the product. The printed form is `wwf = literal`.
+//! - *beta* is not given. 0.5 is the only decrease that the text and public code support. The epochs in the paper's figure 7
+//!   are as short as with 0.8, so compare both.
+//! - RTTmax and RTTbase survive losses and timeouts; public kernel modules forget RTTmax at a timeout (`rttmax_reset_on_rto`).
+//!   No remaining formula uses RTTbase, so it is not stored.
+//! - RTTcur is the latest valid sample. Algorithm 1 samples in congestion avoidance only, so that RTTmax does not contain the
+//!   slow-start overshoot; `sample_in_slow_start = false` selects that.
+//! - The paper does not mention timeouts. Here: `ssthresh = beta W` and the stack's restart window.
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +41,7 @@ use crate::{
     Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "elastic",
     title: "Elastic-TCP",
@@ -65,7 +63,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 words! {
-    /// How the weighting function is read.
+    /// Interpretation of the weighting function.
     pub enum Wwf {
         /// The root of the product: `sqrt(RTTmax/RTTcur * cwnd)`.
         Product = "product",
@@ -79,11 +77,11 @@ parameters! {
     pub struct ElasticParameters {
         /// The fraction of the window kept at a loss.
         beta: number(0.5, 0.1..=0.95), "1", "paper, around equation 1 (TCP's halving)";
-        /// How the weighting function is read.
+        /// Interpretation of the weighting function.
         wwf: word(Wwf::Product), "", "every implementation found; literal is algorithm 1, line 16";
-        /// Forget RTTmax at a retransmission timeout.
+        /// Whether a retransmission timeout resets RTTmax.
         rttmax_reset_on_rto: switch(false), "", "paper, below equation 2; public kernel modules reset";
-        /// Measure round-trip times in slow start too.
+        /// Whether round-trip times are measured in slow start, too.
         sample_in_slow_start: switch(true), "", "public implementations; algorithm 1 measures later";
     }
 }
@@ -142,7 +140,7 @@ impl CongestionControl for Elastic {
 }
 
 impl Elastic {
-    /// WWF, segments a round trip.
+    /// WWF, segments per round trip.
     #[inline]
     fn weight(&self, cwnd: f64) -> f64 {
         // Without a sample the ratio is 1. Both are exact in f64 (a round trip is under 2^53 ns, 104 days).

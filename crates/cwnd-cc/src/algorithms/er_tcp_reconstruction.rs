@@ -1,13 +1,12 @@
-//! ER-TCP, a *reconstruction*: the window comes back to that of the last loss exponentially.
+//! ER-TCP, a *reconstruction*: the window returns exponentially to that of the last loss.
 //!
-//! M. Park et al., IEICE Transactions on Communications E95-B(5), 2012, p. 1679 (doi 10.1587/transcom.E95.B.1679).
-//! **The paper's equations are not public.** What its abstract says: for paths of long delay and high loss, an
-//! exponential recovery function drives cwnd in congestion avoidance, to fill the bandwidth again quickly, and
-//! the decrease follows an estimate of the available bandwidth made with timestamps, so that a loss of the
-//! wireless link does not cost half of the window.
+//! M. Park et al., IEICE Transactions on Communications E95-B(5), 2012, p. 1679 (doi 10.1587/transcom.E95.B.1679). **The
+//! paper's equations are not public.** Its abstract says: on paths with long delay and high loss, an exponential recovery
+//! function controls cwnd in congestion avoidance, to fill the bandwidth again quickly. The decrease follows an estimate of
+//! the available bandwidth from timestamps, so that a loss on the wireless link does not halve the window.
 //!
-//! This file has that in equations of its own. With W the window in segments, BWE the bandwidth in segments a
-//! second (Westwood+'s filter, [`crate::parts::bandwidth`]) and W_last the window at the last loss:
+//! This file implements that with its own equations. With W the window in segments, BWE the bandwidth in segments a second
+//! (Westwood+'s filter, [`crate::parts::bandwidth`]) and W_last the window at the last loss:
 //!
 //! ```text
 //! slow start             W += 1 for each acknowledged segment
@@ -15,17 +14,17 @@
 //! loss, timeout          W_last = W;  W = BWE RTTmin, not over W and not under W/2
 //! ```
 //!
-//! The gap to W_last shrinks to 1/e in tau round trips; from there on, and above W_last, growth is Reno's.
+//! The gap to W_last shrinks to 1/e in tau round trips. After that, and above W_last, growth is Reno's.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
 //! | `tau` | 4 round trips | 1 to 100 | reconstruction |
 //!
-//! Readings:
-//! - *The estimate*: the paper's is made of one-way timestamps. Westwood+'s, of the rate of ACKs, stands in.
-//! - *tau* is free: 4 makes it faster than all others here on short paths, as one of the papers that ran ER-TCP
-//!   found it at 50 ms, and still quick at satellite delays.
-//! - Nothing that compares with the paper's results can be claimed of it.
+//! Interpretations:
+//! - *The estimate*: the paper's estimate uses one-way timestamps. This file uses Westwood+'s, from the rate of ACKs, instead.
+//! - *tau* is free. With 4 it is faster than all other algorithms on short paths, as one of the papers with ER-TCP found at 50
+//!   ms, and still fast at satellite delays.
+//! - Its results must not be compared with the paper's.
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +34,7 @@ use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "er-tcp-reconstruction",
     title: "ER-TCP (reconstruction)",

@@ -1,4 +1,4 @@
-//! FAST TCP: an equation that settles where each flow has alpha segments in queues.
+//! FAST TCP: an equation whose equilibrium has alpha segments of each flow in queues.
 //!
 //! D. X. Wei, C. Jin, S. H. Low, S. Hegde, "FAST TCP: Motivation, Architecture, Algorithms, Performance", IEEE/ACM
 //! Transactions on Networking 14(6), 2006 (C. Jin, D. X. Wei, S. H. Low, IEEE INFOCOM 2004). With W the window
@@ -11,7 +11,7 @@
 //! loss    W = W/2
 //! ```
 //!
-//! It rests where `W (1 - baseRTT/RTT) = alpha`: alpha segments queued by each flow, whatever its RTT.
+//! The equilibrium is `W (1 - baseRTT/RTT) = alpha`: each flow has alpha queued segments, independent of its RTT.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -20,20 +20,21 @@
 //! | `mi_threshold` | 0.75 ms | 0.01 to 100 | the authors' Linux and ns-2 code |
 //! | `update_every` | 2 round trips | 1 to 10 | Linux and ns-2 module |
 //!
-//! Readings:
-//! - *alpha* is set by hand, with the bottleneck in mind: public ports have 5 to 250, and 200 is what the
-//!   authors took for about 1 Gbit/s. All flows together must queue longer than mi_threshold or the start
-//!   never ends (100 segments of 1,500 bytes are 1.2 ms at 1 Gbit/s and 0.12 ms at 10), and the buffer must
-//!   hold alpha for each flow, or FAST is Reno's halving with a steep climb.
-//! - The module keeps still while between alpha and a beta are queued; with beta = alpha it is the equation.
-//! - *RTT's weight* is the paper's; the ns-2 module has min(3/W, 1/256).
-//! - An increase is spread over the ACKs of the round trip that follows, a decrease comes at once. In the
-//!   round trips between two updates the window rests, so that RTT is of one window.
-//! - *The start* is no state: it adds a segment for each acknowledged one whenever the queue is that short,
-//!   after a loss too (ns-2 module). Delay is a round trip old, so it overshoots by up to a window, and where
-//!   buffers hold much less than a BDP it does so again after each loss.
-//! - Slow start comes back after a timeout only, up to ssthresh, which is half the window; the start above
-//!   takes its place elsewhere. The stack's restart window stands (1; the module has 2), and baseRTT is kept.
+//! Interpretations:
+//! - *alpha* is set by hand for the bottleneck: public ports have 5 to 250, and the authors used 200 for about 1 Gbit/s. The
+//!   queueing delay of all flows together must exceed mi_threshold, or the start never ends (100 segments of 1,500 bytes are
+//!   1.2 ms at 1 Gbit/s and 0.12 ms at 10). The buffer must hold alpha for each flow; otherwise FAST halves its window like
+//!   Reno, with fast growth between.
+//! - The module does not change the window while between alpha and beta segments are queued; with beta = alpha it is the
+//!   equation.
+//! - *The weight of an RTT sample* is the paper's; the ns-2 module has min(3/W, 1/256).
+//! - An increase is spread over the ACKs of the next round trip; a decrease is immediate. The window does not change in the
+//!   round trips between two updates, so that RTT belongs to one window.
+//! - *The start* is not a state: it adds a segment for each acknowledged one whenever the queue is below the threshold, after
+//!   a loss too (ns-2 module). The measured delay is a round trip old, so the start overshoots by up to a window. With buffers
+//!   far smaller than a BDP, it does so after each loss.
+//! - Slow start happens only after a timeout, up to ssthresh, which is half the window; elsewhere the start above replaces it.
+//!   The stack's restart window is used (1; the module has 2), and baseRTT is kept.
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,7 @@ use crate::{
     build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "fast",
     title: "FAST TCP",
@@ -69,9 +70,9 @@ parameters! {
     pub struct FastParameters {
         /// Segments that the flow keeps in queues.
         alpha: number(100.0, 1.0..=10000.0), "segments", "set by hand; public ports have 5 to 250";
-        /// g: how far an update goes towards the equation's window.
+        /// g: step of an update towards the equation's window, as a fraction.
         gain: number(0.5, 0.01..=1.0), "1", "paper, ns-2 module";
-        /// The queueing delay that ends the start.
+        /// Queueing delay that ends the start.
         mi_threshold: number(0.75, 0.01..=100.0), "ms", "authors' Linux and ns-2 code";
         /// Round trips from one update to the next.
         update_every: number(2.0, 1.0..=10.0), "round trips", "Linux, ns-2 module";
@@ -94,12 +95,12 @@ pub struct Fast {
     rise: Option<Rise>,
 }
 
-/// An increase under way.
+/// A pending increase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rise {
-    /// The window that it leads to.
+    /// Target window.
     target: f64,
-    /// Segments to add, and the segments whose acknowledgements they are spread over.
+    /// Segments to add, and the acknowledged segments over which they are spread.
     segments: f64,
     over: f64,
 }
@@ -182,7 +183,7 @@ impl Fast {
         self.rtt.map_or(0.0, |rtt| rtt - self.base_rtt.0 as f64)
     }
 
-    /// No update for a round trip: the delay says nothing yet of the window as it is now.
+    /// Skips updates for a round trip, because the measured delay does not belong to the current window yet.
     #[inline]
     fn rest(&mut self, window: &Window) {
         self.last_window = window.cwnd;

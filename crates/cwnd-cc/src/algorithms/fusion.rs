@@ -1,9 +1,10 @@
-//! TCP-Fusion, a *reconstruction*: Westwood's bandwidth decides how fast, the queue whether at all, and never slower than Reno.
+//! TCP-Fusion, a *reconstruction*: Westwood's bandwidth determines the rate of growth, the queue its direction, and Reno its
+//! minimum.
 //!
-//! K. Kaneko, T. Fujikawa, Z. Su, J. Katto, "TCP-Fusion: A Hybrid Congestion Control Algorithm for High-speed
-//! Networks", PFLDnet 2007. The paper's text was not available: the
-//! rules come from summaries of it and from two public ns-3 models, which differ. With W the window in segments, B the bandwidth in segments a second that Westwood+'s
-//! filter finds, q = RTT - RTTmin the queueing delay, once a round trip:
+//! K. Kaneko, T. Fujikawa, Z. Su, J. Katto, "TCP-Fusion: A Hybrid Congestion Control Algorithm for High-speed Networks",
+//! PFLDnet 2007. The paper's text was not available: the rules come from summaries of it and from two public ns-3 models,
+//! which differ. With W the window in segments, B the bandwidth in segments per second from Westwood+'s filter, q = RTT -
+//! RTTmin the queueing delay, once a round trip:
 //!
 //! ```text
 //! diff = W q/RTT                                      segments queued, as Vegas estimates them
@@ -21,16 +22,14 @@
 //! | `d_min` | 4 ms | 0.1 to 1000 | Dmin: one clock tick, in both public ns-3 models |
 //! | `growth_time` | 1 ms | 0.01 to 100 | T: the models' `B/(12 Mbit/s)`, see below |
 //!
-//! Readings:
-//! - *Growth*: the models add B/(12 Mbit/s) segments, which for segments of 1,500 bytes is what B delivers in
-//!   1 ms. One applies a window's share of it once a round trip, the other all of it at every ACK; W grows by
-//!   it once a round trip here, spread over the ACKs.
-//! - RTT is the least sample of the round trip, at a loss the latest.
-//! - *W_reno* grows by one a round trip of this flow, so by 1/W for each acknowledged segment, and begins at the
-//!   window that slow start or a loss left. Since a loss resets it to all of what is left, W never falls under
-//!   that until the next loss.
-//! - "Implemented in Solaris", as summaries have it, takes that system's loopback bypass of the same name for
-//!   this algorithm.
+//! Interpretations:
+//! - *Growth*: the models add B/(12 Mbit/s) segments, which B delivers in 1 ms with segments of 1,500 bytes. One applies a
+//!   window's share of it once per round trip, the other all of it at every ACK. Here, W grows by it once per round trip,
+//!   spread over the ACKs.
+//! - RTT is the smallest sample of the round trip; at a loss, it is the latest sample.
+//! - *W_reno* grows by one per round trip of this flow, which is 1/W for each acknowledged segment. It begins at the window
+//!   after slow start or a loss. W therefore never falls below that window until the next loss.
+//! - Summaries say "implemented in Solaris"; they confuse the algorithm with that system's loopback bypass of the same name.
 
 #[cfg(test)]
 mod tests;
@@ -44,7 +43,7 @@ use crate::{
     Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "fusion",
     title: "TCP-Fusion (reconstruction)",
@@ -69,9 +68,9 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Fusion`].
     pub struct FusionParameters {
-        /// Dmin, the queueing delay under which the window grows; from three times that it shrinks.
+        /// Dmin, the queueing delay below which the window grows; from three times that on it shrinks.
         d_min: number(4.0, 0.1..=1000.0), "ms", "public ns-3 models";
-        /// What the bandwidth delivers in this time is added a round trip.
+        /// Time whose delivered segments are added each round trip.
         growth_time: number(1.0, 0.01..=100.0), "ms", "public ns-3 models, B/(12 Mbit/s)";
     }
 }
@@ -82,7 +81,7 @@ pub struct Fusion {
     parameters: FusionParameters,
     rounds: DelayRounds,
     bandwidth: BandwidthFilter,
-    /// Segments by which the window grows in this round trip.
+    /// Growth of the window in this round trip, segments.
     growth: f64,
     /// W_reno.
     reno_window: f64,

@@ -1,4 +1,4 @@
-//! HighSpeed TCP: the larger the window, the faster it grows and the less a loss costs.
+//! HighSpeed TCP: the larger the window, the faster its growth and the smaller its reduction at a loss.
 //!
 //! RFC 3649 (S. Floyd, 2003), and RFC 3742 (S. Floyd, 2004) for the slow start that it goes with. With w the
 //! window in segments:
@@ -8,7 +8,7 @@
 //! loss, mark, timeout    w -= b(w) w
 //! ```
 //!
-//! a(w) and b(w) are Reno's 1 and 0.5 up to 38 segments, and go to 72 and 0.1 at 83,000: the equations are at
+//! a(w) and b(w) are Reno's 1 and 0.5 up to 38 segments, and reach 72 and 0.1 at 83,000; the equations are in
 //! [`crate::parts::highspeed_response`].
 //!
 //! | parameter | default | values | source |
@@ -16,13 +16,13 @@
 //! | `slow_start` | `standard` | `standard`, `limited`, `hystart`, `hystart++` | off in Linux and ns-2.35 |
 //! | `max_ssthresh` | 100 segments | 2 to 1,000,000 | RFC 3742; of the limited slow start |
 //!
-//! Readings:
-//! - *Slow start*: RFC 3649 recommends limited slow start, which Linux 2.6 and ns-2.35 had switched off. As
-//!   the comparisons were run without it, `standard` is the default and `limited` the RFC's way.
-//! - *Timeout*: the RFC changes the fast recovery only, which leaves Reno's halving to a timeout. Linux and
-//!   ns-2.35 use b(w) there too, and so does this; after it comes a slow start from one segment anyway.
-//! - FlightSize: b(w) is of cwnd, as in Linux. In integers it is of the row of the table that the last growth looked up, as in
-//!   its modules; before there was any it is a half.
+//! Interpretations:
+//! - *Slow start*: RFC 3649 recommends limited slow start, which is off in Linux 2.6 and ns-2.35. The comparisons ran without
+//!   it, so `standard` is the default; `limited` follows the RFC.
+//! - *Timeout*: the RFC changes only fast recovery, so that a timeout halves the window. Linux and ns-2.35 use b(w) there,
+//!   too, and so does this file. A slow start from one segment follows in any case.
+//! - FlightSize: b(w) applies to cwnd, as in Linux. In integers it belongs to the table row of the last growth, as in Linux's
+//!   modules; before the first growth it is a half.
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ use crate::{
     Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "highspeed",
     title: "HighSpeed TCP",
@@ -49,7 +49,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     strengths: "Fills fast long paths at loss rates that standard TCP cannot live with, and is standard TCP \
                 in small windows.",
     weaknesses: "Large windows grow faster than small ones: new flows catch up slowly, short RTTs win by \
-                 far, and Reno starves beside it on fast paths.",
+                 far, and competing Reno flows starve on fast paths.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "NewReno",
     implemented_in: "Linux (highspeed), ns-2.35, ns-3",
@@ -62,9 +62,9 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`HighSpeed`].
     pub struct HighSpeedParameters {
-        /// Which slow start.
+        /// Kind of slow start.
         slow_start: word(SlowStartKind::Standard), "", "Linux, ns-2.35; RFC 3649 recommends limited";
-        /// The window from which the limited slow start no longer doubles.
+        /// Window from which limited slow start no longer doubles.
         max_ssthresh: number(MAX_SSTHRESH, 2.0..=1e6), "segments", "RFC 3742 section 2";
     }
 }
@@ -107,7 +107,7 @@ impl CongestionControl for HighSpeed {
         if acked == 0 || !ack.may_grow() {
             return;
         }
-        // The modules of Linux count each ACK once, whatever it acknowledges.
+        // Linux's modules count each ACK once, independent of the segments that it acknowledges.
         let counted = if window.arithmetic() == Arithmetic::Real { acked } else { 1 };
         window.increase_weighted(counted, self.response.increase(window), window.cwnd);
     }

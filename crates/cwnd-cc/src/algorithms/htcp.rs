@@ -1,4 +1,4 @@
-//! H-TCP: grows faster the longer the last loss is past, and gives up only what the queue held.
+//! H-TCP: growth increases with the time since the last loss, and a reduction removes only the queued part.
 //!
 //! D. Leith, R. Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and
 //! draft-leith-tcp-htcp-06 (2008). With W the window in segments and D the time since the last congestion
@@ -15,7 +15,7 @@
 //! beta   = RTTmin/RTTmax         otherwise, within 0.5 to 0.8
 //! ```
 //!
-//! B(k) is the greatest throughput between the congestion events k - 1 and k.
+//! B(k) is the largest throughput between the congestion events k - 1 and k.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -23,19 +23,19 @@
 //! | `adaptive_backoff` | on | | paper; beta is 0.5 without |
 //! | `rtt_scaling` | off | | paper, as an option; on in Linux and ns-2.35, off in FreeBSD |
 //!
-//! Readings:
-//! - *The square is of half the time*: 0.25 (D - D_L)^2. Some surveys have lost the brackets and print 0.5;
-//!   Linux, ns-2.35, ns-3 and FreeBSD all compute 0.25.
-//! - D starts again when a recovery begins and again when it is over, as in Linux.
-//! - *B* is measured once a round trip: delivered segments over its time, averaged (3 old + 1 new)/4, of which
-//!   the greatest counts; in the first three round trips after an event the average starts again (Linux).
-//!   Recoveries do not count. Before there are two B, beta is 0.5.
-//! - *RTTmax* follows samples outside of recovery, by at most 20 ms a sample so that an outlier does no harm,
-//!   and gives way at each event, to RTTmin + 0.95 (RTTmax - RTTmin) (Linux). RTTmin never ages.
-//! - *RTT scaling* in Linux is RTTmin/RTTref within 0.1 to 2, and never slower than f = 1. So it is here.
-//! - A timeout is answered as a loss (Linux).
-//! - *Integers*: `linux.rs` is the module of Linux and ns-2.35, which rounds f down, measures by other rules than
-//!   these, and keeps a half also at the first steady event after an unsteady one, and where RTTmin is under 10 ms.
+//! Interpretations:
+//! - *The square is of half the time*: 0.25 (D - D_L)^2. Some surveys omit the brackets and print 0.5; Linux, ns-2.35, ns-3
+//!   and FreeBSD all compute 0.25.
+//! - D restarts at the beginning and at the end of a recovery, as in Linux.
+//! - *B* is measured once per round trip: delivered segments divided by its duration, averaged as (3 old + 1 new)/4. The
+//!   largest average counts. In the first three round trips after an event, the average restarts (Linux). Recoveries do not
+//!   count. With fewer than two values of B, beta is 0.5.
+//! - *RTTmax* follows samples outside of recovery by at most 20 ms per sample, which limits outliers. Each event reduces it to
+//!   RTTmin + 0.95 (RTTmax - RTTmin) (Linux). RTTmin never ages.
+//! - *RTT scaling* is Linux's: RTTmin/RTTref within 0.1 to 2, and never slower than f = 1.
+//! - A timeout is handled as a loss (Linux).
+//! - *Integers*: `linux.rs` is the module of Linux and ns-2.35, which rounds f down and measures by other rules. It also keeps
+//!   a half at the first steady event after an unsteady one, and where RTTmin is below 10 ms.
 
 mod linux;
 #[cfg(test)]
@@ -47,7 +47,7 @@ use crate::{
     Signal, State, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "htcp",
     title: "H-TCP",
@@ -56,7 +56,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 draft-leith-tcp-htcp-06 (2008)",
     summary: "Grows as a square function of the time since the last loss, and gives up only as much as \
               empties the queue.",
-    strengths: "Flows of one path converge fast whatever their windows were, since growth hangs on time \
+    strengths: "Flows of one path converge fast from any windows, because growth depends on time \
                 alone; Reno where losses are a second apart or less.",
     weaknesses: "On fast long paths Reno is left behind; growth is fastest just before the loss, so that a \
                  long epoch ends with many losses at once; random losses a second apart keep it Reno.",
@@ -72,11 +72,11 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`HTcp`].
     pub struct HTcpParameters {
-        /// How long after a congestion event growth is Reno's.
+        /// Time after a congestion event with Reno's growth.
         delta_l: number(1.0, 0.0..=60.0), "s", "paper";
-        /// Give up what the queue held, not half, while the throughput is steady.
+        /// Whether a reduction removes only the queued part, not half, while the throughput is steady.
         adaptive_backoff: switch(true), "", "paper";
-        /// Grow in proportion to the round-trip time, so that it does not decide the shares.
+        /// Whether growth is proportional to the round-trip time, so that shares do not depend on it.
         rtt_scaling: switch(false), "", "paper, an option; on in Linux and ns-2.35";
     }
 }
@@ -85,7 +85,7 @@ const BETA: (f64, f64) = (0.5, 0.8);
 const RTT_REF: f64 = 0.1;
 const MOST_RTT_RISE: Nanos = Nanos::from_millis(20);
 const RTT_MAX_KEPT: f64 = 0.95;
-/// Round trips after an event in which the average throughput starts again.
+/// Round trips after an event in which the average throughput restarts.
 const FRESH_ROUNDS: u32 = 3;
 
 /// H-TCP.
@@ -95,14 +95,14 @@ pub struct HTcp {
     epoch: Epoch,
     before: Epoch,
     throughput: Throughput,
-    /// What stands for all of these where windows are whole.
+    /// The module's state, which replaces the other fields where windows are whole numbers.
     linux: HTcpLinux,
 }
 
-/// What an undone event restores.
+/// State that an undone event restores.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// When the last congestion event was, or the connection began.
+    /// Time of the last congestion event, or of the beginning of the connection.
     since: Nanos,
     /// The fraction kept at that event.
     beta: f64,
@@ -187,7 +187,7 @@ impl CongestionControl for HTcp {
 }
 
 impl HTcp {
-    /// Segments a round trip.
+    /// Growth, segments per round trip.
     #[inline]
     fn alpha(&self, now: Nanos, min_rtt: Nanos) -> f64 {
         let past = now.secs_since(self.epoch.since) - self.parameters.delta_l;
@@ -198,7 +198,7 @@ impl HTcp {
         2.0 * (1.0 - self.epoch.beta) * f
     }
 
-    /// The fraction of the window to keep.
+    /// Returns the fraction of the window to keep.
     fn backoff(&self, peak: f64, min_rtt: Nanos) -> f64 {
         let (least, most) = BETA;
         let last = self.epoch.last_peak;
@@ -210,10 +210,10 @@ impl HTcp {
     }
 }
 
-/// B(k): the greatest throughput since the last event.
+/// B(k): the largest throughput since the last event.
 #[derive(Clone, Debug, Default)]
 struct Throughput {
-    /// When the round trip began; none in and before a recovery's end.
+    /// Beginning of the round trip; none until the end of a recovery.
     begun: Option<Nanos>,
     delivered: u64,
     /// Round trips since the last event.
@@ -258,7 +258,7 @@ impl Throughput {
         }
     }
 
-    /// An event: what was measured stays until there is a new sample.
+    /// Handles an event. The measured values remain until there is a new sample.
     fn restart(&mut self) {
         self.begun = None;
         self.rounds = 0;

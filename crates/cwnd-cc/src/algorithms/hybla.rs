@@ -1,4 +1,4 @@
-//! TCP Hybla: a long path grows as fast in segments a second as a short reference path would.
+//! TCP Hybla: a flow on a long path grows as fast, in segments per second, as Reno on a short reference path.
 //!
 //! C. Caini, R. Firrincieli, "TCP Hybla: a TCP Enhancement for Heterogeneous Networks", International Journal
 //! of Satellite Communications and Networking 22(5), 2004. With W the window in segments:
@@ -12,7 +12,7 @@
 //! pacing                 packets are spaced
 //! ```
 //!
-//! So W/RTT grows with time as that of a Reno flow with a round-trip time of RTT0.
+//! W/RTT therefore grows over time like that of a Reno flow with a round-trip time of RTT0.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -21,21 +21,21 @@
 //! | `scale_start` | on | | paper |
 //! | `pacing` | on | | paper |
 //!
-//! Readings:
-//! - *RTT* is the least of the connection, so that a queue does not speed growth up. (Linux renews rho when the
-//!   smoothed RTT finds a new minimum, which is nearly that.)
-//! - *The slow start's step* explodes: at 300 ms, rho = 12, each ACK is worth 4,095 segments. The paper's own
-//!   remedies are spaced packets and a threshold from an estimate of the bandwidth. Here the exponent is at most
-//!   `max_exponent` (63 segments an ACK from 150 ms on) and packets are spaced; without either, one round trip
-//!   loses tens of thousands. Slow start never passes ssthresh.
-//! - *The pace* is 2 W a smoothed RTT in slow start and 1.2 W after it, as other paced flows of Linux: exactly
-//!   W a round trip would leave the window unused, and a window that is not used does not grow.
-//! - *Start*: the window is multiplied when the RTT is known, at the handshake or else at the first ACK.
-//!   (Linux puts rho in place of the initial window.)
-//! - In today's Linux's arithmetic (`linux.rs`) all is in integers, an ACK at a time, and nothing is paced, as there.
-//! - After a timeout, until all that was lost is acknowledged, the window grows as Reno's: Linux is Hybla in the
-//!   Open state only.
-//! - In Linux 2.6's arithmetic the window held in recovery is `ssthresh/2`, as that kernel's module has it.
+//! Interpretations:
+//! - *RTT* is the smallest of the connection, so that a queue does not increase growth. (Linux updates rho when the smoothed
+//!   RTT has a new minimum, which is nearly the same.)
+//! - *The step in slow start* is very large: at 300 ms, rho = 12, each ACK adds 4,095 segments. The paper uses paced packets
+//!   and a threshold from an estimate of the bandwidth. Here, the exponent is at most `max_exponent` (63 segments per ACK from
+//!   150 ms on) and packets are paced. Without either, one round trip loses tens of thousands of segments. Slow start never
+//!   passes ssthresh.
+//! - *The pacing rate* is 2 W per smoothed RTT in slow start and 1.2 W after it, as for other paced flows of Linux. With
+//!   exactly W per round trip, the window would not be fully used and would not grow.
+//! - *Start*: the window is multiplied when the RTT is known, at the handshake or at the first ACK. (Linux replaces the
+//!   initial window by rho.)
+//! - In the arithmetic of today's Linux (`linux.rs`), everything is in integers, one ACK at a time, and without pacing.
+//! - After a timeout, the window grows like Reno's until all lost segments are acknowledged: Linux uses Hybla in the Open
+//!   state only.
+//! - In Linux 2.6's arithmetic, the window during recovery is `ssthresh/2`, as in that kernel's module.
 
 mod linux;
 #[cfg(test)]
@@ -47,7 +47,7 @@ use crate::{
     ParameterSet, Signal, State, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "hybla",
     title: "TCP Hybla",
@@ -56,7 +56,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 Satellite Communications and Networking 22(5), 2004",
     summary: "Reno with the growth of a 25 ms path whatever the RTT: rho^2 segments a round trip for an RTT of \
               rho times 25 ms.",
-    strengths: "Gives long paths, satellites above all, the throughput of short ones beside them, also under \
+    strengths: "Gives long paths, satellites above all, the throughput of competing short ones, also under \
                 random losses.",
     weaknesses: "Overshoots in slow start by thousands of segments on long paths; halves at any loss; long \
                  paths among themselves are needlessly aggressive, and it is Reno up to 25 ms.",
@@ -74,32 +74,32 @@ parameters! {
     pub struct HyblaParameters {
         /// RTT0, the round-trip time of the reference path.
         rtt0: number(25.0, 1.0..=1000.0), "ms", "paper, Linux";
-        /// The greatest exponent of the slow start's step.
+        /// Largest exponent of the step in slow start.
         max_exponent: number(6.0, 1.0..=16.0), "1", "a limit to losses in slow start; 16 in Linux";
-        /// Multiply the initial window and threshold by rho.
+        /// Whether the initial window and threshold are multiplied by rho.
         scale_start: switch(true), "", "paper";
-        /// Space packets.
+        /// Whether packets are paced.
         pacing: switch(true), "", "paper";
     }
 }
 
-/// Windows that are sent in a smoothed RTT, in slow start and after it.
+/// Windows per smoothed RTT at the pacing rate, in slow start and after it.
 const PACE: (f64, f64) = (2.0, 1.2);
 
 /// TCP Hybla.
 #[derive(Clone, Debug)]
 pub struct Hybla {
     parameters: HyblaParameters,
-    /// The RTT that the next three are for; [`Nanos::MAX`] before the first.
+    /// The RTT of the next three values; [`Nanos::MAX`] before the first.
     rtt: Nanos,
     rho: f64,
     /// rho^2.
     rho_squared: f64,
     /// 2^rho - 1.
     step: f64,
-    /// Of today's Linux's arithmetic.
+    /// State of the arithmetic of today's Linux.
     linux: linux::HyblaLinux,
-    /// The initial window is still to be multiplied.
+    /// Whether the initial window must still be multiplied.
     unscaled: bool,
 }
 
@@ -200,7 +200,7 @@ impl Hybla {
         window.increase_weighted(left, self.rho_squared, window.cwnd);
     }
 
-    /// `step` segments for each acknowledged one, up to `ssthresh`. Returns what is left of those.
+    /// Adds `step` segments for each acknowledged one, up to `ssthresh`. Returns the unused acknowledged segments.
     fn slow_start(&self, window: &mut Window, acked: u32) -> u32 {
         let counted = if window.arithmetic() == Arithmetic::Linux26 { 1.0 } else { f64::from(acked) };
         let room = window.ssthresh - window.cwnd;

@@ -1,4 +1,4 @@
-//! TCP-Illinois: loss says when to give way, delay says how fast to grow and how much to give.
+//! TCP-Illinois: losses determine when the window is reduced; delay determines growth and the size of the reduction.
 //!
 //! S. Liu, T. Basar, R. Srikant, "TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for
 //! High-Speed Networks", VALUETOOLS 2006 (Performance Evaluation 65, 2008). With W the window in segments, da
@@ -17,8 +17,8 @@
 //! loss, mark, timeout    W -= beta W;  after a timeout alpha = 1, beta = 1/2
 //! ```
 //!
-//! alpha and beta are renewed once a round trip. Once da has been above d1, it takes theta = 5 round trips in
-//! a row below before alpha is alpha_max again.
+//! alpha and beta are updated once per round trip. After da was above d1, alpha returns to alpha_max after theta = 5
+//! consecutive round trips below d1.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -33,14 +33,14 @@
 //! | `keep_beta` | off | | Linux 2.6.22 by mistake, and so ns-2.35 |
 //! | `w_thresh` | 15 segments | 1 to 1,000 | Linux, ns-2.35; 10 in the paper |
 //!
-//! Readings:
-//! - The kernel's module was written from the paper and the authors' ns-2 code, and its constants are taken
-//!   here. Where a survey gives 0 <= alpha <= 1, it is wrong: alpha goes from 0.3 to 10.
-//! - *In a row*: a round trip above d1 starts the count of theta again. The kernel's count continues where it
-//!   was, which shortens the wait of a flow that swings about d1.
-//! - baseRTT and maxRTT are of the connection and never age. The kernel takes samples over 3.3 s for 3.3 s, so
-//!   that its integers do not overflow; nothing can here.
-//! - While dm is nothing, all is below d1: alpha = alpha_max and beta = beta_min.
+//! Interpretations:
+//! - The kernel's module was written from the paper and the authors' ns-2 code; its constants are used here. A survey's 0 <=
+//!   alpha <= 1 is wrong: alpha is between 0.3 and 10.
+//! - *Consecutive*: a round trip above d1 restarts the count of theta. The kernel's count continues, which shortens the wait
+//!   of a flow that oscillates around d1.
+//! - baseRTT and maxRTT belong to the connection and never age. The kernel limits samples to 3.3 s, so that its integers do
+//!   not overflow; there is no overflow here.
+//! - While dm is 0, every delay is below d1: alpha = alpha_max and beta = beta_min.
 
 mod linux;
 #[cfg(test)]
@@ -52,7 +52,7 @@ use crate::{
     Needs, ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "illinois",
     title: "TCP-Illinois",
@@ -77,25 +77,25 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Illinois`].
     pub struct IllinoisParameters {
-        /// The increase for a round trip without a queue.
+        /// Increase per round trip without a queue.
         alpha_max: number(10.0, 1.0..=100.0), "segments", "paper, Linux";
-        /// The increase for a round trip at the greatest delay.
+        /// Increase per round trip at the largest delay.
         alpha_min: number(0.3, 0.01..=1.0), "segments", "paper, Linux";
-        /// The fraction given up at a loss at little delay.
+        /// Fraction of the window removed at a loss at small delay.
         beta_min: number(0.125, 0.01..=0.5), "1", "paper, Linux";
-        /// The fraction given up at a loss at much delay.
+        /// Fraction of the window removed at a loss at large delay.
         beta_max: number(0.5, 0.5..=0.9), "1", "paper, Linux";
-        /// The share of the greatest queueing delay up to which the increase is the greatest.
+        /// Fraction of the largest queueing delay up to which the increase is the largest.
         eta1: number(0.01, 0.0..=0.1), "1", "paper, Linux";
-        /// The share of the greatest queueing delay up to which the decrease is the least.
+        /// Fraction of the largest queueing delay up to which the decrease is the smallest.
         eta2: number(0.1, 0.1..=0.5), "1", "paper, Linux";
-        /// The share of the greatest queueing delay from which the decrease is the greatest.
+        /// Fraction of the largest queueing delay from which the decrease is the largest.
         eta3: number(0.8, 0.5..=1.0), "1", "paper, Linux";
-        /// Round trips at little delay before the increase is the greatest again.
+        /// Round trips at small delay before the increase is the largest again.
         theta: number(5.0, 1.0..=100.0), "round trips", "paper, Linux";
-        /// Keep beta of the window at a loss instead of giving it up.
+        /// Whether a loss keeps the fraction beta of the window instead of removing it.
         keep_beta: switch(false), "", "the module of Linux 2.6.22, by mistake, and so in ns-2.35";
-        /// Windows under this are Reno's.
+        /// Smallest window without Reno's rules.
         w_thresh: number(15.0, 1.0..=1000.0), "segments", "Linux, ns-2.35; 10 in the paper";
     }
 }
@@ -108,14 +108,14 @@ pub struct Illinois {
     beta: f64,
     /// maxRTT, nanoseconds.
     rtt_max: f64,
-    /// Sum of this round trip's samples, nanoseconds, and how many they are.
+    /// Sum of this round trip's samples, nanoseconds, and their number.
     rtt_sum: f64,
     samples: u32,
-    /// The delay has been above d1 since alpha was last alpha_max.
+    /// Whether the delay has been above d1 since alpha was last alpha_max.
     above: bool,
     /// Round trips below d1 since then.
     low_rounds: u32,
-    /// Of the integer arithmetics.
+    /// State of the integer arithmetics.
     linux: linux::IllinoisLinux,
 }
 
@@ -201,7 +201,7 @@ impl CongestionControl for Illinois {
 }
 
 impl Illinois {
-    /// Renew alpha and beta.
+    /// Updates alpha and beta.
     fn end_round(&mut self, cwnd: f64, rtt_base: f64) {
         if cwnd < self.parameters.w_thresh {
             self.alpha = 1.0;

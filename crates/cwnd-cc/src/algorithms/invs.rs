@@ -1,4 +1,4 @@
-//! Invs: approaches a saturation point the faster the larger the path, and tells losses apart by the queue.
+//! Invs: approaches a saturation point faster on larger paths, and classifies losses by the queue.
 //!
 //! Z. Wang, X. Zeng, M. Xu, X. Liu, L. Chen, "Invs: A New Congestion Control Algorithm for Heterogeneous
 //! Networks", 2016. With W the window in segments and Wsp the window at which the path was last saturated:
@@ -28,32 +28,32 @@
 //! | `wsp_on_congestion_only` | off | | equation 5 is for every loss |
 //! | `rtt_min_reset` | off | | section 2.4.2 resets at a threshold that it does not give |
 //!
-//! Errors in the paper that are not followed:
-//! - *Equation 15* prints the slope upside down, 3 (1 + beta)/(1 - beta) t/RTT: 27 segments a round trip at beta
-//!   = 0.8. A Reno flow's mean rate with a decrease to beta is that of 3 (1 - beta)/(1 + beta), a third.
-//! - *Equations 7 to 9* contradict equation 1 (they let the gap to Wsp close faster than k allows). They are a
-//!   model of the throughput and no part of the algorithm.
+//! Errors in the paper that this file does not follow:
+//! - *Equation 15* prints the reciprocal of the slope, 3 (1 + beta)/(1 - beta) t/RTT: 27 segments a round trip at beta = 0.8.
+//!   A Reno flow's mean rate with a decrease to beta is that of 3 (1 - beta)/(1 + beta), a third.
+//! - *Equations 7 to 9* contradict equation 1 (they let the gap to Wsp close faster than k allows). They model the throughput
+//!   and are not part of the algorithm.
 //!
-//! Readings:
-//! - *c* = 1 gives what the paper shows: beside Reno about 80 % of 100 Mbit/s at 100 ms, and fairness at 10
-//!   Mbit/s and 10 ms. At the reference path k is 1.
-//! - *k where a logarithm is not positive*, from RTTref or BDPref on, is 1; two negative ones would make it
-//!   grow again. k is renewed with BWest. Before there is an estimate growth is Reno's.
-//! - *Equal*: a real-valued window never meets Wsp, and would all but stop before it. Within a segment of Wsp
-//!   it is equal.
+//! Interpretations:
+//! - *c* = 1 gives the paper's results: against Reno about 80 % of 100 Mbit/s at 100 ms, and fairness at 10 Mbit/s and 10 ms.
+//!   On the reference path, k is 1.
+//! - *k where a logarithm is not positive*, from RTTref or BDPref on, is 1; two negative logarithms would make it grow again.
+//!   k is updated with BWest. Before the first estimate, growth is Reno's.
+//! - *Equal*: a real-valued window never equals Wsp exactly and would almost stop before it. A window within one segment of
+//!   Wsp counts as equal.
 //! - *Wsp before the first loss* is 0, so that a slow start that ends at a threshold continues by 1/k.
-//! - *The threshold*: a loss from a full buffer may see a sample just under maxbuffer, and would count as none
-//!   of congestion while maxbuffer < delta. `margin` compares with min(delta, 0.9 maxbuffer), `literal` as
-//!   printed, `last-rtt` takes the greatest buffer of this round trip and the last one instead of the last
-//!   sample. Without any estimate a loss is congestion; so is a mark.
-//! - *BDPest* is of the flow's own rate, hence its share of the path and not the path's. In equation 2 it is
-//!   in bits, elsewhere in segments. Delivered segments are counted with those SACKed.
-//! - *W_TCP* starts at beta Wmax or where congestion avoidance begins, if that is less: a window just lowered to
-//!   BDPest is not put up again. t counts from there, without pauses of the application, and W_TCP moves the
-//!   window up by at most a segment for each acknowledged one.
+//! - *The threshold*: a loss from a full buffer may have a sample just below maxbuffer. It would not count as a congestion
+//!   loss while maxbuffer < delta. `margin` compares with min(delta, 0.9 maxbuffer), `literal` as printed, `last-rtt` takes
+//!   the greatest buffer of this round trip and the last one instead of the last sample. Without an estimate, a loss is a
+//!   congestion loss; so is a mark.
+//! - *BDPest* uses the flow's own rate. It is therefore the flow's share of the path. In equation 2 it is in bits, elsewhere
+//!   in segments. Delivered segments include SACKed ones.
+//! - *W_TCP* starts at beta Wmax or where congestion avoidance begins, if that is less: a window just lowered to BDPest is not
+//!   raised again. t counts from there, without pauses of the application. W_TCP raises the window by at most one segment for
+//!   each acknowledged one.
 //! - *Timeout*: ssthresh by equation 3, Wsp by equation 5, maxbuffer = 0, BWest stays.
-//! - *RTTmin* is the connection's. With `rtt_min_reset` it becomes a round trip's least sample when that is more
-//!   than max(1 s, 2 RTTmin) above it; a deep buffer reaches smaller thresholds.
+//! - *RTTmin* belongs to the connection. With `rtt_min_reset`, it becomes the smallest sample of a round trip when that is
+//!   more than max(1 s, 2 RTTmin) above it. A deep buffer would reach smaller thresholds.
 
 #[cfg(test)]
 mod tests;
@@ -63,7 +63,7 @@ use crate::{
     Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "invs",
     title: "Invs",
@@ -86,13 +86,13 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 words! {
-    /// How a loss is told to be congestion.
+    /// Rule that classifies a loss as a congestion loss.
     pub enum Threshold {
         /// The last buffer estimate is at least `min(delta, 0.9 maxbuffer)`.
         Margin = "margin",
         /// As printed: at least `min(delta, maxbuffer)`.
         Literal = "literal",
-        /// The greatest estimate of this and the last round trip is at least `min(delta, maxbuffer)`.
+        /// The largest estimate of this and the last round trip is at least `min(delta, maxbuffer)`.
         LastRtt = "last-rtt",
     }
 }
@@ -100,30 +100,30 @@ words! {
 parameters! {
     /// Settings of [`Invs`].
     pub struct InvsParameters {
-        /// The scale of k.
-        c: number(1.0, 0.1..=10.0), "1", "not given; gives the paper's shares beside Reno";
+        /// Scale of k.
+        c: number(1.0, 0.1..=10.0), "1", "not given; gives the paper's shares against Reno";
         /// The fraction of the window kept at a congestion loss.
         beta: number(0.8, 0.1..=0.95), "1", "not given; CUBIC's in ns-2.35";
-        /// The queue from which a loss is congestion, where buffers are large.
+        /// Queue length from which a loss is a congestion loss, with large buffers.
         delta: number(30.0, 1.0..=10_000.0), "segments", "not given, and no text supports a value";
-        /// How a loss is told to be congestion.
+        /// Rule that classifies a loss as a congestion loss.
         threshold: word(Threshold::Margin), "", "equation 3 is literal";
-        /// The weight of a new bandwidth sample.
+        /// Weight of a new bandwidth sample.
         a2: number(0.125, 0.01..=1.0), "1", "not given; Westwood+'s";
         /// RTTref.
         rtt_ref: number(1.0, 0.01..=10.0), "s", "paper";
         /// BDPref.
         bdp_ref: number(500.0, 0.1..=100_000.0), "Mbit", "paper";
-        /// Let only congestion losses move the saturation point.
+        /// Whether only congestion losses change the saturation point.
         wsp_on_congestion_only: switch(false), "", "equation 5 is for every loss";
-        /// Forget the least RTT when a whole round trip is far above it.
+        /// Whether the smallest RTT is replaced when a whole round trip is far above it.
         rtt_min_reset: switch(false), "", "section 2.4.2, whose threshold is not given";
     }
 }
 
 const MIN_SPAN: Nanos = Nanos::from_millis(20);
 const MARGIN: f64 = 0.9;
-/// A window within so many segments of Wsp is at it.
+/// Largest distance from Wsp that counts as equal, segments.
 const EQUAL: f64 = 1.0;
 
 /// Invs.
@@ -139,14 +139,14 @@ pub struct Invs {
     path: Path,
 }
 
-/// What an undone loss restores.
+/// State that an undone loss restores.
 #[derive(Clone, Copy, Debug)]
 struct Goal {
     /// Wsp.
     saturation: f64,
     /// Wmax; infinite before the first loss.
     w_max: f64,
-    /// When congestion avoidance began, and W_TCP then.
+    /// Beginning of congestion avoidance, and W_TCP at that time.
     epoch: Option<(Nanos, f64)>,
 }
 
@@ -233,7 +233,7 @@ impl Invs {
         };
         window.increase_weighted(acked, growth, cwnd);
         if gap >= EQUAL && window.cwnd > saturation {
-            // An ACK of many segments: equation 1 below Wsp never passes Wsp.
+            // With an ACK of many segments, equation 1 below Wsp must not exceed Wsp.
             window.set_cwnd(saturation);
         }
         let (since, w_tcp) = self.goal.epoch.unwrap_or_else(|| self.begin_epoch(cwnd, ack.now));
@@ -274,18 +274,18 @@ fn increase_factor(parameters: &InvsParameters, rtt_min: f64, bdp_bits: f64) -> 
     if rtts > 0.0 && bdps > 0.0 { (parameters.c * rtts * bdps).max(1.0) } else { 1.0 }
 }
 
-/// What is known of the path (section 2.4).
+/// Estimates of the path (section 2.4).
 #[derive(Clone, Debug)]
 struct Path {
     rtt_min: Nanos,
-    /// The least RTT of this round trip.
+    /// Smallest RTT of this round trip.
     round_rtt: Nanos,
     /// BWest, segments a second; 0 before the first sample.
     bandwidth: f64,
-    /// When the bandwidth sample under way began; none before the first ACK.
+    /// Beginning of the current bandwidth sample; none before the first ACK.
     begun: Option<Nanos>,
     delivered: u64,
-    /// buffer_est, segments: the last one, the greatest of this round trip, of the one before, and maxbuffer.
+    /// buffer_est, segments: the last one, the largest of this round trip and of the one before, and maxbuffer.
     queue: f64,
     round_queue: f64,
     last_round_queue: f64,
@@ -309,7 +309,7 @@ impl Default for Path {
 }
 
 impl Path {
-    /// Measure an ACK. True if there is a new bandwidth estimate.
+    /// Measures an ACK. Returns whether there is a new bandwidth estimate.
     #[inline]
     fn on_ack(&mut self, ack: &Ack, parameters: &InvsParameters) -> bool {
         if ack.round_start {
@@ -363,12 +363,12 @@ impl Path {
         self.greatest_queue = 0.0;
     }
 
-    /// BDPest, segments.
+    /// Returns BDPest, segments.
     fn bdp(&self) -> f64 {
         self.bandwidth * self.rtt_min.as_secs_f64()
     }
 
-    /// Whether the queue says that a loss is congestion (the condition of equations 3 and 4).
+    /// Returns whether a loss is a congestion loss by the queue (the condition of equations 3 and 4).
     fn is_congested(&self, parameters: &InvsParameters) -> bool {
         if self.bandwidth == 0.0 {
             return true;

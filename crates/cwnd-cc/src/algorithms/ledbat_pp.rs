@@ -1,4 +1,4 @@
-//! LEDBAT++: background traffic that gives way to all other, as soon as it sees 60 ms of queue.
+//! LEDBAT++: background traffic that yields to all other traffic from a queueing delay of 60 ms on.
 //!
 //! P. Balasubramanian, O. Ertugay, D. Havey, M. Bagnulo, "LEDBAT++: Congestion Control for Background
 //! Traffic", draft-irtf-iccrg-ledbat-plus-plus; LEDBAT itself: S. Shalunov, G. Hazel, J. Iyengar, M.
@@ -25,18 +25,17 @@
 //! | `slowdowns` | on | | draft |
 //! | `greatest_divisor` | 16 | 1 to 64 | draft |
 //!
-//! The text of the draft's version 06 was not at hand when this was written: the rules are from a summary of
-//! it and from what its public implementations do.
+//! The text of the draft's version 06 was not available. The rules come from a summary of it and from public implementations.
 //!
-//! Readings:
+//! Interpretations:
 //! - The rules of a round trip are spread over it: an ACK of n segments takes n/W of them.
-//! - base and qd are of round trips, as in the draft (RFC 6817 has one-way delays).
-//! - A slowdown begins where the window is over 2 and nothing is being repaired; its W becomes ssthresh. It is
-//!   over when slow start has come back to ssthresh, or has been ended by a loss.
-//! - Later slow starts (after slowdowns and timeouts) do not look at the delay; ssthresh bounds them.
+//! - base and qd use round-trip times, as in the draft (RFC 6817 uses one-way delays).
+//! - A slowdown begins when the window is above 2 outside of recovery; W becomes ssthresh. It ends when slow start reaches
+//!   ssthresh or a loss occurs.
+//! - Later slow starts (after slowdowns and timeouts) ignore the delay; ssthresh bounds them.
 //! - The threshold at which qd counts as over TARGET is TARGET itself.
 //! - "Never more than Reno": GAIN is at most 1.
-//! - Slowdowns are taken in rounds and times of the transport; two round trips are two smoothed ones.
+//! - Slowdowns use the transport's rounds and times; two round trips are two smoothed round-trip times.
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +46,7 @@ use crate::{
     ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "ledbat-pp",
     title: "LEDBAT++",
@@ -72,13 +71,13 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`LedbatPp`].
     pub struct LedbatPpParameters {
-        /// The queueing delay that it keeps under.
+        /// Queueing delay that it stays below.
         target: number(60.0, 1.0..=1000.0), "ms", "draft";
-        /// How hard it gives way to a longer queue.
+        /// Strength of the reduction for a longer queue.
         constant: number(1.0, 0.1..=10.0), "1", "draft, C";
-        /// Slow down from time to time.
+        /// Whether it slows down periodically.
         slowdowns: switch(true), "", "draft";
-        /// How much slower than Reno it grows at most.
+        /// Largest factor by which it grows slower than Reno.
         greatest_divisor: number(16.0, 1.0..=64.0), "1", "draft";
     }
 }
@@ -86,19 +85,19 @@ parameters! {
 const MIN_CWND: f64 = 2.0;
 const BASE_SPAN: Nanos = Nanos(60_000_000_000);
 const CURRENT: usize = 4;
-/// The next one comes after so many times as long as the last took.
+/// Time to the next slowdown, as a multiple of the duration of the last one.
 const PAUSE: u64 = 9;
 
-/// What comes next.
+/// The next phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
     /// The first slow start.
     Start,
-    /// A slowdown at that time.
+    /// Waits for a slowdown at that time.
     SlowAt(Nanos),
-    /// The least window since then, until the second time.
+    /// Holds the smallest window between these times.
     Held(Nanos, Nanos),
-    /// Slow start after a slowdown that began then.
+    /// Slow start after a slowdown that began at that time.
     Refill(Nanos),
 }
 
@@ -109,11 +108,11 @@ pub struct LedbatPp {
     base: TimeMin<10>,
     current: [Nanos; CURRENT],
     next: usize,
-    /// GAIN, and the base of which it was made.
+    /// GAIN, and the base from which it was computed.
     gain: f64,
     gain_base: Nanos,
     plan: Plan,
-    /// What is owed of a step where windows are whole.
+    /// Pending part of a step where windows are whole numbers.
     owed: f64,
 }
 
@@ -157,7 +156,7 @@ impl CongestionControl for LedbatPp {
         if congestion.is_repeated_timeout() {
             return;
         }
-        // A slowdown that a loss meets is over, and its time is taken up to here.
+        // A loss ends the slowdown; its duration counts up to here.
         match self.plan {
             Plan::Start => self.plan_slowdown(congestion.now, two_round_trips(congestion.srtt)),
             Plan::Held(since, _) | Plan::Refill(since) => self.end_slowdown(congestion.now, since),
@@ -185,7 +184,7 @@ impl LedbatPp {
         }
     }
 
-    /// qd in targets.
+    /// Returns qd as a multiple of TARGET.
     #[inline]
     fn queueing(&self) -> f64 {
         let current = self.current.iter().copied().min().unwrap_or(Nanos::MAX);
@@ -195,7 +194,7 @@ impl LedbatPp {
         current.since(self.base.get()).0 as f64 / (self.parameters.target * 1e6)
     }
 
-    /// Slowdowns. True while the least window is held.
+    /// Controls slowdowns. Returns whether the smallest window is held.
     #[inline]
     fn hold(&mut self, window: &mut Window, ack: &Ack) -> bool {
         match self.plan {
@@ -253,7 +252,7 @@ impl LedbatPp {
         }
     }
 
-    /// Lower the window; where windows are whole, by whole segments as they come due.
+    /// Lowers the window; where windows are whole numbers, by whole segments when their sum is reached.
     fn fall(&mut self, window: &mut Window, step: f64) {
         let mut step = step;
         if window.arithmetic() != Arithmetic::Real {
@@ -262,17 +261,17 @@ impl LedbatPp {
             self.owed -= step;
         }
         window.set_cwnd((window.cwnd - step).max(MIN_CWND.min(window.cwnd)));
-        // The window is no longer what slow start went up to, and it is not to go there again.
+        // The window is no longer that of slow start, and slow start must not return to it.
         window.ssthresh = window.ssthresh.min(window.cwnd.max(MIN_CWND));
     }
 }
 
-/// Slow start ends at ssthresh in every arithmetic: from there it would have no step left.
+/// Ends slow start at ssthresh in every arithmetic, because no step would remain from there.
 fn is_starting(window: &Window) -> bool {
     window.cwnd < window.ssthresh
 }
 
-/// How long the window is held in a slowdown, and how long the first one is waited for.
+/// Returns the time that a slowdown holds the window, which is also the waiting time of the first one.
 fn two_round_trips(srtt: Nanos) -> Nanos {
     srtt + srtt
 }

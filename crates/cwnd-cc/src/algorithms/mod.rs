@@ -36,7 +36,7 @@ pub mod yeah;
 
 use crate::AlgorithmInfo;
 
-/// All algorithms: a new one is added here, and is then known everywhere.
+/// All algorithms. A new algorithm is added here and to the modules above; every table and command then includes it.
 pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
     newreno::INFO,
     multcp::INFO,

@@ -1,4 +1,4 @@
-//! MulTCP: one flow that behaves as N Reno flows do together.
+//! MulTCP: one flow that behaves like N Reno flows together.
 //!
 //! J. Crowcroft, P. Oechslin, "Differentiated End-to-End Internet Services using a Weighted Proportional Fair
 //! Sharing TCP", ACM SIGCOMM Computer Communication Review 28(3), 1998. With W the window in segments:
@@ -16,16 +16,14 @@
 //! | `n` | 4 flows | 1 to 1,000 | the user's choice; the paper finds up to 10 well behaved |
 //! | `decrease` | `classic` | `classic`, `nabeshima` | paper; Nabeshima, as TCP-FIT and CLTCP take it |
 //!
-//! Readings:
-//! - *Slow start*: N flows that start with a segment each are together N windows that double, N 2^r after r
-//!   round trips; one window that triples is at 3^r. The two meet at r = log N/(log 3 - log 2), from where
-//!   the flow doubles.
-//! - *Nabeshima's decrease* makes the mean rate N times Reno's: with a = N and cut b the square of the mean
-//!   window goes as a (2 - b)/(2 b), which is 3/2 N^2 for b = 2/(3N + 1). With the classic decrease it goes as
-//!   N (4N - 1)/2, a third more for large N: N flows would see N times the loss events, one flow does not.
-//! - *Loss in slow start*: the paper's decrease would leave most of a window that has just doubled; it is
-//!   halved, as a public implementation has it. So is it after a timeout in slow start; a timeout later costs
-//!   what a loss costs.
+//! Interpretations:
+//! - *Slow start*: N flows that start with one segment each have N 2^r segments after r round trips; one window that triples
+//!   has 3^r. The two are equal at r = log N/(log 3 - log 2); from there on, the flow doubles.
+//! - *Nabeshima's decrease* makes the mean rate N times Reno's: with an increase of a = N and a reduction of b, the square of
+//!   the mean window is proportional to a (2 - b)/(2 b), which is 3/2 N^2 for b = 2/(3N + 1). With the classic decrease it is
+//!   proportional to N (4N - 1)/2, a third more for large N, because N flows have N times the loss events of one flow.
+//! - *Loss in slow start*: the paper's decrease would keep most of a window that has just doubled. Here the window is halved,
+//!   as in a public implementation, and also at a timeout in slow start. A later timeout reduces the window like a loss.
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +33,7 @@ use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "multcp",
     title: "MulTCP",
@@ -56,7 +54,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 words! {
-    /// What a loss costs.
+    /// Reduction at a loss.
     pub enum Decrease {
         /// `W (N - 1/2)/N`.
         Classic = "classic",
@@ -68,9 +66,9 @@ words! {
 parameters! {
     /// Settings of [`MulTcp`].
     pub struct MulTcpParameters {
-        /// How many Reno flows to be.
+        /// Number of Reno flows to imitate.
         n: number(4.0, 1.0..=1000.0), "flows", "the user's choice (no default in the paper)";
-        /// What a loss costs.
+        /// Reduction at a loss.
         decrease: word(Decrease::Classic), "", "paper; nabeshima is what TCP-FIT and CLTCP build on";
     }
 }
@@ -79,9 +77,9 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct MulTcp {
     parameters: MulTcpParameters,
-    /// Slow start triples the window up to here.
+    /// Window up to which slow start triples.
     tripling: f64,
-    /// The share of the window given up at a loss.
+    /// Fraction of the window removed at a loss.
     given_up: f64,
 }
 
@@ -126,7 +124,7 @@ impl CongestionControl for MulTcp {
 
 impl MulTcp {
     fn slow_start(&self, window: &mut Window, acked: u32) -> u32 {
-        // The second segment of growth, for as many acknowledged ones as it takes to the limit by twos.
+        // The second segment of growth, for the acknowledged segments up to the limit in steps of two.
         let to_limit = libm::ceil((self.tripling - window.cwnd) / 2.0);
         if to_limit > 0.0 {
             window.slow_start(acked.min(to_limit as u32));

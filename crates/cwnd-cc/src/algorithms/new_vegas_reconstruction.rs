@@ -1,15 +1,15 @@
-//! New Vegas, a *reconstruction*: Vegas that starts with paced packets and keeps opening after slow start.
+//! New Vegas, a *reconstruction*: Vegas with paced packets in slow start and faster growth after it.
 //!
 //! J. Sing, B. Soh, "TCP New Vegas: Improving the Performance of TCP Vegas Over High Latency Links", IEEE NCA
-//! 2005. **The paper's equations are not public.** What summaries say: three changes at the sender, for paths of
-//! long delay, on which Vegas leaves slow start too early and then adds one segment a round trip:
+//! 2005. **The paper's equations are not public.** Summaries name three changes at the sender. They are for paths with long
+//! delay, on which Vegas leaves slow start too early and then adds one segment per round trip:
 //!
 //! - *packet pairing*: two packets are sent back to back, so that delayed ACKs do not inflate RTTs;
-//! - *packet pacing* in slow start, so that bursts do not pass for a queue;
-//! - *rapid window convergence*: after slow start the window keeps opening faster than by one a round trip,
-//!   with decreasing intensity, until the queue that is aimed at is seen.
+//! - *packet pacing* in slow start, so that bursts do not look like a queue;
+//! - *rapid window convergence*: after slow start the window grows by more than one segment per round trip, with decreasing
+//!   intensity, until the target queue is reached.
 //!
-//! This file has that in equations of its own. With W the window in segments, beside Vegas's rules
+//! This file implements that with its own equations. With W the window in segments, in addition to Vegas's rules
 //! ([`super::vegas`]):
 //!
 //! ```text
@@ -26,13 +26,13 @@
 //! | `beta` | 4 segments | 0.1 to 1000 | Vegas |
 //! | `gamma` | 1 segment | 0.1 to 1000 | Vegas |
 //!
-//! Readings:
-//! - *first_step*: the last round trip of slow start that doubled added half of the window. Halving continues from
-//!   there: 1/4, 1/8, …, half of W together.
-//! - *Pairing* is the transport's business; the least RTT of a round trip serves the same end.
-//! - The rate of slow start is twice the window's, as Linux paces there.
+//! Interpretations:
+//! - *first_step*: the last doubling round trip of slow start added half of the window. The halving continues: 1/4, 1/8, …, in
+//!   total half of W.
+//! - *Pairing* belongs to the transport. The smallest RTT of a round trip has the same purpose.
+//! - The pacing rate of slow start is two windows per round trip, as in Linux.
 //! - A loss ends the convergence; the slow start after a timeout is followed by a new one.
-//! - Nothing that compares with the paper's results can be claimed of it.
+//! - Its results must not be compared with the paper's.
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,7 @@ use crate::{
     Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "new-vegas-reconstruction",
     title: "TCP New Vegas (reconstruction)",
@@ -53,7 +53,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "A reconstruction from summaries: Vegas with a paced slow start and steps that halve after it.",
     strengths: "On long paths it comes nearer to the bandwidth than Vegas before it slows down.",
     weaknesses: "Not the published algorithm, so no result of the paper can be held against it; has Vegas's \
-                 weaknesses, least of all a share beside flows that fill the queue.",
+                 weaknesses, above all a small share against flows that fill the queue.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "Vegas",
     implemented_in: "nowhere in public",
@@ -66,18 +66,18 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`NewVegas`].
     pub struct NewVegasParameters {
-        /// The fraction of the window that the first round trip after slow start adds.
+        /// Fraction of the window that the first round trip after slow start adds.
         first_step: number(0.25, 0.01..=1.0), "1", "reconstruction: half of slow start's last";
-        /// Segments in queues under which the window grows.
+        /// Queued segments below which the window grows.
         alpha: number(2.0, 0.1..=1000.0), "segments", "Vegas";
-        /// Segments in queues over which the window shrinks.
+        /// Queued segments above which the window shrinks.
         beta: number(4.0, 0.1..=1000.0), "segments", "Vegas";
-        /// Segments in queues that end slow start.
+        /// Queued segments that end slow start.
         gamma: number(1.0, 0.1..=1000.0), "segments", "Vegas";
     }
 }
 
-/// How much faster than the window slow start's packets go, so that the next window fits.
+/// Pacing rate of slow start, as a multiple of the window per round trip.
 const PACING_GAIN: f64 = 2.0;
 
 /// New Vegas, a reconstruction.

@@ -1,7 +1,7 @@
-//! NewReno: the standard that the others are measured against.
+//! NewReno: the standard algorithm, and the reference for the others.
 //!
-//! RFC 5681 (M. Allman, V. Paxson, E. Blanton, 2009) for the window, RFC 6582 (T. Henderson, S. Floyd,
-//! A. Gurtov, Y. Nishida, 2012) for the recovery, which is the transport's. With W the window in segments:
+//! RFC 5681 (M. Allman, V. Paxson, E. Blanton, 2009) for the window, RFC 6582 (T. Henderson, S. Floyd, A. Gurtov, Y. Nishida,
+//! 2012) for the recovery, which the transport implements. With W the window in segments:
 //!
 //! ```text
 //! slow start             W += 1 for each acknowledged segment
@@ -13,12 +13,11 @@
 //! |---|---|---|---|
 //! | `reduce_from` | `cwnd` | `cwnd`, `flight-size` | Linux and ns-2; the RFC says FlightSize |
 //!
-//! Readings:
-//! - RFC 5681 halves FlightSize, Linux and ns-2 halve cwnd. The papers plot cwnd and ran ns-2, so `cwnd` is
-//!   the default; it makes no difference to a flow that always has data, since the window grows only while
-//!   it is used up.
-//! - Growth counts acknowledged segments, not ACKs (RFC 3465); in Linux 2.6's arithmetic with one step an ACK at most, and
-//!   slow start counts ACKs. In that one the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
+//! Interpretations:
+//! - RFC 5681 halves FlightSize, Linux and ns-2 halve cwnd. The papers plot cwnd and used ns-2, so `cwnd` is the default. A
+//!   flow that always has data is not affected, because the window grows only while it is fully used.
+//! - Growth counts acknowledged segments, not ACKs (RFC 3465); in Linux 2.6's arithmetic with at most one step per ACK, and
+//!   slow start counts ACKs. In that arithmetic, the window during recovery is `ssthresh/2`, as in ns-2.35's module.
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +27,7 @@ use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "newreno",
     title: "TCP NewReno",
@@ -37,7 +36,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "Adds one segment a round trip, halves at a loss: the standard TCP.",
     strengths: "Known everywhere and simple to reason about; fills a path whose buffer holds a BDP, and \
                 shares it evenly.",
-    weaknesses: "Takes a round trip for each segment won back, so a long fast path stays empty for minutes \
+    weaknesses: "Needs a round trip for each regained segment, so a long fast path stays empty for minutes \
                  after a loss; favours short RTTs; random losses keep it small.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "Reno",
@@ -51,7 +50,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`NewReno`].
     pub struct NewRenoParameters {
-        /// The window that is halved.
+        /// Window that is halved.
         reduce_from: word(ReduceFrom::Cwnd), "", "Linux, ns-2; RFC 5681 equation 4 has flight-size";
     }
 }

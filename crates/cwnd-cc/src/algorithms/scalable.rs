@@ -1,4 +1,4 @@
-//! Scalable TCP: grows and shrinks by shares of the window, so that losses come equally often at any rate.
+//! Scalable TCP: grows and shrinks by fractions of the window, so that the time between losses does not depend on the rate.
 //!
 //! T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", ACM SIGCOMM Computer
 //! Communication Review 33(2), 2003. With W the window in segments:
@@ -9,22 +9,21 @@
 //! loss, mark, timeout    W -= b W,                              b = 0.125
 //! ```
 //!
-//! A window grows by 1 % a round trip whatever its size, and is back after ln(1/0.875)/ln(1.01) = 13.4 round
-//! trips.
+//! A window of any size grows by 1 % per round trip, and recovers after ln(1/0.875)/ln(1.01) = 13.4 round trips.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
 //! | `ai_cnt` | 100 segments | 1 to 10,000 | 1/a; the paper's a = 0.01. Linux and ns-2.35 have 50 |
 //! | `b` | 0.125 | 0.01 to 0.9 | paper |
 //!
-//! Readings:
-//! - *Small windows*: Linux and ns-2.35 add one segment for every min(W, 1/a) acknowledged, so that windows
-//!   under 1/a grow as Reno's; so does this. (The paper switches to Reno under a legacy window of 16
-//!   segments, where it would also halve. b holds at every size here, as in Linux.)
-//! - *Delayed ACKs*: Linux's 50 makes up for a receiver that acknowledges every second segment by counting
-//!   ACKs. Growth counts segments here, so 100 is the paper's rate; `ai_cnt = 50` is what Linux and
-//!   ns-2.35 really do, twice as fast.
-//! - A timeout costs b too (Linux, ns-2.35), and the window starts again from the stack's restart window.
+//! Interpretations:
+//! - *Small windows*: Linux and ns-2.35 add one segment for every min(W, 1/a) acknowledged, so that windows below 1/a grow
+//!   like Reno's; so does this file. (The paper switches to Reno below a legacy window of 16 segments, where it would also
+//!   halve. Here, b applies at every size, as in Linux.)
+//! - *Delayed ACKs*: Linux's 50 compensates for a receiver that acknowledges every second segment, because Linux counts ACKs.
+//!   Growth counts segments here, so 100 is the paper's rate. `ai_cnt = 50` is the actual growth of Linux and ns-2.35, twice
+//!   as fast.
+//! - A timeout reduces by b, too (Linux, ns-2.35), and the window restarts from the stack's restart window.
 
 #[cfg(test)]
 mod tests;
@@ -34,7 +33,7 @@ use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "scalable",
     title: "Scalable TCP",
@@ -45,7 +44,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     strengths: "Recovers from a loss within 13 round trips at any rate, so it fills the longest and fastest \
                 paths, and random losses cost it little.",
     weaknesses: "Does not converge to fair shares: among its own kind the first flow keeps what it has, and \
-                 Reno starves beside it.",
+                 competing Reno flows starve.",
     signals: &[Signal::Loss, Signal::Ecn],
     based_on: "NewReno",
     implemented_in: "Linux (scalable), ns-2.35, ns-3",
@@ -60,7 +59,7 @@ parameters! {
     pub struct ScalableParameters {
         /// Acknowledged segments for each segment of growth, in large windows.
         ai_cnt: number(100.0, 1.0..=10_000.0), "segments", "paper (a = 0.01); Linux and ns-2.35 have 50";
-        /// The share of the window given up at a loss.
+        /// Fraction of the window removed at a loss.
         b: number(0.125, 0.01..=0.9), "1", "paper";
     }
 }

@@ -1,8 +1,7 @@
-//! TCP-FIT: as many Renos in one as the queue has room for.
+//! TCP-FIT: imitates a number of Reno flows that depends on the queue.
 //!
-//! J. Wang, J. Wen, J. Zhang, Y. Han, "TCP-FIT: An Improved TCP Congestion Control Algorithm and Its
-//! Performance", IEEE INFOCOM 2011. With W the window in segments and N the number of Reno flows that it stands
-//! for:
+//! J. Wang, J. Wen, J. Zhang, Y. Han, "TCP-FIT: An Improved TCP Congestion Control Algorithm and Its Performance", IEEE
+//! INFOCOM 2011. With W the window in segments and N the number of imitated Reno flows:
 //!
 //! ```text
 //! slow start             W += 1 for each acknowledged segment
@@ -11,22 +10,21 @@
 //! once a period          N = max(1, N + 1 - N Q/(a W)),   Q = W (RTT - RTTmin)/RTT
 //! ```
 //!
-//! Q/W is the queue's share of the delay, so N settles at `a RTT/(RTT - RTTmin)`: with a queue of a tenth of
-//! the delay and a = 1 at ten Renos.
+//! Q/W is the queue's share of the delay, so N converges to `a RTT/(RTT - RTTmin)`: ten Reno flows with a = 1 and a queue of a
+//! tenth of the delay.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
 //! | `a` | 1 | 0.01 to 1 | a public INET model, after the authors' white paper; not the INFOCOM paper |
 //! | `period` | 0.5 s | 0.01 to 10 | the same model |
 //!
-//! Readings:
-//! - *a* is the weak spot. The paper is said to want 0 < a < 1; a public ns-3 model has 0.125 (with another
-//!   rule), the INET model 1. The number of flows is proportional to it where there is a queue: say which one a
-//!   result is of.
+//! Interpretations:
+//! - *a* is uncertain. The paper reportedly requires 0 < a < 1; a public ns-3 model has 0.125 (with another rule), the INET
+//!   model 1. N is proportional to it where there is a queue, so state it with every result.
 //! - RTT is the mean of the samples of the period, which lasts for `max(RTT, period)` (INET model).
-//! - N is a real number from 1 up, and it changes only at the end of a period that used the window, since an
-//!   empty queue tells nothing where nothing was sent.
-//! - N is followed in slow start too. A timeout reduces ssthresh as a loss does, and N and the period begin again.
+//! - N is a real number from 1 on. It changes only at the end of a period that used the full window, because an empty queue
+//!   without traffic means nothing.
+//! - N is updated in slow start, too. A timeout reduces ssthresh like a loss, and resets N and the period.
 
 #[cfg(test)]
 mod tests;
@@ -36,7 +34,7 @@ use crate::{
     Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "tcp-fit",
     title: "TCP-FIT",
@@ -45,7 +43,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 Its Performance, IEEE INFOCOM 2011",
     summary: "Behaves as N parallel Reno flows; N grows while the queue is a small share of the delay.",
     strengths: "Holds up on fast paths and under random losses, where N grows until the queue shows.",
-    weaknesses: "Takes N shares beside Reno; a RTTmin that is wrong, or delay that is not its own, moves N; \
+    weaknesses: "Gets N shares against Reno; a wrong RTTmin, or the delay of other flows, changes N; \
                  the parameter that scales N is not known for sure.",
     signals: &[Signal::Loss, Signal::Delay],
     based_on: "MulTCP, Reno, Vegas",
@@ -59,9 +57,9 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`TcpFit`].
     pub struct TcpFitParameters {
-        /// The share of the delay that N times is aimed at in the queue.
+        /// Target for N times the queue's share of the delay.
         a: number(1.0, 0.01..=1.0), "1", "public INET model; another has 0.125, the paper less than 1";
-        /// The least time between two changes of N.
+        /// Shortest time between two changes of N.
         period: number(0.5, 0.01..=10.0), "s", "public INET model";
     }
 }
@@ -75,9 +73,9 @@ pub struct TcpFit {
     period: Nanos,
     /// RTTmin.
     base_rtt: Nanos,
-    /// When the running period began; none before the first ACK.
+    /// Beginning of the current period; none before the first ACK.
     begun: Option<Nanos>,
-    /// Sum of the period's RTT samples, nanoseconds, and how many.
+    /// Sum of the period's RTT samples, nanoseconds, and their number.
     rtt_sum: f64,
     samples: u32,
 }
@@ -145,7 +143,7 @@ impl TcpFit {
         }
         let rtt = sum / f64::from(samples);
         let queueing = (rtt - self.base_rtt.0 as f64).max(0.0);
-        // An RTT of nothing has no queue in it.
+        // An RTT of 0 has no queueing delay.
         let queued_share = if rtt > 0.0 { queueing / rtt } else { 0.0 };
         self.flows = (self.flows + 1.0 - self.flows * queued_share / self.parameters.a).max(1.0);
     }

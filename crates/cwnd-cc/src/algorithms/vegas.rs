@@ -1,4 +1,4 @@
-//! Vegas: keeps a few segments in the queue, no more and no fewer.
+//! Vegas: keeps a few segments in the queue.
 //!
 //! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8),
 //! 1995. With W the window in segments, once a round trip:
@@ -19,24 +19,23 @@
 //! | `kept` | 0.5 | 0.1 to 0.95 | Linux; 0.75 in the paper |
 //! | `slow_start` | `linux` | `paper`, `linux` | see below |
 //!
-//! The defaults are Linux's throughout, but for Diff. The paper's Vegas is
-//! `vegas:alpha=1,beta=3,kept=0.75,slow_start=paper`.
+//! The defaults are Linux's, except for Diff. The paper's Vegas is `vegas:alpha=1,beta=3,kept=0.75,slow_start=paper`.
 //!
-//! Readings:
-//! - *Diff* is the paper's. Linux today has `W (RTT - baseRTT)/baseRTT`, which is larger by RTT/baseRTT; with
-//!   so few segments queued on a long path that hardly differs.
-//! - *RTT* is the least sample of the round trip, as in Linux and ns-2's module, so that delayed ACKs do not
-//!   pass for a queue. With fewer than three samples all may be of delayed ACKs; Vegas then adds a segment a
-//!   round trip, as Reno does.
-//! - *Slow start*: Linux doubles in every round trip, compares after each, and leaves with what the path
-//!   delivered. The paper holds the window in every other round trip and compares after those, since only then
-//!   is it of one window; on a long fast path the eighth that it gives up can leave thousands of segments
-//!   queued, which then go one by one.
-//! - *Loss*: Linux halves, and the paper's 3/4 goes with its fine-grained retransmissions, which are the
-//!   transport's business here. After a timeout the stack's restart window stands (1; the paper has 2).
-//! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
+//! Interpretations:
+//! - *Diff* is the paper's. Today's Linux has `W (RTT - baseRTT)/baseRTT`, which is larger by RTT/baseRTT. With a few queued
+//!   segments on a long path, the difference is small.
+//! - *RTT* is the least sample of the round trip, as in Linux and ns-2's module, so that delayed ACKs do not look like a
+//!   queue. With fewer than three samples, all may come from delayed ACKs; Vegas then adds one segment per round trip, like
+//!   Reno.
+//! - *Slow start*: Linux doubles in every round trip, compares after each, and ends with the window that the path delivered.
+//!   The paper holds the window in every other round trip and compares after those, when RTT belongs to one window. On a long
+//!   fast path, its reduction by an eighth can leave thousands of segments in the queue, which then shrinks by one segment per
+//!   round trip.
+//! - *Loss*: Linux halves the window. The paper's 3/4 belongs to its fine-grained retransmissions, which the transport would
+//!   implement. After a timeout, the stack's restart window is used (1; the paper has 2).
+//! - baseRTT is the smallest of the connection. Linux resets it after idle times; this file does not.
 //! - In Linux 2.6's arithmetic, with Linux's slow start, it is the module of Linux 2.6 and ns-2.35 (`vegas/linux.rs`): the
-//!   window held during recovery is `ssthresh/2`, and a segment is added or taken in two round trips, not in one.
+//!   window held during recovery is `ssthresh/2`, and a segment is added or removed in two round trips, not in one.
 
 mod linux;
 #[cfg(test)]
@@ -50,7 +49,7 @@ use crate::{
 };
 use linux::VegasLinux;
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "vegas",
     title: "TCP Vegas",
@@ -72,11 +71,11 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 words! {
-    /// How slow start goes and ends.
+    /// Kind of slow start.
     pub enum VegasSlowStart {
-        /// Doubles in every other round trip; gives up an eighth at its end.
+        /// Doubles in every other round trip; reduces the window by an eighth at its end.
         Paper = "paper",
-        /// Doubles in every round trip; ends with what the path delivered.
+        /// Doubles in every round trip; ends with the window that the path delivered.
         Linux = "linux",
     }
 }
@@ -84,20 +83,20 @@ words! {
 parameters! {
     /// Settings of [`Vegas`].
     pub struct VegasParameters {
-        /// Segments in queues under which the window grows.
+        /// Queued segments below which the window grows.
         alpha: number(2.0, 0.1..=1000.0), "segments", "Linux; the paper has 1 and 2";
-        /// Segments in queues over which the window shrinks.
+        /// Queued segments above which the window shrinks.
         beta: number(4.0, 0.1..=1000.0), "segments", "Linux; the paper has 3 and 4";
-        /// Segments in queues that end slow start.
+        /// Queued segments that end slow start.
         gamma: number(1.0, 0.1..=1000.0), "segments", "paper";
         /// The fraction of the window kept at a loss.
         kept: number(0.5, 0.1..=0.95), "1", "Linux; 0.75 in the paper";
-        /// How slow start goes and ends.
+        /// Kind of slow start.
         slow_start: word(VegasSlowStart::Linux), "", "Linux; the paper has paper";
     }
 }
 
-/// Fewer samples than these may all be of delayed ACKs.
+/// Fewer samples may all come from delayed ACKs.
 pub(crate) const MIN_SAMPLES: u32 = 3;
 
 /// TCP Vegas.
@@ -105,9 +104,9 @@ pub(crate) const MIN_SAMPLES: u32 = 3;
 pub struct Vegas {
     parameters: VegasParameters,
     rounds: DelayRounds,
-    /// Slow start doubles the window in this round trip.
+    /// Whether slow start doubles the window in this round trip.
     doubling: bool,
-    /// Of Linux 2.6's arithmetic.
+    /// State of Linux 2.6's arithmetic.
     linux: VegasLinux,
 }
 
@@ -161,13 +160,13 @@ impl Vegas {
         window.arithmetic() == Arithmetic::Linux26 && self.parameters.slow_start == VegasSlowStart::Linux
     }
 
-    /// Measure an ACK; answers what delay a round trip met that is over with it.
+    /// Measures an ACK. Returns the delay of the round trip that it ends.
     #[inline]
     pub(crate) fn measure(&mut self, ack: &Ack) -> Option<RoundDelay> {
         self.rounds.on_ack(ack)
     }
 
-    /// An ACK in slow start, which ends it if too much is queued.
+    /// Handles an ACK in slow start, and ends slow start if too many segments are queued.
     pub(crate) fn slow_start(&mut self, window: &mut Window, ack: &Ack, ended: Option<RoundDelay>) {
         let every_round = self.parameters.slow_start == VegasSlowStart::Linux;
         if ack.round_start {
@@ -188,7 +187,7 @@ impl Vegas {
         }
     }
 
-    /// A round trip in congestion avoidance is over.
+    /// Handles the end of a round trip in congestion avoidance.
     pub(crate) fn avoid_congestion(&self, window: &mut Window, delay: &RoundDelay) {
         let cwnd = window.cwnd;
         let queued = delay.queued_segments(cwnd);
@@ -199,7 +198,7 @@ impl Vegas {
         }
     }
 
-    /// Whether fewer than alpha segments stand in queues.
+    /// Returns whether fewer than alpha segments are queued.
     pub(crate) fn has_room(&self, window: &Window, delay: &RoundDelay) -> bool {
         delay.samples >= MIN_SAMPLES && delay.queued_segments(window.cwnd) < self.parameters.alpha
     }

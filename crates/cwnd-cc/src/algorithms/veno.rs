@@ -1,7 +1,7 @@
-//! Veno: Reno that looks at the queue to tell a loss of the link from one of congestion.
+//! Veno: Reno that distinguishes link losses from congestion losses by the queue.
 //!
-//! C. P. Fu, S. C. Liew, "TCP Veno: TCP Enhancement for Transmission over Wireless Access Networks", IEEE JSAC
-//! 21(2), 2003. With W the window in segments and N the backlog that Vegas estimates:
+//! C. P. Fu, S. C. Liew, "TCP Veno: TCP Enhancement for Transmission over Wireless Access Networks", IEEE JSAC 21(2), 2003.
+//! With W the window in segments and N Vegas's estimate of the backlog:
 //!
 //! ```text
 //! N = W (1 - baseRTT/RTT)
@@ -15,19 +15,19 @@
 //! | `beta` | 3 segments | 0.1 to 1000 | paper, Linux |
 //! | `kept` | 0.8 | 0.5 to 0.95 | paper: the fraction kept at a loss without a queue |
 //!
-//! Readings:
-//! - RTT is the latest sample: Linux forgets the least of the round trip at every ACK.
-//! - Three samples are needed before N means anything (Linux); until then, and in real numbers after each recovery, it
-//!   is Reno, but that a loss takes a fifth in Linux's arithmetics.
-//! - "Every second round trip" is half a segment a round trip here, in whole arithmetics a segment for `2 W`
-//!   acknowledged ones.
-//! - In Linux's arithmetics N is computed in halves of a segment from whole microseconds, and is renewed by ACKs
-//!   that let the window grow; a loss looks at the last one. With N at beta or over it, the count of a window is
-//!   forgotten each time and every second count is a step: what was counted in an uncongested part of a round trip
-//!   is lost. The first count is a step in Linux 2.6's; recordings of today's are met with the second. In Linux 2.6's an ACK
-//!   without a sample counts as one of 2^31 microseconds.
-//! - A timeout sets ssthresh as a loss does (Linux).
-//! - baseRTT is the least of the connection, also over idle times, where Linux forgets it.
+//! Interpretations:
+//! - RTT is the latest sample, because Linux resets the smallest one of the round trip at every ACK.
+//! - N needs three samples (Linux). Until then, and in real numbers after each recovery, it is Reno, except that a loss
+//!   removes a fifth in Linux's arithmetics.
+//! - "Every second round trip" is half a segment per round trip here; in integers it is one segment for `2 W` acknowledged
+//!   ones.
+//! - In Linux's arithmetics N is computed in halves of a segment from whole microseconds, and is updated by ACKs that allow
+//!   growth; a loss uses the last one. With N at or above beta, the count of a window is reset each time, and every second
+//!   count is a step: counts from an uncongested part of a round trip are lost. In Linux 2.6's arithmetic, the first count is
+//!   a step; recordings of today's Linux agree with the second. In Linux 2.6's arithmetic, an ACK without a sample counts as
+//!   one of 2^31 microseconds.
+//! - A timeout sets ssthresh like a loss (Linux).
+//! - baseRTT is the smallest of the connection. Linux resets it after idle times; this file does not.
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ use crate::{
     Needs, ParameterSet, Signal, State, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "veno",
     title: "TCP Veno",
@@ -47,7 +47,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
                 Networks, IEEE JSAC 21(2), 2003",
     summary: "Reno that grows half as fast once three segments are queued, and gives up a fifth instead of \
               half where fewer are.",
-    strengths: "More than Reno over links with random losses, at hardly any cost to Reno beside it.",
+    strengths: "More than Reno over links with random losses, at hardly any cost to competing Reno flows.",
     weaknesses: "Grows no faster than Reno, so long fast paths stay empty; tells the kinds of loss apart only \
                  while the queue is short and baseRTT right.",
     signals: &[Signal::Loss, Signal::Delay],
@@ -62,15 +62,15 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Veno`].
     pub struct VenoParameters {
-        /// Segments in queues from which the path counts as congested.
+        /// Queued segments from which the path counts as congested.
         beta: number(3.0, 0.1..=1000.0), "segments", "paper, Linux";
-        /// The fraction of the window kept at a loss on a path that is not congested.
+        /// Fraction of the window kept at a loss on a path that is not congested.
         kept: number(0.8, 0.5..=0.95), "1", "paper, Linux";
     }
 }
 
 const MIN_SAMPLES: u32 = 3;
-/// The least of no samples, microseconds.
+/// Minimum without samples, microseconds.
 const NO_SAMPLE: u64 = 0x7fff_ffff;
 
 /// TCP Veno.
@@ -80,7 +80,7 @@ pub struct Veno {
     base: Nanos,
     rtt: Nanos,
     samples: u32,
-    /// Of Linux's arithmetics: twice N, and that the next count of a window is a step.
+    /// In Linux's arithmetics: twice N, and whether the next count of a window is a step.
     halves: u64,
     steps_next: bool,
 }
@@ -149,7 +149,7 @@ impl CongestionControl for Veno {
 }
 
 impl Veno {
-    /// Slow start and congestion avoidance in Linux's integers.
+    /// Grows the window in slow start and congestion avoidance in Linux's integers.
     fn grow_as_linux(&mut self, window: &mut Window, ack: &Ack) {
         if ack.state != State::Open || self.samples < MIN_SAMPLES {
             return reno::increase(window, ack);
@@ -175,14 +175,14 @@ impl Veno {
         }
     }
 
-    /// N >= beta, which is W (RTT - baseRTT) >= beta RTT.
+    /// Returns whether N >= beta, which is W (RTT - baseRTT) >= beta RTT.
     #[inline]
     fn is_congested(&self, cwnd: f64) -> bool {
         cwnd * self.rtt.since(self.base).0 as f64 >= self.parameters.beta * self.rtt.0 as f64
     }
 }
 
-/// As Linux counts them: never nothing.
+/// Returns a time as Linux counts it: at least 1.
 fn microseconds(time: Nanos) -> u64 {
     time.0 / 1000 + 1
 }

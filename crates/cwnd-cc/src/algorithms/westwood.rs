@@ -1,4 +1,4 @@
-//! Westwood+: after a loss, the window that the measured bandwidth needs.
+//! Westwood+: reduces the window to the measured bandwidth-delay product after a loss.
 //!
 //! S. Mascolo, C. Casetti, M. Gerla, M. Y. Sanadidi, R. Wang, "TCP Westwood: Bandwidth Estimation for Enhanced
 //! Transport over Wireless Links", ACM MobiCom 2001; L. A. Grieco, S. Mascolo, "Performance Evaluation and
@@ -15,15 +15,14 @@
 //! |---|---|---|---|
 //! | `set_at` | `loss` | `loss`, `recovery-end` | papers; see below |
 //!
-//! Readings:
-//! - The window is set where the loss is found, as the papers have it. Linux halves for the time of recovery
-//!   and sets `W = ssthresh = BWE RTTmin` at its end, up or down: `set_at = recovery-end`. It then knows what
-//!   came through during the recovery, and counts it by its own rules, which see less of it
-//!   (`westwood/linux.rs`).
-//! - *ssthresh may be over W*, so that a loss in the slow start after a timeout does not end it (the papers'
-//!   "if W > ssthresh"). The window itself is never raised.
-//! - RTTmin is the least of the connection; Linux forgets it at a timeout.
-//! - Before the first estimate, and so in the first 50 ms, it halves as Reno; Linux leaves two segments.
+//! Interpretations:
+//! - The window is set where the loss is found, as in the papers. Linux halves it during recovery and sets `W = ssthresh = BWE
+//!   RTTmin` at its end, up or down: `set_at = recovery-end`. That estimate includes the deliveries of the recovery, which
+//!   Linux counts by its own rules, and incompletely (`westwood/linux.rs`).
+//! - *ssthresh may exceed W*, so that a loss in the slow start after a timeout does not end the slow start (the papers' "if W
+//!   > ssthresh"). The window itself is never raised.
+//! - RTTmin is the smallest of the connection; Linux resets it at a timeout.
+//! - Before the first estimate, which takes at least 50 ms, it halves like Reno; Linux sets two segments.
 
 mod linux;
 #[cfg(test)]
@@ -36,7 +35,7 @@ use crate::{
 };
 use linux::WestwoodLinux;
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "westwood",
     title: "TCP Westwood+",
@@ -58,11 +57,11 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 words! {
-    /// When the window is set to what the bandwidth needs.
+    /// Time at which the window is set to the bandwidth-delay product.
     pub enum SetAt {
-        /// Where the loss is found.
+        /// When the loss is found.
         Loss = "loss",
-        /// Where recovery ends; until then it is half. The bandwidth is counted as in Linux.
+        /// At the end of recovery; until then it is halved. The bandwidth is measured as in Linux.
         RecoveryEnd = "recovery-end",
     }
 }
@@ -70,7 +69,7 @@ words! {
 parameters! {
     /// Settings of [`Westwood`].
     pub struct WestwoodParameters {
-        /// When the window is set to what the bandwidth needs.
+        /// Time at which the window is set to the bandwidth-delay product.
         set_at: word(SetAt::Loss), "", "papers; Linux has recovery-end";
     }
 }
@@ -79,10 +78,10 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Westwood {
     parameters: WestwoodParameters,
-    /// The bandwidth where the window is set at the loss, and where it is at the end of recovery.
+    /// The bandwidth estimate for a window set at the loss, and for one set at the end of recovery.
     bandwidth: BandwidthFilter,
     linux: WestwoodLinux,
-    /// The loss that is being recovered from.
+    /// The loss of the current recovery.
     loss: Option<Loss>,
 }
 
@@ -152,7 +151,7 @@ impl CongestionControl for Westwood {
             SetAt::Loss if window.cwnd > loss.cwnd => window.set_cwnd(loss.cwnd),
             SetAt::Loss => {}
             SetAt::RecoveryEnd => {
-                // The ACK that ends it may end a span first.
+                // The ACK that ends the recovery may first end a span.
                 self.linux.end_span(now, window.mss());
                 window.set_ssthresh(self.linux.pipe(window.mss()));
                 window.set_cwnd(window.ssthresh);

@@ -1,8 +1,8 @@
-//! YeAH: Scalable while the queue is short, Reno while it is long, and never much of a queue of its own.
+//! YeAH: Scalable TCP while the queue is short, Reno while it is long; it drains its own queue.
 //!
-//! A. Baiocchi, A. P. Castellani, F. Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007, with the
-//! constants and the order of things of Linux's module, written by one of the authors. With W the window in
-//! segments, once a round trip of at least three samples:
+//! A. Baiocchi, A. P. Castellani, F. Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007, with the constants and the
+//! order of steps of Linux's module, written by one of the authors. With W the window in segments, once a round trip of at
+//! least three samples:
 //!
 //! ```text
 //! Q = W (1 - baseRTT/RTT)                                    the queue, as Vegas estimates it
@@ -27,17 +27,17 @@
 //! | `rho` | 16 round trips | 0 to 1000 | Linux |
 //! | `zeta` | 50 round trips | 0 to 1000 | Linux |
 //!
-//! Readings:
-//! - *phi*: summaries write `Q/RTTmin < phi`, whose units do not agree; it is the queueing delay's share of
-//!   baseRTT that is held against 1/phi, as in Linux.
-//! - RTT is the least sample of the round trip. It is looked at in slow start too, where decongestion takes
-//!   away the overshoot and ends slow start by ssthresh (Linux).
-//! - Q at a loss is that of the last whole round trip. A timeout sets ssthresh as a loss does.
-//! - In Linux 2.6's arithmetic the window held during recovery is `ssthresh/2`, as ns-2.35's module has it.
-//!   The first kernel module counted each acknowledged segment in fast mode; here that is so but in that
-//!   arithmetic, which counts ACKs, and in slow mode takes the step with the ACK that completes the window. There Q and what
-//!   is given up are whole segments of whole microseconds, and the sample of the ACK that ends a round trip counts in it,
-//!   which ends with the first ACK beyond what had been sent when it began; the end of a recovery begins another.
+//! Interpretations:
+//! - *phi*: summaries write `Q/RTTmin < phi`, whose units do not agree. Here, the queueing delay's share of baseRTT is
+//!   compared with 1/phi, as in Linux.
+//! - RTT is the smallest sample of the round trip. It is used in slow start, too, where decongestion removes the overshoot and
+//!   ends slow start by ssthresh (Linux).
+//! - Q at a loss is that of the last whole round trip. A timeout sets ssthresh like a loss.
+//! - In Linux 2.6's arithmetic, the window during recovery is `ssthresh/2`, as in ns-2.35's module. That arithmetic counts
+//!   ACKs in fast mode; the others count acknowledged segments, like the first kernel module. In slow mode, it takes the step
+//!   with the ACK that completes the window. Q and reductions are whole segments, computed from whole microseconds. A round
+//!   trip ends with the first ACK beyond the segments sent at its beginning, and the sample of that ACK counts in it. The end
+//!   of a recovery begins another round trip.
 
 #[cfg(test)]
 mod tests;
@@ -49,7 +49,7 @@ use crate::{
     ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "yeah",
     title: "YeAH-TCP",
@@ -73,19 +73,19 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`Yeah`].
     pub struct YeahParameters {
-        /// Segments queued from which the flow decongests.
+        /// Queued segments from which the flow decongests.
         alpha: number(80.0, 1.0..=10000.0), "segments", "Linux";
-        /// The queueing delay of slow mode is baseRTT divided by this.
+        /// Divisor of baseRTT that gives the queueing delay of slow mode.
         phi: number(8.0, 1.0..=100.0), "1", "paper, Linux";
-        /// The queue is divided by this to give what a decongestion takes away.
+        /// Divisor of the queue that gives the reduction of a decongestion.
         gamma: number(1.0, 0.1..=100.0), "1", "paper, Linux";
-        /// The greatest fraction of the window that a decongestion takes away.
+        /// Largest fraction of the window that a decongestion removes.
         epsilon: number(0.5, 0.01..=0.9), "1", "Linux";
-        /// The least fraction of the window given up at a loss.
+        /// Smallest fraction of the window removed at a loss.
         delta: number(0.125, 0.01..=0.5), "1", "Linux";
-        /// Slow round trips in a row that betray Reno on the same path.
+        /// Consecutive slow round trips that indicate Reno flows on the same path.
         rho: number(16.0, 0.0..=1000.0), "round trips", "Linux";
-        /// Fast round trips after which the account of Reno's window begins again.
+        /// Fast round trips after which the estimate of Reno's window restarts.
         zeta: number(50.0, 0.0..=1000.0), "round trips", "Linux";
     }
 }
@@ -104,9 +104,9 @@ pub struct Yeah {
     queue: f64,
     /// W_reno.
     reno_window: f64,
-    /// Slow round trips in a row.
+    /// Consecutive slow round trips.
     slow_rounds: u32,
-    /// Fast round trips since the last loss or since W_reno began again.
+    /// Fast round trips since the last loss or restart of W_reno.
     fast_rounds: u32,
 }
 

@@ -1,56 +1,55 @@
-//! The Vegas backlog estimate: how much of the window stands in queues.
+//! The Vegas backlog estimate: the part of the window that is in queues.
 //!
 //! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8),
-//! 1995. A window W that takes RTT to come back moves at W/RTT, and would at W/baseRTT if nothing were
-//! queued. The difference, kept up for baseRTT, is what the flow has in queues:
+//! 1995. A window W with a round-trip time of RTT has the rate W/RTT; without queues, the rate would be W/baseRTT. The difference
+//! times baseRTT is the flow's backlog in queues:
 //!
 //! ```text
 //! Diff = (W/baseRTT - W/RTT) baseRTT = W (1 - baseRTT/RTT)          segments
 //! ```
 //!
-//! baseRTT is the least round-trip time of the connection's data, as in Linux's modules: packets of a handshake
-//! are shorter and would make every full one seem queued. What RTT is differs: most take the least sample of a
-//! round trip ([`RoundDelay`]), which does not mistake a delayed ACK for a queue, some the latest or a smoothed
-//! one.
+//! baseRTT is the smallest round-trip time of the connection's data, as in Linux's modules. Packets of a handshake are
+//! shorter, so every full packet would seem queued if they counted. Algorithms differ in RTT. Most use the smallest sample of a round trip
+//! ([`RoundDelay`]), which delayed ACKs do not affect; some use the latest or a smoothed one.
 
 use super::round::{RoundRtt, SentRound};
 use crate::{Ack, Arithmetic, Nanos, Window};
 
-/// `1 - baseRTT/RTT`: the share of the window that stands in queues. Nothing where nothing is known.
+/// Returns `1 - baseRTT/RTT`, the fraction of the window that is in queues; 0 without a sample.
 #[inline]
 pub fn queued_share(base: Nanos, rtt: Nanos) -> f64 {
     if rtt.0 == 0 || base >= rtt { 0.0 } else { 1.0 - base.0 as f64 / rtt.0 as f64 }
 }
 
-/// Diff, segments: what of a window of `cwnd` stands in queues.
+/// Returns Diff, segments: the part of a window of `cwnd` that is in queues.
 #[inline]
 pub fn queued_segments(cwnd: f64, base: Nanos, rtt: Nanos) -> f64 {
     cwnd * queued_share(base, rtt)
 }
 
-/// The delay that a round trip met.
+/// The delay of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundDelay {
-    /// Least round-trip time of the connection.
+    /// Smallest round-trip time of the connection.
     pub base: Nanos,
-    /// Least round-trip time of this round trip.
+    /// Smallest round-trip time of this round trip.
     pub rtt: Nanos,
-    /// How many samples that is the least of; at least one.
+    /// Number of samples of the round trip; at least one.
     pub samples: u32,
 }
 
 impl RoundDelay {
-    /// The share of the window that stood in queues.
+    /// Returns the fraction of the window that was in queues.
     pub fn queued_share(&self) -> f64 {
         queued_share(self.base, self.rtt)
     }
 
-    /// Diff, segments, for a window of `cwnd`.
+    /// Returns Diff, segments, for a window of `cwnd`.
     pub fn queued_segments(&self, cwnd: f64) -> f64 {
         queued_segments(cwnd, self.base, self.rtt)
     }
 
-    /// Diff as Linux 2.6's modules reckon it: whole segments, of times in whole microseconds, and one more so that none is
+    /// Computes Diff as Linux 2.6's modules do: whole segments, from times in whole microseconds plus one, so that no time is
     /// zero.
     pub fn whole_segments(&self, cwnd: f64) -> f64 {
         let [base, rtt] = [self.base, self.rtt].map(|time| time.0 / 1000 + 1);
@@ -58,7 +57,7 @@ impl RoundDelay {
         (queued / u128::from(rtt)) as f64
     }
 
-    /// RTT - baseRTT.
+    /// Returns RTT - baseRTT.
     pub fn queueing_delay(&self) -> Nanos {
         self.rtt.since(self.base)
     }
@@ -69,7 +68,7 @@ impl RoundDelay {
 pub struct DelayRounds {
     base: Nanos,
     round: RoundRtt,
-    /// Round trips as Linux 2.6's modules follow them.
+    /// Round trips as in Linux 2.6's modules.
     module: SentRound,
 }
 
@@ -80,7 +79,7 @@ impl Default for DelayRounds {
 }
 
 impl DelayRounds {
-    /// Measure an ACK. Where it begins a round trip, answers what the one before met, if that had a sample.
+    /// Measures an ACK. When it begins a round trip, returns the delay of the previous one, if that had a sample.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) -> Option<RoundDelay> {
         let ended = if ack.round_start { self.end_round() } else { None };
@@ -88,8 +87,8 @@ impl DelayRounds {
         ended
     }
 
-    /// The same for a module that is one of Linux 2.6's in that arithmetic: the sample of the ACK that ends a round trip is
-    /// its last, and it ends where the window may grow, with the first ACK beyond what had been sent when it began.
+    /// Measures an ACK for an algorithm that follows Linux 2.6's module in that arithmetic. A round trip then ends with the
+    /// first ACK beyond the segments sent at its beginning, if the window may grow. The sample of that ACK is its last.
     #[inline]
     pub fn on_ack_as_module(&mut self, window: &Window, ack: &Ack) -> Option<RoundDelay> {
         if window.arithmetic() != Arithmetic::Linux26 {
@@ -112,20 +111,20 @@ impl DelayRounds {
         }
     }
 
-    /// The least sample so far; [`Nanos::MAX`] before the first.
+    /// Returns the smallest sample so far; [`Nanos::MAX`] before the first.
     pub fn base(&self) -> Nanos {
         self.base
     }
 
-    /// A congestion episode begins: what of the round trip was measured is forgotten. Linux 2.6's modules do so at its end
-    /// alone.
+    /// Handles the beginning of a congestion episode: discards the samples of the round trip. Linux 2.6's modules discard them
+    /// only at the end of the episode.
     pub fn on_congestion(&mut self, window: &Window) {
         if window.arithmetic() != Arithmetic::Linux26 {
             self.restart();
         }
     }
 
-    /// Forget what of the round trip was measured, and begin another: a recovery begins or is over.
+    /// Discards the samples of the round trip and begins another, at the beginning or end of a recovery.
     pub fn restart(&mut self) {
         self.round = RoundRtt::EMPTY;
         self.module.restart();

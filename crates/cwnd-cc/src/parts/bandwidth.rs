@@ -1,9 +1,9 @@
-//! Westwood+'s bandwidth estimate: what the ACKs say that the path delivers.
+//! Westwood+'s bandwidth estimate from the rate of ACKs.
 //!
-//! S. Mascolo, C. Casetti, M. Gerla, M. Y. Sanadidi, R. Wang, "TCP Westwood: Bandwidth Estimation for Enhanced
-//! Transport over Wireless Links", ACM MobiCom 2001; L. A. Grieco, S. Mascolo, "Performance Evaluation and
-//! Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control", ACM CCR 34(2), 2004. Westwood+ takes
-//! one sample a round trip, not one an ACK, since ACKs that come in bunches would make the estimate too high:
+//! S. Mascolo, C. Casetti, M. Gerla, M. Y. Sanadidi, R. Wang, "TCP Westwood: Bandwidth Estimation for Enhanced Transport over
+//! Wireless Links", ACM MobiCom 2001; L. A. Grieco, S. Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno,
+//! and Vegas TCP Congestion Control", ACM CCR 34(2), 2004. Westwood+ takes one sample per round trip and not one per ACK,
+//! because compressed ACKs would make the estimate too high:
 //!
 //! ```text
 //! b     = segments delivered / span         each span longer than max(RTT, 50 ms)
@@ -11,29 +11,29 @@
 //! bw    = 7/8 bw + 1/8 bw_ns                the first sample fills both
 //! ```
 //!
-//! Readings:
-//! - Segments delivered are those acknowledged or SACKed for the first time. That is what Westwood's own
-//!   counting comes to: a duplicate ACK is worth a segment, and the cumulative ACK after it the rest.
+//! Interpretations:
+//! - Segments delivered are those acknowledged or SACKed for the first time. Westwood's own counting gives the same: a
+//!   duplicate ACK counts one segment, and the cumulative ACK after it the rest.
 //! - RTT is the smoothed one, as in Linux. The 50 ms and the 7/8 are Linux's, by Westwood+'s authors.
-//! - A span in which the application paused counts as any other.
+//! - A span with a pause of the application counts like any other.
 
 use crate::{Ack, Nanos};
 
 const MIN_SPAN: Nanos = Nanos::from_millis(50);
 const GAIN: f64 = 1.0 / 8.0;
 
-/// The filters and the sample that is under way.
+/// The filters and the current sample.
 #[derive(Clone, Debug, Default)]
 pub struct BandwidthFilter {
-    /// When the span began; none before the first ACK.
+    /// Beginning of the span; none before the first ACK.
     begun: Option<Nanos>,
     delivered: u64,
-    /// bw_ns and bw, segments a second.
+    /// bw_ns and bw, segments per second.
     estimate: Option<(f64, f64)>,
 }
 
 impl BandwidthFilter {
-    /// Measure an ACK. True if it completed a sample.
+    /// Measures an ACK. Returns whether it completed a sample.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) -> bool {
         let Some(begun) = self.begun else {
@@ -50,13 +50,13 @@ impl BandwidthFilter {
         true
     }
 
-    /// The estimate, segments a second; none before the first sample.
+    /// Returns the estimate, segments per second; none before the first sample.
     #[inline]
     pub fn segments_per_second(&self) -> Option<f64> {
         self.estimate.map(|(_, bw)| bw)
     }
 
-    /// What the estimated bandwidth has in flight over a round trip without a queue, segments.
+    /// Returns the estimated bandwidth times the round-trip time without a queue, segments.
     pub fn pipe(&self, min_rtt: Nanos) -> Option<f64> {
         if min_rtt == Nanos::MAX {
             return None;

@@ -1,17 +1,17 @@
 //! Draws from a seed: SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number
 //! generators", OOPSLA 2014).
 
-/// An algorithm's own random choices, all made from the seed that comes with [`crate::Init`].
+/// An algorithm's random numbers, generated from the seed of [`crate::Init`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Draws(u64);
 
 impl Draws {
-    /// The draws of a seed.
+    /// Creates the generator of a seed.
     pub fn new(seed: u64) -> Draws {
         Draws(seed)
     }
 
-    /// 64 even bits.
+    /// Returns 64 uniform bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -20,12 +20,12 @@ impl Draws {
         z ^ (z >> 31)
     }
 
-    /// A whole number under `limit`, which is small, so that the remainder favours none of them noticeably.
+    /// Returns an integer below `limit`. `limit` is small, so the bias of the remainder is negligible.
     pub fn below(&mut self, limit: u32) -> u32 {
         (self.bits() % u64::from(limit.max(1))) as u32
     }
 
-    /// A number from 0 on, under 1.
+    /// Returns a uniform number from 0 on, below 1.
     pub fn share(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -1,4 +1,4 @@
-//! HighSpeed TCP's response function: how fast a window grows and how much of it a loss costs.
+//! HighSpeed TCP's response function: the growth of a window, and its reduction at a loss.
 //!
 //! RFC 3649 (S. Floyd, 2003), section 5, with w the window in segments:
 //!
@@ -8,27 +8,27 @@
 //! a(w) = w^2 p(w) 2 b(w) / (2 - b(w))            segments a round trip
 //! ```
 //!
-//! with Low_Window = 38, High_Window = 83,000 (10 Gbit/s at 100 ms with 1,500 B), High_P = 1e-7 and
-//! High_Decrease = 0.1. Up to Low_Window a = 1 and b = 0.5, which is Reno.
+//! with Low_Window = 38, High_Window = 83,000 (10 Gbit/s at 100 ms with 1,500 B), High_P = 1e-7 and High_Decrease = 0.1. Up to
+//! Low_Window, a = 1 and b = 0.5, as in Reno.
 //!
-//! Readings:
+//! Interpretations:
 //! - a(w) by the formula is 0.955 at Low_Window; it is at least 1.
-//! - Above High_Window the formula takes b to nothing at 570,000 segments; it is held at High_Decrease.
-//! - *Real numbers* follow the formula. *Integers* follow the table of the RFC's appendix B, as Linux does:
-//!   in row n, whose window is the largest that it is for, a = n, and b is rounded down to 1/256. So a
-//!   window between two rows grows by the greater of their two increases there, by what is between them here.
+//! - Above High_Window, the formula reduces b to 0 at 570,000 segments; b stays at High_Decrease instead.
+//! - *Real numbers* follow the formula. *Integers* follow the table of the RFC's appendix B, as Linux does: row n contains the
+//!   largest window with a = n, and b is rounded down to 1/256. A window between two rows therefore grows by the larger of
+//!   their two increases in integers, and by a value between them in real numbers.
 
 use crate::{Arithmetic, Window};
 
-/// Windows up to here are Reno's.
+/// Largest window with Reno's rules.
 pub const LOW_WINDOW: f64 = 38.0;
-/// The window that the function is made for.
+/// High_Window.
 pub const HIGH_WINDOW: f64 = 83_000.0;
 const HIGH_DECREASE: f64 = 0.1;
 /// b at windows up to [`LOW_WINDOW`].
 const FIRST_DECREASE: f64 = 0.5;
 
-/// RFC 3649, appendix B: where a(w) is 1, 2, 3, …
+/// RFC 3649, appendix B: the windows where a(w) is 1, 2, 3, …
 #[rustfmt::skip]
 const ROWS: [f64; 73] = [
     38.0, 118.0, 221.0, 347.0, 495.0, 663.0, 851.0, 1058.0, 1284.0, 1529.0,
@@ -41,11 +41,11 @@ const ROWS: [f64; 73] = [
     84035.0, 89053.0, 94717.0,
 ];
 
-/// The response function of one flow. The last increase is kept, because it takes a power and a logarithm
-/// and hardly changes while the window grows by a segment.
+/// The response function of one flow. It stores the last increase, which needs a power and a logarithm and hardly changes
+/// while the window grows by a segment.
 #[derive(Clone, Debug)]
 pub struct HighSpeedResponse {
-    /// The window that `increase` is for.
+    /// Window of `increase`.
     at: f64,
     increase: f64,
 }
@@ -57,7 +57,7 @@ impl Default for HighSpeedResponse {
 }
 
 impl HighSpeedResponse {
-    /// a(w): segments a round trip, of the window as it was within the last segment.
+    /// Returns a(w), segments per round trip, for the window of up to one segment ago.
     #[inline]
     pub fn increase(&mut self, window: &Window) -> f64 {
         let moved = window.cwnd - self.at;
@@ -77,9 +77,9 @@ impl HighSpeedResponse {
         };
     }
 
-    /// b(w): the share of the window that a loss costs. The modules of Linux look their row of the table up where they
-    /// grow, so that in integers it is of the window that [`HighSpeedResponse::increase`] was asked for last, and before
-    /// that the first row's, a half.
+    /// Returns b(w), the fraction of the window removed at a loss. Linux's modules look up the table row when they grow. In
+    /// integers, b(w) therefore belongs to the window of the last call of [`HighSpeedResponse::increase`]; before the first
+    /// call it is a half.
     pub fn decrease(&self, window: &Window) -> f64 {
         match window.arithmetic() {
             Arithmetic::Real => decrease(window.cwnd),
@@ -89,7 +89,7 @@ impl HighSpeedResponse {
     }
 }
 
-/// a(w) by the formula.
+/// Returns a(w) by the formula.
 pub fn increase(w: f64) -> f64 {
     if w <= LOW_WINDOW {
         return 1.0;
@@ -99,7 +99,7 @@ pub fn increase(w: f64) -> f64 {
     (0.078 * libm::pow(w, 0.8) * 2.0 * b / (2.0 - b)).max(1.0)
 }
 
-/// b(w) by the formula.
+/// Returns b(w) by the formula.
 pub fn decrease(w: f64) -> f64 {
     unbounded_decrease(w.clamp(LOW_WINDOW, HIGH_WINDOW))
 }
@@ -108,7 +108,7 @@ fn unbounded_decrease(w: f64) -> f64 {
     0.5 + (HIGH_DECREASE - 0.5) * libm::log(w / LOW_WINDOW) / libm::log(HIGH_WINDOW / LOW_WINDOW)
 }
 
-/// The row that a window is in: the first whose window is not less.
+/// Returns the row of a window: the first one whose window is not smaller.
 fn row(cwnd: f64) -> usize {
     ROWS.partition_point(|row| *row < cwnd).min(ROWS.len() - 1)
 }

@@ -1,8 +1,8 @@
 //! HyStart: slow start that ends before the queue overflows.
 //!
-//! S. Ha, I. Rhee, "Taming the Elephants: New TCP Slow Start", NCSU 2008 (Computer Networks 55, 2011), with
-//! the constants and the refinements of Linux 5.6 and later. Two signs end slow start at the window where
-//! they appear (`ssthresh := cwnd`), looked for from 16 segments up:
+//! S. Ha, I. Rhee, "Taming the Elephants: New TCP Slow Start", NCSU 2008 (Computer Networks 55, 2011), with the constants and
+//! the refinements of Linux 5.6 and later. Two signals end slow start at the current window (`ssthresh := cwnd`), from 16
+//! segments up:
 //!
 //! - *ACK train*: ACKs that follow each other within 2 ms, since the round began, for longer than half the
 //!   least RTT. A whole window sent back to back then fills the forward path. Linux adds to the least RTT
@@ -11,8 +11,8 @@
 //! - *Delay*: the least RTT of the round, once 8 samples are in, exceeds the least RTT by more than an eighth
 //!   of it, the eighth kept within 4 to 16 ms.
 //!
-//! Linux looks whenever `cwnd < ssthresh`, even in a recovery in which rate reduction took the window under
-//! `ssthresh`; so does this. After a timeout it looks again.
+//! Linux checks whenever `cwnd < ssthresh`, even in a recovery whose rate reduction lowered the window below `ssthresh`. This
+//! file does the same. The checks restart after a timeout.
 
 use super::round::RoundRtt;
 use crate::{Ack, Nanos, Window};
@@ -35,13 +35,13 @@ pub struct HyStart {
 }
 
 impl HyStart {
-    /// Ready for a flow that starts now.
+    /// Creates the state of a flow that starts now.
     pub fn new(now: Nanos) -> Self {
         HyStart { found: false, round_start: now, last_ack: now, rtt: RoundRtt::EMPTY }
     }
 
-    /// Look at an ACK in slow start and end it if a sign is seen. `delay_min` is the least RTT of the path,
-    /// [`Nanos::MAX`] if none is known.
+    /// Checks an ACK in slow start, and ends slow start at a signal. `delay_min` is the smallest RTT of the path,
+    /// [`Nanos::MAX`] if unknown.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, delay_min: Nanos) {
         if self.found {
             return;

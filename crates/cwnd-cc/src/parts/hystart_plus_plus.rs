@@ -1,13 +1,13 @@
-//! HyStart++: slow start that turns conservative when delay rises, and goes back if that was jitter.
+//! HyStart++: slow start that becomes conservative when delay rises, and resumes if that was jitter.
 //!
-//! RFC 9406. Rounds are windows of data; each has its least RTT.
+//! RFC 9406. Rounds are windows of data; each has its smallest RTT.
 //!
 //! - Slow start: `cwnd += min(N, L)` for N acknowledged segments. Once the round has 8 samples and
 //!   `currentRoundMinRTT >= lastRoundMinRTT + RttThresh`, Conservative Slow Start (CSS) begins and its
 //!   baseline is `currentRoundMinRTT`. `RttThresh` is `lastRoundMinRTT / 8` within 4 to 16 ms.
-//! - CSS: `cwnd += min(N, L) / 4`. Once the round has 8 samples and `currentRoundMinRTT < baseline`, it was
-//!   jitter: slow start resumes. After 5 rounds, the one in which CSS began included, `ssthresh := cwnd`.
-//! - A loss or a mark ends it for good: it runs in the initial slow start only (section 4.3).
+//! - CSS: `cwnd += min(N, L) / 4`. Once the round has 8 samples and `currentRoundMinRTT < baseline`, it was jitter: slow start
+//!   resumes. After 5 rounds, including the one in which CSS began, `ssthresh := cwnd`.
+//! - A loss or a mark ends it permanently: it runs in the initial slow start only (section 4.3).
 //!
 //! L is 8 for a flow that is not paced and unlimited for one that is, as section 4.3 recommends.
 
@@ -44,8 +44,8 @@ impl Default for HyStartPlusPlus {
 }
 
 impl HyStartPlusPlus {
-    /// Measure an ACK in slow start and grow the window if it may. Returns how many acknowledged segments
-    /// are left for congestion avoidance.
+    /// Measures an ACK in slow start, and grows the window if allowed. Returns the acknowledged segments that remain for
+    /// congestion avoidance.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> u32 {
         self.measure(window, ack);
         if !ack.may_grow() {
@@ -65,7 +65,7 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// A loss, a mark or a timeout was seen.
+    /// Handles a loss, a mark or a timeout.
     pub fn end(&mut self) {
         self.phase = Phase::Over;
     }

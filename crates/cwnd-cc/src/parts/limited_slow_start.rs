@@ -7,9 +7,9 @@
 //! W >  max_ssthresh   W += 1/K,   K = int(W / (max_ssthresh/2))
 //! ```
 //!
-//! So a window above `max_ssthresh` = 100 grows by 50 to 75 segments a round trip, nearer to 50 the larger it
-//! is, and what a slow start can lose at once is no longer half of a huge window. (Linux 2.6 had it as
-//! `tcp_max_ssthresh`, off by default, with exactly `max_ssthresh/2` a round trip.)
+//! A window above `max_ssthresh` = 100 therefore grows by 50 to 75 segments per round trip, closer to 50 the larger it is.
+//! Slow start can then not lose half of a huge window at once. (Linux 2.6 had it as `tcp_max_ssthresh`, off by default, with
+//! exactly `max_ssthresh/2` per round trip.)
 
 use crate::{Ack, Arithmetic, Window};
 
@@ -29,13 +29,13 @@ impl Default for LimitedSlowStart {
 }
 
 impl LimitedSlowStart {
-    /// One that doubles up to `max_ssthresh` segments.
+    /// Creates a slow start that doubles up to `max_ssthresh` segments.
     pub fn new(max_ssthresh: f64) -> Self {
         LimitedSlowStart { max_ssthresh }
     }
 
-    /// An ACK came in slow start. Grows the window if it may, and returns how many acknowledged segments are
-    /// left for congestion avoidance.
+    /// Handles an ACK in slow start: grows the window if allowed. Returns the acknowledged segments that remain for congestion
+    /// avoidance.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> u32 {
         if !ack.may_grow() {
             return 0;
@@ -49,7 +49,7 @@ impl LimitedSlowStart {
         }
     }
 
-    /// Standard slow start, until the window is above `max_ssthresh`.
+    /// Runs standard slow start until the window is above `max_ssthresh`.
     fn double(&self, window: &mut Window, acked: u32) -> u32 {
         let steps = (libm::floor(self.max_ssthresh - window.cwnd) as u32).saturating_add(1);
         if acked <= steps || window.arithmetic() == Arithmetic::Linux26 {

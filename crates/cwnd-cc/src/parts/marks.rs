@@ -1,8 +1,8 @@
-//! The share of segments whose congestion mark was echoed, as DCTCP estimates it (RFC 8257 section 3.3).
+//! DCTCP's estimate of the fraction of segments with an echoed congestion mark (RFC 8257 section 3.3).
 
 use crate::Ack;
 
-/// DCTCP.Alpha: a moving average, once a window of data, of the fraction of it that was marked.
+/// DCTCP.Alpha: a moving average of the marked fraction, updated once per window of data.
 #[derive(Clone, Copy, Debug)]
 pub struct MarkShare {
     /// The estimate, from 0 to 1.
@@ -13,13 +13,12 @@ pub struct MarkShare {
 }
 
 impl MarkShare {
-    /// An estimate that begins at `alpha`; `gain` is the weight of the newest window.
+    /// Creates an estimate with the initial value `alpha`; `gain` is the weight of the newest window.
     pub fn new(alpha: f64, gain: f64) -> MarkShare {
         MarkShare { alpha, gain, acked: 0, marked: 0 }
     }
 
-    /// Count an ACK. True if it ends a window of data, so that the estimate is new: the ACK itself still
-    /// belongs to that window.
+    /// Counts an ACK. Returns whether it ends a window of data and updates the estimate; the ACK still belongs to that window.
     #[inline]
     pub fn count(&mut self, ack: &Ack) -> bool {
         self.acked += u64::from(ack.acked);

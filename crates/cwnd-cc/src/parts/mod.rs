@@ -1,4 +1,4 @@
-//! Parts that several algorithms are composed of.
+//! Components of several algorithms.
 
 pub mod backlog;
 pub mod bandwidth;

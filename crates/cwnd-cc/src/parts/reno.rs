@@ -1,9 +1,9 @@
-//! What the Reno family shares: its increase, the window that a reduction starts from, and the window that
-//! Linux 2.6 holds while it recovers.
+//! The common parts of the Reno family: its increase, the window that a reduction starts from, and Linux 2.6's window during
+//! recovery.
 
 use crate::{Ack, Arithmetic, Congestion, Window};
 
-/// Slow start, then one segment a round trip: `cwnd += 1/cwnd` for each acknowledged segment.
+/// Grows the window: slow start, then one segment per round trip (`cwnd += 1/cwnd` for each acknowledged segment).
 #[inline]
 pub fn increase(window: &mut Window, ack: &Ack) {
     if !ack.may_grow() {
@@ -24,16 +24,16 @@ words! {
     pub enum ReduceFrom {
         /// The congestion window, as Linux and ns-2 do.
         Cwnd = "cwnd",
-        /// What was sent and is not yet acknowledged (RFC 5681's FlightSize), if that is less.
+        /// The unacknowledged segments (RFC 5681's FlightSize), if they are fewer than the congestion window.
         FlightSize = "flight-size",
     }
 }
 
 impl ReduceFrom {
-    /// The window in segments that a decrease multiplies.
+    /// Returns the window that a decrease multiplies, segments.
     ///
-    /// FlightSize exceeds cwnd by the segments of limited transmit (RFC 3042), and after an earlier
-    /// reduction by more; RFC 5681 means the smaller there, so a decrease never raises the window.
+    /// FlightSize exceeds cwnd by the segments of limited transmit (RFC 3042), and by more after an earlier reduction. RFC
+    /// 5681 means the smaller value then, so a decrease never raises the window.
     pub fn segments(self, window: &Window, congestion: &Congestion) -> f64 {
         match self {
             ReduceFrom::Cwnd => window.cwnd,
@@ -42,14 +42,14 @@ impl ReduceFrom {
     }
 }
 
-/// Give up a share of the window. Where windows are whole, it is the segments given up that are rounded down,
-/// as in the modules of Linux that subtract a scaled share.
+/// Reduces the window by a fraction. In integers, the removed segments are rounded down, as in Linux's modules that subtract a
+/// scaled fraction.
 pub fn give_up(window: &mut Window, share: f64) {
     window.set_ssthresh_for_loss(window.cwnd - window.whole(window.cwnd * share));
 }
 
-/// In Linux 2.6 and ns-2.35 the Reno family's modules hold half of `ssthresh` during recovery, not all of it
-/// (their `min_cwnd`); it is back at `ssthresh` afterwards. Other arithmetics stand for other stacks.
+/// Sets the window during recovery to half of `ssthresh` in Linux 2.6's arithmetic, as the Reno family's modules of Linux 2.6
+/// and ns-2.35 do (their `min_cwnd`). It returns to `ssthresh` afterwards. Other arithmetics belong to other stacks.
 pub fn hold_half_in_recovery(window: &mut Window) {
     if window.arithmetic() == Arithmetic::Linux26 {
         window.recovery_cwnd = Some(window.whole(window.ssthresh / 2.0).max(1.0));

@@ -1,26 +1,26 @@
-//! Round trips as modules of Linux follow them themselves, and their samples of round-trip times.
+//! Round trips as Linux's modules track them, and their samples of round-trip times.
 
 use crate::{Ack, Nanos};
 
-/// A round trip that is over with the first ACK beyond what had been sent when it began.
+/// A round trip that ends with the first ACK beyond the segments sent at its beginning.
 ///
-/// [`Ack::round_start`] describes round trips of the connection, which continue through recoveries. Modules that bring
-/// their own let them end only where they look, and begin them again when a recovery is over.
+/// [`Ack::round_start`] describes round trips of the connection, which continue through recoveries. Modules with their own
+/// round trips end them only where they check, and restart them at the end of a recovery.
 #[derive(Clone, Debug, Default)]
 pub struct SentRound {
-    /// Segments acknowledged so far, as the last ACK said.
+    /// Segments acknowledged at the last ACK.
     pub(crate) acknowledged: u64,
-    /// Segments sent so far, as the last ACK said.
+    /// Segments sent at the last ACK.
     pub(crate) sent: u64,
-    /// Segments sent when this round trip began, and when the one before did.
+    /// Segments sent at the beginning of this round trip, and of the one before.
     pub(crate) end: u64,
     pub(crate) before: u64,
-    /// It begins again with what the next ACK says to be sent.
+    /// Whether it restarts at the segments sent at the next ACK.
     pub(crate) awaits_ack: bool,
 }
 
 impl SentRound {
-    /// An ACK. A connection's first round trip begins with its first.
+    /// Handles an ACK. The first ACK of a connection begins its first round trip.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) {
         self.sent = self.sent.max(ack.sent);
@@ -30,14 +30,14 @@ impl SentRound {
         self.acknowledged += u64::from(ack.cumulative);
     }
 
-    /// Whether the last ACK was beyond its end.
+    /// Returns whether the last ACK was beyond its end.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.acknowledged > self.end
     }
 
-    /// It is over, and another begins. Returns how many segments were sent in the one before it: those that were
-    /// acknowledged in this one. After [`SentRound::restart`] these are all since the last one that was not cut short.
+    /// Ends the round trip and begins another. Returns the segments sent in the round trip before it, which were acknowledged
+    /// in this one. After [`SentRound::restart`] these are all segments since the last complete round trip.
     pub fn begin_next(&mut self) -> u64 {
         let sent = self.end - self.before;
         self.before = self.end;
@@ -45,32 +45,32 @@ impl SentRound {
         sent
     }
 
-    /// It is cut short by an ACK, and another begins.
+    /// Ends the round trip early at an ACK, and begins another.
     pub fn restart(&mut self) {
         self.end = self.sent;
     }
 
-    /// The same between two ACKs, by a timeout: what the last one let go counts as sent, and until the next one nothing new
-    /// goes.
+    /// Ends the round trip early at a timeout between two ACKs. Segments sent after the last ACK count as sent; the sender
+    /// sends no new ones before the next ACK.
     pub fn restart_by_timeout(&mut self) {
         self.awaits_ack = true;
     }
 }
 
-/// The least round-trip time of the current round, and how many samples it is of.
+/// The smallest round-trip time of the current round, and its number of samples.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundRtt {
-    /// The least sample; [`Nanos::MAX`] before the first.
+    /// The smallest sample; [`Nanos::MAX`] before the first.
     pub min: Nanos,
     /// Samples so far.
     pub samples: u32,
 }
 
 impl RoundRtt {
-    /// A round without samples.
+    /// Creates a round without samples.
     pub const EMPTY: RoundRtt = RoundRtt { min: Nanos::MAX, samples: 0 };
 
-    /// Take a sample.
+    /// Adds a sample.
     #[inline]
     pub fn add(&mut self, rtt: Nanos) {
         self.min = self.min.min(rtt);

@@ -1,11 +1,11 @@
-//! The greatest of the values of the last rounds.
+//! The largest value of the last rounds.
 
-/// A maximum over the current round and the `N - 1` before it; what a round is, the user says.
+/// A maximum over the current round and the `N - 1` before it; the caller defines rounds.
 ///
-/// Old values go when a new one comes, not before: where rounds pass without a value, the last maximum stands.
+/// Only a new value removes old ones: in rounds without a value, the last maximum remains.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundMax<const N: usize> {
-    /// The greatest value of each round.
+    /// The largest value of each round.
     rounds: [f64; N],
     current: usize,
     /// Rounds that began since the last value.
@@ -20,19 +20,19 @@ impl<const N: usize> Default for RoundMax<N> {
 }
 
 impl<const N: usize> RoundMax<N> {
-    /// The greatest value; 0 before the first.
+    /// Returns the largest value; 0 before the first.
     #[inline]
     pub fn get(&self) -> f64 {
         self.max
     }
 
-    /// A new round begins.
+    /// Begins a new round.
     #[inline]
     pub fn advance(&mut self) {
         self.begun = (self.begun + 1).min(N);
     }
 
-    /// Take a value of the current round.
+    /// Adds a value of the current round.
     #[inline]
     pub fn add(&mut self, value: f64) {
         if self.begun > 0 {
@@ -44,7 +44,7 @@ impl<const N: usize> RoundMax<N> {
         }
     }
 
-    /// Take a value that alone counts until the next round's.
+    /// Sets the only value that counts until the next round.
     pub fn add_alone(&mut self, value: f64) {
         if self.begun > 0 {
             self.rounds = [0.0; N];

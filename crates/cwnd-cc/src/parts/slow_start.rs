@@ -1,16 +1,16 @@
-//! Slow start as a part that is chosen by a word.
+//! Slow start, selected by a word.
 
 use super::{hystart::HyStart, hystart_plus_plus::HyStartPlusPlus, limited_slow_start::LimitedSlowStart};
 use crate::{Ack, CongestionKind, Nanos, Window};
 
 words! {
-    /// Which slow start.
+    /// Kind of slow start.
     pub enum SlowStartKind {
         /// RFC 5681: one segment for each acknowledged one, until `ssthresh` or a loss.
         Standard = "standard",
         /// RFC 3742: at most half of `max_ssthresh` = 100 segments a round trip in large windows.
         Limited = "limited",
-        /// HyStart, as Linux has it.
+        /// HyStart, as in Linux.
         HyStart = "hystart",
         /// RFC 9406.
         HyStartPlusPlus = "hystart++",
@@ -24,14 +24,14 @@ pub enum SlowStart {
     Standard,
     /// RFC 3742.
     Limited(LimitedSlowStart),
-    /// HyStart, as Linux has it.
+    /// HyStart, as in Linux.
     HyStart(HyStart),
     /// RFC 9406.
     HyStartPlusPlus(HyStartPlusPlus),
 }
 
 impl SlowStart {
-    /// The slow start of that kind, for a flow that starts now.
+    /// Creates the slow start of a kind, for a flow that starts now.
     pub fn new(kind: SlowStartKind, now: Nanos) -> Self {
         match kind {
             SlowStartKind::Standard => SlowStart::Standard,
@@ -41,8 +41,8 @@ impl SlowStart {
         }
     }
 
-    /// An ACK came in slow start. Measures always, grows the window if it may, and returns how many
-    /// acknowledged segments are left for congestion avoidance.
+    /// Handles an ACK in slow start: always measures it, and grows the window if allowed. Returns the acknowledged segments
+    /// that remain for congestion avoidance.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> u32 {
         match self {
             SlowStart::Standard => {}
@@ -59,7 +59,7 @@ impl SlowStart {
         }
     }
 
-    /// A congestion episode begins.
+    /// Handles the beginning of a congestion episode.
     pub fn on_congestion(&mut self, kind: CongestionKind, now: Nanos) {
         match self {
             SlowStart::Standard | SlowStart::Limited(_) => {}

@@ -2,8 +2,8 @@
 
 use crate::Nanos;
 
-/// A minimum over the last `N` spans of equal length: the current one, which is under way, and the `N - 1`
-/// before it. With more than one span the window moves on in steps of one.
+/// A minimum over the last `N` spans of equal length: the current one and the `N - 1` before it. With more than one span, the
+/// window moves in steps of one span.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeMin<const N: usize> {
     spans: [Nanos; N],
@@ -19,13 +19,13 @@ impl<const N: usize> Default for TimeMin<N> {
 }
 
 impl<const N: usize> TimeMin<N> {
-    /// The least sample; [`Nanos::MAX`] if the window holds none.
+    /// Returns the smallest sample; [`Nanos::MAX`] if the window has none.
     #[inline]
     pub fn get(&self) -> Nanos {
         self.least
     }
 
-    /// Take a sample. A window is `N` times `span` long; the span may change from sample to sample.
+    /// Adds a sample. A window is `N` times `span` long; the span may change from sample to sample.
     #[inline]
     pub fn add(&mut self, now: Nanos, span: Nanos, rtt: Nanos) {
         let age = now.since(self.began);

@@ -102,7 +102,7 @@ impl Flow {
             algorithm: cc,
             needs,
             name: algorithm.name,
-            // Agile-SD restarts with 2 segments, or up to 10 where it is told so.
+            // Agile-SD restarts with 2 segments, or with up to 10 if a parameter says so.
             greatest_restart: initial.max(if seed == 0 { 2.0 } else { 10.0 }),
             now: 0,
             acks: 0,

@@ -1,7 +1,7 @@
 //! Two models of links whose rate varies, and the delivery traces that they make.
 //!
-//! They are models: what they take from published measurements is named beside each constant, and so is what is a choice of
-//! this project. Nothing in them is a recording.
+//! They are models. The source in published measurements is named at each constant, and so is what is a choice of this
+//! project. Nothing in them is a recording.
 
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::DeliveryTrace;

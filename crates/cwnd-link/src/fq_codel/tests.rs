@@ -186,7 +186,7 @@ fn the_order_of_first_use_decides_nothing_among_equals() {
     for (first, second) in [('A', 'B'), ('B', 'A')] {
         let mut queue = queue(1500);
         assert!(arrive(&mut queue, &one, first, 1..=1, 1000).is_empty());
-        // One packet more than the limit of what waits beside the one in transmission.
+        // One packet more than the limit of waiting packets, not counting the one in transmission.
         let lower = if queue.number('A' as u32) < queue.number('B' as u32) { 'A' } else { 'B' };
         assert_eq!(arrive(&mut queue, &one, second, 1..=1, 1000), [(lower, 1)]);
     }

@@ -121,7 +121,7 @@ mod tests {
         (mean, variance.sqrt(), least, all.iter().copied().fold(0.0, f64::max))
     }
 
-    /// Whether a mean of so many draws is right within five of its deviations.
+    /// Returns whether the mean of `n` draws is right within five of its deviations.
     #[track_caller]
     fn right(mean: f64, expected: f64, deviation: f64) {
         assert!((mean - expected).abs() < 5.0 * deviation / (N as f64).sqrt(), "{mean} for {expected}");

@@ -67,7 +67,7 @@ fn an_ack_that_does_not_fit_leaves_the_older_one() {
     let mut queue = Thinning::new(10);
     let limit = limits(QueueLimit::Bytes(1050));
     let data = packet(0, FULL, Codepoint::NotEct);
-    // 40 B fit beside 1,000 B, 52 B do not.
+    // 40 B fit in addition to 1,000 B, 52 B do not.
     assert_eq!(arrive(&mut queue, &limit, &[data, ack(0), Arrival { bytes: 52, ..ack(0) }]), [3]);
     assert_eq!(leave(&mut queue), [1, 2]);
 }

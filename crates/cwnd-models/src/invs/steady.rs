@@ -160,7 +160,7 @@ impl Steady {
         self.saturation - self.k * (gap - 1.0) / self.per_saturation()
     }
 
-    /// Packets a second with round trips of so many seconds.
+    /// Returns packets per second with a round-trip time in seconds.
     pub fn throughput(&self, rtt: f64) -> f64 {
         self.mean_window() / rtt
     }

@@ -34,7 +34,7 @@ pub struct InlineReceiver {
     active: bool,
     /// The ACK of a packet that comes to the inlet at this time or later would be too late.
     until: u64,
-    /// How long an ACK takes over the zero-queue link.
+    /// Time of an ACK over the zero-queue link.
     through_time: u64,
     /// The third and fourth word of an ACK, but for the segment.
     ack_words: [u64; 2],

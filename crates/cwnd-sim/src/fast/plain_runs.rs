@@ -1,6 +1,6 @@
 //! Runs of plain packets: in order, without flags, and each finds the links of the host idle.
 //!
-//! What depends on the run and not on the packet is computed once, and the links are updated at the end of the run.
+//! Values that depend on the run and not on the packet are computed once. The links are updated at the end of the run.
 
 use super::lane::Lane;
 use super::single_endpoint::{InletPort, OutputPort};

@@ -8,7 +8,7 @@ use crate::link::queued::{Dispatch, Outlet, Service, Words};
 use cwnd_link::{QueueDiscipline, Steady, SteadyLine};
 use cwnd_tcp::packet::CE;
 
-/// What transmitter and line do while neither changes.
+/// State of transmitter and line while neither changes.
 pub struct SteadyDispatch {
     transmitter: Steady,
     line: SteadyLine,
@@ -83,7 +83,7 @@ impl SteadyDispatch {
         *self = SteadyDispatch::begin(service, outlet.stop());
     }
 
-    /// Puts a packet on a line that does more than to delay, or will from now on.
+    /// Puts a packet on a line with effects other than delay, now or later.
     #[inline(never)]
     fn cross_in_general(
         &mut self,

@@ -33,7 +33,7 @@ struct ZeroQueueLink {
 #[derive(Clone, Debug, Default)]
 pub struct ZeroQueueLinks {
     links: Vec<ZeroQueueLink>,
-    /// Whether they are treated as such now.
+    /// Whether it is treated as such now.
     open: bool,
 }
 
@@ -133,7 +133,7 @@ pub fn run(net: &mut Net, run: &LinkRun<'_>) -> u64 {
     packets
 }
 
-/// What the proof needs.
+/// Values of the proof.
 struct Search<'a> {
     scenario: &'a Scenario,
     graph: &'a Graph,

@@ -45,7 +45,7 @@ impl PacketInRing {
     }
 }
 
-/// What happens to a packet that a link accepts.
+/// The path of a packet that a link accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkVerdict {
     /// When it reaches the end of the line.

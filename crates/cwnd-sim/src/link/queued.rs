@@ -32,7 +32,7 @@ const NEVER: u64 = u64::MAX;
 pub struct QueuedLink {
     /// Packets that wait.
     pub queue: Queue<Words>,
-    /// What serves the queue.
+    /// The server of the queue.
     pub service: Service,
     /// Where packets go.
     pub next: NextRing,
@@ -165,7 +165,7 @@ impl QueuedLink {
     /// Changes the queue's limit and parameters. Packets that wait stay.
     ///
     /// # Errors
-    /// It is another discipline.
+    /// The queue has another discipline.
     pub fn set_queue(&mut self, spec: &QueueSpec) -> Result<(), String> {
         self.queue.set_spec(spec).map_err(|other| other.to_string())?;
         self.service.counting = spec.counting;

@@ -47,7 +47,7 @@ impl Simulation {
     /// limit.
     ///
     /// # Errors
-    /// It is another discipline.
+    /// The queue has another discipline.
     pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) -> Result<(), Problem> {
         let state = &mut self.stages.net.links[link];
         match state {
@@ -64,11 +64,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// Change what else a link does to packets: slots, jitter, copies and a policer, from the next packet on that comes to
-    /// it or leaves it. What is on its way stays as it was, and nothing overtakes it unless the jitter reorders.
+    /// Changes the other effects of a link: slots, jitter, copies and a policer, from the next packet on that arrives or
+    /// leaves. Packets on the line stay as they were; none overtakes them unless the jitter reorders.
     ///
-    /// Refused where the scenario's link has no effect at all (give it one that does nothing, as a jitter of
-    /// `Sometimes(0.0, ..)`), and where ACK thinning, or whether packets overtake each other, would change.
+    /// Refused if the scenario's link has no such effect (a jitter of `Sometimes(0.0, ..)` is one without consequences), and
+    /// if ACK thinning or reordering would change.
     pub fn set_effects(&mut self, link: LinkId, effects: Effects) -> Result<(), Problem> {
         let place = format!("links[{link}].effects");
         let refuse = |message| Err(Problem { place: place.clone(), message });
@@ -121,8 +121,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Let a flow's application give nothing from now on, until [`Simulation::set_traffic`] lets it continue. What it had
-    /// given and was not sent yet is withdrawn.
+    /// Stops a flow's application until [`Simulation::set_traffic`] replaces it. Data that was provided and not sent yet is
+    /// withdrawn.
     pub fn pause_flow(&mut self, flow: usize) {
         self.change_traffic(flow, None);
     }

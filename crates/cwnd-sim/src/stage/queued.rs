@@ -28,7 +28,7 @@ pub fn run<D: Dispatch, E: Exit>(net: &mut Net, merge: &mut Merge, run: &LinkRun
     handled
 }
 
-/// What is behind a link.
+/// The stage behind a link.
 struct Behind<'a, E> {
     running: RunningNet<'a>,
     next: &'a NextRing,

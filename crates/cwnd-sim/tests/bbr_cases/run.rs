@@ -129,7 +129,7 @@ impl<A: Inside> Run<A> {
         found.map(|i| log[i])
     }
 
-    /// Go on for so many seconds.
+    /// Continues for a number of seconds.
     pub fn go_on(&mut self, seconds: f64) {
         let next = Time(self.simulation.now().0 + (seconds * 1e9) as u64);
         self.simulation.run_until(next);

@@ -1,4 +1,4 @@
-//! Recoveries that were for nothing: cases 18 and 19.
+//! Spurious recoveries: cases 18 and 19.
 
 use crate::report::Found;
 use crate::run::{FORWARD, Path, Run};

@@ -42,7 +42,7 @@ impl Action {
     }
 }
 
-/// A change of a scenario in which so many packets wait at each link, and the next event is at `busy`.
+/// A change of a scenario with the given number of waiting packets at each link; the next event is at `busy`.
 pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Option<LinkId>) -> Action {
     let mut link = busy.filter(|_| dice.one_in(3)).unwrap_or_else(|| draw_link(dice, scenario, waiting));
     let what = dice.below(22);

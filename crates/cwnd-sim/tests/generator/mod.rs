@@ -24,7 +24,7 @@ use networks::Shape;
 /// The fastest links: the smallest packet takes more than half a nanosecond.
 const MOST_RATE: u64 = 400_000_000_000;
 
-/// One of so many scenarios is one of `openings.rs`.
+/// One of this number of scenarios is one of `openings.rs`.
 const OPENINGS: u64 = 16;
 
 /// What the links of a network have in common.
@@ -32,11 +32,11 @@ pub struct Habits {
     rate: u64,
     delay: u64,
     counting: Counting,
-    /// Of so many links one differs in its rate, and one in its delay.
+    /// One of this number of links differs in its rate, and one in its delay.
     odd: u64,
     /// Links mark packets.
     marks: bool,
-    /// Of so many links one loses packets, with a probability up to so much.
+    /// One of this number of links loses packets, with a probability up to the second number.
     loss: (u64, f64),
     /// Queue limits are small.
     tiny: bool,

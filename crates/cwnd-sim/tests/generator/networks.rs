@@ -30,7 +30,7 @@ impl Shape {
     }
 }
 
-/// A network of any kind with so many flows.
+/// Draws a network of any kind with the given number of flows.
 pub fn draw(dice: &mut Dice, habits: &Habits, flows: usize) -> Shape {
     let mut shape = match dice.below(11) {
         0 => path(dice, habits, flows),

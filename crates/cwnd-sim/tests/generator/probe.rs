@@ -6,8 +6,8 @@ use cwnd_cc::{
 };
 use cwnd_scenario::AlgorithmSpec;
 
-/// Names of the probes: one that paces, one that owns its recovery as well, one that needs exact marks, one that
-/// wants no episodes of them, and one that asks for nothing but the round trips of ns-2's modules.
+/// Names of the probes: one that paces, one that owns its recovery as well, one that needs exact marks, one that wants no
+/// episodes of them, and one that requires only the round trips of ns-2's modules.
 pub const NAMES: &[&str] =
     &["probe", "probe-owns-recovery", "probe-marks", "probe-marks-only", "probe-module"];
 

@@ -10,7 +10,7 @@ use cwnd_sim::{FlowState, Options, Shortcuts, Simulation};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use watched::Counter;
 
-/// A scenario ends after so many events, one in [`LONG_ONES`] after ten times as many.
+/// Number of events after which a scenario ends; one in [`LONG_ONES`] ends after ten times that number.
 const EVENTS: u64 = 20_000;
 const LONG_ONES: u64 = 40;
 
@@ -96,7 +96,7 @@ impl Record {
         Record { steps: Vec::new(), end, outcome, events: naive.handled() }
     }
 
-    /// Some changes among the first so many events, and then on to the end of the scenario or of the events.
+    /// Runs some changes among the first events, and then continues to the end of the scenario or of the events.
     fn changed(
         mut naive: Naive,
         scenario: &Scenario,

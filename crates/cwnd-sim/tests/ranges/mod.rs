@@ -8,7 +8,7 @@ use cwnd_scenario::{Engine, EngineError, FlowSpec, Outcome, Rate, Scenario, Stac
 use cwnd_sim::{Simulator, run_with};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A scenario is cut to about so many packets.
+/// Approximate largest number of packets of a scenario.
 const PACKETS: f64 = 20_000.0;
 
 /// What rounding may add to a ratio of sums of floating-point numbers.

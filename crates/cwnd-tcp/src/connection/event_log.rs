@@ -40,7 +40,7 @@ pub struct RoundTrips {
     pub smoothed: u64,
     /// Its variation (RTTVAR).
     pub variation: u64,
-    /// The least.
+    /// The smallest.
     pub least: u64,
     /// The latest.
     pub latest: u64,

@@ -1,4 +1,4 @@
-//! What a sender measures: the congestion window over time, and round-trip times.
+//! Measurements of a sender: the congestion window over time, and round-trip times.
 
 use crate::rtt::RttEstimator;
 use cwnd_cc::{Ack, Nanos};

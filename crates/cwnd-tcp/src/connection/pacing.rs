@@ -6,7 +6,7 @@ use cwnd_scenario::Stream;
 /// The longest interval between two paced packets, ns.
 const MAX_INTERVAL: f64 = 1e12;
 
-/// How data packets leave a sender.
+/// The transmission of data packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendMode {
     /// At once when the window allows it.

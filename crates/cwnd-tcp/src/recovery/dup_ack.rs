@@ -1,6 +1,6 @@
 //! What the strategies share that count duplicate ACKs and SACKed segments: RFC 6675, RFC 6582 and ns-2's agent.
 //!
-//! Without SACK, NewReno (RFC 6582) is told in the terms of the scoreboard: every duplicate ACK reports that some segment
+//! Without SACK, NewReno (RFC 6582) is expressed in the terms of the scoreboard: every duplicate ACK reports that some segment
 //! has left the network, so it counts as a SACK of an unnamed segment. The effect equals the RFC's inflation of the window.
 
 use super::retransmissions::{Retransmission, Retransmissions};

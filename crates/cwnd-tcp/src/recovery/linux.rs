@@ -386,7 +386,7 @@ impl Linux {
 }
 
 /// Takes the round-trip time that an ACK gives (RFC 6298 with Karn's rule): the smoothed one takes the first segment
-/// acknowledged, or else SACKed; the algorithm is told that of the last. Where all were retransmitted, the echoed timestamp
+/// acknowledged, or else SACKed; the algorithm receives that of the last. Where all were retransmitted, the echoed timestamp
 /// decides.
 fn take_round_trip_of(conn: &mut Connection, now: u64, packet: &Packet, delivery: &Delivery) -> Option<u64> {
     let acked = delivery.acked_sent.filter(|_| !delivery.has_retransmitted);

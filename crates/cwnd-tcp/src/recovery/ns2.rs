@@ -84,8 +84,8 @@ impl LossRecovery for Ns2 {
 
         let lost = conn.episode.newly_lost;
         if advanced + delivered + marked + lost > 0 {
-            // The algorithm is told in the state before the ACK, so that the ACK that ends a recovery does not yet let
-            // the window grow.
+            // The algorithm receives the event in the state before the ACK, so that the ACK that ends a recovery does not yet
+            // let the window grow.
             let report = AckReport { delivered, advanced, lost, marked, rtt: covered_rtt, prior_in_flight };
             conn.report_ack(now, report);
             conn.ack.rtt = rtt.map(Nanos);
@@ -105,7 +105,7 @@ impl LossRecovery for Ns2 {
         if !take_timeout(conn) {
             return;
         }
-        // Every timeout is told as the first, and is an episode of its own.
+        // Every timeout is reported as the first one, and is an episode of its own.
         self.inflight_hold = 0;
         self.dup_ack.on_timeout(conn, now, 1, false);
         self.send(conn, now, false, out);

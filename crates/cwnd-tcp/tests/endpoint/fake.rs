@@ -1,4 +1,4 @@
-//! An algorithm that is simple enough to be obviously correct, and records what it is told.
+//! An algorithm that is simple enough to be obviously correct, and records the events that it receives.
 
 use cwnd_cc::{
     Ack, Congestion, CongestionControl, CongestionKind, DupAck, Init, LostPacket, Nanos, Needs, Window,

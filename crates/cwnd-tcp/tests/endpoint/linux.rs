@@ -7,7 +7,7 @@ use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::PUSH;
 use cwnd_tcp::{ReceiverConfig, SenderConfig};
 
-/// A window of so many segments that does not grow, all sent at time 0.
+/// A window of the given number of segments that does not grow, all sent at time 0.
 fn started(segments: f64, timestamps: bool) -> Bench {
     let config = SenderConfig {
         window: window(segments),
@@ -189,7 +189,7 @@ fn an_overtaken_ack_counts_only_what_is_still_outstanding() {
     assert_eq!(bench.ack(100 * MS, 4), [10, 11, 12, 13]);
     assert_eq!(bench.sack(103 * MS, 2, &[(3, 5)]), [14]);
     assert_eq!((bench.sender.state(), bench.sender.in_flight()), (State::Disorder, 10));
-    // The overtaken ACK gives no round-trip sample, and the algorithm is not told of it (`old_ack` in Linux's `tcp_ack`).
+    // The overtaken ACK gives no round-trip sample, and the algorithm does not receive it (`old_ack` in Linux's `tcp_ack`).
     assert_eq!((bench.notes().acks.len(), bench.sender.rtt().0), (1, 1));
     // All is acknowledged: nothing is left of the SACKs, and the whole window may leave.
     assert_eq!(bench.ack(205 * MS, 15).len(), 10);

@@ -1,5 +1,5 @@
-//! Recovery as ns-2.35's TCP-Linux has it: forward acknowledgement, rate halving beside a window that is reduced at
-//! once, and a scoreboard that is forgotten at the end.
+//! Recovery as in ns-2.35's TCP-Linux: forward acknowledgement, rate halving next to a window that is reduced at once, and a
+//! scoreboard that is forgotten at the end.
 
 use crate::bench::{Bench, FULL, MS, sender_config, window};
 use crate::fake::Fake;

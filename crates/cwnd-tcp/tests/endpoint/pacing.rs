@@ -11,7 +11,7 @@ fn without_headers() -> SenderConfig {
     SenderConfig { packet_size: 1000, first_packet_size: 1000, last_packet_size: 1000, ..sender_config() }
 }
 
-/// A fixed window, spaced at so many bytes a second.
+/// A fixed window, paced at the given number of bytes per second.
 fn paced(rate: f64) -> Fake {
     let needs = Needs { pacing: true, ..Needs::default() };
     Fake { pacing_rate: Some(rate), needs, ..Fake::fixed() }

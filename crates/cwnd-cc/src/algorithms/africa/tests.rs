@@ -11,7 +11,7 @@ fn at(srtt_us: u64) -> Ack {
     Ack { srtt: Nanos::from_micros(srtt_us), min_rtt: Nanos::from_millis(100), ..ack(0) }
 }
 
-/// Segments a round trip.
+/// Growth, segments per round trip.
 fn growth(cwnd: f64, srtt_us: u64) -> f64 {
     let mut window = window(cwnd, Arithmetic::Real);
     africa().on_ack(&mut window, &at(srtt_us));

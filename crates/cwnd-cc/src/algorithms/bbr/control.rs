@@ -1,22 +1,22 @@
-//! BBR's state machine, and what it makes of the model: pacing rate and window.
+//! BBR's state machine, and the pacing rate and window that follow from the model.
 
 use super::{Bbr, Mode};
 use crate::{Ack, Nanos, Window};
 
-/// Phases of the gain cycle: one above the rate, one as far below it, the others at it.
+/// Gains of the cycle's phases: one above the rate, one below it by the same amount, the others at it.
 const PHASES: usize = 8;
 const DRAINING_PHASE: usize = 1;
 
-/// The least window, so that ACKs of every second segment keep it going.
+/// Smallest window, large enough for delayed ACKs.
 const MIN_PIPE_CWND: f64 = 4.0;
 
-/// Rates in payload bytes a second up to which one segment, or two, are sent together (1.2 and 24 Mbit/s).
+/// Rates in payload bytes per second up to which one segment, or two, are sent in a burst (1.2 and 24 Mbit/s).
 const ONE_SEGMENT: f64 = 1.2e6 / 8.0;
 const TWO_SEGMENTS: f64 = 24e6 / 8.0;
 const GREATEST_QUANTUM: f64 = 65_536.0;
 
 impl Bbr {
-    /// Before anything is known: the initial window each round-trip time, times the gain of Startup.
+    /// Sets the first pacing rate: the initial window per round-trip time, times the gain of Startup.
     pub(super) fn guess_pacing(&mut self, window: &mut Window, rtt: Option<Nanos>) {
         let known = rtt.filter(|rtt| rtt.0 > 0);
         self.guessed = known.is_none();
@@ -32,7 +32,7 @@ impl Bbr {
         }
     }
 
-    /// What `gain` bandwidth-delay products and three quanta take, segments.
+    /// Returns `gain` bandwidth-delay products plus three quanta, segments.
     pub(super) fn inflight(&self, window: &Window, gain: f64) -> f64 {
         if self.rtprop == Nanos::MAX {
             return self.initial_cwnd;
@@ -44,7 +44,7 @@ impl Bbr {
         if self.mode == Mode::Startup && self.filled_pipe {
             self.mode = Mode::Drain;
             self.pacing_gain = 1.0 / self.parameters.high_gain;
-            // Nothing here reads it, but slow start is over.
+            // BBR does not read ssthresh; it shows others that slow start is over.
             window.set_ssthresh(self.inflight(window, 1.0).min(window.cwnd));
         }
         if self.mode == Mode::Drain && f64::from(ack.in_flight) <= self.inflight(window, 1.0) {
@@ -55,7 +55,7 @@ impl Bbr {
     pub(super) fn enter_probe_bw(&mut self, now: Nanos) {
         self.mode = Mode::ProbeBw;
         self.cwnd_gain = self.parameters.cwnd_gain;
-        // Any of the phases but the draining one; `advance_cycle` goes one further.
+        // A random phase except the draining one; `advance_cycle` moves to the next.
         self.cycle = PHASES - 1 - self.draws.below(PHASES as u32 - 1) as usize;
         self.advance_cycle(now);
     }
@@ -167,7 +167,7 @@ impl Bbr {
     }
 }
 
-/// Segments that are sent together (draft section 4.2.2).
+/// Returns the segments of a burst (draft section 4.2.2).
 fn send_quantum(window: &Window) -> f64 {
     let mss = f64::from(window.mss().max(1));
     let rate = window.pacing_rate;

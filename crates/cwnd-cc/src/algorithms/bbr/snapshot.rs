@@ -1,43 +1,43 @@
-//! What BBR holds of its path, for those who look on.
+//! A view of BBR's model for observers.
 
 use super::{Bbr, Mode};
 use crate::{Nanos, Window};
 
-/// The model and the state machine at one moment; volumes in segments, rates in segments a second.
+/// The model and the state machine at one time; volumes in segments, rates in segments per second.
 ///
-/// [`crate::algorithms::bbr3::Snapshot`] tells how to take one after each event of a simulation.
+/// [`crate::algorithms::bbr3::Snapshot`] describes how to take one after each event of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot {
     /// The state.
     pub mode: Mode,
-    /// What the bandwidth is multiplied by for the pacing rate.
+    /// Factor from the bandwidth to the pacing rate.
     pub pacing_gain: f64,
-    /// What the bandwidth-delay product is multiplied by for the window.
+    /// Factor from the bandwidth-delay product to the window.
     pub cwnd_gain: f64,
-    /// BtlBw, the greatest delivery rate of 10 rounds.
+    /// BtlBw, the largest delivery rate of 10 rounds.
     pub bandwidth: f64,
-    /// RTprop, the least round-trip time of 10 s; none before the first sample.
+    /// RTprop, the smallest round-trip time of 10 s; none before the first sample.
     pub rtprop: Option<Nanos>,
     /// BtlBw times RTprop.
     pub bdp: f64,
-    /// The bandwidth-delay product with the least that send quanta need: what Drain drains to.
+    /// The bandwidth-delay product plus the minimum for send quanta: the target of Drain.
     pub inflight_target: f64,
-    /// The last ACK began a packet-timed round trip.
+    /// Whether the last ACK began a packet-timed round trip.
     pub round_start: bool,
-    /// The bandwidth that the search for a plateau compares with.
+    /// Bandwidth that the search for a plateau compares with.
     pub full_bandwidth: f64,
-    /// Rounds in a row without 25 % more.
+    /// Consecutive rounds without a growth of 25 %.
     pub full_rounds: u32,
-    /// Three such rounds: the pipe is full.
+    /// Whether there were three such rounds: the pipe is full.
     pub filled_pipe: bool,
-    /// Where it is in the cycle of gains of ProbeBW; 0 is the probe, 1 the draining phase.
+    /// Phase of ProbeBW's gain cycle; 0 is the probe, 1 the draining phase.
     pub cycle: usize,
-    /// It sends again after it was idle, and no ACK came since.
+    /// Whether the flow sends again after an idle time, and no ACK has arrived since.
     pub idle_restart: bool,
 }
 
 impl Bbr {
-    /// Look at it; `window` is the flow's.
+    /// Takes a snapshot; `window` is the flow's.
     pub fn snapshot(&self, window: &Window) -> Snapshot {
         Snapshot {
             mode: self.mode,

@@ -12,7 +12,7 @@ fn fresh() -> (Bbr, Window) {
     (bbr, window)
 }
 
-/// An ACK of one segment at `ms` with a sample of so many segments in 100 ms; each is a round of its own.
+/// An ACK of one segment at `ms` with a sample of the given number of segments in 100 ms; each is a round of its own.
 fn ack(bbr: &Bbr, ms: u64, per_round: u64) -> Ack {
     let rate = RateSample {
         delivered: per_round,

@@ -1,12 +1,12 @@
-//! What is made of the model: section "Updating Control Parameters" of the draft.
+//! Pacing rate and window: section "Updating Control Parameters" of the draft.
 
 use super::{Bbr3, Phase};
 use crate::{Nanos, Window};
 
-/// The least window, so that ACKs of every second segment keep it going.
+/// Smallest window, large enough for delayed ACKs.
 pub(super) const MIN_PIPE_CWND: f64 = 4.0;
 
-/// Bytes that are sent together at most.
+/// Largest burst, bytes.
 const GREATEST_QUANTUM: f64 = 65_536.0;
 
 impl Bbr3 {

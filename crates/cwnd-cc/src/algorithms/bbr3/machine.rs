@@ -6,14 +6,14 @@ use crate::{Ack, Nanos, Window};
 const DRAIN_PACING_GAIN: f64 = 0.5;
 const DOWN_PACING_GAIN: f64 = 0.9;
 const UP_PACING_GAIN: f64 = 1.25;
-/// What the window holds in ProbeBW_UP beyond the default gain.
+/// Addition to the default cwnd gain in ProbeBW_UP.
 const UP_CWND_GAIN: f64 = 0.25;
 
 /// Rounds after which Drain ends in any case.
 const DRAIN_ROUNDS: u64 = 3;
 /// Lost ranges of a round that make its loss rate count in Startup.
 const STARTUP_FULL_LOSS_COUNT: u32 = 6;
-/// Rounds after which it probes again, as Reno would with a window of as many segments.
+/// Rounds after which it probes again, as Reno would with a window of this number of segments.
 const RENO_ROUNDS: f64 = 63.0;
 
 impl Bbr3 {
@@ -35,7 +35,7 @@ impl Bbr3 {
         if self.phase == Phase::Startup && self.startup.full_bw_reached {
             self.enter(Phase::Drain, DRAIN_PACING_GAIN);
             self.startup.drain_start_round = self.round.count;
-            // Nothing here reads it, but slow start is over.
+            // BBR does not read ssthresh; it shows others that slow start is over.
             window.set_ssthresh(window.cwnd);
         }
     }
@@ -151,7 +151,7 @@ impl Bbr3 {
             return true;
         }
         if self.is_cwnd_limited() && window.cwnd >= self.bounds.inflight_longterm {
-            // The rate is what inflight_longterm allows, and says nothing of the path.
+            // inflight_longterm limits the rate, so it is no measurement of the path.
             self.reset_full_bw();
             self.startup.full_bw = self.input.rate;
             return false;

@@ -128,7 +128,7 @@ impl Bbr3 {
     pub(super) fn update_min_rtt(&mut self, rtt: Option<Nanos>) {
         self.min_rtt.expired = self.input.now.since(self.min_rtt.stamp) > self.min_rtt.filter_len;
         if self.min_rtt.expired && self.phase != Phase::ProbeRtt {
-            // Before a sample that the queue may have inflated replaces min_rtt.
+            // This comes before a sample that includes queueing can replace min_rtt.
             self.probe_rtt.cwnd =
                 self.bdp_multiple(self.parameters.probe_rtt_cwnd_gain).max(super::control::MIN_PIPE_CWND);
         }

@@ -1,13 +1,13 @@
-//! What BBRv3 holds of its path, for those who look on.
+//! A view of BBRv3's model for observers.
 
 use super::{Bbr3, Phase};
 use crate::{Nanos, Window};
 
-/// The model and the state machine at one moment, by the draft's names; volumes in segments, rates in segments a second.
-/// What the draft calls infinite is [`f64::INFINITY`].
+/// The model and the state machine at one time, by the draft's names; volumes in segments, rates in segments per second. The
+/// draft's infinity is [`f64::INFINITY`].
 ///
-/// An engine takes a factory of algorithms, so that a wrapper that owns a [`Bbr3`] and passes every event on can take one
-/// after each event and keep it.
+/// An engine takes a factory of algorithms, so a wrapper that owns a [`Bbr3`] and forwards every event can take a snapshot
+/// after each.
 ///
 /// ```
 /// use cwnd_cc::algorithms::bbr3::{Bbr3, Bbr3Parameters, Phase};
@@ -24,33 +24,33 @@ use crate::{Nanos, Window};
 pub struct Snapshot {
     /// The state.
     pub phase: Phase,
-    /// What the bandwidth is multiplied by for the pacing rate.
+    /// Factor from the bandwidth to the pacing rate.
     pub pacing_gain: f64,
-    /// What the bandwidth-delay product is multiplied by for the window.
+    /// Factor from the bandwidth-delay product to the window.
     pub cwnd_gain: f64,
-    /// The greatest delivery rate of this and the last ProbeBW cycle.
+    /// The largest delivery rate of this and the last ProbeBW cycle.
     pub max_bw: f64,
-    /// The least of `max_bw` and `bw_shortterm`: what it sends by.
+    /// The smaller of `max_bw` and `bw_shortterm`, which determines the pacing rate.
     pub bw: f64,
-    /// The rate that recent losses leave; infinite without such.
+    /// The limit that recent losses set; infinite without recent losses.
     pub bw_shortterm: f64,
-    /// The least round-trip time of 10 s; none before the first sample.
+    /// The smallest round-trip time of 10 s; none before the first sample.
     pub min_rtt: Option<Nanos>,
-    /// `min_rtt` had not been met for that long at the last ACK.
+    /// Whether the filter of `min_rtt` had expired at the last ACK.
     pub min_rtt_expired: bool,
     /// BBR.bdp: `bw` times `min_rtt`; the initial window before the first sample.
     pub bdp: f64,
-    /// Inflight(1.0): what Drain drains to, the `bdp` with the least that offloads need.
+    /// Inflight(1.0): the target of Drain, `bdp` with the minimum for offloads.
     pub inflight_target: f64,
     /// InflightWithHeadroom().
     pub inflight_with_headroom: f64,
     /// TargetInflight(): the `bdp`, unless the window is less.
     pub target_inflight: f64,
-    /// What the path holds without losing too much, as far as a probe has shown; infinite if none has.
+    /// Segments that the path holds without too many losses, learned from probes; infinite before a probe with losses.
     pub inflight_longterm: f64,
-    /// The same by recent losses.
+    /// The same limit, learned from recent losses.
     pub inflight_shortterm: f64,
-    /// What aggregation acknowledges beyond the expected.
+    /// Segments that ACK aggregation acknowledges beyond the expected number.
     pub extra_acked: f64,
     /// Packet-timed round trips so far, and whether the last ACK began one.
     pub round_count: u64,
@@ -58,38 +58,38 @@ pub struct Snapshot {
     pub round_start: bool,
     /// The round in which Drain began.
     pub drain_start_round: u64,
-    /// The rate that the search for a plateau compares with.
+    /// Rate that the search for a plateau compares with.
     pub full_bw: f64,
-    /// Rounds in a row without 25 % more than `full_bw`.
+    /// Consecutive rounds without 25 % more than `full_bw`.
     pub full_bw_count: u32,
-    /// Three such rounds: the pipe is full now.
+    /// Whether there were three such rounds: the pipe is full now.
     pub full_bw_now: bool,
-    /// The pipe was full once.
+    /// Whether the pipe was full once.
     pub full_bw_reached: bool,
-    /// A loss was found in this round.
+    /// Whether a loss was found in this round.
     pub is_loss_in_round: bool,
-    /// When the cycle of ProbeBW began, and how long it waits before it probes.
+    /// The start of the ProbeBW cycle, and its waiting time before a probe.
     pub cycle_stamp: Nanos,
     /// See `cycle_stamp`.
     pub bw_probe_wait: Nanos,
     /// Rounds in which `inflight_longterm` has been raised in this probe.
     pub bw_probe_up_rounds: u32,
-    /// Acknowledged segments for which it rises by one; infinite while it does not.
+    /// Acknowledged segments for which `inflight_longterm` rises by one; infinite while it does not rise.
     pub probe_up_acked_per_inc: f64,
-    /// The last probe went too high.
+    /// Whether the last probe was too high.
     pub prev_probe_too_high: bool,
     /// The window of ProbeRTT, fixed when `min_rtt` expired.
     pub probe_rtt_cwnd: f64,
     /// It sends again after it was idle, and nothing was acknowledged since.
     pub idle_restart: bool,
-    /// What a recovery that proves spurious restores.
+    /// State that a spurious recovery restores.
     pub undo: Undo,
 }
 
 /// What BBRv3 saved when the last loss episode began (SaveStateUponLoss).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Undo {
-    /// The state that was left because of the losses, if one was: Startup or ProbeBW_UP.
+    /// The state that the losses ended, Startup or ProbeBW_UP; none if they ended no state.
     pub phase: Option<Phase>,
     /// [`Snapshot::bw_shortterm`] then.
     pub bw_shortterm: f64,
@@ -100,7 +100,7 @@ pub struct Undo {
 }
 
 impl Bbr3 {
-    /// Look at it; `window` is the flow's.
+    /// Takes a snapshot; `window` is the flow's.
     pub fn snapshot(&self, window: &Window) -> Snapshot {
         Snapshot {
             phase: self.phase,

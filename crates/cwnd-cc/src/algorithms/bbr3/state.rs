@@ -17,7 +17,7 @@ pub(super) struct Input {
     pub rate: f64,
     /// C.is_cwnd_limited of this round and of the last one.
     pub cwnd_limited: [bool; 2],
-    /// The transport uses selective acknowledgements.
+    /// Whether the transport uses selective acknowledgements.
     pub sack: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Input {
 pub(super) struct Round {
     /// The round ends when a segment is acknowledged that was sent after this many were delivered.
     pub next_delivered: u64,
-    /// This ACK starts a round.
+    /// Whether this ACK starts a round.
     pub start: bool,
     pub count: u64,
 }
@@ -91,7 +91,7 @@ pub(super) struct LossRound {
     pub start: bool,
     /// is_loss_in_round.
     pub has_loss: bool,
-    /// The loss round starts with the next ACK.
+    /// Whether the loss round starts with the next ACK.
     pub is_due: bool,
     /// ACKs of this round that found a loss.
     pub events: u32,

@@ -19,7 +19,7 @@ fn fresh() -> (Bbr3, Window) {
     (bbr, window)
 }
 
-/// An ACK of one segment at `ms`, with a sample of so many segments in 100 ms, that ends a round.
+/// An ACK of one segment at `ms` that ends a round, with a sample of the given number of segments in 100 ms.
 fn ack(bbr: &Bbr3, ms: u64, per_round: u64) -> Ack {
     let rate = RateSample {
         delivered: per_round,

@@ -8,7 +8,7 @@ fn cltcp(parameters: CltcpParameters) -> Cltcp {
     cltcp
 }
 
-/// The end of a window of 100 segments, so many of them marked; it grows nothing.
+/// The end of a window of 100 segments of which `marked` are marked, without growth.
 fn window_of_data(cltcp: &mut Cltcp, window: &mut Window, marked: u32) {
     let ack = Ack { acked: 100, marked, cumulative: 0, round_start: true, ..ack(0) };
     cltcp.on_ack(window, &ack);

@@ -1,18 +1,17 @@
-//! Compound TCP as ns-2.35's module does it.
+//! Compound TCP as in ns-2.35's module.
 //!
-//! The module `tcp_compound` of ns-2.35's TCP-Linux (A. P. Castellani, S. Hemminger; for Linux 2.6), which
-//! simulations of "C-TCP" with ns-2 ran. It follows the paper's equations (see [`super`]) with alpha = 1/8,
-//! k = 3/4, zeta = 1 and a fixed gamma, and departs from it as follows. With cwnd the loss window, dwnd the
-//! delay window, win their sum:
+//! The module `tcp_compound` of ns-2.35's TCP-Linux (A. P. Castellani, S. Hemminger; for Linux 2.6), which simulations of
+//! "C-TCP" with ns-2 used. It follows the paper's equations (see [`super`]) with alpha = 1/8, k = 3/4, zeta = 1 and a fixed
+//! gamma, and differs as follows. With cwnd the loss window, dwnd the delay window, win their sum:
 //!
-//! - *Loss*: ssthresh is win/2 and the window held during recovery ssthresh/2 (`min_cwnd` of Linux 2.6's
-//!   Reno family). dwnd is not halved: the loss window absorbs the cut, and if either part exceeds the
-//!   window that is left, which is nearly always, cwnd takes all of it and dwnd is 0.
+//! - *Loss*: ssthresh is win/2 and the window held during recovery ssthresh/2 (`min_cwnd` of Linux 2.6's Reno family). dwnd is
+//!   not halved: the loss window absorbs the reduction. If either part exceeds the remaining window, which is nearly always
+//!   so, cwnd becomes all of it and dwnd 0.
 //! - No least window (W_low), and dwnd grows in slow start too.
 //! - Slow start lasts while the *loss window* is at or under ssthresh, whatever the sum.
-//! - diff is of the segments sent in the round trip before, not of win, and in half segments. After a
-//!   recovery that count spans all that was sent since the round trip in which the loss fell began. A round
-//!   trip with fewer than three samples is skipped; RTT is its least sample, in microseconds plus one.
+//! - diff is of the segments sent in the round trip before, not of win, and in half segments. After a recovery, that count
+//!   includes all segments sent since the beginning of the round trip with the loss. A round trip with fewer than three
+//!   samples is skipped; RTT is its least sample, in microseconds plus one.
 //! - Idle restart forgets baseRTT and the windows.
 //!
 //! | parameter | default | range | source |
@@ -20,16 +19,15 @@
 //! | `gamma` | 30 segments | 1 to 1000 | module |
 //! | `overflow_32bit` | off | | see below |
 //!
-//! Readings:
-//! - *The overflow.* The module computes `2 window baseRTT_us` in a kernel `u32`. ns-2 makes that an
-//!   `unsigned long`: 32 bits in a 32-bit build, where the product wraps from `window baseRTT_us = 2^31` on
-//!   (10,526 segments at 204 ms), diff comes out near 2 window and the delay window collapses; 64 bits in a
-//!   64-bit build, where nothing wraps. A 64-bit ns-2.35 reaches 25,000 segments at 204 ms, as the
-//!   Elastic-TCP paper's figure shows, so the default is without; `overflow_32bit` is the other build.
-//! - *Roots* are by Newton's iteration in integers, x = (3 x + a/x^3)/4 from a power of two up to where it moves by one at
-//!   most, so that they may be one too large; divisors over 32 bits lose what is below.
-//! - The round trips' arithmetic is in integers whatever the window's own arithmetic is; the growth of the
-//!   loss window follows the latter.
+//! Interpretations:
+//! - *The overflow.* The module computes `2 window baseRTT_us` in a kernel `u32`. ns-2 makes that an `unsigned long`: 32 bits
+//!   in a 32-bit build, where the product wraps from `window baseRTT_us = 2^31` on (10,526 segments at 204 ms), diff comes out
+//!   near 2 window and the delay window collapses; 64 bits in a 64-bit build, where nothing wraps. A 64-bit ns-2.35 reaches
+//!   25,000 segments at 204 ms, as the Elastic-TCP paper's figure shows, so the default has no overflow; `overflow_32bit` is
+//!   the other build.
+//! - *Roots* are by Newton's iteration in integers, x = (3 x + a/x^3)/4, which starts at a power of two and stops when x
+//!   changes by at most one. Roots may therefore be one too large. Divisors of more than 32 bits lose their lower bits.
+//! - The arithmetic of round trips is always in integers. The growth of the loss window follows the window's own arithmetic.
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +38,7 @@ use crate::{
     ParameterSet, Signal, State, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "compound-ns2",
     title: "Compound TCP (ns-2.35's module)",
@@ -62,16 +60,16 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 parameters! {
     /// Settings of [`CompoundNs2`].
     pub struct CompoundNs2Parameters {
-        /// Segments queued from which the delay window gives way.
+        /// Queued segments from which the delay window shrinks.
         gamma: number(30.0, 1.0..=1000.0), "segments", "module";
-        /// Let the product of window and RTT wrap at 32 bits, as in a 32-bit build.
+        /// Whether the product of window and RTT wraps at 32 bits, as in a 32-bit build.
         overflow_32bit: switch(false), "", "a 64-bit ns-2.35 does not wrap";
     }
 }
 
 const MIN_SAMPLES: u32 = 3;
 
-/// Compound TCP as ns-2.35's module does it.
+/// Compound TCP as in ns-2.35's module.
 #[derive(Clone, Debug)]
 pub struct CompoundNs2 {
     parameters: CompoundNs2Parameters,
@@ -85,7 +83,7 @@ pub struct CompoundNs2 {
     base_rtt: u64,
     round_rtt: u64,
     samples: u32,
-    /// An ACK has come.
+    /// Handles an ACK.
     started: bool,
 }
 
@@ -145,7 +143,7 @@ impl CongestionControl for CompoundNs2 {
     }
 
     fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
-        // ns-2 has no undo: the loss window takes what came back.
+        // ns-2 has no undo: the restored segments go to the loss window.
         self.loss_window = (window.cwnd - self.delay_window).max(0.0);
     }
 
@@ -159,7 +157,7 @@ impl CongestionControl for CompoundNs2 {
 }
 
 impl CompoundNs2 {
-    /// The module's initialisation, at the first ACK: the sample of that ACK is forgotten.
+    /// Initialises the module at the first ACK, and ignores the sample of that ACK.
     fn restart(&mut self, window: &Window) {
         self.base_rtt = u64::MAX;
         self.loss_window = window.cwnd;
@@ -168,7 +166,7 @@ impl CompoundNs2 {
         self.started = true;
     }
 
-    /// A round trip begins with what is sent from here on.
+    /// Begins a round trip with the segments sent from here on.
     fn begin_round(&mut self) {
         self.round.restart();
         self.forget_samples();
@@ -179,7 +177,7 @@ impl CompoundNs2 {
         self.samples = 0;
     }
 
-    /// Bring both parts in line with the window that the transport left.
+    /// Adjusts both parts to the window that the transport left.
     #[inline]
     fn reconcile(&mut self, cwnd: f64, arithmetic: Arithmetic) {
         let sum = self.loss_window + self.delay_window;
@@ -191,8 +189,8 @@ impl CompoundNs2 {
                 self.loss_window = cwnd - self.delay_window;
             }
         } else if sum < cwnd && arithmetic != Arithmetic::Linux26 {
-            // A transport that raised the window meant the loss window. In ns-2, which raises it at the end of a timeout's
-            // slow start, the module does not look, and sets its own again.
+            // A window that the transport raised belongs to the loss window. ns-2 raises it at the end of the slow start after
+            // a timeout; the module ignores that and sets its own window again.
             self.loss_window = cwnd - self.delay_window;
         }
     }
@@ -206,7 +204,7 @@ impl CompoundNs2 {
             let step = if integer26 { 1.0 } else { f64::from(acked).min(room) };
             window.set_cwnd(before + step);
         } else {
-            // The module counts before it compares: a step takes cwnd ACKs, not one more.
+            // The module counts before it compares, so that a step takes cwnd ACKs and not one more.
             let per_segment = if integer26 { (before - 1.0).max(1.0) } else { before };
             window.increase(acked, per_segment);
         }
@@ -235,7 +233,7 @@ impl CompoundNs2 {
     }
 }
 
-/// The fourth root of `a` as the module's integers have it.
+/// Returns the fourth root of `a` in the module's integer arithmetic.
 fn fourth_root(a: u64) -> u64 {
     let mut root = 1u64 << ((u64::BITS - a.leading_zeros()) / 4);
     loop {

@@ -1,19 +1,18 @@
-//! What both kernel generations of CUBIC share: the cubic function and the Reno-friendly window, in real
-//! numbers and in the kernel's integers.
+//! The common part of both kernel generations of CUBIC: the cubic function and the Reno-friendly window, in real numbers and
+//! in the kernel's integers.
 //!
-//! The kernel computes in `cnt`, the segments to acknowledge for one segment of growth. In real numbers the
-//! same rules are put in terms of `W/cnt`, the growth a round trip, which spares divisions.
+//! The kernel computes in `cnt`, the segments to acknowledge for one segment of growth. In real numbers, the same rules use
+//! `W/cnt`, the growth per round trip, which saves divisions.
 
 use crate::{Arithmetic, Nanos, Window};
 
 /// The kernel's C: 41 * 10 / 1024 segments/s^3, nearest to 0.4 in its fixed point.
 pub(super) const KERNEL_C: f64 = 410.0 / 1024.0;
 
-/// While the window stays the same, the kernel computes again only after more than this many milliseconds
-/// (HZ/32).
+/// While the window stays the same, the kernel computes again only after more than this number of milliseconds (HZ/32).
 pub(super) const HOLD_MS: u64 = 31;
 
-/// The growth a round trip where the cubic function asks for none: cnt = 100 W.
+/// Growth per round trip where the cubic function gives none: cnt = 100 W.
 pub(super) const LEAST_GROWTH: f64 = 0.01;
 
 /// Whole milliseconds, the jiffies of a kernel at HZ = 1000 (and of ns-2).
@@ -22,10 +21,10 @@ pub(super) fn jiffies(time: Nanos) -> u64 {
     time.0 / 1_000_000
 }
 
-/// One epoch: from one loss to the next.
+/// An epoch: the time between two losses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epoch {
-    /// When it began (`epoch_start`); none until the first ACK after a loss.
+    /// Its beginning (`epoch_start`); none until the first ACK after a loss.
     pub start: Option<Nanos>,
     /// W_max, or the window at the start if that is higher (`bic_origin_point`).
     origin: f64,
@@ -35,12 +34,12 @@ pub(super) struct Epoch {
     acked: f64,
     /// Reno-friendly window (`tcp_cwnd`).
     friendly: f64,
-    /// Acknowledged segments for each of the Reno-friendly window, divided by the window: 1/alpha.
+    /// Acknowledged segments for each segment of growth of the Reno-friendly window, divided by the window: 1/alpha.
     reno_divisor: f64,
 }
 
 impl Epoch {
-    /// Begin at the window's value. `w_max` is 0 if unknown.
+    /// Begins an epoch at the current window. `w_max` is 0 if unknown.
     #[cold]
     pub fn begin(&mut self, window: &Window, now: Nanos, w_max: f64, c: f64, beta: f64) {
         let cwnd = window.cwnd;
@@ -59,8 +58,8 @@ impl Epoch {
         };
     }
 
-    /// In real numbers: origin + C (t - K)^3 with t the time since the epoch began and `ahead`, and whether
-    /// t is past K.
+    /// Returns origin + C (t - K)^3 in real numbers, with t the time since the epoch began plus `ahead`, and whether t is
+    /// after K.
     #[inline]
     pub fn curve(&self, now: Nanos, ahead: Nanos, c: f64) -> (f64, bool) {
         let t = (now.since(self.start.unwrap_or(now)) + ahead).as_secs_f64();
@@ -68,8 +67,7 @@ impl Epoch {
         (self.origin + c * offset * offset * offset, offset >= 0.0)
     }
 
-    /// In integers: the same with `ahead` in jiffies, time in 1/1024 s and the cubic term rounded towards
-    /// zero.
+    /// Returns the same in integers, with `ahead` in jiffies, time in 1/1024 s and the cubic term rounded towards zero.
     #[inline]
     pub fn curve_in_integers(&self, now: Nanos, ahead: u64, c: f64) -> (f64, bool) {
         let elapsed = jiffies(now).saturating_sub(jiffies(self.start.unwrap_or(now)));
@@ -79,26 +77,25 @@ impl Epoch {
         if t < self.k { (self.origin - term, false) } else { (self.origin + term, true) }
     }
 
-    /// In real numbers: grow the Reno-friendly window for `acked` segments and return it.
+    /// Grows the Reno-friendly window in real numbers for `acked` segments, and returns it.
     #[inline]
     pub fn reno_friendly(&mut self, cwnd: f64, acked: f64) -> f64 {
         self.friendly += acked / (cwnd * self.reno_divisor);
         self.friendly
     }
 
-    /// In integers: count acknowledged segments towards the Reno-friendly window.
+    /// Counts acknowledged segments for the Reno-friendly window in integers.
     #[inline]
     pub fn count(&mut self, acked: f64) {
         self.acked += acked;
     }
 
-    /// In integers: take the counted segments into the Reno-friendly window, and bound `cnt` so that the
-    /// window keeps up with it.
+    /// Grows the Reno-friendly window in integers by the counted segments, and bounds `cnt` so that the window follows it.
     #[inline]
     pub fn keep_up_with_reno(&mut self, cwnd: f64, cnt: f64) -> f64 {
         let per_segment = libm::floor(cwnd * self.reno_divisor).max(1.0);
         if self.acked > per_segment {
-            // A step for each `per_segment` while more than that are left, so that up to `per_segment` stay.
+            // One step for each `per_segment` while more than that are left, so that up to `per_segment` remain.
             let steps = libm::ceil(self.acked / per_segment) - 1.0;
             self.acked -= steps * per_segment;
             self.friendly += steps;
@@ -107,13 +104,13 @@ impl Epoch {
     }
 }
 
-/// In integers: cnt for a target, 100 W where it is no higher than the window.
+/// Returns cnt for a target in integers; 100 W where the target is not above the window.
 #[inline]
 pub(super) fn cnt_to(target: f64, cwnd: f64) -> f64 {
     if target > cwnd { libm::floor(cwnd / (target - cwnd)) } else { 100.0 * cwnd }
 }
 
-/// 1/alpha with alpha = 3 (1 - beta)/(1 + beta). The kernel keeps it in eighths, rounded down.
+/// Returns 1/alpha with alpha = 3 (1 - beta)/(1 + beta). The kernel stores it in eighths, rounded down.
 fn reno_divisor(arithmetic: Arithmetic, beta: f64) -> f64 {
     if arithmetic == Arithmetic::Real {
         return (1.0 + beta) / (3.0 * (1.0 - beta));

@@ -1,9 +1,8 @@
-//! CUBIC as Linux runs it.
+//! CUBIC in Linux.
 //!
-//! RFC 8312 (I. Rhee, L. Xu, S. Ha, A. Zimmermann, L. Eggert, R. Scheffenegger, 2018) with the choices of
-//! Linux's module (version 2.3), which ran the Internet before RFC 9438. With W the window in segments,
-//! `cnt` the segments to acknowledge for each segment of growth, and t the time since the epoch's first
-//! ACK:
+//! RFC 8312 (I. Rhee, L. Xu, S. Ha, A. Zimmermann, L. Eggert, R. Scheffenegger, 2018) with the choices of Linux's module
+//! (version 2.3), which most hosts used before RFC 9438. With W the window in segments, `cnt` the segments to acknowledge for
+//! each segment of growth, and t the time since the epoch's first ACK:
 //!
 //! ```text
 //! W(t)    = C (t - K)^3 + W_max,  K = cbrt((W_max - W_epoch)/C)
@@ -25,16 +24,14 @@
 //! | `tcp_friendliness` | on | | Linux, RFC 8312 section 4.2 |
 //! | `hystart` | on | | Linux; not in RFC 8312's rules |
 //!
-//! Readings:
-//! - In integer arithmetic time counts in milliseconds (HZ = 1000), K and t in 1/1024 s, windows and `cnt`
-//!   in whole numbers, the Reno divisor in eighths; the cubic is looked up at most once a millisecond, and
-//!   not for 31 ms while the window stays the same. With real numbers the same rules run without any of
-//!   that.
-//! - RTTmin is the least sample since the start or the last timeout; samples in the first second of an
-//!   epoch are left out, since the recovery before it disturbs them.
-//! - While the flow is idle the epoch's beginning moves along. Linux does not do so while the application
-//!   limits without a pause.
-//! - `target` is looked up one RTTmin ahead, where the RFC says RTT.
+//! Interpretations:
+//! - In integer arithmetic time counts in milliseconds (HZ = 1000), K and t in 1/1024 s, windows and `cnt` in whole numbers,
+//!   the Reno divisor in eighths; the cubic function is computed at most once per millisecond, and not for 31 ms while the
+//!   window stays the same. The arithmetic of real numbers has the same rules without these limits.
+//! - RTTmin is the smallest sample since the start or the last timeout. Samples in the first second of an epoch do not count,
+//!   because the recovery before it disturbs them.
+//! - Idle time moves the beginning of the epoch. Linux does not move it while the application limits the flow without a pause.
+//! - `target` is computed one RTTmin ahead, where the RFC says RTT.
 
 #[cfg(test)]
 mod tests;
@@ -46,7 +43,7 @@ use crate::{
     ParameterSet, Signal, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cubic-linux",
     title: "CUBIC (Linux)",
@@ -74,22 +71,22 @@ parameters! {
         c: number(KERNEL_C, 0.001..=100.0), "segments/s^3", "Linux; 0.4 in RFC 8312";
         /// The fraction of the window kept at a loss.
         beta: number(717.0 / 1024.0, 0.1..=0.95), "1", "Linux; 0.7 in RFC 8312";
-        /// Give up more of the window when losses come earlier than the last time.
+        /// Whether the window is reduced further when a loss comes earlier than the last one (fast convergence).
         fast_convergence: switch(true), "", "Linux, RFC 8312 section 4.6";
-        /// Never grow slower than Reno would.
+        /// Whether growth is at least Reno's.
         tcp_friendliness: switch(true), "", "Linux, RFC 8312 section 4.2";
-        /// Leave slow start early when ACK trains or delay say so.
+        /// Whether ACK trains or delay end slow start early (HyStart).
         hystart: switch(true), "", "Linux";
     }
 }
 
-/// cnt before the first loss: the window grows by 5 % a round trip at least.
+/// cnt before the first loss: the window grows by at least 5 % per round trip.
 const FIRST_CNT: f64 = 20.0;
 const MIN_CNT: f64 = 2.0;
-/// Samples this soon after the epoch's beginning do not count for RTTmin.
+/// Time after the beginning of an epoch in which samples do not count for RTTmin.
 const SETTLING: Nanos = Nanos::from_millis(1000);
 
-/// CUBIC as Linux runs it.
+/// CUBIC in Linux.
 #[derive(Clone, Debug)]
 pub struct CubicLinux {
     parameters: CubicLinuxParameters,
@@ -102,7 +99,7 @@ pub struct CubicLinux {
     cnt: f64,
     updated_cwnd: f64,
     updated_ms: u64,
-    /// The epoch has just begun, so that `cnt` is out of date.
+    /// Whether the epoch has just begun, so that `cnt` must be computed.
     begun: bool,
 }
 
@@ -185,7 +182,7 @@ impl CongestionControl for CubicLinux {
 }
 
 impl CubicLinux {
-    /// In real numbers: W/cnt, the segments of growth for a window of acknowledged ones.
+    /// Returns W/cnt in real numbers: the segments of growth for a window of acknowledged ones.
     #[inline]
     fn growth(&mut self, cwnd: f64, now: Nanos, acked: u32) -> f64 {
         let (target, _) = self.epoch.curve(now, self.ahead(), self.parameters.c);
@@ -195,7 +192,7 @@ impl CubicLinux {
         }
         if self.parameters.tcp_friendliness {
             let reno = self.epoch.reno_friendly(cwnd, f64::from(acked));
-            // A comparison that is rarely true costs less than a maximum that has to wait for the division.
+            // A rarely true comparison costs less than a maximum, which waits for the division.
             if reno > cwnd {
                 growth = growth.max(reno - cwnd);
             }
@@ -203,7 +200,7 @@ impl CubicLinux {
         growth.min(cwnd / MIN_CNT)
     }
 
-    /// In integers: bring `cnt` up to date.
+    /// Updates `cnt` in integers.
     #[inline]
     fn update_cnt(&mut self, cwnd: f64, now: Nanos, acked: u32) {
         self.epoch.count(f64::from(acked));

@@ -1,8 +1,8 @@
-//! CUBIC of the 2008 paper, as ns-2.35 and Linux 2.6.22 have it.
+//! CUBIC of the 2008 paper, as in ns-2.35 and Linux 2.6.22.
 //!
-//! S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", ACM SIGOPS Operating Systems
-//! Review 42(5), 2008, and module version 2.1, which ns-2.35's TCP-Linux runs. With W the window in
-//! segments, `cnt` the ACKs for each segment of growth, and t the time since the epoch's first ACK:
+//! S. Ha, I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", ACM SIGOPS Operating Systems Review 42(5), 2008,
+//! and module version 2.1, which ns-2.35's TCP-Linux uses. With W the window in segments, `cnt` the ACKs for each segment of
+//! growth, and t the time since the epoch's first ACK:
 //!
 //! ```text
 //! W(t)    = C (t - K)^3 + W_max
@@ -18,7 +18,7 @@
 //! timeout likewise, then all is forgotten
 //! ```
 //!
-//! There is no HyStart: slow start is the standard one.
+//! There is no HyStart; slow start is standard.
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
@@ -28,17 +28,16 @@
 //! | `fast_convergence` | on | | paper |
 //! | `tcp_friendliness` | on | | paper |
 //!
-//! Readings:
-//! - *Integers of Linux 2.6*: the module counts ACKs, so it divides by the segments an ACK acknowledges.
-//!   Its fixed point starts that ratio at 2 and, rounding down, never comes under 31/16: with an ACK for
-//!   each segment the module grows almost twice as fast as its own cubic function says. ns-2.35 does, and
-//!   so does this in that arithmetic. The other arithmetics count acknowledged segments and need no ratio.
-//! - Also in integers: times in milliseconds, K and t in 1/1024 s, all windows and counts rounded down, the
-//!   Reno divisor in eighths (2.875 instead of 2.996), no new look at the cubic for 31 ms while the window
-//!   stays the same.
-//! - RTTmin comes from timestamps in whole milliseconds, a rounded one subtracted from a truncated clock,
-//!   so that it is mostly one less than the RTT. Samples within a second of the epoch's beginning do not
-//!   count, nor, before there is an epoch, in the first second of the transport's clock.
+//! Interpretations:
+//! - *Integers of Linux 2.6*: the module counts ACKs, so it divides by the segments an ACK acknowledges. Its fixed point
+//!   starts that ratio at 2 and, rounding down, never falls below 31/16: with an ACK for each segment the module grows almost
+//!   twice as fast as its own cubic function says. ns-2.35 does that, and this file does so in that arithmetic. The other
+//!   arithmetics count acknowledged segments and need no ratio.
+//! - Also in integers: times in milliseconds, K and t in 1/1024 s, all windows and counts rounded down, the Reno divisor in
+//!   eighths (2.875 instead of 2.996), no new value of the cubic function for 31 ms while the window stays the same.
+//! - RTTmin comes from timestamps in whole milliseconds: a rounded one is subtracted from a truncated clock, so that the
+//!   result is mostly one less than the RTT. Samples in the first second of an epoch do not count. Before the first epoch,
+//!   samples in the first second of the transport's clock do not count.
 //! - Undo raises the window to W_max (Linux 2.6; ns-2.35 has no undo).
 
 #[cfg(test)]
@@ -50,7 +49,7 @@ use crate::{
     ParameterSet, Signal, State, Window, build,
 };
 
-/// What the registry says of it.
+/// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cubic-2008",
     title: "CUBIC (2008)",
@@ -78,18 +77,18 @@ parameters! {
         c: number(KERNEL_C, 0.001..=100.0), "segments/s^3", "module 2.1; 0.4 in the paper";
         /// The fraction of the window kept at a loss.
         beta: number(819.0 / 1024.0, 0.1..=0.95), "1", "module 2.1; 0.8 in the paper";
-        /// The greatest growth in 0.1 s above the last loss's window.
+        /// Largest growth in 0.1 s above the window of the last loss.
         max_increment: number(16.0, 1.0..=1000.0), "segments", "module 2.1";
-        /// Give up more of the window when losses come earlier than the last time.
+        /// Whether the window is reduced further when a loss comes earlier than the last one (fast convergence).
         fast_convergence: switch(true), "", "paper";
-        /// Never grow slower than Reno would.
+        /// Whether growth is at least Reno's.
         tcp_friendliness: switch(true), "", "paper";
     }
 }
 
-/// cnt before the first loss: the window grows by 2 % a round trip.
+/// cnt before the first loss: the window grows by 2 % per round trip.
 const FIRST_CNT: f64 = 50.0;
-/// Segments an ACK acknowledges, in sixteenths, at first.
+/// Initial value of the segments that an ACK acknowledges, in sixteenths.
 const FIRST_ACK_RATIO: u32 = 2 * 16;
 const SETTLING: Nanos = Nanos::from_millis(1000);
 
@@ -100,20 +99,20 @@ pub struct Cubic2008 {
     epoch: Epoch,
     /// W_max (`last_max_cwnd`); 0 before the first loss and after a timeout.
     w_max: f64,
-    /// There was a loss since the start or the last timeout.
+    /// Whether there was a loss since the start or the last timeout.
     lost: bool,
     /// RTTmin, seconds or whole milliseconds by the arithmetic; infinite if not known.
     delay_min: f64,
-    /// Samples from here on cannot lower RTTmin.
+    /// Smallest sample that cannot lower RTTmin.
     delay_bound: Nanos,
     /// Segments an ACK acknowledges, in sixteenths (`delayed_ack`).
     ack_ratio: u32,
-    /// No recovery was under way before this ACK.
+    /// Whether there was no recovery before this ACK.
     calm: bool,
     cnt: f64,
     updated_cwnd: f64,
     updated_ms: u64,
-    /// The epoch has just begun, so that `cnt` is out of date.
+    /// Whether the epoch has just begun, so that `cnt` must be computed.
     begun: bool,
 }
 
@@ -141,7 +140,7 @@ impl Configurable for Cubic2008 {
 impl CongestionControl for Cubic2008 {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        // The state before this ACK decides: the one that ends a recovery acknowledges too much at once.
+        // The state before this ACK decides, because the ACK that ends a recovery acknowledges too many segments at once.
         if self.calm && ack.cumulative > 0 {
             // ratio = 15/16 ratio + acknowledged, both in sixteenths, rounded as the module does.
             self.ack_ratio = (self.ack_ratio - self.ack_ratio / 16).saturating_add(ack.cumulative);
@@ -207,12 +206,12 @@ impl Cubic2008 {
             let sent_ms = jiffies(ack.now.since(rtt) + Nanos(500_000));
             let delay_ms = jiffies(ack.now).saturating_sub(sent_ms).max(1);
             self.delay_min = self.delay_min.min(delay_ms as f64);
-            // The two roundings are under 1.5 ms together, so a longer sample cannot come out lower.
+            // The two roundings together are below 1.5 ms, so a longer sample cannot become smaller.
             self.delay_bound = Nanos((self.delay_min as u64).saturating_mul(1_000_000)) + Nanos(1_500_000);
         }
     }
 
-    /// In real numbers: W/cnt, the segments of growth for a window of acknowledged ones.
+    /// Returns W/cnt in real numbers: the segments of growth for a window of acknowledged ones.
     #[inline]
     fn growth(&mut self, cwnd: f64, now: Nanos, acked: u32) -> f64 {
         let mut growth = cwnd / FIRST_CNT;
@@ -227,7 +226,7 @@ impl Cubic2008 {
         }
         if self.parameters.tcp_friendliness {
             let reno = self.epoch.reno_friendly(cwnd, f64::from(acked));
-            // A comparison that is rarely true costs less than a maximum that has to wait for the division.
+            // A rarely true comparison costs less than a maximum, which waits for the division.
             if reno > cwnd {
                 growth = growth.max(reno - cwnd);
             }
@@ -235,7 +234,7 @@ impl Cubic2008 {
         growth.min(cwnd)
     }
 
-    /// In integers: bring `cnt` up to date.
+    /// Updates `cnt` in integers.
     #[inline]
     fn update_cnt(&mut self, window: &Window, now: Nanos, acked: u32) {
         let cwnd = window.cwnd;

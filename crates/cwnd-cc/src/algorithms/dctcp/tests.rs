@@ -6,7 +6,7 @@ fn dctcp() -> Dctcp {
     Dctcp::new(DctcpParameters::default())
 }
 
-/// A window of ten segments' ACKs, so many of them with an echo.
+/// The ACKs of a window of ten segments, the given number of them with an echo.
 fn window_of_data(algorithm: &mut dyn CongestionControl, window: &mut Window, marked: u32) {
     for i in 0..10 {
         let ack = Ack { marked: u32::from(i < marked), round_start: i == 9, cumulative: 0, ..ack(0) };

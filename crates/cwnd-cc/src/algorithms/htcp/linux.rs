@@ -1,29 +1,28 @@
-//! H-TCP in integers, as the module of Linux and ns-2.35 has it: milliseconds, and alpha and beta in 128ths.
+//! H-TCP in integers, as in the module of Linux and ns-2.35: milliseconds, and alpha and beta in 128ths.
 //!
-//! What it measures differs from the paper's more than by rounding. RTTmin and RTTmax are of the smoothed round-trip
-//! time, in congestion avoidance alone, and RTTmax rises only later than four RTTmin after an event. A throughput sample
-//! is due when nearly a window (less alpha) has been acknowledged and RTTmin has passed, so that there is none while
-//! alpha exceeds the window.
+//! Its measurements differ from the paper's by more than rounding. RTTmin and RTTmax come from the smoothed round-trip time,
+//! in congestion avoidance only, and RTTmax rises only later than four RTTmin after an event. A throughput sample needs nearly
+//! a window (less alpha) of acknowledged segments and a time of RTTmin, so that there is none while alpha exceeds the window.
 
 use super::HTcpParameters;
 use crate::{Ack, Arithmetic, Nanos, State, Window};
 
 const ONE: u64 = 128;
 const HALF: u64 = 64;
-/// The most that is kept, 0.797.
+/// Largest fraction that is kept, 0.797.
 const MOST_KEPT: u64 = 102;
-/// RTTmin must be over this for beta to leave a half, ms.
+/// RTTmin above which beta can differ from a half, ms.
 const LEAST_RTT_MS: u64 = 10;
 const MOST_RTT_RISE_MS: u64 = 20;
-/// After an event so many RTTmin, rounded down, are too few to average throughput or to follow RTTmax.
+/// Number of RTTmin (rounded down) after an event in which throughput is not averaged and RTTmax not followed.
 const FRESH_ROUNDS: u64 = 3;
-/// A threshold from here on counts as not set.
+/// A threshold from this value on counts as not set.
 const NO_SSTHRESH: f64 = 65_535.0;
 
 /// The module's state. Times are in milliseconds.
 #[derive(Clone, Debug)]
 pub(super) struct HTcpLinux {
-    /// Segments a round trip, in 128ths.
+    /// Growth, 128ths of a segment per round trip.
     alpha: u64,
     /// The fraction kept at the last event, in 128ths.
     pub beta: u64,
@@ -31,7 +30,7 @@ pub(super) struct HTcpLinux {
     rtt_min: u64,
     epoch: Epoch,
     before: Epoch,
-    /// The last event was steady, or the first that was.
+    /// Whether the last event was steady, or the first steady one.
     steady: bool,
     /// Segments acknowledged since `counted_from`.
     counted: u64,
@@ -41,7 +40,7 @@ pub(super) struct HTcpLinux {
     peak: u64,
 }
 
-/// What an undone event restores.
+/// State that an undone event restores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Epoch {
     /// The last event, the end of its recovery, or the first ACK.
@@ -83,7 +82,7 @@ impl HTcpLinux {
                 return;
             }
         }
-        // Linux has come to take each sample; ns-2 and Linux 2.6 take the smoothed round-trip time, rounded.
+        // Today's Linux uses each sample; ns-2 and Linux 2.6 use the smoothed round-trip time, rounded.
         let rtt = if window.arithmetic() == Arithmetic::Linux { ack.rtt } else { Some(ack.srtt) };
         if let Some(rtt) = rtt {
             self.measure_rtt(milliseconds(rtt + Nanos(500_000)).max(1), window, now, since, ack.state);
@@ -91,7 +90,7 @@ impl HTcpLinux {
         let cwnd = window.cwnd;
         window.increase(acked, (cwnd as u64 * ONE).div_ceil(self.alpha) as f64);
         if window.cwnd != cwnd {
-            // The module renews alpha only when the window has made a step.
+            // The module updates alpha only after a step of the window.
             self.alpha = self.alpha_at(now, parameters);
         }
     }
@@ -137,12 +136,12 @@ impl HTcpLinux {
         now.saturating_sub(since) / self.rtt_min <= FRESH_ROUNDS
     }
 
-    /// A congestion event: bring beta and alpha up to date. Returns the threshold, segments.
+    /// Updates beta and alpha at a congestion event. Returns the threshold, segments.
     pub fn on_congestion(&mut self, cwnd: f64, now: Nanos, parameters: &HTcpParameters) -> f64 {
         let now = milliseconds(now);
         self.before = self.epoch;
         self.beta = if parameters.adaptive_backoff { self.backoff() } else { HALF };
-        // It still counts from the last event.
+        // Time still counts from the last event.
         self.alpha = self.alpha_at(now, parameters);
         let Epoch { rtt_max, .. } = &mut self.epoch;
         if self.rtt_min > 0 && *rtt_max > self.rtt_min {
@@ -160,14 +159,14 @@ impl HTcpLinux {
         self.epoch = self.before;
     }
 
-    /// The fraction to keep.
+    /// Returns the fraction to keep.
     fn backoff(&mut self) -> u64 {
         let last = core::mem::replace(&mut self.epoch.last_peak, self.peak);
         if !(4 * last..=6 * last).contains(&(5 * self.peak)) {
             self.steady = false;
             return HALF;
         }
-        // It waits for a second steady event.
+        // The module waits for a second steady event.
         let was_steady = core::mem::replace(&mut self.steady, true);
         if !was_steady || self.rtt_min <= LEAST_RTT_MS || self.epoch.rtt_max == 0 {
             return HALF;
@@ -177,7 +176,7 @@ impl HTcpLinux {
 
     fn alpha_at(&self, now: u64, parameters: &HTcpParameters) -> u64 {
         let past = now.saturating_sub(self.epoch.since.unwrap_or(now));
-        // Beyond months the module's words would overflow.
+        // After months, the module's integers would overflow.
         let past = past.saturating_sub((parameters.delta_l * 1000.0) as u64).min(1 << 32);
         let mut factor = 1 + (10 * past + (past / 2) * (past / 2) / 1000) / 1000;
         if parameters.rtt_scaling && self.rtt_min > 0 {
@@ -201,13 +200,13 @@ mod tests {
 
     const PLAIN: HTcpParameters = HTcpParameters { delta_l: 1.0, adaptive_backoff: true, rtt_scaling: false };
 
-    /// An ACK of so many segments at a round-trip time.
+    /// An ACK of a number of segments at a round-trip time.
     fn ack(at_ms: u64, acked: u32, rtt_ms: u64) -> Ack {
         let rtt = Nanos::from_millis(rtt_ms);
         Ack { acked, cumulative: acked, rtt: Some(rtt), srtt: rtt, ..crate::testing::ack(at_ms) }
     }
 
-    /// A window with that and no fraction of a step.
+    /// A window of that size without a fraction of a step.
     fn large(cwnd: f64) -> Window {
         window(cwnd, Arithmetic::Linux26)
     }

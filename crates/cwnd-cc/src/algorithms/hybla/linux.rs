@@ -1,4 +1,4 @@
-//! Hybla as today's Linux computes it: in eighths of rho and 128ths of a segment, each rounded down, an ACK at a time.
+//! Hybla as in today's Linux: eighths of rho and 128ths of a segment, each rounded down, one ACK at a time.
 //!
 //! ```text
 //! rho8  = max(8 SRTT/RTT0, 8)                 renewed when SRTT finds a new minimum
@@ -7,16 +7,16 @@
 //! congestion avoidance   2 rho8^2/W           for each ACK;  a segment for W ACKs where that is less than one 128th
 //! ```
 //!
-//! Outside the Open state it is Reno. What is rounded away matters: from a window of 2 rho8^2 on growth is a segment a
-//! round trip, half of one with delayed ACKs.
+//! Outside the Open state it is Reno. Rounding matters: from a window of 2 rho8^2 on, growth is one segment per round trip, or
+//! half of one with delayed ACKs.
 
 use crate::parts::reno;
 use crate::{Ack, Nanos, State, Window};
 
-/// 128ths make a segment.
+/// 128ths of a segment.
 const PARTS: u64 = 128;
 
-/// What it keeps.
+/// The state.
 #[derive(Clone, Debug)]
 pub struct HyblaLinux {
     /// The least smoothed round-trip time.
@@ -24,7 +24,7 @@ pub struct HyblaLinux {
     rho8: u64,
     /// 128ths of a segment.
     parts: u64,
-    /// ACKs since the last step that were worth less than a 128th each.
+    /// ACKs since the last step that each added less than a 128th.
     idle: u64,
 }
 
@@ -35,7 +35,7 @@ impl Default for HyblaLinux {
 }
 
 impl HyblaLinux {
-    /// A new round-trip time.
+    /// Handles a new round-trip time.
     pub fn renew(&mut self, srtt: Nanos, rtt0_ms: f64) {
         if srtt.0 > 0 && srtt < self.least {
             self.least = srtt;
@@ -43,17 +43,17 @@ impl HyblaLinux {
         }
     }
 
-    /// The window at the start.
+    /// Returns the window at the start.
     pub fn start(&self) -> f64 {
         (self.rho8 / 8) as f64
     }
 
-    /// The window was reduced.
+    /// Handles a reduction of the window.
     pub fn forget(&mut self) {
         self.idle = 0;
     }
 
-    /// An ACK that may let the window grow.
+    /// Handles an ACK that allows growth.
     pub fn grow(&mut self, window: &mut Window, ack: &Ack, max_exponent: f64) {
         if ack.state != State::Open {
             return reno::increase(window, ack);

@@ -1,9 +1,9 @@
-//! TCP-Illinois as the module of Linux and ns-2.35 computes it: alpha in 128ths of a segment, beta in 64ths, delays in whole
+//! TCP-Illinois as in the module of Linux and ns-2.35: alpha in 128ths of a segment, beta in 64ths, delays in whole
 //! microseconds.
 //!
-//! Three things differ from the paper beside what is rounded away: a step of the window forgets what was counted beyond it,
-//! round trips at little delay add up to theta also where others lie between them, and alpha and beta are renewed only by an
-//! ACK that acknowledges outside of a reduction, which also says when the next round trip ends.
+//! Besides rounding, three things differ from the paper. A step of the window discards the remaining count. Round trips at
+//! small delay count towards theta even if they are not consecutive. Only an ACK of new data outside of a reduction updates
+//! alpha and beta; it also determines the end of the next round trip.
 
 use super::IllinoisParameters;
 use crate::parts::round::SentRound;
@@ -12,12 +12,12 @@ use crate::{Ack, Arithmetic, Nanos, Window};
 const ALPHA: f64 = 128.0;
 const BETA: f64 = 64.0;
 
-/// What it keeps.
+/// The state.
 #[derive(Clone, Debug)]
 pub struct IllinoisLinux {
     alpha: u64,
     beta: u64,
-    /// Least and greatest round-trip time, and the sum and number of this round trip's, microseconds.
+    /// Smallest and largest round-trip time, and sum and number of this round trip's samples, microseconds.
     base: u64,
     greatest: u64,
     sum: u64,
@@ -44,16 +44,16 @@ impl IllinoisLinux {
         }
     }
 
-    /// The increase for a round trip, 128ths of a segment.
+    /// Increase per round trip, 128ths of a segment.
     #[cfg(test)]
     pub fn alpha(&self) -> u64 {
         self.alpha
     }
 
-    /// An ACK.
+    /// Handles an ACK.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &IllinoisParameters) {
         self.round.on_ack(ack);
-        // Linux 2.6 and ns-2 measure by what the cumulative acknowledgement covers, and nothing else.
+        // Linux 2.6 and ns-2 measure only the segments that the cumulative acknowledgement covers.
         let measures = window.arithmetic() == Arithmetic::Linux || ack.cumulative > 0;
         if let Some(Nanos(rtt)) = ack.rtt.filter(|_| measures) {
             let rtt = rtt / 1000;
@@ -85,7 +85,7 @@ impl IllinoisLinux {
         }
     }
 
-    /// The window after a loss.
+    /// Returns the window after a loss.
     pub fn reduced(&mut self, cwnd: f64, keep_beta: bool) -> f64 {
         self.counted = 0;
         let cwnd = cwnd as u64;
@@ -93,7 +93,7 @@ impl IllinoisLinux {
         (if keep_beta { share } else { cwnd - share }) as f64
     }
 
-    /// A timeout.
+    /// Handles a timeout.
     pub fn forget(&mut self) {
         self.alpha = ALPHA as u64;
         self.beta = (BETA / 2.0) as u64;
@@ -134,7 +134,7 @@ impl IllinoisLinux {
             return most;
         }
         self.above = true;
-        // Delays of hours would not fit into the kernel's words.
+        // Delays of hours would not fit into the kernel's integers.
         let [delay, greatest, most, least] = [delay - low, greatest - low, most, least].map(u128::from);
         (greatest * most / (greatest + delay * (most - least) / least)) as u64
     }

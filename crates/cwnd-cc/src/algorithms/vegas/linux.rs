@@ -1,4 +1,4 @@
-//! Vegas as the module of Linux 2.6 and ns-2.35 computes it: in halves of a segment and whole microseconds.
+//! Vegas as in the module of Linux 2.6 and ns-2.35: in halves of a segment and whole microseconds.
 //!
 //! With *sent* the segments sent in the round trip before the one that ends, W the window and W' the window as it was
 //! when the one that ends began, before it was moved then:
@@ -9,21 +9,21 @@
 //! slow start             Diff > gamma: ssthresh = 2, W = min(W, sent baseRTT/RTT + 1); and one more for each ACK
 //! ```
 //!
-//! W' lags one round trip behind, so that W takes a step in every other one. A recovery begins a round trip at its end,
-//! and what was sent in it counts in *sent*. With fewer than three samples, and after a timeout until all is repaired,
-//! it is Reno.
+//! W' is one round trip late, so that W takes a step in every other round trip. The end of a recovery begins a round trip, and
+//! segments sent in the recovery count in *sent*. With fewer than three samples, and after a timeout until all lost segments
+//! are acknowledged, it is Reno.
 
 use super::{MIN_SAMPLES, VegasParameters};
 use crate::parts::{reno, round::SentRound};
 use crate::{Ack, Nanos, State, Window};
 
-/// What it keeps.
+/// The state.
 #[derive(Clone, Debug)]
 pub(super) struct VegasLinux {
     round: SentRound,
-    /// The window when this round trip began.
+    /// Window at the beginning of this round trip.
     cwnd: f64,
-    /// Least round-trip times of the connection and of this round trip, microseconds and one more.
+    /// Smallest round-trip times of the connection and of this round trip, microseconds plus one.
     base: u64,
     least: u64,
     samples: u32,
@@ -57,7 +57,7 @@ impl VegasLinux {
         }
     }
 
-    /// A recovery is over.
+    /// Handles the end of a recovery.
     pub fn begin_round(&mut self) {
         self.round.restart();
         self.forget_samples();
@@ -104,8 +104,8 @@ mod tests {
     use crate::Arithmetic;
     use crate::testing::{ack, ack_rtt, window, window_with};
 
-    /// A round trip ends in which `sent` segments were sent, at `rtt` microseconds on a path of 100,000, and that began
-    /// with a window of `begun_with`.
+    /// A round trip ends in which `sent` segments were sent, at `rtt` microseconds on a path of 100,000. It began with a
+    /// window of `begun_with`.
     fn end(window: &mut Window, begun_with: f64, sent: u64, rtt: u64) -> VegasLinux {
         let round = SentRound { acknowledged: sent, sent: 2 * sent, end: sent, ..SentRound::default() };
         let mut module = VegasLinux { round, cwnd: begun_with, base: 100_001, least: rtt + 1, samples: 2 };

@@ -1,4 +1,4 @@
-//! The bandwidth estimate as Linux keeps it: bytes counted by cumulative ACKs, in milliseconds and whole numbers.
+//! The bandwidth estimate as in Linux: bytes of cumulative ACKs, in milliseconds and integers.
 //!
 //! ```text
 //! an ACK that comes as expected    counts what it acknowledges
@@ -8,8 +8,8 @@
 //! bw_ns = (7 bw_ns + b)/8;  bw = (7 bw + bw_ns)/8          the first sample fills both
 //! ```
 //!
-//! A SACK that stands for ten segments thus counts one until the hole is filled: what is sampled during a recovery is
-//! less than what came through. RTT is that of the ACK before, in milliseconds, rounded up.
+//! A SACK of ten segments counts as one until the gap is filled, so that samples during a recovery are too small. RTT is that
+//! of the previous ACK, in milliseconds, rounded up.
 
 use crate::Ack;
 #[cfg(doc)]
@@ -18,24 +18,24 @@ use crate::Nanos;
 
 const MIN_SPAN: u64 = 50;
 
-/// The round-trip time before there is one, ms.
+/// Round-trip time before the first sample, ms.
 const NO_RTT: u64 = 20_000;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// The filters and the sample that is under way.
+/// The filters and the current sample.
 #[derive(Clone, Debug)]
 pub struct WestwoodLinux {
-    /// When the span began, ms.
+    /// Beginning of the span, ms.
     begun: u64,
-    /// Segments counted in it.
+    /// Segments counted in the span.
     segments: u64,
-    /// Segments that duplicates counted and no ACK has acknowledged since.
+    /// Segments counted by duplicate ACKs that no ACK has acknowledged since.
     ahead: u64,
-    /// The latest round-trip time, and the least since the last timeout, ms.
+    /// The latest round-trip time, and the smallest since the last timeout, ms.
     rtt: u64,
     least_rtt: Option<u64>,
-    /// bw_ns and bw, bytes a millisecond.
+    /// bw_ns and bw, bytes per millisecond.
     estimate: (u64, u64),
 }
 
@@ -46,12 +46,12 @@ impl Default for WestwoodLinux {
 }
 
 impl WestwoodLinux {
-    /// The connection is established.
+    /// Handles the establishment of the connection.
     pub fn begin(&mut self, now: Nanos) {
         self.begun = now.0 / MILLISECOND;
     }
 
-    /// A duplicate ACK (see [`DupAck`]).
+    /// Handles a duplicate ACK (see [`DupAck`]).
     pub fn on_dup_ack(&mut self, now: Nanos, mss: u32) {
         self.end_span(now, mss);
         self.ahead += 1;
@@ -59,7 +59,7 @@ impl WestwoodLinux {
         self.note_rtt();
     }
 
-    /// An ACK. One that acknowledges nothing was counted as a duplicate.
+    /// Handles an ACK. An ACK of no new data was counted as a duplicate.
     pub fn on_ack(&mut self, ack: &Ack, mss: u32) {
         if ack.cumulative > 0 {
             self.end_span(ack.now, mss);
@@ -80,7 +80,7 @@ impl WestwoodLinux {
         (acked - known).max(1)
     }
 
-    /// If the span is over, it is a sample.
+    /// Takes a sample if the span is over.
     pub fn end_span(&mut self, now: Nanos, mss: u32) {
         let now = now.0 / MILLISECOND;
         let span = now - self.begun;
@@ -104,12 +104,12 @@ impl WestwoodLinux {
         self.least_rtt = Some(self.least_rtt.unwrap_or(self.rtt).min(self.rtt));
     }
 
-    /// The retransmission timer ran out: the least round-trip time is measured again.
+    /// Handles a retransmission timeout: the smallest round-trip time is measured again.
     pub fn forget_least_rtt(&mut self) {
         self.least_rtt = None;
     }
 
-    /// What the estimated bandwidth has in flight over the least round-trip time, whole segments.
+    /// Returns the estimated bandwidth times the smallest round-trip time, whole segments.
     pub fn pipe(&self, mss: u32) -> f64 {
         let [bandwidth, rtt] = [self.estimate.1, self.least_rtt.unwrap_or(self.rtt)].map(u128::from);
         (bandwidth * rtt / u128::from(mss)) as f64

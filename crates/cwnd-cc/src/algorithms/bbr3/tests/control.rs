@@ -85,8 +85,8 @@ fn headroom_is_a_share_and_a_segment_at_least() {
 
 #[test]
 fn startup_grows_by_what_is_acknowledged_under_twice_the_bdp() {
-    // 1,000 a second and 100 ms: up to 200, from 200 on no more; but while less than the first window is delivered
-    // the model counts for nothing.
+    // 1,000 a second and 100 ms: up to 200, from 200 on no more; but while less than the first window is delivered the model
+    // has no effect.
     for (cwnd, delivered, grown) in [
         (150.0, 1000, 153.0),
         (199.0, 1000, 202.0),

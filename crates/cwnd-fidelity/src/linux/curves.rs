@@ -1,6 +1,8 @@
-//! Curves over time, and how far apart two are.
+//! Curves over time, and the distance between two of them.
 
-/// A flow at one time.
+use cwnd_metrics::statistics::Summary;
+
+/// The state of a flow at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     /// Seconds since it started.
@@ -9,7 +11,7 @@ pub struct Point {
     pub cwnd: f64,
     /// Payload bytes acknowledged so far.
     pub acked: f64,
-    /// Something was lost before.
+    /// Whether a packet was lost before.
     pub lost: bool,
 }
 
@@ -17,37 +19,39 @@ pub struct Point {
 #[derive(Clone, Debug)]
 pub struct Curve(pub Vec<Point>);
 
-/// Times in a recording lie microseconds after those in ours.
-const SLACK: f64 = 1e-3;
+/// Largest difference of times that count as equal, seconds. Times in a recording are microseconds later than cwnd's.
+const TIME_TOLERANCE: f64 = 1e-3;
 
 impl Curve {
-    /// Goodput between two times, Mbit/s.
+    /// Returns the goodput between two times, Mbit/s.
     pub fn goodput(&self, from: f64, to: f64) -> f64 {
-        let acked =
-            |time: f64| self.0.iter().rev().find(|point| point.time <= time + SLACK).map_or(0.0, |p| p.acked);
+        let acked = |time: f64| {
+            self.0.iter().rev().find(|point| point.time <= time + TIME_TOLERANCE).map_or(0.0, |p| p.acked)
+        };
         (acked(to) - acked(from)) * 8.0 / (to - from) / 1e6
     }
 
-    /// The mean window between two times, of the points.
+    /// Returns the mean window of the points between two times, segments.
     pub fn mean_cwnd(&self, from: f64, to: f64) -> f64 {
-        let within = |point: &&Point| point.time > from + SLACK && point.time <= to + SLACK;
-        crate::statistics::mean(&self.0.iter().filter(within).map(|point| point.cwnd).collect::<Vec<_>>())
+        let within = |point: &&Point| point.time > from + TIME_TOLERANCE && point.time <= to + TIME_TOLERANCE;
+        let windows: Vec<f64> = self.0.iter().filter(within).map(|point| point.cwnd).collect();
+        Summary::of(&windows).map_or(f64::NAN, |summary| summary.mean)
     }
 
-    /// The last time without a loss, and the first with one.
+    /// Returns the last time without a loss, and the first with one; none if nothing is lost.
     pub fn first_loss(&self) -> Option<(f64, f64)> {
         let at = self.0.iter().position(|point| point.lost)?;
         Some((at.checked_sub(1).map_or(0.0, |before| self.0[before].time), self.0[at].time))
     }
 
-    /// The mean distance to another curve after the first second, as a part of this one's mean window. Points count that
-    /// both have.
+    /// Returns the mean distance to another curve after the first second, as a fraction of this curve's mean window. Only times
+    /// that both curves have count.
     pub fn distance(&self, other: &Curve) -> f64 {
         let mut others = other.0.iter().peekable();
         let (mut apart, mut sum) = (0.0, 0.0);
         for point in self.0.iter().filter(|point| point.time > 1.0) {
-            while others.next_if(|other| other.time < point.time - SLACK).is_some() {}
-            if let Some(other) = others.peek().filter(|other| other.time < point.time + SLACK) {
+            while others.next_if(|other| other.time < point.time - TIME_TOLERANCE).is_some() {}
+            if let Some(other) = others.peek().filter(|other| other.time < point.time + TIME_TOLERANCE) {
                 apart += (point.cwnd - other.cwnd).abs();
                 sum += point.cwnd;
             }

@@ -1,42 +1,42 @@
-//! Single flows of P0 and P1, window by window, in both simulators.
+//! Single flows of P0 and P1 in both simulators, window by window.
 
+use super::agent::Ns2;
 use super::cells::{Pair, Run, SINGLES, Single, Starts};
-use super::{ns2, ours, parallel};
-use crate::statistics::mean;
+use super::check::mean;
+use super::ours;
+use crate::cwnd::Cwnd;
+use crate::parallel::parallel;
 use crate::table::{cells, table};
-use std::path::Path;
 
-/// What ns-2 and cwnd answer.
-struct Answer {
+/// The runs of both simulators.
+struct Both {
     theirs: Run,
     ours: Run,
 }
 
-/// Run and print them.
-pub fn print(cwnd: &Path, ns: &Path) -> Result<(), String> {
-    let asked: Vec<(&Single, &Pair)> =
+/// Runs and prints the single flows.
+pub fn print(cwnd: &Cwnd, ns2: &Ns2) -> Result<(), String> {
+    let flows: Vec<(&Single, &Pair)> =
         SINGLES.iter().flat_map(|single| single.pairs.iter().map(move |pair| (single, pair))).collect();
-    let answers: Result<Vec<Answer>, String> = parallel(asked.len(), |at| {
-        let (Single { setting, .. }, pair) = asked[at];
+    let runs = parallel(flows.len(), |number| {
+        let (Single { setting, .. }, pair) = flows[number];
         let starts = Starts::Together.times_ns(setting, 1);
-        Ok(Answer {
-            theirs: ns2::run(ns, setting, pair.module, &starts)?,
+        Ok(Both {
+            theirs: ns2.run(setting, pair.module, &starts)?,
             ours: ours::run(cwnd, setting, pair.algorithm, &starts)?,
         })
-    })
-    .into_iter()
-    .collect();
-    let mut answers = answers?.into_iter();
+    })?;
+    let mut runs = runs.into_iter();
     for single in &SINGLES {
         println!("\n{}\n", single.title);
-        let answers: Vec<Answer> = answers.by_ref().take(single.pairs.len()).collect();
-        print!("{}", windows(single, &answers));
+        let runs: Vec<Both> = runs.by_ref().take(single.pairs.len()).collect();
+        print!("{}", windows(single, &runs));
     }
     Ok(())
 }
 
-/// The windows of a single flow over time.
-fn windows(single: &Single, answers: &[Answer]) -> String {
+/// Formats the windows of a single flow over time.
+fn windows(single: &Single, runs: &[Both]) -> String {
     let names = single.pairs.iter().flat_map(|pair| [pair.to_string(), String::new()]);
     let columns = single.pairs.iter().flat_map(|_| cells(&["ns-2.35", "cwnd"]));
     let head = [
@@ -44,7 +44,7 @@ fn windows(single: &Single, answers: &[Answer]) -> String {
         std::iter::once("cwnd at".to_owned()).chain(columns).collect(),
     ];
     let row = |name: String, of: &dyn Fn(&Run) -> String| {
-        let values = answers.iter().flat_map(|answer| [of(&answer.theirs), of(&answer.ours)]);
+        let values = runs.iter().flat_map(|both| [of(&both.theirs), of(&both.ours)]);
         std::iter::once(name).chain(values).collect::<Vec<String>>()
     };
     let steps = single.setting.duration / single.shown;

@@ -1,13 +1,13 @@
-//! What was recorded: algorithms, the path, and what is held to which bar.
+//! The recorded algorithms and paths.
 
-/// An algorithm of the kernel, and ours with the kernel's settings.
+/// An algorithm of the kernel, and cwnd's algorithm with the kernel's settings.
 pub struct Case {
-    /// As the recordings call it.
+    /// Name in the recordings.
     pub module: &'static str,
     pub algorithm: &'static str,
-    /// The queue marks beyond so many packets.
+    /// Queue length in packets above which the queue sets ECN marks.
     pub marks_beyond: Option<u32>,
-    /// It is held to the bars of flow models (throughput and mean window alone), not to those of curves.
+    /// Whether only throughput and mean window have bars, and not the curve.
     pub by_means: bool,
 }
 
@@ -15,7 +15,7 @@ const fn case(module: &'static str, algorithm: &'static str) -> Case {
     Case { module, algorithm, marks_beyond: None, by_means: false }
 }
 
-/// All algorithms that are held to bars.
+/// All algorithms with bars.
 pub static CASES: [Case; 15] = [
     case("reno", "newreno"),
     case("cubic", "cubic-linux"),
@@ -57,7 +57,7 @@ pub const MODULES: [&str; 19] = [
     "yeah",
 ];
 
-/// Pairs of flows, as modules.
+/// The recorded pairs of flows, by module.
 pub const PAIRS: [[&str; 2]; 9] = [
     ["bic", "bic"],
     ["cubic", "cubic"],
@@ -70,22 +70,25 @@ pub const PAIRS: [[&str; 2]; 9] = [
     ["scalable", "scalable"],
 ];
 
-/// The case of a module.
+/// Returns the case of a module.
+///
+/// # Panics
+/// If the module has no case.
 pub fn of(module: &str) -> &'static Case {
     CASES.iter().find(|case| case.module == module).expect("pairs are made of cases")
 }
 
-/// Packets that the queue holds, in a single flow's path and a pair's.
+/// Queue limits of a single flow's path and of a pair's, packets.
 pub const BUFFER: u32 = 100;
 pub const PAIR_BUFFER: u32 = 330;
-/// The recorded random loss, as a probability.
+/// Probability of the recorded random loss.
 pub const LOSS: f64 = 0.001;
 /// Base round-trip time, seconds.
 pub const RTT: f64 = 0.04;
-/// How long single flows and pairs are watched, seconds, and from when on their means count.
+/// Duration of runs with one flow and with a pair, and the start of their means, seconds.
 pub const SINGLE_TIME: f64 = 30.0;
 pub const SINGLE_FROM: f64 = 5.0;
 pub const PAIR_TIME: f64 = 60.0;
 pub const PAIR_FROM: f64 = 20.0;
-/// When the second flow of a pair starts.
+/// Start of the second flow of a pair, seconds.
 pub const PAIR_OFFSET: f64 = 10.0;

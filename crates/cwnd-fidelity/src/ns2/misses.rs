@@ -1,11 +1,11 @@
-//! The bars that are known to be missed, and why: `xtask/fidelity/misses.txt`.
+//! The known misses with their reasons: `data/misses.txt`.
 
 use super::cells::Starts;
 use super::rows::Key;
-use crate::command;
+use crate::program;
 use std::fmt;
 
-/// What is held against ns-2.
+/// A quantity with a bar.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Bar {
     Throughput,
@@ -32,17 +32,18 @@ pub struct Miss {
     pub module: String,
     pub buffer: u32,
     pub bar: Bar,
-    /// What is written down about it.
+    /// The reason of a known miss; empty for a measured one.
     pub why: String,
 }
 
 impl Miss {
+    /// Returns whether two misses have the same cell and bar.
     pub fn is_of(&self, other: &Miss) -> bool {
         let cell = |miss: &Miss| (miss.starts, miss.buffer, miss.bar);
         cell(self) == cell(other) && self.module == other.module
     }
 
-    /// Whether it is a bar of the cell to which a run belongs.
+    /// Returns whether a run belongs to the cell of the miss.
     pub fn is_in(&self, run: &Key) -> bool {
         (self.starts, self.buffer) == (run.starts, run.buffer) && self.module == run.pair.module
     }
@@ -55,19 +56,18 @@ impl fmt::Display for Miss {
     }
 }
 
-/// What is written down.
-pub fn written() -> Result<Vec<Miss>, String> {
-    let path = command::root().join("xtask/fidelity/misses.txt");
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+/// Reads the known misses.
+pub fn known() -> Result<Vec<Miss>, String> {
+    const FILE: &str = "misses.txt";
+    let text = program::read_data(FILE)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     lines
-        .map(|(at, line)| {
+        .map(|(number, line)| {
             parse(line).ok_or_else(|| {
                 format!(
-                    "{}:{}: \"{line}\" is no miss; say STARTS MODULE BUFFER BAR WHY, such as `round-trip yeah 100 \
-                     drops one epoch more or less`",
-                    path.display(),
-                    at + 1
+                    "{FILE}:{}: \"{line}\" is not a known miss; write STARTS MODULE BUFFER BAR WHY, for example \
+                     `round-trip yeah 100 drops one epoch more or less`",
+                    number + 1
                 )
             })
         })
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_miss_is_written_as_it_is_printed() {
+    fn a_miss_is_printed_as_in_the_file() {
         let miss = parse("round-trip yeah 100 drops one epoch more or less").unwrap();
         assert_eq!(miss.to_string(), "round-trip yeah 100 drops");
         assert_eq!(miss.why, "one epoch more or less");

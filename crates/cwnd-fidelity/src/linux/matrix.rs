@@ -1,4 +1,4 @@
-//! The confusion matrix: which recording lies nearest to our curve of each algorithm.
+//! The confusion matrix: the recording that is nearest to cwnd's curve of each algorithm.
 
 use super::Findings;
 use super::cases::MODULES;
@@ -7,16 +7,16 @@ use super::lossless::Both;
 use super::recordings::Recordings;
 use crate::table::{cells, table};
 
-/// Recordings nearer to each other than this count as one.
-const ALIKE: f64 = 0.06;
+/// Distance below which two recordings count as one.
+const SAME_DISTANCE: f64 = 0.06;
 
-/// The distances of our curve of an algorithm from all recordings, in the order of [`MODULES`].
+/// Returns the distances of cwnd's curve of an algorithm from all recordings, in the order of [`MODULES`].
 pub fn distances(both: &Both, recordings: &Recordings) -> [f64; MODULES.len()] {
     MODULES.map(|module| recordings.lossless[module].0.distance(&both.ours.curve))
 }
 
-/// Print it; the nearest recording must be an algorithm's own, or one like it.
-pub fn print(flows: &[Both], recordings: &Recordings) -> Findings {
+/// Formats the matrix. The nearest recording must be the algorithm's own, or one like it.
+pub fn compare(flows: &[Both], recordings: &Recordings) -> Findings {
     let recorded = |module: &str| &recordings.lossless[module].0;
     let mut findings = Findings::default();
     let mut rows = Vec::new();
@@ -40,10 +40,12 @@ pub fn print(flows: &[Both], recordings: &Recordings) -> Findings {
     findings
 }
 
+/// Returns whether the nearest recording counts as the algorithm's own.
 fn is_like<'a>(own: &str, nearest: &str, recorded: impl Fn(&str) -> &'a Curve) -> bool {
-    own == nearest || recorded(own).distance(recorded(nearest)) < ALIKE
+    own == nearest || recorded(own).distance(recorded(nearest)) < SAME_DISTANCE
 }
 
+/// Returns the name of a column.
 pub fn short(name: &str) -> String {
     name.replace("cubic-nohystart", "nohystart").replace("dctcp-ecn50", "ecn50")
 }
@@ -54,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_alike_counts_as_one() {
+    fn similar_recordings_count_as_one() {
         let curve = |cwnd: f64| Curve(vec![Point { time: 2.0, cwnd, acked: 0.0, lost: false }]);
         let (a, b, c) = (curve(100.0), curve(105.0), curve(107.0));
         let recorded = |name: &str| match name {

@@ -1,37 +1,35 @@
-//! One page: both curves of each flow laid over each other, the numbers, the confusion matrix.
+//! The HTML page: both curves of each flow in one chart, the numbers, and the confusion matrix.
 
 use super::cases::{self, MODULES, PAIR_OFFSET, PAIRS, SINGLE_FROM, SINGLE_TIME};
 use super::curves::Curve;
 use super::lossless::Both;
 use super::matrix;
 use super::recordings::Recordings;
-use crate::command;
 use std::fmt::Write;
 use std::path::PathBuf;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 220.0;
-/// Room for the numbers on the left and below.
+/// Space for the numbers on the left and below.
 const MARGIN: f64 = 40.0;
 
-/// What the page shows.
+/// The contents of the page.
 pub struct Contents {
     pub flows: Vec<Both>,
     pub recordings: Recordings,
     /// The tables of flows with random loss, and of pairs.
     pub lossy: String,
     pub pairs: String,
-    /// Ours of each pair.
+    /// cwnd's curves of each pair.
     pub curves: Vec<[Curve; 2]>,
-    /// What is missed, and why.
+    /// The missed bars and their reasons.
     pub judged: String,
 }
 
-/// Write the page beside what cargo builds.
+/// Writes the page into cargo's target directory, two levels above this program.
 pub fn write(contents: &Contents) -> Result<PathBuf, String> {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| command::root().join("target"), PathBuf::from);
-    std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
+    let own = std::env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
+    let target = own.ancestors().nth(2).ok_or("this program does not lie in a target directory")?;
     let path = target.join("fidelity-linux-6.1.html");
     std::fs::write(&path, html(contents)).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(path)
@@ -81,7 +79,7 @@ fn html(contents: &Contents) -> String {
 }
 
 fn section(page: &mut String, title: &str, text: &str) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(page, "<h2>{title}</h2>");
     if !text.is_empty() {
         let _ = writeln!(page, "<p>{text}</p>");
@@ -143,7 +141,7 @@ fn draw_matrix(page: &mut String, contents: &Contents) {
     page.push_str("</table>\n");
 }
 
-/// From dark at no distance to white at a half.
+/// Returns the colour of a distance: dark at 0, white from 0.5 on.
 fn shade(distance: f64) -> String {
     let light = 55.0 + 45.0 * (2.0 * distance).min(1.0);
     format!("hsl(205 60% {light:.0}%)")
@@ -151,7 +149,7 @@ fn shade(distance: f64) -> String {
 
 /// The axes of a plot.
 struct Frame {
-    /// Seconds, and the greatest window.
+    /// Seconds, and the largest window.
     until: f64,
     top: f64,
 }
@@ -166,7 +164,7 @@ impl Frame {
         (MARGIN + time / self.until * WIDTH, HEIGHT - cwnd / self.top * (HEIGHT - 10.0))
     }
 
-    /// A curve whose times count from `since`.
+    /// Draws a curve whose times count from `since`.
     fn line(&self, curve: &Curve, since: f64, class: &str) -> String {
         let points = curve.0.iter().map(|point| {
             let (x, y) = self.place(point.time + since, point.cwnd);
@@ -215,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_is_the_darkest() {
+    fn smaller_distances_are_darker() {
         assert_eq!(
             [0.0, 0.25, 0.5, 2.0].map(shade).map(|shade| shade[12..].to_owned()),
             ["55%)", "78%)", "100%)", "100%)"]

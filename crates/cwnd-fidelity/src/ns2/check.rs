@@ -1,42 +1,36 @@
-//! The check: P2's cells by cwnd beside the rows of ns-2.35, and which bars are met.
+//! The check: cwnd's results for the cells of P2 beside the rows of ns-2.35, and the bars that they miss.
 
 use super::cells::{BUFFERS, PAIRS, Pair, Run, Starts, four_flows};
 use super::misses::{Bar, Miss};
 use super::rows::{Key, Row};
-use crate::statistics::{half_interval, mean};
+use crate::cwnd::Cwnd;
+use crate::parallel::parallel;
 use crate::table::{cells, table};
-use std::path::Path;
+use cwnd_metrics::statistics::Summary;
 
-/// A row, and what cwnd answers to the same.
-pub struct Answer<'a> {
+/// A row of ns-2, and cwnd's result for the same run.
+pub struct Comparison<'a> {
     pub row: &'a Row,
     pub ours: Run,
 }
 
-/// Ask cwnd for each row, on all cores.
-pub fn ask<'a>(cwnd: &Path, rows: &'a [Row]) -> Result<Vec<Answer<'a>>, String> {
-    let asked = super::parallel(rows.len(), |at| {
-        let row = &rows[at];
-        Ok(Answer { row, ours: row.key.ask_cwnd(cwnd)? })
-    });
-    asked.into_iter().collect()
+/// Runs cwnd for each row, on all cores.
+pub fn run<'a>(cwnd: &Cwnd, rows: &'a [Row]) -> Result<Vec<Comparison<'a>>, String> {
+    parallel(rows.len(), |number| {
+        let row = &rows[number];
+        Ok(Comparison { row, ours: row.key.run_cwnd(cwnd)? })
+    })
 }
 
-/// The rows that ns-2 is asked for again, since they are quick.
-pub fn asked_again(key: &Key) -> bool {
-    let cell = (key.pair.module, key.buffer, key.starts, key.seed);
-    matches!(cell, ("reno", 100, Starts::Together, 1) | ("htcp", 100, Starts::RoundTrip, 1))
-}
-
-/// A cell: the answers that differ in their seeds alone.
+/// A cell: the results that differ only in their seeds.
 struct Cell<'a> {
     pair: Pair,
     buffer: u32,
     starts: Starts,
-    answers: Vec<&'a Answer<'a>>,
+    runs: Vec<&'a Comparison<'a>>,
 }
 
-/// A quantity by both, seed by seed.
+/// A quantity of both simulators, seed by seed.
 struct Both {
     theirs: Vec<f64>,
     ours: Vec<f64>,
@@ -45,8 +39,8 @@ struct Both {
 impl Cell<'_> {
     fn both(&self, of: impl Fn(&Run) -> f64) -> Both {
         Both {
-            theirs: self.answers.iter().map(|answer| of(&answer.row.run)).collect(),
-            ours: self.answers.iter().map(|answer| of(&answer.ours)).collect(),
+            theirs: self.runs.iter().map(|run| of(&run.row.run)).collect(),
+            ours: self.runs.iter().map(|run| of(&run.ours)).collect(),
         }
     }
 
@@ -55,9 +49,9 @@ impl Cell<'_> {
         self.both(|run| run.throughput_mbps(&setting))
     }
 
-    /// How far apart the means are, and half the 95 % interval of that, in the bar's unit. Pairs have the same
-    /// starts, so that the interval is that of the paired differences.
-    fn difference(&self, bar: Bar) -> (f64, f64) {
+    /// Returns the difference of the means, and half of its 95 % interval, in the bar's unit. Both simulators have the same
+    /// starts, so the interval is that of the paired differences.
+    fn difference(&self, bar: Bar) -> (f64, Option<f64>) {
         let both = match bar {
             Bar::Throughput => self.throughput(),
             Bar::Drops => self.both(Run::drops),
@@ -68,7 +62,7 @@ impl Cell<'_> {
         (mean(&differences), half_interval(&differences))
     }
 
-    /// How far apart they may be.
+    /// Returns the largest difference that a bar accepts.
     fn bound(&self, bar: Bar) -> f64 {
         match bar {
             Bar::Throughput if self.starts == Starts::Together => 0.02,
@@ -78,16 +72,16 @@ impl Cell<'_> {
         }
     }
 
-    /// Bars that are held against the cell. Started together, only what depends on no tie is held against ns-2.
+    /// Returns the bars of the cell. With a common start, modules whose result depends on ties have none.
     fn bars(&self) -> &'static [Bar] {
-        let hangs_on_ties = !["reno", "bic", "cubic", "highspeed"].contains(&self.pair.module);
-        if self.starts == Starts::Together && hangs_on_ties { &[] } else { &Bar::ALL }
+        let depends_on_ties = !["reno", "bic", "cubic", "highspeed"].contains(&self.pair.module);
+        if self.starts == Starts::Together && depends_on_ties { &[] } else { &Bar::ALL }
     }
 
     fn misses(&self) -> Vec<Miss> {
         let missed = |&&bar: &&Bar| {
             let (difference, _) = self.difference(bar);
-            // Not a number where neither drops anything.
+            // The difference is not a number where neither simulator drops a packet.
             difference.abs() > self.bound(bar)
         };
         let miss = |&bar: &Bar| Miss {
@@ -103,8 +97,8 @@ impl Cell<'_> {
     fn row(&self) -> Vec<String> {
         let spread = |both: Both, digits: usize| {
             [both.theirs, both.ours].map(|values| match half_interval(&values) {
-                half if half.is_nan() => format!("{:.digits$}", mean(&values)),
-                half => format!("{:.digits$} ± {half:.digits$}", mean(&values)),
+                None => format!("{:.digits$}", mean(&values)),
+                Some(half) => format!("{:.digits$} ± {half:.digits$}", mean(&values)),
             })
         };
         let away = |bar: Bar| {
@@ -118,11 +112,11 @@ impl Cell<'_> {
             match () {
                 () if !held || difference.abs() <= bound || difference.is_nan() => text,
                 // The 95 % interval of the difference reaches into the bar.
-                () if difference.abs() - half <= bound => format!("? {text}"),
+                () if half.is_some_and(|half| difference.abs() - half <= bound) => format!("? {text}"),
                 () => format!("! {text}"),
             }
         };
-        let mut row = vec![self.pair.to_string(), self.buffer.to_string(), self.answers.len().to_string()];
+        let mut row = vec![self.pair.to_string(), self.buffer.to_string(), self.runs.len().to_string()];
         row.extend(spread(self.throughput(), 1));
         row.push(away(Bar::Throughput));
         row.extend(spread(self.both(Run::drops), 0));
@@ -142,6 +136,16 @@ impl Cell<'_> {
     }
 }
 
+/// Returns the mean; not a number of no values.
+pub fn mean(values: &[f64]) -> f64 {
+    Summary::of(values).map_or(f64::NAN, |summary| summary.mean)
+}
+
+/// Returns half of the 95 % confidence interval of the mean.
+fn half_interval(values: &[f64]) -> Option<f64> {
+    Summary::of(values)?.ci95
+}
+
 fn percent(value: f64) -> String {
     if value.is_nan() { "–".to_owned() } else { format!("{value:.0}") }
 }
@@ -150,22 +154,22 @@ fn whole(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// Print the cells of each kind of starts, and give what is missed.
-pub fn print(answers: &[Answer]) -> Vec<Miss> {
+/// Prints the cells of each kind of starts, and returns the missed bars.
+pub fn print(comparisons: &[Comparison]) -> Vec<Miss> {
     let mut misses = Vec::new();
     for starts in Starts::ALL {
         let of = |pair: Pair, buffer: u32| {
-            let asked = |key: &Key| key.pair == pair && key.buffer == buffer && key.starts == starts;
-            let answers = answers.iter().filter(|answer| asked(&answer.row.key)).collect();
-            Cell { pair, buffer, starts, answers }
+            let belongs = |key: &Key| key.pair == pair && key.buffer == buffer && key.starts == starts;
+            let runs = comparisons.iter().filter(|comparison| belongs(&comparison.row.key)).collect();
+            Cell { pair, buffer, starts, runs }
         };
         let cells_of = |&pair: &Pair| BUFFERS.iter().map(move |&buffer| of(pair, buffer));
-        let there: Vec<Cell> =
-            PAIRS.iter().flat_map(cells_of).filter(|cell| !cell.answers.is_empty()).collect();
-        if there.is_empty() {
+        let measured: Vec<Cell> =
+            PAIRS.iter().flat_map(cells_of).filter(|cell| !cell.runs.is_empty()).collect();
+        if measured.is_empty() {
             continue;
         }
-        misses.extend(there.iter().flat_map(Cell::misses));
+        misses.extend(measured.iter().flat_map(Cell::misses));
         println!("\n{}\n", title(starts));
         let head = [
             cells(&[
@@ -207,7 +211,7 @@ pub fn print(answers: &[Answer]) -> Vec<Miss> {
             ]
             .concat(),
         ];
-        print!("{}", table(&[0], &head, &there.iter().map(Cell::row).collect::<Vec<_>>()));
+        print!("{}", table(&[0], &head, &measured.iter().map(Cell::row).collect::<Vec<_>>()));
     }
     misses
 }

@@ -2,12 +2,13 @@
 
 use super::cases::{MODULES, PAIRS};
 use super::curves::{Curve, Point};
-use crate::command;
+use crate::program;
+use crate::samples::Samples;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-/// All that was recorded.
+/// All recordings.
 pub struct Recordings {
     /// By module: the flow without random loss, and its recovery episodes from the fifth second on.
     pub lossless: BTreeMap<&'static str, (Curve, u32)>,
@@ -17,23 +18,12 @@ pub struct Recordings {
     pub pairs: Vec<[Curve; 2]>,
 }
 
-/// A folder for the unpacked archive, gone afterwards.
-struct Unpacked(PathBuf);
-
-impl Drop for Unpacked {
-    fn drop(&mut self) {
-        // It is in a directory for temporary files, whatever becomes of it.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Unpack and read them.
+/// Unpacks and reads the recordings.
 pub fn read() -> Result<Recordings, String> {
-    let folder = Unpacked(std::env::temp_dir().join(format!("cwnd-fidelity-linux-{}", std::process::id())));
-    std::fs::create_dir_all(&folder.0).map_err(|error| format!("{}: {error}", folder.0.display()))?;
-    let archive = super::folder().join("linux-6.1.tar.gz");
-    command::output(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&folder.0))?;
-    let root = folder.0.join("linux-6.1");
+    let folder = tempfile::tempdir().map_err(|error| format!("a temporary directory: {error}"))?;
+    let archive = program::data("linux-6.1.tar.gz");
+    program::output(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.path()))?;
+    let root = folder.path().join("linux-6.1");
     let curve = |name: &str| curve(&root.join(name));
     let summary = text(&root.join("summary.txt"))?;
     let mut lossless = BTreeMap::new();
@@ -41,7 +31,7 @@ pub fn read() -> Result<Recordings, String> {
     for module in MODULES {
         let flow = curve(&format!("{module}-0.csv"))?;
         let episodes = episodes(&summary, module)
-            .ok_or_else(|| format!("summary.txt does not tell the episodes of {module}"))?;
+            .ok_or_else(|| format!("summary.txt has no recovery episodes of {module}"))?;
         lossless.insert(module, (flow, episodes));
         let mut flows = vec![curve(&format!("{module}-0.1.csv"))?];
         for seed in 2.. {
@@ -67,7 +57,7 @@ fn text(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Recovery episodes of the flow without loss, the last word of its line.
+/// Returns the recovery episodes of the flow without random loss, the last word of its line.
 fn episodes(summary: &str, module: &str) -> Option<u32> {
     let words = summary.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let line = words.into_iter().find(|words| words.len() > 2 && words[0] == module && words[1] == "0")?;
@@ -75,28 +65,22 @@ fn episodes(summary: &str, module: &str) -> Option<u32> {
 }
 
 fn curve(path: &Path) -> Result<Curve, String> {
-    parse(&text(path)?).ok_or_else(|| format!("{}: this is no recording", path.display()))
+    parse(&Samples::parse(&text(path)?)).map_err(|why| format!("{}: {why}", path.display()))
 }
 
-fn parse(text: &str) -> Option<Curve> {
-    let mut lines = text.lines();
-    let head: Vec<&str> = lines.next()?.split(',').collect();
-    let column = |name: &str| head.iter().position(|&known| known == name);
-    let (time, cwnd) = (column("time_s")?, column("cwnd_pkts")?);
-    let (acked, retrans) = (column("bytes_acked")?, column("total_retrans")?);
-    let points: Option<Vec<Point>> = lines
-        .map(|line| {
-            let fields: Vec<&str> = line.split(',').collect();
-            let number = |column: usize| fields.get(column)?.parse::<f64>().ok();
-            Some(Point {
-                time: number(time)?,
-                cwnd: number(cwnd)?,
-                acked: number(acked)?,
-                lost: number(retrans)? > 0.0,
-            })
+fn parse(samples: &Samples) -> Result<Curve, String> {
+    let [time, cwnd, acked, retransmitted] =
+        ["time_s", "cwnd_pkts", "bytes_acked", "total_retrans"].map(|name| samples.column(name));
+    let (time, cwnd, acked, retransmitted) = (time?, cwnd?, acked?, retransmitted?);
+    let points = samples.iter().map(|sample| {
+        Ok(Point {
+            time: sample.number(time)?,
+            cwnd: sample.number(cwnd)?,
+            acked: sample.number(acked)?,
+            lost: sample.number(retransmitted)? > 0.0,
         })
-        .collect();
-    Some(Curve(points?))
+    });
+    points.collect::<Result<_, String>>().map(Curve)
 }
 
 #[cfg(test)]
@@ -106,10 +90,10 @@ mod tests {
     #[test]
     fn reads_a_recording() {
         let text = "time_s,cwnd_pkts,bytes_acked,total_retrans\n0.1,40,43441,0\n0.2,160,217201,3\n";
-        let curve = parse(text).unwrap();
+        let curve = parse(&Samples::parse(text)).unwrap();
         assert_eq!(curve.0.len(), 2);
         assert_eq!((curve.0[1].cwnd, curve.0[1].lost, curve.0[0].lost), (160.0, true, false));
-        assert!(parse("time_s,cwnd_pkts\n0.1,40\n").is_none());
+        assert!(parse(&Samples::parse("time_s,cwnd_pkts\n0.1,40\n")).is_err());
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! What is compared: P2's cells and single flows of P0 and P1, and what each simulator answers.
+//! What is compared: the cells of P2 and single flows of P0 and P1, and the result of a run.
 
 use std::fmt;
 
-/// A network and how long it is watched. Everything not said here is the same everywhere: access
-/// links of the same rate and 1 ms, packets of 1,000 B of payload, SACK, timestamps, an ACK a packet.
+/// A network and the duration of a run. All settings have access links of the same rate and 1 ms, packets with 1,000 B of
+/// payload, SACK, timestamps, and one ACK for each packet.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Setting {
     pub flows: u32,
@@ -11,9 +11,9 @@ pub struct Setting {
     pub rate: u32,
     /// Delay of the bottleneck, one way, milliseconds.
     pub delay_ms: u32,
-    /// Packets.
+    /// Queue limit of the bottleneck, packets.
     pub buffer: u32,
-    /// Packets; a sender's own queue is one of these.
+    /// Queue limit of the access links, of which each sender has one, packets.
     pub access_buffer: u32,
     /// Seconds.
     pub duration: u32,
@@ -23,13 +23,13 @@ pub struct Setting {
 
 /// One way, milliseconds.
 pub const ACCESS_DELAY_MS: u32 = 1;
-/// Bytes of payload, and on the wire with 50 of headers.
+/// Payload of a packet, and its size on the wire with 50 B of headers, bytes.
 pub const PAYLOAD: f64 = 1000.0;
 pub const WIRE: f64 = 1050.0;
-/// How long a packet is in transmission, nanoseconds.
+/// Transmission time of a packet, nanoseconds.
 const PACKET_NS: u64 = 8_400;
 
-/// The same algorithm as a module of ns-2.35's and as one of ours.
+/// The same algorithm as a module of ns-2.35 and in cwnd.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Pair {
     pub module: &'static str,
@@ -45,7 +45,7 @@ impl fmt::Display for Pair {
 const CUBIC: Pair = Pair { module: "cubic", algorithm: "cubic-2008" };
 const COMPOUND: Pair = Pair { module: "compound", algorithm: "compound-ns2" };
 
-/// P2's variants that are modules of ns-2.35's, and our algorithms with the settings of those modules.
+/// The variants of P2 that are modules of ns-2.35, and cwnd's algorithms with the settings of those modules.
 pub static PAIRS: [Pair; 9] = [
     Pair { module: "reno", algorithm: "newreno" },
     Pair { module: "bic", algorithm: "bic" },
@@ -58,20 +58,20 @@ pub static PAIRS: [Pair; 9] = [
     COMPOUND,
 ];
 
-/// Modules that P2 did not compare. With ns-2's clock they are held against it as well.
+/// Modules that P2 did not compare. Only the comparison with ns-2's clock has them.
 pub static OTHERS: [Pair; 2] =
     [Pair { module: "vegas", algorithm: "vegas" }, Pair { module: "veno", algorithm: "veno" }];
 
-/// The buffers of P2's table 3, packets.
+/// Queue limits of P2's table 3, packets.
 pub const BUFFERS: [u32; 6] = [100, 250, 500, 1000, 2500, 5000];
 
-/// P2's network with a buffer: four flows, RTT 204 ms.
+/// Returns P2's network with a queue limit: four flows, RTT 204 ms.
 pub const fn four_flows(buffer: u32) -> Setting {
     Setting { flows: 4, rate: 1000, delay_ms: 100, buffer, access_buffer: 25, duration: 150, sample: 0.0 }
 }
 
-/// Fifty flows that share a bandwidth-delay product of 2,381 packets: some are always in timeouts.
-pub const CROWD: Setting = Setting {
+/// Fifty flows that share a bandwidth-delay product of 2,381 packets: some always wait for a timeout.
+pub const FIFTY_FLOWS: Setting = Setting {
     flows: 50,
     rate: 100,
     delay_ms: 98,
@@ -81,29 +81,29 @@ pub const CROWD: Setting = Setting {
     sample: 0.0,
 };
 
-/// When each of the crowd starts, nanoseconds: within five seconds.
-pub fn crowd_starts_ns(seed: u64) -> Vec<u64> {
+/// Returns the start times of the fifty flows, nanoseconds: within five seconds.
+pub fn fifty_starts_ns(seed: u64) -> Vec<u64> {
     let mut state = seed;
-    (0..CROWD.flows).map(|_| splitmix64(&mut state) % 5_000_000_000).collect()
+    (0..FIFTY_FLOWS.flows).map(|_| splitmix64(&mut state) % 5_000_000_000).collect()
 }
 
-/// When four flows start.
+/// The kind of start times of four flows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Starts {
-    /// All at 0: who wins a tie at the queue wins it every time.
+    /// All at 0: the flow that wins a tie at the queue wins it every time.
     Together,
-    /// Within the time that the bottleneck takes for a packet of each: nothing depends on ties, but the flows'
-    /// packets still alternate, so that the bottleneck's queue fills in slow start. All of them at some moment of the
-    /// first second, since ns-2 rounds its times, and by how much depends on the moment.
+    /// Within the transmission time of one packet per flow. No result depends on ties, but the packets of the flows
+    /// alternate, so the bottleneck's queue fills in slow start. The first second contains the starts at a random time,
+    /// because ns-2 rounds times, and the rounding depends on their magnitude.
     Packet,
-    /// Within one base round-trip time: each flow's slow start comes alone, and fills the sender's own queue.
+    /// Within one base round-trip time: the slow start of each flow runs alone and fills the sender's own queue.
     RoundTrip,
 }
 
 impl Starts {
     pub const ALL: [Starts; 3] = [Starts::Together, Starts::Packet, Starts::RoundTrip];
 
-    /// As the rows call it.
+    /// Returns the name in the recorded rows.
     pub fn name(self) -> &'static str {
         match self {
             Starts::Together => "together",
@@ -112,7 +112,7 @@ impl Starts {
         }
     }
 
-    /// When each flow starts, nanoseconds: drawn uniformly from the seed, the same for both simulators.
+    /// Returns the start time of each flow, nanoseconds: uniform, drawn from the seed, the same for both simulators.
     pub fn times_ns(self, setting: &Setting, seed: u64) -> Vec<u64> {
         let within = match self {
             Starts::Together => 1,
@@ -125,7 +125,7 @@ impl Starts {
     }
 }
 
-/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+/// Returns the next number of the generator SplitMix64 of Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 fn splitmix64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;
@@ -134,51 +134,51 @@ fn splitmix64(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What a simulator answers: counts at the end.
+/// The result of a run: counts at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// Packets sent, retransmissions among them.
+    /// Packets sent, with retransmissions.
     pub sent: u64,
     pub retransmitted: u64,
-    /// Dropped by the bottleneck's queue, and by the senders' own.
+    /// Drops at the bottleneck's queue, and at the senders' own.
     pub dropped: u64,
     pub dropped_at_senders: u64,
     pub timeouts: u64,
-    /// Reductions of the window, of all flows.
+    /// Window reductions of all flows.
     pub cuts: u64,
-    /// Segments received in order, a flow.
+    /// Segments that each flow received in order.
     pub received: Vec<u64>,
-    /// Windows of the first flow, at 1, 2, … sampling times.
+    /// Windows of the first flow after 1, 2, … sampling intervals.
     pub windows: Vec<f64>,
 }
 
 impl Run {
-    /// What is received in order, headers counted, Mbit/s.
+    /// Returns the throughput of segments received in order, with headers, Mbit/s.
     pub fn throughput_mbps(&self, setting: &Setting) -> f64 {
         let packets: u64 = self.received.iter().sum();
         packets as f64 * WIRE * 8.0 / f64::from(setting.duration) / 1e6
     }
 
-    /// Jain's index of the flows: (sum x)^2 / (n sum x^2).
+    /// Returns Jain's index of the flows: (sum x)^2 / (n sum x^2).
     pub fn jain_index(&self) -> f64 {
         let shares = || self.received.iter().map(|&packets| packets as f64);
         let squares: f64 = shares().map(|share| share * share).sum();
         shares().sum::<f64>().powi(2) / (self.received.len() as f64 * squares)
     }
 
-    /// By all queues.
+    /// Returns the drops at all queues.
     pub fn drops(&self) -> f64 {
         (self.dropped + self.dropped_at_senders) as f64
     }
 }
 
-/// One flow of a figure, by several algorithms.
+/// A figure of one flow, for several algorithms.
 pub struct Single {
     pub title: &'static str,
     pub setting: Setting,
-    /// Time between the windows that are printed, seconds.
+    /// Time between the printed windows, seconds.
     pub shown: u32,
-    /// When the window first comes to so much is printed.
+    /// Window whose first time is printed, segments.
     pub landmark: f64,
     pub pairs: &'static [Pair],
 }
@@ -187,7 +187,7 @@ const fn one_flow(delay_ms: u32, buffer: u32) -> Setting {
     Setting { flows: 1, rate: 1000, delay_ms, buffer, access_buffer: buffer, duration: 100, sample: 0.1 }
 }
 
-/// P0's and P1's figures of single flows.
+/// The figures of single flows in P0 and P1.
 pub static SINGLES: [Single; 2] = [
     Single {
         title: "One flow (P1's figure 10a): 1 Gbit/s, RTT 12 ms, its own queue and the bottleneck's 5 packets, 100 s",

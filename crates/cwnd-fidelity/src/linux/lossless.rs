@@ -1,15 +1,15 @@
-//! Single flows without random loss: curve against curve.
+//! Single flows without random loss: curves, and the bars of each.
 
 use super::Findings;
 use super::cases::{CASES, Case, RTT, SINGLE_FROM, SINGLE_TIME};
 use super::curves::Curve;
 use super::ours::{self, Flow};
 use super::recordings::Recordings;
-use crate::fidelity::parallel;
+use crate::cwnd::Cwnd;
+use crate::parallel::parallel;
 use crate::table::{cells, table};
-use std::path::Path;
 
-/// A flow of the kernel's and ours.
+/// A recorded flow, and cwnd's.
 pub struct Both {
     pub case: &'static Case,
     pub recorded: Curve,
@@ -18,23 +18,23 @@ pub struct Both {
 }
 
 impl Both {
-    /// The distance between the two.
+    /// Returns the distance between the two curves.
     pub fn distance(&self) -> f64 {
         self.recorded.distance(&self.ours.curve)
     }
 }
 
-/// Run all cases.
-pub fn ask(cwnd: &Path, recordings: &Recordings) -> Result<Vec<Both>, String> {
-    let flows = parallel(CASES.len(), |at| ours::lossless(cwnd, &CASES[at]));
-    let both = |(case, ours): (&'static Case, Result<Flow, String>)| {
+/// Runs all cases.
+pub fn run(cwnd: &Cwnd, recordings: &Recordings) -> Result<Vec<Both>, String> {
+    parallel(CASES.len(), |number| {
+        let case = &CASES[number];
         let (recorded, recorded_episodes) = recordings.lossless[case.module].clone();
-        Ok(Both { case, recorded, recorded_episodes, ours: ours? })
-    };
-    CASES.iter().zip(flows).map(both).collect()
+        Ok(Both { case, recorded, recorded_episodes, ours: ours::lossless(cwnd, case)? })
+    })
 }
 
-/// A number of theirs and of ours, how far apart they are, and a mark if that is too far.
+/// Returns the cells of a recorded number, cwnd's, and their relative difference with a mark if it is beyond the bar; and whether
+/// it is.
 fn ratio(theirs: f64, ours: f64, bar: f64) -> (Vec<String>, bool) {
     let apart = ours / theirs - 1.0;
     let beyond = apart.abs() > bar;
@@ -42,7 +42,7 @@ fn ratio(theirs: f64, ours: f64, bar: f64) -> (Vec<String>, bool) {
     (vec![format!("{theirs:.2}"), format!("{ours:.2}"), format!("{:+.1} %{mark}", 100.0 * apart)], beyond)
 }
 
-/// Hold every number against its bar.
+/// Compares every number with its bar.
 pub fn compare(flows: &[Both]) -> Findings {
     let mut findings = Findings::default();
     let mut rows = Vec::new();
@@ -72,7 +72,7 @@ pub fn compare(flows: &[Both]) -> Findings {
         miss("episodes", beyond);
         let (theirs, first) = (recorded.first_loss(), ours.curve.first_loss());
         let beyond = match (theirs, first) {
-            // Theirs is known to a tenth of a second, ours to a hundredth.
+            // The recording is sampled each 100 ms, cwnd each 10 ms.
             (Some((before, by)), Some((_, at))) => at < before - 2.0 * RTT || at > by + 2.0 * RTT,
             (None, None) => false,
             _ => true,
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_what_is_beyond() {
+    fn marks_numbers_beyond_the_bar() {
         assert_eq!(ratio(100.0, 102.9, 0.03), (cells(&["100.00", "102.90", "+2.9 %"]), false));
         assert_eq!(ratio(100.0, 96.0, 0.03), (cells(&["100.00", "96.00", "-4.0 %!"]), true));
     }
