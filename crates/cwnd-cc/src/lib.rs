@@ -14,21 +14,22 @@ mod parameters;
 pub mod algorithms;
 mod compat;
 mod event;
+mod info;
 pub mod parts;
-mod registry;
 #[cfg(test)]
 mod testing;
 mod time;
 mod window;
 
+pub use algorithms::{all, find};
 pub use compat::{AckCompat, CompatNeeds};
 pub use event::{
     Ack, Congestion, CongestionKind, DupAck, EcnMode, FlowHints, Init, LostPacket, Needs, RateSample, State,
 };
+pub use info::{AlgorithmInfo, Configurable, Signal, build};
 pub use parameters::{
     Parameter, ParameterError, ParameterKind, ParameterSet, ParameterValue, Parameters, Setting,
 };
-pub use registry::{AlgorithmInfo, Configurable, Signal, all, build, find};
 pub use time::Nanos;
 pub use window::{Arithmetic, Window, WindowConfig};
 

@@ -15,6 +15,7 @@
 
 mod backlog;
 pub mod codel;
+mod discipline;
 pub mod drop_tail;
 pub mod dual_pi2;
 pub mod fq_codel;
@@ -38,10 +39,11 @@ mod transmitter;
 pub use cwnd_scenario::{
     Counting, Effects, LinkSpec, Loss, Purpose, QueueLimit, QueueSpec, Rate, Schedule, Stream, Time,
 };
+pub use discipline::{Arrival, Codepoint, Departure, QueueDiscipline, QueueVisitor};
 pub use limits::Limits;
 pub use line::{Crossing, FixedOrder, Line, SteadyLine};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
-pub use queue::{Arrival, ChangeError, Codepoint, Departure, Queue, QueueDiscipline, QueueVisitor};
+pub use queue::{ChangeError, Queue};
 pub use serial::SerialTime;
 pub use transmitter::{Steady, Transmitter};

@@ -1,4 +1,4 @@
-//! The algorithms, one file each.
+//! The algorithms, one file each, and the registry that lists them.
 
 pub mod africa;
 pub mod agile_sd;
@@ -36,8 +36,18 @@ pub mod yeah;
 
 use crate::AlgorithmInfo;
 
+/// Returns every algorithm, in the order of the list.
+pub fn all() -> &'static [AlgorithmInfo] {
+    ALGORITHMS
+}
+
+/// Returns the algorithm of this name.
+pub fn find(name: &str) -> Option<&'static AlgorithmInfo> {
+    ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
+}
+
 /// All algorithms. A new algorithm is added here and to the modules above; every table and command then includes it.
-pub(crate) static ALGORITHMS: &[AlgorithmInfo] = &[
+static ALGORITHMS: &[AlgorithmInfo] = &[
     newreno::INFO,
     multcp::INFO,
     scalable::INFO,

@@ -1,5 +1,7 @@
 //! What all algorithms have in common.
 
+mod registry;
+
 use crate::testing::{ack, ack_rtt, assert_near, window_with};
 use crate::{Ack, AlgorithmInfo, Arithmetic, CongestionControl, Parameters, Window, all};
 use alloc::boxed::Box;

@@ -1,6 +1,8 @@
-use super::*;
 use crate::algorithms::agile_sd::AgileSdParameters;
-use crate::{CompatNeeds, EcnMode, Needs, ParameterKind, ParameterValue};
+use crate::algorithms::{all, find};
+use crate::{
+    CompatNeeds, EcnMode, Needs, ParameterError, ParameterKind, ParameterSet, ParameterValue, Parameters,
+};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,6 +1,6 @@
-//! The list of algorithms: what each is called, what it is, its parameters and how to build one.
+//! The description of an algorithm: what it is called, what it is, its parameters and how to build one.
 
-use crate::{CongestionControl, Parameter, ParameterError, ParameterSet, Parameters, algorithms::ALGORITHMS};
+use crate::{CongestionControl, Parameter, ParameterError, ParameterSet, Parameters};
 use alloc::boxed::Box;
 use core::fmt;
 
@@ -29,7 +29,7 @@ impl Signal {
     }
 }
 
-/// An entry of the registry.
+/// An entry of the registry ([`all`](crate::all)).
 pub struct AlgorithmInfo {
     /// Name, as a scenario writes it.
     pub name: &'static str,
@@ -68,16 +68,6 @@ impl fmt::Debug for AlgorithmInfo {
     }
 }
 
-/// Returns every algorithm, in the order of the list.
-pub fn all() -> &'static [AlgorithmInfo] {
-    ALGORITHMS
-}
-
-/// Returns the algorithm of this name.
-pub fn find(name: &str) -> Option<&'static AlgorithmInfo> {
-    ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
-}
-
 /// An algorithm that is made from its settings.
 pub trait Configurable: CongestionControl + Sized + 'static {
     /// Its settings.
@@ -94,6 +84,3 @@ pub trait Configurable: CongestionControl + Sized + 'static {
 pub fn build<A: Configurable>(given: &Parameters) -> Result<Box<dyn CongestionControl>, ParameterError> {
     Ok(Box::new(A::new(A::Parameters::from_values(given)?)))
 }
-
-#[cfg(test)]
-mod tests;
