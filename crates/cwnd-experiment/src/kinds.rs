@@ -122,11 +122,11 @@ fn topology((name, title, about, source, settings): &TopologyInfo) -> KindInfo {
 const HEAD: &str = "\
 # Networks
 
-`cwnd networks --markdown` prints this page from the tables that the program reads by; a test holds the two together.
+`cwnd networks --markdown` prints this page from the tables of the parser; a test checks that it is current.
 
-A link has a queue, a transmitter and a line. Which queue it has, what the line loses and how its delay jitters is written
-in one line, with parameters behind the name as for algorithms: `queue = \"red:min=20,max=60,ecn=on\"` in a study,
-`--queue red:min=20,max=60,ecn=on` on the command line. A switch is on when it is named alone: `codel:ecn`.
+A link has a queue, a transmitter and a line. Its queue, its losses and its jitter are each written in one line, as a name
+with parameters, like algorithms: `queue = \"red:min=20,max=60,ecn=on\"` in a study,
+`--queue red:min=20,max=60,ecn=on` on the command line. The name of a switch alone switches it on: `codel:ecn`.
 
 ";
 
@@ -145,7 +145,7 @@ pub fn markdown() -> String {
     }
     for family in FAMILIES {
         let settings: Vec<String> = family.settings().iter().map(|key| format!("`{key}`")).collect();
-        page += &format!("\n## {}\n\nSaid by {}.\n", family.title(), settings.join(", "));
+        page += &format!("\n## {}\n\nSelected by {}.\n", family.title(), settings.join(", "));
         for kind in all.iter().filter(|kind| kind.family == family) {
             page += &section(kind);
         }
@@ -172,8 +172,7 @@ fn section(NetworkKind { family, info: kind }: &NetworkKind) -> String {
     text += &format!("|---|---|---|---|{}\n", if sources { "---|" } else { "" });
     for parameter in &kind.parameters {
         let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
-        let default =
-            parameter.default.as_ref().map_or("must be said".to_owned(), |text| text.clone() + &unit);
+        let default = parameter.default.as_ref().map_or("required".to_owned(), |text| text.clone() + &unit);
         text += &format!(
             "| `{}` | {default} | {} | {} |{}\n",
             parameter.name,

@@ -196,7 +196,7 @@ mod tests {
         let Err(EngineError::Failed(why)) =
             refuse_other_drops(&refused, &["receivers: Ip InDiscards 3".into()])
         else {
-            panic!("it was believed")
+            panic!("it was valid")
         };
         assert!(why.contains("receivers: Ip InDiscards 3, devices refused 2 (no memory)"), "{why}");
     }

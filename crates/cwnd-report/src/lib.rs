@@ -5,7 +5,7 @@
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
 //! - [`engines`]: how far two engines that answered the same are apart;
-//! - [`validity_warnings`]: runs over an emulated network that are not to be believed, and why;
+//! - [`validity_warnings`]: runs over an emulated network that are not valid, and why;
 //! - [`descriptive`]: tables of what algorithms are, from the registry;
 //! - [`table`]: aligned columns of text;
 //! - [`topology`]: the picture of a network.

@@ -22,7 +22,7 @@ const SHARES: [&str; 16] = [
     "harm_of_less",
     "emulation_rate_error",
     "cpu_steal",
-    "believable",
+    "valid",
 ];
 
 /// A metric, as figures and tables show it.

@@ -1,4 +1,4 @@
-//! Runs over an emulated network that did not keep its times, and so are not to be believed.
+//! Runs over an emulated network that did not keep its times, and so are not valid.
 
 use cwnd_scenario::{Emulation, Implementation};
 use cwnd_study::{Results, RunResult};
@@ -6,7 +6,7 @@ use cwnd_study::{Results, RunResult};
 /// Stands behind what such a run has a part in.
 pub const MARK: &str = "(!)";
 
-/// The runs of a study that are not to be believed.
+/// The runs of a study that are not valid.
 pub fn runs(results: &Results) -> Vec<(&Emulation, &RunResult)> {
     let doubted = |run| emulation(run).filter(|emulation| !emulation.is_valid()).map(|found| (found, run));
     results.runs.iter().filter_map(doubted).collect()
@@ -28,7 +28,7 @@ pub fn implementations<'a>(runs: impl IntoIterator<Item = &'a Emulation>) -> Vec
     different
 }
 
-/// How many of a cell's runs are not to be believed.
+/// How many of a cell's runs are not valid.
 pub fn of_cell(results: &Results, cell: usize) -> usize {
     results.runs_of(cell).iter().filter(|run| !run.is_valid()).count()
 }

@@ -18,7 +18,7 @@ pub struct Emulation {
     pub rate_error: Option<f64>,
     /// The share of CPU time that the machine's hypervisor gave to others meanwhile.
     pub steal: f64,
-    /// Why the result is not to be believed, a sentence each; none if it is.
+    /// Why the result is not valid, a sentence each; none if it is.
     pub validity_warnings: Vec<String>,
     /// What ran it: the kernel's release and architecture.
     pub host: String,

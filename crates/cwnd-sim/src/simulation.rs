@@ -29,8 +29,8 @@ use cwnd_tcp::Sender;
 /// outcome is the same to the bit.
 ///
 /// ```
-/// use cwnd_experiment::ExperimentSpec;
-/// use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time};
+/// use cwnd_experiment::{ExperimentSpec, FlowGroup};
+/// use cwnd_scenario::{AlgorithmSpec, Rate, Time};
 /// use cwnd_sim::Simulation;
 ///
 /// // Two CUBIC flows over 100 Mbit/s; all else as `ExperimentSpec` has it.

@@ -147,7 +147,7 @@ pub struct ToyLab {
     pub stop: Arc<AtomicBool>,
     /// How many runs are on, of whatever engine.
     pub on: Arc<AtomicUsize>,
-    /// Why what it finds is not to be believed.
+    /// Why what it finds is not valid.
     pub validity_warnings: Vec<String>,
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Tally {
     partial: usize,
     /// Whether any has an interval.
     has_interval: bool,
-    /// Cells that rest on runs which are not to be believed.
+    /// Cells that rest on runs which are not valid.
     doubted: BTreeSet<usize>,
 }
 
@@ -98,7 +98,7 @@ impl Tally {
             let runs: usize =
                 self.doubted.iter().map(|cell| validity_warnings::of_cell(chosen.results, *cell)).sum();
             let are = if runs == 1 { "run in it is" } else { "runs in it are" };
-            notes.push(format!("{} {runs} {are} not to be believed.", validity_warnings::MARK));
+            notes.push(format!("{} {runs} {are} not valid.", validity_warnings::MARK));
         }
         match self.partial {
             0 => {}

@@ -22,7 +22,7 @@ pub fn section(results: &Results, traces: &Traces, pairs: &[Pair]) -> Markup {
     html! {
         @if doubted > 0 {
             p {
-                (doubted) " of " (pairs.len()) " pairs rest on runs of the kernel that are not to be believed, marked "
+                (doubted) " of " (pairs.len()) " pairs rest on runs of the kernel that are not valid, marked "
                 (MARK) ": where the emulated network did not keep its times, a deviation tells nothing of the simulator."
             }
         }

@@ -41,14 +41,12 @@ fn emulated(results: &Results) -> Vec<(String, Markup)> {
         }
     }
     let doubted = runs.iter().filter(|run| !run.is_valid()).count();
-    let believable = match doubted {
+    let valid = match doubted {
         0 => format!("all {}", runs.len()),
         doubted => format!("{} of {}", runs.len() - doubted, runs.len()),
     };
-    let mut rows = vec![
-        ("Host".to_owned(), html! { (hosts.join("; ")) }),
-        ("Runs that can be believed".to_owned(), html! { (believable) }),
-    ];
+    let mut rows =
+        vec![("Host".to_owned(), html! { (hosts.join("; ")) }), ("Valid runs".to_owned(), html! { (valid) })];
     let ran =
         validity_warnings::implementations(runs.iter().filter_map(|run| validity_warnings::emulation(run)));
     if !ran.is_empty() {

@@ -183,7 +183,7 @@ fn status(results: &Results) -> Markup {
     }
 }
 
-/// How many runs are not to be believed, and why, if any are.
+/// How many runs are not valid, and why, if any are.
 pub fn doubtful(results: &Results) -> Markup {
     let doubted = validity_warnings::runs(results);
     if doubted.is_empty() {
@@ -193,7 +193,7 @@ pub fn doubtful(results: &Results) -> Markup {
     html! {
         div.incomplete.doubtful role="note" {
             p {
-                strong { "Not all of it is to be believed." }
+                strong { "Not all runs are valid." }
                 " Of " (emulated) " runs by the kernel " (doubted.len()) @if doubted.len() == 1 { " is" } @else { " are" }
                 " not, because the emulated network did not keep its times. What rests on them is marked "
                 (validity_warnings::MARK) "."

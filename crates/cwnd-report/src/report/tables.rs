@@ -53,7 +53,7 @@ enum Value {
     /// Its runs are missing, failed, or could not measure it.
     Missing,
     Mean(Estimate),
-    /// The same, of runs some of which are not to be believed.
+    /// The same, of runs some of which are not valid.
     Doubted(Estimate),
 }
 
@@ -262,9 +262,9 @@ pub fn unit(unit: &str) -> Markup {
     html! { @if !unit.is_empty() { " " span.unit { (unit) } } }
 }
 
-/// The mark of a value that rests on runs that are not to be believed.
+/// The mark of a value that rests on runs that are not valid.
 pub fn doubt() -> Markup {
-    html! { " " span.doubt title="not to be believed" { (MARK) } }
+    html! { " " span.doubt title="not valid" { (MARK) } }
 }
 
 /// A cell without a value.
@@ -375,7 +375,7 @@ fn means<'a>(columns: &'a [Column], rows: &'a [Row]) -> impl Iterator<Item = (&'
     columns.iter().flat_map(of_column)
 }
 
-/// Whether any run of some cells is not to be believed.
+/// Whether any run of some cells is not valid.
 fn is_doubted(results: &Results, cells: &[usize]) -> bool {
     cells.iter().any(|cell| validity_warnings::of_cell(results, *cell) > 0)
 }

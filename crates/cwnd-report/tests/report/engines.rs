@@ -1,4 +1,4 @@
-//! Two engines under one study: side by side, and marked where they are not to be believed.
+//! Two engines under one study: side by side, and marked where they are not valid.
 
 use crate::outline::{all, parse, text};
 use crate::synthetic::samples_at;
@@ -39,7 +39,7 @@ panels = ["variant"]
 name = "all"
 title = "All"
 rows = ["variant", "engine"]
-metrics = ["throughput_bps", "believable"]
+metrics = ["throughput_bps", "valid"]
 "#;
 
 fn study(text: &str) -> Study {
@@ -66,7 +66,7 @@ fn results(validity_warnings: &[&str], alone: bool) -> Results {
             };
             let mut metrics = vec![("throughput_bps".to_owned(), throughput), ("loss_ratio".to_owned(), 0.0)];
             let emulation = kernel.then(|| {
-                metrics.push(("believable".to_owned(), f64::from(u8::from(validity_warnings.is_empty()))));
+                metrics.push(("valid".to_owned(), f64::from(u8::from(validity_warnings.is_empty()))));
                 metrics.push(("emulation_late_p99_s".to_owned(), 80e-6 * f64::from(repeat + 1)));
                 metrics.push(("cpu_steal".to_owned(), 0.02));
                 Box::new(Emulation {
@@ -145,7 +145,7 @@ fn a_pair_differs_in_its_engine_alone() {
     assert!(!found.is_significant());
     let nothing = Deviation::of(&results, &pairs[0], "loss_ratio").unwrap();
     assert_eq!((nothing.sim, nothing.kernel, nothing.relative), (0.0, 0.0, None));
-    assert_eq!(Deviation::of(&results, &pairs[0], "believable"), None);
+    assert_eq!(Deviation::of(&results, &pairs[0], "valid"), None);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn the_page_lays_engines_side_by_side() {
 }
 
 #[test]
-fn what_is_not_to_be_believed_is_marked_and_told() {
+fn invalid_runs_are_marked_and_reported() {
     let html = page(&results(&["it was <late>"], false));
     let page = parse(&html);
     let note = text(all(&page, ".doubtful")[0]);
@@ -189,7 +189,7 @@ fn what_is_not_to_be_believed_is_marked_and_told() {
     assert_eq!(marked.len(), 4, "{marked:?}");
     assert!(marked.iter().filter(|cell| cell.starts_with("newreno")).count() == 2, "{marked:?}");
     let table = text(all(&page, "#table-1 figcaption")[0]);
-    assert!(table.contains("(!) 1 run in it is not to be believed."), "{table}");
+    assert!(table.contains("(!) 1 run in it is not valid."), "{table}");
     assert!(html.contains("newreno: mean +25.0 %, RMS 35.4 % (!)"));
     assert!(!html.contains("cubic-linux: mean +25.0 %, RMS 35.4 % (!)"));
     assert!(text(all(&page, "#scenario")[0]).contains("3 of 4"));

@@ -97,7 +97,8 @@ impl Simulation {
     /// Refused if such traffic is impossible.
     ///
     /// ```
-    /// # use cwnd_scenario::{AlgorithmSpec, FlowGroup, Rate, Time, Traffic, build::ExperimentSpec};
+    /// # use cwnd_experiment::{ExperimentSpec, FlowGroup};
+    /// # use cwnd_scenario::{AlgorithmSpec, Rate, Time, Traffic};
     /// # use cwnd_sim::Simulation;
     /// # let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
     /// # let setup = ExperimentSpec { rate: Rate(100_000_000), ..ExperimentSpec::default() };

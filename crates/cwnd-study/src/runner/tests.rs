@@ -335,7 +335,7 @@ fn runs_in_real_time_come_last_and_are_alone() {
     let results = bench.results();
     for run in &results.runs {
         let kernel = study.cells[run.cell].engine == EngineKind::Kernel;
-        assert_eq!((run.emulation.is_some(), run.metric("believable").is_some()), (kernel, kernel));
+        assert_eq!((run.emulation.is_some(), run.metric("valid").is_some()), (kernel, kernel));
     }
     drop(store);
     // Nothing of it is run again, and each engine has its own runs.
@@ -418,11 +418,11 @@ fn results_know_which_engine_ran_them() {
         let results = bench.results();
         assert_eq!(results.study.cells, study.cells);
         for run in &results.runs {
-            assert_eq!((run.is_valid(), run.metric("believable")), (false, Some(0.0)));
+            assert_eq!((run.is_valid(), run.metric("valid")), (false, Some(0.0)));
             assert_eq!(run.metric("emulation_late_p99_s"), Some(80e-6));
             assert_eq!(run.emulation.as_ref().map(|e| e.validity_warnings.len()), Some(1));
         }
-        assert!(bench.canonical(&results.study).lines().next().unwrap().contains(",believable,"));
+        assert!(bench.canonical(&results.study).lines().next().unwrap().contains(",valid,"));
     }
 }
 

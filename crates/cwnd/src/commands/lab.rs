@@ -76,7 +76,7 @@ fn take_down(testbed: Testbed, capture: Option<Capture>) -> Result<(), Failure> 
     if late > cwnd_lab::TOO_LATE.0 {
         let (late, most) = (cwnd_scenario::Time(late), cwnd_lab::TOO_LATE);
         crate::terminal::tell!(
-            "note: one packet in a hundred came out more than {late} late, where {most} is the most to be believed"
+            "note: one packet in a hundred came out more than {late} late, where {most} is the limit for valid runs"
         );
     }
     if !elsewhere.is_empty() {

@@ -10,10 +10,10 @@ use cwnd_report::table::{Align, Table};
 use cwnd_scenario::{kinds::ParameterInfo, nearest};
 use serde::Serialize;
 
-/// List queues, losses, jitters and topologies, or tell all about one: its parameters and their source.
+/// List queues, losses, jitters and topologies, or describe one: its parameters and their sources.
 #[derive(Args)]
 pub struct Flags {
-    /// The queue, loss, jitter or topology to tell about [default: list them all].
+    /// The queue, loss, jitter or topology to describe [default: list all].
     pub name: Option<String>,
 
     /// Print one JSON document instead of text.
@@ -58,7 +58,7 @@ fn list() -> String {
     for kind in kinds::all() {
         table.row([&kind.family.title().to_lowercase(), kind.info.name, kind.info.title]);
     }
-    format!("\n{table}\n  `cwnd networks NAME` tells all about one.\n\n")
+    format!("\n{table}\n  `cwnd networks NAME` describes one.\n\n")
 }
 
 fn sheet(NetworkKind { family, info: kind }: &NetworkKind) -> String {
@@ -66,9 +66,11 @@ fn sheet(NetworkKind { family, info: kind }: &NetworkKind) -> String {
     text += &output::wrapped(kind.about, 2);
     text.push('\n');
     let settings = family.settings().join(", ");
-    for (label, value) in [("said by", settings.as_str()), ("written", &kind.form), ("source", kind.source)] {
+    for (label, value) in
+        [("selected by", settings.as_str()), ("written", &kind.form), ("source", kind.source)]
+    {
         if !value.is_empty() {
-            text += &format!("  {label:<10}{}", output::wrapped(value, 12).trim_start());
+            text += &format!("  {label:<13}{}", output::wrapped(value, 15).trim_start());
         }
     }
     if kind.parameters.is_empty() {
@@ -84,7 +86,7 @@ fn sheet(NetworkKind { family, info: kind }: &NetworkKind) -> String {
 fn described(parameter: &ParameterInfo) -> String {
     let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
     let value =
-        parameter.default.as_ref().map_or(" must be said".to_owned(), |text| format!(" = {text}{unit}"));
+        parameter.default.as_ref().map_or(" (required)".to_owned(), |text| format!(" = {text}{unit}"));
     let source = if parameter.source.is_empty() { "" } else { "; " };
     let mut text = format!("  {}{value}\n", parameter.name);
     text += &output::wrapped(parameter.about, 6);
@@ -103,9 +105,9 @@ mod tests {
         let sheet = sheet(&kind);
         for part in [
             "  Losses in bursts (gilbert-elliott)\n",
-            "  said by   loss, reverse-loss\n",
-            "  written   gilbert-elliott:to_bad=TO_BAD,to_good=TO_GOOD\n",
-            "  to_bad must be said\n      Probability that a good line is bad at the next packet.\n",
+            "  selected by  loss, reverse-loss\n",
+            "  written      gilbert-elliott:to_bad=TO_BAD,to_good=TO_GOOD\n",
+            "  to_bad (required)\n      Probability that a good line is bad at the next packet.\n",
             "  loss_bad = 1\n",
         ] {
             assert!(sheet.contains(part), "{part} in {sheet}");

@@ -54,7 +54,7 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     format!("\n{}\n{about}", units_row::table(&columns, &rows, 2))
 }
 
-/// Stands behind the name of what is not to be believed.
+/// Stands behind the name of what is not valid.
 const DOUBT: &str = " (!)";
 
 /// The runs over an emulated network that did not keep its times.
@@ -64,7 +64,7 @@ fn doubted(runs: &[Measured]) -> Vec<(&Emulation, u64)> {
         .collect()
 }
 
-/// What ran, and what of it is not to be believed and why, if the network was an emulated one.
+/// What ran, and what of it is not valid and why, if the network was an emulated one.
 fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     let all = || results.iter().flatten().filter_map(|run| run.emulation.as_deref());
     let Some(first) = all().next() else { return String::new() };
@@ -79,7 +79,7 @@ fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
         }
         let are = if doubted.len() == 1 { "is" } else { "are" };
         let (count, all, name) = (doubted.len(), runs.len(), shortened(entry.name));
-        text += &format!("\n {DOUBT} {count} of {all} runs of {name} {are} not to be believed:\n");
+        text += &format!("\n {DOUBT} {count} of {all} runs of {name} {are} not valid:\n");
         for (why, seeds) in validity_warnings::reasons(doubted) {
             let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
             let word = if seeds.len() == 1 { "seed" } else { "seeds" };

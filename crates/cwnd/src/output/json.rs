@@ -42,7 +42,7 @@ struct EmulationOut<'a> {
     late_max_s: f64,
     rate_error: Option<f64>,
     cpu_steal: f64,
-    believable: bool,
+    valid: bool,
     validity_warnings: &'a [String],
     implementations: Vec<ImplementationOut<'a>>,
 }
@@ -63,7 +63,7 @@ impl<'a> EmulationOut<'a> {
             late_max_s: emulation.late_max.as_secs_f64(),
             rate_error: emulation.rate_error,
             cpu_steal: emulation.steal,
-            believable: emulation.is_valid(),
+            valid: emulation.is_valid(),
             validity_warnings: &emulation.validity_warnings,
             implementations: (emulation.implementations.iter())
                 .map(|Implementation { algorithm, by }| ImplementationOut { algorithm, by })

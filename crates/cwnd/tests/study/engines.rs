@@ -39,7 +39,7 @@ fn one_engine_of_two_is_run_alone() {
     place.printed(&["run", "quick.toml", "--engine", "sim", "--no-report"]);
     let exported = place.printed(&["export", "results/quick", "--format", "csv"]);
     assert_eq!((exported.lines().count(), exported.matches(",sim,").count()), (4, 3), "{exported}");
-    assert!(!exported.contains("believable"), "{exported}");
+    assert!(!exported.contains("valid"), "{exported}");
     // What was run is there, as the command that makes it again says.
     let report = place.printed(&["report", "results/quick"]);
     assert!(report.contains("report.html"), "{report}");

@@ -19,8 +19,8 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
     Kind {
         name: "drop-tail",
         title: "Drop-tail",
-        about: "First in, first out; what does not fit is dropped. With the setting `ecn-threshold` it marks packets that \
-                find more than so many.",
+        about: "First in, first out; packets that do not fit are dropped. With the setting `ecn-threshold` it marks packets \
+                that find a longer queue.",
         source: "",
         bare: false,
         is: |queue| matches!(queue, Discipline::DropTail),
@@ -39,9 +39,9 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
         is: |queue| matches!(queue, Discipline::Red(_)),
         new: || Discipline::Red(Red::default()),
         parameters: &[
-            parameter!("min", Discipline::Red(red) => red.min, LENGTH, "packets", "Average length at which it begins.", "S. Floyd, RED: Discussions of Setting Parameters, 1997"),
+            parameter!("min", Discipline::Red(red) => red.min, LENGTH, "packets", "Average length at which drops begin.", "S. Floyd, RED: Discussions of Setting Parameters, 1997"),
             parameter!("max", Discipline::Red(red) => red.max, LENGTH, "packets", "Average length at which the probability is `p_max`.", "the same: three times `min`"),
-            parameter!("p_max", Discipline::Red(red) => red.p_max, ValueType::Probability, "", "The probability there.", "the same"),
+            parameter!("p_max", Discipline::Red(red) => red.p_max, ValueType::Probability, "", "The probability at `max`.", "the same"),
             parameter!("weight", Discipline::Red(red) => red.weight, ValueType::Number(1e-9, 1.0), "", "Weight of a new length in the average.", "the paper"),
             parameter!("gentle", Discipline::Red(red) => red.gentle, ValueType::Switch, "", "From `max` to twice `max` the probability rises to 1, instead of jumping there.", "S. Floyd, Recommendation on using the gentle variant of RED, 2000"),
             parameter!("ecn", Discipline::Red(red) => red.ecn, ValueType::Switch, "", "Marks packets that can be marked instead of dropping them, until the probability is 1.", "RFC 3168, section 7"),
@@ -96,13 +96,13 @@ pub(in crate::kinds) static QUEUES: &[Kind<Discipline>] = &[
         is: |queue| matches!(queue, Discipline::Pie(_)),
         new: || Discipline::Pie(Pie::default()),
         parameters: &[
-            parameter!("target", Discipline::Pie(pie) => pie.target, SPAN, "", "The delay that it steers to.", "RFC 8033, section 4.2"),
+            parameter!("target", Discipline::Pie(pie) => pie.target, SPAN, "", "The target delay.", "RFC 8033, section 4.2"),
             parameter!("update", Discipline::Pie(pie) => pie.update, SPAN, "", "Interval between updates of the probability.", "RFC 8033, section 4.2"),
             parameter!("alpha", Discipline::Pie(pie) => pie.alpha, GAIN, "1/s", "Weight of the difference to the target.", "RFC 8033, section 4.2"),
             parameter!("beta", Discipline::Pie(pie) => pie.beta, GAIN, "1/s", "Weight of the trend.", "RFC 8033, section 4.2"),
-            parameter!("max_burst", Discipline::Pie(pie) => pie.max_burst, ValueType::Time(Time(0), Time::from_secs(100)), "", "How long a burst passes freely.", "RFC 8033, section 4.4"),
+            parameter!("max_burst", Discipline::Pie(pie) => pie.max_burst, ValueType::Time(Time(0), Time::from_secs(100)), "", "Duration for which a burst passes without drops.", "RFC 8033, section 4.4"),
             parameter!("ecn", Discipline::Pie(pie) => pie.ecn, ValueType::Switch, "", "Marks packets that can be marked instead of dropping them, while the probability is under `ecn_most`.", "RFC 8033, section 5.1"),
-            parameter!("ecn_most", Discipline::Pie(pie) => pie.ecn_most, ValueType::Probability, "", "See `ecn`.", "RFC 8033, section 5.1"),
+            parameter!("ecn_most", Discipline::Pie(pie) => pie.ecn_most, ValueType::Probability, "", "The greatest probability at which packets are marked; above it they are dropped.", "RFC 8033, section 5.1"),
         ],
         check: any,
     },

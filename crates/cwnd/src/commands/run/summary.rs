@@ -59,7 +59,7 @@ fn ran_by(results: &Results) -> String {
     format!("  Over the kernel ran\n{lines}\n")
 }
 
-/// How many runs are not to be believed, and why, if any are.
+/// How many runs are not valid, and why, if any are.
 fn doubted(results: &Results) -> String {
     let emulated = results.runs.iter().filter(|run| run.emulation.is_some()).count();
     let doubted = validity_warnings::runs(results);
@@ -67,8 +67,7 @@ fn doubted(results: &Results) -> String {
         return String::new();
     }
     let are = if doubted.len() == 1 { "is" } else { "are" };
-    let mut text =
-        format!("  (!) {} of {emulated} runs by the kernel {are} not to be believed:\n", doubted.len());
+    let mut text = format!("  (!) {} of {emulated} runs by the kernel {are} not valid:\n", doubted.len());
     let reasons = validity_warnings::reasons(doubted);
     for (why, places) in reasons.iter().take(MOST_FAILURES) {
         let more = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_to_be_believed_is_told() {
+    fn invalid_runs_are_reported() {
         let text = "title = \"A\"\nquestion = \"B\"\n[scenario]\nstack = \"linux\"\n[run]\nengine = \"kernel\"\n\
                     [[axes]]\nname = \"v\"\nkey = \"algorithm\"\nvalues = [\"newreno\", \"cubic-linux\"]";
         let study = Study::parse("a", "a.toml", text, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"));
@@ -231,11 +230,11 @@ mod tests {
         assert_eq!(ran_by(&results(Vec::new())), "");
         assert_eq!(
             doubted(&results(vec![run(0, &[]), run(1, &["it was late"])])),
-            "  (!) 1 of 2 runs by the kernel is not to be believed:\n      cubic-linux (seed 1): it was late\n\n"
+            "  (!) 1 of 2 runs by the kernel is not valid:\n      cubic-linux (seed 1): it was late\n\n"
         );
         assert_eq!(
             doubted(&results(vec![run(0, &["it was late", "it was slow"]), run(1, &["it was late"])])),
-            "  (!) 2 of 2 runs by the kernel are not to be believed:\n      \
+            "  (!) 2 of 2 runs by the kernel are not valid:\n      \
              newreno (seed 1) and 1 more: it was late\n      newreno (seed 1): it was slow\n\n"
         );
     }

@@ -101,7 +101,7 @@ fn several_algorithms_with_repeats() {
 }
 
 #[test]
-fn what_is_not_to_be_believed_is_marked() {
+fn invalid_runs_are_marked() {
     let scenario = setup().scenario(&[group("cubic", 1)], 1).expect("a sound setup");
     let emulation = |validity_warnings: &[&str]| Emulation {
         late_p50: Time(5_000),
@@ -125,7 +125,7 @@ fn what_is_not_to_be_believed_is_marked() {
     assert!(text.lines().nth(4).is_some_and(|line| line.starts_with("  good  ")), "{text}");
     assert!(text.lines().nth(5).is_some_and(|line| line.starts_with("  bad (!)  ")), "{text}");
     let end = "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n  elastic: BPF, source 12ab\n\n  \
-               (!) 2 of 2 runs of bad are not to be believed:\n      it was late (seeds 1, 2)\n      \
+               (!) 2 of 2 runs of bad are not valid:\n      it was late (seeds 1, 2)\n      \
                it was slow (seed 2)\n";
     assert!(text.ends_with(end), "{text}");
     let text = table(&[entry("good")], &[good()]);
