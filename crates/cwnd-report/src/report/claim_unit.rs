@@ -2,7 +2,7 @@
 
 use crate::measure::{Measure, Shown, decimals, half_text, number, small};
 use cwnd_metrics::statistics::Summary;
-use cwnd_study::{ClaimKind, Expectation, Study};
+use cwnd_study::{ClaimKind, Expectation, PairSummary, Study};
 
 /// In which unit a claim's figures are shown, and what they are of.
 pub struct ClaimUnit {

@@ -272,7 +272,7 @@ fn claims() -> Vec<Claim> {
             stated: Some("10–40 %".into()),
             test: test(
                 gain("sequential", PairSummary::Mean),
-                Expectation::Within(Range { at_least: Some(0.4), at_most: Some(0.9) }),
+                Expectation::Within(Range { at_least: Some(0.4), at_most: Some(0.9), is_open: false }),
             ),
             because: Some(
                 "The paper does not say when its flows stop; ours stop in the order of their starts.".into(),
@@ -288,7 +288,7 @@ fn claims() -> Vec<Claim> {
                     select: Selection::default(),
                     greatest: true,
                 },
-                Expectation::Within(Range { at_least: None, at_most: Some(0.005) }),
+                Expectation::Within(Range { at_least: None, at_most: Some(0.005), is_open: false }),
             ),
             because: Some("The ratio carries no unit in the paper; read as per cent.".into()),
         },

@@ -83,7 +83,7 @@ fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
         runs: runs.collect(),
         provenance: Provenance::default(),
     };
-    judged(&results, 0, &results.study.claims[0])
+    super::judged(&results, 0, &results.study.claims[0])
 }
 
 fn x() -> String {
@@ -347,7 +347,7 @@ fn a_part_of_a_study_says_that_it_is_one() {
             stated: None,
             test: ClaimTest::Measured {
                 kind: ClaimKind::Mean { metric: x(), select },
-                expect: Expectation::Within(Range { at_least: Some(1.0), at_most: None }),
+                expect: Expectation::Within(Range { at_least: Some(1.0), at_most: None, is_open: false }),
             },
             because: None,
         })

@@ -1,7 +1,7 @@
 //! The words by which papers are held against: gains, printed numbers, derived metrics, the quick scale, models.
 
 use super::*;
-use crate::{By, ClaimKind, ClaimTest, Expectation, FigureKind, Formula, Paper, RunScale};
+use crate::{By, ClaimKind, ClaimTest, Expectation, FigureKind, Formula, PairSummary, Paper, RunScale};
 
 const AXES: &str = "[run]\nrepeats = 10\n[[axes]]\nname = \"variant\"\nkey = \"algorithm\"\nvalues = [\"cubic\", \"elastic\", \"newreno\"]\n\
                     [[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10, 50, 100]\n";
