@@ -1,5 +1,5 @@
-//! `cargo xtask papers`: a sample of every paper's studies is run, and each verdict is held against the one that is
-//! recorded in `studies/sample.tsv`. A verdict that changes is a change of behaviour, and wants an explanation.
+//! `cargo xtask papers`: runs a sample of every paper's studies, and compares each verdict and measured value with those
+//! recorded in `studies/sample.tsv`. A change is a change of behaviour and needs an explanation.
 
 use crate::command::{output, root};
 use crate::json;
@@ -14,10 +14,10 @@ use std::process::Command;
 pub const OPTIONS: &str = "[--record]";
 
 const RECORD: &str = "--record";
-/// Where the verdicts are recorded: paper, study, number of the claim, verdict, and the claim.
+/// Where the verdicts are recorded: paper, study, number of the claim, verdict, measured value, and the claim.
 const RECORDED: &str = "studies/sample.tsv";
 /// What stands above them.
-const HEAD: &str = "paper\tstudy\tclaim\tverdict\ttext";
+const HEAD: &str = "paper\tstudy\tclaim\tverdict\tmeasured\ttext";
 
 /// A verdict of the sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ struct Row {
     /// Paper, study and number.
     claim: [String; 3],
     verdict: String,
+    /// The measured value to six digits; empty if nothing was measured.
+    measured: String,
     text: String,
 }
 
@@ -72,23 +74,38 @@ fn measured(document: &str) -> Result<Vec<Row>, String> {
     };
     let row = |row: &Value| {
         let claim = [text(row, "paper")?, text(row, "study")?, text(row, "claim")?];
-        Ok(Row { claim, verdict: text(row, "verdict")?, text: text(row, "text")? })
+        let measured = row["measured"].as_f64().map(six_digits).unwrap_or_default();
+        Ok(Row { claim, verdict: text(row, "verdict")?, measured, text: text(row, "text")? })
     };
     let rows: Result<Vec<Row>, String> = rows.iter().map(row).collect();
     Ok(rows?.into_iter().filter(|row| row.verdict != "not measured").collect())
 }
 
+impl Row {
+    /// Returns the verdict and the measured value.
+    fn found(&self) -> String {
+        format!("{} {}", self.verdict, self.measured).trim_end().to_owned()
+    }
+}
+
+/// Writes a value to six significant digits.
+fn six_digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    rounded.to_string()
+}
+
 fn written(rows: &[Row]) -> String {
-    let line = |row: &Row| format!("{}\t{}\t{}\n", row.claim.join("\t"), row.verdict, row.text);
+    let line =
+        |row: &Row| format!("{}\t{}\t{}\t{}\n", row.claim.join("\t"), row.verdict, row.measured, row.text);
     format!("{HEAD}\n{}", rows.iter().map(line).collect::<String>())
 }
 
 fn read(text: &str) -> Vec<Row> {
     let row = |line: &str| {
-        let parts: Vec<&str> = line.splitn(5, '\t').collect();
-        let [paper, study, claim, verdict, text] = parts[..] else { return None };
+        let parts: Vec<&str> = line.splitn(6, '\t').collect();
+        let [paper, study, claim, verdict, measured, text] = parts[..] else { return None };
         let claim = [paper, study, claim].map(str::to_owned);
-        Some(Row { claim, verdict: verdict.to_owned(), text: text.to_owned() })
+        Some(Row { claim, verdict: verdict.to_owned(), measured: measured.to_owned(), text: text.to_owned() })
     };
     text.lines().skip(1).filter_map(row).collect()
 }
@@ -104,13 +121,13 @@ fn changes(recorded: &[Row], now: &[Row]) -> Vec<Vec<String>> {
     let mut changes = Vec::new();
     for row in now {
         match recorded.iter().find(|known| same(known, row)) {
-            Some(known) if known.verdict == row.verdict => {}
-            Some(known) => changes.push(line(row, &known.verdict, &row.verdict)),
-            None => changes.push(line(row, "-", &row.verdict)),
+            Some(known) if (&known.verdict, &known.measured) == (&row.verdict, &row.measured) => {}
+            Some(known) => changes.push(line(row, &known.found(), &row.found())),
+            None => changes.push(line(row, "-", &row.found())),
         }
     }
     let gone = recorded.iter().filter(|known| !now.iter().any(|row| same(known, row)));
-    changes.extend(gone.map(|row| line(row, &row.verdict, "-")));
+    changes.extend(gone.map(|row| line(row, &row.found(), "-")));
     changes
 }
 
@@ -120,12 +137,14 @@ mod tests {
 
     fn row(claim: usize, verdict: &str, text: &str) -> Row {
         let claim = ["p".to_owned(), "s".to_owned(), claim.to_string()];
-        Row { claim, verdict: verdict.to_owned(), text: text.to_owned() }
+        Row { claim, verdict: verdict.to_owned(), measured: String::new(), text: text.to_owned() }
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let rows = [row(1, "reproduced", "a"), row(2, "not reproduced", "b c")];
+        let value = Row { measured: six_digits(0.123_456_789), ..row(2, "too few repeats", "b c") };
+        assert_eq!(value.measured, "0.123457");
+        let rows = [row(1, "reproduced", "a"), value];
         assert_eq!(read(&written(&rows)), rows);
     }
 
@@ -149,5 +168,10 @@ mod tests {
         ];
         assert_eq!(changes(&recorded, &now), expected);
         assert!(changes(&recorded, &recorded).is_empty());
+        let moved = Row { measured: "2".to_owned(), ..row(1, "reproduced", "a") };
+        assert_eq!(
+            changes(&recorded[..1], &[moved]),
+            [cells(&["p", "s", "1", "reproduced", "reproduced 2", "a"])]
+        );
     }
 }

@@ -34,7 +34,7 @@ use serde::Serialize;
 
 /// Counts up whenever a metric that is made from samples is defined again (another formula, or a new one), so that stored
 /// values are told apart. Metrics that are made from counts are computed again whenever they are read.
-pub const SAMPLED_VERSION: u32 = 6;
+pub const SAMPLED_VERSION: u32 = 7;
 
 /// The metrics of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]

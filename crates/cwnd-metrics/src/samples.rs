@@ -50,6 +50,20 @@ pub(super) fn epoch_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
     })
 }
 
+pub(super) fn backoff_factor(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let samples = view.samples.as_ref()?;
+    mean_of(flows, |flow| {
+        let mut greatest: f64 = 0.0;
+        for sample in &samples[flow] {
+            greatest = greatest.max(sample.cwnd);
+            if !matches!(sample.state, SampleState::Open | SampleState::Disorder) {
+                return Some(sample.ssthresh / greatest).filter(|kept| kept.is_finite());
+            }
+        }
+        None
+    })
+}
+
 fn greatest_window(view: &View<'_>, flow: usize) -> Option<f64> {
     let samples = &view.samples.as_ref()?[flow];
     samples.iter().map(|sample| sample.cwnd).max_by(f64::total_cmp)

@@ -354,7 +354,7 @@ fn epochs_are_from_one_reduction_to_the_next() {
     let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
     let setup = ExperimentSpec { duration: Time::from_secs(20), ..ExperimentSpec::default() };
     let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).unwrap();
-    let epoch = |states: &[SampleState]| {
+    let metric = |name: &str, states: &[SampleState]| {
         let mut trace = Trace { queues: Vec::new(), ..Trace::default() };
         for (time_index, state) in states.iter().enumerate() {
             trace.times.push(Time::from_secs(time_index as u64));
@@ -374,8 +374,9 @@ fn epochs_are_from_one_reduction_to_the_next() {
         let flow = FlowOutcome::default();
         let outcome =
             Outcome { end: Time::from_secs(20), flows: vec![flow], trace: Some(trace), ..outcome() };
-        value(&scenario, &outcome, "epoch_time_s")
+        value(&scenario, &outcome, name)
     };
+    let epoch = |states: &[SampleState]| metric("epoch_time_s", states);
     // Reductions begin at 2, 5 and 9 s: (9 - 2)/2. The one that is under way at first does not count.
     assert_eq!(
         epoch(&[Recovery, Open, Recovery, Recovery, Open, Cwr, Open, Disorder, Open, Loss, Loss, Open]),
@@ -383,6 +384,9 @@ fn epochs_are_from_one_reduction_to_the_next() {
     );
     assert_eq!(epoch(&[Open, Recovery, Open, Open]), None);
     assert_eq!(epoch(&[Open, Disorder]), None);
+    // The greatest window is 10, and ssthresh in the first reduction 5.
+    assert_eq!(metric("backoff_factor", &[Open, Disorder, Recovery, Open, Cwr]), Some(0.5));
+    assert_eq!(metric("backoff_factor", &[Open, Disorder]), None);
 }
 
 #[test]

@@ -82,6 +82,16 @@ impl LinkSpec {
             && self.effects == Effects::default()
     }
 
+    /// Returns whether the link decides about packets at random.
+    pub fn is_random(&self) -> bool {
+        let queue = match self.queue.discipline {
+            Discipline::DropTail | Discipline::CoDel(_) => false,
+            Discipline::Red(_) | Discipline::FqCoDel(_) | Discipline::Pie(_) | Discipline::DualPi2(_) => true,
+        };
+        let loss = matches!(self.loss, Loss::Bernoulli(_) | Loss::GilbertElliott(_));
+        queue || loss || self.effects.jitter.is_some() || self.effects.duplication > 0.0
+    }
+
     /// Returns the mean rate that the link offers between two times, bit/s; none if it is unlimited, or zero.
     pub fn mean_rate(&self, begin: Time, end: Time) -> Option<f64> {
         match &self.schedule {

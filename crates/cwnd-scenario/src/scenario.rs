@@ -6,7 +6,7 @@ mod arrivals;
 pub use algorithm::AlgorithmSpec;
 pub use arrivals::Arrivals;
 
-use crate::{LinkId, Network, Purpose, Schedule, Stack, Stream, Time, Traffic};
+use crate::{LinkId, LinkSpec, Network, Purpose, Schedule, Stack, Stream, Time, Traffic};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -106,6 +106,21 @@ impl Scenario {
         self.flows.retain(|flow| !flow.short);
         let room = (MAX_FLOWS as usize).saturating_sub(self.flows.len());
         self.flows.extend(arrivals.draw(self.seed, self.duration, room));
+    }
+
+    /// Returns whether the scenario draws anything from the seed. The random choices of algorithms, such as BBR's phase, are
+    /// not known here.
+    pub fn is_random(&self) -> bool {
+        let random_traffic = |flow: &FlowSpec| match &flow.traffic {
+            Traffic::Bulk | Traffic::Live(_) => false,
+            Traffic::OnOff { on, off } => !on.is_constant() || !off.is_constant(),
+            Traffic::Responses { size, think } => !size.is_constant() || !think.is_constant(),
+        };
+        self.start_jitter > Time::ZERO
+            || self.send_overhead > Time::ZERO
+            || self.arrivals.is_some()
+            || self.flows.iter().any(random_traffic)
+            || self.network.links.iter().any(LinkSpec::is_random)
     }
 
     /// How many flows are not short.

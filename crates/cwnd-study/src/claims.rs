@@ -4,7 +4,7 @@
 mod judge;
 mod measure;
 
-use crate::{Claim, ClaimTest, Results};
+use crate::{Claim, ClaimTest, EngineKind, Results};
 use cwnd_metrics::statistics::Summary;
 pub use judge::agrees_with_printed;
 use measure::measure;
@@ -30,10 +30,14 @@ pub struct Verdict {
 pub enum Judgement {
     /// It is as claimed.
     Reproduced,
+    /// A gain is there, and at least three times as large as stated.
+    LargerThanStated,
     /// A gain is there, but not as large as stated.
     DirectionOnly,
     /// It is not as claimed.
     NotReproduced,
+    /// The scenario is random, and there are fewer than [`MIN_REPEATS`] repeats.
+    TooFewRepeats,
     /// It cannot be checked, and the claim says why.
     NotTestable,
     /// No run has measured it yet, or none at this scale.
@@ -42,10 +46,12 @@ pub enum Judgement {
 
 impl Judgement {
     /// All of them, in the order in which they are counted.
-    pub const ALL: [Judgement; 5] = [
+    pub const ALL: [Judgement; 7] = [
         Judgement::Reproduced,
+        Judgement::LargerThanStated,
         Judgement::DirectionOnly,
         Judgement::NotReproduced,
+        Judgement::TooFewRepeats,
         Judgement::NotTestable,
         Judgement::NotMeasured,
     ];
@@ -54,15 +60,21 @@ impl Judgement {
     pub fn name(self) -> &'static str {
         match self {
             Judgement::Reproduced => "reproduced",
+            Judgement::LargerThanStated => "larger than stated",
             Judgement::DirectionOnly => "in direction only",
             Judgement::NotReproduced => "not reproduced",
+            Judgement::TooFewRepeats => "too few repeats",
             Judgement::NotTestable => "not testable",
             Judgement::NotMeasured => "not measured",
         }
     }
 }
 
-/// A verdict on every claim of the study, in order.
+/// The fewest repeats of a random scenario that give a verdict. With fewer, Student's interval is so wide that almost any
+/// number lies inside it.
+pub const MIN_REPEATS: usize = 5;
+
+/// Returns a verdict on every claim of the study, in order.
 ///
 /// A measure is taken for each repeat by itself, from the runs of that seed alone, so that what is compared is paired
 /// by seed; the mean over repeats and its 95 % interval (Student's t) are held against what is claimed.
@@ -74,11 +86,42 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
 /// Why a verdict is as it is, in a line: what somebody has found out, where the claim is not reproduced, or else what
 /// the rule found.
 pub fn why<'a>(claim: &'a Claim, verdict: &'a Verdict) -> &'a str {
-    let is_open = matches!(verdict.judgement, Judgement::DirectionOnly | Judgement::NotReproduced);
+    let is_open = matches!(
+        verdict.judgement,
+        Judgement::LargerThanStated | Judgement::DirectionOnly | Judgement::NotReproduced
+    );
     claim.because.as_deref().filter(|_| is_open).unwrap_or(&verdict.ground)
 }
 
+/// Judges a claim; where the scenario is random and the repeats are too few, the judgement is withheld.
 fn verdict(results: &Results, index: usize, claim: &Claim) -> Verdict {
+    let mut verdict = judged(results, index, claim);
+    let repeats = verdict.measured.map_or(0, |measured| measured.count);
+    if verdict.measured.is_some() && repeats < MIN_REPEATS && is_random(results, claim) {
+        verdict.judgement = Judgement::TooFewRepeats;
+        verdict.ground = format!(
+            "{repeats} of the {MIN_REPEATS} repeats that a verdict needs; as it is, {}",
+            verdict.ground
+        );
+    }
+    verdict
+}
+
+/// Returns whether the runs that a claim is measured from differ by chance: they draw from the seed, a kernel ran them, or
+/// repeats differ because an algorithm draws.
+fn is_random(results: &Results, claim: &Claim) -> bool {
+    let Some(kind) = claim.kind() else { return false };
+    let study = &results.study;
+    study.select(kind.select()).any(|cell| {
+        let runs = results.runs_of(cell);
+        let first = runs.first().and_then(|run| run.metric(kind.metric()));
+        study.cells[cell].engine == EngineKind::Kernel
+            || study.cells[cell].scenario.is_random()
+            || runs.iter().any(|run| run.metric(kind.metric()) != first)
+    })
+}
+
+fn judged(results: &Results, index: usize, claim: &Claim) -> Verdict {
     let (kind, expect) = match &claim.test {
         ClaimTest::Measured { kind, expect } => (kind, expect),
         ClaimTest::NotTestable(why) => {
@@ -86,7 +129,10 @@ fn verdict(results: &Results, index: usize, claim: &Claim) -> Verdict {
             return Verdict { claim: index, measured: None, judgement, ground, note: None };
         }
     };
-    let measured = measure(results, kind, expect);
+    let mut measured = measure(results, kind, expect);
+    if !is_random(results, claim) {
+        measured.of_one_run();
+    }
     let (judgement, ground) = match &measured.summary {
         Some(summary) => judge::judge(summary, expect, &measured.gain),
         None => (Judgement::NotMeasured, measured.note.clone().unwrap_or_default()),

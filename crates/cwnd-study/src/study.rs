@@ -356,8 +356,7 @@ pub enum ClaimKind {
         /// Greatest, else least.
         greatest: bool,
     },
-    /// (a - b) / b, paired by seed, where a and b are cells that differ in one axis alone: the mean over all such
-    /// pairs, or the greatest of them.
+    /// (a - b) / b or a - b, paired by seed, where a and b are cells that differ in one axis only.
     Gain {
         /// Metric.
         metric: String,
@@ -369,8 +368,8 @@ pub enum ClaimKind {
         over: Vec<String>,
         /// Cells.
         select: Selection,
-        /// The greatest of the pairs' means; else the mean of all.
-        greatest: bool,
+        /// Which pairs decide.
+        pairs: PairSummary,
         /// a - b instead of (a - b) / b.
         absolute: bool,
     },
@@ -389,13 +388,42 @@ pub enum ClaimKind {
     },
 }
 
-/// A range in which a measure must lie; its ends belong to it.
+/// How the gains of several pairs become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairSummary {
+    /// The mean of all pairs.
+    Mean,
+    /// The pair whose mean over the repeats is the greatest.
+    Greatest,
+    /// The pair whose mean over the repeats is furthest from zero, without its sign.
+    GreatestAbsolute,
+}
+
+/// A range in which a measure must lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// Least, if any.
+    /// The lower end, if any.
     pub at_least: Option<f64>,
-    /// Most, if any.
+    /// The upper end, if any.
     pub at_most: Option<f64>,
+    /// Whether the ends do not belong to the range.
+    pub is_open: bool,
+}
+
+impl Range {
+    /// Returns whether a value lies in the range.
+    pub fn contains(&self, value: f64) -> bool {
+        match self.is_open {
+            true => {
+                self.at_least.is_none_or(|least| value > least)
+                    && self.at_most.is_none_or(|most| value < most)
+            }
+            false => {
+                self.at_least.is_none_or(|least| value >= least)
+                    && self.at_most.is_none_or(|most| value <= most)
+            }
+        }
+    }
 }
 
 impl ClaimKind {
@@ -424,6 +452,12 @@ impl Study {
     /// The index of the axis of this name.
     pub fn axis(&self, name: &str) -> Option<usize> {
         self.axes.iter().position(|axis| axis.name == name)
+    }
+
+    /// Returns the label of a cell on one axis.
+    pub fn label(&self, cell: usize, axis: &str) -> Option<&str> {
+        let axis = self.axis(axis)?;
+        Some(self.axes[axis].points[self.cells[cell].coordinates[axis]].label.as_str())
     }
 
     /// What a cell is called: its labels, such as `agile-sd, 100 packets, 1e-5`.

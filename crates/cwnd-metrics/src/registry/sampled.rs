@@ -30,6 +30,18 @@ pub(super) static SAMPLED: &[Metric] = &[
         measure: Measure::Sampled(samples::time_to_cwnd_max_s),
     },
     Metric {
+        name: "backoff_factor",
+        title: "Window kept at the first reduction",
+        unit: "",
+        better: Better::Neither,
+        scopes: EACH,
+        range: Range::FROM_ZERO,
+        formula: "mean over flows of ssthresh in the first sample of the first congestion episode / greatest sample of cwnd up to then",
+        about: "0.5 for an algorithm that halves its window. A flow without an episode is left out. Samples must be much closer than a round trip: the window grows between the last sample and the episode.",
+        source: "",
+        measure: Measure::Sampled(samples::backoff_factor),
+    },
+    Metric {
         name: "epoch_time_s",
         title: "Epoch time",
         unit: "s",

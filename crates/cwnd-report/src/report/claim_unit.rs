@@ -2,7 +2,7 @@
 
 use crate::measure::{Measure, Shown, decimals, half_text, number, small};
 use cwnd_metrics::statistics::Summary;
-use cwnd_study::{ClaimKind, Expectation, Study};
+use cwnd_study::{ClaimKind, Expectation, PairSummary, Study};
 
 /// In which unit a claim's figures are shown, and what they are of.
 pub struct ClaimUnit {
@@ -38,9 +38,13 @@ impl ClaimUnit {
             ClaimKind::Mean { metric, .. } => (of(metric, "mean of "), false),
             ClaimKind::Extreme { metric, greatest: true, .. } => (of(metric, "greatest "), false),
             ClaimKind::Extreme { metric, .. } => (of(metric, "least "), false),
-            ClaimKind::Gain { metric, of: a, over, greatest, absolute, .. } => {
+            ClaimKind::Gain { metric, of: a, over, pairs, absolute, .. } => {
                 let over = over.join(", ");
-                let most = if *greatest { "at most, " } else { "" };
+                let most = match pairs {
+                    PairSummary::Mean => "",
+                    PairSummary::Greatest => "at most, ",
+                    PairSummary::GreatestAbsolute => "at most, up or down, ",
+                };
                 let title = small(&title(metric));
                 let what = format!("{most}{title} of {a} over {over}");
                 let shown = match absolute {
@@ -76,7 +80,9 @@ impl ClaimUnit {
         match expect {
             Expectation::Within(range) => match (range.at_least, range.at_most) {
                 (Some(least), Some(most)) => format!("from {} to {}{unit}", end(least), end(most)),
+                (Some(least), None) if range.is_open => format!("more than {}{unit}", end(least)),
                 (Some(least), None) => format!("at least {}{unit}", end(least)),
+                (None, Some(most)) if range.is_open => format!("less than {}{unit}", end(most)),
                 (None, Some(most)) => format!("at most {}{unit}", end(most)),
                 (None, None) => "anything".into(),
             },

@@ -80,10 +80,10 @@ pub fn tally(judgements: &[Judgement]) -> Markup {
 /// By which the style knows a verdict.
 pub fn class(judgement: Judgement) -> &'static str {
     match judgement {
-        Judgement::Reproduced => "good",
+        Judgement::Reproduced | Judgement::LargerThanStated => "good",
         Judgement::DirectionOnly => "half-way",
         Judgement::NotReproduced => "bad",
-        Judgement::NotTestable | Judgement::NotMeasured => "open",
+        Judgement::TooFewRepeats | Judgement::NotTestable | Judgement::NotMeasured => "open",
     }
 }
 
@@ -91,9 +91,10 @@ pub fn class(judgement: Judgement) -> &'static str {
 fn sign(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Reproduced => "\u{2713}",
+        Judgement::LargerThanStated => "\u{2713}+",
         Judgement::DirectionOnly => "\u{2197}",
         Judgement::NotReproduced => "\u{2717}",
-        Judgement::NotTestable | Judgement::NotMeasured => "?",
+        Judgement::TooFewRepeats | Judgement::NotTestable | Judgement::NotMeasured => "?",
     }
 }
 

@@ -25,8 +25,7 @@ pub fn section(results: &Results) -> (Markup, Vec<Entry>) {
 }
 
 /// How printed numbers are to be read.
-const PRINTED: &str =
-    "Printed: what the paper prints, with a ✓ where it lies inside our interval or ours within 5 % of it.";
+const PRINTED: &str = "Printed: the paper's number, with a ✓ if it lies inside our interval or our mean is within 5 % of it, else a ✗.";
 
 fn entry(table: &Table, number: usize) -> Entry {
     Entry { id: format!("table-{number}"), number: format!("Table {number}"), title: table.title.clone() }
@@ -90,6 +89,7 @@ pub fn one(results: &Results, table: &Table, label: &str, index: usize) -> Marku
     }
     if columns.iter().any(|column| column.printed.is_some()) {
         notes.push(PRINTED.to_owned());
+        notes.push(met(&columns, rows.len()));
     }
     notes.extend(formulas(&columns));
     // Longer than a page of paper, or wider.
@@ -294,16 +294,36 @@ fn cell(column: &Column, row: usize, is_best: bool) -> Markup {
     }
 }
 
+/// Returns whether a printed number agrees with ours; none if nothing is printed, or the repeats are too few to tell.
+fn agrees(column: &Column, row: usize) -> Option<bool> {
+    let printed = column.printed.as_ref()?[row]?;
+    let ours = column.values[row].mean()?.times(column.shown.factor);
+    claims::agrees_with_printed(ours.mean, ours.half, ours.count, printed)
+}
+
+/// Counts the printed numbers of a table that agree with ours.
+fn met(columns: &[Column], rows: usize) -> String {
+    let judged = || columns.iter().flat_map(|column| (0..rows).filter_map(|row| agrees(column, row)));
+    let printed = columns.iter().filter_map(|column| column.printed.as_ref()).flatten().flatten().count();
+    let (met, judged) = (judged().filter(|agrees| *agrees).count(), judged().count());
+    let open = if judged < printed {
+        format!("; {} are not judged: too few repeats", printed - judged)
+    } else {
+        String::new()
+    };
+    format!("Met: {met} of {judged}{open}.")
+}
+
 /// What the publication prints, marked where ours agrees with it.
 fn printed_cell(column: &Column, row: usize) -> Markup {
     let Some(printed) = &column.printed else { return Markup::default() };
     let Some(value) = printed[row] else { return html! { td.number.printed {} } };
-    let agrees = column.values[row].mean().is_some_and(|ours| {
-        let ours = ours.times(column.shown.factor);
-        claims::agrees_with_printed(ours.mean, ours.half, value)
-    });
+    let agrees = agrees(column, row);
+    let (is_met, is_missed) = (agrees == Some(true), agrees == Some(false));
     html! {
-        td.number.printed.agrees[agrees] data-v=(value) { (value) @if agrees { " \u{2713}" } }
+        td.number.printed.agrees[is_met].differs[is_missed] data-v=(value) {
+            (value) @if is_met { " \u{2713}" } @if is_missed { " \u{2717}" }
+        }
     }
 }
 

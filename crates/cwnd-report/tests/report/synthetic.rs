@@ -6,8 +6,9 @@ use cwnd_experiment::FlowGroup;
 use cwnd_report::figures::traces::Traces;
 use cwnd_scenario::{Sample, SampleState, Scenario, Time, Trace, mix};
 use cwnd_study::{
-    Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, Point, Printed,
-    Provenance, Range, Results, RunResult, RunState, Samples, Scale, Selection, Study, Table, TracePlan,
+    Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, PairSummary, Point,
+    Printed, Provenance, Range, Results, RunResult, RunState, Samples, Scale, Selection, Study, Table,
+    TracePlan,
 };
 use std::collections::BTreeMap;
 
@@ -245,23 +246,24 @@ fn printed((variant, buffer, value): (&str, &str, f64)) -> Printed {
 }
 
 fn claims() -> Vec<Claim> {
-    let gain = |scenario: &str, greatest| ClaimKind::Gain {
+    let gain = |scenario: &str, pairs| ClaimKind::Gain {
         metric: "throughput_bps".into(),
         axis: "variant".into(),
         of: "agile-sd".into(),
         over: vec!["cubic-2008".into(), "compound-ns2".into()],
         select: select(&[("scenario", &[scenario])]),
-        greatest,
+        pairs,
         absolute: false,
     };
-    let at_least = |least| Expectation::Within(Range { at_least: Some(least), at_most: None });
+    let at_least =
+        |least| Expectation::Within(Range { at_least: Some(least), at_most: None, is_open: false });
     let test = |kind, expect| ClaimTest::Measured { kind, expect };
     vec![
         Claim {
             text: "A single Agile-SD flow has up to 55 % more throughput than its rivals.".into(),
             source: Some("section 5.2".into()),
             stated: Some("up to 55 %".into()),
-            test: test(gain("single", true), Expectation::Gain(0.55)),
+            test: test(gain("single", PairSummary::Greatest), Expectation::Gain(0.55)),
             because: None,
         },
         Claim {
@@ -269,8 +271,8 @@ fn claims() -> Vec<Claim> {
             source: Some("section 5.3".into()),
             stated: Some("10–40 %".into()),
             test: test(
-                gain("sequential", false),
-                Expectation::Within(Range { at_least: Some(0.4), at_most: Some(0.9) }),
+                gain("sequential", PairSummary::Mean),
+                Expectation::Within(Range { at_least: Some(0.4), at_most: Some(0.9), is_open: false }),
             ),
             because: Some(
                 "The paper does not say when its flows stop; ours stop in the order of their starts.".into(),
@@ -286,7 +288,7 @@ fn claims() -> Vec<Claim> {
                     select: Selection::default(),
                     greatest: true,
                 },
-                Expectation::Within(Range { at_least: None, at_most: Some(0.005) }),
+                Expectation::Within(Range { at_least: None, at_most: Some(0.005), is_open: false }),
             ),
             because: Some("The ratio carries no unit in the paper; read as per cent.".into()),
         },

@@ -79,6 +79,13 @@ const PARETO_CUT: f64 = 1000.0;
 const LEAST_SHAPE: f64 = 1.01;
 const MOST_SIGMA: f64 = 5.0;
 
+impl<T> Distribution<T> {
+    /// Returns whether all draws are the same.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Distribution::Constant(_))
+    }
+}
+
 impl<T: Quantity> Distribution<T> {
     /// The next value. With U uniform over [0, 1) and m the mean:
     ///

@@ -1,12 +1,14 @@
 //! The rules of the verdicts.
 
-use super::Judgement;
 use super::measure::OverZero;
+use super::{Judgement, MIN_REPEATS};
 use crate::{Expectation, Range};
 use cwnd_metrics::statistics::Summary;
 
 /// A stated gain is reproduced from this part of it on.
 pub(super) const ENOUGH: f64 = 0.8;
+/// From this multiple of the stated gain on, the finding is another one.
+const MUCH_MORE: f64 = 3.0;
 /// A printed number is reproduced within this part of it.
 const NEAR: f64 = 0.05;
 
@@ -17,6 +19,10 @@ pub(super) fn judge(measured: &Summary, expect: &Expectation, over: &OverZero) -
         Expectation::Gain(stated) => gain(measured, *stated, over),
         Expectation::Printed { value, scale } => printed(measured, *value, *scale),
     };
+    let ground = match over.rivals.is_empty() {
+        true => ground,
+        false => format!("{ground} ({})", over.rivals.join(", ")),
+    };
     match measured.ci95 {
         Some(_) => (judgement, ground),
         None => (judgement, format!("{ground}; one run without an interval: its value alone decides")),
@@ -26,12 +32,12 @@ pub(super) fn judge(measured: &Summary, expect: &Expectation, over: &OverZero) -
 /// The mean lies in the range, or it does not.
 fn within(measured: &Summary, range: &Range) -> (Judgement, String) {
     let (least, most) = (range.at_least.unwrap_or(f64::NEG_INFINITY), range.at_most.unwrap_or(f64::INFINITY));
-    let has = |value: f64| value >= least && value <= most;
+    let has = |value: f64| range.contains(value);
     let is_clear =
         measured.interval().is_none_or(|(low, high)| (has(low) && has(high)) || high < least || low > most);
     let (judgement, place) = match has(measured.mean) {
         true => (Judgement::Reproduced, "within what is expected"),
-        false if measured.mean < least => (Judgement::NotReproduced, "under what is expected"),
+        false if measured.mean <= least => (Judgement::NotReproduced, "under what is expected"),
         false => (Judgement::NotReproduced, "over what is expected"),
     };
     let close = if is_clear { "" } else { ", though the interval crosses an end of it" };
@@ -42,6 +48,7 @@ fn within(measured: &Summary, range: &Range) -> (Judgement, String) {
 fn gain(measured: &Summary, stated: f64, over: &OverZero) -> (Judgement, String) {
     let share = measured.mean / stated;
     let judgement = match (over.is_over, share >= ENOUGH) {
+        (true, true) if share >= MUCH_MORE => Judgement::LargerThanStated,
         (true, true) => Judgement::Reproduced,
         (true, false) => Judgement::DirectionOnly,
         (false, _) => Judgement::NotReproduced,
@@ -69,9 +76,14 @@ fn probability(p: f64) -> String {
     }
 }
 
-/// Whether a mean with half of its 95 % interval agrees with a number that is printed, in the number's unit: it is within
-/// 5 % of it, or has it inside the interval.
-pub fn agrees_with_printed(mean: f64, half: Option<f64>, printed: f64) -> bool {
+/// Returns whether a mean of some repeats with half of its 95 % interval agrees with a number that is printed, in the
+/// number's unit: it is within 5 % of it, or has it inside the interval. None if the repeats differ and are too few to tell.
+pub fn agrees_with_printed(mean: f64, half: Option<f64>, repeats: usize, printed: f64) -> Option<bool> {
+    let is_enough = repeats >= MIN_REPEATS || half.is_none_or(|half| half == 0.0);
+    is_enough.then(|| agrees(mean, half, printed))
+}
+
+fn agrees(mean: f64, half: Option<f64>, printed: f64) -> bool {
     is_near(mean, printed) || half.is_some_and(|half| (mean - printed).abs() <= half)
 }
 
@@ -83,7 +95,7 @@ fn is_near(ours: f64, printed: f64) -> bool {
 /// Near to the number, or with it inside the interval.
 fn printed(measured: &Summary, value: f64, scale: f64) -> (Judgement, String) {
     let ours = measured.mean * scale;
-    let is_reproduced = agrees_with_printed(ours, measured.ci95.map(|half| half * scale), value);
+    let is_reproduced = agrees(ours, measured.ci95.map(|half| half * scale), value);
     let judgement = if is_reproduced { Judgement::Reproduced } else { Judgement::NotReproduced };
     let off = (ours - value) / value.abs();
     let distance = match off {

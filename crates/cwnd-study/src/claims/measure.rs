@@ -1,7 +1,7 @@
 //! From runs to the figure that a claim speaks of.
 
 use super::judge::ENOUGH;
-use crate::{ClaimKind, Expectation, Results, Selection, Study};
+use crate::{ClaimKind, Expectation, PairSummary, Results, Selection, Study};
 use cwnd_metrics::relative_gain;
 use cwnd_metrics::statistics::{Summary, holm};
 
@@ -13,14 +13,27 @@ pub(super) struct Measured {
     pub gain: OverZero,
 }
 
+impl Measured {
+    /// Removes the interval: repeats of a scenario without randomness are one run.
+    pub(super) fn of_one_run(&mut self) {
+        if let Some(summary) = &mut self.summary {
+            summary.ci95 = None;
+            self.gain.p = None;
+            self.gain.is_over = summary.mean > 0.0;
+        }
+    }
+}
+
 /// Whether a gain is over 0 by more than chance.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct OverZero {
     pub is_over: bool,
     /// Two-sided p-value, corrected if several were tested; none without an interval.
     pub p: Option<f64>,
     /// How many were tested.
     pub tested: usize,
+    /// For a stated greatest gain over several rivals: the greatest over each, in parts of what is stated.
+    pub rivals: Vec<String>,
 }
 
 pub(super) fn measure(results: &Results, kind: &ClaimKind, expect: &Expectation) -> Measured {
@@ -64,20 +77,35 @@ fn whatever_scale(results: &Results, kind: &ClaimKind, expect: &Expectation) -> 
             let best = summaries.best(*greatest, |_| true);
             summaries.measured(best, OverZero::default(), name)
         }
-        ClaimKind::Gain { metric, axis, of, over, select, greatest, absolute } => {
+        ClaimKind::Gain { metric, axis, of, over, select, pairs: summary, absolute } => {
             let pairs = pairs(study, axis, of, over, select);
             let value = |place: usize, repeat| {
                 let (a, b): (usize, usize) = pairs[place];
                 gain(one(metric, a, repeat)?, one(metric, b, repeat)?, *absolute)
             };
-            if !greatest {
+            if *summary == PairSummary::Mean {
                 return averaged(results, pairs.len(), value);
             }
             let name = |place: usize| {
                 let (a, b) = pairs[place];
                 format!("`{}` against `{}`", study.cell_label(a), study.cell_label(b))
             };
-            Summaries::new(results, pairs.len(), value).greatest_gain(expect, name)
+            let summaries = Summaries::new(results, pairs.len(), value);
+            if *summary == PairSummary::GreatestAbsolute {
+                let summaries = summaries.without_signs();
+                let furthest = summaries.best(true, |_| true);
+                return summaries.measured(furthest, OverZero::default(), name);
+            }
+            let rivals = match expect {
+                Expectation::Gain(stated) if over.len() > 1 => {
+                    let rival = |place: usize| study.label(pairs[place].1, axis);
+                    over.iter().filter_map(|label| summaries.against(label, *stated, rival)).collect()
+                }
+                _ => Vec::new(),
+            };
+            let mut measured = summaries.greatest_gain(expect, name);
+            measured.gain.rivals = rivals;
+            measured
         }
         ClaimKind::Wins { metric, axis, of, over, select } => {
             let pairs = pairs(study, axis, of, over, select);
@@ -110,7 +138,7 @@ fn averaged(results: &Results, places: usize, value: impl Fn(usize, usize) -> Op
         (means.len() < repeats).then(|| format!("{} of {repeats} repeats have all of it", means.len()));
     let Some(summary) = Summary::of(&means) else { return nothing("no run has measured it") };
     let (p, is_over) = (summary.p(), is_over(&summary, summary.p()));
-    Measured { summary: Some(summary), note, gain: OverZero { is_over, p, tested: 1 } }
+    Measured { summary: Some(summary), note, gain: OverZero { is_over, p, tested: 1, rivals: Vec::new() } }
 }
 
 /// Over 0, and by more than chance where there is an interval to say so: then its lower end is over 0.
@@ -136,6 +164,26 @@ impl Summaries {
             of.extend(Summary::of(&values).map(|summary| (place, summary)));
         }
         Summaries { of, places, missing }
+    }
+
+    /// Returns the same with the magnitude of every mean. The interval of a mean and of its negative are equally wide.
+    fn without_signs(mut self) -> Summaries {
+        for (_, summary) in &mut self.of {
+            summary.mean = summary.mean.abs();
+        }
+        self
+    }
+
+    /// Returns the greatest mean against one rival as a multiple of what is stated, in words.
+    fn against<'a>(
+        &self,
+        label: &str,
+        stated: f64,
+        rival: impl Fn(usize) -> Option<&'a str>,
+    ) -> Option<String> {
+        let of_rival = |i: usize| rival(self.of[i].0) == Some(label);
+        let best = self.best(true, of_rival)?;
+        Some(format!("against {label} {:.2} times what is stated", self.of[best].1.mean / stated))
     }
 
     /// The index of the greatest (or least) mean of some; of equals the first.
@@ -168,7 +216,8 @@ impl Summaries {
         let p_of = |i: usize| corrected.as_ref().map(|corrected| corrected[i]);
         let sure = |i: usize| is_over(&self.of[i].1, p_of(i));
         let chosen = self.best(true, sure).or(greatest);
-        let gain = chosen.map(|i| OverZero { is_over: sure(i), p: p_of(i), tested: self.of.len() });
+        let tested = self.of.len();
+        let gain = chosen.map(|i| OverZero { is_over: sure(i), p: p_of(i), tested, rivals: Vec::new() });
         let mut measured = self.measured(chosen, gain.unwrap_or_default(), name);
         let passed_over = greatest.filter(|i| Some(*i) != chosen && self.of[*i].1.mean >= ENOUGH * stated);
         if let (Some(_), Some(note)) = (passed_over, &mut measured.note) {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    Axis, Cell, ClaimKind, Expectation, Point, Provenance, Range, RunResult, RunState, Scale, Selection,
-    Study,
+    Axis, Cell, ClaimKind, Expectation, PairSummary, Point, Provenance, Range, RunResult, RunState, Scale,
+    Selection, Study,
 };
 use cwnd_experiment::{ExperimentSpec, FlowGroup};
 use cwnd_scenario::AlgorithmSpec;
@@ -53,7 +53,7 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
 
 /// One row of values a cell, one value a repeat.
 fn evaluated(values: [&[f64]; 4], kind: ClaimKind, least: Option<f64>, most: Option<f64>) -> Verdict {
-    held(values, kind, Expectation::Within(Range { at_least: least, at_most: most }))
+    held(values, kind, Expectation::Within(Range { at_least: least, at_most: most, is_open: false }))
 }
 
 fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
@@ -83,7 +83,7 @@ fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
         runs: runs.collect(),
         provenance: Provenance::default(),
     };
-    evaluate(&results).remove(0)
+    super::judged(&results, 0, &results.study.claims[0])
 }
 
 fn x() -> String {
@@ -94,14 +94,14 @@ fn only(axis: &str, label: &str) -> Selection {
     Selection(BTreeMap::from([(axis.to_owned(), vec![label.to_owned()])]))
 }
 
-fn gain(greatest: bool, absolute: bool) -> ClaimKind {
+fn gain(pairs: PairSummary, absolute: bool) -> ClaimKind {
     ClaimKind::Gain {
         metric: x(),
         axis: "variant".to_owned(),
         of: "a".to_owned(),
         over: vec!["b".to_owned()],
         select: Selection::default(),
-        greatest,
+        pairs,
         absolute,
     }
 }
@@ -151,16 +151,16 @@ fn the_greatest_and_the_least_name_their_cell() {
 #[test]
 fn gains_are_paired_by_seed() {
     // Relative, by seed: buffer 5: 0.2, 0.3, 0.4; buffer 10: 1, 0.25, -0.2. Means: 0.6, 0.275, 0.1.
-    let verdict = evaluated(VALUES, gain(false, false), Some(0.0), None);
+    let verdict = evaluated(VALUES, gain(PairSummary::Mean, false), Some(0.0), None);
     // Mean 0.325, standard deviation sqrt((0.275^2 + 0.05^2 + 0.225^2) / 2) = 0.253722, / sqrt(3) x 4.302653.
     close(&verdict, 0.325, 0.630_28);
     assert_eq!(verdict.judgement, Judgement::Reproduced);
     // The greatest pair is buffer 10 with mean 0.35.
-    let verdict = evaluated(VALUES, gain(true, false), Some(0.0), None);
+    let verdict = evaluated(VALUES, gain(PairSummary::Greatest, false), Some(0.0), None);
     assert!((verdict.measured.unwrap().mean - 0.35).abs() < 1e-12);
     assert_eq!(verdict.note.as_deref(), Some("`a, 10` against `b, 10`"));
     // Differences: 2, 3, 4 at buffer 5; 10, 4, -5 at 10: both have mean 3, and the first is taken.
-    let verdict = evaluated(VALUES, gain(true, true), Some(0.5), Some(5.5));
+    let verdict = evaluated(VALUES, gain(PairSummary::Greatest, true), Some(0.5), Some(5.5));
     close(&verdict, 3.0, 2.484_14);
     assert_eq!(verdict.judgement, Judgement::Reproduced);
     assert_eq!(verdict.note.as_deref(), Some("`a, 5` against `b, 5`"));
@@ -200,7 +200,7 @@ fn what_is_missing_is_said() {
     let verdict = evaluated(single, mean("a"), Some(2.5), Some(2.5));
     assert_eq!((verdict.judgement, verdict.measured.unwrap().ci95), (Judgement::Reproduced, None));
     // Nothing can be divided by nothing: at buffer 5 there is no relative gain.
-    let verdict = evaluated(single, gain(true, false), None, Some(0.0));
+    let verdict = evaluated(single, gain(PairSummary::Greatest, false), None, Some(0.0));
     assert_eq!(verdict.note.as_deref(), Some("`a, 10` against `b, 10`; 1 values are missing"));
 }
 
@@ -215,9 +215,9 @@ fn judged(verdict: &Verdict, judgement: Judgement, ground: &str) {
 /// The worked examples of `docs/claims.md`.
 #[test]
 fn a_stated_gain_takes_most_of_it_and_an_interval_over_0() {
-    let only_5 = |select: Selection| match gain(false, false) {
-        ClaimKind::Gain { metric, axis, of, over, greatest, absolute, .. } => {
-            ClaimKind::Gain { metric, axis, of, over, select, greatest, absolute }
+    let only_5 = |select: Selection| match gain(PairSummary::Mean, false) {
+        ClaimKind::Gain { metric, axis, of, over, pairs, absolute, .. } => {
+            ClaimKind::Gain { metric, axis, of, over, select, pairs, absolute }
         }
         _ => unreachable!(),
     };
@@ -243,7 +243,7 @@ fn a_stated_gain_takes_most_of_it_and_an_interval_over_0() {
 #[test]
 fn the_greatest_of_several_gains_is_corrected() {
     // Buffer 10 has the greatest mean, 0.4, but by accident; buffer 5 is surely over 0: 2 x 0.00274.
-    let verdict = held(GAINS, gain(true, false), Expectation::Gain(0.13));
+    let verdict = held(GAINS, gain(PairSummary::Greatest, false), Expectation::Gain(0.13));
     judged(
         &verdict,
         Judgement::Reproduced,
@@ -251,34 +251,34 @@ fn the_greatest_of_several_gains_is_corrected() {
     );
     let note = "`a, 5` against `b, 5`; a greater one is not surely over 0";
     assert_eq!(verdict.note.as_deref(), Some(note));
-    let verdict = held(GAINS, gain(true, false), Expectation::Gain(0.4));
+    let verdict = held(GAINS, gain(PairSummary::Greatest, false), Expectation::Gain(0.4));
     assert_eq!((verdict.judgement, verdict.note.as_deref()), (Judgement::DirectionOnly, Some(note)));
     // Gains 0.1, 0.12, 0.17: mean 0.13, standard error 0.0208, t = 6.24, p = 0.0248; twice that is just under 0.05.
     let weak: [&[f64]; 4] = [&[1.1, 1.12, 1.17], &[1.1, 1.12, 1.17], &[1.0; 3], &[1.0; 3]];
-    let alone = held(weak, gain(false, false), Expectation::Gain(0.13));
+    let alone = held(weak, gain(PairSummary::Mean, false), Expectation::Gain(0.13));
     judged(&alone, Judgement::Reproduced, "100 % of what is stated, and surely over 0 (p = 0.02)");
-    let verdict = held(weak, gain(true, false), Expectation::Gain(0.13));
+    let verdict = held(weak, gain(PairSummary::Greatest, false), Expectation::Gain(0.13));
     let ground = "100 % of what is stated, and surely over 0 (Holm over 2 pairs, p = 0.05)";
     judged(&verdict, Judgement::Reproduced, ground);
     // Gains 0.09, 0.12, 0.18: mean 0.13, standard error 0.0265, t = 4.91, p = 0.039; twice that is not.
     let weaker: [&[f64]; 4] = [&[1.09, 1.12, 1.18], &[1.09, 1.12, 1.18], &[1.0; 3], &[1.0; 3]];
-    let alone = held(weaker, gain(false, false), Expectation::Gain(0.13));
+    let alone = held(weaker, gain(PairSummary::Mean, false), Expectation::Gain(0.13));
     assert_eq!(alone.judgement, Judgement::Reproduced, "{alone:?}");
-    let verdict = held(weaker, gain(true, false), Expectation::Gain(0.13));
+    let verdict = held(weaker, gain(PairSummary::Greatest, false), Expectation::Gain(0.13));
     assert_eq!(verdict.judgement, Judgement::NotReproduced, "{verdict:?}");
 }
 
 #[test]
 fn one_run_decides_by_itself_and_says_so() {
     let single: [&[f64]; 4] = [&[1.3], &[1.1], &[1.0], &[1.0]];
-    let verdict = held(single, gain(true, false), Expectation::Gain(0.3));
+    let verdict = held(single, gain(PairSummary::Greatest, false), Expectation::Gain(0.3));
     let ground = "100 % of what is stated; one run without an interval: its value alone decides";
     judged(&verdict, Judgement::Reproduced, ground);
-    let verdict = held(single, gain(true, false), Expectation::Gain(0.5));
+    let verdict = held(single, gain(PairSummary::Greatest, false), Expectation::Gain(0.5));
     assert_eq!(verdict.judgement, Judgement::DirectionOnly);
     // Repeats without any chance in them are all equal, and have an interval of no width.
     let equal: [&[f64]; 4] = [&[1.5; 3], &[1.25; 3], &[1.0; 3], &[1.0; 3]];
-    let verdict = held(equal, gain(true, false), Expectation::Gain(0.5));
+    let verdict = held(equal, gain(PairSummary::Greatest, false), Expectation::Gain(0.5));
     let ground = "100 % of what is stated, and surely over 0 (Holm over 2 pairs, p < 0.0001)";
     judged(&verdict, Judgement::Reproduced, ground);
 }
@@ -347,7 +347,7 @@ fn a_part_of_a_study_says_that_it_is_one() {
             stated: None,
             test: ClaimTest::Measured {
                 kind: ClaimKind::Mean { metric: x(), select },
-                expect: Expectation::Within(Range { at_least: Some(1.0), at_most: None }),
+                expect: Expectation::Within(Range { at_least: Some(1.0), at_most: None, is_open: false }),
             },
             because: None,
         })
@@ -403,4 +403,82 @@ fn derived_metrics_are_paired_by_seed() {
     // Beside nothing there is only a difference; the reference has none to itself.
     assert_eq!((results.values(1, "ratio"), results.values(1, "difference")), (vec![], vec![1.0]));
     assert_eq!((results.values(2, "loss"), results.values(2, "ratio")), (vec![0.0, 0.0], vec![1.0, 1.0]));
+}
+
+/// The values of one cell, judged as [`evaluate`] does, with the scenario's randomness.
+fn gated(values: &[f64], is_random: bool) -> Verdict {
+    let kind = ClaimKind::Mean { metric: x(), select: Selection::default() };
+    let expect = Expectation::Printed { value: 16.0, scale: 1.0 };
+    let claim = Claim {
+        text: String::new(),
+        source: None,
+        stated: None,
+        test: ClaimTest::Measured { kind, expect },
+        because: None,
+    };
+    let mut study = study(values.len() as u32, vec![claim]);
+    study.cells.truncate(1);
+    if !is_random {
+        study.cells[0].scenario.start_jitter = cwnd_scenario::Time::ZERO;
+        study.cells[0].scenario.send_overhead = cwnd_scenario::Time::ZERO;
+    }
+    let run = |(repeat, value): (usize, &f64)| RunResult {
+        cell: 0,
+        repeat: repeat as u32,
+        seed: 1 + repeat as u64,
+        state: RunState::Done(BTreeMap::from([("x".to_owned(), *value)])),
+        trace: None,
+        emulation: None,
+    };
+    let runs = values.iter().enumerate().map(run).collect();
+    evaluate(&Results { study, runs, provenance: Provenance::default() }).remove(0)
+}
+
+#[test]
+fn fewer_than_five_random_repeats_give_no_verdict() {
+    // With two repeats the interval is 10 ± 12.7 x 6 = 76: the printed 16 lies inside it, as would almost anything.
+    let two = gated(&[4.0, 16.0], true);
+    assert_eq!(two.judgement, Judgement::TooFewRepeats);
+    assert!(two.ground.starts_with("2 of the 5 repeats that a verdict needs"), "{}", two.ground);
+    assert_eq!(two.measured.unwrap().mean, 10.0);
+    assert_eq!(gated(&[16.0], true).judgement, Judgement::TooFewRepeats);
+    assert_eq!(gated(&[16.0, 15.9, 16.1, 16.0], true).judgement, Judgement::TooFewRepeats);
+    assert_eq!(gated(&[16.0, 15.9, 16.1, 16.0, 16.0], true).judgement, Judgement::Reproduced);
+}
+
+#[test]
+fn repeats_without_randomness_are_one_run() {
+    let equal = gated(&[16.0, 16.0], false);
+    assert_eq!((equal.judgement, equal.measured.unwrap().ci95), (Judgement::Reproduced, None));
+    assert!(
+        equal.ground.ends_with("one run without an interval: its value alone decides"),
+        "{}",
+        equal.ground
+    );
+    assert_eq!(gated(&[20.0], false).judgement, Judgement::NotReproduced);
+    // Repeats that differ show that something is random, such as an algorithm's own draws.
+    assert_eq!(gated(&[16.0, 16.1], false).judgement, Judgement::TooFewRepeats);
+}
+
+#[test]
+fn opposite_differences_do_not_cancel() {
+    // a - b is 1 with a buffer of 5 and -1.2 with a buffer of 10: the mean is -0.1, the greatest magnitude 1.2.
+    let values: [&[f64]; 4] = [&[3.0, 3.0], &[1.0, 1.0], &[2.0, 2.0], &[2.2, 2.2]];
+    let mean = evaluated(values, gain(PairSummary::Mean, true), Some(-0.25), Some(0.25));
+    assert_eq!(mean.judgement, Judgement::Reproduced);
+    let greatest = evaluated(values, gain(PairSummary::GreatestAbsolute, true), None, Some(0.25));
+    assert_eq!(greatest.judgement, Judgement::NotReproduced);
+    assert!((greatest.measured.unwrap().mean - 1.2).abs() < 1e-12);
+    assert!(greatest.note.unwrap().contains("`a, 10` against `b, 10`"));
+}
+
+#[test]
+fn three_times_a_stated_gain_is_larger_than_stated() {
+    // Gains of 10 to 12 % at both buffers.
+    let values: [&[f64]; 4] = [&[1.1, 1.12, 1.11], &[1.1, 1.12, 1.11], &[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0]];
+    let stated =
+        |gain_stated| held(values, gain(PairSummary::Mean, false), Expectation::Gain(gain_stated)).judgement;
+    assert_eq!(stated(0.04), Judgement::Reproduced);
+    assert_eq!(stated(0.036), Judgement::LargerThanStated);
+    assert_eq!(stated(0.5), Judgement::DirectionOnly);
 }

@@ -3,7 +3,7 @@
 use super::keys::{CLAIM, MEASURES};
 use super::reader::Fields;
 use super::scope::Scope;
-use crate::{Claim, ClaimKind, ClaimTest, Expectation, Range, Selection, claims};
+use crate::{Claim, ClaimKind, ClaimTest, Expectation, PairSummary, Range, Selection, Study, claims};
 
 pub(super) fn claims(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Claim> {
     file.tables("claims", &CLAIM).into_iter().filter_map(|fields| claim(&fields, scope)).collect()
@@ -42,7 +42,40 @@ fn tested(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<ClaimTest> {
     }
     let expect = expectation(fields);
     let kind = kind(fields, scope);
+    if let (Some(text), Some(kind)) = (fields.text("text"), &kind) {
+        if let Some(word) = comparison(&text.value).filter(|_| !compares(scope.study, kind)) {
+            let message = format!("the claim compares (`{word}`), and its measure does not");
+            let help = "measure a `gain`, a `difference` or `wins`, or use a metric that compares flows, such as `jain_index`";
+            fields.sink.error_with(&text.span, message, help);
+        }
+    }
     Some(ClaimTest::Measured { kind: kind?, expect: expect? })
+}
+
+/// Returns the word by which a sentence compares two things. A number after `than` is a bound.
+fn comparison(text: &str) -> Option<&'static str> {
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    words.iter().enumerate().find_map(|(i, word)| match *word {
+        "than" => words.get(i + 1).is_none_or(|next| !is_number(next)).then_some("than"),
+        "alike" => Some("alike"),
+        "outperforms" => Some("outperforms"),
+        _ => None,
+    })
+}
+
+/// Returns whether a measure compares: cells with cells, or within a run flows with flows.
+fn compares(study: &Study, kind: &ClaimKind) -> bool {
+    let metric = kind.metric();
+    let own = metric.rsplit('.').next().unwrap_or(metric);
+    let of_flows = own.starts_with("jain")
+        || own.ends_with("_ratio") && own.contains("group")
+        || own == "throughput_ratio"
+        || own == "throughput_share";
+    matches!(kind, ClaimKind::Gain { .. } | ClaimKind::Wins { .. })
+        || of_flows
+        || study.derived.iter().any(|derived| derived.name == metric)
 }
 
 /// What it is held against: one of three.
@@ -57,7 +90,7 @@ fn expectation(fields: &Fields<'_>) -> Option<Expectation> {
         ["expect"] => fields.text("expect").and_then(|text| {
             let range = range(&text.value);
             if let Err(message) = &range {
-                let help = "write `>= 0.95`, `<= 3` or `0.4 to 0.7`; the ends belong to it";
+                let help = "write `>= 0.95`, `> 0.5`, `<= 3` or `0.4 to 0.7`";
                 sink.error_with(&text.span, format!("`expect`: {message}"), help);
             }
             range.ok().map(Expectation::Within)
@@ -168,8 +201,12 @@ fn gain(
     over: Vec<String>,
     select: Selection,
 ) -> ClaimKind {
-    let greatest = measure.starts_with("greatest");
-    ClaimKind::Gain { metric, axis, of, over, select, greatest, absolute: measure.ends_with("difference") }
+    let pairs = match () {
+        () if measure.starts_with("greatest-absolute") => PairSummary::GreatestAbsolute,
+        () if measure.starts_with("greatest") => PairSummary::Greatest,
+        () => PairSummary::Mean,
+    };
+    ClaimKind::Gain { metric, axis, of, over, select, pairs, absolute: measure.ends_with("difference") }
 }
 
 fn range(text: &str) -> Result<Range, String> {
@@ -177,18 +214,22 @@ fn range(text: &str) -> Result<Range, String> {
         let parsed = text.trim().replace('_', "").parse::<f64>().ok().filter(|number| number.is_finite());
         parsed.ok_or_else(|| format!("`{}` is not a number", text.trim()))
     };
-    if let Some(rest) = text.strip_prefix(">=") {
-        return Ok(Range { at_least: Some(number(rest)?), at_most: None });
-    }
-    if let Some(rest) = text.strip_prefix("<=") {
-        return Ok(Range { at_least: None, at_most: Some(number(rest)?) });
+    let text = text.trim();
+    for (sign, is_lower, is_open) in
+        [(">=", true, false), ("<=", false, false), (">", true, true), ("<", false, true)]
+    {
+        if let Some(rest) = text.strip_prefix(sign) {
+            let end = Some(number(rest)?);
+            let (at_least, at_most) = if is_lower { (end, None) } else { (None, end) };
+            return Ok(Range { at_least, at_most, is_open });
+        }
     }
     let Some((low, high)) = text.split_once(" to ") else { return Err(format!("`{text}` is not a range")) };
     let (low, high) = (number(low)?, number(high)?);
     if low > high {
         return Err(format!("the range begins at {low}, above its end at {high}"));
     }
-    Ok(Range { at_least: Some(low), at_most: Some(high) })
+    Ok(Range { at_least: Some(low), at_most: Some(high), is_open: false })
 }
 
 #[cfg(test)]
@@ -196,13 +237,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_comparison_is_found_in_a_sentence() {
+        assert_eq!(comparison("BIC uses more of the link than NewReno."), Some("than"));
+        assert_eq!(comparison("All variants are alike."), Some("alike"));
+        assert_eq!(comparison("It uses more than 85 % of the link."), None);
+        assert_eq!(comparison("The first window is the largest."), None);
+    }
+
+    #[test]
     fn ranges_have_ends() {
-        let both = |low, high| Ok(Range { at_least: low, at_most: high });
+        let both = |low, high| Ok(Range { at_least: low, at_most: high, is_open: false });
         assert_eq!(range(">= 0.95"), both(Some(0.95), None));
         assert_eq!(range("<=3"), both(None, Some(3.0)));
         assert_eq!(range("-0.1 to 1e-3"), both(Some(-0.1), Some(1e-3)));
         assert_eq!(range("1_400 to 1_600"), both(Some(1400.0), Some(1600.0)));
-        assert_eq!(range("> 3").unwrap_err(), "`> 3` is not a range");
+        assert_eq!(range("> 0.5"), Ok(Range { at_least: Some(0.5), at_most: None, is_open: true }));
+        assert!(!range("> 0.5").unwrap().contains(0.5) && range(">= 0.5").unwrap().contains(0.5));
+        assert!(!range("< 3").unwrap().contains(3.0) && range("<= 3").unwrap().contains(3.0));
+        assert_eq!(range("= 3").unwrap_err(), "`= 3` is not a range");
         assert_eq!(range(">= nan").unwrap_err(), "`nan` is not a number");
         assert_eq!(range("2 to 1").unwrap_err(), "the range begins at 2, above its end at 1");
     }

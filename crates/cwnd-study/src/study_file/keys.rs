@@ -381,8 +381,18 @@ pub static TABLE: Section = Section {
 };
 
 /// How a claim can be measured.
-pub static MEASURES: &[&str] =
-    &["mean", "greatest", "least", "gain", "greatest-gain", "difference", "greatest-difference", "wins"];
+pub static MEASURES: &[&str] = &[
+    "mean",
+    "greatest",
+    "least",
+    "gain",
+    "greatest-gain",
+    "greatest-absolute-gain",
+    "difference",
+    "greatest-difference",
+    "greatest-absolute-difference",
+    "wins",
+];
 
 /// `[[claims]]`.
 pub static CLAIM: Section = Section {
@@ -399,14 +409,15 @@ pub static CLAIM: Section = Section {
             "measure",
             Kind::Word(MEASURES),
             "`mean`, `greatest` or `least` of a metric over the cells; `gain` (a - b) / b, `difference` a - b or `wins` \
-             (the share of pairs in which a is above b) of cells that differ in one axis.",
+             (the share of pairs in which a is above b) of cells that differ in one axis. `greatest-` takes the greatest \
+             pair, `greatest-absolute-` the one furthest from zero.",
         ),
         key("metric", Kind::Metric, "The metric."),
         key("axis", Kind::Axis, "Axis in which the cells of a pair differ."),
         key("of", Kind::Label, "Label of a."),
         key("over", Kind::Texts, "Labels of b."),
         key("where", Kind::Selection, "Which cells; all."),
-        key("expect", Kind::Range, "A range that it must lie in: `>= 0.95`, `<= 3`, `0.4 to 0.7`."),
+        key("expect", Kind::Range, "A range that it must lie in: `>= 0.95`, `> 0.5`, `<= 3`, `0.4 to 0.7`."),
         key(
             "gain",
             Kind::Number,

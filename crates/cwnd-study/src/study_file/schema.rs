@@ -189,8 +189,8 @@ fn of_kind(kind: Kind) -> Value {
         }
         Kind::Range => json!({
             "type": "string",
-            "pattern": "^\\s*(>=|<=)?\\s*[-+0-9._eE]+(\\s+to\\s+[-+0-9._eE]+)?\\s*$",
-            "examples": [">= 0.95", "<= 3", "0.4 to 0.7"],
+            "pattern": "^\\s*(>=|<=|>|<)?\\s*[-+0-9._eE]+(\\s+to\\s+[-+0-9._eE]+)?\\s*$",
+            "examples": [">= 0.95", "> 0.5", "<= 3", "0.4 to 0.7"],
         }),
         Kind::Printed => json!({
             "type": "array",

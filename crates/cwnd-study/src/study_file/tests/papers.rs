@@ -1,7 +1,7 @@
 //! The words by which papers are held against: gains, printed numbers, derived metrics, the quick scale, models.
 
 use super::*;
-use crate::{By, ClaimKind, ClaimTest, Expectation, FigureKind, Formula, Paper, RunScale};
+use crate::{By, ClaimKind, ClaimTest, Expectation, FigureKind, Formula, PairSummary, Paper, RunScale};
 
 const AXES: &str = "[run]\nrepeats = 10\n[[axes]]\nname = \"variant\"\nkey = \"algorithm\"\nvalues = [\"cubic\", \"elastic\", \"newreno\"]\n\
                     [[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10, 50, 100]\n";
@@ -62,7 +62,10 @@ fn claims_are_held_against_ranges_gains_and_printed_numbers() {
     assert_eq!(expected(2), Expectation::Printed { value: 1.0, scale: 1.0 });
     assert_eq!(study.claims[3].test, ClaimTest::NotTestable("its figure is lost".to_owned()));
     assert_eq!(study.claims[3].kind(), None);
-    assert!(matches!(study.claims[0].kind(), Some(ClaimKind::Gain { greatest: true, absolute: false, .. })));
+    assert!(matches!(
+        study.claims[0].kind(),
+        Some(ClaimKind::Gain { pairs: PairSummary::Greatest, absolute: false, .. })
+    ));
 }
 
 #[test]

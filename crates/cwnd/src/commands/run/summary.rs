@@ -127,8 +127,8 @@ fn expected(expect: &Expectation) -> String {
     match expect {
         Expectation::Within(range) => match (range.at_least, range.at_most) {
             (Some(least), Some(most)) => format!("{} to {}", number(least), number(most)),
-            (Some(least), None) => format!("≥ {}", number(least)),
-            (None, Some(most)) => format!("≤ {}", number(most)),
+            (Some(least), None) => format!("{} {}", if range.is_open { ">" } else { "≥" }, number(least)),
+            (None, Some(most)) => format!("{} {}", if range.is_open { "<" } else { "≤" }, number(most)),
             (None, None) => String::new(),
         },
         Expectation::Gain(gain) => format!("gain {}", number(*gain)),
