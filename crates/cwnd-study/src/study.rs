@@ -312,6 +312,12 @@ pub enum ClaimTest {
 }
 
 impl Claim {
+    /// Returns whether a publication claims it. A claim without a source is our own: of a model, or of another reading of what
+    /// a publication leaves open.
+    pub fn is_of_publication(&self) -> bool {
+        self.source.is_some()
+    }
+
     /// How it is measured, if it can be.
     pub fn kind(&self) -> Option<&ClaimKind> {
         match &self.test {

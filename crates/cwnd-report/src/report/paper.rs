@@ -36,9 +36,19 @@ pub struct PaperStudy {
 }
 
 impl PaperResults {
-    /// The verdicts on all claims, study by study.
+    /// Returns the verdicts on the claims of the paper, study by study.
     pub fn judgements(&self) -> Vec<Judgement> {
+        self.judgements_of(true)
+    }
+
+    /// Returns the verdicts on claims of our own: of models, and of other readings of what a paper leaves open.
+    pub fn own_judgements(&self) -> Vec<Judgement> {
+        self.judgements_of(false)
+    }
+
+    fn judgements_of(&self, is_of_paper: bool) -> Vec<Judgement> {
         let told = self.studies.iter().flat_map(|study| Told::of(&study.results));
+        let told = told.filter(|told| told.claim.is_of_publication() == is_of_paper);
         told.map(|told| told.verdict.judgement).collect()
     }
 
@@ -76,6 +86,10 @@ fn head(of: &PaperResults) -> Head {
     let below = html! {
         p.reference { (inline(authors.trim_end_matches('.'))) ". " cite { (inline(published)) } ", " (year) "." }
         p.tally { (claims::tally(&of.judgements())) }
+        @let own = of.own_judgements();
+        @if !own.is_empty() {
+            p.tally.own { "Claims of our own models and readings, counted apart: " (claims::tally(&own)) }
+        }
         p.status { (studies) ", " (thousands(all as f64, 0)) " runs, at " (scale) ". " (version) "." }
         @if done < all {
             div.incomplete role="note" { p {

@@ -16,6 +16,8 @@ pub struct Row {
     pub scale: &'static str,
     /// Its number in the study, from 1.
     pub claim: usize,
+    /// Whether the paper claims it; else it is a claim of our own models and readings.
+    pub of_paper: bool,
     /// What is claimed.
     pub text: String,
     /// What the paper states.
@@ -48,6 +50,7 @@ pub fn rows(of: &PaperResults) -> Vec<Row> {
                 study: study.name.clone(),
                 scale: of.scale.name(),
                 claim: verdict.claim + 1,
+                of_paper: claim.is_of_publication(),
                 text: claim.text.clone(),
                 stated: claim.stated.clone(),
                 measured: verdict.measured.map(|measured| measured.mean * factor),
@@ -74,7 +77,8 @@ fn factor(claim: &Claim) -> f64 {
 
 /// As CSV (RFC 4180, with line feeds).
 pub fn csv(rows: &[Row]) -> String {
-    let mut text = "paper,study,scale,claim,text,stated,measured,low,high,repeats,verdict,why\n".to_owned();
+    let mut text =
+        "paper,study,scale,claim,of_paper,text,stated,measured,low,high,repeats,verdict,why\n".to_owned();
     for row in rows {
         let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
         let cells = [
@@ -82,6 +86,7 @@ pub fn csv(rows: &[Row]) -> String {
             row.study.clone(),
             row.scale.to_owned(),
             row.claim.to_string(),
+            row.of_paper.to_string(),
             row.text.clone(),
             row.stated.clone().unwrap_or_default(),
             number(row.measured),
@@ -104,14 +109,22 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-/// How many of each verdict: `7 reproduced, 2 not reproduced`.
+/// Counts the verdicts on the claims of papers: `7 reproduced, 2 not reproduced`; claims of our own are counted apart.
 pub fn tally(rows: &[Row]) -> String {
-    let part = |judgement: Judgement| {
-        let count = rows.iter().filter(|row| row.judgement == judgement).count();
-        (count > 0).then(|| format!("{count} {}", judgement.name()))
+    let count = |of_paper: bool| {
+        let part = |judgement: Judgement| {
+            let of_kind = rows.iter().filter(|row| row.of_paper == of_paper && row.judgement == judgement);
+            let count = of_kind.count();
+            (count > 0).then(|| format!("{count} {}", judgement.name()))
+        };
+        Judgement::ALL.into_iter().filter_map(part).collect::<Vec<String>>().join(", ")
     };
-    let parts: Vec<String> = Judgement::ALL.into_iter().filter_map(part).collect();
-    if parts.is_empty() { "nothing is claimed".to_owned() } else { parts.join(", ") }
+    match (count(true), count(false)) {
+        (none, own) if none.is_empty() && own.is_empty() => "nothing is claimed".to_owned(),
+        (of_papers, own) if own.is_empty() => of_papers,
+        (none, own) if none.is_empty() => format!("our own: {own}"),
+        (of_papers, own) => format!("{of_papers}; our own: {own}"),
+    }
 }
 
 #[cfg(test)]
