@@ -91,5 +91,6 @@ fn the_page_over_papers_leads_to_each() {
     let counts: Vec<String> =
         all(&page, ".papers tbody tr:first-child .count").into_iter().map(text).collect();
     let claims: usize = counts.iter().map(|count| count.parse::<usize>().expect("a number")).sum();
-    assert_eq!(claims, 7, "{counts:?}");
+    // Two of the seven claims have no source: they are our own, and counted apart.
+    assert_eq!(claims, 5, "{counts:?}");
 }

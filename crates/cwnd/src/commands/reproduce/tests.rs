@@ -153,13 +153,18 @@ fn verdicts_are_told_for_other_programs() {
     let read = |name: &str| fs::read_to_string(folder.path().join("quick/one").join(name)).expect(name);
     let csv = read("verdicts.csv");
     let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(lines[0], "paper,study,scale,claim,text,stated,measured,low,high,repeats,verdict,why");
+    assert_eq!(
+        lines[0],
+        "paper,study,scale,claim,of_paper,text,stated,measured,low,high,repeats,verdict,why"
+    );
     assert!(
-        lines[1].starts_with("one,two,quick,1,The path is used.,,0.") && lines[1].contains(",2,reproduced,"),
+        lines[1].starts_with("one,two,quick,1,false,The path is used.,,0.")
+            && lines[1].contains(",2,too few repeats,"),
         "{csv}"
     );
     // The quick scale leaves the buffer out of which the second claim speaks.
-    let second = "one,two,quick,2,Ten packets make a hundredfold.,\"100, \"\"or so\"\"\",,,,,not measured,";
+    let second =
+        "one,two,quick,2,false,Ten packets make a hundredfold.,\"100, \"\"or so\"\"\",,,,,not measured,";
     assert!(lines[2].starts_with(second), "{csv}");
     assert!(lines[3].ends_with(",not testable,nobody has measured it"), "{csv}");
     let json: serde_json::Value = serde_json::from_str(&read("verdicts.json")).expect("JSON");
