@@ -42,12 +42,12 @@ fn tested(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<ClaimTest> {
     }
     let expect = expectation(fields);
     let kind = kind(fields, scope);
-    if let (Some(text), Some(kind)) = (fields.text("text"), &kind) {
-        if let Some(word) = comparison(&text.value).filter(|_| !compares(scope.study, kind)) {
-            let message = format!("the claim compares (`{word}`), and its measure does not");
-            let help = "measure a `gain`, a `difference` or `wins`, or use a metric that compares flows, such as `jain_index`";
-            fields.sink.error_with(&text.span, message, help);
-        }
+    if let (Some(text), Some(kind)) = (fields.text("text"), &kind)
+        && let Some(word) = comparison(&text.value).filter(|_| !compares(scope.study, kind))
+    {
+        let message = format!("the claim compares (`{word}`), and its measure does not");
+        let help = "measure a `gain`, a `difference` or `wins`, or use a metric that compares flows, such as `jain_index`";
+        fields.sink.error_with(&text.span, message, help);
     }
     Some(ClaimTest::Measured { kind: kind?, expect: expect? })
 }
