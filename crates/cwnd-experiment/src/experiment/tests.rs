@@ -401,3 +401,30 @@ fn what_contradicts_names_its_setting() {
         "flows[1].side: only a satellite network has sides: `topology = \"satellite\"`"
     );
 }
+
+#[test]
+fn a_scenario_knows_whether_it_draws_from_the_seed() {
+    let spec = |settings: &[(&str, &str)]| {
+        let mut spec =
+            ExperimentSpec { algorithm: Some("cubic".parse().unwrap()), ..ExperimentSpec::default() };
+        for (key, value) in settings {
+            (crate::settings::find(key).unwrap().set)(&mut spec, value).unwrap();
+        }
+        spec.resolve(1).expect("it can be built").is_random()
+    };
+    let still = [("start-jitter", "0 s"), ("send-overhead", "0 s")];
+    let with = |key, value| spec(&[still[0], still[1], (key, value)]);
+    assert!(spec(&[]) && spec(&still[..1]) && spec(&still[1..]));
+    assert!(!spec(&still) && !with("queue", "codel") && !with("loss", "nth:5"));
+    for (key, value) in [
+        ("per", "1e-5"),
+        ("queue", "red"),
+        ("jitter", "uniform:1 ms"),
+        ("duplication", "1e-4"),
+        ("traffic", "on-off:exponential 2 s,1 s"),
+        ("short-flows", "cubic; rate=5/s; size=10 KB"),
+    ] {
+        assert!(with(key, value), "{key} {value}");
+    }
+    assert!(!with("traffic", "on-off:2 s,1 s"));
+}
