@@ -78,7 +78,7 @@ impl Place {
 }
 
 impl FlowGroup {
-    /// So many flows of an algorithm, all else left to the scenario.
+    /// Creates a group of `count` flows of an algorithm; the scenario decides everything else.
     pub fn new(algorithm: AlgorithmSpec, count: u32) -> FlowGroup {
         FlowGroup {
             algorithm,

@@ -37,8 +37,8 @@ impl Limits {
         Limits { drop_at, bytes, transmission_counts, mark_at, roomy_below }
     }
 
-    /// Whether a packet of so many bytes fits that finds so many packets and bytes waiting, and maybe one in
-    /// transmission. One that finds neither always does.
+    /// Returns whether a packet fits, given the packets and bytes that wait and the packet in transmission, if any. A packet
+    /// that finds none of these always fits.
     #[inline]
     pub fn admit(&self, waiting: u64, waiting_bytes: u64, transmitting: Option<u32>, bytes: u32) -> bool {
         waiting < self.roomy_below || self.admit_closely(waiting, waiting_bytes, transmitting, bytes)
@@ -74,8 +74,8 @@ impl Limits {
         self.compared(waiting, transmitting) >= self.mark_at
     }
 
-    /// What `drop_at` and `mark_at` are compared with. They reckon with one in transmission; where that does not
-    /// count, it makes no difference whether there is one.
+    /// Returns the number of packets to compare with `drop_at` and `mark_at`, which include a packet in transmission. Where
+    /// that packet does not count, the number is the same with and without it.
     #[inline]
     fn compared(&self, waiting: u64, transmitting: Option<u32>) -> u64 {
         waiting + u64::from(!self.transmission_counts || transmitting.is_some())

@@ -114,10 +114,10 @@ fn is_random(results: &Results, claim: &Claim) -> bool {
     let study = &results.study;
     study.select(kind.select()).any(|cell| {
         let runs = results.runs_of(cell);
-        let first = runs.first().and_then(|run| run.metric(kind.metric()));
+        let values: Vec<f64> = runs.iter().filter_map(|run| run.metric(kind.metric())).collect();
         study.cells[cell].engine == EngineKind::Kernel
             || study.cells[cell].scenario.is_random()
-            || runs.iter().any(|run| run.metric(kind.metric()) != first)
+            || values.windows(2).any(|pair| pair[0] != pair[1])
     })
 }
 

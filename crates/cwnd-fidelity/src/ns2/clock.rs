@@ -107,7 +107,7 @@ pub fn print_many_flows() -> Result<bool, String> {
         let (theirs, ours) = (sum(&|(theirs, _)| theirs.timeouts), sum(&|(_, ours)| ours.timeouts));
         lines.push(vec![pair.to_string(), same.to_string(), theirs.to_string(), ours.to_string()]);
     }
-    println!("{SEEDS} crowds of fifty flows, 100 Mbit/s, RTT 200 ms, {} s", FIFTY_FLOWS.duration);
+    println!("{SEEDS} runs of 50 flows, 100 Mbit/s, RTT 200 ms, {} s", FIFTY_FLOWS.duration);
     let head = cells(&["algorithm (module)", "the same", "timeouts in ns-2", "in cwnd"]);
     println!("{}", table(&[0], &[head], &lines));
     Ok(known)

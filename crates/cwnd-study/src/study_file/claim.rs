@@ -69,10 +69,8 @@ fn comparison(text: &str) -> Option<&'static str> {
 fn compares(study: &Study, kind: &ClaimKind) -> bool {
     let metric = kind.metric();
     let own = metric.rsplit('.').next().unwrap_or(metric);
-    let of_flows = own.starts_with("jain")
-        || own.ends_with("_ratio") && own.contains("group")
-        || own == "throughput_ratio"
-        || own == "throughput_share";
+    let of_flows =
+        own.starts_with("jain") || ["group_ratio", "throughput_ratio", "throughput_share"].contains(&own);
     matches!(kind, ClaimKind::Gain { .. } | ClaimKind::Wins { .. })
         || of_flows
         || study.derived.iter().any(|derived| derived.name == metric)

@@ -34,7 +34,7 @@ impl Case {
         self.out.extend(std::iter::from_fn(|| self.net.next_delivery(now)));
     }
 
-    /// A packet of so many wire bytes, with data, that can carry a mark, is sent.
+    /// Sends a data packet of this many wire bytes that can carry a mark.
     fn send(&mut self, at: u64, bytes: u32) {
         self.advance(at);
         let mut frame = self.net.observer_mut().pool.take();

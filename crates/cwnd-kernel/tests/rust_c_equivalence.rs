@@ -5,7 +5,7 @@
 //! within a segment or 1 % of each other, or within what is derived for the algorithm at [`bound`]. Of each algorithm
 //! twelve sequences are drawn.
 //!
-//! `CWND_SEED=7 cargo test -p cwnd-kernel --test twins -- --nocapture` draws another one, `CWND_SEEDS=100` draws 100.
+//! `CWND_SEED=7 cargo test -p cwnd-kernel --test rust_c_equivalence -- --nocapture` draws another one, `CWND_SEEDS=100` draws 100.
 
 use cwnd_cc::parts::draws::Draws;
 use cwnd_cc::{
