@@ -1,7 +1,9 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
+mod reason;
 mod scale;
 
+pub use reason::{Citation, Cited, Comparison, Explanation, Phrase, Reason};
 pub use scale::{Quick, Reduced, RunScale};
 
 use crate::{EngineKind, engines::ENGINE};
@@ -293,8 +295,8 @@ pub struct Claim {
     pub stated: Option<String>,
     /// How it is checked.
     pub test: ClaimTest,
-    /// Why it is not reproduced, if somebody has found out.
-    pub because: Option<String>,
+    /// Why it is not reproduced, if somebody has investigated it.
+    pub reason: Option<Reason>,
 }
 
 /// How a claim is checked.

@@ -13,6 +13,7 @@ mod paper;
 mod printed;
 mod quick;
 mod reader;
+mod reason;
 mod schema;
 mod scope;
 mod selection;

@@ -1,6 +1,7 @@
 //! Claims and their verdicts as a table: what is stated, the publication's value, ours, the verdict and why.
 
 use super::claim_unit::ClaimUnit;
+use crate::explanation::{self, OtherStudies};
 use crate::html::{inline, stop};
 use cwnd_study::claims::{self, Judgement, Verdict};
 use cwnd_study::{Claim, ClaimTest, Expectation, Results, Study};
@@ -13,13 +14,19 @@ pub struct Told<'a> {
     pub claim: &'a Claim,
     /// What came of it.
     pub verdict: Verdict,
+    /// Why the verdict is as it is.
+    pub why: String,
 }
 
 impl<'a> Told<'a> {
-    /// Every claim of a study, in its order.
-    pub fn of(results: &'a Results) -> Vec<Told<'a>> {
+    /// Returns every claim of a study, in its order. Explanations may cite other studies of the same paper.
+    pub fn of(results: &'a Results, others: OtherStudies<'_>) -> Vec<Told<'a>> {
         let study = &results.study;
-        let told = |verdict: Verdict| Some(Told { study, claim: study.claims.get(verdict.claim)?, verdict });
+        let told = |verdict: Verdict| {
+            let claim = study.claims.get(verdict.claim)?;
+            let why = explanation::why(results, claim, &verdict, others);
+            Some(Told { study, claim, verdict, why })
+        };
         claims::evaluate(results).into_iter().filter_map(told).collect()
     }
 
@@ -112,7 +119,7 @@ pub fn table(rows: &Markup) -> Markup {
 pub fn row(told: &Told<'_>) -> Markup {
     let (claim, verdict) = (told.claim, &told.verdict);
     let (class, sign) = (class(verdict.judgement), sign(verdict.judgement));
-    let why = claims::why(claim, verdict);
+    let why = told.why.as_str();
     // What the rule found stands there too where somebody has found out more.
     let ground = if why == verdict.ground { "" } else { &verdict.ground };
     let by_rule = ground.is_empty() && verdict.judgement != Judgement::NotTestable;

@@ -15,7 +15,7 @@ pub fn question(study: &Study) -> Markup {
 
 /// The claims with their verdicts.
 pub fn section(results: &Results) -> Markup {
-    let told = Told::of(results);
+    let told = Told::of(results, &|_| None);
     let judgements: Vec<_> = told.iter().map(|told| told.verdict.judgement).collect();
     html! {
         @if told.is_empty() {

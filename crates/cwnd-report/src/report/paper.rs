@@ -47,9 +47,19 @@ impl PaperResults {
     }
 
     fn judgements_of(&self, is_of_paper: bool) -> Vec<Judgement> {
-        let told = self.studies.iter().flat_map(|study| Told::of(&study.results));
+        let told = self.studies.iter().flat_map(|study| self.claims_of(study));
         let told = told.filter(|told| told.claim.is_of_publication() == is_of_paper);
         told.map(|told| told.verdict.judgement).collect()
+    }
+
+    /// Returns the claims of a study with what came of them.
+    fn claims_of<'a>(&'a self, study: &'a PaperStudy) -> Vec<Told<'a>> {
+        Told::of(&study.results, &|name| self.results(name))
+    }
+
+    /// Returns the results of the study of this name.
+    pub fn results(&self, name: &str) -> Option<&Results> {
+        self.study(name).map(|study| &study.results)
     }
 
     fn study(&self, name: &str) -> Option<&PaperStudy> {
@@ -111,7 +121,7 @@ fn head(of: &PaperResults) -> Head {
 
 /// All claims in one table, under the studies that check them.
 fn verdicts(of: &PaperResults) -> Markup {
-    let told = of.studies.iter().map(|study| (&study.results.study, Told::of(&study.results)));
+    let told = of.studies.iter().map(|study| (&study.results.study, of.claims_of(study)));
     let told: Vec<_> = told.filter(|(_, told)| !told.is_empty()).collect();
     if told.is_empty() {
         return html! { p { "No study of it claims anything." } };

@@ -1,7 +1,7 @@
 //! The page of the made-up study.
 
 use crate::outline::{all, outline, parse, text};
-use crate::synthetic::{self, select};
+use crate::synthetic::{self, because, select};
 use cwnd_report::{figures::traces::Traces, report};
 use cwnd_study::{Axis, Point, Results, RunState, Scale, Selection};
 
@@ -118,7 +118,7 @@ fn texts_of_a_study_stay_texts() {
     }
     for claim in &mut study.claims {
         (claim.text, claim.source, claim.stated) = (attack.into(), Some(attack.into()), Some(attack.into()));
-        claim.because = Some(attack.into());
+        claim.reason = Some(because(attack));
     }
     for Axis { title, unit, points, .. } in &mut study.axes {
         (*title, *unit) = (attack.into(), Some(attack.into()));

@@ -403,7 +403,16 @@ pub static CLAIM: Section = Section {
         required("text", Kind::Text, "What is claimed, in words."),
         key("source", Kind::Text, "Where: `section 5.2`."),
         key("stated", Kind::Text, "The publication's figure, as it prints it."),
-        key("because", Kind::Text, "Why it is not reproduced, if somebody has found out."),
+        key(
+            "because",
+            Kind::Text,
+            "Why it is not reproduced, where runs show the mechanism. Measured numbers are cited: `{utilisation; variant=CUBIC}`.",
+        ),
+        key(
+            "unexplained",
+            Kind::Text,
+            "Or what was tried without finding the mechanism, with the same citations.",
+        ),
         key("not-testable", Kind::Text, "Why it cannot be checked, instead of all that follows."),
         key(
             "measure",

@@ -1,5 +1,6 @@
 //! The verdicts as a table for other programs.
 
+use cwnd_report::explanation;
 use cwnd_report::report::PaperResults;
 use cwnd_study::claims::{self, Judgement};
 use cwnd_study::{Claim, ClaimTest, Expectation};
@@ -58,7 +59,7 @@ pub fn rows(of: &PaperResults) -> Vec<Row> {
                 high: interval.map(|(_, high)| high * factor),
                 repeats: verdict.measured.map(|measured| measured.count),
                 verdict: verdict.judgement.name(),
-                why: claims::why(claim, &verdict).to_owned(),
+                why: explanation::why(results, claim, &verdict, &|name| of.results(name)),
                 judgement: verdict.judgement,
             }
         };
