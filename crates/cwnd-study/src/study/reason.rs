@@ -95,6 +95,13 @@ impl Comparison {
 }
 
 impl Citation {
+    /// Returns whether the runs of the cited study have the metric. A citation does not ask for samples, because these would
+    /// change the scenarios; figures, tables and claims do.
+    pub fn is_measured(&self, study: &Study) -> bool {
+        let needs_samples = cwnd_metrics::find(&self.metric).is_some_and(Metric::needs_samples);
+        !needs_samples || study.cells.iter().all(|cell| cell.scenario.sample.is_some())
+    }
+
     /// Checks that the cited study has the axes, labels, cells and metric.
     ///
     /// # Errors
@@ -103,12 +110,6 @@ impl Citation {
         let metric = cwnd_metrics::find(&self.metric);
         if metric.is_none() && study.derived(&self.metric).is_none() {
             return Err(format!("there is no metric `{}`; `cwnd metrics` lists all", self.metric));
-        }
-        // Sampling would change the scenarios, so only figures, tables and claims ask for it.
-        if metric.is_some_and(Metric::needs_samples)
-            && study.cells.iter().any(|cell| cell.scenario.sample.is_none())
-        {
-            return Err(format!("`{}` needs samples, and the study takes none", self.metric));
         }
         let pair = match &self.of {
             Cited::Each | Cited::Mean => Vec::new(),

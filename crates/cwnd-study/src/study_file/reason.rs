@@ -129,23 +129,21 @@ fn citation(text: &str) -> Result<Citation, String> {
         Some((word, metric)) => (Some(word), metric.trim()),
         None => (None, head),
     };
+    let named = |word: &str| Comparison::ALL.into_iter().find(|(name, _)| *name == word);
+    let comparison = word.and_then(named).map(|(_, comparison)| comparison);
     let mut select = BTreeMap::new();
     let mut pair = None;
     for part in parts {
         let (axis, labels) = part.split_once('=').ok_or_else(|| format!("`{part}` is not `AXIS=LABEL`"))?;
         let (axis, labels) = (axis.trim().to_owned(), labels.trim());
-        match labels.split_once(" over ") {
-            Some((of, over)) if pair.is_none() => {
-                pair = Some((axis, of.trim().to_owned(), over.trim().to_owned()));
-            }
-            Some(_) => return Err("only one axis is compared".to_owned()),
+        // A label may have the word, too.
+        match labels.split_once(" over ").filter(|_| comparison.is_some() && pair.is_none()) {
+            Some((of, over)) => pair = Some((axis, of.trim().to_owned(), over.trim().to_owned())),
             None => {
                 select.insert(axis, labels.split('|').map(|label| label.trim().to_owned()).collect());
             }
         }
     }
-    let named = |word: &str| Comparison::ALL.into_iter().find(|(name, _)| *name == word);
-    let comparison = word.and_then(named).map(|(_, comparison)| comparison);
     let of = match (comparison, pair, word) {
         (Some(comparison), Some((axis, of, over)), _) => Cited::Pairs { comparison, axis, of, over },
         (None, None, None) => Cited::Each,
@@ -156,7 +154,8 @@ fn citation(text: &str) -> Result<Citation, String> {
         (None, None, Some(word)) => {
             return Err(format!("`{word}` is none of mean, gain, difference and ratio"));
         }
-        _ => return Err("`over` needs `gain`, `difference` or `ratio`".to_owned()),
+        // A pair is only read after a comparison.
+        (None, Some(_), _) | (Some(_), None, None) => return Err("a comparison needs its word".to_owned()),
     };
     let metric = metric.to_owned();
     Ok(Citation { study, of, metric, select: Selection(select) })
@@ -176,7 +175,7 @@ fn known_numbers(fields: &Fields<'_>, study: &Study) -> Vec<String> {
 
 /// Returns the first number that is neither known nor part of a reference such as `figure 4`.
 fn typed_number<'a>(words: &'a str, known: &[String]) -> Option<&'a str> {
-    const REFERENCES: [&str; 14] = [
+    const REFERENCES: &[&str] = &[
         "figure",
         "figures",
         "table",
@@ -190,7 +189,9 @@ fn typed_number<'a>(words: &'a str, known: &[String]) -> Option<&'a str> {
         "experiment",
         "theorem",
         "algorithm",
+        "appendix",
         "seed",
+        "flow",
     ];
     let mut reference = false;
     for (before, number) in numbers(words) {
@@ -226,8 +227,8 @@ fn numbers(text: &str) -> impl Iterator<Item = (&str, &str)> {
             let end = start + length;
             search = end;
             if !is_in_word(start) {
-                at = end;
                 let number = text[start..end].trim_end_matches(['.', ',', '-']);
+                at = start + number.len();
                 return Some((&text[from..start], number));
             }
         }
@@ -278,7 +279,8 @@ mod tests {
         assert_eq!(wrong("a {utilisation"), "a brace is not closed");
         assert_eq!(wrong("{gain utilisation}"), "`gain` compares two cells: add `AXIS=LABEL over LABEL`");
         assert_eq!(wrong("{most utilisation}"), "`most` is none of mean, gain, difference and ratio");
-        assert_eq!(wrong("{utilisation; a=b over c}"), "`over` needs `gain`, `difference` or `ratio`");
+        let over = parsed("{utilisation; reading=marks over half}");
+        assert_eq!((over.of, over.select.0["reading"].join("")), (Cited::Each, "marks over half".to_owned()));
         assert_eq!(wrong("{utilisation; buffer}"), "`buffer` is not `AXIS=LABEL`");
     }
 

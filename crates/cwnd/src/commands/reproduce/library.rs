@@ -89,18 +89,22 @@ fn check(book: &Book) -> Result<(), String> {
     check_citations(book)
 }
 
-/// Checks what explanations cite from other studies of the paper. What they cite from their own is checked as they are read.
+/// Checks what explanations cite from the studies of the paper.
 fn check_citations(book: &Book) -> Result<(), String> {
     for study in &book.studies {
         for (number, claim) in study.claims.iter().enumerate() {
-            let citations = claim.reason.iter().flat_map(|reason| reason.explanation().citations());
-            for (name, citation) in
-                citations.filter_map(|citation| Some((citation.study.as_ref()?, citation)))
-            {
+            for citation in claim.reason.iter().flat_map(|reason| reason.explanation().citations()) {
+                let name = citation.study.as_deref().unwrap_or(short(study));
                 let wrong = |why: &str| format!("{}: the reason of claim {}: {why}", study.name, number + 1);
                 let cited = book.studies.iter().find(|known| short(known) == name);
                 let cited = cited.ok_or_else(|| wrong(&format!("there is no study `{name}`")))?;
                 citation.check(cited).map_err(|why| wrong(&format!("`{name}`: {why}")))?;
+                if !citation.is_measured(cited) {
+                    return Err(wrong(&format!(
+                        "`{name}` takes no samples, which `{}` needs",
+                        citation.metric
+                    )));
+                }
             }
         }
     }
