@@ -2,12 +2,14 @@
 //! `docs/claims.md`.
 
 mod cite;
+mod fingerprint;
 mod judge;
 mod measure;
 
 use crate::{Claim, ClaimTest, EngineKind, Results};
 pub use cite::{CitedValues, cite};
 use cwnd_metrics::statistics::Summary;
+pub use fingerprint::fingerprint;
 pub use judge::agrees_with_printed;
 use measure::measure;
 pub(crate) use measure::pairs;
@@ -61,6 +63,11 @@ impl Judgement {
     /// Returns whether it differs from the claim, so that a [`Reason`](crate::Reason) is asked for.
     pub fn differs(self) -> bool {
         matches!(self, Judgement::LargerThanStated | Judgement::DirectionOnly | Judgement::NotReproduced)
+    }
+
+    /// Returns the judgement of this name.
+    pub fn find(name: &str) -> Option<Judgement> {
+        Judgement::ALL.into_iter().find(|judgement| judgement.name() == name)
     }
 
     /// In words, as reports write it.
