@@ -37,10 +37,13 @@ fn epochs_of_elastic_and_its_rivals() {
 #[test]
 fn epochs_of_agile_sd() {
     let claims = numbers("agile-sd/models");
-    assert_eq!(claims.len(), 4);
+    // The model's, then those of equation 6.
+    assert_eq!(claims.len(), 8);
     let path = Path { rate_bps: 1e9, rtt: 0.012, packet_bytes: 1_050.0, buffer: 250.0 };
-    for (label, written) in claims {
-        assert_close(written, agile_sd::cycle(&path, label("lambda").parse().unwrap()));
+    for (i, (label, written)) in claims.into_iter().enumerate() {
+        let lambda_max = label("lambda").parse().unwrap();
+        let model = if i < 4 { agile_sd::cycle } else { agile_sd::cycles };
+        assert_close(written, model(&path, lambda_max));
     }
 }
 
