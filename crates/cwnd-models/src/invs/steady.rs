@@ -108,8 +108,8 @@ fn steady_state() -> Vec<Panel> {
     ]
 }
 
-/// Round trips (equation 8) and mean window (equations 8 and 9) as the paper prints them, where an epoch ends at the room.
-fn printed(Cycle { room, k, beta }: Cycle) -> (f64, f64) {
+/// Returns round trips (equation 8) and mean window (equations 8 and 9) as the paper prints them, where an epoch ends at the room.
+pub fn printed(Cycle { room, k, beta }: Cycle) -> (f64, f64) {
     let gap = (1.0 - beta) * room;
     let round_trips = libm::log(gap) / libm::log(k / (beta * (k - beta)));
     let packets = room * (round_trips - k * (gap - 1.0) / ((k - k * beta + beta * beta) * gap));
