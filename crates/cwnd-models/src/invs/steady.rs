@@ -474,10 +474,10 @@ mod tests {
         for p in [1e-7, 1e-6, 1e-5, 1e-4] {
             let window = printed.window(p);
             assert!((printed.packets(window) * p - 1.0).abs() < 1e-9, "{p}: {window}");
-            // Without the lost 1/p it is a few packets at most, with it at least a fifth off.
+            // Without the lost 1/p it is less than a packet; with it 8 to 16 % too small.
             let written = printed.equation_13(p);
             assert!(written < 1.0, "{p}: {written}");
-            assert!((written / p / window - 1.0).abs() > 0.05, "{p}: {} {window}", written / p);
+            assert!((0.83..0.93).contains(&(written / p / window)), "{p}: {}", written / p);
         }
         // p = 1e-4, W = 718: equation 8 ln(143.6)/0.260714 = 19.051; 718 (19.051 - 21.7 x 142.6/(4.98 x 143.6)) = 10,572.
         assert_near(printed.packets(718.0), 10_572.0, 5.0);
