@@ -1,8 +1,10 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
 mod scale;
+mod stated;
 
 pub use scale::{Quick, Reduced, RunScale};
+pub use stated::{StatedAt, StatedLine};
 
 use crate::{EngineKind, engines::ENGINE};
 use cwnd_experiment::{
@@ -134,6 +136,10 @@ pub struct Figure {
     pub panels: Vec<String>,
     /// Which cells are drawn.
     pub select: Selection,
+    /// The table whose printed numbers are drawn over ours, if any.
+    pub printed: Option<String>,
+    /// What is stated, as lines across the panels.
+    pub lines: Vec<StatedLine>,
 }
 
 /// What a figure draws. Axes and metrics are named.
@@ -165,6 +171,11 @@ pub enum FigureKind {
         y: String,
         /// Metric.
         value: String,
+    },
+    /// How far the numbers of a table are from those that are printed: our value divided by the printed one.
+    Deviation {
+        /// The table's name.
+        table: String,
     },
     /// The curves of a model, which no run has a part in.
     Model {
@@ -478,7 +489,7 @@ impl Study {
         let figures = self.figures.iter().filter_map(|figure| match &figure.kind {
             FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => Some(y),
             FigureKind::HeatMap { value, .. } => Some(value),
-            FigureKind::Trace { .. } | FigureKind::Model { .. } => None,
+            FigureKind::Trace { .. } | FigureKind::Model { .. } | FigureKind::Deviation { .. } => None,
         });
         let claims = self.claims.iter().filter_map(|claim| claim.kind().map(ClaimKind::metric));
         let tables = self.tables.iter().flat_map(|table| &table.metrics);
