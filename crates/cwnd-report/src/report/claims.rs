@@ -1,5 +1,6 @@
 //! Claims and their verdicts as a table: what is stated, the publication's value, ours, the verdict and why.
 
+use super::claim_list::Listed;
 use super::claim_unit::ClaimUnit;
 use crate::html::{inline, stop};
 use cwnd_study::claims::{self, Judgement, Verdict};
@@ -53,6 +54,23 @@ impl<'a> Told<'a> {
         }
     }
 
+    /// What was measured as a multiple of what is stated: of a printed number, of a stated gain, of the middle of a range
+    /// with two ends, and of the end of another that it is outside of. None where there is no such number.
+    pub fn ratio(&self) -> Option<f64> {
+        let ClaimTest::Measured { expect, .. } = &self.claim.test else { return None };
+        let measured = self.verdict.measured?.mean;
+        let stated = match expect {
+            Expectation::Printed { value, scale } => value / scale,
+            Expectation::Gain(gain) => *gain,
+            Expectation::Within(range) => match (range.at_least, range.at_most) {
+                (Some(least), Some(most)) => (least + most) / 2.0,
+                (Some(end), None) | (None, Some(end)) if !range.contains(measured) => end,
+                _ => return None,
+            },
+        };
+        Some(measured / stated).filter(|ratio| ratio.is_finite())
+    }
+
     fn unit(&self) -> Option<ClaimUnit> {
         match &self.claim.test {
             ClaimTest::Measured { kind, expect } => {
@@ -88,7 +106,7 @@ pub fn class(judgement: Judgement) -> &'static str {
 }
 
 /// A sign that says the same as the word and the colour.
-fn sign(judgement: Judgement) -> &'static str {
+pub fn sign(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Reproduced => "\u{2713}",
         Judgement::LargerThanStated => "\u{2713}+",
@@ -109,7 +127,8 @@ pub fn table(rows: &Markup) -> Markup {
 }
 
 /// A claim's row.
-pub fn row(told: &Told<'_>) -> Markup {
+pub fn row(listed: &Listed<'_>) -> Markup {
+    let told = &listed.told;
     let (claim, verdict) = (told.claim, &told.verdict);
     let (class, sign) = (class(verdict.judgement), sign(verdict.judgement));
     let why = claims::why(claim, verdict);
@@ -119,7 +138,7 @@ pub fn row(told: &Told<'_>) -> Markup {
     let notes = [ground, verdict.note.as_deref().unwrap_or_default()];
     let notes: Vec<&str> = notes.into_iter().filter(|note| !note.is_empty()).collect();
     html! {
-        tr class=(class) {
+        tr class=(class) id=(listed.id) {
             td {
                 span class={ "verdict " (class) } {
                     span aria-hidden="true" { (sign) } " " (verdict.judgement.name())
@@ -129,6 +148,7 @@ pub fn row(told: &Told<'_>) -> Markup {
                 p.claim {
                     (inline(&claim.text))
                     @if let Some(source) = &claim.source { " " cite { (inline(source)) } }
+                    @for (id, label) in &listed.shown_in { " " a.back href={ "#" (id) } { (inline(label)) } }
                 }
                 " "
                 p.why.by-rule[by_rule] { (inline(&sentences(&[why]))) }
