@@ -16,8 +16,6 @@ pub struct Claims<'a> {
 pub struct Listed<'a> {
     /// Its place in the page.
     pub id: String,
-    /// The study that checks it: its place among those of the page.
-    pub study: usize,
     /// The claim with what came of it.
     pub told: Told<'a>,
     /// The publication's items that it names.
@@ -62,7 +60,7 @@ impl<'a> Claims<'a> {
         let listed = |(i, (study, told)): (usize, (usize, Told<'a>))| {
             let items = items::named_in(told.claim.source.as_deref().unwrap_or_default());
             let shown_in = shown_in(study, told.claim, &items, shown);
-            Listed { id: format!("claim-{}", i + 1), study, told, items, shown_in }
+            Listed { id: format!("claim-{}", i + 1), told, items, shown_in }
         };
         let listed: Vec<Listed<'a>> = each.enumerate().map(listed).collect();
         let groups = groups(&listed, shown);
