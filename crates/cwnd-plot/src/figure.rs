@@ -163,7 +163,7 @@ impl Panel {
 
     pub(super) fn extent(&self) -> Extent {
         let marks = self.marks.iter().map(|mark| mark.extent());
-        let all = marks.chain(self.references.iter().map(Reference::extent));
+        let all = marks.chain(self.references.iter().map(|one| one.extent(&self.y)));
         all.fold(Extent::default(), |all, extent| all.union(&extent))
     }
 

@@ -3,6 +3,7 @@
 //! The lines are behind the marks. Each label stands beside its line where it hides least of the marks, of other
 //! lines and of other labels.
 
+use super::axis::Axis;
 use super::canvas::{Canvas, Label};
 use super::figure::{Extent, Frame};
 use super::layout::TICK;
@@ -33,6 +34,8 @@ pub enum At {
 const GAP: f64 = 3.0;
 /// Height of a label.
 const HEIGHT: f64 = TICK + 3.0;
+/// The part of a value that is free above its line.
+const ROOM: f64 = 0.1;
 /// How much worse it is to hide a label than to hide a piece of a curve.
 const OVER_LABEL: f64 = 1_000.0;
 /// How much worse it is to hide another reference line than a piece of a curve.
@@ -43,12 +46,15 @@ type Rectangle = [f64; 4];
 type Piece = [(f64, f64); 2];
 
 impl Reference {
-    /// The value that it covers.
-    pub(super) fn extent(&self) -> Extent {
-        let some = |value: f64| value.is_finite().then_some((value, value));
+    /// The values that it covers: above a line that lies there is room for its label, as far as the axis may go.
+    pub(super) fn extent(&self, y_axis: &Axis) -> Extent {
+        let some = |value: f64, end: f64| value.is_finite().then_some((value, end));
         match self.at {
-            At::X(x) => Extent { x: some(x), y: None },
-            At::Y(y) => Extent { x: None, y: some(y) },
+            At::X(x) => Extent { x: some(x, x), y: None },
+            At::Y(y) => {
+                let most = y_axis.within.map_or(f64::INFINITY, |(_, most)| most);
+                Extent { x: None, y: some(y, (y + ROOM * y.abs()).min(most).max(y)) }
+            }
         }
     }
 
@@ -172,7 +178,7 @@ fn crosses([left, top, right, bottom]: &Rectangle, [from, to]: Piece) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Figure, Line, Panel};
+    use super::super::{Figure, Line, Panel};
     use super::*;
     use crate::style::{GREY, INK};
 
@@ -214,6 +220,9 @@ mod tests {
     fn axes_reach_as_far_as_the_lines() {
         let svg = figure(vec![reference(At::Y(1_500.0), "stated")], vec![(0.0, 10.0), (10.0, 400.0)]);
         assert!(svg.contains(">1,500<"), "{svg}");
+        let share = reference(At::Y(0.98), "stated");
+        assert_eq!(share.extent(&Axis::linear("", "").within(0.0, 1.0)).y, Some((0.98, 1.0)));
+        assert_eq!(share.extent(&Axis::linear("", "").within(0.0, 0.9)).y, Some((0.98, 0.98)));
         assert!(svg.contains("stroke-dasharray=\"3 2\""));
     }
 

@@ -54,8 +54,8 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// What was measured as a multiple of what is stated: of a printed number, of a stated gain, of the middle of a range
-    /// with two ends, and of the end of another that it is outside of. None where there is no such number.
+    /// What was measured as a multiple of what is stated: of a printed number, of a stated gain, or of the middle of a range
+    /// with two ends. None where there is no such number; a bound is met or not.
     pub fn ratio(&self) -> Option<f64> {
         let ClaimTest::Measured { expect, .. } = &self.claim.test else { return None };
         let measured = self.verdict.measured?.mean;
@@ -64,11 +64,20 @@ impl<'a> Told<'a> {
             Expectation::Gain(gain) => *gain,
             Expectation::Within(range) => match (range.at_least, range.at_most) {
                 (Some(least), Some(most)) => (least + most) / 2.0,
-                (Some(end), None) | (None, Some(end)) if !range.contains(measured) => end,
                 _ => return None,
             },
         };
         Some(measured / stated).filter(|ratio| ratio.is_finite())
+    }
+
+    /// What was measured as a multiple of the bound that it does not keep.
+    pub fn ratio_to_bound(&self) -> Option<f64> {
+        let ClaimTest::Measured { expect: Expectation::Within(range), .. } = &self.claim.test else {
+            return None;
+        };
+        let measured = self.verdict.measured?.mean;
+        let ((Some(end), None) | (None, Some(end))) = (range.at_least, range.at_most) else { return None };
+        Some(measured / end).filter(|ratio| ratio.is_finite() && !range.contains(measured))
     }
 
     fn unit(&self) -> Option<ClaimUnit> {
@@ -148,7 +157,7 @@ pub fn row(listed: &Listed<'_>) -> Markup {
                 p.claim {
                     (inline(&claim.text))
                     @if let Some(source) = &claim.source { " " cite { (inline(source)) } }
-                    @for (id, label) in &listed.shown_in { " " a.back href={ "#" (id) } { (inline(label)) } }
+                    @for (id, label) in &listed.shown_in { " " a.back href={ "#" (id) } { "\u{2191} " (inline(label)) } }
                 }
                 " "
                 p.why.by-rule[by_rule] { (inline(&sentences(&[why]))) }

@@ -1,7 +1,7 @@
 //! What was found, at a glance: a mark for each claim by the figure of the publication that it is of, and three lines.
 
 use super::claim_list::{Claims, Group, Listed};
-use super::claims::{self, class, sign, tally};
+use super::claims::{self, Told, class, sign, tally};
 use crate::html::inline;
 use cwnd_study::ClaimTest;
 use cwnd_study::claims::Judgement;
@@ -86,17 +86,24 @@ fn ends(claims: &Claims<'_>) -> Markup {
         claims.listed.iter().filter(|one| one.told.claim.is_of_publication()).collect();
     let considered = if of_paper.is_empty() { claims.listed.iter().collect() } else { of_paper };
     // A claim that has no verdict yet is neither.
-    let distance = |one: &Listed<'_>| match one.told.verdict.judgement {
-        Judgement::TooFewRepeats | Judgement::NotTestable | Judgement::NotMeasured => None,
-        _ => one.told.ratio().map(|ratio| if ratio > 0.0 { ratio.ln().abs() } else { f64::INFINITY }),
+    let has_verdict = |judgement: Judgement| {
+        !matches!(judgement, Judgement::TooFewRepeats | Judgement::NotTestable | Judgement::NotMeasured)
     };
-    let of = |good: bool| {
-        let is_good = move |one: &&&Listed<'_>| (class(one.told.verdict.judgement) == "good") == good;
-        considered.iter().filter(is_good).filter_map(|one| Some((*one, distance(one)?)))
+    let of = |good: bool, ratio: fn(&Told<'_>) -> Option<f64>| {
+        let of_verdict = considered.iter().filter(move |one| {
+            let judgement = one.told.verdict.judgement;
+            has_verdict(judgement) && (class(judgement) == "good") == good
+        });
+        let distance = |ratio: f64| if ratio > 0.0 { ratio.ln().abs() } else { f64::INFINITY };
+        of_verdict.filter_map(move |one| Some((*one, distance(ratio(&one.told)?))))
     };
     // The first of several that are alike.
-    let closest = of(true).reduce(|best, one| if one.1 < best.1 { one } else { best });
-    let farthest = of(false).reduce(|worst, one| if one.1 > worst.1 { one } else { worst });
+    let closest = of(true, |told| told.ratio()).reduce(|best, one| if one.1 < best.1 { one } else { best });
+    let farthest = |ratio: fn(&Told<'_>) -> Option<f64>| {
+        of(false, ratio).reduce(|worst, one| if one.1 > worst.1 { one } else { worst })
+    };
+    // A number says more than a bound, which stands for words.
+    let farthest = farthest(|told| told.ratio()).or_else(|| farthest(|told| told.ratio_to_bound()));
     html! {
         @if let Some((one, _)) = closest { "Closest to what is stated: " (told(one)) " " }
         @if let Some((one, _)) = farthest { "Farthest from it: " (told(one)) }
@@ -170,7 +177,7 @@ pub fn list(claims: &Claims<'_>) -> Markup {
             tr.group id=(group.id) {
                 th scope="rowgroup" colspan="4" {
                     (inline(&group.title))
-                    @for (id, label) in &group.shown_in { " " a.back href={ "#" (id) } { (inline(label)) } }
+                    @for (id, label) in &group.shown_in { " " a.back href={ "#" (id) } { "\u{2191} " (inline(label)) } }
                 }
             }
             @for place in &group.claims { (claims::row(&claims.listed[*place])) }
