@@ -211,7 +211,7 @@ mod tests {
         let rectangle = [10.0, 10.0, 20.0, 20.0];
         assert!(crosses(&rectangle, [(0.0, 15.0), (30.0, 15.0)]));
         assert!(crosses(&rectangle, [(12.0, 12.0), (13.0, 13.0)]), "inside");
-        assert!(crosses(&rectangle, [(0.0, 12.0), (12.0, 0.0)]) == false, "past the corner");
+        assert!(!crosses(&rectangle, [(0.0, 12.0), (12.0, 0.0)]), "past the corner");
         assert!(!crosses(&rectangle, [(0.0, 30.0), (30.0, 30.0)]));
         assert!(!crosses(&rectangle, [(0.0, f64::NAN), (30.0, 15.0)]));
     }

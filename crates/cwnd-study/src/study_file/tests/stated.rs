@@ -137,7 +137,7 @@ fn lines_that_are_wrong_are_told() {
     let bars = "kind = \"bars\"\nx = \"buffer\"\ny = \"throughput_bps\"\npanels = \"per\"\n";
     assert!(wrong(bars, "{ x = 5, label = \"a\" }").contains("bars have no line at an `x`"));
     assert!(
-        said(&format!("kind = \"deviation\"\ntable = \"table-3\"\nlines = [{{ y = 1, label = \"a\" }}]"))
+        said("kind = \"deviation\"\ntable = \"table-3\"\nlines = [{ y = 1, label = \"a\" }]")
             .contains("has no `lines`")
     );
 }
