@@ -214,7 +214,7 @@ fn path(points: &[(f64, f64)]) -> String {
     d
 }
 
-/// The outline of a marker some 6 units wide, so many times larger.
+/// The outline of a marker some 6 units wide, enlarged by a factor.
 fn outline(marker: Marker, x: f64, y: f64, times: f64) -> String {
     let place = |(dx, dy): &(f64, f64)| (x + times * dx, y + times * dy);
     let closed = |points: &[(f64, f64)]| path(&points.iter().map(place).collect::<Vec<_>>()) + "Z";

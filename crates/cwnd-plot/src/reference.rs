@@ -1,6 +1,6 @@
 //! Reference lines: values that somebody states, as thin lines across a panel with a label each.
 //!
-//! The lines are behind the marks. Each label stands beside its line where it hides least of the marks, of other
+//! The lines are behind the marks. Each label stands next to its line where it hides least of the marks, of other
 //! lines and of other labels.
 
 use super::axis::Axis;

@@ -129,16 +129,16 @@ const LARGE: f64 = 1e9;
 
 /// The form in which all labels of an axis are written.
 enum Form {
-    /// With so many decimals.
+    /// With this number of decimals.
     Plain(usize),
-    /// With an SI prefix each, and so many decimals of the unit without one.
+    /// With an SI prefix each, and this number of decimals of the unit without one.
     Si(usize),
     /// With a power of ten.
     Scientific,
 }
 
 impl Form {
-    /// The form of some values that have so many decimals.
+    /// The form of some values with this number of decimals.
     fn new(values: &[f64], decimals: usize, numbers: Numbers) -> Form {
         let greatest = values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         match numbers {

@@ -10,7 +10,7 @@ use cwnd_plot::colour_scale::{ColourBar, Colours};
 use cwnd_plot::{self as plot, Block, Cells, Grid, Panel, Tile};
 use cwnd_study::{Figure, Results, Study, Table};
 
-/// The colours end where ours is so many times theirs, or theirs so many times ours.
+/// The colours end where one of ours and theirs is this multiple of the other.
 const END: f64 = 2.0;
 
 /// Points of axes that a row or a column stands for.

@@ -7,7 +7,7 @@ use super::{Figure, FigureKind, Printed, Selection, Study, Table};
 pub struct StatedLine {
     /// Where it is.
     pub at: StatedAt,
-    /// What is written beside it.
+    /// What is written next to it.
     pub label: String,
     /// The label of the series whose colour it has, if it speaks of one.
     pub series: Option<String>,

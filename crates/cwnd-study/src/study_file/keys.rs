@@ -381,7 +381,7 @@ pub static LINE: Section = Section {
             Kind::Quantity,
             "Value of the metric: a number in its own unit (bit/s, s, packets), or a text with a unit (`\"900 Mbit/s\"`).",
         ),
-        required("label", Kind::Text, "What is written beside it: `paper: 1,500 packets`."),
+        required("label", Kind::Text, "What is written next to it: `paper: 1,500 packets`."),
         key("series", Kind::Label, "Label of the series that it speaks of, whose colour it has; of none."),
         key("of", Kind::Text, "Which of `show` of a `trace` the `y` is of; the first."),
         key("where", Kind::Selection, "Which panels it is in, by labels of their axes; all."),
