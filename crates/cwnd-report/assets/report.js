@@ -161,10 +161,11 @@
       ctx.stroke();
       ctx.font = font.replace('11px', `${11 * scale}px`);
       ctx.textBaseline = 'top';
+      ctx.textAlign = 'left';
       const width = ctx.measureText(line.label).width;
       const gap = 3 * scale;
       if (line.axis === 'x') ctx.fillText(line.label, at + gap + width > end.x ? at - gap - width : at + gap, bbox.top + gap);
-      else ctx.fillText(line.label, end.x - gap - width, at + gap + 11 * scale > end.y ? at - gap - 11 * scale : at + gap);
+      else ctx.fillText(line.label, end.x - gap - width, at - gap - 11 * scale < bbox.top ? at + gap : at - gap - 11 * scale);
       ctx.restore();
     };
     const chart = (host, times, panel, height) => {
@@ -179,7 +180,8 @@
       const plot = new uPlot({
         width: host.clientWidth, height,
         scales: { x: { time: false }, y: { range: (_, low, high) => {
-          const most = Math.max(high, ...panel.stated.filter(line => line.axis === 'y').map(line => line.at));
+          // Above a stated line there is room for its label.
+          const most = Math.max(high, ...panel.stated.filter(line => line.axis === 'y').map(line => line.at * 1.1));
           return [Math.min(0, low), most > 0 ? most * 1.04 : 1];
         } } },
         series: [{ label: 'time', value: (_, v) => (v === null || v === undefined ? '\u2013' : `${v.toFixed(2)} s`) }, ...series],

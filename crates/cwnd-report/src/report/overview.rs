@@ -86,9 +86,6 @@ fn ends(claims: &Claims<'_>) -> Markup {
         claims.listed.iter().filter(|one| one.told.claim.is_of_publication()).collect();
     let considered = if of_paper.is_empty() { claims.listed.iter().collect() } else { of_paper };
     // A claim that has no verdict yet is neither.
-    let has_verdict = |judgement: Judgement| {
-        !matches!(judgement, Judgement::TooFewRepeats | Judgement::NotTestable | Judgement::NotMeasured)
-    };
     let of = |good: bool, ratio: fn(&Told<'_>) -> Option<f64>| {
         let of_verdict = considered.iter().filter(move |one| {
             let judgement = one.told.verdict.judgement;
@@ -109,6 +106,11 @@ fn ends(claims: &Claims<'_>) -> Markup {
         @if let Some((one, _)) = farthest { "Farthest from it: " (told(one)) }
         @if closest.is_none() && farthest.is_none() { "No claim with a verdict states a number." }
     }
+}
+
+/// Whether a claim was judged by its measurement.
+fn has_verdict(judgement: Judgement) -> bool {
+    !matches!(judgement, Judgement::TooFewRepeats | Judgement::NotTestable | Judgement::NotMeasured)
 }
 
 /// A claim in a line, with what is stated and what was measured.
@@ -136,7 +138,9 @@ fn unexplained(claims: &Claims<'_>) -> Markup {
         open.iter().copied().filter(|one| one.told.claim.because.is_none()).collect();
     let count = |count: usize| if count == 1 { "1 claim".to_owned() } else { format!("{count} claims") };
     html! {
-        @if open.is_empty() {
+        @if !claims.listed.iter().any(|one| has_verdict(one.told.verdict.judgement)) {
+            "No claim has a verdict yet."
+        } @else if open.is_empty() {
             "No claim with a verdict differs from what is stated."
         } @else if without.is_empty() {
             "Of " (count(open.len())) " that differ from what is stated all have a reason that was found."
