@@ -2,9 +2,11 @@
 
 mod reason;
 mod scale;
+mod stated;
 
 pub use reason::{Citation, Cited, Comparison, Explanation, Phrase, Reason};
 pub use scale::{Quick, Reduced, RunScale};
+pub use stated::{StatedAt, StatedLine};
 
 use crate::{EngineKind, engines::ENGINE};
 use cwnd_experiment::{
@@ -136,6 +138,10 @@ pub struct Figure {
     pub panels: Vec<String>,
     /// Which cells are drawn.
     pub select: Selection,
+    /// The table whose printed numbers are drawn over ours, if any.
+    pub printed: Option<String>,
+    /// What is stated, as lines across the panels.
+    pub lines: Vec<StatedLine>,
 }
 
 /// What a figure draws. Axes and metrics are named.
@@ -167,6 +173,11 @@ pub enum FigureKind {
         y: String,
         /// Metric.
         value: String,
+    },
+    /// How far the numbers of a table are from those that are printed: our value divided by the printed one.
+    Deviation {
+        /// The table's name.
+        table: String,
     },
     /// The curves of a model, which no run has a part in.
     Model {
@@ -480,7 +491,7 @@ impl Study {
         let figures = self.figures.iter().filter_map(|figure| match &figure.kind {
             FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => Some(y),
             FigureKind::HeatMap { value, .. } => Some(value),
-            FigureKind::Trace { .. } | FigureKind::Model { .. } => None,
+            FigureKind::Trace { .. } | FigureKind::Model { .. } | FigureKind::Deviation { .. } => None,
         });
         let claims = self.claims.iter().filter_map(|claim| claim.kind().map(ClaimKind::metric));
         let tables = self.tables.iter().flat_map(|table| &table.metrics);

@@ -18,6 +18,7 @@ mod schema;
 mod scope;
 mod selection;
 mod show;
+mod stated;
 
 pub use cells::{MAX_CELLS, MAX_FLOWS};
 pub use diagnostic::{Diagnostic, Place, StudyError};
@@ -181,8 +182,11 @@ fn read(
     let trace = trace(file, &Scope { study: &study, axes, cells });
     (study.metrics, study.trace) = (metrics, trace);
     let scope = Scope { study: &study, axes, cells };
-    let figures = show::figures(file, &scope, check);
+    let before = sink.count();
     let tables = show::tables(file, &scope);
+    // What is wrong with the tables is not told a second time of figures that name them.
+    let known = (sink.count() == before).then_some(tables.as_slice());
+    let figures = show::figures(file, &scope, known, check);
     let claims = claim::claims(file, &scope);
     (study.figures, study.tables, study.claims) = (figures, tables, claims);
     sample_where_needed(&mut study);

@@ -1,5 +1,6 @@
 //! Claims and their verdicts as a table: what is stated, the publication's value, ours, the verdict and why.
 
+use super::claim_list::Listed;
 use super::claim_unit::ClaimUnit;
 use crate::explanation::{self, OtherStudies};
 use crate::html::{inline, stop};
@@ -60,6 +61,32 @@ impl<'a> Told<'a> {
         }
     }
 
+    /// What was measured as a multiple of what is stated: of a printed number, of a stated gain, or of the middle of a range
+    /// with two ends. None where there is no such number; a bound is met or not.
+    pub fn ratio(&self) -> Option<f64> {
+        let ClaimTest::Measured { expect, .. } = &self.claim.test else { return None };
+        let measured = self.verdict.measured?.mean;
+        let stated = match expect {
+            Expectation::Printed { value, scale } => value / scale,
+            Expectation::Gain(gain) => *gain,
+            Expectation::Within(range) => match (range.at_least, range.at_most) {
+                (Some(least), Some(most)) => (least + most) / 2.0,
+                _ => return None,
+            },
+        };
+        Some(measured / stated).filter(|ratio| ratio.is_finite())
+    }
+
+    /// What was measured as a multiple of the bound that it does not keep.
+    pub fn ratio_to_bound(&self) -> Option<f64> {
+        let ClaimTest::Measured { expect: Expectation::Within(range), .. } = &self.claim.test else {
+            return None;
+        };
+        let measured = self.verdict.measured?.mean;
+        let ((Some(end), None) | (None, Some(end))) = (range.at_least, range.at_most) else { return None };
+        Some(measured / end).filter(|ratio| ratio.is_finite() && !range.contains(measured))
+    }
+
     fn unit(&self) -> Option<ClaimUnit> {
         match &self.claim.test {
             ClaimTest::Measured { kind, expect } => {
@@ -95,7 +122,7 @@ pub fn class(judgement: Judgement) -> &'static str {
 }
 
 /// A sign that says the same as the word and the colour.
-fn sign(judgement: Judgement) -> &'static str {
+pub fn sign(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Reproduced => "\u{2713}",
         Judgement::LargerThanStated => "\u{2713}+",
@@ -116,7 +143,8 @@ pub fn table(rows: &Markup) -> Markup {
 }
 
 /// A claim's row.
-pub fn row(told: &Told<'_>) -> Markup {
+pub fn row(listed: &Listed<'_>) -> Markup {
+    let told = &listed.told;
     let (claim, verdict) = (told.claim, &told.verdict);
     let (class, sign) = (class(verdict.judgement), sign(verdict.judgement));
     let why = told.why.as_str();
@@ -126,7 +154,7 @@ pub fn row(told: &Told<'_>) -> Markup {
     let notes = [ground, verdict.note.as_deref().unwrap_or_default()];
     let notes: Vec<&str> = notes.into_iter().filter(|note| !note.is_empty()).collect();
     html! {
-        tr class=(class) {
+        tr class=(class) id=(listed.id) {
             td {
                 span class={ "verdict " (class) } {
                     span aria-hidden="true" { (sign) } " " (verdict.judgement.name())
@@ -136,6 +164,7 @@ pub fn row(told: &Told<'_>) -> Markup {
                 p.claim {
                     (inline(&claim.text))
                     @if let Some(source) = &claim.source { " " cite { (inline(source)) } }
+                    @for (id, label) in &listed.shown_in { " " a.back href={ "#" (id) } { "\u{2191} " (inline(label)) } }
                 }
                 " "
                 p.why.by-rule[by_rule] { (inline(&sentences(&[why]))) }

@@ -1,7 +1,10 @@
 //! The tables of a study: means with intervals, the best of each column marked.
 
+use super::claim_list::Claims;
+use super::overview;
 use super::page::Entry;
 use crate::estimate::Estimate;
+use crate::figures::frame::condensed;
 use crate::figures::points::{Chosen, Tally};
 use crate::html::{inline, stop};
 use crate::made_by;
@@ -14,18 +17,19 @@ use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// The section's body and its entries in the contents.
-pub fn section(results: &Results) -> (Markup, Vec<Entry>) {
+pub fn section(results: &Results, claims: &Claims<'_>) -> (Markup, Vec<Entry>) {
     let tables = results.study.tables.iter().enumerate();
     let numbered = |(i, table): (usize, &Table)| {
         let label = format!("Table {}", i + 1);
-        (one(results, table, &label, i + 1), entry(table, i + 1))
+        let of_table = overview::of_figure(&claims.of(&format!("table-{}", i + 1)));
+        (html! { (one(results, table, &label, i + 1)) (of_table) }, entry(table, i + 1))
     };
     let (tables, entries): (Vec<Markup>, Vec<Entry>) = tables.map(numbered).unzip();
     (html! { @for table in tables { (table) } }, entries)
 }
 
 /// How printed numbers are to be read.
-const PRINTED: &str = "Printed: the paper's number, with a ✓ if it lies inside our interval or our mean is within 5 % of it, else a ✗.";
+const PRINTED: &str = "Printed: the paper's number, with a ✓ if it lies inside our interval or our mean is within 5 % of it, else a ✗; behind it ours less the paper's, in percent of the paper's.";
 
 fn entry(table: &Table, number: usize) -> Entry {
     Entry { id: format!("table-{number}"), number: format!("Table {number}"), title: table.title.clone() }
@@ -246,7 +250,7 @@ fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, colum
             tr {
                 (row_heads)
                 @for columns in columns.chunks(metrics) {
-                    @let label = columns[0].group.map_or("", |(axis, point)| &axes[axis].points[point].label);
+                    @let label = columns[0].group.map_or(String::new(), |(axis, point)| condensed(&axes[axis], &axes[axis].points[point]));
                     th.group scope="colgroup" colspan=(width(columns)) { (label) }
                 }
             }
@@ -323,8 +327,19 @@ fn printed_cell(column: &Column, row: usize) -> Markup {
     html! {
         td.number.printed.agrees[is_met].differs[is_missed] data-v=(value) {
             (value) @if is_met { " \u{2713}" } @if is_missed { " \u{2717}" }
+            @if let Some(deviation) = deviation(column, row) { " " span.deviation { (deviation) } }
         }
     }
+}
+
+/// Ours less what is printed, in percent of what is printed; none of what is printed as 0.
+fn deviation(column: &Column, row: usize) -> Option<String> {
+    let printed = column.printed.as_ref()?[row]?;
+    let ours = column.values[row].mean()?.times(column.shown.factor).mean;
+    let percent = Some(100.0 * (ours / printed - 1.0)).filter(|percent| percent.is_finite())?;
+    let digits = if percent.abs() < 9.95 { 1 } else { 0 };
+    let sign = if percent > 0.0 { "+" } else { "" };
+    Some(format!("{sign}{} %", number(percent, digits)))
 }
 
 /// How many characters the widest interval of a column has, at most 12.
@@ -344,7 +359,7 @@ fn compared(study: &Study, row_axes: &[usize], group_axis: Option<usize>) -> Opt
         FigureKind::Line { series, .. }
         | FigureKind::Bars { series, .. }
         | FigureKind::Trace { series, .. } => series.as_deref(),
-        FigureKind::HeatMap { .. } | FigureKind::Model { .. } => None,
+        FigureKind::HeatMap { .. } | FigureKind::Deviation { .. } | FigureKind::Model { .. } => None,
     });
     let claims = study.claims.iter().filter_map(|claim| match claim.kind()? {
         ClaimKind::Gain { axis, .. } | ClaimKind::Wins { axis, .. } => Some(axis.as_str()),

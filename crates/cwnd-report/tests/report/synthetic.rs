@@ -158,6 +158,8 @@ fn figures() -> Vec<Figure> {
         kind,
         panels: panels.iter().map(|panel| (*panel).to_owned()).collect(),
         select,
+        printed: None,
+        lines: Vec::new(),
     };
     let line = |y: &str| FigureKind::Line { x: "buffer".into(), y: y.into(), series: Some("variant".into()) };
     vec![

@@ -92,6 +92,8 @@ pub enum Kind {
     Words(&'static [&'static str]),
     /// A number.
     Number,
+    /// A number, or a text with a unit.
+    Quantity,
     /// The name of a metric of a run.
     RunMetric,
     /// The name of a metric, of a run or derived.
@@ -341,14 +343,53 @@ pub static FIGURE: Section = Section {
         key("series", Kind::Axis, "Axis of which each point is a line or bar."),
         key("value", Kind::Metric, "Metric of a `heat-map`."),
         key("show", Kind::Words(SHOWN), "What a `trace` shows, each in a panel of its own."),
+        key(
+            "table",
+            Kind::Text,
+            "Table of a `deviation`: each of ours divided by what is printed, a panel for each metric.",
+        ),
+        key(
+            "printed",
+            Kind::Text,
+            "Table whose printed numbers are drawn over the lines or bars: those of the metric `y` that are of the same cells \
+             as a point of the figure.",
+        ),
+        key(
+            "lines",
+            Kind::Tables(&LINE),
+            "Values that are stated, as labelled lines (of `line`, `bars` and `trace`).",
+        ),
         key("model", Kind::Text, "Name of the `model` whose curves are drawn; no run has a part in it."),
         key("panels", Kind::Axes, "Axes whose points each have a panel of their own: rows, then columns."),
         key("where", Kind::Selection, "Which cells are drawn; all."),
     ],
 };
 
+/// `lines` of `[[figures]]`.
+pub static LINE: Section = Section {
+    header: "`lines`",
+    about: "A value that is stated, as a thin line with a label across a figure's panels: at an `x` or at a `y`.",
+    settings: Settings::None,
+    keys: &[
+        key(
+            "x",
+            Kind::Quantity,
+            "Place on the horizontal axis: a time in a `trace` (`\"17 s\"`), else a label of the axis or a number in its unit.",
+        ),
+        key(
+            "y",
+            Kind::Quantity,
+            "Value of the metric: a number in its own unit (bit/s, s, packets), or a text with a unit (`\"900 Mbit/s\"`).",
+        ),
+        required("label", Kind::Text, "What is written next to it: `paper: 1,500 packets`."),
+        key("series", Kind::Label, "Label of the series that it speaks of, whose colour it has; of none."),
+        key("of", Kind::Text, "Which of `show` of a `trace` the `y` is of; the first."),
+        key("where", Kind::Selection, "Which panels it is in, by labels of their axes; all."),
+    ],
+};
+
 /// What a figure can be.
-pub static FIGURES: &[&str] = &["line", "bars", "heat-map", "trace", "model"];
+pub static FIGURES: &[&str] = &["line", "bars", "heat-map", "deviation", "trace", "model"];
 
 /// What a trace can show.
 pub static SHOWN: &[&str] =
