@@ -133,6 +133,7 @@ fn results() -> impl Strategy<Value = Results> {
             claims: Vec::new(),
             derived: Vec::new(),
             quick: None,
+            once: None,
             reduced: None,
             traces: Vec::new(),
         };

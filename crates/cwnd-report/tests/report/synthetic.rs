@@ -145,6 +145,7 @@ fn study() -> Study {
         claims: claims(),
         derived: Vec::new(),
         quick: None,
+        once: None,
         reduced: None,
         traces: Vec::new(),
     }

@@ -235,6 +235,11 @@ pub static RUN: Section = Section {
             "Seed of the first repeat, and one more for each further one; 1.",
         ),
         key(
+            "once",
+            Kind::Selection,
+            "Cells in which nothing is random: each is run once, with the first seed, and that run is each of its repeats; none.",
+        ),
+        key(
             "engine",
             Kind::Word(&EngineKind::NAMES),
             "What answers all cells; an axis can set it too; `sim`.",
