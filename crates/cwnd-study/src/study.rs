@@ -202,6 +202,8 @@ pub struct Table {
     pub printed: Vec<Printed>,
     /// For metrics that are printed in another unit than their own: what ours are multiplied by (`1e-6` for Mbit/s).
     pub scale: BTreeMap<String, f64>,
+    /// Whether the standard deviation over the repeats and the standard error stand below each mean.
+    pub deviations: bool,
 }
 
 impl Table {

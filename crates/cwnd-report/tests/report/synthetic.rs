@@ -223,6 +223,7 @@ fn tables() -> Vec<Table> {
             ]),
             printed: Vec::new(),
             scale: BTreeMap::new(),
+            deviations: false,
         },
         Table {
             name: "throughput".into(),
@@ -235,6 +236,7 @@ fn tables() -> Vec<Table> {
                 .map(printed)
                 .into(),
             scale: BTreeMap::from([("throughput_bps".into(), 1e-6)]),
+            deviations: false,
         },
     ]
 }

@@ -372,6 +372,11 @@ pub static TABLE: Section = Section {
         required("metrics", Kind::Metrics, "Metrics."),
         key("where", Kind::Selection, "The cells that it covers; all."),
         key(
+            "deviations",
+            Kind::Switch,
+            "Whether the standard deviation (SD) over the repeats and the standard error (SE) stand below each mean; false.",
+        ),
+        key(
             "printed",
             Kind::Printed,
             "What the publication prints: for each place the labels of rows and columns, and metrics by name.",

@@ -60,6 +60,7 @@ fn what_is_not_random_is_run_once() {
     let study = study(
         r#"
         [scenario]
+        algorithm = "cubic"
         duration = "10 s"
         [run]
         repeats = 3
@@ -80,7 +81,8 @@ fn what_is_not_random_is_run_once() {
 
 #[test]
 fn what_is_random_is_not_run_once() {
-    let error = parse("[scenario]\nduration = \"10 s\"\n[run]\nrepeats = 3\nonce = {}").unwrap_err().to_string();
+    let text = "[scenario]\nalgorithm = \"cubic\"\n[run]\nrepeats = 3\nonce = {}";
+    let error = parse(text).unwrap_err().to_string();
     assert!(error.contains("is random: its repeats are not equal"), "{error}");
 }
 
