@@ -36,13 +36,19 @@ impl Estimate {
         let summary = Summary::of(&values)?;
         let half = summary.ci95.filter(|half| half.is_finite());
         let deviation = summary.standard_deviation.filter(|deviation| deviation.is_finite());
-        Some(Estimate { mean: summary.mean, half, deviation, count: values.len() }).filter(|e| e.mean.is_finite())
+        Some(Estimate { mean: summary.mean, half, deviation, count: values.len() })
+            .filter(|e| e.mean.is_finite())
     }
 
     /// The same in another unit.
     pub fn times(self, factor: f64) -> Estimate {
         let times = |value: Option<f64>| value.map(|value| value * factor);
-        Estimate { mean: self.mean * factor, half: times(self.half), deviation: times(self.deviation), ..self }
+        Estimate {
+            mean: self.mean * factor,
+            half: times(self.half),
+            deviation: times(self.deviation),
+            ..self
+        }
     }
 
     /// The standard error of the mean; none of a single repeat.
