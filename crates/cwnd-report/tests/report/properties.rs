@@ -113,7 +113,7 @@ fn results() -> impl Strategy<Value = Results> {
             select: Selection::default(),
             printed: Vec::new(),
             scale: BTreeMap::new(),
-            deviations: false,
+            deviations: true,
         };
         let study = Study {
             name: "study".into(),
