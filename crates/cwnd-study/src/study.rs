@@ -41,6 +41,8 @@ pub struct Study {
     pub repeats: u32,
     /// Seed of the first repeat.
     pub seed: u64,
+    /// The cells in which nothing is random, if any are named: all repeats of each are one run, with the first seed.
+    pub once: Option<Selection>,
     /// Names of the metrics that tables and exports show first.
     pub metrics: Vec<String>,
     /// What is recorded over time, if anything.
@@ -213,6 +215,8 @@ pub struct Table {
     pub printed: Vec<Printed>,
     /// For metrics that are printed in another unit than their own: what ours are multiplied by (`1e-6` for Mbit/s).
     pub scale: BTreeMap<String, f64>,
+    /// Whether the standard deviation over the repeats and the standard error stand below each mean.
+    pub deviations: bool,
 }
 
 impl Table {
@@ -525,9 +529,10 @@ impl Study {
     }
 
     /// What a repeat (from 0) of a cell runs: the cell's scenario with the repeat's seed, sampled if its trace is
-    /// to be kept or a metric needs it.
+    /// to be kept or a metric needs it. All repeats of a cell that is run once are the same.
     pub fn scenario(&self, cell: usize, repeat: u32) -> Scenario {
-        let mut scenario = self.cells[cell].scenario.with_seed(self.seed.wrapping_add(u64::from(repeat)));
+        let offset = if self.is_run_once(cell) { 0 } else { u64::from(repeat) };
+        let mut scenario = self.cells[cell].scenario.with_seed(self.seed.wrapping_add(offset));
         if let Some(plan) = self.trace.as_ref().filter(|_| self.is_traced(cell, repeat)) {
             scenario.sample = Some(plan.sample);
         }
@@ -536,7 +541,13 @@ impl Study {
 
     /// Whether the trace of a repeat (from 0) of a cell is kept.
     pub fn is_traced(&self, cell: usize, repeat: u32) -> bool {
-        self.trace.as_ref().is_some_and(|plan| repeat < plan.repeats && plan.select.contains(self, cell))
+        let is_kept = |plan: &TracePlan| repeat < plan.repeats || self.is_run_once(cell);
+        self.trace.as_ref().is_some_and(|plan| is_kept(plan) && plan.select.contains(self, cell))
+    }
+
+    /// Whether all repeats of a cell are one run, since nothing in it is random.
+    pub fn is_run_once(&self, cell: usize) -> bool {
+        self.once.as_ref().is_some_and(|once| once.contains(self, cell))
     }
 
     /// The cells of a selection, in order.

@@ -46,6 +46,8 @@ struct Column {
     values: Vec<Value>,
     /// What the publication prints beside them, in the unit shown; none if it prints nothing in the column.
     printed: Option<Vec<Option<f64>>>,
+    /// Whether standard deviation and standard error stand below each mean.
+    deviations: bool,
 }
 
 /// A value of a table.
@@ -94,6 +96,9 @@ pub fn one(results: &Results, table: &Table, label: &str, index: usize) -> Marku
     if columns.iter().any(|column| column.printed.is_some()) {
         notes.push(PRINTED.to_owned());
         notes.push(met(&columns, rows.len()));
+    }
+    if table.deviations {
+        notes.push("SD: standard deviation over the repeats; SE: standard error of the mean.".into());
     }
     notes.extend(formulas(&columns));
     // Longer than a page of paper, or wider.
@@ -182,7 +187,8 @@ fn columns(
             let measure = Measure::of_study(&chosen.results.study, metric);
             let shown = measure.shown(0.0);
             let printed = printed(&chosen.results.study, table, rows, group, metric);
-            columns.push(Column { group, metric: metric.clone(), measure, shown, values, printed });
+            let (metric, deviations) = (metric.clone(), table.deviations);
+            columns.push(Column { group, metric, measure, shown, values, printed, deviations });
         }
     }
     // A metric has one unit in the whole table.
@@ -283,8 +289,10 @@ fn cell(column: &Column, row: usize, is_best: bool) -> Markup {
         Value::Mean(estimate) => (estimate, false),
         Value::Doubted(estimate) => (estimate, true),
     };
-    let Estimate { mean, half, .. } = estimate.times(column.shown.factor);
+    let scaled = estimate.times(column.shown.factor);
+    let Estimate { mean, half, deviation, .. } = scaled;
     let digits = decimals(mean, half);
+    let spread = deviation.zip(scaled.error()).filter(|_| column.deviations);
     // Room as wide as the widest of the column, so that the signs stand below each other.
     let width = widest_half(column);
     html! {
@@ -294,6 +302,10 @@ fn cell(column: &Column, row: usize, is_best: bool) -> Markup {
                 span class={ "half w" (width) } { @if let Some(half) = half { " ± " (half_text(half, digits)) } }
             }
             @if is_doubted { (doubt()) }
+            @if let Some((deviation, error)) = spread {
+                br;
+                small { "SD " (half_text(deviation, digits)) ", SE " (half_text(error, digits)) }
+            }
         }
     }
 }
@@ -305,7 +317,8 @@ fn agrees(column: &Column, row: usize) -> Option<bool> {
     claims::agrees_with_printed(ours.mean, ours.half, ours.count, printed)
 }
 
-/// Counts the printed numbers of a table that agree with ours.
+/// Counts the printed numbers of a table that agree with ours, and those that ours are within a factor of two of, which tells
+/// agreement in kind where runs are chaotic.
 fn met(columns: &[Column], rows: usize) -> String {
     let judged = || columns.iter().flat_map(|column| (0..rows).filter_map(|row| agrees(column, row)));
     let printed = columns.iter().filter_map(|column| column.printed.as_ref()).flatten().flatten().count();
@@ -315,7 +328,17 @@ fn met(columns: &[Column], rows: usize) -> String {
     } else {
         String::new()
     };
-    format!("Met: {met} of {judged}{open}.")
+    let ratios = columns.iter().flat_map(|column| (0..rows).filter_map(|row| ratio(column, row)));
+    let ratios: Vec<f64> = ratios.collect();
+    let near = ratios.iter().filter(|ratio| (0.5..=2.0).contains(*ratio)).count();
+    format!("Met: {met} of {judged}{open}. Within a factor of two: {near} of {}.", ratios.len())
+}
+
+/// Ours over what is printed; none where nothing is printed, or 0.
+fn ratio(column: &Column, row: usize) -> Option<f64> {
+    let printed = column.printed.as_ref()?[row]?;
+    let ours = column.values[row].mean()?.mean * column.shown.factor;
+    Some(ours / printed).filter(|ratio| ratio.is_finite())
 }
 
 /// What the publication prints, marked where ours agrees with it.

@@ -46,6 +46,7 @@ pub fn small() -> Results {
         claims: Vec::new(),
         derived: Vec::new(),
         quick: None,
+        once: None,
         reduced: None,
         traces: Vec::new(),
     };

@@ -115,6 +115,7 @@ fn results() -> impl Strategy<Value = Results> {
             select: Selection::default(),
             printed: Vec::new(),
             scale: BTreeMap::new(),
+            deviations: true,
         };
         let study = Study {
             name: "study".into(),
@@ -135,6 +136,7 @@ fn results() -> impl Strategy<Value = Results> {
             claims: Vec::new(),
             derived: Vec::new(),
             quick: None,
+            once: None,
             reduced: None,
             traces: Vec::new(),
         };

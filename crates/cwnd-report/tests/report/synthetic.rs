@@ -145,6 +145,7 @@ fn study() -> Study {
         claims: claims(),
         derived: Vec::new(),
         quick: None,
+        once: None,
         reduced: None,
         traces: Vec::new(),
     }
@@ -224,6 +225,7 @@ fn tables() -> Vec<Table> {
             ]),
             printed: Vec::new(),
             scale: BTreeMap::new(),
+            deviations: false,
         },
         Table {
             name: "throughput".into(),
@@ -236,6 +238,7 @@ fn tables() -> Vec<Table> {
                 .map(printed)
                 .into(),
             scale: BTreeMap::from([("throughput_bps".into(), 1e-6)]),
+            deviations: false,
         },
     ]
 }

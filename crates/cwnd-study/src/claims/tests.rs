@@ -46,6 +46,7 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         claims,
         derived: Vec::new(),
         quick: None,
+        once: None,
         reduced: None,
         traces: Vec::new(),
     }

@@ -237,6 +237,11 @@ pub static RUN: Section = Section {
             "Seed of the first repeat, and one more for each further one; 1.",
         ),
         key(
+            "once",
+            Kind::Selection,
+            "Cells in which nothing is random: each is run once, with the first seed, and that run is each of its repeats; none.",
+        ),
+        key(
             "engine",
             Kind::Word(&EngineKind::NAMES),
             "What answers all cells; an axis can set it too; `sim`.",
@@ -407,6 +412,11 @@ pub static TABLE: Section = Section {
         key("columns", Kind::Axis, "Axis whose points make columns."),
         required("metrics", Kind::Metrics, "Metrics."),
         key("where", Kind::Selection, "The cells that it covers; all."),
+        key(
+            "deviations",
+            Kind::Switch,
+            "Whether the standard deviation (SD) over the repeats and the standard error (SE) stand below each mean; false.",
+        ),
         key(
             "printed",
             Kind::Printed,

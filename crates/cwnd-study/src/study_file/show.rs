@@ -210,6 +210,10 @@ fn table(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Tab
     let metrics = metrics?;
     let places = printed::Places { scope, axes: &axes, metrics: &metrics, select: &select };
     let (printed, scale) = (printed::printed(fields, &places), printed::factors(fields, &metrics));
+    let deviations = match fields.get("deviations") {
+        None => false,
+        Some(_) => fields.switch("deviations")?,
+    };
     let (name, title) = (name?, title?.value);
-    Some(Table { name, title, printed: printed?, scale: scale?, metrics, select, rows, columns })
+    Some(Table { name, title, printed: printed?, scale: scale?, metrics, select, rows, columns, deviations })
 }

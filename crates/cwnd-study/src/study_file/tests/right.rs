@@ -56,6 +56,37 @@ fn the_last_axis_varies_fastest() {
 }
 
 #[test]
+fn what_is_not_random_is_run_once() {
+    let study = study(
+        r#"
+        [scenario]
+        algorithm = "cubic"
+        duration = "10 s"
+        [run]
+        repeats = 3
+        seed = 7
+        once = { chance = "none" }
+        [trace]
+        [[axes]]
+        name = "chance"
+        points = [{ label = "none", start-jitter = "0 s", send-overhead = "0 s" }, { label = "drawn" }]
+        "#,
+    );
+    let seeds = |cell| (0..3).map(|repeat| study.scenario(cell, repeat).seed).collect::<Vec<u64>>();
+    assert_eq!((seeds(0), seeds(1)), (vec![7, 7, 7], vec![7, 8, 9]));
+    // The run that all repeats share is recorded; of a random cell the first alone is.
+    assert_eq!([0, 1].map(|cell| study.is_traced(cell, 2)), [true, false]);
+    assert_eq!(study.scenario(0, 0), study.scenario(0, 2));
+}
+
+#[test]
+fn what_is_random_is_not_run_once() {
+    let text = "[scenario]\nalgorithm = \"cubic\"\n[run]\nrepeats = 3\nonce = {}";
+    let error = parse(text).unwrap_err().to_string();
+    assert!(error.contains("is random: its repeats are not equal"), "{error}");
+}
+
+#[test]
 fn axes_are_quantities_where_their_key_is() {
     let study = study(
         r#"
