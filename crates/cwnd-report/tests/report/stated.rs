@@ -21,6 +21,7 @@ fn printed() -> Results {
         value,
     };
     results.study.tables = vec![Table {
+        deviations: false,
         name: "table".into(),
         title: "The paper's table 3".into(),
         rows: vec!["buffer".into(), "variant".into()],

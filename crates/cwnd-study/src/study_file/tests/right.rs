@@ -268,15 +268,15 @@ fn the_studies_of_the_repository_are_right() {
 fn agile_sd_throughput_is_the_papers_grid() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/agile-sd/throughput.toml");
     let study = Study::load(&path, &check).unwrap();
-    assert_eq!(study.cells.len(), 3 * 3 * 3 * 7);
+    assert_eq!(study.cells.len(), 3 * 3 * 3 * 2 * 7);
     for cell in &study.cells {
-        let (scenario, single) = (&cell.scenario, cell.coordinates[1] == 0);
+        let (scenario, single) = (&cell.scenario, cell.coordinates[2] == 0);
         let limit = |link: usize| scenario.network.links[link].queue.limit;
         assert_eq!(scenario.base_rtt(0), Time::from_millis(12));
         assert_eq!(scenario.flows.len(), if single { 1 } else { 4 });
         // One flow queues before its own link, which has the bottleneck's limit; four have 25 packets each.
         assert_eq!(limit(2), if single { limit(0) } else { QueueLimit::Packets(25) });
-        let stop = (cell.coordinates[1] == 1).then_some(Time::from_secs(85));
+        let stop = (cell.coordinates[2] == 1).then_some(Time::from_secs(85));
         assert_eq!(scenario.flows[0].stop, stop);
     }
 }
