@@ -152,6 +152,7 @@ fn trace(scenario: &Scenario, answers: &Measurements) -> Trace {
             .collect(),
         queue_lengths: record.queue_lengths.clone(),
         times: times.map(|at| Time(at - origin)).collect(),
+        observed: Vec::new(),
     }
 }
 

@@ -254,7 +254,7 @@ impl CongestionControl for Invs {
         let path = &self.path;
         let measured = |value: f64| if path.bandwidth > 0.0 { value } else { f64::NAN };
         values.copy_from_slice(&[
-            self.pace.map_or(f64::NAN, |(per_k, _)| 1.0 / per_k),
+            self.pace.map_or(f64::NAN, |(per_k, _)| known(1.0 / per_k)),
             known(self.goal.saturation),
             self.growth(window.cwnd),
             known(self.goal.w_max),

@@ -258,7 +258,7 @@ impl Flow {
         let at = Observation { now: Nanos(self.now), srtt: self.srtt, min_rtt: self.min_rtt };
         let mut values = vec![f64::INFINITY; self.algorithm.observables().len()];
         self.algorithm.observe(window, &at, &mut values);
-        assert!(!values.iter().any(|value| value.is_infinite()), "{}: {values:?}", context());
+        assert!(!values.iter().any(|value| value.is_infinite()), "{}: {values:?}", self.name);
         if window.arithmetic() != Arithmetic::Real {
             assert_eq!(window.cwnd, window.cwnd.floor(), "{}", context());
         }
