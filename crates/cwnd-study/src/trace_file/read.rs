@@ -80,7 +80,7 @@ fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
     let states = texts(column("state")?)?;
     let queues: Vec<(&str, &[Option<i64>])> = columns.iter().filter_map(queue).collect();
 
-    let states: Vec<(&str, &[Option<f64>])> = columns.iter().filter_map(state_column).collect();
+    let observables: Vec<(&str, &[Option<f64>])> = columns.iter().filter_map(state_column).collect();
 
     let mut trace =
         Trace { queues: queues.iter().map(|(name, _)| (*name).to_owned()).collect(), ..Trace::default() };
@@ -111,22 +111,22 @@ fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
         sample.time_index = trace.times.len() - 1;
         trace.samples.push(sample);
     }
-    trace.observed = observed(&trace, &states);
+    trace.observed = observed(&trace, &observables);
     Ok(trace)
 }
 
-/// Returns the columns of states as a series for each flow that has one, the rows being those of the samples.
+/// Returns the columns of states as a series for each flow that has one, by flow and name. Their rows are those of the samples.
 fn observed(trace: &Trace, states: &[(&str, &[Option<f64>])]) -> Vec<Observed> {
-    let mut series: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
-    for (place, (_, column)) in states.iter().enumerate() {
+    let mut series: BTreeMap<(usize, &str), Vec<f64>> = BTreeMap::new();
+    for (name, column) in states {
         for (sample, value) in trace.samples.iter().zip(*column) {
             if let Some(value) = value {
-                let series = series.entry((sample.flow, place));
+                let series = series.entry((sample.flow, name));
                 series.or_insert_with(|| vec![f64::NAN; trace.times.len()])[sample.time_index] = *value;
             }
         }
     }
-    let named = |((flow, place), values): (_, _)| Observed { flow, name: states[place].0.to_owned(), values };
+    let named = |((flow, name), values): ((usize, &str), _)| Observed { flow, name: name.to_owned(), values };
     series.into_iter().map(named).collect()
 }
 
