@@ -11,7 +11,7 @@ Each algorithm is one file in `crates/cwnd-cc/src/algorithms/` with its equation
 its source leaves something open. Parameters are set behind the name: `cwnd compare agile-sd:lambda_max=4,beta2=0.9`.
 
 The values of its own state are columns of the samples (`cwnd compare elastic --trace samples.csv`), panels of figures over
-time (`show = ["cwnd", "state.wwf"]` in a study), and fields of qlog (`cwnd:wwf`).
+time (`show = [\"cwnd\", \"state.wwf\"]` in a study), and fields of qlog (`cwnd:wwf`).
 
 ";
 
