@@ -45,10 +45,7 @@ pub fn check(named: Named<'_>) -> Result<(), String> {
 /// # Errors
 /// A message that says which each of them shows.
 fn state(name: &str, of: &[&str]) -> Result<(), String> {
-    let shown = |algorithm: &str| {
-        let rust = algorithm.strip_suffix("@kernel").unwrap_or(algorithm);
-        cwnd_cc::find(rust).map_or(&[][..], |info| info.observables)
-    };
+    let shown = |algorithm: &str| cwnd_cc::find(algorithm).map_or(&[][..], |info| info.observables);
     if of.iter().any(|algorithm| shown(algorithm).iter().any(|observable| observable.name == name)) {
         return Ok(());
     }

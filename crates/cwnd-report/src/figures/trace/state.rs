@@ -6,8 +6,7 @@ use cwnd_scenario::{Scenario, Trace};
 /// What the algorithm of a flow shows under this name.
 fn shown(scenario: &Scenario, flow: usize, name: &str) -> Option<&'static Observable> {
     let algorithm = &scenario.flows.get(flow)?.algorithm.name;
-    let info = cwnd_cc::find(algorithm.strip_suffix("@kernel").unwrap_or(algorithm))?;
-    info.observables.iter().find(|observable| observable.name == name)
+    cwnd_cc::find(algorithm)?.observables.iter().find(|observable| observable.name == name)
 }
 
 /// Returns what is shown under this name: that of the first algorithm of these scenarios that has it.
