@@ -16,9 +16,13 @@ use std::{
 /// What calls the C where no kernel does.
 const CALLER: &str = "src/native.rs";
 
+/// What reads the state of connections in the kernel. It is no algorithm.
+const OBSERVER: &str = "observer/state.bpf.c";
+
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
     println!("cargo::rerun-if-changed={CALLER}");
+    println!("cargo::rerun-if-changed={OBSERVER}");
     println!("cargo::rerun-if-env-changed=CLANG");
     let files = sources("c");
     files.iter().for_each(tell_digest);
@@ -34,6 +38,7 @@ fn main() {
         .compile("cwnd_native");
     if env::var_os("CARGO_FEATURE_LOAD").is_some() {
         files.iter().for_each(compile_to_bpf);
+        compile_to_bpf(&PathBuf::from(OBSERVER));
     }
 }
 

@@ -9,12 +9,14 @@ mod default;
 mod host;
 mod loaded;
 mod object;
+mod observer;
 mod sockets;
 mod types;
 
 pub use default::{check_default, default_of, make_default, restore_default};
 pub use host::missing;
 pub use loaded::{Keeper, LoadedObject, loaded};
+pub use observer::{Observer, PrivateAreas};
 pub use sockets::{Sockets, sockets};
 
 use crate::{KernelAlgorithm, find};

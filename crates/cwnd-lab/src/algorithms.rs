@@ -5,6 +5,9 @@
 //! as BPF, each under a private name: nothing that the host has loaded is used, and nobody else's sockets change.
 
 use crate::host;
+use crate::states::FlowStates;
+#[cfg(feature = "load")]
+use crate::states::{LoadedStates, is_readable};
 use cwnd_scenario::{AlgorithmSpec, Implementation, Scenario};
 use std::fs;
 use std::path::Path;
@@ -41,6 +44,10 @@ pub struct Algorithms {
     pub names: Vec<String>,
     /// What runs each algorithm of the scenario.
     pub implementations: Vec<Implementation>,
+    /// Reads their state, if the scenario asks for samples and this kernel lets it be read.
+    pub states: Option<Box<dyn FlowStates>>,
+    #[cfg(feature = "load")]
+    _observer: Option<cwnd_kernel::load::Observer>,
     #[cfg(feature = "load")]
     _loaded: Vec<cwnd_kernel::load::Loaded>,
 }
@@ -71,14 +78,44 @@ impl Algorithms {
                 Source::Loaded { .. } => return Err(cannot_load(spec)),
             }
         }
+        #[cfg(feature = "load")]
+        let (observer, states) = states(scenario, &available).unzip();
         let of_flow = |spec| specs.iter().position(|other| *other == spec).expect("it is of these flows");
         Ok(Algorithms {
             names: scenario.flows.iter().map(|flow| names[of_flow(&flow.algorithm)].clone()).collect(),
             implementations: implementations(scenario),
             #[cfg(feature = "load")]
+            states,
+            #[cfg(not(feature = "load"))]
+            states: None,
+            #[cfg(feature = "load")]
+            _observer: observer,
+            #[cfg(feature = "load")]
             _loaded: loaded,
         })
     }
+}
+
+/// Begins to read the state of those algorithms of a scenario that are loaded as BPF. A kernel that cannot do so (it needs
+/// BPF trampolines) runs the flows all the same, and their samples have no state.
+#[cfg(feature = "load")]
+fn states(
+    scenario: &Scenario,
+    available: &[String],
+) -> Option<(cwnd_kernel::load::Observer, Box<dyn FlowStates>)> {
+    scenario.sample?;
+    let loaded = |spec: &AlgorithmSpec| match source(spec, available).ok()? {
+        Source::Loaded { name, parameters } => {
+            let algorithm = cwnd_kernel::find(&name)?;
+            Some((algorithm, algorithm.values(&parameters).ok()?))
+        }
+        Source::Kernel(_) => None,
+    };
+    let flows: Vec<_> = scenario.flows.iter().map(|flow| loaded(&flow.algorithm)).collect();
+    flows.iter().flatten().find(|flow| is_readable(flow))?;
+    let observer = cwnd_kernel::load::Observer::attach().ok()?;
+    let states = LoadedStates::new(&observer, flows.into_iter(), scenario.stack.payload).ok()?;
+    Some((observer, Box::new(states)))
 }
 
 /// The algorithms of a scenario, each once.
