@@ -72,6 +72,10 @@ fn agile_sd(socket: &SocketState, lambda_min: f64, lambda_max: f64) -> Vec<f64> 
 
 /// `struct cltcp`: N in 2^16ths, alpha in 2^32ths. The level is its root.
 fn cltcp(socket: &SocketState) -> Vec<f64> {
+    if socket.words[1] == 0 {
+        // N is one at least, so that nothing was copied yet.
+        return vec![f64::NAN; 3];
+    }
     let alpha = socket.words[2] as f64 / 4_294_967_296.0;
     vec![socket.words[1] as f64 / 65_536.0, alpha, alpha.sqrt()]
 }

@@ -7,10 +7,12 @@
 use crate::host;
 use crate::states::FlowStates;
 #[cfg(feature = "load")]
-use crate::states::{LoadedStates, is_readable};
+use crate::states::{FlowState, LoadedStates, is_readable};
 use cwnd_scenario::{AlgorithmSpec, Implementation, Scenario};
 use std::fs;
 use std::path::Path;
+#[cfg(feature = "load")]
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 /// Algorithms of which the kernel's own implementation is the one that is meant, and its name there. Linux's CUBIC is that of
@@ -44,10 +46,8 @@ pub struct Algorithms {
     pub names: Vec<String>,
     /// What runs each algorithm of the scenario.
     pub implementations: Vec<Implementation>,
-    /// Reads their state, if the scenario asks for samples and this kernel lets it be read.
+    /// Reads their state, if the scenario asks for samples and one of them can be read.
     pub states: Option<Box<dyn FlowStates>>,
-    #[cfg(feature = "load")]
-    _observer: Option<cwnd_kernel::load::Observer>,
     #[cfg(feature = "load")]
     _loaded: Vec<cwnd_kernel::load::Loaded>,
 }
@@ -61,61 +61,60 @@ impl Algorithms {
         let specs = specs(scenario);
         let available = host::available();
         #[cfg(feature = "load")]
-        let mut loaded = Vec::new();
+        let (mut loaded, mut states) = (Vec::new(), Vec::<Option<FlowState>>::new());
         let mut names = Vec::new();
         for spec in &specs {
             match source(spec, &available)? {
-                Source::Kernel(name) => names.push(name),
+                Source::Kernel(name) => {
+                    names.push(name);
+                    #[cfg(feature = "load")]
+                    states.push(None);
+                }
                 #[cfg(feature = "load")]
                 Source::Loaded { name, parameters } => {
                     let algorithm = cwnd_kernel::find_or_explain(&name)?;
-                    let one = cwnd_kernel::load::load_private(algorithm, &parameters);
-                    let one = one.map_err(|error| error.to_string())?;
+                    let (one, state) = load_one(algorithm, &parameters, scenario.sample.is_some())?;
                     names.push(one.kernel_name().to_owned());
+                    states.push(state);
                     loaded.push(one);
                 }
                 #[cfg(not(feature = "load"))]
                 Source::Loaded { .. } => return Err(cannot_load(spec)),
             }
         }
-        #[cfg(feature = "load")]
-        let (observer, states) = states(scenario, &available).unzip();
         let of_flow = |spec| specs.iter().position(|other| *other == spec).expect("it is of these flows");
         Ok(Algorithms {
             names: scenario.flows.iter().map(|flow| names[of_flow(&flow.algorithm)].clone()).collect(),
             implementations: implementations(scenario),
             #[cfg(feature = "load")]
-            states,
+            states: states.iter().any(Option::is_some).then(|| {
+                let flows =
+                    scenario.flows.iter().map(|flow| states[of_flow(&flow.algorithm)].clone()).collect();
+                Box::new(LoadedStates { flows, mss: scenario.stack.payload }) as Box<dyn FlowStates>
+            }),
             #[cfg(not(feature = "load"))]
             states: None,
-            #[cfg(feature = "load")]
-            _observer: observer,
             #[cfg(feature = "load")]
             _loaded: loaded,
         })
     }
 }
 
-/// Begins to read the state of those algorithms of a scenario that are loaded as BPF. A kernel that cannot do so (it needs
-/// BPF trampolines) runs the flows all the same, and their samples have no state.
+/// Loads an algorithm; for a scenario with samples in the form whose state can be read, if it is one of those.
 #[cfg(feature = "load")]
-fn states(
-    scenario: &Scenario,
-    available: &[String],
-) -> Option<(cwnd_kernel::load::Observer, Box<dyn FlowStates>)> {
-    scenario.sample?;
-    let loaded = |spec: &AlgorithmSpec| match source(spec, available).ok()? {
-        Source::Loaded { name, parameters } => {
-            let algorithm = cwnd_kernel::find(&name)?;
-            Some((algorithm, algorithm.values(&parameters).ok()?))
-        }
-        Source::Kernel(_) => None,
-    };
-    let flows: Vec<_> = scenario.flows.iter().map(|flow| loaded(&flow.algorithm)).collect();
-    flows.iter().flatten().find(|flow| is_readable(flow))?;
-    let observer = cwnd_kernel::load::Observer::attach().ok()?;
-    let states = LoadedStates::new(&observer, flows.into_iter(), scenario.stack.payload).ok()?;
-    Some((observer, Box::new(states)))
+fn load_one(
+    algorithm: &'static cwnd_kernel::KernelAlgorithm,
+    parameters: &[(String, String)],
+    sampled: bool,
+) -> Result<(cwnd_kernel::load::Loaded, Option<FlowState>), String> {
+    let text = |error: cwnd_kernel::load::LoadError| error.to_string();
+    let values = algorithm.values(parameters)?;
+    if !sampled || !is_readable(algorithm, &values) {
+        return Ok((cwnd_kernel::load::load_private(algorithm, parameters).map_err(text)?, None));
+    }
+    let loaded = cwnd_kernel::load::load_sampled(algorithm, parameters).map_err(text)?;
+    let areas = loaded.private_areas().map_err(text)?.map(Arc::new);
+    Ok((loaded, areas.map(|areas| FlowState { algorithm, values, areas })))
 }
 
 /// The algorithms of a scenario, each once.

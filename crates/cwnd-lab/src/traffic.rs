@@ -242,7 +242,7 @@ impl Senders {
         let (flow, plan) = (&mut self.flows[i], &self.plan.flows[i]);
         if flow.phase == Phase::Waiting && now >= plan.connect {
             let socket = socket::connect(address::sender(i), address::receiver(i), &plan.algorithm)?;
-            if let Some(states) = &mut self.states {
+            if let Some(states) = &self.states {
                 states.watch(i, &socket);
             }
             flow.socket = Some(socket);
@@ -292,12 +292,15 @@ impl Senders {
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let (Some(socket), Some(started)) = (&flow.socket, flow.record.started) else { continue };
             let info = TcpInfo::of(socket)?;
+            let state = match &self.states {
+                Some(states) if due > 0 => states.read(i, socket, info.cwnd),
+                _ => Vec::new(),
+            };
             flow.look(now, info);
-            let state = || self.states.as_ref().map_or(Vec::new(), |states| states.read(i, info.cwnd));
             // One look may be late for several of them; those before the flow began have no row.
             for time in self.sampled..self.sampled + due {
                 if self.plan.samples[time] >= started {
-                    self.rows.push(Row { time, flow: i, info, state: state() });
+                    self.rows.push(Row { time, flow: i, info, state: state.clone() });
                 }
             }
             if self.plan.warm_up.is_some_and(|at| at <= now) && flow.record.at_warm_up.is_none() {
