@@ -136,6 +136,17 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_no_algorithm_has_is_refused_with_those_that_they_have() {
+        let state = |name, of| check(Named::State { name, of });
+        assert_eq!(state("lambda", &["newreno", "agile-sd"]), Ok(()));
+        assert_eq!(
+            state("lamda", &["newreno", "agile-sd"]).unwrap_err(),
+            "no algorithm that is drawn has `state.lamda`; did you mean `state.lambda`? (newreno has none; agile-sd has \
+             state.lambda, state.gap_current, state.gap_total, state.w_loss, state.w_degraded)"
+        );
+    }
+
+    #[test]
     #[cfg(not(feature = "kernel"))]
     fn says_what_the_kernels_algorithms_need() {
         assert_eq!(
