@@ -16,9 +16,14 @@ use std::{
 /// What calls the C where no kernel does.
 const CALLER: &str = "src/native.rs";
 
+/// What is included before an algorithm whose state is sampled. It changes nothing that an algorithm does, so that digests are
+/// without it.
+const OBSERVER: &str = "observer/sampled.h";
+
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
     println!("cargo::rerun-if-changed={CALLER}");
+    println!("cargo::rerun-if-changed={OBSERVER}");
     println!("cargo::rerun-if-env-changed=CLANG");
     let files = sources("c");
     files.iter().for_each(tell_digest);
@@ -33,7 +38,10 @@ fn main() {
         .cargo_warnings(true)
         .compile("cwnd_native");
     if env::var_os("CARGO_FEATURE_LOAD").is_some() {
-        files.iter().for_each(compile_to_bpf);
+        for file in &files {
+            compile_to_bpf(file, "bpf.o", &[]);
+            compile_to_bpf(file, "sampled.bpf.o", &["-include", OBSERVER]);
+        }
     }
 }
 
@@ -66,13 +74,15 @@ fn name_of(source: &Path) -> &str {
     name.split('.').next().expect("there is a first part")
 }
 
-fn compile_to_bpf(source: &PathBuf) {
+fn compile_to_bpf(source: &PathBuf, extension: &str, more: &[&str]) {
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let name = source.file_stem().expect("a file has a name");
     let object =
-        PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join(name).with_extension("bpf.o");
+        PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join(name).with_extension(extension);
     let status = Command::new(&clang)
-        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-Ibpf", "-c"])
+        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-Ibpf"])
+        .args(more)
+        .arg("-c")
         .arg(source)
         .arg("-o")
         .arg(&object)

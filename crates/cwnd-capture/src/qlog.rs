@@ -17,6 +17,7 @@
 //! | `smoothed_rtt`, `rtt_variance`, `min_rtt`, `latest_rtt` | SRTT, RTTVAR and the samples, ms |
 //! | `pacing_rate` | payload, bit/s; not while packets are not paced |
 //! | `pto_count` | retransmission timeouts since new data was acknowledged |
+//! | `cwnd:NAME` | a value of the algorithm's own state in the unit that `cwnd algorithms` names, a mode by its name; `null` where it is not known any more |
 //!
 //! `recovery` is Linux's CWR, Recovery and Loss. A segment is lost by `reordering_threshold` where SACKs or duplicate ACKs say
 //! so, by `time_threshold` with RACK, and by `pto_expired` when a timer runs out.
@@ -24,9 +25,12 @@
 use crate::EPOCH_S;
 use cwnd_scenario::{Recovery, Scenario};
 use cwnd_sim::Simulation;
-use cwnd_sim::watch::{PacketObserver, SenderEvent, State};
+use cwnd_sim::watch::{Observable, PacketObserver, SenderEvent, State};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
+
+/// Begins the names of fields that qlog does not define.
+const STATE: &str = "cwnd:";
 
 /// Begins each text of a sequence (RFC 7464).
 const RECORD: &[u8] = b"\x1e";
@@ -129,6 +133,9 @@ impl<W: Write> Qlog<W> {
             put("min_rtt", ms(rtt.least));
             put("latest_rtt", ms(rtt.latest));
         }
+        for (observable, value) in event.observables.iter().zip(&event.observed) {
+            put(&format!("{STATE}{}", observable.name), state_value(observable, *value));
+        }
         metrics
     }
 
@@ -165,13 +172,22 @@ impl<W: Write> PacketObserver for Qlog<W> {
         let known = &self.flows[flow].metrics;
         let changed: Map<String, Value> = metrics
             .iter()
-            .filter(|(name, value)| known.get(*name) != Some(value))
+            .filter(|(name, value)| known.get(*name).unwrap_or(&Value::Null) != *value)
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         if !changed.is_empty() {
             self.flows[flow].metrics = metrics;
             self.event(flow, at, "recovery:metrics_updated", Value::Object(changed));
         }
+    }
+}
+
+/// A value of an algorithm's state; null for one that is not known.
+fn state_value(observable: &Observable, value: f64) -> Value {
+    match observable.modes.get(value as usize) {
+        Some(mode) if !value.is_nan() => json!(mode),
+        // JSON has no number for NaN, and serde_json writes null.
+        _ => json!(value),
     }
 }
 

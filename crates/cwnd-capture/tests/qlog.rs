@@ -5,6 +5,7 @@ use cwnd_experiment::{Buffer, EcnThreshold, FlowGroup};
 use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
 use cwnd_scenario::{
     AlgorithmSpec, ByteSize, Engine, Probability, Rate, Sample, SampleState, Scenario, StackProfile, Time,
+    Trace,
 };
 use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point, SenderEvent};
 use cwnd_sim::{Options, Simulation, Simulator};
@@ -60,6 +61,7 @@ fn schema(definition: &str) -> Value {
     });
     let mut metrics = object(&[], metrics);
     metrics["minProperties"] = json!(1);
+    metrics["patternProperties"] = json!({ "^cwnd:[a-z0-9_]+$": { "type": ["number", "string", "null"] } });
     let states = json!({ "enum": ["slow_start", "congestion_avoidance", "application_limited", "recovery"] });
     let reasons = json!({ "enum": ["persistent_congestion", "ECN"] });
     let triggers = json!({ "enum": ["reordering_threshold", "time_threshold", "pto_expired"] });
@@ -131,17 +133,35 @@ fn check(mut scenario: Scenario) -> Vec<Value> {
     scenario.sample = Some(Time::from_millis(137));
     let outcome = Simulator.run(&scenario).unwrap();
     let trace = outcome.trace.as_ref().unwrap();
-    let mut compared = 0;
+    let (mut compared, mut states) = (0, 0);
     for sample in &trace.samples {
         let group = format!("flow {} ({})", sample.flow + 1, scenario.flows[sample.flow].algorithm);
         let (metrics, state) = known(&texts, &group, trace.times[sample.time_index]);
         if !metrics.is_empty() {
             compared += 1;
             agrees(sample, &metrics, &state.unwrap(), &scenario);
+            states += agreeing_states(trace, sample, &metrics);
         }
     }
     assert!(compared > 50, "only {compared} samples");
+    assert!(trace.observed.is_empty() || states > 50, "only {states} values of the algorithms' state");
     texts
+}
+
+/// Compares the state of the flow's algorithm, and returns how many values of it are known.
+fn agreeing_states(trace: &Trace, sample: &Sample, metrics: &Map<String, Value>) -> usize {
+    let mut known = 0;
+    for observed in trace.observed.iter().filter(|observed| observed.flow == sample.flow) {
+        // CUBIC's function moves on between an event and a sample, and a mode is a text.
+        if ["target", "mode"].contains(&observed.name.as_str()) {
+            continue;
+        }
+        let value = observed.values[sample.time_index];
+        let logged = metrics.get(&format!("cwnd:{}", observed.name)).and_then(Value::as_f64);
+        assert_eq!(logged, (!value.is_nan()).then_some(value), "{} at {sample:?}", observed.name);
+        known += usize::from(logged.is_some());
+    }
+    known
 }
 
 fn agrees(sample: &Sample, metrics: &Map<String, Value>, state: &str, scenario: &Scenario) {
@@ -227,6 +247,8 @@ impl PacketObserver for Repeats {
 fn linux_with_losses_and_pacing() {
     let texts = check(scenario(&setup(StackProfile::Linux), "bbr", 1));
     assert!(texts.iter().any(|text| text["data"].get("pacing_rate").is_some()));
+    let modes = ["Startup", "ProbeBW"].map(|mode| texts.iter().any(|text| text["data"]["cwnd:mode"] == mode));
+    assert_eq!(modes, [true; 2]);
     assert!(count(&texts, "recovery:packet_lost") > 5);
     check(scenario(&setup(StackProfile::Linux), "cubic", 2));
 }

@@ -1,6 +1,6 @@
 //! The description of an algorithm: what it is called, what it is, its parameters and how to build one.
 
-use crate::{CongestionControl, Parameter, ParameterError, ParameterSet, Parameters};
+use crate::{CongestionControl, Observable, Parameter, ParameterError, ParameterSet, Parameters};
 use alloc::boxed::Box;
 use core::fmt;
 
@@ -58,6 +58,8 @@ pub struct AlgorithmInfo {
     pub version: u32,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// What it shows of its state: [`CongestionControl::observables`].
+    pub observables: &'static [Observable],
     /// Builds the algorithm with the given parameters.
     pub build: fn(&Parameters) -> Result<Box<dyn CongestionControl>, ParameterError>,
 }

@@ -15,6 +15,7 @@ pub mod algorithms;
 mod compat;
 mod event;
 mod info;
+mod observable;
 pub mod parts;
 #[cfg(test)]
 mod testing;
@@ -27,6 +28,7 @@ pub use event::{
     Ack, Congestion, CongestionKind, DupAck, EcnMode, FlowHints, Init, LostPacket, Needs, RateSample, State,
 };
 pub use info::{AlgorithmInfo, Configurable, Signal, build};
+pub use observable::{Observable, Observation};
 pub use parameters::{
     Parameter, ParameterError, ParameterKind, ParameterSet, ParameterValue, Parameters, Setting,
 };
@@ -76,4 +78,16 @@ pub trait CongestionControl: Send {
     fn needs(&self) -> Needs {
         Needs::default()
     }
+
+    /// Returns what [`observe`](Self::observe) writes, in that order. It is the same throughout a connection.
+    fn observables(&self) -> &'static [Observable] {
+        &[]
+    }
+
+    /// Writes the present value of each observable into `values`, which is as long as [`observables`](Self::observables). NaN
+    /// stands for a value that is not known yet.
+    ///
+    /// A recording calls it at its sample times, and nobody calls it otherwise. An algorithm therefore computes here what it
+    /// does not keep.
+    fn observe(&self, _window: &Window, _at: &Observation, _values: &mut [f64]) {}
 }

@@ -1,8 +1,11 @@
 //! Helpers of the unit tests: windows, ACKs and congestion episodes with simple values.
 
 use crate::{
-    Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet, Window, WindowConfig,
+    Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, Nanos, Observation, ParameterSet, Window,
+    WindowConfig,
 };
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A window in congestion avoidance, `ssthresh` being 2.
 pub fn window(cwnd: f64, arithmetic: Arithmetic) -> Window {
@@ -130,4 +133,33 @@ pub fn check_parameters<P: ParameterSet + serde::Serialize + serde::de::Deserial
     let partial: P = serde_json::from_str("{}").unwrap();
     assert_eq!(partial.values(), values);
     assert!(serde_json::from_str::<P>("{\"no_such\": 1}").is_err());
+}
+
+/// Observes an algorithm `ms` milliseconds after the origin, with a smoothed and a smallest round-trip time of 100 ms. Checks
+/// that it writes as many values as it names, and none that is infinite.
+#[track_caller]
+pub fn observe(algorithm: &dyn CongestionControl, window: &Window, ms: u64) -> Vec<f64> {
+    let rtt = Nanos::from_millis(100);
+    let mut values = vec![f64::INFINITY; algorithm.observables().len()];
+    algorithm.observe(
+        window,
+        &Observation { now: Nanos::from_millis(ms), srtt: rtt, min_rtt: rtt },
+        &mut values,
+    );
+    for (observable, value) in algorithm.observables().iter().zip(&values) {
+        assert!(!value.is_infinite(), "{} is {value}", observable.name);
+    }
+    values
+}
+
+/// Checks what an algorithm shows now against values by hand; NaN is expected where a value is not known.
+#[track_caller]
+pub fn assert_observed(algorithm: &dyn CongestionControl, window: &Window, expected: &[(&str, f64)]) {
+    let values = observe(algorithm, window, 1000);
+    for (name, expected) in expected {
+        let place = algorithm.observables().iter().position(|observable| observable.name == *name);
+        let value = values[place.expect("the algorithm names it")];
+        let near = (value - expected).abs() <= 1e-6 * expected.abs().max(1e-3);
+        assert!(near || (value.is_nan() && expected.is_nan()), "{name}: {value} is not {expected}");
+    }
 }

@@ -29,6 +29,21 @@ pub struct KernelAlgorithm {
     /// The compiled object.
     #[cfg(feature = "load")]
     pub(crate) object: &'static [u8],
+    /// The same, compiled so that its state can be sampled.
+    #[cfg(feature = "load")]
+    pub(crate) sampled: &'static [u8],
+}
+
+/// A compiled object. The kernel's loader reads words, so the bytes begin at one.
+#[cfg(feature = "load")]
+macro_rules! object {
+    ($file:ident, $extension:literal) => {{
+        #[repr(C, align(8))]
+        struct Aligned<T: ?Sized>(T);
+        static OBJECT: &Aligned<[u8]> =
+            &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($file), $extension)));
+        &OBJECT.0
+    }};
 }
 
 /// `name = C file, C symbol of the native operations, [parameter * scale]`.
@@ -44,14 +59,9 @@ macro_rules! algorithms {
             source: env!(concat!("CWND_SOURCE_", stringify!($file))),
             operations: || &$symbol,
             #[cfg(feature = "load")]
-            object: {
-                // The kernel's loader reads words, so the bytes begin at one.
-                #[repr(C, align(8))]
-                struct Aligned<T: ?Sized>(T);
-                static OBJECT: &Aligned<[u8]> =
-                    &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($file), ".bpf.o")));
-                &OBJECT.0
-            },
+            object: object!($file, ".bpf.o"),
+            #[cfg(feature = "load")]
+            sampled: object!($file, ".sampled.bpf.o"),
         }),*];
     };
 }

@@ -12,7 +12,9 @@ mod catalogue;
 pub mod load;
 mod native;
 mod operations;
+mod state;
 
 pub use catalogue::{KernelAlgorithm, KernelParameter, all, find, find_or_explain, read_parameters};
 pub use native::native;
 pub use operations::Values;
+pub use state::{PRIVATE_WORDS, SocketState};

@@ -9,12 +9,14 @@ mod default;
 mod host;
 mod loaded;
 mod object;
+mod sampled;
 mod sockets;
 mod types;
 
 pub use default::{check_default, default_of, make_default, restore_default};
 pub use host::missing;
 pub use loaded::{Keeper, LoadedObject, loaded};
+pub use sampled::PrivateAreas;
 pub use sockets::{Sockets, sockets};
 
 use crate::{KernelAlgorithm, find};
@@ -119,8 +121,28 @@ pub fn load_private(
     algorithm: &'static KernelAlgorithm,
     given: &[(String, String)],
 ) -> Result<Loaded, LoadError> {
+    load_by_a_private_name(algorithm, given, algorithm.object)
+}
+
+/// Register an algorithm as [`load_private`] does, in the form whose state can be sampled
+/// ([`Loaded::private_areas`]). It decides the same, and looks for a socket's entry at each ACK.
+///
+/// # Errors
+/// Those of [`load_private`].
+pub fn load_sampled(
+    algorithm: &'static KernelAlgorithm,
+    given: &[(String, String)],
+) -> Result<Loaded, LoadError> {
+    load_by_a_private_name(algorithm, given, algorithm.sampled)
+}
+
+fn load_by_a_private_name(
+    algorithm: &'static KernelAlgorithm,
+    given: &[(String, String)],
+    object: &[u8],
+) -> Result<Loaded, LoadError> {
     loop {
-        match load_as(algorithm, given, &private_name(algorithm, given)) {
+        match load_object(algorithm, object, given, &private_name(algorithm, given)) {
             // Of a million million names.
             Err(LoadError::Registered(..)) => {}
             done => return done,
@@ -140,6 +162,15 @@ fn private_name(algorithm: &KernelAlgorithm, given: &[(String, String)]) -> Stri
 /// Those of [`load()`].
 pub fn load_as(
     algorithm: &'static KernelAlgorithm,
+    given: &[(String, String)],
+    name: &str,
+) -> Result<Loaded, LoadError> {
+    load_object(algorithm, algorithm.object, given, name)
+}
+
+fn load_object(
+    algorithm: &'static KernelAlgorithm,
+    object: &[u8],
     given: &[(String, String)],
     name: &str,
 ) -> Result<Loaded, LoadError> {
@@ -166,7 +197,7 @@ pub fn load_as(
         LoadError::Kernel(format!("the kernel refused to {what} {name}: {error}{}", quiet.text()))
     };
     let types = types::TcpTypes::of_this_kernel().unwrap_or_default();
-    let open = object::prepare(algorithm, name, values, &types)?;
+    let open = object::prepare(algorithm, object, name, values, &types)?;
     let mut object = open.load().map_err(|error| refused("load", error))?;
     let mut operations = object
         .maps_mut()

@@ -5,9 +5,14 @@
 //! as BPF, each under a private name: nothing that the host has loaded is used, and nobody else's sockets change.
 
 use crate::host;
+use crate::states::FlowStates;
+#[cfg(feature = "load")]
+use crate::states::{FlowState, LoadedStates, is_readable};
 use cwnd_scenario::{AlgorithmSpec, Implementation, Scenario};
 use std::fs;
 use std::path::Path;
+#[cfg(feature = "load")]
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 /// Algorithms of which the kernel's own implementation is the one that is meant, and its name there. Linux's CUBIC is that of
@@ -41,6 +46,8 @@ pub struct Algorithms {
     pub names: Vec<String>,
     /// What runs each algorithm of the scenario.
     pub implementations: Vec<Implementation>,
+    /// Reads their state, if the scenario asks for samples and one of them can be read.
+    pub states: Option<Box<dyn FlowStates>>,
     #[cfg(feature = "load")]
     _loaded: Vec<cwnd_kernel::load::Loaded>,
 }
@@ -54,17 +61,21 @@ impl Algorithms {
         let specs = specs(scenario);
         let available = host::available();
         #[cfg(feature = "load")]
-        let mut loaded = Vec::new();
+        let (mut loaded, mut states) = (Vec::new(), Vec::<Option<FlowState>>::new());
         let mut names = Vec::new();
         for spec in &specs {
             match source(spec, &available)? {
-                Source::Kernel(name) => names.push(name),
+                Source::Kernel(name) => {
+                    names.push(name);
+                    #[cfg(feature = "load")]
+                    states.push(None);
+                }
                 #[cfg(feature = "load")]
                 Source::Loaded { name, parameters } => {
                     let algorithm = cwnd_kernel::find_or_explain(&name)?;
-                    let one = cwnd_kernel::load::load_private(algorithm, &parameters);
-                    let one = one.map_err(|error| error.to_string())?;
+                    let (one, state) = load_one(algorithm, &parameters, scenario.sample.is_some())?;
                     names.push(one.kernel_name().to_owned());
+                    states.push(state);
                     loaded.push(one);
                 }
                 #[cfg(not(feature = "load"))]
@@ -76,9 +87,34 @@ impl Algorithms {
             names: scenario.flows.iter().map(|flow| names[of_flow(&flow.algorithm)].clone()).collect(),
             implementations: implementations(scenario),
             #[cfg(feature = "load")]
+            states: states.iter().any(Option::is_some).then(|| {
+                let flows =
+                    scenario.flows.iter().map(|flow| states[of_flow(&flow.algorithm)].clone()).collect();
+                Box::new(LoadedStates { flows, mss: scenario.stack.payload }) as Box<dyn FlowStates>
+            }),
+            #[cfg(not(feature = "load"))]
+            states: None,
+            #[cfg(feature = "load")]
             _loaded: loaded,
         })
     }
+}
+
+/// Loads an algorithm; for a scenario with samples in the form whose state can be read, if it is one of those.
+#[cfg(feature = "load")]
+fn load_one(
+    algorithm: &'static cwnd_kernel::KernelAlgorithm,
+    parameters: &[(String, String)],
+    sampled: bool,
+) -> Result<(cwnd_kernel::load::Loaded, Option<FlowState>), String> {
+    let text = |error: cwnd_kernel::load::LoadError| error.to_string();
+    let values = algorithm.values(parameters)?;
+    if !sampled || !is_readable(algorithm, &values) {
+        return Ok((cwnd_kernel::load::load_private(algorithm, parameters).map_err(text)?, None));
+    }
+    let loaded = cwnd_kernel::load::load_sampled(algorithm, parameters).map_err(text)?;
+    let areas = loaded.private_areas().map_err(text)?.map(Arc::new);
+    Ok((loaded, areas.map(|areas| FlowState { algorithm, values, areas })))
 }
 
 /// The algorithms of a scenario, each once.

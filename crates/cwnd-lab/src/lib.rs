@@ -28,6 +28,7 @@ mod outcome;
 pub mod probe;
 mod run;
 mod socket;
+mod states;
 mod testbed;
 mod traffic;
 mod tun;

@@ -4,7 +4,8 @@ use crate::emulator::{Counts, FlowCounts, LinkCounts, Record};
 use crate::host;
 use crate::traffic::{FlowRecord, TrafficRecord};
 use cwnd_scenario::{
-    Emulation, FlowOutcome, Implementation, LinkOutcome, Outcome, Sample, SampleState, Scenario, Time, Trace,
+    Emulation, FlowOutcome, Implementation, LinkOutcome, Observed, Outcome, Sample, SampleState, Scenario,
+    Time, Trace,
 };
 
 /// Packets that come out of the emulator later than this after they were due are too late: 99 of 100 must not be.
@@ -152,7 +153,23 @@ fn trace(scenario: &Scenario, answers: &Measurements) -> Trace {
             .collect(),
         queue_lengths: record.queue_lengths.clone(),
         times: times.map(|at| Time(at - origin)).collect(),
+        observed: observed(told, record.queue_lengths.len().min(samples.len())),
     }
+}
+
+/// Returns the state of the flows' algorithms as series.
+fn observed(told: &TrafficRecord, times: usize) -> Vec<Observed> {
+    let names = told.states.iter().enumerate();
+    let names =
+        names.flat_map(|(flow, names)| names.iter().enumerate().map(move |(i, name)| (flow, i, *name)));
+    let series = |(flow, i, name): (usize, usize, &str)| {
+        let mut values = vec![f64::NAN; times];
+        for row in told.rows.iter().filter(|row| row.flow == flow && row.time < times) {
+            values[row.time] = row.state.get(i).copied().unwrap_or(f64::NAN);
+        }
+        Observed { flow, name: name.to_owned(), values }
+    };
+    names.map(series).collect()
 }
 
 fn emulation(answers: &Measurements) -> Emulation {

@@ -44,7 +44,7 @@ pub fn run(
     let Some(_alone) = alone(stop).map_err(failed("no lock can be had"))? else {
         return Err(EngineError::Failed(STOPPED.to_owned()));
     };
-    let algorithms = Algorithms::load(scenario).map_err(EngineError::Failed)?;
+    let mut algorithms = Algorithms::load(scenario).map_err(EngineError::Failed)?;
     let settings = Settings::of(&scenario.stack);
     let (ends, tuns) = Ends::new(&settings).map_err(failed("the two ends cannot be made"))?;
     let before = Drops::now(&ends).map_err(failed("the kernel's counters"))?;
@@ -62,7 +62,9 @@ pub fn run(
     let drive = drive.map_err(failed("the network"))?;
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
     let plan = traffic_plan(scenario, &algorithms, &times);
-    let traffic = Traffic::start(plan, clock, &ends.senders, &ends.receivers).map_err(failed("the flows"))?;
+    let states = algorithms.states.take();
+    let traffic = Traffic::start(plan, states, clock, &ends.senders, &ends.receivers);
+    let traffic = traffic.map_err(failed("the flows"))?;
 
     let stopped = wait(&emulator, &traffic, stop);
     let record = emulator.end().map_err(failed("the emulator"))?;

@@ -4,6 +4,7 @@ use crate::address;
 use crate::emulator::Clock;
 use crate::namespace::Namespace;
 use crate::socket::{self, TcpInfo};
+use crate::states::FlowStates;
 use socket2::Socket;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -64,7 +65,7 @@ pub struct FlowRecord {
 }
 
 /// What a socket told at a time of [`TrafficPlan::samples`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Row {
     /// Index of the time.
     pub time: usize,
@@ -72,6 +73,8 @@ pub struct Row {
     pub flow: usize,
     /// What it told.
     pub info: TcpInfo,
+    /// The state of its algorithm, as [`TrafficRecord::states`] names it.
+    pub state: Vec<f64>,
 }
 
 /// What the senders answer.
@@ -81,6 +84,8 @@ pub struct TrafficRecord {
     pub flows: Vec<FlowRecord>,
     /// By time and then by flow.
     pub rows: Vec<Row>,
+    /// For each flow the names of what rows have of its algorithm's state.
+    pub states: Vec<Vec<&'static str>>,
 }
 
 /// The two threads. They end when this is dropped.
@@ -97,6 +102,7 @@ impl Traffic {
     /// If a socket or a thread cannot be had.
     pub fn start(
         plan: TrafficPlan,
+        states: Option<Box<dyn FlowStates>>,
         clock: Clock,
         senders: &Namespace,
         receivers: &Namespace,
@@ -112,7 +118,7 @@ impl Traffic {
         let (inside, ends) = (senders.try_clone()?, stop.clone());
         let senders = thread::Builder::new().name("senders".into()).spawn(move || {
             inside.enter()?;
-            Senders::new(plan, clock).run(&ends)
+            Senders::new(plan, states, clock).run(&ends)
         })?;
         let ends = stop.clone();
         let receivers = thread::Builder::new()
@@ -153,6 +159,7 @@ impl Drop for Traffic {
 
 struct Senders {
     plan: TrafficPlan,
+    states: Option<Box<dyn FlowStates>>,
     clock: Clock,
     flows: Vec<Flow>,
     next_look: u64,
@@ -181,9 +188,9 @@ enum Phase {
 }
 
 impl Senders {
-    fn new(plan: TrafficPlan, clock: Clock) -> Senders {
+    fn new(plan: TrafficPlan, states: Option<Box<dyn FlowStates>>, clock: Clock) -> Senders {
         let flows = plan.flows.iter().map(|_| Flow::default()).collect();
-        Senders { plan, clock, flows, next_look: 0, rows: Vec::new(), sampled: 0 }
+        Senders { plan, states, clock, flows, next_look: 0, rows: Vec::new(), sampled: 0 }
     }
 
     fn run(mut self, stop: &AtomicBool) -> io::Result<TrafficRecord> {
@@ -224,7 +231,10 @@ impl Senders {
         }
         let now = self.clock.now();
         self.look(now).map_err(|error| io::Error::new(error.kind(), format!("TCP_INFO: {error}")))?;
-        Ok(TrafficRecord { flows: self.flows.into_iter().map(|flow| flow.record).collect(), rows: self.rows })
+        let names = |flow| self.states.as_ref().map_or(Vec::new(), |states| states.names(flow));
+        let states = (0..self.flows.len()).map(names).collect();
+        let flows = self.flows.into_iter().map(|flow| flow.record).collect();
+        Ok(TrafficRecord { flows, rows: self.rows, states })
     }
 
     /// Do what a flow can do now.
@@ -232,6 +242,9 @@ impl Senders {
         let (flow, plan) = (&mut self.flows[i], &self.plan.flows[i]);
         if flow.phase == Phase::Waiting && now >= plan.connect {
             let socket = socket::connect(address::sender(i), address::receiver(i), &plan.algorithm)?;
+            if let Some(states) = &self.states {
+                states.watch(i, &socket);
+            }
             flow.socket = Some(socket);
             flow.phase = Phase::Connecting;
         }
@@ -279,11 +292,15 @@ impl Senders {
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let (Some(socket), Some(started)) = (&flow.socket, flow.record.started) else { continue };
             let info = TcpInfo::of(socket)?;
+            let state = match &self.states {
+                Some(states) if due > 0 => states.read(i, socket, info.cwnd),
+                _ => Vec::new(),
+            };
             flow.look(now, info);
             // One look may be late for several of them; those before the flow began have no row.
             for time in self.sampled..self.sampled + due {
                 if self.plan.samples[time] >= started {
-                    self.rows.push(Row { time, flow: i, info });
+                    self.rows.push(Row { time, flow: i, info, state: state.clone() });
                 }
             }
             if self.plan.warm_up.is_some_and(|at| at <= now) && flow.record.at_warm_up.is_none() {

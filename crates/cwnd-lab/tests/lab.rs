@@ -392,6 +392,56 @@ fn what_the_kernel_lacks_is_loaded_for_the_run() {
     assert!(text("copa").contains("no implementation for the kernel"), "{}", text("copa"));
 }
 
+#[cfg(feature = "load")]
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn samples_have_the_state_of_loaded_algorithms() {
+    let _turn = turn();
+    let before = loaded_ids();
+    let flows = ["elastic", "agile-sd", "invs", "cubic-linux"].map(flow).to_vec();
+    let mut asked = scenario(20, 20, 33, 6, flows);
+    asked.sample = Some(Time::from_millis(100));
+    let trace = run(&asked).trace.unwrap();
+    let known = |flow: usize, name: &str| {
+        let values = trace.observed(flow, name).unwrap_or_else(|| panic!("flow {flow} has no {name}"));
+        let known: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+        assert!(known.len() > 20, "{name}: {values:?}");
+        known
+    };
+    // The path has 20 ms, and 33 packets take 20 ms more; the emulator may be late. RTTmax never falls.
+    let rtt_max = known(0, "rtt_max");
+    assert!(rtt_max.is_sorted() && (0.02..0.2).contains(&rtt_max[rtt_max.len() - 1]), "{rtt_max:?}");
+    let utilisation = known(0, "utilisation");
+    assert!(utilisation.iter().all(|ratio| (0.05..=1.0).contains(ratio)), "{utilisation:?}");
+    // WWF is of the window that the same sample has.
+    let of_elastic = trace.samples.iter().filter(|sample| sample.flow == 0);
+    let [wwf, ratio] = ["wwf", "utilisation"].map(|name| trace.observed(0, name).unwrap());
+    for sample in of_elastic {
+        let (wwf, ratio) = (wwf[sample.time_index], ratio[sample.time_index]);
+        assert!(
+            wwf.is_nan() || (wwf * wwf * ratio / sample.cwnd - 1.0).abs() < 1e-3,
+            "{wwf} {ratio} {sample:?}"
+        );
+    }
+    // Its losses take 5 or 10 % of Agile-SD's window, a segment at least.
+    let (loss, gap) = (known(1, "w_loss"), known(1, "gap_total"));
+    let fits = |(loss, gap): (&f64, &f64)| *gap >= 1.0 && *gap <= 0.1 * loss + 1.0;
+    assert!(loss.iter().zip(&gap).all(fits), "{loss:?} {gap:?}");
+    let bandwidth = known(2, "bandwidth");
+    assert!(bandwidth.iter().all(|rate| (1e4..4e7).contains(rate)), "{bandwidth:?}");
+    assert!(known(2, "k").iter().all(|k| *k >= 1.0));
+    assert!(!trace.observed.iter().any(|observed| observed.flow == 3), "the kernel's own is not read");
+
+    let mut asked = scenario(50, 10, 400, 4, vec![flow("cltcp")]);
+    asked.network.links[0].queue.ecn_threshold = Some(20);
+    asked.sample = Some(Time::from_millis(100));
+    let trace = run(&asked).trace.unwrap();
+    let [n, alpha] = ["n", "alpha"].map(|name| trace.observed(0, name).unwrap());
+    assert!(n.iter().all(|n| n.is_nan() || *n >= 1.0), "{n:?}");
+    assert!(alpha.iter().any(|alpha| *alpha > 0.0 && *alpha <= 1.0), "{alpha:?}");
+    gone(&before);
+}
+
 /// The algorithms that the kernel has loaded of cwnd's.
 #[cfg(feature = "load")]
 fn loaded_ids() -> Vec<u32> {

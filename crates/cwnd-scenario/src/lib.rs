@@ -29,7 +29,7 @@ pub use network::{
     Step, Steps, TraceError,
 };
 pub use notation::{NotationError, nearest};
-pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Outcome, Sample, SampleState, Trace};
+pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Observed, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream, mix};
 pub use scenario::{AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, Scenario, Ties, is_reserved_group};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};

@@ -193,6 +193,36 @@ pub struct Trace {
     pub queue_lengths: Vec<Vec<u32>>,
     /// The sample times, as long as `queue_lengths`.
     pub times: Vec<Time>,
+    /// State of the flows' algorithms, for each flow in turn; empty if the engine does not see it.
+    pub observed: Vec<Observed>,
+}
+
+impl Trace {
+    /// Returns a value of the state of a flow's algorithm, for each of [`Trace::times`]; none if it was not recorded.
+    pub fn observed(&self, flow: usize, name: &str) -> Option<&[f64]> {
+        let found = self.observed.iter().find(|observed| observed.flow == flow && observed.name == name);
+        found.map(|observed| observed.values.as_slice())
+    }
+}
+
+/// One value of the state of a flow's algorithm over time.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// Flow, as an index into the scenario's flows.
+    pub flow: usize,
+    /// The algorithm's name for it, such as `lambda`.
+    pub name: String,
+    /// One for each of [`Trace::times`]; NaN before the flow starts and where the algorithm does not know it yet.
+    pub values: Vec<f64>,
+}
+
+impl PartialEq for Observed {
+    /// Compares the values bit by bit, so that NaN equals itself.
+    fn eq(&self, other: &Observed) -> bool {
+        let bits =
+            |observed: &Observed| observed.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        self.flow == other.flow && self.name == other.name && bits(self) == bits(other)
+    }
 }
 
 /// One flow at one time.

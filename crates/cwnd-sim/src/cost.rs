@@ -35,8 +35,16 @@ const RECORDED_PACKET: f64 = 400.0;
 /// Bytes of a sample of a flow, and of a queue's length, with what writing them takes.
 const SAMPLE: f64 = 120.0;
 const LENGTH: f64 = 4.0;
+/// Bytes of a value of an algorithm's state in a sample; the room for them doubles as they grow.
+const OBSERVED: f64 = 16.0;
 /// Bytes of a time of sampling.
 const SAMPLE_TIME: f64 = 48.0;
+
+/// Returns how many values of the state of algorithms a sample of all flows has.
+fn observed_values(scenario: &Scenario) -> usize {
+    let lasting = scenario.flows.iter().filter(|flow| !flow.short);
+    lasting.map(|flow| cwnd_cc::find(&flow.algorithm.name).map_or(0, |info| info.observables.len())).sum()
+}
 
 /// A flow's demand on memory and time.
 struct Demand {
@@ -65,6 +73,7 @@ pub(crate) fn cost(scenario: &Scenario, keeps_records: bool) -> Cost {
         scenario.sample.map_or(0.0, |every| scenario.duration.0 as f64 / every.0.max(1) as f64 + 1.0);
     let sampled_flows = scenario.lasting_flows() as f64;
     let lengths = scenario.network.sampled_links().len() as f64;
+    let observed = observed_values(scenario) as f64;
     let queued = used.keys().filter(|&&link| !links[link].is_plain()).count() as f64;
     let [least, each_flow, each_queue] = CPU_PER_SAMPLE;
 
@@ -79,7 +88,7 @@ pub(crate) fn cost(scenario: &Scenario, keeps_records: bool) -> Cost {
         memory: outstanding(scenario, &demands) * packet
             + flows * flow
             + of_links
-            + samples * (SAMPLE_TIME + SAMPLE * sampled_flows + LENGTH * lengths),
+            + samples * (SAMPLE_TIME + SAMPLE * sampled_flows + OBSERVED * observed + LENGTH * lengths),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::factory::Factory;
 use crate::simulation::{Options, Simulation};
 use cwnd_scenario::{
-    Cost, Engine, EngineError, Identity, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace,
+    Cost, Engine, EngineError, Identity, Observed, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace,
 };
 
 /// The packet-level simulator.
@@ -111,6 +111,8 @@ fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
     };
     let lasting = (0..scenario.flows.len()).filter(|flow| !scenario.flows[*flow].short);
     let starts: Vec<(usize, u64)> = lasting.map(|flow| (flow, scenario.start_of(flow).0)).collect();
+    let mut observed: Vec<FlowStates> =
+        starts.iter().map(|(flow, _)| FlowStates::new(&run.simulation, *flow)).collect();
     let mut time = Time(0);
     while time <= scenario.duration {
         run.until(time);
@@ -118,7 +120,11 @@ fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
         let time_index = trace.times.len();
         trace.times.push(time);
         trace.queue_lengths.push(links.iter().map(|&link| simulation.queue_length(link) as u32).collect());
-        for &(flow, _) in starts.iter().filter(|(_, start)| *start <= time.0) {
+        for (&(flow, start), states) in starts.iter().zip(&mut observed) {
+            states.sample(simulation, start <= time.0);
+            if start > time.0 {
+                continue;
+            }
             let state = simulation.flow(flow);
             trace.samples.push(Sample {
                 time_index,
@@ -133,5 +139,35 @@ fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
         }
         time = Time(time.0.saturating_add(every.0));
     }
+    trace.observed = observed.into_iter().flat_map(|states| states.series).collect();
     trace
+}
+
+/// The state of a flow's algorithm over time.
+struct FlowStates {
+    flow: usize,
+    series: Vec<Observed>,
+    /// The values of one sample.
+    values: Vec<f64>,
+}
+
+impl FlowStates {
+    fn new(simulation: &Simulation, flow: usize) -> FlowStates {
+        let names = simulation.observables(flow).iter();
+        let series: Vec<Observed> = names
+            .map(|observable| Observed { flow, name: observable.name.to_owned(), values: Vec::new() })
+            .collect();
+        let values = vec![f64::NAN; series.len()];
+        FlowStates { flow, series, values }
+    }
+
+    /// Adds a sample; NaN before the flow starts.
+    fn sample(&mut self, simulation: &Simulation, started: bool) {
+        if started {
+            simulation.observe(self.flow, &mut self.values);
+        }
+        for (series, value) in self.series.iter_mut().zip(&self.values) {
+            series.values.push(*value);
+        }
+    }
 }

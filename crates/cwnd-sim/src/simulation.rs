@@ -18,7 +18,7 @@ use crate::net::{Net, PacketCounts};
 use crate::setup;
 use crate::stage::{self, GeneralPath, LinkRun, StageRunner, Stages};
 use crate::watch::{End, NoopObserver, PacketObserver, Point, Watch};
-use cwnd_cc::State;
+use cwnd_cc::{Observable, State};
 use cwnd_scenario::{EngineError, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
 
@@ -453,6 +453,17 @@ impl Simulation {
             },
             sent: (sender.counts.sent, sender.counts.retransmissions),
         }
+    }
+
+    /// Returns what the algorithm of a flow shows of its state.
+    pub fn observables(&self, flow: usize) -> &'static [Observable] {
+        self.sender(flow).observables()
+    }
+
+    /// Writes the present values of a flow's [`observables`](Self::observables) into `values`, which is as long; NaN where the
+    /// algorithm does not know one yet.
+    pub fn observe(&self, flow: usize, values: &mut [f64]) {
+        self.sender(flow).observe(self.clock(), values);
     }
 
     /// Returns whether a flow has negotiated ECN, of any kind.

@@ -7,7 +7,7 @@
 use crate::link::{NOWHERE, NextRing};
 use crate::merge::Merge;
 use crate::net::Net;
-pub use cwnd_cc::State;
+pub use cwnd_cc::{Observable, State};
 use cwnd_scenario::LinkId;
 use cwnd_tcp::packet::{LOST, Packet, SACK, SackBlocks};
 pub use cwnd_tcp::{RoundTrips, SenderEvent};

@@ -8,7 +8,7 @@ pub use reason::{Citation, Cited, Comparison, Explanation, Phrase, Reason};
 pub use scale::{Quick, Reduced, RunScale};
 pub use stated::{StatedAt, StatedLine};
 
-use crate::{EngineKind, engines::ENGINE};
+use crate::{EngineKind, engines::ENGINE, trace_file};
 use cwnd_experiment::{
     ExperimentSpec, FlowGroup,
     settings::{SETTINGS, Setting},
@@ -189,7 +189,7 @@ pub enum FigureKind {
     /// Samples over time: for each panel what is named in `show`, a line for each point of `series` (and each flow).
     Trace {
         /// `cwnd`, `ssthresh`, `rtt`, `in_flight`, `throughput` (from delivered bytes), `queue`, `mean_cwnd` (over flows), or `jain` (Jain's index of
-        /// what flows had acknowledged in 10 s).
+        /// what flows had acknowledged in 10 s), or `state.` and the name of a value of the algorithm's state.
         show: Vec<String>,
         /// Axis of which each point is a line, if any.
         series: Option<String>,
@@ -507,6 +507,17 @@ impl Study {
             }
         }
         asked
+    }
+
+    /// Returns whether a figure shows the state of algorithms in a cell.
+    pub fn shows_state(&self, cell: usize) -> bool {
+        self.figures.iter().any(|figure| match &figure.kind {
+            FigureKind::Trace { show, .. } => {
+                show.iter().any(|name| name.starts_with(trace_file::STATE))
+                    && figure.select.contains(self, cell)
+            }
+            _ => false,
+        })
     }
 
     /// The metric between cells of this name.

@@ -52,6 +52,13 @@ pub enum Named<'a> {
     Algorithm(&'a AlgorithmSpec),
     /// A model that a figure draws.
     Model(&'a str),
+    /// A value of the state of an algorithm, which a figure shows.
+    State {
+        /// Its name, without `state.`.
+        name: &'a str,
+        /// The algorithms of the cells that are drawn, each once. At least one must have it.
+        of: &'a [&'a str],
+    },
 }
 
 /// The most repeats of a cell.

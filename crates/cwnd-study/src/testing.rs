@@ -3,8 +3,8 @@
 
 use crate::{Engines, Study};
 use cwnd_scenario::{
-    Cost, Emulation, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Outcome, Problem, Sample,
-    SampleState, Scenario, Time, Trace,
+    Cost, Emulation, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Observed, Outcome, Problem,
+    Sample, SampleState, Scenario, Time, Trace,
 };
 use std::{
     sync::{
@@ -203,6 +203,7 @@ fn trace(scenario: &Scenario, every: Time) -> Trace {
         queues: vec!["bottleneck".to_owned()],
         samples: (0..times.len()).flat_map(|i| [(i, 0), (i, 1)]).map(sample).collect(),
         queue_lengths: (0..times.len() as u32).map(|i| vec![i]).collect(),
+        observed: vec![Observed { flow: 1, name: "gain".to_owned(), values: vec![0.5; times.len()] }],
         times,
     }
 }

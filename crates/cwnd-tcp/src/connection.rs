@@ -14,7 +14,8 @@ use crate::scoreboard::Scoreboard;
 use crate::{NEVER, SenderConfig, SenderCounts};
 use application_data::Idle;
 use cwnd_cc::{
-    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, State, Window,
+    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, Observable, Observation,
+    State, Window,
 };
 use event_log::EventLog;
 use measurement::{RoundTripTimes, WindowIntegral};
@@ -185,6 +186,21 @@ impl Connection {
     /// Returns the congestion window.
     pub fn window(&self) -> &Window {
         &self.window
+    }
+
+    /// Returns what the algorithm shows of its state.
+    pub fn observables(&self) -> &'static [Observable] {
+        self.algorithm.observables()
+    }
+
+    /// Writes the values of [`observables`](Self::observables) at `now` on the engine's clock into `values`, which is as long.
+    pub fn observe(&self, now: u64, values: &mut [f64]) {
+        let estimator = &self.rtt.estimator;
+        let (srtt, min_rtt) = match estimator.is_known() {
+            true => (Nanos(estimator.srtt()), Nanos(estimator.min)),
+            false => (Nanos::ZERO, Nanos::MAX),
+        };
+        self.algorithm.observe(&self.window, &Observation { now: Nanos(now), srtt, min_rtt }, values);
     }
 
     /// Returns the state of loss recovery.

@@ -36,7 +36,31 @@ pub fn check(named: Named<'_>) -> Result<(), String> {
     match named {
         Named::Algorithm(spec) => algorithm(spec),
         Named::Model(name) => model(name),
+        Named::State { name, of } => state(name, of),
     }
+}
+
+/// Returns whether at least one of these algorithms shows a value of this name of its state.
+///
+/// # Errors
+/// A message that says which each of them shows.
+fn state(name: &str, of: &[&str]) -> Result<(), String> {
+    let shown = |algorithm: &str| cwnd_cc::find(algorithm).map_or(&[][..], |info| info.observables);
+    if of.iter().any(|algorithm| shown(algorithm).iter().any(|observable| observable.name == name)) {
+        return Ok(());
+    }
+    let all = of.iter().flat_map(|algorithm| shown(algorithm)).map(|observable| observable.name);
+    let hint = nearest(name, all).map(|meant| format!("; did you mean `state.{meant}`?")).unwrap_or_default();
+    let each = of.iter().map(|algorithm| match shown(algorithm) {
+        [] => format!("{algorithm} has none"),
+        shown => {
+            let names: Vec<String> =
+                shown.iter().map(|observable| format!("state.{}", observable.name)).collect();
+            format!("{algorithm} has {}", names.join(", "))
+        }
+    });
+    let each: Vec<String> = each.collect();
+    Err(format!("no algorithm that is drawn has `state.{name}`{hint} ({})", each.join("; ")))
 }
 
 /// Returns whether a model of this name exists.
@@ -109,6 +133,17 @@ mod tests {
             let spec = AlgorithmSpec { name: known.name.to_owned(), ..AlgorithmSpec::default() };
             assert_eq!(algorithm(&spec), Ok(()));
         }
+    }
+
+    #[test]
+    fn a_state_that_no_algorithm_has_is_refused_with_those_that_they_have() {
+        let state = |name, of| check(Named::State { name, of });
+        assert_eq!(state("lambda", &["newreno", "agile-sd"]), Ok(()));
+        assert_eq!(
+            state("lamda", &["newreno", "agile-sd"]).unwrap_err(),
+            "no algorithm that is drawn has `state.lamda`; did you mean `state.lambda`? (newreno has none; agile-sd has \
+             state.lambda, state.gap_current, state.gap_total, state.w_loss, state.w_degraded)"
+        );
     }
 
     #[test]

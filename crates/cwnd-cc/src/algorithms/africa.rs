@@ -33,8 +33,8 @@ mod tests;
 
 use crate::parts::{backlog::queued_segments, highspeed_response::HighSpeedResponse, reno};
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, ParameterSet, Signal,
-    Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Observable, Observation,
+    ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -55,6 +55,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 2,
     parameters: AfricaParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Africa>,
 };
 
@@ -65,6 +66,17 @@ parameters! {
         alpha: number(1.641, 0.1..=1000.0), "segments", "paper, as others quote it";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::mode(
+        "mode",
+        "mode",
+        "Whose increase it has: slow is Reno's, fast is HighSpeed TCP's.",
+        &["slow", "fast"],
+    ),
+    Observable::new("queue", "D", "segments", "Segments queued: W (aRTT - minRTT)/aRTT."),
+];
 
 /// TCP-Africa.
 #[derive(Clone, Debug)]
@@ -112,5 +124,14 @@ impl CongestionControl for Africa {
         let fast = self.fast && !congestion.in_slow_start && congestion.kind != CongestionKind::Timeout;
         reno::give_up(window, if fast { self.response.decrease(window) } else { 0.5 });
         self.fast = false;
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, at: &Observation, values: &mut [f64]) {
+        let queue = if at.srtt.0 > 0 { queued_segments(window.cwnd, at.min_rtt, at.srtt) } else { f64::NAN };
+        values.copy_from_slice(&[f64::from(u8::from(self.fast)), queue]);
     }
 }

@@ -51,9 +51,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::known;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -75,6 +76,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: AgileSdParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<AgileSd>,
 };
 
@@ -95,6 +97,20 @@ parameters! {
         restart_cwnd: number(2.0, 1.0..=10.0), "segments", "paper, figure 3; the module leaves 1";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "lambda",
+        "lambda",
+        "1",
+        "Agility factor max(lambda_max gap_current/gap_total, lambda_min), equation 1.",
+    ),
+    Observable::new("gap_current", "gap_current", "segments", "W_loss - W, at least 0, equation 3."),
+    Observable::new("gap_total", "gap_total", "segments", "W_loss - W_degraded, at least 1, equation 2."),
+    Observable::new("w_loss", "W_loss", "segments", "The window at the last loss, algorithm 1."),
+    Observable::new("w_degraded", "W_degraded", "segments", "The window after the last loss, algorithm 1."),
+];
 
 /// Agile-SD.
 #[derive(Clone, Debug)]
@@ -155,6 +171,23 @@ impl CongestionControl for AgileSd {
         if window.cwnd == window.ssthresh {
             window.set_cwnd(window.cwnd.max(self.cwnd_degraded));
         }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let (loss, degraded) = (known(self.cwnd_loss), known(self.cwnd_degraded));
+        // `max` would turn NaN into a number.
+        let gap = |from: f64, least: f64| if loss.is_nan() { loss } else { (loss - from).max(least) };
+        values.copy_from_slice(&[
+            self.lambda(window.cwnd),
+            gap(window.cwnd, 0.0),
+            gap(degraded, 1.0),
+            loss,
+            degraded,
+        ]);
     }
 }
 

@@ -35,10 +35,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::bits_per_second;
 use crate::parts::bandwidth::BandwidthFilter;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -60,6 +61,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: ARenoParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<AReno>,
 };
 
@@ -72,6 +74,21 @@ parameters! {
         gain: number(0.85, 0.0..=0.99), "1", "public ns-3 models";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("level", "c", "1", "Congestion level (RTT - RTTmin)/(RTTcong - RTTmin), at most 1."),
+    Observable::new(
+        "growth",
+        "Winc",
+        "segments",
+        "Growth of the probing part in a round trip: Wmax e^(-al c) + be c + ga.",
+    ),
+    Observable::new("probe", "Wprobe", "segments", "The probing part of the window."),
+    Observable::new("base", "Wbase", "segments", "The rest of the window, which grows as Reno's."),
+    Observable::new("rtt_congested", "RTTcong", "s", "Moving average of the round-trip times at losses."),
+    Observable::new("bandwidth", "B", "bit/s", "Bandwidth estimate, payload."),
+];
 
 /// al.
 const ALPHA: f64 = 10.0;
@@ -152,6 +169,21 @@ impl CongestionControl for AReno {
             Some(before) => gain * before + (1.0 - gain) * rtt,
         });
         self.update_growth(window);
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        values.copy_from_slice(&[
+            self.congestion_level().unwrap_or(f64::NAN),
+            self.growth,
+            self.probe,
+            window.cwnd - self.probe,
+            self.congested_rtt.map_or(f64::NAN, |rtt| rtt * 1e-9),
+            bits_per_second(self.bandwidth.segments_per_second(), window),
+        ]);
     }
 }
 

@@ -52,11 +52,12 @@ mod tests;
 
 pub use snapshot::Snapshot;
 
+use crate::observable::{bits_per_second, known, seconds};
 use crate::parts::draws::Draws;
 use crate::parts::round_max::RoundMax;
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos, Needs,
-    ParameterSet, Signal, Window, build,
+    Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -78,6 +79,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: BbrParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Bbr>,
 };
 
@@ -101,6 +103,21 @@ parameters! {
         pacing_margin: number(0.0, 0.0..=0.1), "1", "draft; 0.01 in Linux";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::mode(
+        "mode",
+        "state",
+        "State of the state machine.",
+        &["Startup", "Drain", "ProbeBW", "ProbeRTT"],
+    ),
+    Observable::new("max_bw", "BtlBw", "bit/s", "The greatest delivery rate of 10 round trips, payload."),
+    Observable::new("min_rtt", "RTprop", "s", "The least round-trip time of 10 s."),
+    Observable::new("bdp", "BDP", "segments", "BtlBw RTprop."),
+    Observable::new("pacing_gain", "pacing_gain", "1", "Pacing rate as a multiple of BtlBw."),
+    Observable::new("cwnd_gain", "cwnd_gain", "1", "Target of the window as a multiple of the BDP."),
+];
 
 /// The state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,6 +269,21 @@ impl CongestionControl for Bbr {
 
     fn needs(&self) -> Needs {
         Needs { rate_samples: true, pacing: true, owns_recovery: true, marks_only: true, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        values.copy_from_slice(&[
+            f64::from(self.mode as u8),
+            bits_per_second(Some(self.bandwidth.get()), window),
+            seconds(self.rtprop),
+            known(self.bdp),
+            self.pacing_gain,
+            self.cwnd_gain,
+        ]);
     }
 }
 

@@ -76,10 +76,11 @@ use self::state::{
     AckPhase, Aggregation, Bounds, Control, Input, LossRound, MinRtt, Model, ProbeBw, ProbeRtt, Round,
     Startup,
 };
+use crate::observable::{bits_per_second, known};
 use crate::parts::draws::Draws;
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, LostPacket, Nanos,
-    Needs, ParameterSet, Signal, State, Window, build,
+    Needs, Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
 
 /// The entry of the registry.
@@ -100,6 +101,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: Bbr3Parameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Bbr3>,
 };
 
@@ -126,6 +128,45 @@ parameters! {
         pacing_margin: number(0.01, 0.0..=0.1), "1", "draft, PacingMarginPercent";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::mode(
+        "mode",
+        "state",
+        "State of the state machine.",
+        &["Startup", "Drain", "ProbeBW_DOWN", "ProbeBW_CRUISE", "ProbeBW_REFILL", "ProbeBW_UP", "ProbeRTT"],
+    ),
+    Observable::new(
+        "max_bw",
+        "max_bw",
+        "bit/s",
+        "The greatest delivery rate of this and the last ProbeBW cycle, payload.",
+    ),
+    Observable::new("bw", "bw", "bit/s", "min(max_bw, bw_shortterm), payload."),
+    Observable::new("min_rtt", "min_rtt", "s", "The least round-trip time of 10 s."),
+    Observable::new("bdp", "bdp", "segments", "bw min_rtt."),
+    Observable::new("pacing_gain", "pacing_gain", "1", "Pacing rate as a multiple of bw."),
+    Observable::new("cwnd_gain", "cwnd_gain", "1", "Window as a multiple of the bdp."),
+    Observable::new(
+        "inflight_longterm",
+        "inflight_longterm",
+        "segments",
+        "Volume cap from probes with losses (inflight_hi); unknown before the first.",
+    ),
+    Observable::new(
+        "inflight_shortterm",
+        "inflight_shortterm",
+        "segments",
+        "Volume cap from recent losses (inflight_lo); unknown without any.",
+    ),
+    Observable::new(
+        "extra_acked",
+        "extra_acked",
+        "segments",
+        "Segments that ACK aggregation acknowledges beyond the expected number.",
+    ),
+];
 
 /// The state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,6 +354,25 @@ impl CongestionControl for Bbr3 {
             marks_only: true,
             ..Needs::default()
         }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        values.copy_from_slice(&[
+            f64::from(self.phase as u8),
+            bits_per_second(Some(self.model.max_bw.get()), window),
+            bits_per_second(Some(self.model.bw), window),
+            self.min_rtt.seconds.unwrap_or(f64::NAN),
+            if self.min_rtt.seconds.is_some() { self.bdp_multiple(1.0) } else { f64::NAN },
+            self.pacing_gain,
+            self.cwnd_gain,
+            known(self.bounds.inflight_longterm),
+            known(self.bounds.inflight_shortterm),
+            self.aggregation.extra_acked.get(),
+        ]);
     }
 }
 

@@ -43,9 +43,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::known;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
-    ParameterSet, Signal, State, Window, build,
+    Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
 
 /// The entry of the registry.
@@ -67,6 +68,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 5,
     parameters: BicParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Bic>,
 };
 
@@ -87,6 +89,23 @@ parameters! {
         fast_convergence: switch(true), "", "paper";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("w_max", "Wmax", "segments", "The window of the last loss, reduced by fast convergence."),
+    Observable::new(
+        "increment",
+        "S",
+        "segments",
+        "Growth of the window in a round trip, from S_min to S_max; Reno's below low_window.",
+    ),
+    Observable::new(
+        "target",
+        "W + S",
+        "segments",
+        "The window that binary search or max probing reaches after a round trip.",
+    ),
+];
 
 /// Acknowledged segments for each segment of growth before the first loss, at most.
 const FIRST_CNT: f64 = 20.0;
@@ -183,6 +202,15 @@ impl CongestionControl for Bic {
 
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
         self.w_max = self.w_max_before;
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let increment = self.growth(window.cwnd);
+        values.copy_from_slice(&[known(self.w_max), increment, window.cwnd + increment]);
     }
 }
 

@@ -47,7 +47,7 @@ mod tests;
 use crate::parts::marks::MarkShare;
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos,
-    Needs, ParameterSet, Signal, State, Window, build,
+    Needs, Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
 
 /// The entry of the registry.
@@ -68,6 +68,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: CltcpParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Cltcp>,
 };
 
@@ -88,6 +89,23 @@ parameters! {
         ecn_cut: switch(false), "", "paper, equation 4: for each loss";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "n",
+        "N",
+        "flows",
+        "Reno flows whose growth it has: N + 1 - alpha^d N each period, equation 5.",
+    ),
+    Observable::new("alpha", "alpha", "1", "Moving average of the marked share of segments, equation 1."),
+    Observable::new(
+        "level",
+        "alpha^d",
+        "1",
+        "Congestion level alpha^d, the share of N that equation 5 takes off.",
+    ),
+];
 
 /// CLTCP.
 #[derive(Clone, Debug)]
@@ -150,6 +168,18 @@ impl CongestionControl for Cltcp {
 
     fn needs(&self) -> Needs {
         Needs { ecn: Some(EcnMode::Exact), marks_only: !self.parameters.ecn_cut, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, _window: &Window, _at: &Observation, values: &mut [f64]) {
+        values.copy_from_slice(&[
+            self.flows,
+            self.marks.alpha,
+            libm::pow(self.marks.alpha, self.parameters.d),
+        ]);
     }
 }
 

@@ -48,10 +48,11 @@ pub mod ns2;
 #[cfg(test)]
 mod tests;
 
+use crate::observable::seconds;
 use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The registry's entry of the variant with tuned gamma.
@@ -72,6 +73,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 3,
     parameters: CompoundParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Compound>,
 };
 
@@ -93,6 +95,7 @@ pub const INFO_2006: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 3,
     parameters: Compound2006Parameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Compound2006>,
 };
 
@@ -133,6 +136,20 @@ parameters! {
         w_low: number(38.0, 1.0..=1000.0), "segments", "paper (HighSpeed TCP's threshold)";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("cwnd_loss", "cwnd", "segments", "The loss window, which grows as Reno's."),
+    Observable::new("dwnd", "dwnd", "segments", "The delay window."),
+    Observable::new(
+        "diff",
+        "diff",
+        "segments",
+        "Segments queued: win (1 - baseRTT/RTT), with the RTT of the last round trip.",
+    ),
+    Observable::new("gamma", "gamma", "segments", "Segments queued above which dwnd shrinks."),
+    Observable::new("base_rtt", "baseRTT", "s", "The least round-trip time."),
+];
 
 /// Compound TCP with tuning.
 #[derive(Clone, Debug)]
@@ -208,6 +225,22 @@ impl CongestionControl for Compound {
         // The sum is restored; the loss window gets the reduction of both parts.
         self.delay_window = self.delay_window.min(window.cwnd);
     }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let diff = self.rounds.last().map_or(f64::NAN, |delay| delay.queued_segments(window.cwnd));
+        let delay_window = self.delay_window.min(window.cwnd);
+        values.copy_from_slice(&[
+            window.cwnd - delay_window,
+            delay_window,
+            diff,
+            self.gamma,
+            seconds(self.rounds.base()),
+        ]);
+    }
 }
 
 impl Compound {
@@ -281,5 +314,13 @@ impl CongestionControl for Compound2006 {
 
     fn on_undo(&mut self, window: &mut Window, now: Nanos) {
         self.0.on_undo(window, now);
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        self.0.observables()
+    }
+
+    fn observe(&self, window: &Window, at: &Observation, values: &mut [f64]) {
+        self.0.observe(window, at, values);
     }
 }

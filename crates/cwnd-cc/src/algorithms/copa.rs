@@ -43,10 +43,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::{bits_per_second, seconds};
 use crate::parts::time_min::TimeMin;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
-    Needs, ParameterSet, Signal, Window, build,
+    Needs, Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -68,6 +69,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: CopaParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Copa>,
 };
 
@@ -82,6 +84,27 @@ parameters! {
         min_rtt_window: number(10.0, 1.0..=100.0), "s", "paper, section 2.1";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::mode(
+        "mode",
+        "mode",
+        "Slow start, or whether it competes with flows that fill the queue.",
+        &["slow start", "default", "competitive"],
+    ),
+    Observable::new("velocity", "v", "1", "Velocity: doubles while the window keeps its direction."),
+    Observable::new(
+        "delta",
+        "delta",
+        "1",
+        "Share that each queued segment takes off the target rate: lambda_t = 1/(delta dq).",
+    ),
+    Observable::new("queueing", "dq", "s", "The standing queue, RTTstanding - RTTmin."),
+    Observable::new("rtt_standing", "RTTstanding", "s", "The least round-trip time of srtt/2."),
+    Observable::new("rtt_min", "RTTmin", "s", "The least round-trip time of 10 s."),
+    Observable::new("target_rate", "lambda_t", "bit/s", "1/(delta dq), payload; unknown without a queue."),
+];
 
 const MIN_CWND: f64 = 2.0;
 /// Round trips in one direction after which the velocity doubles.
@@ -177,6 +200,26 @@ impl CongestionControl for Copa {
 
     fn needs(&self) -> Needs {
         Needs { pacing: true, owns_recovery: true, marks_only: true, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let (standing, min) = (seconds(self.standing.get()), seconds(self.min.get()));
+        let queueing = standing - min;
+        let competes = self.segments > 1.0 / self.parameters.delta;
+        let mode = if self.slow_start { 0 } else { 1 + u8::from(competes) };
+        values.copy_from_slice(&[
+            f64::from(mode),
+            self.velocity,
+            1.0 / self.segments,
+            queueing,
+            standing,
+            min,
+            bits_per_second(Some(self.segments / queueing), window),
+        ]);
     }
 }
 

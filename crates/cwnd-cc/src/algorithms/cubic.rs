@@ -49,8 +49,8 @@ use crate::parts::{
     slow_start::{SlowStart, SlowStartKind},
 };
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos,
-    ParameterSet, Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -70,6 +70,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: CubicParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Cubic>,
 };
 
@@ -88,6 +89,35 @@ parameters! {
         reduce_from: word(ReduceFrom::FlightSize), "", "RFC 9438 section 4.6; Linux has cwnd";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "w_max",
+        "W_max",
+        "segments",
+        "The window of the last loss, reduced by fast convergence, section 4.7.",
+    ),
+    Observable::new(
+        "origin",
+        "origin",
+        "segments",
+        "Plateau of this epoch: W_max, or the window at its beginning if that was higher.",
+    ),
+    Observable::new(
+        "k",
+        "K",
+        "s",
+        "Time from the epoch's beginning to its plateau: cbrt((W_max - cwnd_epoch)/C), figure 2.",
+    ),
+    Observable::new(
+        "target",
+        "W_cubic(t + RTT)",
+        "segments",
+        "The cubic function a round trip ahead, figure 1.",
+    ),
+    Observable::new("w_est", "W_est", "segments", "The Reno-friendly window, section 4.3."),
+];
 
 /// CUBIC of RFC 9438.
 #[derive(Clone, Debug)]
@@ -177,6 +207,21 @@ impl CongestionControl for Cubic {
     fn on_idle_restart(&mut self, _window: &mut Window, now: Nanos, idle: Nanos) {
         self.postpone(idle, now);
         self.last_ack = now;
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, _window: &Window, at: &Observation, values: &mut [f64]) {
+        let state = &self.state;
+        let w_max = state.w_max.unwrap_or(f64::NAN);
+        let Some(epoch) = state.epoch else {
+            return values.copy_from_slice(&[w_max, f64::NAN, f64::NAN, f64::NAN, f64::NAN]);
+        };
+        let ahead = at.now.secs_since(epoch) + at.srtt.as_secs_f64();
+        let target = w_cubic(self.parameters.c, state, ahead);
+        values.copy_from_slice(&[w_max, state.origin, state.k, target, state.w_est]);
     }
 }
 

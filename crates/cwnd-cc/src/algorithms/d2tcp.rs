@@ -36,7 +36,7 @@ mod tests;
 use crate::parts::{marks::MarkShare, reno};
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, EcnMode, FlowHints,
-    Init, Nanos, Needs, ParameterSet, Signal, Window, build,
+    Init, Nanos, Needs, Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -57,6 +57,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 2,
     parameters: D2tcpParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<D2tcp>,
 };
 
@@ -73,6 +74,13 @@ parameters! {
         greatest_urgency: number(2.0, 1.0..=10.0), "1", "paper";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("alpha", "alpha", "1", "Moving average of the marked share of segments, as in DCTCP."),
+    Observable::new("urgency", "d", "1", "Deadline imminence factor Tc/D; 1 without a deadline."),
+    Observable::new("penalty", "p", "1", "alpha^d: a mark takes p/2 of the window."),
+];
 
 /// D2TCP.
 #[derive(Clone, Debug)]
@@ -120,6 +128,15 @@ impl CongestionControl for D2tcp {
 
     fn needs(&self) -> Needs {
         Needs { ecn: Some(EcnMode::Exact), ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, at: &Observation, values: &mut [f64]) {
+        let (alpha, urgency) = (self.marks.alpha, self.urgency(window, at.now, at.srtt));
+        values.copy_from_slice(&[alpha, urgency, libm::pow(alpha, urgency)]);
     }
 }
 

@@ -34,7 +34,7 @@ mod tests;
 use crate::parts::{marks::MarkShare, reno};
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, EcnMode, Needs,
-    ParameterSet, Signal, Window, build,
+    Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -54,6 +54,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 2,
     parameters: DctcpParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Dctcp>,
 };
 
@@ -66,6 +67,14 @@ parameters! {
         initial_alpha: number(1.0, 0.0..=1.0), "1", "RFC 8257";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[Observable::new(
+    "alpha",
+    "alpha",
+    "1",
+    "Moving average of the marked share of segments, RFC 8257 section 3.3.",
+)];
 
 /// DCTCP.
 #[derive(Clone, Debug)]
@@ -98,5 +107,13 @@ impl CongestionControl for Dctcp {
 
     fn needs(&self) -> Needs {
         Needs { ecn: Some(EcnMode::Exact), ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, _window: &Window, _at: &Observation, values: &mut [f64]) {
+        values.copy_from_slice(&[self.marks.alpha]);
     }
 }

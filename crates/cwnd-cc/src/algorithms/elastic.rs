@@ -36,9 +36,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::known;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, ParameterSet, Signal,
-    Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -59,6 +60,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: ElasticParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Elastic>,
 };
 
@@ -85,6 +87,19 @@ parameters! {
         sample_in_slow_start: switch(true), "", "public implementations; algorithm 1 measures later";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "wwf",
+        "WWF",
+        "segments",
+        "Growth of the window in a round trip: sqrt(RTTmax/RTTcur W), algorithm 1.",
+    ),
+    Observable::new("utilisation", "UR", "1", "Utilisation ratio RTTcur/RTTmax, equation 2."),
+    Observable::new("rtt_current", "RTTcur", "s", "The latest round-trip time."),
+    Observable::new("rtt_max", "RTTmax", "s", "The greatest round-trip time of the connection."),
+];
 
 /// Elastic-TCP.
 #[derive(Clone, Debug)]
@@ -136,6 +151,16 @@ impl CongestionControl for Elastic {
         if !congestion.is_repeated_timeout() {
             window.set_ssthresh_for_loss(self.parameters.beta * window.cwnd);
         }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let [current, max] = [self.rtt_current, self.rtt_max].map(|rtt| known(Nanos(rtt).as_secs_f64()));
+        let wwf = if max.is_nan() { max } else { self.weight(window.cwnd) };
+        values.copy_from_slice(&[wwf, current / max, current, max]);
     }
 }
 

@@ -29,9 +29,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::{bits_per_second, known};
 use crate::parts::bandwidth::BandwidthFilter;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, ParameterSet, Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Observable, Observation, ParameterSet,
+    Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -53,6 +55,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: true,
     version: 1,
     parameters: ErTcpParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<ErTcp>,
 };
 
@@ -63,6 +66,12 @@ parameters! {
         tau: number(4.0, 1.0..=100.0), "round trips", "reconstruction";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("bandwidth", "BWE", "bit/s", "Westwood+'s bandwidth estimate, payload."),
+    Observable::new("w_last", "W_last", "segments", "The window at the last loss."),
+];
 
 /// ER-TCP, a reconstruction.
 #[derive(Clone, Debug)]
@@ -109,5 +118,14 @@ impl CongestionControl for ErTcp {
         self.last_window = cwnd;
         let needed = self.bandwidth.pipe(congestion.min_rtt).unwrap_or(0.0);
         window.set_ssthresh_for_loss(needed.clamp(cwnd / 2.0, cwnd));
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let bandwidth = bits_per_second(self.bandwidth.segments_per_second(), window);
+        values.copy_from_slice(&[bandwidth, known(self.last_window)]);
     }
 }

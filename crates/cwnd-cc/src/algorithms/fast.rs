@@ -39,9 +39,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::{known, seconds};
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, ParameterSet, Signal, Window,
-    build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, Observable, Observation,
+    ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -62,6 +63,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: FastParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Fast>,
 };
 
@@ -78,6 +80,23 @@ parameters! {
         update_every: number(2.0, 1.0..=10.0), "round trips", "Linux, ns-2 module";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "rtt",
+        "RTT",
+        "s",
+        "Moving average of the round-trip time, RTT + min(3/W, 1/4) (sample - RTT).",
+    ),
+    Observable::new("base_rtt", "baseRTT", "s", "The least round-trip time."),
+    Observable::new(
+        "queue",
+        "q",
+        "segments",
+        "Segments queued: W (1 - baseRTT/RTT), which FAST keeps at alpha.",
+    ),
+];
 
 /// FAST TCP.
 #[derive(Clone, Debug)]
@@ -163,6 +182,15 @@ impl CongestionControl for Fast {
 
     fn on_recovery_exit(&mut self, window: &mut Window, _now: Nanos) {
         self.rest(window);
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let (rtt, base) = (self.rtt.map_or(f64::NAN, |rtt| rtt * 1e-9), seconds(self.base_rtt));
+        values.copy_from_slice(&[rtt, base, window.cwnd * (1.0 - base / known(rtt))]);
     }
 }
 

@@ -37,13 +37,14 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::{bits_per_second, known, seconds};
 use crate::parts::{
     backlog::{DelayRounds, RoundDelay},
     bandwidth::BandwidthFilter,
 };
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -65,6 +66,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: true,
     version: 1,
     parameters: FusionParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Fusion>,
 };
 
@@ -77,6 +79,25 @@ parameters! {
         growth_time: number(1.0, 0.01..=100.0), "ms", "public ns-3 models, B/(12 Mbit/s)";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("bandwidth", "B", "bit/s", "Westwood+'s bandwidth estimate, payload."),
+    Observable::new("growth", "B T", "segments", "Growth of the window in this round trip, beside Reno's."),
+    Observable::new(
+        "w_reno",
+        "W_reno",
+        "segments",
+        "The window that Reno would have, below which it never falls.",
+    ),
+    Observable::new(
+        "diff",
+        "diff",
+        "segments",
+        "Segments queued: W q/RTT, with the RTT of the last round trip.",
+    ),
+    Observable::new("base_rtt", "RTTmin", "s", "The least round-trip time."),
+];
 
 /// TCP-Fusion, a reconstruction.
 #[derive(Clone, Debug)]
@@ -150,6 +171,21 @@ impl CongestionControl for Fusion {
 
     fn on_recovery_exit(&mut self, _window: &mut Window, _now: Nanos) {
         self.rounds.restart();
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let diff = self.rounds.last().map_or(f64::NAN, |delay| delay.queued_segments(window.cwnd));
+        values.copy_from_slice(&[
+            bits_per_second(self.bandwidth.segments_per_second(), window),
+            self.growth,
+            known(self.reno_window),
+            diff,
+            seconds(self.rounds.base()),
+        ]);
     }
 }
 

@@ -34,8 +34,8 @@ use crate::parts::{
     slow_start::{SlowStart, SlowStartKind},
 };
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -56,6 +56,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 4,
     parameters: HighSpeedParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<HighSpeed>,
 };
 
@@ -68,6 +69,17 @@ parameters! {
         max_ssthresh: number(MAX_SSTHRESH, 2.0..=1e6), "segments", "RFC 3742 section 2";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "a",
+        "a(w)",
+        "segments",
+        "Growth in a round trip, RFC 3649 section 5; of the window up to a segment ago.",
+    ),
+    Observable::new("b", "b(w)", "1", "Share of the window that a loss takes off, RFC 3649 section 5."),
+];
 
 /// HighSpeed TCP.
 #[derive(Clone, Debug)]
@@ -119,5 +131,13 @@ impl CongestionControl for HighSpeed {
         }
         reno::give_up(window, self.response.decrease(window));
         reno::hold_half_in_recovery(window);
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        values.copy_from_slice(&[self.response.last_increase(), self.response.decrease(window)]);
     }
 }

@@ -42,9 +42,10 @@ mod linux;
 mod tests;
 
 use self::linux::HTcpLinux;
+use crate::observable::{bits_per_second, known};
 use crate::{
-    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, ParameterSet,
-    Signal, State, Window, build,
+    Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, Observable,
+    Observation, ParameterSet, Signal, State, Window, build,
 };
 
 /// The entry of the registry.
@@ -66,6 +67,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 3,
     parameters: HTcpParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<HTcp>,
 };
 
@@ -80,6 +82,25 @@ parameters! {
         rtt_scaling: switch(false), "", "paper, an option; on in Linux and ns-2.35";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("alpha", "alpha", "segments", "Growth in a round trip: 2 (1 - beta) f(D)."),
+    Observable::new(
+        "beta",
+        "beta",
+        "1",
+        "Share of the window that the last loss left: RTTmin/RTTmax, within 0.5 to 0.8.",
+    ),
+    Observable::new("elapsed", "D", "s", "Time since the last congestion event."),
+    Observable::new("rtt_max", "RTTmax", "s", "The greatest round-trip time, as the backoff uses it."),
+    Observable::new(
+        "throughput",
+        "B(k)",
+        "bit/s",
+        "The greatest average throughput since the last event, payload.",
+    ),
+];
 
 const BETA: (f64, f64) = (0.5, 0.8);
 const RTT_REF: f64 = 0.1;
@@ -183,6 +204,23 @@ impl CongestionControl for HTcp {
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
         self.epoch = self.before;
         self.linux.on_undo();
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, at: &Observation, values: &mut [f64]) {
+        if window.arithmetic() != Arithmetic::Real {
+            return values.copy_from_slice(&self.linux.observe(window, at.now));
+        }
+        values.copy_from_slice(&[
+            self.alpha(at.now, at.min_rtt),
+            self.epoch.beta,
+            at.now.secs_since(self.epoch.since),
+            known(self.epoch.rtt_max.as_secs_f64()),
+            bits_per_second(Some(self.throughput.peak), window),
+        ]);
     }
 }
 

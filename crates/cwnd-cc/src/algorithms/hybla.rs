@@ -41,10 +41,11 @@ mod linux;
 #[cfg(test)]
 mod tests;
 
+use crate::observable::seconds;
 use crate::parts::reno;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, Init, Nanos, Needs,
-    ParameterSet, Signal, State, Window, build,
+    Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
 
 /// The entry of the registry.
@@ -66,6 +67,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 2,
     parameters: HyblaParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Hybla>,
 };
 
@@ -82,6 +84,12 @@ parameters! {
         pacing: switch(true), "", "paper";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("rho", "rho", "1", "RTT/RTT0, at least 1: the window grows by rho^2 in a round trip."),
+    Observable::new("rtt_min", "RTT", "s", "The least round-trip time, which rho is of."),
+];
 
 /// Windows per smoothed RTT at the pacing rate, in slow start and after it.
 const PACE: (f64, f64) = (2.0, 1.2);
@@ -166,6 +174,17 @@ impl CongestionControl for Hybla {
 
     fn needs(&self) -> Needs {
         Needs { pacing: self.parameters.pacing, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        if window.arithmetic() == Arithmetic::Linux {
+            return values.copy_from_slice(&self.linux.observe());
+        }
+        values.copy_from_slice(&[self.rho, seconds(self.rtt)]);
     }
 }
 

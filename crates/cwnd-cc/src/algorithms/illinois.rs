@@ -49,7 +49,7 @@ mod tests;
 use crate::parts::reno;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, CongestionKind,
-    Needs, ParameterSet, Signal, Window, build,
+    Needs, Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -71,6 +71,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 5,
     parameters: IllinoisParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Illinois>,
 };
 
@@ -100,6 +101,29 @@ parameters! {
     }
 }
 
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "alpha",
+        "alpha",
+        "segments",
+        "Growth in a round trip: alpha_max up to d1, k1/(k2 + da) above it.",
+    ),
+    Observable::new(
+        "beta",
+        "beta",
+        "1",
+        "Share of the window that a loss takes off, from beta_min to beta_max.",
+    ),
+    Observable::new("delay", "da", "s", "Average queueing delay of the last round trip."),
+    Observable::new(
+        "delay_max",
+        "dm",
+        "s",
+        "Greatest queueing delay of the connection, at the end of that round trip.",
+    ),
+];
+
 /// TCP-Illinois.
 #[derive(Clone, Debug)]
 pub struct Illinois {
@@ -111,6 +135,8 @@ pub struct Illinois {
     /// Sum of this round trip's samples, nanoseconds, and their number.
     rtt_sum: f64,
     samples: u32,
+    /// da and dm of the last round trip with samples, nanoseconds.
+    delays: Option<[f64; 2]>,
     /// Whether the delay has been above d1 since alpha was last alpha_max.
     above: bool,
     /// Round trips below d1 since then.
@@ -133,6 +159,7 @@ impl Configurable for Illinois {
             rtt_max: 0.0,
             rtt_sum: 0.0,
             samples: 0,
+            delays: None,
             above: false,
             low_rounds: 0,
         }
@@ -198,17 +225,30 @@ impl CongestionControl for Illinois {
     fn needs(&self) -> Needs {
         Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
     }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        if window.arithmetic() != Arithmetic::Real {
+            return values.copy_from_slice(&self.linux.observe());
+        }
+        let [delay, greatest] = self.delays.map_or([f64::NAN; 2], |delays| delays.map(|delay| delay * 1e-9));
+        values.copy_from_slice(&[self.alpha, self.beta, delay, greatest]);
+    }
 }
 
 impl Illinois {
     /// Updates alpha and beta.
     fn end_round(&mut self, cwnd: f64, rtt_base: f64) {
+        let delays = (self.samples > 0)
+            .then(|| [self.rtt_sum / f64::from(self.samples) - rtt_base, self.rtt_max - rtt_base]);
+        self.delays = delays.or(self.delays);
         if cwnd < self.parameters.w_thresh {
             self.alpha = 1.0;
             self.beta = 0.5;
-        } else if self.samples > 0 {
-            let delay = self.rtt_sum / f64::from(self.samples) - rtt_base;
-            let greatest = self.rtt_max - rtt_base;
+        } else if let Some([delay, greatest]) = delays {
             self.alpha = self.alpha_at(delay, greatest);
             self.beta = self.beta_at(delay, greatest);
         }

@@ -67,9 +67,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::{bits_per_second, known};
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -91,6 +92,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: InvsParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Invs>,
 };
 
@@ -171,6 +173,33 @@ parameters! {
         growth: word(Growth::Equation1), "", "equation 7 contradicts equation 1";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "k",
+        "k",
+        "1",
+        "Increase factor max(c log2(RTTref/RTTmin) log2(BDPref/BDPest), 1), equation 2.",
+    ),
+    Observable::new(
+        "w_sp",
+        "Wsp",
+        "segments",
+        "Saturation point: the window of the last loss, or less, equation 5.",
+    ),
+    Observable::new(
+        "slope",
+        "W(t + RTT) - W(t)",
+        "segments",
+        "Growth in a round trip: W times that of an acknowledged segment, equation 1.",
+    ),
+    Observable::new("w_max", "Wmax", "segments", "The window at the last loss, equation 15."),
+    Observable::new("bandwidth", "BWest", "bit/s", "Bandwidth estimate, payload, figure 2."),
+    Observable::new("bdp", "BDPest", "segments", "BWest RTTmin."),
+    Observable::new("buffer", "buffer_est", "segments", "Segments queued: (RTT - RTTmin) BWest, equation 6."),
+    Observable::new("buffer_max", "maxbuffer", "segments", "The greatest buffer_est since the last timeout."),
+];
 
 const MIN_SPAN: Nanos = Nanos::from_millis(20);
 const MARGIN: f64 = 0.9;
@@ -271,6 +300,25 @@ impl CongestionControl for Invs {
             *since = (*since + idle).min(now);
         }
     }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let path = &self.path;
+        let measured = |value: f64| if path.bandwidth > 0.0 { value } else { f64::NAN };
+        values.copy_from_slice(&[
+            self.pace.map_or(f64::NAN, |(per_k, _)| known(1.0 / per_k)),
+            known(self.goal.saturation),
+            self.growth(window.cwnd),
+            known(self.goal.w_max),
+            bits_per_second(Some(path.bandwidth), window),
+            measured(path.bdp()),
+            measured(path.queue),
+            measured(path.greatest_queue),
+        ]);
+    }
 }
 
 impl Invs {
@@ -279,21 +327,7 @@ impl Invs {
         let cwnd = window.cwnd;
         let saturation = self.goal.saturation;
         let gap = saturation - cwnd;
-        // Equation 1 times W, the growth a window of acknowledged segments: (Wsp - W) W/(k Wsp) below Wsp, (W - Wsp)/k above
-        // it, and 1 at it.
-        let growth = match self.pace {
-            Some((per_k, per_gap)) if gap >= EQUAL => match self.parameters.growth {
-                Growth::Equation1 => gap * per_gap * cwnd,
-                // Less beta (1 - beta/k) of the gap: the window gains the rest of it.
-                Growth::Equation7 => {
-                    let beta = self.parameters.beta;
-                    gap * (1.0 - beta * (1.0 - beta * per_k))
-                }
-            },
-            Some((per_k, _)) if gap <= -EQUAL => -gap * per_k,
-            _ => 1.0,
-        };
-        window.increase_weighted(acked, growth, cwnd);
+        window.increase_weighted(acked, self.growth(cwnd), cwnd);
         if gap >= EQUAL && window.cwnd > saturation {
             // With an ACK of many segments, equation 1 below Wsp must not exceed Wsp.
             window.set_cwnd(saturation);
@@ -304,6 +338,25 @@ impl Invs {
             if w_tcp > window.cwnd {
                 window.set_cwnd(w_tcp.min(window.cwnd + f64::from(acked)));
             }
+        }
+    }
+
+    /// Returns equation 1 times W, the growth a window of acknowledged segments: (Wsp - W) W/(k Wsp) below Wsp, (W - Wsp)/k
+    /// above it, and 1 at it. Or what equation 7 says of it.
+    #[inline]
+    fn growth(&self, cwnd: f64) -> f64 {
+        let gap = self.goal.saturation - cwnd;
+        match self.pace {
+            Some((per_k, per_gap)) if gap >= EQUAL => match self.parameters.growth {
+                Growth::Equation1 => gap * per_gap * cwnd,
+                // Less beta (1 - beta/k) of the gap: the window gains the rest of it.
+                Growth::Equation7 => {
+                    let beta = self.parameters.beta;
+                    gap * (1.0 - beta * (1.0 - beta * per_k))
+                }
+            },
+            Some((per_k, _)) if gap <= -EQUAL => -gap * per_k,
+            _ => 1.0,
         }
     }
 

@@ -40,10 +40,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::seconds;
 use crate::parts::time_min::TimeMin;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
-    ParameterSet, Signal, Window, build,
+    Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -65,6 +66,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: LedbatPpParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<LedbatPp>,
 };
 
@@ -81,6 +83,24 @@ parameters! {
         greatest_divisor: number(16.0, 1.0..=64.0), "1", "draft";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::mode(
+        "mode",
+        "mode",
+        "Initial slow start, adaptation to the target, slowdown, or slow start after one.",
+        &["start", "adapt", "slowdown", "refill"],
+    ),
+    Observable::new(
+        "queueing",
+        "qd",
+        "s",
+        "Queueing delay: the least of the last four round-trip times - base.",
+    ),
+    Observable::new("base", "base", "s", "The least round-trip time of ten minutes."),
+    Observable::new("gain", "GAIN", "1", "1/min(16, ceil(2 TARGET/base))."),
+];
 
 const MIN_CWND: f64 = 2.0;
 const BASE_SPAN: Nanos = Nanos(60_000_000_000);
@@ -167,6 +187,22 @@ impl CongestionControl for LedbatPp {
         if congestion.kind == CongestionKind::Timeout {
             window.restart_cwnd = 1.0;
         }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, _window: &Window, _at: &Observation, values: &mut [f64]) {
+        let mode = match self.plan {
+            Plan::Start => 0,
+            Plan::SlowAt(_) => 1,
+            Plan::Held(..) => 2,
+            Plan::Refill(_) => 3,
+        };
+        let base = seconds(self.base.get());
+        let queueing = if base.is_nan() { base } else { self.queueing() * self.parameters.target * 1e-3 };
+        values.copy_from_slice(&[f64::from(mode), queueing, base, self.gain]);
     }
 }
 

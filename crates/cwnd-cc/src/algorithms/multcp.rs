@@ -50,6 +50,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: MulTcpParameters::PARAMETERS,
+    observables: &[],
     build: build::<MulTcp>,
 };
 

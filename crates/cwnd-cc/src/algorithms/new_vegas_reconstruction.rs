@@ -39,8 +39,8 @@ mod tests;
 
 use super::vegas::{Vegas, VegasParameters, VegasSlowStart};
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, Needs, ParameterSet, Signal,
-    Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, Nanos, Needs, Observable, Observation,
+    ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -60,6 +60,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: true,
     version: 1,
     parameters: NewVegasParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<NewVegas>,
 };
 
@@ -76,6 +77,18 @@ parameters! {
         gamma: number(1.0, 0.1..=1000.0), "segments", "Vegas";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "step",
+        "S",
+        "segments",
+        "Growth of this round trip while the window converges; unknown before and after.",
+    ),
+    Observable::new("diff", "Diff", "segments", "Segments queued: W (1 - baseRTT/RTT), as in Vegas."),
+    Observable::new("base_rtt", "baseRTT", "s", "The least round-trip time."),
+];
 
 /// Pacing rate of slow start, as a multiple of the window per round trip.
 const PACING_GAIN: f64 = 2.0;
@@ -140,6 +153,16 @@ impl CongestionControl for NewVegas {
 
     fn needs(&self) -> Needs {
         Needs { pacing: true, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, at: &Observation, values: &mut [f64]) {
+        let mut vegas = [f64::NAN; 3];
+        self.vegas.observe(window, at, &mut vegas);
+        values.copy_from_slice(&[self.step.unwrap_or(f64::NAN), vegas[0], vegas[1]]);
     }
 }
 

@@ -44,6 +44,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 2,
     parameters: NewRenoParameters::PARAMETERS,
+    observables: &[],
     build: build::<NewReno>,
 };
 

@@ -51,6 +51,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: ScalableParameters::PARAMETERS,
+    observables: &[],
     build: build::<Scalable>,
 };
 

@@ -29,9 +29,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::seconds;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, ParameterSet,
-    Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Nanos, Observable,
+    Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -51,6 +52,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: TcpFitParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<TcpFit>,
 };
 
@@ -63,6 +65,17 @@ parameters! {
         period: number(0.5, 0.01..=10.0), "s", "public INET model";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "n",
+        "N",
+        "flows",
+        "Reno flows whose growth it has: max(1, N + 1 - N Q/(a W)) once a period.",
+    ),
+    Observable::new("rtt_min", "RTTmin", "s", "The least round-trip time."),
+];
 
 /// TCP-FIT.
 #[derive(Clone, Debug)]
@@ -124,6 +137,14 @@ impl CongestionControl for TcpFit {
             self.flows = 1.0;
             self.begin_period(congestion.now);
         }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, _window: &Window, _at: &Observation, values: &mut [f64]) {
+        values.copy_from_slice(&[self.flows, seconds(self.base_rtt)]);
     }
 }
 

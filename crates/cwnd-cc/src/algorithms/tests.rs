@@ -1,5 +1,6 @@
 //! What all algorithms have in common.
 
+mod observables;
 mod registry;
 
 use crate::testing::{ack, ack_rtt, assert_near, window_with};

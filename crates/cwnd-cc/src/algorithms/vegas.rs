@@ -41,11 +41,12 @@ mod linux;
 #[cfg(test)]
 mod tests;
 
+use crate::observable::seconds;
 use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::parts::reno;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Nanos, Needs,
-    ParameterSet, Signal, Window, build,
+    Observable, Observation, ParameterSet, Signal, Window, build,
 };
 use linux::VegasLinux;
 
@@ -67,6 +68,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 2,
     parameters: VegasParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Vegas>,
 };
 
@@ -95,6 +97,18 @@ parameters! {
         slow_start: word(VegasSlowStart::Linux), "", "Linux; the paper has paper";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "diff",
+        "Diff",
+        "segments",
+        "Segments queued: W (1 - baseRTT/RTT), with the RTT of the last round trip.",
+    ),
+    Observable::new("base_rtt", "baseRTT", "s", "The least round-trip time."),
+    Observable::new("rtt", "RTT", "s", "The least round-trip time of the last round trip."),
+];
 
 /// Fewer samples may all come from delayed ACKs.
 pub(crate) const MIN_SAMPLES: u32 = 3;
@@ -152,6 +166,19 @@ impl CongestionControl for Vegas {
 
     fn needs(&self) -> Needs {
         Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let (base, rtt) = match self.uses_linux_rules(window) {
+            true => self.linux.round_trips(),
+            false => (self.rounds.base(), self.rounds.last().map_or(Nanos::MAX, |delay| delay.rtt)),
+        };
+        let (base, rtt) = (seconds(base), seconds(rtt));
+        values.copy_from_slice(&[window.cwnd * (1.0 - base / rtt), base, rtt]);
     }
 }
 

@@ -32,10 +32,12 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::seconds;
+use crate::parts::backlog::queued_segments;
 use crate::parts::reno;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Init, Nanos,
-    Needs, ParameterSet, Signal, State, Window, build,
+    Needs, Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
 
 /// The entry of the registry.
@@ -56,6 +58,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 3,
     parameters: VenoParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Veno>,
 };
 
@@ -68,6 +71,17 @@ parameters! {
         kept: number(0.8, 0.5..=0.95), "1", "paper, Linux";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "n",
+        "N",
+        "segments",
+        "Segments queued: W (1 - baseRTT/RTT); from beta on a loss counts as congestion.",
+    ),
+    Observable::new("base_rtt", "baseRTT", "s", "The least round-trip time since the last recovery."),
+];
 
 const MIN_SAMPLES: u32 = 3;
 /// Minimum without samples, microseconds.
@@ -145,6 +159,16 @@ impl CongestionControl for Veno {
 
     fn needs(&self) -> Needs {
         Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, _at: &Observation, values: &mut [f64]) {
+        let known = self.base != Nanos::MAX && self.rtt.0 > 0;
+        let queued = if known { queued_segments(window.cwnd, self.base, self.rtt) } else { f64::NAN };
+        values.copy_from_slice(&[queued, seconds(self.base)]);
     }
 }
 

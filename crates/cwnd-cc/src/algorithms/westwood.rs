@@ -28,10 +28,11 @@ mod linux;
 #[cfg(test)]
 mod tests;
 
+use crate::observable::bits_per_second;
 use crate::parts::{bandwidth::BandwidthFilter, reno};
 use crate::{
     Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, DupAck, Init, Nanos,
-    ParameterSet, Signal, Window, build,
+    Observable, Observation, ParameterSet, Signal, Window, build,
 };
 use linux::WestwoodLinux;
 
@@ -53,6 +54,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 3,
     parameters: WestwoodParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Westwood>,
 };
 
@@ -73,6 +75,12 @@ parameters! {
         set_at: word(SetAt::Loss), "", "papers; Linux has recovery-end";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("bandwidth", "BWE", "bit/s", "Bandwidth estimate from the rate of ACKs, payload."),
+    Observable::new("pipe", "BWE RTTmin", "segments", "What a loss lowers ssthresh to."),
+];
 
 /// TCP Westwood+.
 #[derive(Clone, Debug)]
@@ -161,5 +169,17 @@ impl CongestionControl for Westwood {
 
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
         self.loss = None;
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, at: &Observation, values: &mut [f64]) {
+        if self.parameters.set_at == SetAt::RecoveryEnd {
+            return values.copy_from_slice(&self.linux.observe(window));
+        }
+        let pipe = self.bandwidth.pipe(at.min_rtt).unwrap_or(f64::NAN);
+        values.copy_from_slice(&[bits_per_second(self.bandwidth.segments_per_second(), window), pipe]);
     }
 }

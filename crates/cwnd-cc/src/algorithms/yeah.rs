@@ -42,11 +42,12 @@
 #[cfg(test)]
 mod tests;
 
+use crate::observable::seconds;
 use crate::parts::backlog::{DelayRounds, RoundDelay};
 use crate::parts::reno;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Nanos, Needs,
-    ParameterSet, Signal, Window, build,
+    Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -67,6 +68,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 4,
     parameters: YeahParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Yeah>,
 };
 
@@ -89,6 +91,19 @@ parameters! {
         zeta: number(50.0, 0.0..=1000.0), "round trips", "Linux";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::mode("mode", "mode", "Fast grows as Scalable TCP, slow as Reno.", &["fast", "slow"]),
+    Observable::new("queue", "Q", "segments", "Segments queued in the last round trip: W (1 - baseRTT/RTT)."),
+    Observable::new(
+        "w_reno",
+        "W_reno",
+        "segments",
+        "The window that Reno would have, below which decongestion never takes it.",
+    ),
+    Observable::new("base_rtt", "baseRTT", "s", "The least round-trip time."),
+];
 
 const MIN_SAMPLES: u32 = 3;
 /// Scalable TCP's a is 1/100, where ACKs are not delayed.
@@ -172,6 +187,15 @@ impl CongestionControl for Yeah {
 
     fn needs(&self) -> Needs {
         Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, _window: &Window, _at: &Observation, values: &mut [f64]) {
+        let slow = f64::from(u8::from(self.slow_rounds > 0));
+        values.copy_from_slice(&[slow, self.queue, self.reno_window, seconds(self.rounds.base())]);
     }
 }
 

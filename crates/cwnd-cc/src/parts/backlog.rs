@@ -70,11 +70,13 @@ pub struct DelayRounds {
     round: RoundRtt,
     /// Round trips as in Linux 2.6's modules.
     module: SentRound,
+    /// The delay of the last round trip that had a sample.
+    last: Option<RoundDelay>,
 }
 
 impl Default for DelayRounds {
     fn default() -> Self {
-        DelayRounds { base: Nanos::MAX, round: RoundRtt::EMPTY, module: SentRound::default() }
+        DelayRounds { base: Nanos::MAX, round: RoundRtt::EMPTY, module: SentRound::default(), last: None }
     }
 }
 
@@ -116,6 +118,11 @@ impl DelayRounds {
         self.base
     }
 
+    /// Returns the delay of the last round trip that had a sample.
+    pub fn last(&self) -> Option<RoundDelay> {
+        self.last
+    }
+
     /// Handles the beginning of a congestion episode: discards the samples of the round trip. Linux 2.6's modules discard them
     /// only at the end of the episode.
     pub fn on_congestion(&mut self, window: &Window) {
@@ -132,7 +139,9 @@ impl DelayRounds {
 
     fn end_round(&mut self) -> Option<RoundDelay> {
         let RoundRtt { min: rtt, samples } = core::mem::replace(&mut self.round, RoundRtt::EMPTY);
-        (samples > 0).then_some(RoundDelay { base: self.base, rtt, samples })
+        let ended = (samples > 0).then_some(RoundDelay { base: self.base, rtt, samples });
+        self.last = ended.or(self.last);
+        ended
     }
 }
 

@@ -67,6 +67,11 @@ impl HighSpeedResponse {
         self.increase
     }
 
+    /// Returns what [`HighSpeedResponse::increase`] returned last; 1 before the first call.
+    pub fn last_increase(&self) -> f64 {
+        self.increase
+    }
+
     #[cold]
     #[inline(never)]
     fn renew(&mut self, window: &Window) {

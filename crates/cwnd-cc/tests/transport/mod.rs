@@ -6,8 +6,8 @@ mod random;
 use cwnd_cc::parts::draws::Draws;
 use cwnd_cc::{
     Ack, AckCompat, AlgorithmInfo, Arithmetic, Congestion, CongestionControl, CongestionKind, DupAck, Init,
-    LostPacket, Nanos, Needs, ParameterKind, ParameterValue, Parameters, RateSample, State, Window,
-    WindowConfig, all,
+    LostPacket, Nanos, Needs, Observation, ParameterKind, ParameterValue, Parameters, RateSample, State,
+    Window, WindowConfig, all,
 };
 pub use random::RandomEvents;
 
@@ -255,6 +255,10 @@ impl Flow {
         assert!(window.cwnd <= window.clamp(), "{}", context());
         assert!(!window.ssthresh.is_nan() && window.ssthresh >= 1.0, "{}", context());
         assert!(window.pacing_rate > 0.0, "{}", context());
+        let at = Observation { now: Nanos(self.now), srtt: self.srtt, min_rtt: self.min_rtt };
+        let mut values = vec![f64::INFINITY; self.algorithm.observables().len()];
+        self.algorithm.observe(window, &at, &mut values);
+        assert!(!values.iter().any(|value| value.is_infinite()), "{}: {values:?}", self.name);
         if window.arithmetic() != Arithmetic::Real {
             assert_eq!(window.cwnd, window.cwnd.floor(), "{}", context());
         }

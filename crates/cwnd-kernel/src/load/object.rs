@@ -46,18 +46,19 @@ impl Constants {
     }
 }
 
-/// Prepares an algorithm's object for a kernel with these types, under that name.
+/// Prepares an algorithm's object (one of its two forms) for a kernel with these types, under that name.
 ///
 /// # Errors
 /// The kernel lacks what the algorithm needs, or libbpf refuses the object.
 pub fn prepare(
     algorithm: &KernelAlgorithm,
+    object: &[u8],
     name: &str,
     parameters: Values,
     types: &TcpTypes,
 ) -> Result<OpenObject, LoadError> {
     let refused = |error: libbpf_rs::Error| LoadError::Kernel(format!("{name} cannot be prepared: {error}"));
-    let mut open = ObjectBuilder::default().open_memory(algorithm.object).map_err(refused)?;
+    let mut open = ObjectBuilder::default().open_memory(object).map_err(refused)?;
     let needs_tx_start =
         open.progs().any(|program| program.name().to_string_lossy().ends_with(TX_START_HOOK));
     let tx_start = types.tx_start();
@@ -128,7 +129,8 @@ mod tests {
     fn prepared(name: &str, types: &TcpTypes) -> Result<(usize, u64), String> {
         let algorithm = crate::find(name).unwrap();
         let values = algorithm.values(&[]).unwrap();
-        let mut open = prepare(algorithm, "cwnd_test", values, types).map_err(|error| error.to_string())?;
+        let mut open = prepare(algorithm, algorithm.object, "cwnd_test", values, types)
+            .map_err(|error| error.to_string())?;
         let (_, at) = layout(&open);
         let programs = open.progs().count();
         let mut operations = open.maps_mut().find(|map| map.map_type() == MapType::StructOps).unwrap();

@@ -1,6 +1,6 @@
 //! `docs/algorithms.md`, written from the registry of algorithms.
 
-use cwnd_cc::{AlgorithmInfo, Signal, all};
+use cwnd_cc::{AlgorithmInfo, Observable, Signal, all};
 
 const HEAD: &str = "\
 # Algorithms
@@ -9,6 +9,9 @@ const HEAD: &str = "\
 
 Each algorithm is one file in `crates/cwnd-cc/src/algorithms/` with its equations, and with every reading where
 its source leaves something open. Parameters are set behind the name: `cwnd compare agile-sd:lambda_max=4,beta2=0.9`.
+
+The values of its own state are columns of the samples (`cwnd compare elastic --trace samples.csv`), panels of figures over
+time (`show = [\"cwnd\", \"state.wwf\"]` in a study), and fields of qlog (`cwnd:wwf`).
 
 ";
 
@@ -55,6 +58,18 @@ fn section(algorithm: &AlgorithmInfo) -> String {
             parameter.name, parameter.kind, parameter.about, parameter.source
         );
     }
+    if !algorithm.observables.is_empty() {
+        text += "\n| state | symbol | unit | what it is |\n|---|---|---|---|\n";
+    }
+    for observable in algorithm.observables {
+        let unit = if observable.unit == "1" { "" } else { observable.unit };
+        let modes = match observable.modes {
+            [] => String::new(),
+            modes => format!(" One of {}.", modes.join(", ")),
+        };
+        let Observable { name, symbol, about, .. } = observable;
+        text += &format!("| `state.{name}` | {symbol} | {unit} | {about}{modes} |\n");
+    }
     text
 }
 
@@ -75,6 +90,9 @@ mod tests {
             assert!(committed.contains(&format!("\n## {}\n", algorithm.name)));
             for parameter in algorithm.parameters {
                 assert!(committed.contains(&format!("| `{}` |", parameter.name)));
+            }
+            for observable in algorithm.observables {
+                assert!(committed.contains(&format!("| `state.{}` |", observable.name)));
             }
         }
     }

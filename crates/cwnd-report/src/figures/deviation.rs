@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn colours_are_symmetric_in_the_logarithm() {
         let of = |mean: f64, printed: f64| {
-            let ours = Some(Estimate { mean, half: None, count: 1 });
+            let ours = Some(Estimate { mean, half: None, deviation: None, count: 1 });
             Found::default().tile(0, 0, ours, printed)
         };
         let middle = Colours::Diverging.of(0.5);

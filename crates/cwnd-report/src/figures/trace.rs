@@ -5,10 +5,12 @@
 //! - With a series axis each of its points has a colour and a marker, and flows differ by dash pattern; without one
 //!   each flow has a colour. Of many flows the mean is drawn, in a band from the least to the greatest.
 //! - Where the series are engines, each pane says how far the simulator's window is from the kernel's.
+//! - A value of the algorithms' state is drawn for the flows whose algorithm has it; a mode as steps between names.
 //! - Of the queues the bottleneck's is drawn, unless another held more: where no link is slower than the sender's
 //!   own, packets wait there.
 
 mod quantity;
+mod state;
 
 use super::frame::{Pane, Panes};
 use super::line::Series;
@@ -51,7 +53,10 @@ pub(super) fn draw(
 
     let queue =
         quantity::queue(results, runs.iter().flatten().flatten().map(|run| (run.cell, run.flows.trace)));
-    let quantities: Vec<Quantity> = show.iter().map(|name| Quantity::new(name, queue.as_deref())).collect();
+    let drawn = || runs.iter().flatten().flatten();
+    let scenarios = || drawn().map(|run| &results.study.cells[run.cell].scenario);
+    let quantities: Vec<Quantity> =
+        show.iter().map(|name| Quantity::new(name, queue.as_deref(), scenarios())).collect();
     let is_one = series.0.iter().all(|one| one.at.is_none());
     let most = if is_one { MOST_FLOWS } else { MOST_OF_SERIES };
     let each_flow = quantities.iter().any(|quantity| !quantity.is_of_all());
@@ -91,8 +96,7 @@ pub(super) fn draw(
             each.next().into_iter().flatten().enumerate().map(|(i, d)| (i, (&quantities[i], d)))
         {
             let (least, most) = q.measure.range;
-            let axis = plot::Axis::linear(&q.measure.heading(), &shown[i].unit).from(0.0);
-            let axis = axis.within(least * shown[i].factor, most * shown[i].factor);
+            let axis = q.axis(&shown[i].unit).within(least * shown[i].factor, most * shown[i].factor);
             let height = if i == 0 { heights.0 } else { heights.1 };
             let time = plot::Axis::linear("Time", "s").from(0.0).tight();
             let mut panel = Panel::new(time, axis, height);
@@ -259,8 +263,12 @@ fn drawings(
         (false, Some(flow)) if count > 1 => format!("{}, flow {}", one.label, flow + 1),
         (false, _) => one.label.clone(),
     };
-    if averaged && count > 1 {
+    // A mode has no mean, so that of the first flow stands for all.
+    if averaged && count > 1 && !quantity.is_mode() {
         let (points, band) = run.flows.mean(quantity);
+        if !has_values(quantity, &points) {
+            return Vec::new();
+        }
         return vec![Drawing {
             label: name(None),
             stroke: Stroke::solid(one.look.colour(), 1.5),
@@ -277,7 +285,14 @@ fn drawings(
             let stroke = Stroke::solid(look.colour(), 1.2).dashed(Dash::of_series(i));
             Drawing { label: name(Some(flow)), stroke, look, points, band: Vec::new() }
         })
+        .filter(|drawing| has_values(quantity, &drawing.points))
+        .take(if averaged { 1 } else { usize::MAX })
         .collect()
+}
+
+/// Whether a line belongs into its panel: flows whose algorithm has no such state are left out.
+fn has_values(quantity: &Quantity, points: &[(f64, f64)]) -> bool {
+    quantity.state().is_none() || points.iter().any(|(_, value)| value.is_finite())
 }
 
 fn add(panel: &mut Panel, drawings: &[Drawing], several: bool) {

@@ -65,6 +65,7 @@ fn sound(trace: Arc<Trace>) -> Result<Arc<Trace>, String> {
     let times = trace.times.len();
     let is_sound = trace.samples.iter().all(|sample| sample.time_index < times)
         && trace.queue_lengths.len() == times
+        && trace.observed.iter().all(|observed| observed.values.len() == times)
         && trace.queue_lengths.iter().all(|lengths| lengths.len() == trace.queues.len());
     if is_sound { Ok(trace) } else { Err("its samples contradict themselves".into()) }
 }

@@ -3,7 +3,7 @@
 use crate::synthetic::{axis, cells, samples_at, scenario, select};
 use cwnd_report::figures::{self, traces::Traces};
 use cwnd_report::series::SeriesStyles;
-use cwnd_scenario::{Sample, SampleState, Time, Trace};
+use cwnd_scenario::{Observed, Sample, SampleState, Time, Trace};
 use cwnd_study::{Figure, FigureKind, Provenance, Results, RunResult, RunState, Scale, Study};
 
 /// Two variants, three buffers (one of them nothing), three repeats; one cell is missing.
@@ -132,6 +132,51 @@ fn trace_over_time() {
     let show = ["cwnd", "throughput", "queue"].map(named).to_vec();
     let kind = FigureKind::Trace { show, series: Some(named("variant")) };
     insta::assert_snapshot!(svg(kind, &[("buffer", &["10"])]));
+}
+
+/// Only Agile-SD has a lambda, and only CUBIC a W_max, which its second flow does not know before its second sample.
+#[test]
+fn states_are_drawn_for_the_algorithms_that_have_them() {
+    let mut results = small();
+    for cell in 0..results.study.cells.len() {
+        let variant = results.study.label(cell, "variant").expect("an axis").to_owned();
+        let flows = &mut results.study.cells[cell].scenario.flows;
+        flows.resize(2, flows[0].clone());
+        flows.iter_mut().for_each(|flow| flow.algorithm = variant.parse().expect("a name"));
+    }
+    let show = ["cwnd", "state.lambda", "state.w_max"].map(named).to_vec();
+    let figure = Figure {
+        name: "figure".into(),
+        title: String::new(),
+        caption: None,
+        kind: FigureKind::Trace { show, series: Some(named("variant")) },
+        panels: Vec::new(),
+        select: select(&[("buffer", &["10"])]),
+    };
+    results.study.figures = vec![figure.clone()];
+    let observed =
+        |flow, name: &str, values: [f64; 5]| Observed { flow, name: name.to_owned(), values: values.into() };
+    let gap = f64::NAN;
+    let traces = Traces::read(&results, |samples| {
+        let cell: u32 = samples.path().expect("a file").to_string_lossy().parse().expect("a cell");
+        let mut trace = trace(cell);
+        trace.observed = match cell {
+            0..3 => vec![observed(0, "lambda", [1.0, 3.0, 2.5, 2.0, 1.5])],
+            _ => vec![
+                observed(0, "w_max", [gap, 40.0, 40.0, 40.0, 40.0]),
+                observed(1, "w_max", [gap, gap, gap, 30.0, 30.0]),
+            ],
+        };
+        Ok(trace.into())
+    });
+    let drawn = figures::draw(&results, &figure, &SeriesStyles::new(&results.study), &traces);
+    let panels = &drawn.samples.as_ref().expect("samples").blocks[0].panels;
+    let lines = panels.iter().map(|panel| {
+        let lines = panel.lines.iter().map(|line| line.label.as_str()).collect::<Vec<_>>();
+        (panel.label.as_str(), lines.join("; "))
+    });
+    let lines: Vec<(&str, String)> = lines.collect();
+    insta::assert_debug_snapshot!(lines);
 }
 
 #[test]

@@ -124,6 +124,16 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
         let place = || format!("{} (seed {})", study.cell_label(task.cell), task.seed);
         let missing = match store.get(task.key)?.map(|row| row.state) {
             None => true,
+            Some(StoredState::Done { trace: Some(trace), .. }) if task.traced && !trace.has_states => {
+                let wanted = study.shows_state(task.cell);
+                if wanted {
+                    plan.notes.push(format!(
+                        "{} is run again: the state of its algorithms was not recorded",
+                        place()
+                    ));
+                }
+                wanted
+            }
             Some(StoredState::Done { trace, .. }) => task.traced && trace.is_none(),
             Some(StoredState::Failed(reason)) => {
                 plan.notes.push(format!("{} failed before and is tried again: {reason}", place()));

@@ -1,8 +1,9 @@
 use super::*;
 use crate::{
-    EngineKind, Engines, KeptStudy, Provenance, Results, RunState, Study,
+    EngineKind, Engines, KeptStudy, Provenance, Results, RunState, StoredState, Study,
     export::{self, Format},
     memory::MemoryBudget,
+    store::StoredTrace,
     testing::{STUDY, Toy, ToyLab, simulator, study, traced},
 };
 use std::{
@@ -217,6 +218,41 @@ fn a_trace_that_is_wanted_later_is_run_again() {
     bench.run(Toy::default(), &plain);
     assert_eq!(bench.run(Toy::default(), &traced()).2, 4);
     assert_eq!(bench.run(Toy::default(), &plain).2, 0);
+}
+
+/// Takes the state of algorithms off the traces of a store, as an older version left them.
+fn forget_states(store: &mut Store, plan: &Plan) {
+    for key in &plan.keys {
+        let StoredState::Done { spec, scenario, outcome, sampled, trace: Some(trace) } =
+            store.get(*key).unwrap().unwrap().state
+        else {
+            continue;
+        };
+        let trace = Some(StoredTrace { has_states: false, ..*trace });
+        let counts = encode(&scenario, &outcome).unwrap();
+        let content = NewContent::Done { counts, sampled: Some(sampled), trace };
+        store.put(&NewRun { spec: *spec, content, cpu_s: 0.0 }).unwrap();
+    }
+}
+
+#[test]
+fn a_trace_without_states_is_run_again_where_a_figure_shows_them() {
+    let (bench, plain) = (Bench::new(), traced());
+    let (plan, ..) = bench.run(Toy::default(), &plain);
+    let whole = bench.canonical(&plain);
+    forget_states(&mut bench.store(), &plan);
+    // It is as good as any other for whoever shows no state.
+    assert_eq!(bench.run(Toy::default(), &plain).2, 0);
+    let figure = "[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"trace\"\nshow = [\"state.gain\"]\n\
+                  series = \"variant\"\nwhere = { buffer = 50 }\n";
+    let shown = crate::testing::study(&format!("{}{figure}", plain.text));
+    let (plan, _, runs) = bench.run(Toy::default(), &shown);
+    assert_eq!((runs, plan.notes.len()), (4, 4));
+    let note = "is run again: the state of its algorithms was not recorded";
+    assert!(plan.notes[0].ends_with(note), "{:?}", plan.notes);
+    assert_eq!(bench.run(Toy::default(), &shown).2, 0);
+    // The samples are the same with and without.
+    assert_eq!(bench.canonical(&plain), whole);
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct StoredTrace {
     pub samples: Samples,
     /// SHA-256 of the samples, wherever they are: [`trace_file::digest`].
     pub digest: [u8; 32],
+    /// Whether the state of algorithms was recorded with them. Older versions did not.
+    pub has_states: bool,
 }
 
 /// Where the samples of a run are.
@@ -78,7 +80,7 @@ impl TraceStore {
                 let (digest, trace) = (trace_file::digest(&trace), Arc::new(trace));
                 let mut traces = traces.lock().unwrap_or_else(PoisonError::into_inner);
                 traces.insert(key, Arc::clone(&trace));
-                Ok(StoredTrace { samples: Samples::Memory(trace), digest })
+                Ok(StoredTrace { samples: Samples::Memory(trace), digest, has_states: true })
             }
         }
     }
@@ -112,7 +114,8 @@ impl StoredTrace {
         })?;
         let sha256 =
             digest(&path).map_err(|error| StoreError::io(&path, "it cannot be read back", &error))?;
-        Ok(StoredTrace { digest: trace_file::digest(trace), samples: Samples::File { path, sha256 } })
+        let samples = Samples::File { path, sha256 };
+        Ok(StoredTrace { digest: trace_file::digest(trace), samples, has_states: true })
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -120,18 +123,24 @@ impl StoredTrace {
             Samples::File { sha256, .. } => sha256,
             Samples::Memory(_) => [0; 32],
         };
-        [file, self.digest].concat()
+        let mut bytes = [file, self.digest].concat();
+        bytes.extend(self.has_states.then_some(HAS_STATES));
+        bytes
     }
 }
 
 impl Store {
     /// Returns the samples of a row, if they exist and are whole.
     pub(super) fn find_trace(&self, key: RunKey, bytes: &[u8]) -> Result<StoredTrace, String> {
-        let (Some((file, samples)), 64) = (bytes.split_first_chunk::<32>(), bytes.len()) else {
-            return Err("its row in the store is damaged".to_owned());
+        let damaged = || "its row in the store is damaged".to_owned();
+        let (file, rest) = bytes.split_first_chunk::<32>().ok_or_else(damaged)?;
+        let (digest, rest) = rest.split_first_chunk::<32>().ok_or_else(damaged)?;
+        let has_states = match rest {
+            [] => false,
+            [HAS_STATES] => true,
+            _ => return Err(damaged()),
         };
-        let stored =
-            |place| StoredTrace { samples: place, digest: samples.try_into().expect("the other 32 bytes") };
+        let stored = |samples| StoredTrace { samples, digest: *digest, has_states };
         let path = match &self.traces {
             TraceStore::Directory(directory) => place(directory, key),
             TraceStore::Memory(traces) => {
@@ -140,7 +149,7 @@ impl Store {
                 return Ok(stored(Samples::Memory(Arc::clone(found))));
             }
         };
-        match digest(&path) {
+        match self::digest(&path) {
             Ok(digest) if digest == *file => Ok(stored(Samples::File { path, sha256: *file })),
             Ok(_) => Err(format!("its trace `{}` is torn, or was changed", path.display())),
             Err(error) => Err(format!("its trace `{}` cannot be read ({error})", path.display())),
@@ -165,6 +174,9 @@ impl Store {
 }
 
 const TRACES: &str = "traces";
+
+/// Ends the description of a trace that has the state of algorithms.
+const HAS_STATES: u8 = 1;
 
 /// Computes the SHA-256 of a file, which need not fit into memory.
 fn digest(path: &Path) -> io::Result<[u8; 32]> {

@@ -88,8 +88,8 @@ pub enum Kind {
     Time,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Some of these words.
-    Words(&'static [&'static str]),
+    /// Some of these words, or `state.` and the name of a value of an algorithm's state.
+    Shown(&'static [&'static str]),
     /// A number.
     Number,
     /// A number, or a text with a unit.
@@ -347,7 +347,12 @@ pub static FIGURE: Section = Section {
         key("y", Kind::Text, "Metric drawn upwards; with `heat-map` the axis drawn upwards."),
         key("series", Kind::Axis, "Axis of which each point is a line or bar."),
         key("value", Kind::Metric, "Metric of a `heat-map`."),
-        key("show", Kind::Words(SHOWN), "What a `trace` shows, each in a panel of its own."),
+        key(
+            "show",
+            Kind::Shown(SHOWN),
+            "What a `trace` shows, each in a panel of its own. `state.NAME` is a value of the algorithm's own state, such as \
+             `state.lambda`; `cwnd algorithms ALGORITHM` lists them.",
+        ),
         key(
             "table",
             Kind::Text,

@@ -161,7 +161,10 @@ fn of_kind(kind: Kind) -> Value {
         Kind::Switch => json!({ "enum": [true, false, "on", "off", "true", "false"] }),
         Kind::Time => json!({ "type": "string", "examples": ["100 ms", "1 s"] }),
         Kind::Word(words) => json!({ "enum": words }),
-        Kind::Words(words) => several(json!({ "enum": words })),
+        Kind::Shown(words) => several(json!({ "anyOf": [
+            { "enum": words },
+            { "type": "string", "pattern": "^state\\.[a-z0-9_]+$", "examples": ["state.lambda"] },
+        ] })),
         Kind::Number => json!({ "type": "number" }),
         Kind::Quantity => json!({ "type": ["number", "string"] }),
         Kind::RunMetric => json!({ "$ref": "#/$defs/run-metric" }),

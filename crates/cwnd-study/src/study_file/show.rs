@@ -2,11 +2,13 @@
 
 use super::keys::{FIGURE, FIGURES, SHOWN, TABLE};
 use super::printed;
-use super::reader::Fields;
+use super::reader::{At, Fields};
 use super::scope::{Scope, file_name};
 use super::stated;
 use super::{CheckName, Named};
+use crate::trace_file::STATE;
 use crate::{Figure, FigureKind, Selection, Table};
+use std::collections::BTreeSet;
 
 /// Reads the figures. `tables` are the study's, none if any of them is wrong.
 pub(super) fn figures(
@@ -123,7 +125,8 @@ fn figure(
     };
     let axes: Vec<&String> = laid_out.iter().map(|(_, axis)| *axis).collect();
     let fits = scope.distinct(fields, &laid_out) && scope.closed(fields, &select, &axes, ways);
-    if !fits || !recorded(fields, scope, &kind, &select) {
+    if !fits || !recorded(fields, scope, &kind, &select) || !has_states(fields, scope, &kind, &select, check)
+    {
         return None;
     }
     let mut figure = Figure { panels, select, ..whole(kind)? };
@@ -144,8 +147,14 @@ fn model(fields: &Fields<'_>, check: CheckName<'_>) -> Option<String> {
 
 fn shown(fields: &Fields<'_>) -> Option<Vec<String>> {
     let texts = fields.texts("show")?;
-    let words: Option<Vec<_>> = texts.iter().map(|text| fields.one_of("show", text, SHOWN)).collect();
-    let words = words?;
+    let word = |text: &At<String>| match text.value.starts_with(STATE) {
+        true => Some(text.clone()),
+        false => {
+            let word = fields.one_of("show", text, SHOWN)?;
+            Some(At { value: word.value.to_owned(), span: word.span })
+        }
+    };
+    let words = texts.iter().map(word).collect::<Option<Vec<_>>>()?;
     for (i, word) in words.iter().enumerate() {
         if words[..i].iter().any(|earlier| earlier.value == word.value) {
             fields.sink.error(&word.span, format!("`{}` is shown twice", word.value));
@@ -156,7 +165,7 @@ fn shown(fields: &Fields<'_>) -> Option<Vec<String>> {
         fields.sink.error(&fields.span_of("show"), "`show` names nothing");
         return None;
     }
-    Some(words.into_iter().map(|word| word.value.to_owned()).collect())
+    Some(words.into_iter().map(|word| word.value).collect())
 }
 
 /// Whether everything that a trace figure draws is recorded.
@@ -177,6 +186,29 @@ fn recorded(fields: &Fields<'_>, scope: &Scope<'_>, kind: &FigureKind, select: &
         fields.sink.error_with(&fields.span_of("kind"), message, help);
     }
     missing.is_none()
+}
+
+/// Whether some algorithm of the cells has each value of state that a trace figure shows.
+fn has_states(
+    fields: &Fields<'_>,
+    scope: &Scope<'_>,
+    kind: &FigureKind,
+    select: &Selection,
+    check: CheckName<'_>,
+) -> bool {
+    let (FigureKind::Trace { .. }, true) = (kind, scope.cells) else { return true };
+    let cells = scope.study.select(select).map(|cell| &scope.study.cells[cell].scenario);
+    let of: BTreeSet<&str> =
+        cells.flat_map(|scenario| &scenario.flows).map(|flow| flow.algorithm.name.as_str()).collect();
+    let of: Vec<&str> = of.into_iter().collect();
+    let before = fields.sink.count();
+    for text in fields.texts("show").into_iter().flatten() {
+        let Some(name) = text.value.strip_prefix(STATE) else { continue };
+        if let Err(message) = check(Named::State { name, of: &of }) {
+            fields.sink.error(&text.span, message);
+        }
+    }
+    fields.sink.count() == before
 }
 
 pub(super) fn tables(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Table> {

@@ -16,6 +16,8 @@ fn check(named: Named<'_>) -> Result<(), String> {
         Named::Algorithm(spec) => spec,
         Named::Model("epoch") => return Ok(()),
         Named::Model(name) => return Err(format!("there is no model `{name}`")),
+        Named::State { name: "lambda", of } if of.contains(&"agile-sd") => return Ok(()),
+        Named::State { name, of } => return Err(format!("no `state.{name}` of {}", of.join(", "))),
     };
     let known = ["agile-sd", "cubic", "cubic-2008", "elastic", "compound-ns2", "compound", "newreno"];
     if !known.contains(&spec.name.as_str()) {

@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::places;
+use super::Columns;
 use crate::TracedRun;
 
 /// Writes a header and a line for each sample. Numbers are the shortest text that reads back as the same
 /// number; an absent value is an empty field.
-pub(super) fn write(out: &mut impl Write, runs: &[TracedRun<'_>], queues: &[&str]) -> io::Result<()> {
+pub(super) fn write(out: &mut impl Write, runs: &[TracedRun<'_>], columns: &Columns<'_>) -> io::Result<()> {
     write!(out, "algorithm,seed,time_s,flow,cwnd,ssthresh,rtt_s,delivered_bytes,in_flight,state")?;
-    for queue in queues {
-        write!(out, ",{}", field(&format!("queue_{queue}")))?;
+    for (name, _) in columns.names() {
+        write!(out, ",{}", field(&name))?;
     }
     writeln!(out)?;
     for run in runs {
-        let places = places(run, queues);
+        let (places, states) = (columns.places(run), columns.states(run));
         for sample in &run.trace.samples {
             let algorithm = field(run.algorithm_of(sample.flow));
             let time = run.trace.times[sample.time_index].as_secs_f64();
@@ -32,6 +32,12 @@ pub(super) fn write(out: &mut impl Write, runs: &[TracedRun<'_>], queues: &[&str
             for place in &places {
                 match place {
                     Some(i) => write!(out, ",{}", lengths[*i])?,
+                    None => write!(out, ",")?,
+                }
+            }
+            for value in columns.values(&states, sample) {
+                match value {
+                    Some(value) => write!(out, ",{value}")?,
                     None => write!(out, ",")?,
                 }
             }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use cwnd_scenario::Sample;
 
-use super::places;
+use super::Columns;
 use crate::TracedRun;
 use crate::parquet::{Column, Kind, Value, Writer};
 
@@ -12,22 +12,23 @@ use crate::parquet::{Column, Kind, Value, Writer};
 pub(super) fn write(
     out: &mut (impl Write + Send),
     runs: &[TracedRun<'_>],
-    queues: &[&str],
+    columns: &Columns<'_>,
 ) -> io::Result<()> {
-    let mut writer = Writer::new(out, columns(queues))?;
+    let mut writer = Writer::new(out, schema(columns))?;
     for run in runs {
-        let places = places(run, queues);
+        let (places, states) = (columns.places(run), columns.states(run));
         for sample in &run.trace.samples {
             let lengths = &run.trace.queue_lengths[sample.time_index];
             let queues = places.iter().map(|place| Value::count(place.map(|i| lengths[i])));
-            writer.row(values(run, sample).into_iter().chain(queues))?;
+            let states = columns.values(&states, sample).map(Value::double);
+            writer.row(values(run, sample).into_iter().chain(queues).chain(states))?;
         }
     }
     writer.finish()?;
     Ok(())
 }
 
-fn columns(queues: &[&str]) -> Vec<Column> {
+fn schema(differing: &Columns<'_>) -> Vec<Column> {
     let column = |name: &str, kind, optional| Column { name: name.into(), kind, optional };
     let mut columns = vec![
         column("algorithm", Kind::Text, false),
@@ -41,11 +42,12 @@ fn columns(queues: &[&str]) -> Vec<Column> {
         column("in_flight", Kind::Int, false),
         column("state", Kind::Text, false),
     ];
-    columns.extend(queues.iter().map(|queue| column(&format!("queue_{queue}"), Kind::Int, true)));
+    let kind = |is_state| if is_state { Kind::Double } else { Kind::Int };
+    columns.extend(differing.names().map(|(name, is_state)| column(&name, kind(is_state), true)));
     columns
 }
 
-/// The values of a sample, in the order of [`columns`], up to the queues.
+/// The values of a sample, in the order of [`schema`], up to the queues.
 fn values<'a>(run: &TracedRun<'a>, sample: &Sample) -> [Value<'a>; 10] {
     [
         Value::Text(run.algorithm_of(sample.flow)),

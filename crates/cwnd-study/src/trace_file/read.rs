@@ -1,17 +1,20 @@
 //! The samples of a run, read back from Parquet.
 
+use super::STATE;
 use crate::input_file;
 use crate::parquet::{self, ColumnValues, ReadColumn};
 use crate::{StoreError, StoreErrorKind};
-use cwnd_scenario::{Sample, SampleState, Time, Trace};
+use cwnd_scenario::{Observed, Sample, SampleState, Time, Trace};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The longest file that is read, bytes: a file is held in memory as a whole.
 const MAX_LENGTH: u64 = 4_000_000_000;
 
 /// Reads the Parquet file that [`write()`](super::write()) made of one run, if its SHA-256 is `sha256`: the decoder may
-/// panic on damaged bytes. Sample times at which no flow had started have no row in the file, and so are not there.
+/// panic on damaged bytes. Sample times at which no flow had started have no row in the file, and so are not there; nor is a
+/// value of an algorithm's state that was never known.
 ///
 /// # Errors
 /// If the file cannot be read, is longer than 4 GB, has another hash, or is not a samples file.
@@ -26,7 +29,8 @@ pub fn read(path: &Path, sha256: &[u8; 32]) -> Result<Trace, StoreError> {
     from_bytes(bytes).map_err(|reason| damaged(&reason))
 }
 
-/// SHA-256 of the samples that a file of them has: what "the same trace" means, whatever version wrote it.
+/// SHA-256 of the samples that a file of them has: what "the same trace" means, whatever version wrote it. The state of
+/// algorithms is not part of it: traces of older versions lack it, and it follows from the scenario as the samples do.
 pub fn digest(trace: &Trace) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut text = |text: &str| {
@@ -76,6 +80,8 @@ fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
     let states = texts(column("state")?)?;
     let queues: Vec<(&str, &[Option<i64>])> = columns.iter().filter_map(queue).collect();
 
+    let observables: Vec<(&str, &[Option<f64>])> = columns.iter().filter_map(state_column).collect();
+
     let mut trace =
         Trace { queues: queues.iter().map(|(name, _)| (*name).to_owned()).collect(), ..Trace::default() };
     for row in 0..times.len() {
@@ -105,7 +111,28 @@ fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
         sample.time_index = trace.times.len() - 1;
         trace.samples.push(sample);
     }
+    trace.observed = observed(&trace, &observables);
     Ok(trace)
+}
+
+/// Returns the columns of states as a series for each flow that has one, by flow and name. Their rows are those of the samples.
+fn observed(trace: &Trace, states: &[(&str, &[Option<f64>])]) -> Vec<Observed> {
+    let mut series: BTreeMap<(usize, &str), Vec<f64>> = BTreeMap::new();
+    for (name, column) in states {
+        for (sample, value) in trace.samples.iter().zip(*column) {
+            if let Some(value) = value {
+                let series = series.entry((sample.flow, name));
+                series.or_insert_with(|| vec![f64::NAN; trace.times.len()])[sample.time_index] = *value;
+            }
+        }
+    }
+    let named = |((flow, name), values): ((usize, &str), _)| Observed { flow, name: name.to_owned(), values };
+    series.into_iter().map(named).collect()
+}
+
+fn state_column(column: &ReadColumn) -> Option<(&str, &[Option<f64>])> {
+    let name = column.name.strip_prefix(STATE)?;
+    Some((name, doubles(&column.values).ok()?))
 }
 
 fn queue(column: &ReadColumn) -> Option<(&str, &[Option<i64>])> {

@@ -1,6 +1,6 @@
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
-use cwnd_scenario::{Sample, SampleState, Time, Trace};
+use cwnd_scenario::{Observed, Sample, SampleState, Time, Trace};
 
 use super::*;
 
@@ -26,12 +26,18 @@ fn traces() -> [Trace; 2] {
         ],
         queue_lengths: vec![vec![0, 0], vec![1000, 5]],
         times: vec![Time::ZERO, Time::from_millis(100)],
+        // The window's limit is known to the second flow from its second sample on; only the second run has the third column.
+        observed: vec![
+            Observed { flow: 0, name: "k".into(), values: vec![0.0, 9.25] },
+            Observed { flow: 1, name: "lambda".into(), values: vec![f64::NAN, 3.0] },
+        ],
     };
     let second = Trace {
         queues: vec!["bottleneck".into(), "access-2".into()],
         samples: vec![sample(0, 0, 10.0, 20.0, None)],
         queue_lengths: vec![vec![3, 4]],
         times: vec![Time::from_millis(100)],
+        observed: vec![Observed { flow: 0, name: "wwf".into(), values: vec![10.5] }],
     };
     [first, second]
 }
@@ -51,13 +57,13 @@ fn csv() {
     let traces = traces();
     let runs = runs(&traces);
     let mut out = Vec::new();
-    super::csv::write(&mut out, &runs, &queues(&runs)).unwrap();
-    let expected = r#"algorithm,seed,time_s,flow,cwnd,ssthresh,rtt_s,delivered_bytes,in_flight,state,queue_bottleneck,queue_access-1,queue_access-2
-cubic,1,0,1,2,,,0,2,open,0,0,
-"agile-sd:lambda_max=4,beta2=0.9",1,0,2,2,,,0,2,open,0,0,
-cubic,1,0.1,1,31000.1,15500.05,0.204000001,1448,31000,recovery,1000,5,
-"agile-sd:lambda_max=4,beta2=0.9",1,0.1,2,0.3333333333333333,2,0.204,1448,0,recovery,1000,5,
-elastic,18446744073709551615,0.1,1,10,20,,0,10,open,3,,4
+    super::csv::write(&mut out, &runs, &Columns::of(&runs)).unwrap();
+    let expected = r#"algorithm,seed,time_s,flow,cwnd,ssthresh,rtt_s,delivered_bytes,in_flight,state,queue_bottleneck,queue_access-1,queue_access-2,state.k,state.lambda,state.wwf
+cubic,1,0,1,2,,,0,2,open,0,0,,0,,
+"agile-sd:lambda_max=4,beta2=0.9",1,0,2,2,,,0,2,open,0,0,,,,
+cubic,1,0.1,1,31000.1,15500.05,0.204000001,1448,31000,recovery,1000,5,,9.25,,
+"agile-sd:lambda_max=4,beta2=0.9",1,0.1,2,0.3333333333333333,2,0.204,1448,0,recovery,1000,5,,,3,
+elastic,18446744073709551615,0.1,1,10,20,,0,10,open,3,,4,,,10.5
 "#;
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

@@ -1,7 +1,7 @@
 //! The event log of a sender: its state after each event that may change it. It is kept on request.
 
 use super::Connection;
-use cwnd_cc::State;
+use cwnd_cc::{Observable, State};
 use std::collections::VecDeque;
 
 /// The state of a sender after a packet has arrived or a timer has expired.
@@ -31,6 +31,10 @@ pub struct SenderEvent {
     pub lost: Vec<u64>,
     /// Whether the event is the expiry of a timer.
     pub timer: bool,
+    /// The algorithm's state: a value for each of [`SenderEvent::observables`], NaN where not known.
+    pub observed: Vec<f64>,
+    /// What the algorithm shows of its state.
+    pub observables: &'static [Observable],
 }
 
 /// Round-trip times, ns.
@@ -78,6 +82,9 @@ impl Connection {
             latest: if latest == 0 { estimator.srtt() } else { latest },
         });
         let in_flight = self.in_flight();
+        let observables = self.observables();
+        let mut observed = vec![f64::NAN; observables.len()];
+        self.observe(now, &mut observed);
         let event = SenderEvent {
             at: now,
             cwnd: self.window.cwnd,
@@ -91,6 +98,8 @@ impl Connection {
             app_limited: self.lacks_data() && in_flight < self.window.cwnd as u32,
             lost: lost.unwrap_or_default(),
             timer,
+            observed,
+            observables,
         };
         if let Some(log) = &mut self.event_log {
             log.events.push_back(event);

@@ -6,7 +6,7 @@ use crate::{
     output::{self, json},
 };
 use clap::Args;
-use cwnd_cc::{AlgorithmInfo, Parameter, ParameterKind, Signal};
+use cwnd_cc::{AlgorithmInfo, Observable, Parameter, ParameterKind, Signal};
 use cwnd_report::table::{Align, Table};
 use serde::Serialize;
 
@@ -81,9 +81,10 @@ fn sheet(algorithm: &AlgorithmInfo) -> String {
         }
     }
     if algorithm.parameters.is_empty() {
-        return text + "\n  It has no parameters.\n\n";
+        text += "\n  It has no parameters.\n";
+    } else {
+        text += "\n  parameters\n\n";
     }
-    text += "\n  parameters\n\n";
     for parameter in algorithm.parameters {
         let unit = if matches!(parameter.unit, "" | "1") { "" } else { parameter.unit };
         let space = if unit.is_empty() { "" } else { " " };
@@ -92,7 +93,25 @@ fn sheet(algorithm: &AlgorithmInfo) -> String {
         text += &output::wrapped(&format!("{}; {}", parameter.kind, parameter.source), 6);
         text.push('\n');
     }
+    if algorithm.observables.is_empty() {
+        return text + "\n";
+    }
+    text += "  state, in samples (`--trace`) and figures over time\n\n";
+    for observable in algorithm.observables {
+        text += &format!("  state.{}: {}{}\n", observable.name, observable.symbol, unit(observable));
+        text += &output::wrapped(observable.about, 6);
+        text.push('\n');
+    }
     text
+}
+
+/// The unit of a value of state after its symbol, or the names of a mode.
+fn unit(observable: &Observable) -> String {
+    match observable.unit {
+        "" => format!(" ({})", observable.modes.join(", ")),
+        "1" => String::new(),
+        unit => format!(" ({unit})"),
+    }
 }
 
 fn signals(algorithm: &AlgorithmInfo) -> Vec<&'static str> {
@@ -119,6 +138,18 @@ struct Described {
     reconstruction: bool,
     version: u32,
     parameters: Vec<DescribedParameter>,
+    state: Vec<DescribedState>,
+}
+
+/// A value of an algorithm's state.
+#[derive(Serialize)]
+struct DescribedState {
+    name: &'static str,
+    symbol: &'static str,
+    unit: &'static str,
+    about: &'static str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    modes: &'static [&'static str],
 }
 
 #[derive(Serialize)]
@@ -156,7 +187,15 @@ impl Described {
             reconstruction: algorithm.reconstruction,
             version: algorithm.version,
             parameters: algorithm.parameters.iter().map(DescribedParameter::new).collect(),
+            state: algorithm.observables.iter().map(DescribedState::new).collect(),
         }
+    }
+}
+
+impl DescribedState {
+    fn new(observable: &Observable) -> DescribedState {
+        let Observable { name, symbol, unit, about, modes } = *observable;
+        DescribedState { name, symbol, unit, about, modes }
     }
 }
 

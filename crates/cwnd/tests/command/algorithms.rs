@@ -18,7 +18,15 @@ fn the_list_names_all() {
 #[test]
 fn a_sheet_tells_of_every_parameter() {
     let sheet = printed(&["algorithms", "agile-sd"]);
-    for part in ["Agile-SD (agile-sd, 2015)", "shines", "fails", "lambda_max = ", "a number from", "paper"] {
+    for part in [
+        "Agile-SD (agile-sd, 2015)",
+        "shines",
+        "fails",
+        "lambda_max = ",
+        "a number from",
+        "paper",
+        "state.lambda: lambda",
+    ] {
         assert!(sheet.contains(part), "{part} in {sheet}");
     }
     assert!(sheet.lines().all(|line| line.chars().count() <= 100), "{sheet}");
@@ -34,6 +42,11 @@ fn the_document_has_its_fields() {
         assert!(algorithm["reconstruction"].is_boolean());
         assert!(algorithm["year"].is_number());
         assert!(!algorithm["signals"].as_array().unwrap().is_empty());
+        for state in algorithm["state"].as_array().unwrap() {
+            for key in ["name", "symbol", "unit", "about"] {
+                assert!(state[key].is_string(), "{key} in {state}");
+            }
+        }
         for parameter in algorithm["parameters"].as_array().unwrap() {
             for key in ["name", "about", "unit", "source", "kind"] {
                 assert!(parameter[key].is_string(), "{key} in {parameter}");

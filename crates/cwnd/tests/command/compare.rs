@@ -204,6 +204,14 @@ fn files_are_written() {
         "algorithm,seed,time_s,flow,cwnd,ssthresh,rtt_s,delivered_bytes,in_flight,state,queue_bottleneck,"
     ));
     assert!(header.contains(",queue_access-1,"), "{header}");
+    // The state of both algorithms; CUBIC's columns are empty for Elastic-TCP, and the other way round.
+    assert!(header.contains(",state.w_max,") && header.contains(",state.wwf,"), "{header}");
+    let last = csv.lines().last().unwrap();
+    assert!(last.starts_with("elastic,2,") && last.contains(",,,,,"), "{last}");
+    assert!(
+        last.rsplit(',').take(4).all(|value| value.parse::<f64>().is_ok_and(|value| value > 0.0)),
+        "{last}"
+    );
     for run in ["cubic,1,", "cubic,2,", "elastic,1,", "elastic,2,"] {
         assert!(csv.lines().any(|line| line.starts_with(run)), "{run}");
     }

@@ -1,7 +1,9 @@
 use super::*;
 use crate::Arithmetic;
 use crate::algorithms::newreno::{NewReno, NewRenoParameters};
-use crate::testing::{ack, assert_near, congestion, lose, round_trips_until, time_out, window, window_with};
+use crate::testing::{
+    ack, assert_near, assert_observed, congestion, lose, round_trips_until, time_out, window, window_with,
+};
 
 fn agile(parameters: AgileSdParameters) -> AgileSd {
     AgileSd::new(parameters)
@@ -156,4 +158,24 @@ fn integer_steps_keep_their_remainder() {
     assert_eq!(window.cwnd, 95.0);
     let acks = crate::testing::acks_for_a_segment(&mut agile, &mut window, &ack(0));
     assert_eq!(acks, 32);
+}
+
+#[test]
+fn it_shows_lambda_and_the_gaps_that_make_it() {
+    let (agile, mut window) = after_loss(AgileSdParameters::default(), 100.0, Arithmetic::Real);
+    // A loss at 100 leaves 95; at 97.5 lambda = 3 * 2.5/5; above the loss there is no gap.
+    for (cwnd, lambda, gap) in [(95.0, 3.0, 5.0), (97.5, 1.5, 2.5), (101.0, 1.0, 0.0)] {
+        window.cwnd = cwnd;
+        let shown = [
+            ("lambda", lambda),
+            ("gap_current", gap),
+            ("gap_total", 5.0),
+            ("w_loss", 100.0),
+            ("w_degraded", 95.0),
+        ];
+        assert_observed(&agile, &window, &shown);
+    }
+    // Before the first loss there is no gap, and lambda is lambda_min.
+    let unknown = [("lambda", 1.0), ("gap_current", f64::NAN), ("gap_total", f64::NAN), ("w_loss", f64::NAN)];
+    assert_observed(&self::agile(AgileSdParameters::default()), &window, &unknown);
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Arithmetic;
-use crate::testing::{ack, assert_near, congestion, lose, time_out, window, window_with};
+use crate::testing::{ack, assert_near, assert_observed, congestion, lose, time_out, window, window_with};
 
 fn cltcp(parameters: CltcpParameters) -> Cltcp {
     let mut cltcp = Cltcp::new(parameters);
@@ -157,4 +157,14 @@ fn whole_windows_take_whole_steps() {
     let mut cltcp = Cltcp { flows: 3.0, ..cltcp(Default::default()) };
     let mut window = window(100.0, Arithmetic::Linux);
     assert_eq!(crate::testing::acks_for_a_segment(&mut cltcp, &mut window, &ack(0)), 34);
+}
+
+#[test]
+fn it_shows_n_and_the_congestion_level() {
+    // N 4; a window of data with 16 of 100 marked: alpha = 16/100/16 = 0.01, its root is 0.1, N = 4 + 1 - 0.1 * 4 = 4.6.
+    let mut cltcp = Cltcp { flows: 4.0, ..cltcp(Default::default()) };
+    let mut window = window(100.0, Arithmetic::Real);
+    assert_observed(&cltcp, &window, &[("n", 4.0), ("alpha", 0.0), ("level", 0.0)]);
+    window_of_data(&mut cltcp, &mut window, 16);
+    assert_observed(&cltcp, &window, &[("n", 4.6), ("alpha", 0.01), ("level", 0.1)]);
 }

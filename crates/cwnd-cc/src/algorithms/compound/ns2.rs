@@ -35,7 +35,7 @@ mod tests;
 use crate::parts::round::SentRound;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, CompatNeeds, Configurable, Congestion, CongestionControl, Nanos, Needs,
-    ParameterSet, Signal, State, Window, build,
+    Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
 
 /// The entry of the registry.
@@ -54,6 +54,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 3,
     parameters: CompoundNs2Parameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<CompoundNs2>,
 };
 
@@ -66,6 +67,13 @@ parameters! {
         overflow_32bit: switch(false), "", "a 64-bit ns-2.35 does not wrap";
     }
 }
+
+/// What it shows of its state.
+pub const OBSERVABLES: &[Observable] = &[
+    Observable::new("cwnd_loss", "cwnd", "segments", "The loss window."),
+    Observable::new("dwnd", "dwnd", "segments", "The delay window."),
+    Observable::new("base_rtt", "baseRTT", "s", "The least round-trip time; the module adds 1 us."),
+];
 
 const MIN_SAMPLES: u32 = 3;
 
@@ -153,6 +161,15 @@ impl CongestionControl for CompoundNs2 {
 
     fn needs(&self) -> Needs {
         Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, _window: &Window, _at: &Observation, values: &mut [f64]) {
+        let base = if self.base_rtt == u64::MAX { f64::NAN } else { self.base_rtt as f64 * 1e-6 };
+        values.copy_from_slice(&[self.loss_window, self.delay_window, base]);
     }
 }
 

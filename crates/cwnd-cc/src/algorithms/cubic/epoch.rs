@@ -4,7 +4,7 @@
 //! The kernel computes in `cnt`, the segments to acknowledge for one segment of growth. In real numbers, the same rules use
 //! `W/cnt`, the growth per round trip, which saves divisions.
 
-use crate::{Arithmetic, Nanos, Window};
+use crate::{Arithmetic, Nanos, Observable, Window};
 
 /// The kernel's C: 41 * 10 / 1024 segments/s^3, nearest to 0.4 in its fixed point.
 pub(super) const KERNEL_C: f64 = 410.0 / 1024.0;
@@ -20,6 +20,35 @@ pub(super) const LEAST_GROWTH: f64 = 0.01;
 pub(super) fn jiffies(time: Nanos) -> u64 {
     time.0 / 1_000_000
 }
+
+/// What Linux's and the first CUBIC show of their state.
+pub(super) const OBSERVABLES: &[Observable] = &[
+    Observable::new(
+        "w_max",
+        "W_max",
+        "segments",
+        "The window of the last loss, reduced by fast convergence.",
+    ),
+    Observable::new(
+        "origin",
+        "origin",
+        "segments",
+        "Plateau of this epoch: W_max, or the window at its beginning if that was higher.",
+    ),
+    Observable::new(
+        "k",
+        "K",
+        "s",
+        "Time from the epoch's beginning to its plateau: cbrt((W_max - W_epoch)/C).",
+    ),
+    Observable::new(
+        "target",
+        "W(t + RTTmin)",
+        "segments",
+        "The cubic function C (t - K)^3 + W_max, RTTmin ahead.",
+    ),
+    Observable::new("w_est", "Wtcp", "segments", "The Reno-friendly window."),
+];
 
 /// An epoch: the time between two losses.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +104,20 @@ impl Epoch {
         let offset = (t - self.k).abs() / 1024.0;
         let term = libm::floor(c * offset * offset * offset);
         if t < self.k { (self.origin - term, false) } else { (self.origin + term, true) }
+    }
+
+    /// Returns the plateau, K in seconds, the cubic function `ahead` of now and the Reno-friendly window; NaN between epochs.
+    pub fn observe(&self, window: &Window, now: Nanos, ahead: Nanos, c: f64) -> [f64; 4] {
+        if self.start.is_none() {
+            return [f64::NAN; 4];
+        }
+        match window.arithmetic() {
+            Arithmetic::Real => [self.origin, self.k, self.curve(now, ahead, c).0, self.friendly],
+            _ => {
+                let target = self.curve_in_integers(now, jiffies(ahead + Nanos(999_999)), c).0;
+                [self.origin, self.k / 1024.0, target, self.friendly]
+            }
+        }
     }
 
     /// Grows the Reno-friendly window in real numbers for `acked` segments, and returns it.

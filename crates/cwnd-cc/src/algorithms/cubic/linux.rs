@@ -36,11 +36,12 @@
 #[cfg(test)]
 mod tests;
 
-use super::epoch::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
+use super::epoch::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, OBSERVABLES, cnt_to, jiffies};
+use crate::observable::known;
 use crate::parts::hystart::HyStart;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos,
-    ParameterSet, Signal, Window, build,
+    Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -61,6 +62,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: CubicLinuxParameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<CubicLinux>,
 };
 
@@ -178,6 +180,16 @@ impl CongestionControl for CubicLinux {
         if let Some(start) = &mut self.epoch.start {
             *start = (*start + idle).min(now);
         }
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, at: &Observation, values: &mut [f64]) {
+        let epoch = self.epoch.observe(window, at.now, self.ahead(), self.parameters.c);
+        let [origin, k, target, w_est] = epoch;
+        values.copy_from_slice(&[known(self.w_max), origin, k, target, w_est]);
     }
 }
 

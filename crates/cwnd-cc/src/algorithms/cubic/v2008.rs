@@ -43,10 +43,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::epoch::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, cnt_to, jiffies};
+use super::epoch::{Epoch, HOLD_MS, KERNEL_C, LEAST_GROWTH, OBSERVABLES, cnt_to, jiffies};
+use crate::observable::known;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
-    ParameterSet, Signal, State, Window, build,
+    Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
 
 /// The entry of the registry.
@@ -67,6 +68,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     reconstruction: false,
     version: 1,
     parameters: Cubic2008Parameters::PARAMETERS,
+    observables: OBSERVABLES,
     build: build::<Cubic2008>,
 };
 
@@ -189,6 +191,17 @@ impl CongestionControl for Cubic2008 {
 
     fn on_undo(&mut self, window: &mut Window, _now: Nanos) {
         window.set_cwnd(window.cwnd.max(self.w_max));
+    }
+
+    fn observables(&self) -> &'static [Observable] {
+        OBSERVABLES
+    }
+
+    fn observe(&self, window: &Window, at: &Observation, values: &mut [f64]) {
+        let ahead = if self.delay_bound == Nanos::MAX { Nanos::ZERO } else { self.delay_bound };
+        let epoch = self.epoch.observe(window, at.now, ahead, self.parameters.c);
+        let [origin, k, target, w_est] = epoch;
+        values.copy_from_slice(&[known(self.w_max), origin, k, target, w_est]);
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::testing::{
-    ack, ack_rtt, acks_for_a_segment, assert_near, lose, round_trips_until, time_out, window, window_with,
+    ack, ack_rtt, acks_for_a_segment, assert_near, assert_observed, lose, round_trips_until, time_out,
+    window, window_with,
 };
 use crate::{Arithmetic, Nanos};
 
@@ -112,4 +113,14 @@ fn no_sample_or_a_zero_one_is_not_a_division_by_zero() {
     assert_near(window.cwnd, 100.1, 1e-12);
     elastic.on_ack(&mut window, &Ack { rtt: Some(Nanos::ZERO), ..ack(0) });
     assert!(window.cwnd.is_finite());
+}
+
+#[test]
+fn it_shows_wwf_and_the_round_trip_times_that_make_it() {
+    // Of 200 and 100 ms at 50 segments: UR = 1/2, WWF = sqrt(2 * 50) = 10.
+    let window = window(50.0, Arithmetic::Real);
+    let shown = [("wwf", 10.0), ("utilisation", 0.5), ("rtt_current", 0.1), ("rtt_max", 0.2)];
+    assert_observed(&measured(ElasticParameters::default(), 200, 100), &window, &shown);
+    // Before the first sample nothing is known.
+    assert_observed(&elastic(Default::default()), &window, &shown.map(|(name, _)| (name, f64::NAN)));
 }

@@ -5,6 +5,7 @@
 //! a window (less alpha) of acknowledged segments and a time of RTTmin, so that there is none while alpha exceeds the window.
 
 use super::HTcpParameters;
+use crate::observable::{bits_per_second, known};
 use crate::{Ack, Arithmetic, Nanos, State, Window};
 
 const ONE: u64 = 128;
@@ -149,6 +150,18 @@ impl HTcpLinux {
         }
         self.epoch.since = Some(now);
         (cwnd as u64 * self.beta / ONE) as f64
+    }
+
+    /// Returns alpha, beta, the time since the last event, RTTmax and B(k) as [`super::OBSERVABLES`] has them.
+    pub fn observe(&self, window: &Window, now: Nanos) -> [f64; 5] {
+        let since = self.epoch.since.map_or(f64::NAN, |since| milliseconds(now).saturating_sub(since) as f64);
+        [
+            self.alpha as f64 / ONE as f64,
+            self.beta as f64 / ONE as f64,
+            since * 1e-3,
+            known(self.epoch.rtt_max as f64 * 1e-3),
+            bits_per_second(Some(self.peak as f64), window),
+        ]
     }
 
     pub fn on_recovery_exit(&mut self, now: Nanos) {

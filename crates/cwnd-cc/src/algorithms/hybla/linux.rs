@@ -10,6 +10,7 @@
 //! Outside the Open state it is Reno. Rounding matters: from a window of 2 rho8^2 on, growth is one segment per round trip, or
 //! half of one with delayed ACKs.
 
+use crate::observable::seconds;
 use crate::parts::reno;
 use crate::{Ack, Nanos, State, Window};
 
@@ -46,6 +47,11 @@ impl HyblaLinux {
     /// Returns the window at the start.
     pub fn start(&self) -> f64 {
         (self.rho8 / 8) as f64
+    }
+
+    /// Returns rho and its round-trip time as [`super::OBSERVABLES`] has them.
+    pub fn observe(&self) -> [f64; 2] {
+        [self.rho8 as f64 / 8.0, seconds(self.least)]
     }
 
     /// Handles a reduction of the window.

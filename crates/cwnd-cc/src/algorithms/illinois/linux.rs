@@ -22,6 +22,8 @@ pub struct IllinoisLinux {
     greatest: u64,
     sum: u64,
     samples: u64,
+    /// da and dm of the last round trip with samples, microseconds.
+    delays: Option<[u64; 2]>,
     above: bool,
     low_rounds: u32,
     round: SentRound,
@@ -37,6 +39,7 @@ impl IllinoisLinux {
             greatest: 0,
             sum: 0,
             samples: 0,
+            delays: None,
             above: false,
             low_rounds: 0,
             round: SentRound::default(),
@@ -48,6 +51,12 @@ impl IllinoisLinux {
     #[cfg(test)]
     pub fn alpha(&self) -> u64 {
         self.alpha
+    }
+
+    /// Returns alpha, beta, da and dm as [`super::OBSERVABLES`] has them.
+    pub fn observe(&self) -> [f64; 4] {
+        let delays = self.delays.map_or([f64::NAN; 2], |delays| delays.map(|delay| delay as f64 * 1e-6));
+        [self.alpha as f64 / ALPHA, self.beta as f64 / BETA, delays[0], delays[1]]
     }
 
     /// Handles an ACK.
@@ -105,11 +114,13 @@ impl IllinoisLinux {
     }
 
     fn end_round(&mut self, cwnd: f64, parameters: &IllinoisParameters) {
+        let mean = self.sum.checked_div(self.samples);
+        let delays = mean.map(|mean| [mean - self.base, self.greatest - self.base]);
+        self.delays = delays.or(self.delays);
         if cwnd < parameters.w_thresh {
             self.alpha = ALPHA as u64;
             self.beta = (BETA / 2.0) as u64;
-        } else if let Some(mean) = self.sum.checked_div(self.samples) {
-            let (delay, greatest) = (mean - self.base, self.greatest - self.base);
+        } else if let Some([delay, greatest]) = delays {
             self.alpha = self.alpha_at(delay, greatest, parameters);
             self.beta = beta_at(delay, greatest, parameters);
         }

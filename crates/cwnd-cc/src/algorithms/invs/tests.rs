@@ -1,7 +1,8 @@
 use super::*;
 use crate::Arithmetic;
 use crate::testing::{
-    ack, ack_rtt, acks_for_a_segment, assert_near, congestion, lose, time_out, window, window_with,
+    ack, ack_rtt, acks_for_a_segment, assert_near, assert_observed, congestion, lose, time_out, window,
+    window_with,
 };
 
 fn invs() -> Invs {
@@ -352,4 +353,33 @@ fn a_fixed_threshold_ignores_how_long_the_queue_can_be() {
     assert!(!is_congested(Threshold::Fixed, 10.0, 10.0));
     assert!(is_congested(Threshold::Fixed, 30.0, 100.0));
     assert!(is_congested(Threshold::Margin, 10.0, 10.0));
+}
+
+#[test]
+fn it_shows_the_slope_of_equation_1() {
+    // k 5 and Wsp 100: at 80 segments (100 - 80) 80/(5 100) = 3.2 a round trip, at 120 20/5 = 4, and 1 at Wsp.
+    for (cwnd, slope) in [(80.0, 3.2), (120.0, 4.0), (100.0, 1.0)] {
+        let window = window(cwnd, Arithmetic::Real);
+        assert_observed(&paced(5.0, 100.0), &window, &[("k", 5.0), ("w_sp", 100.0), ("slope", slope)]);
+    }
+}
+
+#[test]
+fn it_shows_the_estimates_of_the_path() {
+    // 1000 segments of 1448 B a second are 11.584 Mbit/s, and 100 in a round trip of 100 ms.
+    let mut window = window(120.0, Arithmetic::Real);
+    let mut invs = on_path(InvsParameters::default(), 20.0, 40.0);
+    assert_eq!(window.mss(), 1448);
+    let shown = [
+        ("bandwidth", 11.584e6),
+        ("bdp", 100.0),
+        ("buffer", 20.0),
+        ("buffer_max", 40.0),
+        ("w_max", f64::NAN),
+    ];
+    assert_observed(&invs, &window, &shown);
+    lose(&mut invs, &mut window, 0);
+    assert_observed(&invs, &window, &[("w_max", 120.0), ("w_sp", 120.0)]);
+    let unknown = ["k", "w_sp", "bandwidth", "bdp", "buffer", "buffer_max"].map(|name| (name, f64::NAN));
+    assert_observed(&self::invs(), &window, &unknown);
 }

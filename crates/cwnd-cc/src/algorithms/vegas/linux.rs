@@ -26,13 +26,15 @@ pub(super) struct VegasLinux {
     /// Smallest round-trip times of the connection and of this round trip, microseconds plus one.
     base: u64,
     least: u64,
+    /// The smallest of the last round trip.
+    last: u64,
     samples: u32,
 }
 
 impl Default for VegasLinux {
     fn default() -> Self {
         let round = SentRound::default();
-        VegasLinux { round, cwnd: 0.0, base: u64::MAX, least: u64::MAX, samples: 0 }
+        VegasLinux { round, cwnd: 0.0, base: u64::MAX, least: u64::MAX, last: u64::MAX, samples: 0 }
     }
 }
 
@@ -63,6 +65,12 @@ impl VegasLinux {
         self.forget_samples();
     }
 
+    /// Returns the smallest round-trip times of the connection and of the last round trip; [`Nanos::MAX`] if not known.
+    pub fn round_trips(&self) -> (Nanos, Nanos) {
+        let time = |us: u64| Nanos(us.saturating_mul(1000));
+        (time(self.base), time(self.last))
+    }
+
     fn forget_samples(&mut self) {
         self.samples = 0;
         self.least = u64::MAX;
@@ -72,6 +80,7 @@ impl VegasLinux {
         let sent = self.round.begin_next();
         let begun_with = core::mem::replace(&mut self.cwnd, window.cwnd);
         let (least, samples) = (self.least, self.samples);
+        self.last = least;
         self.forget_samples();
         if samples < MIN_SAMPLES {
             return reno::increase(window, ack);
@@ -108,7 +117,8 @@ mod tests {
     /// window of `begun_with`.
     fn end(window: &mut Window, begun_with: f64, sent: u64, rtt: u64) -> VegasLinux {
         let round = SentRound { acknowledged: sent, sent: 2 * sent, end: sent, ..SentRound::default() };
-        let mut module = VegasLinux { round, cwnd: begun_with, base: 100_001, least: rtt + 1, samples: 2 };
+        let mut module =
+            VegasLinux { round, cwnd: begun_with, base: 100_001, least: rtt + 1, last: u64::MAX, samples: 2 };
         let last = Ack { sent: 2 * sent, rtt: Some(Nanos(1000 * rtt)), ..ack(0) };
         module.on_ack(window, &last, &VegasParameters::default());
         module

@@ -11,10 +11,9 @@
 //! A SACK of ten segments counts as one until the gap is filled, so that samples during a recovery are too small. RTT is that
 //! of the previous ACK, in milliseconds, rounded up.
 
-use crate::Ack;
 #[cfg(doc)]
 use crate::DupAck;
-use crate::Nanos;
+use crate::{Ack, Nanos, Window};
 
 const MIN_SPAN: u64 = 50;
 
@@ -107,6 +106,14 @@ impl WestwoodLinux {
     /// Handles a retransmission timeout: the smallest round-trip time is measured again.
     pub fn forget_least_rtt(&mut self) {
         self.least_rtt = None;
+    }
+
+    /// Returns the bandwidth and its product as [`super::OBSERVABLES`] has them.
+    pub fn observe(&self, window: &Window) -> [f64; 2] {
+        match self.estimate {
+            (_, 0) => [f64::NAN; 2],
+            (_, bandwidth) => [bandwidth as f64 * 8e3, self.pipe(window.mss())],
+        }
     }
 
     /// Returns the estimated bandwidth times the smallest round-trip time, whole segments.

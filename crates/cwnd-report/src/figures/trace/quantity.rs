@@ -1,9 +1,13 @@
 //! What is sampled: from a trace to lines.
 
+use super::state;
 use crate::measure::Measure;
+use cwnd_cc::Observable;
 use cwnd_metrics::jain_index;
+use cwnd_plot::Axis;
 use cwnd_scenario::{Sample, Scenario, Time, Trace};
 use cwnd_study::Results;
+use cwnd_study::trace_file::STATE;
 use std::collections::BTreeMap;
 
 /// Throughput is measured over so many parts of the run, or over the time between samples if that is longer.
@@ -29,11 +33,27 @@ enum Kind {
     Jain,
     /// Of this link; none if no run has any.
     Queue(Option<String>),
+    /// Of the algorithms' state.
+    State(&'static Observable),
 }
 
 impl Quantity {
-    /// The quantity of this name; an unknown name is the window. `queue` is the link whose queue is shown.
-    pub fn new(name: &str, queue: Option<&str>) -> Quantity {
+    /// The quantity of this name; an unknown name is the window. `queue` is the link whose queue is shown, and `scenarios` are
+    /// those of the runs that are drawn.
+    pub fn new<'a>(
+        name: &str,
+        queue: Option<&str>,
+        scenarios: impl Iterator<Item = &'a Scenario>,
+    ) -> Quantity {
+        let state = name.strip_prefix(STATE).and_then(|name| state::find(scenarios, name));
+        if let Some(observable) = state {
+            let measure = match observable.unit {
+                "s" | "bit/s" => Measure::si(observable.symbol, observable.unit),
+                "1" => Measure::plain(observable.symbol, ""),
+                unit => Measure::plain(observable.symbol, unit),
+            };
+            return Quantity { measure, kind: Kind::State(observable) };
+        }
         let packets = |title| Measure::plain(title, "packets");
         let (measure, kind) = match name {
             "ssthresh" => (packets("ssthresh"), Kind::Ssthresh),
@@ -46,6 +66,27 @@ impl Quantity {
             _ => (packets("cwnd"), Kind::Cwnd),
         };
         Quantity { measure, kind }
+    }
+
+    /// The vertical axis of its panel.
+    pub fn axis(&self, unit: &str) -> Axis {
+        match self.kind {
+            Kind::State(observable) if !observable.modes.is_empty() => {
+                Axis::named(observable.symbol, observable.modes.iter().copied())
+            }
+            // A symbol keeps its letters as they are.
+            Kind::State(_) => Axis::linear(&self.measure.title, unit).from(0.0),
+            _ => Axis::linear(&self.measure.heading(), unit).from(0.0),
+        }
+    }
+
+    /// Returns the value of state that it is.
+    pub fn state(&self) -> Option<&'static Observable> {
+        if let Kind::State(observable) = self.kind { Some(observable) } else { None }
+    }
+
+    pub fn is_mode(&self) -> bool {
+        self.state().is_some_and(|observable| !observable.modes.is_empty())
     }
 
     pub fn is_queue(&self) -> bool {
@@ -74,9 +115,12 @@ impl Quantity {
         rows.map(|(time, lengths)| (time.as_secs_f64(), lengths[place].into())).collect()
     }
 
-    /// The value of one sample, given those of the same flow up to it (itself the last).
-    fn value(&self, trace: &Trace, upto: &[&Sample], window: f64) -> f64 {
+    /// The value of one sample, given those of the same flow up to it (itself the last), and the flow's `state` if it is one.
+    fn value(&self, trace: &Trace, upto: &[&Sample], window: f64, state: Option<&[f64]>) -> f64 {
         let Some(sample) = upto.last() else { return f64::NAN };
+        if let Some(values) = state {
+            return values.get(sample.time_index).copied().unwrap_or(f64::NAN);
+        }
         match self.kind {
             Kind::Cwnd | Kind::MeanCwnd => sample.cwnd,
             Kind::Ssthresh if sample.ssthresh.is_finite() => sample.ssthresh,
@@ -91,7 +135,7 @@ impl Quantity {
                     bytes as f64 * 8.0 / (end - at(before))
                 })
             }
-            Kind::Ssthresh | Kind::Jain | Kind::Queue(_) => f64::NAN,
+            Kind::Ssthresh | Kind::Jain | Kind::Queue(_) | Kind::State(_) => f64::NAN,
         }
     }
 }
@@ -99,6 +143,7 @@ impl Quantity {
 /// The flows of a run that are shown: those that do not run against the others.
 pub(super) struct Flows<'a> {
     pub trace: &'a Trace,
+    scenario: &'a Scenario,
     flows: BTreeMap<usize, Vec<&'a Sample>>,
 }
 
@@ -106,13 +151,13 @@ pub(super) struct Flows<'a> {
 type Spread = (Vec<(f64, f64)>, Vec<(f64, f64, f64)>);
 
 impl<'a> Flows<'a> {
-    pub fn new(scenario: &Scenario, trace: &'a Trace) -> Flows<'a> {
+    pub fn new(scenario: &'a Scenario, trace: &'a Trace) -> Flows<'a> {
         let mut flows: BTreeMap<usize, Vec<&Sample>> = BTreeMap::new();
         let is_reverse = |flow: usize| scenario.flows.get(flow).is_some_and(|flow| flow.reverse);
         for sample in trace.samples.iter().filter(|sample| !is_reverse(sample.flow)) {
             flows.entry(sample.flow).or_default().push(sample);
         }
-        Flows { trace, flows }
+        Flows { trace, scenario, flows }
     }
 
     pub fn count(&self) -> usize {
@@ -121,7 +166,7 @@ impl<'a> Flows<'a> {
 
     /// Each flow with its line; a sample time at which it has none is a gap.
     pub fn each(&self, quantity: &Quantity) -> impl Iterator<Item = (usize, Vec<(f64, f64)>)> {
-        self.flows.iter().map(|(flow, samples)| (*flow, self.points(quantity, samples)))
+        self.flows.iter().map(|(flow, samples)| (*flow, self.points(quantity, *flow, samples)))
     }
 
     /// The mean of all flows, and from the least to the greatest.
@@ -130,9 +175,10 @@ impl<'a> Flows<'a> {
         let mut at: Vec<(f64, f64, f64, f64)> =
             vec![(f64::INFINITY, 0.0, f64::NEG_INFINITY, 0.0); times.len()];
         let window = window(self.trace);
-        for samples in self.flows.values() {
+        for (flow, samples) in &self.flows {
+            let state = self.state(quantity, *flow);
             for i in 0..samples.len() {
-                let value = quantity.value(self.trace, &samples[..=i], window);
+                let value = quantity.value(self.trace, &samples[..=i], window, state);
                 if value.is_finite() {
                     let (low, sum, high, count) = &mut at[samples[i].time_index];
                     (*low, *sum, *high, *count) =
@@ -171,17 +217,23 @@ impl<'a> Flows<'a> {
         points
     }
 
-    fn points(&self, quantity: &Quantity, samples: &[&Sample]) -> Vec<(f64, f64)> {
+    /// The recorded state of a flow, if the quantity is one.
+    fn state(&self, quantity: &Quantity, flow: usize) -> Option<&'a [f64]> {
+        state::values(self.scenario, self.trace, flow, quantity.state()?)
+    }
+
+    fn points(&self, quantity: &Quantity, flow: usize, samples: &[&Sample]) -> Vec<(f64, f64)> {
         let window = window(self.trace);
+        let state = self.state(quantity, flow);
         let mut points = Vec::with_capacity(samples.len());
         for (i, sample) in samples.iter().enumerate() {
             let time = self.trace.times[sample.time_index].as_secs_f64();
             if i > 0 && samples[i - 1].time_index + 1 != sample.time_index {
                 points.push((time, f64::NAN));
             }
-            points.push((time, quantity.value(self.trace, &samples[..=i], window)));
+            points.push((time, quantity.value(self.trace, &samples[..=i], window, state)));
         }
-        points
+        if quantity.is_mode() { state::steps(&points) } else { points }
     }
 }
 

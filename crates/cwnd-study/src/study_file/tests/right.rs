@@ -280,3 +280,22 @@ fn agile_sd_throughput_is_the_papers_grid() {
         assert_eq!(scenario.flows[0].stop, stop);
     }
 }
+
+#[test]
+fn a_trace_shows_the_state_of_algorithms_that_have_it() {
+    let file = |show: &str, which: &str| {
+        format!(
+            "[scenario]\nper = 0\n[trace]\n[[axes]]\nname = \"variant\"\nkey = \"algorithm\"\n\
+             values = [\"agile-sd\", \"cubic\"]\n[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"trace\"\n\
+             show = [\"cwnd\", \"{show}\"]\nseries = \"variant\"\nwhere = {{ variant = [{which}] }}\n"
+        )
+    };
+    let study = parse(&file("state.lambda", "\"agile-sd\", \"cubic\"")).unwrap();
+    assert_eq!([0, 1].map(|cell| study.shows_state(cell)), [true; 2]);
+    let study = parse(&file("rtt", "\"agile-sd\"")).unwrap();
+    assert_eq!([0, 1].map(|cell| study.shows_state(cell)), [false; 2]);
+    let error = parse(&file("state.lambda", "\"cubic\"")).unwrap_err().to_string();
+    assert!(error.contains("no `state.lambda` of cubic"), "{error}");
+    let error = parse(&file("state.lamda", "\"agile-sd\", \"cubic\"")).unwrap_err().to_string();
+    assert!(error.contains("no `state.lamda` of agile-sd, cubic"), "{error}");
+}

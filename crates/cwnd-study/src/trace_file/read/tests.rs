@@ -38,6 +38,14 @@ prop_compose! {
             trace.times.push(Time(time));
             trace.queue_lengths.push((0..trace.queues.len()).map(|_| draw() as u32).collect());
         }
+        // A value that was never known is not in the file.
+        for (flow, name) in (0..flows).flat_map(|flow| [(flow, "alpha"), (flow, "beta")]) {
+            let value = |_| if draw() % 3 == 0 { f64::NAN } else { draw() as f64 / 3.0 };
+            let values: Vec<f64> = trace.times.iter().map(value).collect();
+            if values.iter().any(|value| !value.is_nan()) {
+                trace.observed.push(Observed { flow, name: name.to_owned(), values });
+            }
+        }
         trace
     }
 }
@@ -96,6 +104,11 @@ fn many_samples_take_several_row_groups() {
         samples: (0..count).map(sample).collect(),
         queue_lengths: (0..count as u32).map(|i| vec![i]).collect(),
         times: (0..count as u64).map(|i| Time(i * 100_000_000)).collect(),
+        observed: vec![Observed {
+            flow: 0,
+            name: "k".into(),
+            values: (0..count).map(|i| i as f64).collect(),
+        }],
     };
     assert_eq!(from_bytes(written(&trace)).unwrap(), trace);
 }
@@ -117,9 +130,11 @@ fn times_without_samples_are_not_in_the_file() {
         samples: vec![sample],
         queue_lengths: vec![vec![0], vec![1]],
         times: vec![Time::ZERO, Time::from_millis(100)],
+        observed: vec![Observed { flow: 0, name: "k".into(), values: vec![f64::NAN, 4.0] }],
     };
     let read = from_bytes(written(&trace)).unwrap();
     assert_eq!((read.times.len(), read.samples[0].time_index), (1, 0));
+    assert_eq!(read.observed(0, "k"), Some(&[4.0][..]));
     assert_eq!(digest(&read), digest(&trace));
 }
 
