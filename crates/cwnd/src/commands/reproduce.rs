@@ -3,12 +3,13 @@
 mod do_all;
 mod library;
 mod list;
+mod markdown;
 mod pages;
 mod progress;
 mod verdicts;
 
 use super::run::Scale;
-use crate::{failure::Failure, memory::MemoryFlags};
+use crate::{failure::Failure, memory::MemoryFlags, output};
 use clap::Args;
 use library::Book;
 use std::path::PathBuf;
@@ -51,6 +52,10 @@ pub struct Flags {
     #[command(flatten)]
     memory: MemoryFlags,
 
+    /// Print the stored verdicts at the papers' own scale as a page: `docs/verdicts.md`.
+    #[arg(long, conflicts_with_all = ["papers", "scale", "jobs"])]
+    markdown: bool,
+
     /// Show no progress and no notes.
     #[arg(long, short)]
     quiet: bool,
@@ -59,6 +64,9 @@ pub struct Flags {
 /// Do what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let library = library::load()?;
+    if flags.markdown {
+        return output::print(&markdown::page(&library, &verdicts::stored()?));
+    }
     if flags.papers.is_empty() {
         return list::print(&library, &flags.out);
     }

@@ -90,6 +90,7 @@ fn flags(scale: Scale, out: &Path) -> Flags {
         out: out.to_owned(),
         jobs: Some(2),
         memory: MemoryFlags::default(),
+        markdown: false,
         quiet: true,
     }
 }
