@@ -26,7 +26,8 @@ fn main() {
     }
 }
 
-/// Writes the list of all files in folders of `studies/` that are papers': their paths there, and their texts.
+/// Writes the list of all files in folders of `studies/` that are papers': their paths there, and their texts; and the stored
+/// verdicts.
 fn studies() {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo says it")).join("../../studies");
     println!("cargo:rerun-if-changed={}", root.display());
@@ -50,6 +51,13 @@ fn studies() {
     );
     let out = Path::new(&env::var("OUT_DIR").expect("cargo says it")).join("studies.rs");
     fs::write(out, text).expect("the list of studies can be written");
+    let verdicts = root.join("verdicts.csv").canonicalize().expect("studies/verdicts.csv is there");
+    let text = format!(
+        "/// The verdicts at the paper's scale, as CSV.\nstatic STORED: &str = include_str!({:?});\n",
+        verdicts.to_string_lossy()
+    );
+    let out = Path::new(&env::var("OUT_DIR").expect("cargo says it")).join("verdicts.rs");
+    fs::write(out, text).expect("the place of the verdicts can be written");
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

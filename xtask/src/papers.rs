@@ -11,9 +11,15 @@ use std::path::Path;
 use std::process::Command;
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--record]";
+pub const OPTIONS: &str = "[--record] | --paper-scale [--out DIR]";
 
 const RECORD: &str = "--record";
+/// Runs everything at the paper's scale instead, and stores the verdicts.
+const PAPER_SCALE: &str = "--paper-scale";
+/// Where runs at the paper's scale are kept.
+const OUT: &str = "--out";
+/// Where the verdicts at the paper's scale are stored.
+const STORED: &str = "studies/verdicts.csv";
 /// Where the verdicts are recorded: paper, study, number of the claim, verdict, measured value, and the claim.
 const RECORDED: &str = "studies/sample.tsv";
 /// What stands above them.
@@ -32,8 +38,11 @@ struct Row {
 
 /// Run the sample, and compare or record. Whether every verdict is as recorded.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[], &[RECORD])?;
+    let options = Options::new(arguments, &[OUT], &[RECORD, PAPER_SCALE])?;
     let cwnd = json::build_cwnd()?;
+    if options.has(PAPER_SCALE) {
+        return at_paper_scale(&cwnd, Path::new(options.text(OUT).unwrap_or("results/reproduce")));
+    }
     let out = cwnd.parent().unwrap_or(Path::new(".")).join("papers-sample");
     // Runs that another version has stored would be found and not done.
     if out.exists() {
@@ -61,6 +70,17 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     print!("{}", table(&[0, 1, 3, 4, 5], &[head], &changes));
     println!("\n  If this is meant, record it and say why: cargo xtask papers {RECORD}");
     Ok(false)
+}
+
+/// Runs what is left of all papers at their own scale, and stores the verdicts.
+fn at_paper_scale(cwnd: &Path, out: &Path) -> Result<bool, String> {
+    let mut command = Command::new(cwnd);
+    command.args(["reproduce", "all", "--scale", "paper", "--out"]).arg(out).current_dir(root());
+    print!("{}", output(&mut command)?);
+    let verdicts = root().join(out).join("paper/verdicts.csv");
+    fs::copy(&verdicts, root().join(STORED)).map_err(|error| format!("{}: {error}", verdicts.display()))?;
+    println!("  the verdicts are stored in {STORED}");
+    Ok(true)
 }
 
 /// The verdicts of a sample, but for claims that it does not carry.

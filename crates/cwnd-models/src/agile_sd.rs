@@ -100,6 +100,15 @@ pub fn cycle(path: &Path, lambda_max: f64) -> f64 {
     (fast + slow) / path.packet_rate() + 3.0 * path.rtt_max()
 }
 
+/// Equation 6 on a path whose pipe is full even after a loss, s: a cycle a packet, from the window after a loss to the one at
+/// the loss, with the round trip W/rate and the agility factor that each window has.
+pub fn cycles(path: &Path, lambda_max: f64) -> f64 {
+    let loss = path.window_max();
+    let epoch = Epoch { loss, degraded: BETA * loss, lambda_max };
+    let windows = (0..=epoch.gap() as u32).map(|packets| epoch.degraded + f64::from(packets));
+    windows.map(|window| epoch_time(window / path.packet_rate(), &[lambda(&epoch, window)])).sum()
+}
+
 /// An epoch on the paper's path: 1 Gbit/s and 12 ms, a maximum window of 1,500 packets.
 fn papers(lambda_max: f64) -> Epoch {
     Epoch { loss: 1_500.0, degraded: BETA * 1_500.0, lambda_max }

@@ -145,6 +145,7 @@ static MODELS: &[Model] = &[
     invs::FIGURE_1,
     invs::FIGURE_3,
     invs::steady::STEADY_STATE,
+    invs::steady::LOSS_RESPONSE,
 ];
 
 /// Returns `count` values from `from` to `to`, both included, at equal distances.

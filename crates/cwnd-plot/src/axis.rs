@@ -27,6 +27,8 @@ pub struct Axis {
     /// Whether it is a row of places with names and not a quantity: no ticks, no grid, and a label may take
     /// two lines.
     pub named: bool,
+    /// The values that the quantity can have: an end that is taken from the data lies within.
+    pub within: Option<(f64, f64)>,
     /// Where the axis is broken, because what lies before does not belong to its scale.
     pub broken_at: Option<f64>,
 }
@@ -55,6 +57,7 @@ impl Axis {
             ticks: None,
             labels: None,
             named: false,
+            within: None,
             broken_at: None,
         }
     }
@@ -88,6 +91,12 @@ impl Axis {
         Axis { tight: true, ..self }
     }
 
+    /// The same, of a quantity that has no values outside a range: neither end goes beyond it to be round. Either end of the
+    /// range may be infinite.
+    pub fn within(self, least: f64, most: f64) -> Axis {
+        Axis { within: Some((least, most)), ..self }
+    }
+
     /// The same with ticks at whole numbers only.
     pub fn whole(self) -> Axis {
         Axis { whole: true, ..self }
@@ -116,17 +125,21 @@ impl Axis {
         });
         from = self.from.unwrap_or(from);
         to = self.to.unwrap_or(to);
+        let (least, most_of_all) = self.within.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
         let ticks = match self.scale {
             Scale::Linear => {
                 if to - from < LEAST {
-                    to = from + if from.abs() < LEAST { 1.0 } else { from.abs() };
+                    let room = if from.abs() < LEAST { 1.0 } else { from.abs() };
+                    // A quantity that is at its greatest value has room below.
+                    let is_greatest = from >= most_of_all && self.from.is_none();
+                    (from, to) = if is_greatest { (from - room, from) } else { (from, from + room) };
                 }
                 let step = Step::new(to - from, most, self.whole);
                 let (near, room) = if self.tight { (0.01, 0.0) } else { (0.1, 0.04) };
                 let ease = |end: f64, tick: f64| ease(end, tick, near * (to - from), room * (to - from));
                 (from, to) = (
-                    self.from.unwrap_or_else(|| ease(from, step.below(from))),
-                    self.to.unwrap_or_else(|| ease(to, step.above(to))),
+                    self.from.unwrap_or_else(|| ease(from, step.below(from)).max(least.min(from))),
+                    self.to.unwrap_or_else(|| ease(to, step.above(to)).min(most_of_all.max(to))),
                 );
                 ticks::linear(from, to, step, self.numbers)
             }
@@ -138,7 +151,7 @@ impl Axis {
                 }
                 if !self.tight {
                     from = self.from.unwrap_or(ticks::round_log(from, false));
-                    to = self.to.unwrap_or(ticks::round_log(to, true));
+                    to = self.to.unwrap_or(ticks::round_log(to, true).min(most_of_all.max(to)));
                 }
                 ticks::logarithmic(from, to, most, self.numbers)
             }
@@ -201,6 +214,20 @@ mod tests {
         assert_eq!(range(&axis, (0.0, 0.0)), (0.0, 1.0));
         assert_eq!(range(&axis, (7.0, 7.0)), (6.72, 14.0));
         assert_eq!(range(&Axis::log("buffer", "packets"), (3.0, 700.0)), (2.0, 1_000.0));
+    }
+
+    #[test]
+    fn no_end_goes_beyond_what_the_quantity_can_be() {
+        let jain = Axis::linear("Jain's index", "").within(0.0, 1.0);
+        assert_eq!(range(&jain, (0.0, 0.97)), (0.0, 1.0));
+        assert_eq!(range(&jain, (0.62, 1.0)).1, 1.0);
+        assert_eq!(range(&jain, (0.01, 0.5)).0, 0.0);
+        assert_eq!(range(&jain, (1.0, 1.0)), (0.0, 1.0), "room below where there is none above");
+        // Data outside the range is a fault of the range, and is not cut off.
+        assert_eq!(range(&jain, (0.0, 1.2)).1, 1.2);
+        let throughput = Axis::linear("Throughput", "Mbit/s").from(0.0).within(0.0, 1_000.0);
+        assert_eq!(range(&throughput, (0.0, 990.0)), (0.0, 1_000.0));
+        assert_eq!(range(&Axis::log("loss", "").within(0.0, 1.0), (0.001, 0.7)).1, 1.0);
     }
 
     #[test]

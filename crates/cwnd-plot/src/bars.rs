@@ -55,4 +55,24 @@ impl Mark for Bars {
             }
         }
     }
+
+    fn outlines(&self, frame: &Frame) -> Vec<Vec<(f64, f64)>> {
+        let base = Some(frame.y(0.0)).filter(|y| y.is_finite()).unwrap_or(frame.bottom());
+        let outline = |bar: &Bar| {
+            let (left, right, value) = (frame.x(bar.x.0), frame.x(bar.x.1), frame.y(bar.value));
+            let middle = (left + right) / 2.0;
+            let (low, high) = bar.interval.unwrap_or((bar.value, bar.value));
+            let gap = (f64::NAN, f64::NAN);
+            vec![
+                (left, base),
+                (left, value),
+                (right, value),
+                (right, base),
+                gap,
+                (middle, frame.y(low)),
+                (middle, frame.y(high)),
+            ]
+        };
+        self.bars.iter().map(outline).collect()
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::style::{Colour, Marker, Stroke};
+use super::style::{Colour, Marker, PAPER, Stroke};
 
 /// Receives what marks and axes draw. Positions and sizes are in the units of the figure, `y` downwards.
 #[derive(Debug, Default)]
@@ -35,6 +35,21 @@ pub enum Anchor {
     /// Its end.
     End,
 }
+
+/// What is inside a marker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inside {
+    /// The colour of the paper, over whatever is behind.
+    #[default]
+    Paper,
+    /// Its own colour.
+    Colour,
+    /// Nothing: what is behind shows through.
+    Nothing,
+}
+
+/// How much larger a hollow marker is.
+const LARGE: f64 = 1.7;
 
 impl Label {
     /// Regular text that begins at its place.
@@ -88,14 +103,24 @@ impl Canvas {
     }
 
     /// A marker: its colour around white, so that it stands out from the line that it is on.
-    pub fn marker(&mut self, (x, y): (f64, f64), marker: Marker, stroke: &Stroke) {
+    pub fn marker(&mut self, place: (f64, f64), marker: Marker, stroke: &Stroke) {
+        self.sign(place, marker, stroke, Inside::Paper);
+    }
+
+    /// A marker with something inside; a hollow one is larger, so that it shows around another.
+    pub fn sign(&mut self, (x, y): (f64, f64), marker: Marker, stroke: &Stroke, inside: Inside) {
         if !(x.is_finite() && y.is_finite()) {
             return;
         }
-        let d = outline(marker, x, y);
+        let d = outline(marker, x, y, if inside == Inside::Nothing { LARGE } else { 1.0 });
         let (colour, width) = (stroke.colour, Num(stroke.width));
+        let fill = match inside {
+            Inside::Paper => PAPER.to_string(),
+            Inside::Colour => colour.to_string(),
+            Inside::Nothing => "none".to_owned(),
+        };
         self.element(format_args!(
-            "<path d=\"{d}\" fill=\"#ffffff\" stroke=\"{colour}\" stroke-width=\"{width}\"/>"
+            "<path d=\"{d}\" fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>"
         ));
     }
 
@@ -189,18 +214,20 @@ fn path(points: &[(f64, f64)]) -> String {
     d
 }
 
-/// The outline of a marker some 6 units wide.
-fn outline(marker: Marker, x: f64, y: f64) -> String {
-    let closed = |points: &[(f64, f64)]| {
-        let moved: Vec<(f64, f64)> = points.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
-        path(&moved) + "Z"
-    };
+/// The outline of a marker some 6 units wide, enlarged by a factor.
+fn outline(marker: Marker, x: f64, y: f64, times: f64) -> String {
+    let place = |(dx, dy): &(f64, f64)| (x + times * dx, y + times * dy);
+    let closed = |points: &[(f64, f64)]| path(&points.iter().map(place).collect::<Vec<_>>()) + "Z";
     let strokes = |points: &[(f64, f64); 4]| {
-        let [a, b, c, d] = points.map(|(dx, dy)| (x + dx, y + dy));
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| place(&points[i]));
         path(&[a, b, (f64::NAN, 0.0), c, d])
     };
     match marker {
-        Marker::Circle => format!("M{} {}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", Num(x - 3.0), Num(y)),
+        Marker::Circle => {
+            let (radius, width) = (Num(3.0 * times), Num(6.0 * times));
+            let (left, y) = (Num(x - 3.0 * times), Num(y));
+            format!("M{left} {y}a{radius} {radius} 0 1 0 {width} 0a{radius} {radius} 0 1 0 -{width} 0Z")
+        }
         Marker::Square => closed(&[(-2.7, -2.7), (2.7, -2.7), (2.7, 2.7), (-2.7, 2.7)]),
         Marker::Up => closed(&[(0.0, -3.6), (3.4, 2.4), (-3.4, 2.4)]),
         Marker::Diamond => closed(&[(0.0, -3.8), (3.8, 0.0), (0.0, 3.8), (-3.8, 0.0)]),

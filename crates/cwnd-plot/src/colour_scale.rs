@@ -1,7 +1,8 @@
-//! Numbers as colours: a scale from light to dark.
+//! Numbers as colours: a scale from light to dark, and one that goes from a light middle to two dark ends.
 //!
-//! Nine stops from pale yellow over green to dark blue. Its lightness falls all the way, so that it survives
-//! greyscale; yellow to blue is the direction in which readers with protan and deutan vision see as well as others.
+//! The first has nine stops from pale yellow over green to dark blue. Its lightness falls all the way, so that it survives
+//! greyscale; yellow to blue is the direction in which readers with protan and deutan vision see as well as others. The second goes
+//! from blue over nearly white to orange, which these readers tell apart as well.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Label};
@@ -26,12 +27,48 @@ const STOPS: [Colour; 9] = [
     Colour(0x08, 0x1d, 0x58),
 ];
 
+const DIVERGING: [Colour; 9] = [
+    Colour(0x05, 0x30, 0x61),
+    Colour(0x21, 0x66, 0xac),
+    Colour(0x43, 0x93, 0xc3),
+    Colour(0xa6, 0xcf, 0xe4),
+    Colour(0xf7, 0xf7, 0xf4),
+    Colour(0xfd, 0xcc, 0x94),
+    Colour(0xf1, 0x97, 0x3f),
+    Colour(0xc6, 0x5f, 0x0c),
+    Colour(0x7f, 0x3b, 0x08),
+];
+
+/// What a scale of colours means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colours {
+    /// From little (light) to much (dark).
+    #[default]
+    Sequential,
+    /// From less (blue) over equal (light) to more (orange).
+    Diverging,
+}
+
+impl Colours {
+    /// The colour of a share from 0 to 1; of what is no number, that of 0.
+    pub fn of(self, share: f64) -> Colour {
+        match self {
+            Colours::Sequential => colour(share),
+            Colours::Diverging => between(&DIVERGING, share),
+        }
+    }
+}
+
 /// The colour of a share from 0 (light) to 1 (dark); of what is no number, that of 0.
 pub fn colour(share: f64) -> Colour {
+    between(&STOPS, share)
+}
+
+fn between(stops: &[Colour; 9], share: f64) -> Colour {
     let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
-    let place = share * (STOPS.len() - 1) as f64;
-    let at = (place as usize).min(STOPS.len() - 2);
-    let (a, b, part) = (STOPS[at], STOPS[at + 1], place - at as f64);
+    let place = share * (stops.len() - 1) as f64;
+    let at = (place as usize).min(stops.len() - 2);
+    let (a, b, part) = (stops[at], stops[at + 1], place - at as f64);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
     Colour(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
@@ -46,6 +83,8 @@ pub fn text_on(colour: Colour) -> Colour {
 pub struct ColourBar {
     /// The quantity, with its range fixed.
     pub axis: Axis,
+    /// Its colours.
+    pub colours: Colours,
 }
 
 const STRIP: f64 = 12.0;
@@ -67,7 +106,7 @@ impl ColourBar {
             let share = 1.0 - (f64::from(i) + 0.5) / f64::from(PARTS);
             // A little overlap, so that no seam shows between parts.
             let tall = if i + 1 < PARTS { part + 0.5 } else { part };
-            canvas.rectangle(left, top + f64::from(i) * part, STRIP, tall, colour(share), 1.0);
+            canvas.rectangle(left, top + f64::from(i) * part, STRIP, tall, self.colours.of(share), 1.0);
         }
         let (right, bottom) = (left + STRIP, top + height);
         let edge = Stroke::solid(INK, 0.6);
@@ -103,9 +142,16 @@ mod tests {
     }
 
     #[test]
+    fn the_diverging_scale_is_lightest_in_its_middle() {
+        let light = |i: i32| Colours::Diverging.of(f64::from(i) / 100.0).luminance();
+        assert!((0..50).all(|i| light(i) < light(i + 1)));
+        assert!((50..100).all(|i| light(i) > light(i + 1)));
+    }
+
+    #[test]
     fn text_stands_out_from_every_colour() {
-        for i in 0..=100 {
-            let colour = colour(f64::from(i) / 100.0);
+        for (i, colours) in (0..=100).flat_map(|i| [(i, Colours::Sequential), (i, Colours::Diverging)]) {
+            let colour = colours.of(f64::from(i) / 100.0);
             assert!(colour.contrast(text_on(colour)) >= 4.2, "{i}: {:.2}", colour.contrast(text_on(colour)));
         }
     }

@@ -26,6 +26,12 @@ impl Mark for ErrorBars {
             draw_bar(canvas, &self.stroke, frame.x(x), frame.y(low), frame.y(high));
         }
     }
+
+    fn outlines(&self, frame: &Frame) -> Vec<Vec<(f64, f64)>> {
+        let bar =
+            |&(x, low, high): &(f64, f64, f64)| vec![(frame.x(x), frame.y(low)), (frame.x(x), frame.y(high))];
+        self.points.iter().map(bar).collect()
+    }
 }
 
 /// One interval between two heights; nothing if any of them has no place.

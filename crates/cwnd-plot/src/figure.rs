@@ -4,6 +4,7 @@ use super::axis::{Axis, Fitted};
 use super::canvas::{Anchor, Canvas, Label};
 use super::key::{self, Key};
 use super::layout::{MARGIN, NAME, TEXT, TICK};
+use super::reference::{self, Reference};
 use super::style::{GREY, GRID, INK, PAPER, Stroke};
 use super::{text, tick_labels};
 
@@ -36,6 +37,8 @@ pub struct Panel {
     pub y: Axis,
     /// What is drawn, the hindmost first.
     pub marks: Vec<Box<dyn Mark>>,
+    /// Labelled lines across it, behind what is drawn.
+    pub references: Vec<Reference>,
     /// The legend of this panel alone, above it.
     pub keys: Vec<Key>,
     /// Height of the area between the axes.
@@ -48,6 +51,10 @@ pub trait Mark {
     fn extent(&self) -> Extent;
     /// Draws it; what falls outside the frame is cut off.
     fn draw(&self, frame: &Frame, canvas: &mut Canvas);
+    /// The lines that a label should not hide, through places in the figure; one that is not finite is a gap.
+    fn outlines(&self, _frame: &Frame) -> Vec<Vec<(f64, f64)>> {
+        Vec::new()
+    }
 }
 
 /// The least and the greatest values of something, in both directions.
@@ -138,7 +145,15 @@ const TITLE: f64 = 15.0;
 impl Panel {
     /// A panel without marks.
     pub fn new(x: Axis, y: Axis, height: f64) -> Panel {
-        Panel { title: String::new(), x, y, marks: Vec::new(), keys: Vec::new(), height }
+        Panel {
+            title: String::new(),
+            x,
+            y,
+            marks: Vec::new(),
+            references: Vec::new(),
+            keys: Vec::new(),
+            height,
+        }
     }
 
     /// Adds something to draw, in front of what is already there.
@@ -147,7 +162,9 @@ impl Panel {
     }
 
     pub(super) fn extent(&self) -> Extent {
-        self.marks.iter().fold(Extent::default(), |all, mark| all.union(&mark.extent()))
+        let marks = self.marks.iter().map(|mark| mark.extent());
+        let all = marks.chain(self.references.iter().map(|one| one.extent(&self.y)));
+        all.fold(Extent::default(), |all, extent| all.union(&extent))
     }
 
     /// Draws the heading and the legend, and returns where the area between the axes may begin.
@@ -174,8 +191,13 @@ impl Panel {
 
         // A line along the edge keeps its width, and a marker there its shape.
         canvas.begin_clip(left - 4.0, top - 4.0, right - left + 8.0, bottom - top + 8.0);
+        reference::draw_lines(&self.references, frame, canvas);
         for mark in &self.marks {
             mark.draw(frame, canvas);
+        }
+        if !self.references.is_empty() {
+            let curves: Vec<_> = self.marks.iter().flat_map(|mark| mark.outlines(frame)).collect();
+            reference::draw_labels(&self.references, frame, &curves, canvas);
         }
         canvas.end_clip();
 

@@ -229,7 +229,8 @@ impl Layout {
         let gaps: Vec<f64> = (0..grid.columns)
             .map(|column| match column {
                 0 => widest(0),
-                _ if shared.iter().all(|shared| *shared) => 14.0,
+                // The last label of a horizontal axis and the first of the next do not touch.
+                _ if shared.iter().all(|shared| *shared) => 22.0,
                 _ => 14.0 + widest(column),
             })
             .collect();

@@ -34,8 +34,8 @@ impl Hatch {
         Hatch::Standing,
     ];
 
-    /// The pattern of the series with this index; they repeat with the colours, so in a second round of colours
-    /// they are shifted by one.
+    /// The pattern of the series with this index; they are shifted by one in every round, so that a colour that
+    /// comes again has another pattern.
     pub fn of_series(index: usize) -> Hatch {
         let count = Hatch::ALL.len();
         Hatch::ALL[(index + index / count) % count]
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn colour_and_pattern_together_repeat_late() {
-        let pair = |i: usize| (i % 7, Hatch::of_series(i));
-        let pairs: Vec<_> = (0..49).map(pair).collect();
+        let pair = |i: usize| (crate::style::Colour::of_series(i), Hatch::of_series(i));
+        let pairs: Vec<_> = (0..98).map(pair).collect();
         assert!(pairs.iter().enumerate().all(|(i, p)| !pairs[..i].contains(p)));
     }
 }

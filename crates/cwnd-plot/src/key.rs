@@ -1,6 +1,6 @@
 //! The legend: the meaning of colours, patterns and markers.
 
-use super::canvas::{Canvas, Label};
+use super::canvas::{Canvas, Inside, Label};
 use super::hatch::Hatch;
 use super::style::{Colour, INK, Marker, Stroke};
 use super::text;
@@ -25,6 +25,8 @@ pub struct Swatch {
     pub marker: Option<Marker>,
     /// The colour of a marker that stands without a line.
     pub sign: Option<Colour>,
+    /// What is inside the marker.
+    pub inside: Inside,
     /// A filled box with an outline.
     pub hatch: Option<(Hatch, Colour)>,
 }
@@ -40,6 +42,11 @@ impl Swatch {
     /// A line.
     pub fn line(stroke: Stroke) -> Swatch {
         Swatch { line: Some(stroke), ..Swatch::default() }
+    }
+
+    /// A marker that stands without a line, with something inside.
+    pub fn sign(marker: Marker, colour: Colour, inside: Inside) -> Swatch {
+        Swatch { marker: Some(marker), sign: Some(colour), inside, ..Swatch::default() }
     }
 
     /// A filled area.
@@ -109,7 +116,7 @@ impl Rows {
             }
             let alone = key.swatch.sign.map(|colour| Stroke::solid(colour, 1.4));
             if let (Some(marker), Some(stroke)) = (key.swatch.marker, key.swatch.line.or(alone)) {
-                canvas.marker((x + SWATCH / 2.0, middle), marker, &stroke);
+                canvas.sign((x + SWATCH / 2.0, middle), marker, &stroke, key.swatch.inside);
             }
             canvas.text(x + SWATCH + GAP, middle + 4.0, &Label::new(SIZE, INK), &key.label);
         }

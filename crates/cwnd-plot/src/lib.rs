@@ -1,8 +1,8 @@
 //! Figures as SVG, made for papers.
 //!
 //! A [`Figure`] is a column of [`Panel`]s; a panel has two [`Axis`] and draws its [`Mark`]s between them.
-//! [`Line`], [`Trajectory`], [`Band`], [`ErrorBars`], [`Bars`] and [`Cells`] (a heat map) are marks; another kind of drawing is
-//! another file that implements [`Mark`]. A [`Grid`] lays panels side by side: small multiples with common axes.
+//! [`Line`], [`Trajectory`], [`Band`], [`ErrorBars`], [`Bars`], [`Signs`] and [`Cells`] (a heat map) are marks; another kind of
+//! drawing is another file that implements [`Mark`]. A [`Reference`] is a labelled line across a panel. A [`Grid`] lays panels side by side: small multiples with common axes.
 //!
 //! The SVG needs nothing but itself: no fonts, scripts, styles or identifiers, so that several figures can
 //! stand in one HTML page. Numbers have at most two decimals and nothing depends on time or place: the same
@@ -33,6 +33,8 @@ mod key;
 mod layout;
 mod line;
 pub mod number;
+mod reference;
+mod signs;
 pub mod style;
 pub mod text;
 mod tick_labels;
@@ -42,7 +44,7 @@ mod trajectory;
 pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use bars::{Bar, Bars};
-pub use canvas::{Anchor, Canvas, Label};
+pub use canvas::{Anchor, Canvas, Inside, Label};
 pub use cells::{Cells, Tile};
 pub use error_bars::ErrorBars;
 pub use figure::{Extent, Figure, Frame, Mark, Panel};
@@ -50,5 +52,7 @@ pub use grid::{Block, Grid, Headings};
 pub use hatch::Hatch;
 pub use key::{Key, Swatch};
 pub use line::{Line, Markers};
+pub use reference::{At, Reference};
+pub use signs::Signs;
 pub use ticks::{Numbers, scientific as exponent};
 pub use trajectory::Trajectory;

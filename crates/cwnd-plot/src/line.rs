@@ -1,6 +1,6 @@
 //! A line through points.
 
-use super::canvas::Canvas;
+use super::canvas::{Canvas, Inside};
 use super::decimate::decimate;
 use super::figure::{Extent, Frame, Mark};
 use super::key::Swatch;
@@ -27,9 +27,15 @@ pub struct Markers {
     /// Where the first may stand, as a share of the spacing, so that the markers of several lines do not
     /// meet.
     pub phase: f64,
+    /// What is inside each.
+    pub inside: Inside,
 }
 
 impl Line {
+    fn places(&self, frame: &Frame) -> Vec<(f64, f64)> {
+        self.points.iter().map(|&(x, y)| (frame.x(x), frame.y(y))).collect()
+    }
+
     /// A line without markers.
     pub fn new(points: Vec<(f64, f64)>, stroke: Stroke) -> Line {
         Line { points, stroke, markers: None }
@@ -42,7 +48,8 @@ impl Line {
 
     /// Returns its symbol in a legend.
     pub fn swatch(&self) -> Swatch {
-        Swatch::line(self.stroke).marker(self.markers.map(|m| m.marker))
+        let swatch = Swatch::line(self.stroke).marker(self.markers.map(|m| m.marker));
+        Swatch { inside: self.markers.map(|m| m.inside).unwrap_or_default(), ..swatch }
     }
 }
 
@@ -56,16 +63,20 @@ impl Mark for Line {
     }
 
     fn draw(&self, frame: &Frame, canvas: &mut Canvas) {
-        let points: Vec<(f64, f64)> = self.points.iter().map(|&(x, y)| (frame.x(x), frame.y(y))).collect();
+        let points = self.places(frame);
         canvas.line(&decimate(&points, COLUMN), &self.stroke);
         let Some(markers) = self.markers else { return };
         let stroke = Stroke::solid(self.stroke.colour, self.stroke.width.min(1.2));
         let mut next = frame.left() + markers.phase * markers.spacing;
         for point in points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()) {
             if markers.spacing <= 0.0 || point.0 >= next {
-                canvas.marker(point, markers.marker, &stroke);
+                canvas.sign(point, markers.marker, &stroke, markers.inside);
                 next = (next + markers.spacing).max(point.0 + 0.5 * markers.spacing);
             }
         }
+    }
+
+    fn outlines(&self, frame: &Frame) -> Vec<Vec<(f64, f64)>> {
+        vec![decimate(&self.places(frame), COLUMN)]
     }
 }

@@ -1,9 +1,9 @@
 //! Colours, dash patterns and markers.
 //!
 //! Five colours are those of the Okabe-Ito palette that have a contrast of at least 3:1 with white (its
-//! orange, sky blue and yellow do not: as thin lines they fade); brown and violet were found by searching for
-//! the colours with that contrast that are farthest from the others for readers with normal, protan, deutan
-//! and tritan vision.
+//! orange, sky blue and yellow do not: as thin lines they fade); the others were found by searching for the colours
+//! with that contrast that are farthest from the others for readers with normal, protan, deutan and tritan vision.
+//! With more than seven series colour alone does not suffice for every reader: dash pattern and marker differ as well.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub const GRID: Colour = Colour(0xe4, 0xe4, 0xe4);
 pub const PAPER: Colour = Colour(0xff, 0xff, 0xff);
 
 /// Colours of series, in the order in which they are used.
-pub const COLOURS: [Colour; 7] = [
+pub const COLOURS: [Colour; 14] = [
     Colour(0x00, 0x72, 0xb2), // blue
     Colour(0xd5, 0x5e, 0x00), // vermillion
     Colour(0x00, 0x9e, 0x73), // bluish green
@@ -29,10 +29,17 @@ pub const COLOURS: [Colour; 7] = [
     Colour(0xcc, 0x79, 0xa7), // reddish purple
     Colour(0x00, 0x00, 0x00), // black
     Colour(0x78, 0x32, 0x14), // brown
+    Colour(0xff, 0x22, 0xff), // magenta
+    Colour(0x00, 0x00, 0x66), // navy
+    Colour(0x99, 0x55, 0x00), // ochre
+    Colour(0xbb, 0x22, 0x88), // plum
+    Colour(0x99, 0x77, 0xdd), // lavender
+    Colour(0x6b, 0x8e, 0x00), // olive
+    Colour(0x55, 0x00, 0x33), // wine
 ];
 
 impl Colour {
-    /// The colour of the series with this index; they repeat after the seventh.
+    /// The colour of the series with this index; they repeat after the fourteenth.
     pub fn of_series(index: usize) -> Colour {
         COLOURS[index % COLOURS.len()]
     }
@@ -176,8 +183,7 @@ impl Marker {
         Marker::Plus,
     ];
 
-    /// The marker of the series with this index. There is one more marker than there are colours, so that the
-    /// pair repeats only after 56 series.
+    /// The marker of the series with this index. The pair of colour and marker repeats only after 56 series.
     pub fn of_series(index: usize) -> Marker {
         Marker::ALL[index % Marker::ALL.len()]
     }
@@ -199,6 +205,16 @@ mod tests {
         for text in [INK, GREY] {
             assert!(contrast_with_white(text) >= 7.0, "{text}: {:.2}", contrast_with_white(text));
         }
+    }
+
+    #[test]
+    fn series_differ_in_colour_and_beyond_that_in_dash_and_marker() {
+        let colours: Vec<Colour> = (0..COLOURS.len()).map(Colour::of_series).collect();
+        assert!(COLOURS.len() >= 11, "the most variants that a paper compares");
+        assert!(colours.iter().enumerate().all(|(i, colour)| !colours[..i].contains(colour)));
+        let look = |i: usize| (Colour::of_series(i), Dash::of_series(i), Marker::of_series(i));
+        let looks: Vec<_> = (0..56).map(look).collect();
+        assert!(looks.iter().enumerate().all(|(i, look)| !looks[..i].contains(look)));
     }
 
     #[test]

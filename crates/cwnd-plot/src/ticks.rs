@@ -70,8 +70,9 @@ pub(crate) fn linear(from: f64, to: f64, step: Step, numbers: Numbers) -> Ticks 
     // A span that is so small compared with its values that steps vanish in rounding has only a tick at its beginning.
     let count = if last - first <= 1000.0 { (last - first) as i64 } else { 0 };
     let values = (0..=count).map(|i| step.times(first + i as f64));
-    let decimals = (-step.exponent).max(0) as usize;
-    Ticks { major: values.map(|v| (v, label(v, numbers, decimals))).collect(), minor: Vec::new() }
+    let values: Vec<f64> = values.collect();
+    let form = Form::new(&values, (-step.exponent).max(0) as usize, numbers);
+    Ticks { major: values.into_iter().map(|v| (v, form.label(v))).collect(), minor: Vec::new() }
 }
 
 /// The ticks of a logarithmic axis: powers of ten, with 2 and 5 times these where the axis is short.
@@ -118,22 +119,49 @@ pub(crate) fn round_log(value: f64, up: bool) -> f64 {
 fn exact_label(value: f64, numbers: Numbers) -> String {
     let text = value.to_string();
     let decimals = text.find('.').map_or(0, |point| text.len() - point - 1);
-    label(value, numbers, decimals)
+    Form::new(&[value], decimals, numbers).label(value)
 }
 
-fn label(value: f64, numbers: Numbers, decimals: usize) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    match numbers {
-        Numbers::Si => {
-            let (scale, prefix) = si_prefix(value);
-            let digits = format!("{:.3}", value / scale);
-            let digits = digits.trim_end_matches('0').trim_end_matches('.');
-            if prefix.is_empty() { digits.into() } else { format!("{digits} {prefix}") }
+/// From here on a value with more than three decimals is written out: `0.0125`, and not `1.25·10⁻²`.
+const SMALL: f64 = 1e-3;
+/// From here on a value is written with a power of ten.
+const LARGE: f64 = 1e9;
+
+/// The form in which all labels of an axis are written.
+enum Form {
+    /// With this number of decimals.
+    Plain(usize),
+    /// With an SI prefix each, and this number of decimals of the unit without one.
+    Si(usize),
+    /// With a power of ten.
+    Scientific,
+}
+
+impl Form {
+    /// The form of some values with this number of decimals.
+    fn new(values: &[f64], decimals: usize, numbers: Numbers) -> Form {
+        let greatest = values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        match numbers {
+            Numbers::Si => Form::Si(decimals),
+            Numbers::Thousands if greatest >= LARGE || (decimals > 3 && greatest < SMALL) => Form::Scientific,
+            Numbers::Thousands => Form::Plain(decimals),
         }
-        Numbers::Thousands if decimals > 3 || value.abs() >= 1e9 => scientific(value),
-        Numbers::Thousands => thousands(value, decimals),
+    }
+
+    fn label(&self, value: f64) -> String {
+        match self {
+            _ if value == 0.0 => "0".into(),
+            Form::Scientific => scientific(value),
+            Form::Plain(decimals) => thousands(value, *decimals),
+            Form::Si(decimals) => {
+                let (scale, prefix) = si_prefix(value);
+                // As many digits as tell neighbours apart, and at least three.
+                let digits = (*decimals as i32 + scale.log10().round() as i32).clamp(3, 15) as usize;
+                let digits = format!("{:.digits$}", value / scale);
+                let digits = digits.trim_end_matches('0').trim_end_matches('.');
+                if prefix.is_empty() { digits.into() } else { format!("{digits} {prefix}") }
+            }
+        }
     }
 }
 
@@ -187,6 +215,17 @@ mod tests {
         assert_eq!(plain(999.0, 1001.0, 4), "999.0 999.5 1,000.0 1,000.5 1,001.0");
         assert_eq!(plain(0.0, 4e-5, 4), "0 10⁻⁵ 2·10⁻⁵ 3·10⁻⁵ 4·10⁻⁵");
         assert_eq!(plain(0.0, 4e9, 2), "0 2·10⁹ 4·10⁹");
+    }
+
+    #[test]
+    fn values_that_differ_in_late_digits_are_written_out() {
+        let plain = |from, to, most| linear_labels(from, to, most, Numbers::Thousands).join(" ");
+        assert_eq!(plain(0.99998, 1.0, 2), "0.99998 0.99999 1.00000");
+        assert_eq!(plain(0.0, 0.002, 4), "0 0.0005 0.0010 0.0015 0.0020");
+        let exact = |values: &[f64]| labels(&at(values, Numbers::Thousands)).join(" ");
+        assert_eq!(exact(&[1e-5, 0.0125, 0.99998]), "10⁻⁵ 0.0125 0.99998");
+        let si = linear_labels(1_000_000_000.0, 1_000_000_200.0, 2, Numbers::Si).join(" ");
+        assert_eq!(si, "1 G 1.0000001 G 1.0000002 G");
     }
 
     #[test]

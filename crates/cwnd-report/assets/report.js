@@ -144,6 +144,30 @@
     };
     const sync = uPlot.sync(place.dataset.samples);
     const font = `11px ${getComputedStyle(document.body).getPropertyValue('--sans') || 'sans-serif'}`;
+    // A value that is stated, as a dashed line with its label.
+    const stated = (u, line, font) => {
+      const { ctx, bbox } = u;
+      const at = u.valToPos(line.at, line.axis, true);
+      const [start, length] = line.axis === 'x' ? [bbox.left, bbox.width] : [bbox.top, bbox.height];
+      if (!(at >= start && at <= start + length)) return;
+      const end = { x: bbox.left + bbox.width, y: bbox.top + bbox.height };
+      const scale = devicePixelRatio || 1;
+      ctx.save();
+      ctx.strokeStyle = ctx.fillStyle = line.colour < 0 ? variable('--fig-grey') : colour(line);
+      ctx.lineWidth = scale;
+      ctx.setLineDash([3 * scale, 2 * scale]);
+      ctx.beginPath();
+      if (line.axis === 'x') { ctx.moveTo(at, bbox.top); ctx.lineTo(at, end.y); } else { ctx.moveTo(bbox.left, at); ctx.lineTo(end.x, at); }
+      ctx.stroke();
+      ctx.font = font.replace('11px', `${11 * scale}px`);
+      ctx.textBaseline = 'top';
+      ctx.textAlign = 'left';
+      const width = ctx.measureText(line.label).width;
+      const gap = 3 * scale;
+      if (line.axis === 'x') ctx.fillText(line.label, at + gap + width > end.x ? at - gap - width : at + gap, bbox.top + gap);
+      else ctx.fillText(line.label, end.x - gap - width, at - gap - 11 * scale < bbox.top ? at + gap : at - gap - 11 * scale);
+      ctx.restore();
+    };
     const chart = (host, times, panel, height) => {
       const axis = () => ({
         stroke: variable('--fig-ink'), font, labelFont: font, labelSize: 18, ticks: { stroke: variable('--fig-grid'), width: 1 },
@@ -155,13 +179,20 @@
       }));
       const plot = new uPlot({
         width: host.clientWidth, height,
-        scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.04 : 1] } },
+        scales: { x: { time: false }, y: { range: (_, low, high) => {
+          // Above a stated line there is room for its label.
+          const most = Math.max(high, ...panel.stated.filter(line => line.axis === 'y').map(line => line.at * 1.1));
+          return [Math.min(0, low), most > 0 ? most * 1.04 : 1];
+        } } },
         series: [{ label: 'time', value: (_, v) => (v === null || v === undefined ? '\u2013' : `${v.toFixed(2)} s`) }, ...series],
         axes: [{ ...axis(), size: 30 }, { ...axis(), label: panel.label, size: 62, values: (_, all) => all.map(v => v.toLocaleString('en')) }],
         cursor: { sync: { key: sync.key, setSeries: true, scales: ['x', null], filters: { pub: type => type === 'mousemove' || type === 'mouseleave' } },
           drag: { x: true, y: false }, focus: { prox: 24 } },
         focus: { alpha: 0.35 },
-        hooks: { setScale: [(u, key) => { if (key === 'x') show(u.scales.x.min, u.scales.x.max, u); }] },
+        hooks: {
+          setScale: [(u, key) => { if (key === 'x') show(u.scales.x.min, u.scales.x.max, u); }],
+          draw: [u => panel.stated.forEach(line => stated(u, line, font))],
+        },
       }, [times, ...panel.lines.map(line => numbers(line.v))], host);
       sync.sub(plot);
       return plot;

@@ -10,6 +10,8 @@ pub struct Estimate {
     pub mean: f64,
     /// Half of its 95 % interval; none of a single repeat.
     pub half: Option<f64>,
+    /// The standard deviation of the repeats; none of a single one.
+    pub deviation: Option<f64>,
     /// How many repeats it rests on.
     pub count: usize,
 }
@@ -33,12 +35,25 @@ impl Estimate {
         let values: Vec<f64> = (0..repeats).filter_map(of_repeat).collect();
         let summary = Summary::of(&values)?;
         let half = summary.ci95.filter(|half| half.is_finite());
-        Some(Estimate { mean: summary.mean, half, count: values.len() }).filter(|e| e.mean.is_finite())
+        let deviation = summary.standard_deviation.filter(|deviation| deviation.is_finite());
+        Some(Estimate { mean: summary.mean, half, deviation, count: values.len() })
+            .filter(|e| e.mean.is_finite())
     }
 
     /// The same in another unit.
     pub fn times(self, factor: f64) -> Estimate {
-        Estimate { mean: self.mean * factor, half: self.half.map(|half| half * factor), ..self }
+        let times = |value: Option<f64>| value.map(|value| value * factor);
+        Estimate {
+            mean: self.mean * factor,
+            half: times(self.half),
+            deviation: times(self.deviation),
+            ..self
+        }
+    }
+
+    /// The standard error of the mean; none of a single repeat.
+    pub fn error(&self) -> Option<f64> {
+        self.deviation.map(|deviation| deviation / (self.count as f64).sqrt())
     }
 
     /// The ends of its interval; none of a single repeat, or where all repeats are equal.

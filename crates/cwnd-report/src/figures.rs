@@ -4,12 +4,15 @@
 //! shown as missing and counted in the notes; it never becomes a zero or a line across the gap.
 
 mod bars;
-mod frame;
+mod deviation;
+pub(crate) mod frame;
 mod heat_map;
 mod line;
 mod missing;
 pub mod model;
 pub(crate) mod points;
+mod possible;
+mod stated;
 mod trace;
 pub mod traces;
 
@@ -57,6 +60,8 @@ pub struct SamplePanel {
     pub label: String,
     /// Its lines.
     pub lines: Vec<SampleLine>,
+    /// What is stated, as lines across it.
+    pub references: Vec<cwnd_plot::Reference>,
 }
 
 /// One line.
@@ -76,6 +81,7 @@ pub fn draw(results: &Results, figure: &Figure, looks: &SeriesStyles, traces: &T
         FigureKind::Line { x, y, series } => line::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::Bars { x, y, series } => bars::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::HeatMap { x, y, value } => heat_map::draw(results, figure, x, y, value),
+        FigureKind::Deviation { table } => deviation::draw(results, figure, table),
         FigureKind::Model { model } => model::draw(&figure.title, model),
         FigureKind::Trace { show, series } => {
             trace::draw(results, figure, looks, traces, show, series.as_deref())

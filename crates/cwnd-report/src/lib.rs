@@ -4,6 +4,7 @@
 //! - [`svg_file`]: figures as files;
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
+//! - [`explanation`]: why claims are not reproduced, with numbers from the runs;
 //! - [`engines`]: how far two engines that answered the same are apart;
 //! - [`validity_warnings`]: runs over an emulated network that are not valid, and why;
 //! - [`descriptive`]: tables of what algorithms are, from the registry;
@@ -14,6 +15,7 @@
 pub mod descriptive;
 pub mod engines;
 mod estimate;
+pub mod explanation;
 pub mod figures;
 mod html;
 mod made_by;

@@ -25,6 +25,9 @@ const SHARES: [&str; 16] = [
     "valid",
 ];
 
+/// The range of what has none.
+const EVERYTHING: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
 /// A metric, as figures and tables show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
@@ -34,6 +37,8 @@ pub struct Measure {
     pub formula: Option<String>,
     /// Which way is better.
     pub better: Better,
+    /// The least and the greatest value that it can have, in its own unit; either may be infinite.
+    pub range: (f64, f64),
     unit: Unit,
 }
 
@@ -81,6 +86,7 @@ impl Measure {
             title: format!("{}{}", metric.title, of.unwrap_or_default()),
             formula: Some(metric.formula.to_owned()).filter(|formula| !formula.is_empty()),
             better: metric.better,
+            range: (metric.range.least, metric.range.most),
             unit,
         }
     }
@@ -106,7 +112,15 @@ impl Measure {
             small(&of.title),
             derived.reference
         );
-        Measure { title: derived.title.clone(), formula: Some(formula), better, unit }
+        // Of values that are not negative a ratio is not either, and a gain is at least -1.
+        let range = match derived.formula {
+            _ if of.range.0 < 0.0 => EVERYTHING,
+            Formula::Loss => (f64::NEG_INFINITY, 1.0),
+            Formula::Gain => (-1.0, f64::INFINITY),
+            Formula::Ratio => (0.0, f64::INFINITY),
+            Formula::Difference => EVERYTHING,
+        };
+        Measure { title: derived.title.clone(), formula: Some(formula), better, range, unit }
     }
 
     /// A quantity in a unit without prefixes.
@@ -115,6 +129,7 @@ impl Measure {
             title: title.into(),
             formula: None,
             better: Better::Neither,
+            range: EVERYTHING,
             unit: Unit::Plain(unit.into()),
         }
     }
@@ -122,6 +137,11 @@ impl Measure {
     /// A quantity in a unit that takes SI prefixes.
     pub fn si(title: &str, unit: &str) -> Measure {
         Measure { unit: Unit::Si(unit.into()), ..Measure::plain(title, "") }
+    }
+
+    /// The same, of values from `least` to `most`.
+    pub fn within(self, least: f64, most: f64) -> Measure {
+        Measure { range: (least, most), ..self }
     }
 
     /// The unit in which values of up to this size are shown.

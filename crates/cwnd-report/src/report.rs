@@ -7,20 +7,25 @@
 //!
 //! Study texts are not trusted: every text is escaped.
 
+mod claim_list;
 mod claim_unit;
 mod claims;
 mod digest;
 mod engines;
 mod facts;
 mod figures;
-mod findings;
+mod items;
+mod overview;
 mod page;
 mod paper;
 mod provenance;
+mod question;
 mod samples;
 mod tables;
 mod theme;
 
+use self::claim_list::Claims;
+use self::claims::Told;
 use crate::engines::pairs;
 use crate::figures::traces::Traces;
 use crate::series::SeriesStyles;
@@ -37,15 +42,19 @@ pub fn html_with(results: &Results, traces: &Traces) -> String {
     let study = &results.study;
     let looks = SeriesStyles::new(study);
     let mut page = page::Page::new(page::Head::of_study(results));
-    page.section("question", "What was asked", &findings::question(study));
-    page.section("findings", "What was found", &findings::section(results));
+    let claims = Claims::new([Told::of(results, &|_| None)].into_iter(), &claim_list::of_study(study));
+    page.section("findings", "What was found", &overview::section(&claims));
+    page.section("question", "What was asked", &question::section(study));
     if !study.figures.is_empty() {
-        let (body, entries) = figures::section(results, &looks, traces);
+        let (body, entries) = figures::section(results, &looks, traces, &claims);
         page.section_with("figures", "Figures", &body, &entries);
     }
     if !study.tables.is_empty() {
-        let (body, entries) = tables::section(results);
+        let (body, entries) = tables::section(results, &claims);
         page.section_with("tables", "Tables", &body, &entries);
+    }
+    if !claims.listed.is_empty() {
+        page.section("claims", "What is claimed, and what came of it", &overview::list(&claims));
     }
     let pairs = pairs(study);
     if !pairs.is_empty() {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use cwnd_scenario::Time;
 
 use cwnd_plot::style::{Colour, Dash, INK, Marker, Stroke};
-use cwnd_plot::{Axis, Band, Figure, Key, Line, Markers, Panel, Swatch};
+use cwnd_plot::{Axis, Band, Figure, Inside, Key, Line, Markers, Panel, Swatch};
 use cwnd_study::TracedRun;
 
 /// The most flows of an algorithm that are drawn one by one.
@@ -263,7 +263,7 @@ fn windows(cast: &Cast<'_>) -> (Panel, Vec<String>) {
 /// Markers of the `index`-th of `lines` lines: few where there are many lines, and not one above the other.
 pub(super) fn markers(marker: Marker, index: usize, lines: usize) -> Markers {
     let spacing = if lines <= 6 { 75.0 } else { 150.0 };
-    Markers { marker, spacing, phase: (index as f64 + 0.5) / lines as f64 }
+    Markers { marker, spacing, phase: (index as f64 + 0.5) / lines as f64, inside: Inside::Paper }
 }
 
 /// What the colours or the dash patterns of flows mean. Nothing where algorithms have different flows, so

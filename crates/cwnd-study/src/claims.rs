@@ -1,11 +1,15 @@
 //! Whether what is claimed was measured: the verdicts. Their rules, and why they are as they are, stand in
 //! `docs/claims.md`.
 
+mod cite;
+mod fingerprint;
 mod judge;
 mod measure;
 
 use crate::{Claim, ClaimTest, EngineKind, Results};
+pub use cite::{CitedValues, cite};
 use cwnd_metrics::statistics::Summary;
+pub use fingerprint::fingerprint;
 pub use judge::agrees_with_printed;
 use measure::measure;
 pub(crate) use measure::pairs;
@@ -56,6 +60,16 @@ impl Judgement {
         Judgement::NotMeasured,
     ];
 
+    /// Returns whether it differs from the claim, so that a [`Reason`](crate::Reason) is asked for.
+    pub fn differs(self) -> bool {
+        matches!(self, Judgement::LargerThanStated | Judgement::DirectionOnly | Judgement::NotReproduced)
+    }
+
+    /// Returns the judgement of this name.
+    pub fn find(name: &str) -> Option<Judgement> {
+        Judgement::ALL.into_iter().find(|judgement| judgement.name() == name)
+    }
+
     /// In words, as reports write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -81,16 +95,6 @@ pub const MIN_REPEATS: usize = 5;
 pub fn evaluate(results: &Results) -> Vec<Verdict> {
     let claims = results.study.claims.iter().enumerate();
     claims.map(|(index, claim)| verdict(results, index, claim)).collect()
-}
-
-/// Why a verdict is as it is, in a line: what somebody has found out, where the claim is not reproduced, or else what
-/// the rule found.
-pub fn why<'a>(claim: &'a Claim, verdict: &'a Verdict) -> &'a str {
-    let is_open = matches!(
-        verdict.judgement,
-        Judgement::LargerThanStated | Judgement::DirectionOnly | Judgement::NotReproduced
-    );
-    claim.because.as_deref().filter(|_| is_open).unwrap_or(&verdict.ground)
 }
 
 /// Judges a claim; where the scenario is random and the repeats are too few, the judgement is withheld.

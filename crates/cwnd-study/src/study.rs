@@ -1,8 +1,12 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
+mod reason;
 mod scale;
+mod stated;
 
+pub use reason::{Citation, Cited, Comparison, Explanation, Phrase, Reason};
 pub use scale::{Quick, Reduced, RunScale};
+pub use stated::{StatedAt, StatedLine};
 
 use crate::{EngineKind, engines::ENGINE, trace_file};
 use cwnd_experiment::{
@@ -37,6 +41,8 @@ pub struct Study {
     pub repeats: u32,
     /// Seed of the first repeat.
     pub seed: u64,
+    /// The cells in which nothing is random, if any are named: all repeats of each are one run, with the first seed.
+    pub once: Option<Selection>,
     /// Names of the metrics that tables and exports show first.
     pub metrics: Vec<String>,
     /// What is recorded over time, if anything.
@@ -134,6 +140,10 @@ pub struct Figure {
     pub panels: Vec<String>,
     /// Which cells are drawn.
     pub select: Selection,
+    /// The table whose printed numbers are drawn over ours, if any.
+    pub printed: Option<String>,
+    /// What is stated, as lines across the panels.
+    pub lines: Vec<StatedLine>,
 }
 
 /// What a figure draws. Axes and metrics are named.
@@ -165,6 +175,11 @@ pub enum FigureKind {
         y: String,
         /// Metric.
         value: String,
+    },
+    /// How far the numbers of a table are from those that are printed: our value divided by the printed one.
+    Deviation {
+        /// The table's name.
+        table: String,
     },
     /// The curves of a model, which no run has a part in.
     Model {
@@ -200,6 +215,8 @@ pub struct Table {
     pub printed: Vec<Printed>,
     /// For metrics that are printed in another unit than their own: what ours are multiplied by (`1e-6` for Mbit/s).
     pub scale: BTreeMap<String, f64>,
+    /// Whether the standard deviation over the repeats and the standard error stand below each mean.
+    pub deviations: bool,
 }
 
 impl Table {
@@ -293,8 +310,8 @@ pub struct Claim {
     pub stated: Option<String>,
     /// How it is checked.
     pub test: ClaimTest,
-    /// Why it is not reproduced, if somebody has found out.
-    pub because: Option<String>,
+    /// Why it is not reproduced, if somebody has investigated it.
+    pub reason: Option<Reason>,
 }
 
 /// How a claim is checked.
@@ -478,7 +495,7 @@ impl Study {
         let figures = self.figures.iter().filter_map(|figure| match &figure.kind {
             FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => Some(y),
             FigureKind::HeatMap { value, .. } => Some(value),
-            FigureKind::Trace { .. } | FigureKind::Model { .. } => None,
+            FigureKind::Trace { .. } | FigureKind::Model { .. } | FigureKind::Deviation { .. } => None,
         });
         let claims = self.claims.iter().filter_map(|claim| claim.kind().map(ClaimKind::metric));
         let tables = self.tables.iter().flat_map(|table| &table.metrics);
@@ -523,9 +540,10 @@ impl Study {
     }
 
     /// What a repeat (from 0) of a cell runs: the cell's scenario with the repeat's seed, sampled if its trace is
-    /// to be kept or a metric needs it.
+    /// to be kept or a metric needs it. All repeats of a cell that is run once are the same.
     pub fn scenario(&self, cell: usize, repeat: u32) -> Scenario {
-        let mut scenario = self.cells[cell].scenario.with_seed(self.seed.wrapping_add(u64::from(repeat)));
+        let offset = if self.is_run_once(cell) { 0 } else { u64::from(repeat) };
+        let mut scenario = self.cells[cell].scenario.with_seed(self.seed.wrapping_add(offset));
         if let Some(plan) = self.trace.as_ref().filter(|_| self.is_traced(cell, repeat)) {
             scenario.sample = Some(plan.sample);
         }
@@ -534,7 +552,13 @@ impl Study {
 
     /// Whether the trace of a repeat (from 0) of a cell is kept.
     pub fn is_traced(&self, cell: usize, repeat: u32) -> bool {
-        self.trace.as_ref().is_some_and(|plan| repeat < plan.repeats && plan.select.contains(self, cell))
+        let is_kept = |plan: &TracePlan| repeat < plan.repeats || self.is_run_once(cell);
+        self.trace.as_ref().is_some_and(|plan| is_kept(plan) && plan.select.contains(self, cell))
+    }
+
+    /// Whether all repeats of a cell are one run, since nothing in it is random.
+    pub fn is_run_once(&self, cell: usize) -> bool {
+        self.once.as_ref().is_some_and(|once| once.contains(self, cell))
     }
 
     /// The cells of a selection, in order.

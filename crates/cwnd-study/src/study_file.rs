@@ -13,10 +13,12 @@ mod paper;
 mod printed;
 mod quick;
 mod reader;
+mod reason;
 mod schema;
 mod scope;
 mod selection;
 mod show;
+mod stated;
 
 pub use cells::{MAX_CELLS, MAX_FLOWS};
 pub use diagnostic::{Diagnostic, Place, StudyError};
@@ -169,6 +171,7 @@ fn read(
         cells: cells.unwrap_or_default(),
         repeats,
         seed,
+        once: None,
         metrics: Vec::new(),
         trace: None,
         figures: Vec::new(),
@@ -181,14 +184,18 @@ fn read(
     };
     let cells_are_right = !study.cells.is_empty();
     let (axes, cells) = (axes_are_right, cells_are_right);
+    study.once = run.as_ref().and_then(|run| once(run, &Scope { study: &study, axes, cells }));
     study.derived = derived::derived(file, &Scope { study: &study, axes, cells });
     study.quick = quick::quick(file, &Scope { study: &study, axes, cells });
     let metrics = asked(run.as_ref(), &Scope { study: &study, axes, cells });
     let trace = trace(file, &Scope { study: &study, axes, cells });
     (study.metrics, study.trace) = (metrics, trace);
     let scope = Scope { study: &study, axes, cells };
-    let figures = show::figures(file, &scope, check);
+    let before = sink.count();
     let tables = show::tables(file, &scope);
+    // What is wrong with the tables is not told a second time of figures that name them.
+    let known = (sink.count() == before).then_some(tables.as_slice());
+    let figures = show::figures(file, &scope, known, check);
     let claims = claim::claims(file, &scope);
     (study.figures, study.tables, study.claims) = (figures, tables, claims);
     sample_where_needed(&mut study);
@@ -219,6 +226,23 @@ fn repeats_and_seed(run: &Fields<'_>) -> (u32, u64) {
         run.sink.error(&run.span_of("seed"), message);
     }
     (repeats.value as u32, seed)
+}
+
+/// The cells that are run once. Repeats of what is random are not equal, and cannot be one run.
+fn once(run: &Fields<'_>, scope: &Scope<'_>) -> Option<Selection> {
+    run.get("once")?;
+    let once = scope.selection(run, "once")?;
+    let study = scope.study;
+    if scope.cells && study.select(&once).next().is_none() {
+        run.sink.error(&run.span_of("once"), "no cell belongs to it: the study skips them all");
+    }
+    let is_random =
+        |cell: &usize| study.cells[*cell].engine.is_real_time() || study.cells[*cell].scenario.is_random();
+    if let Some(cell) = study.select(&once).find(is_random) {
+        let message = format!("the cell `{}` is random: its repeats are not equal", study.cell_label(cell));
+        run.sink.error(&run.span_of("once"), message);
+    }
+    Some(once)
 }
 
 fn asked(run: Option<&Fields<'_>>, scope: &Scope<'_>) -> Vec<String> {

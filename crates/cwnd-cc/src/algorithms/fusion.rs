@@ -26,6 +26,9 @@
 //! - *Growth*: the models add B/(12 Mbit/s) segments, which B delivers in 1 ms with segments of 1,500 bytes. One applies a
 //!   window's share of it once per round trip, the other all of it at every ACK. Here, W grows by it once per round trip,
 //!   spread over the ACKs.
+//!   T is therefore those models' choice of a packet size and not a value of the paper. The throughputs of another publication's table
+//!   (`studies/comparison/throughput.toml`) come closest with 0.06 ms, where W hardly grows faster than W_reno; that study
+//!   has it as a fit, and the default stays what the models have.
 //! - RTT is the smallest sample of the round trip; at a loss, it is the latest sample.
 //! - *W_reno* grows by one per round trip of this flow, which is 1/W for each acknowledged segment. It begins at the window
 //!   after slow start or a loss. W therefore never falls below that window until the next loss.

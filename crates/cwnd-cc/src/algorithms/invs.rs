@@ -18,21 +18,30 @@
 //!
 //! | parameter | default | range | source |
 //! |---|---|---|---|
-//! | `c` | 1 | 0.1 to 10 | not given; see below |
+//! | `c` | 1 | 0.001 to 10 | not given; see below |
 //! | `beta` | 0.8 | 0.1 to 0.95 | not given, the fraction kept; CUBIC's of ns-2.35, which equations 5 and 15 mirror |
 //! | `delta` | 30 segments | 1 to 10,000 | not given, "for large buffer links" |
-//! | `threshold` | `margin` | `margin`, `literal`, `last-rtt` | see below |
+//! | `threshold` | `margin` | `margin`, `literal`, `last-rtt`, `fixed` | see below |
 //! | `a2` | 0.125 | 0.01 to 1 | not given, a1 = 1 - a2; Westwood+'s |
 //! | `rtt_ref` | 1 s | 0.01 to 10 | paper |
 //! | `bdp_ref` | 500 Mbit | 0.1 to 100,000 | paper |
 //! | `wsp_on_congestion_only` | off | | equation 5 is for every loss |
 //! | `rtt_min_reset` | off | | section 2.4.2 resets at a threshold that it does not give |
+//! | `factor` | `logarithmic` | `logarithmic`, `linear`, `fixed` | equation 2; the others are those of section 3.2.3 |
+//! | `fixed_k` | 20 | 1 to 1,000 | k with `factor=fixed`; about that of 100 Mbit/s and 80 to 100 ms |
+//! | `slope` | `corrected` | `corrected`, `printed` | of W_TCP; see below |
+//! | `growth` | `equation-1` | `equation-1`, `equation-7` | see below |
 //!
-//! Errors in the paper that this file does not follow:
+//! Errors in the paper, which the defaults do not follow:
 //! - *Equation 15* prints the reciprocal of the slope, 3 (1 + beta)/(1 - beta) t/RTT: 27 segments a round trip at beta = 0.8.
-//!   A Reno flow's mean rate with a decrease to beta is that of 3 (1 - beta)/(1 + beta), a third.
-//! - *Equations 7 to 9* contradict equation 1 (they let the gap to Wsp close faster than k allows). They model the throughput
-//!   and are not part of the algorithm.
+//!   A Reno flow's mean rate with a decrease to beta is that of 3 (1 - beta)/(1 + beta), a third. `slope=printed` follows it.
+//! - *Equations 7 to 9* contradict equation 1: they let the gap to Wsp shrink to beta (k - beta)/k of it in a round trip, faster
+//!   than k allows. They model the throughput; `growth=equation-7` makes them the growth below Wsp.
+//!
+//! Variations that the paper's text discusses:
+//! - *Section 3.2.3* compares k with a fixed one and with "a linear function": `factor=linear` leaves out the logarithms,
+//!   k = c (RTTref/RTTmin) (BDPref/BDPest). c = 0.0278 then gives the k of c = 1 at 100 Mbit/s and 80 ms.
+//! - *Section 2.3* compares its threshold with a fixed one: `threshold=fixed` is delta alone.
 //!
 //! Interpretations:
 //! - *c* = 1 gives the paper's results: against Reno about 80 % of 100 Mbit/s at 100 ms, and fairness at 10 Mbit/s and 10 ms.
@@ -96,6 +105,40 @@ words! {
         Literal = "literal",
         /// The largest estimate of this and the last round trip is at least `min(delta, maxbuffer)`.
         LastRtt = "last-rtt",
+        /// The last buffer estimate is at least `delta`.
+        Fixed = "fixed",
+    }
+}
+
+words! {
+    /// The increase factor as a function of the path.
+    pub enum Factor {
+        /// `c log2(RTTref/RTTmin) log2(BDPref/BDPest)`: equation 2.
+        Logarithmic = "logarithmic",
+        /// `c (RTTref/RTTmin) (BDPref/BDPest)`.
+        Linear = "linear",
+        /// `fixed_k` on every path.
+        Fixed = "fixed",
+    }
+}
+
+words! {
+    /// Slope of W_TCP.
+    pub enum Slope {
+        /// `3 (1 - beta)/(1 + beta)` segments a round trip.
+        Corrected = "corrected",
+        /// `3 (1 + beta)/(1 - beta)`, as equation 15 prints it.
+        Printed = "printed",
+    }
+}
+
+words! {
+    /// Growth below the saturation point.
+    pub enum Growth {
+        /// A window gains `W (Wsp - W)/(k Wsp)` in a round trip.
+        Equation1 = "equation-1",
+        /// The gap to Wsp shrinks to `beta (k - beta)/k` of it in a round trip.
+        Equation7 = "equation-7",
     }
 }
 
@@ -103,7 +146,7 @@ parameters! {
     /// Settings of [`Invs`].
     pub struct InvsParameters {
         /// Scale of k.
-        c: number(1.0, 0.1..=10.0), "1", "not given; gives the paper's shares against Reno";
+        c: number(1.0, 0.001..=10.0), "1", "not given; gives the paper's shares against Reno";
         /// The fraction of the window kept at a congestion loss.
         beta: number(0.8, 0.1..=0.95), "1", "not given; CUBIC's in ns-2.35";
         /// Queue length from which a loss is a congestion loss, with large buffers.
@@ -120,6 +163,14 @@ parameters! {
         wsp_on_congestion_only: switch(false), "", "equation 5 is for every loss";
         /// Whether the smallest RTT is replaced when a whole round trip is far above it.
         rtt_min_reset: switch(false), "", "section 2.4.2, whose threshold is not given";
+        /// The increase factor as a function of the path.
+        factor: word(Factor::Logarithmic), "", "equation 2; section 3.2.3 discusses the others";
+        /// The increase factor with `factor=fixed`.
+        fixed_k: number(20.0, 1.0..=1_000.0), "1", "about equation 2 at 100 Mbit/s and 80 to 100 ms";
+        /// Slope of W_TCP.
+        slope: word(Slope::Corrected), "", "equation 15 prints the reciprocal";
+        /// Growth below the saturation point.
+        growth: word(Growth::Equation1), "", "equation 7 contradicts equation 1";
     }
 }
 
@@ -159,7 +210,7 @@ const EQUAL: f64 = 1.0;
 #[derive(Clone, Debug)]
 pub struct Invs {
     parameters: InvsParameters,
-    /// 3 (1 - beta)/(1 + beta).
+    /// Growth of W_TCP, segments a round trip.
     reno_slope: f64,
     goal: Goal,
     before: Goal,
@@ -184,8 +235,12 @@ impl Configurable for Invs {
 
     fn new(parameters: InvsParameters) -> Self {
         let goal = Goal { saturation: 0.0, w_max: f64::INFINITY, epoch: None };
+        let (lost, kept) = (1.0 - parameters.beta, 1.0 + parameters.beta);
         Invs {
-            reno_slope: 3.0 * (1.0 - parameters.beta) / (1.0 + parameters.beta),
+            reno_slope: match parameters.slope {
+                Slope::Corrected => 3.0 * lost / kept,
+                Slope::Printed => 3.0 * kept / lost,
+            },
             goal,
             before: goal,
             pace: None,
@@ -287,12 +342,19 @@ impl Invs {
     }
 
     /// Returns equation 1 times W, the growth a window of acknowledged segments: (Wsp - W) W/(k Wsp) below Wsp, (W - Wsp)/k
-    /// above it, and 1 at it.
+    /// above it, and 1 at it. Or what equation 7 says of it.
     #[inline]
     fn growth(&self, cwnd: f64) -> f64 {
         let gap = self.goal.saturation - cwnd;
         match self.pace {
-            Some((_, per_gap)) if gap >= EQUAL => gap * per_gap * cwnd,
+            Some((per_k, per_gap)) if gap >= EQUAL => match self.parameters.growth {
+                Growth::Equation1 => gap * per_gap * cwnd,
+                // Less beta (1 - beta/k) of the gap: the window gains the rest of it.
+                Growth::Equation7 => {
+                    let beta = self.parameters.beta;
+                    gap * (1.0 - beta * (1.0 - beta * per_k))
+                }
+            },
             Some((per_k, _)) if gap <= -EQUAL => -gap * per_k,
             _ => 1.0,
         }
@@ -320,10 +382,14 @@ impl Invs {
     }
 }
 
-/// Returns k (equation 2) for RTTmin in seconds and BDPest in bits.
+/// Returns k for RTTmin in seconds and BDPest in bits.
 fn increase_factor(parameters: &InvsParameters, rtt_min: f64, bdp_bits: f64) -> f64 {
-    let rtts = libm::log2(parameters.rtt_ref / rtt_min);
-    let bdps = libm::log2(parameters.bdp_ref * 1e6 / bdp_bits);
+    let (rtts, bdps) = (parameters.rtt_ref / rtt_min, parameters.bdp_ref * 1e6 / bdp_bits);
+    let (rtts, bdps) = match parameters.factor {
+        Factor::Logarithmic => (libm::log2(rtts), libm::log2(bdps)),
+        Factor::Linear => (rtts, bdps),
+        Factor::Fixed => return parameters.fixed_k,
+    };
     if rtts > 0.0 && bdps > 0.0 { (parameters.c * rtts * bdps).max(1.0) } else { 1.0 }
 }
 
@@ -430,6 +496,7 @@ impl Path {
             Threshold::Margin => (self.queue, MARGIN * self.greatest_queue),
             Threshold::Literal => (self.queue, self.greatest_queue),
             Threshold::LastRtt => (self.round_queue.max(self.last_round_queue), self.greatest_queue),
+            Threshold::Fixed => (self.queue, f64::INFINITY),
         };
         queue >= parameters.delta.min(greatest)
     }

@@ -58,6 +58,17 @@ fn a_cycle_on_a_full_pipe() {
     assert_near(cycle(&path, 3.0), 0.853_688, 2e-5);
 }
 
+#[test]
+fn equation_6_on_a_full_pipe() {
+    // 100 packets a second and windows up to 100: a second a round trip at 100 packets. From 95 to 100, lambda_max 1: six cycles,
+    // (95 + 96 + 97 + 98 + 99 + 100)/100 = 5.85 s.
+    let path = Path { rate_bps: 80_000.0, rtt: 0.5, packet_bytes: 100.0, buffer: 50.0 };
+    assert_near(cycles(&path, 1.0), 5.85, 1e-9);
+    // lambda_max 2, gaps 5, 4, 3, 2, 1 and (at least) 1 of 5: 2, 1.6, 1.2, 1, 1, 1.
+    // 0.95/2 + 0.96/1.6 + 0.97/1.2 + 0.98 + 0.99 + 1 = 4.853333 s.
+    assert_near(cycles(&path, 2.0), 4.853_333, 1e-6);
+}
+
 /// The window packet by packet, by the equations as printed, against the real-valued model.
 #[test]
 fn the_model_is_the_algorithm_in_small_steps() {

@@ -30,7 +30,13 @@
 //! throughput = 1/(p n RTT)
 //! ```
 //!
-//! which is what equations 13 and 14 would be. The mean window over round trips is Y/n. Over time, where a queue makes
+//! which is what equations 13 and 14 would be. The paper's own steps from equation 11 on add two errors ([`Printed`]):
+//!
+//! - *Equation 12* has k (1 - beta - p) + beta^2 over the line where equation 11 gives (1 - beta)(k - k beta + beta^2) - k p, and
+//!   k (1 - beta) under it where there is k.
+//! - *Equation 13* loses the p of equation 12's denominator: its window does not grow as losses become fewer.
+//!
+//! The mean window over round trips is Y/n. Over time, where a queue makes
 //! each round trip as long as the window is large (W over the path's own product all the time, a buffer of one
 //! product is enough), it is
 //!
@@ -108,12 +114,89 @@ fn steady_state() -> Vec<Panel> {
     ]
 }
 
-/// Round trips (equation 8) and mean window (equations 8 and 9) as the paper prints them, where an epoch ends at the room.
-fn printed(Cycle { room, k, beta }: Cycle) -> (f64, f64) {
+/// Returns round trips (equation 8) and mean window (equations 8 and 9) as the paper prints them, where an epoch ends at the room.
+pub fn printed(Cycle { room, k, beta }: Cycle) -> (f64, f64) {
     let gap = (1.0 - beta) * room;
     let round_trips = libm::log(gap) / libm::log(k / (beta * (k - beta)));
     let packets = room * (round_trips - k * (gap - 1.0) / ((k - k * beta + beta * beta) * gap));
     (round_trips, packets / round_trips)
+}
+
+/// The window at a loss against the fraction of lost packets, as printed and as corrected.
+pub const LOSS_RESPONSE: Model = Model {
+    name: "invs-loss-response",
+    title: "The window at a loss against the loss ratio, as printed and corrected",
+    source: "Invs, equations 11 to 13, against its equation 1",
+    reading: "k = 21.7, that of 100 Mbit/s and 80 ms, beta = 0.8. Equation 11 is solved as it stands; equation 13, which is said to be its \
+              solution, is drawn with the factor 1/p that it has lost, too. The corrected line follows from equation 1.",
+    x: Quantity::log("loss ratio", "").within(1e-7, 1e-4),
+    panels: loss_response,
+};
+
+fn loss_response() -> Vec<Panel> {
+    const K: f64 = 21.7;
+    let curve = |label: &str, of: &dyn Fn(f64) -> f64| {
+        Line::curve(label, ratios(1e-7, 1e-4, 120).map(|p| (p, of(p))).collect())
+    };
+    let printed = Printed { k: K, beta: BETA };
+    vec![Panel {
+        title: "",
+        y: Quantity::log("cwnd at a loss", "packets"),
+        lines: vec![
+            curve("corrected", &|p| Steady::of_loss_ratio(p, K, BETA).saturation),
+            curve("equation 11, solved", &|p| printed.window(p)),
+            curve("equation 13, times 1/p", &|p| printed.equation_13(p) / p),
+            curve("equation 13, as printed", &|p| printed.equation_13(p)),
+        ],
+    }]
+}
+
+/// The steady state of equations 8 to 13, as the paper prints them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Printed {
+    /// The increase factor, over 1.
+    pub k: f64,
+    /// The fraction kept at a loss.
+    pub beta: f64,
+}
+
+impl Printed {
+    /// Returns the left side of equation 11 with n of equation 8: packets from loss to loss for a window at the loss.
+    pub fn packets(&self, window: f64) -> f64 {
+        let (round_trips, mean) = printed(Cycle { room: window, k: self.k, beta: self.beta });
+        round_trips * mean
+    }
+
+    /// Returns the window at which equation 11 holds for a fraction `p` of lost packets.
+    ///
+    /// With D = k - k beta + beta^2 and L = ln(k/(beta (k - beta))), equations 8 and 11 are W (ln((1 - beta) W)/L - k/D) = A,
+    /// A = 1/p - k/((1 - beta) D). So x ln x = (1 - beta) A L e^(-k L/D) with x = (1 - beta) W e^(-k L/D).
+    pub fn window(&self, p: f64) -> f64 {
+        let (kept, log) = (self.denominator(), self.log());
+        let packets = 1.0 / p - self.k / ((1.0 - self.beta) * kept);
+        let w = lambert_w((1.0 - self.beta) * packets * log * libm::exp(-self.k * log / kept));
+        packets * log / w
+    }
+
+    /// Returns the window of equation 13.
+    pub fn equation_13(&self, p: f64) -> f64 {
+        let Printed { k, beta } = *self;
+        let (kept, log) = (self.denominator(), self.log());
+        let above = k * (1.0 - beta - p) + beta * beta;
+        let exponent = -k * (1.0 - beta) / kept * log;
+        let f = above / (p * kept) * (1.0 - beta) * log * libm::exp(exponent);
+        above * log / (kept * lambert_w(f))
+    }
+
+    /// k - k beta + beta^2.
+    fn denominator(&self) -> f64 {
+        self.k * (1.0 - self.beta) + self.beta * self.beta
+    }
+
+    /// ln(k/(beta (k - beta))).
+    fn log(&self) -> f64 {
+        libm::log(self.k / (self.beta * (self.k - self.beta)))
+    }
 }
 
 /// A flow alone on a path that it saturates.
@@ -383,6 +466,21 @@ mod tests {
         // Equation 9: 1,333 (21.43 - 21.7 x 265.6/(4.98 x 266.6)) = 1,333 x 17.09, over 21.43.
         assert_near(window, 1_063.0, 1.0);
         assert_near(steady.round_trips(), 127.037, 0.001);
+    }
+
+    #[test]
+    fn equation_13_does_not_solve_equation_11() {
+        let printed = Printed { k: 21.7, beta: 0.8 };
+        for p in [1e-7, 1e-6, 1e-5, 1e-4] {
+            let window = printed.window(p);
+            assert!((printed.packets(window) * p - 1.0).abs() < 1e-9, "{p}: {window}");
+            // Without the lost 1/p it is less than a packet; with it 8 to 16 % too small.
+            let written = printed.equation_13(p);
+            assert!(written < 1.0, "{p}: {written}");
+            assert!((0.83..0.93).contains(&(written / p / window)), "{p}: {}", written / p);
+        }
+        // p = 1e-4, W = 718: equation 8 ln(143.6)/0.260714 = 19.051; 718 (19.051 - 21.7 x 142.6/(4.98 x 143.6)) = 10,572.
+        assert_near(printed.packets(718.0), 10_572.0, 5.0);
     }
 
     #[test]

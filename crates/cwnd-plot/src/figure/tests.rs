@@ -1,4 +1,4 @@
-use super::super::{Band, Line, Markers, style};
+use super::super::{Band, Inside, Line, Markers, style};
 use super::*;
 use style::{Colour, Dash, Marker};
 
@@ -12,7 +12,7 @@ fn small() -> Figure {
     let points = vec![(5.0, 4e8), (50.0, 7.5e8), (500.0, 9.41e8)];
     let interval = points.iter().map(|&(x, y)| (x, 0.9 * y, 1.05 * y)).collect();
     let colour = Colour::of_series(0);
-    let marker = Some(Markers { marker: Marker::Square, spacing: 0.0, phase: 0.0 });
+    let marker = Some(Markers { marker: Marker::Square, spacing: 0.0, phase: 0.0, inside: Inside::Paper });
     let line = Line::new(points, Stroke::solid(colour, 1.5).dashed(Dash::Dashed)).markers(marker);
     panel.keys.push(Key::new("agile-sd:lambda_max=4,beta2=0.9", line.swatch()));
     panel.add(Band { points: interval, colour, opacity: 0.2 });
@@ -58,7 +58,7 @@ fn panels_that_share_an_axis_have_one_range_and_one_set_of_labels() {
 fn values_without_a_place_leave_no_trace() {
     let mut panel = Panel::new(Axis::log("x", ""), Axis::log("y", ""), 100.0);
     let points = vec![(0.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (2.0, f64::INFINITY), (3.0, 4.0), (5.0, 6.0)];
-    let marker = Some(Markers { marker: Marker::Circle, spacing: 0.0, phase: 0.0 });
+    let marker = Some(Markers { marker: Marker::Circle, spacing: 0.0, phase: 0.0, inside: Inside::Paper });
     panel.add(Line::new(points, Stroke::solid(INK, 1.0)).markers(marker));
     panel.add(Band { points: vec![(1.0, 0.0, 2.0), (2.0, 3.0, f64::NAN)], colour: INK, opacity: 0.5 });
     let mut figure = Figure::new("");

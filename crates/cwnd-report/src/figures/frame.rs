@@ -2,8 +2,9 @@
 
 use super::line::plain;
 use super::points::Chosen;
+use crate::measure::small;
 use cwnd_plot::{Block, Grid, Headings, Panel};
-use cwnd_study::{Figure, Point, Results};
+use cwnd_study::{Axis, Figure, Point, Results};
 
 /// What one block shows: the labels that set it apart and the points that it holds fast.
 pub(super) struct Pane {
@@ -76,6 +77,23 @@ pub(super) fn height(columns: usize) -> f64 {
         1 => 250.0,
         2 => 190.0,
         _ => 140.0,
+    }
+}
+
+/// The title of an axis with its unit.
+pub(super) fn with_unit(axis: &Axis) -> String {
+    match &axis.unit {
+        Some(unit) if !unit.is_empty() => format!("{} ({unit})", axis.title),
+        _ => axis.title.clone(),
+    }
+}
+
+/// What a point is called among others in a legend or a heading: a quantity after what it is of, `buffer 100` and not `100`.
+pub(crate) fn condensed(axis: &Axis, point: &Point) -> String {
+    match (point.value, point.label.parse::<f64>()) {
+        (Some(value), Ok(_)) => format!("{} {}", small(&axis.title), plain(value)),
+        (Some(_), Err(_)) => format!("{} {}", small(&axis.title), point.label),
+        (None, _) => point.label.clone(),
     }
 }
 

@@ -1,13 +1,13 @@
 //! A metric over two axes, in colour and as a number. Of Jain's index over two algorithm axes it is the fairness
 //! matrix.
 
-use super::frame::Panes;
+use super::frame::{Panes, with_unit};
 use super::line::name;
 use super::points::{Chosen, Tally};
 use super::{Drawn, without_axis};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, decimals, number, small};
-use cwnd_plot::colour_scale::{self, ColourBar};
+use cwnd_plot::colour_scale::{self, ColourBar, Colours};
 use cwnd_plot::{self as plot, Cells, Panel, Tile};
 use cwnd_study::{Axis, Figure, Results};
 
@@ -71,8 +71,10 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     });
     grid.width = width;
     if high > low && estimates().next().is_some() {
-        grid.bar =
-            Some(ColourBar { axis: plot::Axis::linear(&measure.heading(), &shown.unit).from(low).to(high) });
+        grid.bar = Some(ColourBar {
+            axis: plot::Axis::linear(&measure.heading(), &shown.unit).from(low).to(high),
+            colours: Colours::Sequential,
+        });
     }
     let mut used: Vec<usize> = figure.panels.iter().filter_map(|name| study.axis(name)).collect();
     used.extend([x_axis, y_axis]);
@@ -96,13 +98,6 @@ type Place = (usize, usize, bool, Option<Estimate>);
 fn digits(low: f64, high: f64) -> usize {
     let span = high - low;
     if span > 0.0 { decimals(high, Some(span / 40.0)).min(4) } else { decimals(high, None).min(4) }
-}
-
-fn with_unit(axis: &Axis) -> String {
-    match &axis.unit {
-        Some(unit) if !unit.is_empty() => format!("{} ({unit})", axis.title),
-        _ => axis.title.clone(),
-    }
 }
 
 fn unit_words(title: &str, unit: &str) -> String {

@@ -1,14 +1,16 @@
 //! A metric against an axis, a line for each series.
 
 use super::Drawn;
-use super::frame::{Panes, height};
+use super::frame::{Panes, condensed, height};
 use super::missing::Missing;
 use super::points::{Chosen, Tally};
+use super::possible::Possible;
+use super::stated::{self, PrintedNumbers};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, number, small};
 use crate::series::{SeriesStyle, SeriesStyles};
 use cwnd_plot::style::{INK, Marker};
-use cwnd_plot::{self as plot, Band, ErrorBars, Key, Line, Markers, Panel, Swatch};
+use cwnd_plot::{self as plot, Band, ErrorBars, Inside, Key, Line, Markers, Panel, Signs, Swatch};
 use cwnd_study::{Axis, Figure, Point, Results, Scale};
 
 /// More points than this have a band instead of error bars, and not a marker each.
@@ -47,29 +49,50 @@ pub(super) fn draw(
         cells.iter().map(|s| s.iter().map(|(_, cells)| tally.estimate(results, cells, y)).collect()).collect()
     };
     let all: Vec<Vec<Vec<Option<Estimate>>>> = panes.panes.iter().map(|pane| means(&pane.at)).collect();
-    let shown = Shown::of(&measure, all.iter().flatten().flatten().flatten().map(|e| e.mean));
-    let least = all.iter().flatten().flatten().flatten().map(|e| e.mean).fold(f64::INFINITY, f64::min);
-    let most = all.iter().flatten().flatten().flatten().map(|e| e.mean).fold(f64::NEG_INFINITY, f64::max);
-    let y_axis = plot::Axis::linear(&measure.heading(), &shown.unit);
+    let printed = PrintedNumbers::new(results, figure);
+    let ours = || all.iter().flatten().flatten().flatten().map(|e| e.mean);
+    let values = || ours().chain(printed.values());
+    let shown = Shown::of(&measure, values());
+    let possible = Possible::new(&chosen, y, &measure, values()).times(shown.factor);
+    let least = values().fold(f64::INFINITY, f64::min);
+    let most = values().fold(f64::NEG_INFINITY, f64::max);
+    let y_axis = possible.axis(plot::Axis::linear(&measure.heading(), &shown.unit));
     // Where values lie close together far from zero, an axis from zero would show none of their difference.
     let y_axis = if least >= 0.0 && least < 0.7 * most { y_axis.from(0.0) } else { y_axis };
 
     let columns = panes.columns;
-    let mut each = all.into_iter();
-    let mut grid = panes.grid(figure, |_| {
+    // Where printed numbers are hollow, ours are filled.
+    let inside = if printed.is_empty() { Inside::Paper } else { Inside::Colour };
+    let mut each = all.iter();
+    let mut grid = panes.grid(figure, |pane| {
         let mut panel = Panel::new(places.axis.clone(), y_axis.clone(), height(columns));
-        let means = each.next().unwrap_or_default();
-        for (i, (one, means)) in series.0.iter().zip(&means).enumerate() {
+        let means = each.next().map(Vec::as_slice).unwrap_or_default();
+        for (i, (one, means)) in series.0.iter().zip(means).enumerate() {
             let means: Vec<_> = means.iter().map(|e| e.map(|e| e.times(shown.factor))).collect();
             let aside = (i as f64 - (series.0.len() as f64 - 1.0) / 2.0) * 4.0;
-            add(&mut panel, &places, one.look, &means, aside);
+            let drawn = Drawing { look: one.look, inside, possible, means: &means };
+            drawn.add(&mut panel, &places, aside);
         }
+        for one in &series.0 {
+            let number = |(place, point): (&f64, &usize)| {
+                let at = pane.at.iter().copied().chain(one.at).chain([(x_axis, *point)]);
+                printed.at(at).map(|number| (*place, number * shown.factor))
+            };
+            let points = places.at.iter().zip(&x_points).filter_map(number).collect();
+            let stroke = plot::style::Stroke::solid(one.look.colour(), 1.3);
+            panel.add(Signs { points, marker: one.look.marker(), stroke, inside: Inside::Nothing });
+        }
+        panel.references = stated::references(study, figure, pane, looks, shown.factor);
         vec![panel]
     });
-    grid.keys = series.0.iter().filter(|one| !one.label.is_empty()).map(|one| one.key(true)).collect();
+    let keys = series.0.iter().filter(|one| !one.label.is_empty()).map(|one| one.key(inside));
+    grid.keys = keys.collect();
+    let of_paper = printed.key_and_note(Inside::Nothing, Marker::Circle);
+    grid.keys.extend(of_paper.iter().map(|(key, _)| key.clone()));
     let mut used: Vec<usize> = figure.panels.iter().filter_map(|name| study.axis(name)).collect();
     used.extend(series.0.iter().flat_map(|one| one.at.map(|(axis, _)| axis)).chain([x_axis]));
-    let notes = tally.notes(&chosen, &used, "(crosses on the axis)");
+    let mut notes = tally.notes(&chosen, &used, "(crosses on the axis)");
+    notes.extend(of_paper.map(|(_, note)| note));
     if notes.iter().any(|note| note.contains("(crosses")) {
         let cross = Swatch { marker: Some(Marker::Cross), line: None, ..Swatch::default() };
         grid.keys.push(Key::new("no value", Swatch { sign: Some(INK), ..cross }));
@@ -78,32 +101,45 @@ pub(super) fn draw(
     Drawn { grid, notes, samples: None }
 }
 
-/// Adds a series to a panel.
-fn add(panel: &mut Panel, places: &Places, look: SeriesStyle, means: &[Option<Estimate>], aside: f64) {
-    let is_dense = places.at.len() > MANY;
-    let stretches = [&places.apart[..], &places.joined[..]];
-    for stretch in stretches.into_iter().filter(|stretch| !stretch.is_empty()) {
-        let of = |i: &usize| (places.at[*i], means[*i]);
-        let points = stretch.iter().map(of).map(|(x, e)| (x, e.map_or(f64::NAN, |e| e.mean))).collect();
-        let bars: Vec<(f64, f64, f64)> = stretch
-            .iter()
-            .map(of)
-            .map(|(x, e)| (x, e.and_then(|e| e.interval())))
-            .map(|(x, ends)| ends.map_or((x, f64::NAN, f64::NAN), |(low, high)| (x, low, high)))
-            .collect();
-        if is_dense {
-            panel.marks.insert(0, Box::new(Band { points: bars, colour: look.colour(), opacity: 0.16 }));
-        } else {
-            let stroke = plot::style::Stroke::solid(look.colour(), 1.0);
-            panel.add(ErrorBars { points: bars, stroke });
+/// A series as it is drawn.
+struct Drawing<'a> {
+    look: SeriesStyle,
+    /// What is inside its markers.
+    inside: Inside,
+    possible: Possible,
+    /// For each point on the axis.
+    means: &'a [Option<Estimate>],
+}
+
+impl Drawing<'_> {
+    /// Adds it to a panel.
+    fn add(&self, panel: &mut Panel, places: &Places, aside: f64) {
+        let Drawing { look, inside, possible, means } = *self;
+        let is_dense = places.at.len() > MANY;
+        let stretches = [&places.apart[..], &places.joined[..]];
+        for stretch in stretches.into_iter().filter(|stretch| !stretch.is_empty()) {
+            let of = |i: &usize| (places.at[*i], means[*i]);
+            let points = stretch.iter().map(of).map(|(x, e)| (x, e.map_or(f64::NAN, |e| e.mean))).collect();
+            let bars: Vec<(f64, f64, f64)> = stretch
+                .iter()
+                .map(of)
+                .map(|(x, e)| (x, e.and_then(|e| possible.interval(&e))))
+                .map(|(x, ends)| ends.map_or((x, f64::NAN, f64::NAN), |(low, high)| (x, low, high)))
+                .collect();
+            if is_dense {
+                panel.marks.insert(0, Box::new(Band { points: bars, colour: look.colour(), opacity: 0.16 }));
+            } else {
+                let stroke = plot::style::Stroke::solid(look.colour(), 1.0);
+                panel.add(ErrorBars { points: bars, stroke });
+            }
+            let spacing = if is_dense { 48.0 } else { 0.0 };
+            let markers = Markers { marker: look.marker(), spacing, phase: 0.0, inside };
+            panel.add(Line::new(points, look.stroke(1.5)).markers(Some(markers)));
         }
-        let spacing = if is_dense { 48.0 } else { 0.0 };
-        let markers = Markers { marker: look.marker(), spacing, phase: 0.0 };
-        panel.add(Line::new(points, look.stroke(1.5)).markers(Some(markers)));
+        let missing = |i: &usize| means[*i].is_none();
+        let places = (0..places.at.len()).filter(missing).map(|i| (places.at[i], aside)).collect();
+        panel.add(Missing { places, colour: look.colour() });
     }
-    let missing = |i: &usize| means[*i].is_none();
-    let places = (0..places.at.len()).filter(missing).map(|i| (places.at[i], aside)).collect();
-    panel.add(Missing { places, colour: look.colour() });
 }
 
 /// The lines or bars of a figure.
@@ -125,19 +161,22 @@ impl Series {
         let Some(axis) = axis.and_then(|name| study.axis(name)) else {
             return Series(vec![One { label: String::new(), look: SeriesStyle(0), at: None }]);
         };
-        let one = |point: usize| {
-            let label = study.axes[axis].points[point].label.clone();
-            One { look: looks.of(&label), label, at: Some((axis, point)) }
+        let points = chosen.points(axis);
+        let labels = points.iter().map(|point| study.axes[axis].points[*point].label.as_str());
+        let looks = looks.of_all(labels);
+        let one = |(point, look): (usize, SeriesStyle)| {
+            let label = condensed(&study.axes[axis], &study.axes[axis].points[point]);
+            One { look, label, at: Some((axis, point)) }
         };
-        Series(chosen.points(axis).into_iter().map(one).collect())
+        Series(points.into_iter().zip(looks).map(one).collect())
     }
 }
 
 impl One {
     /// Its entry in the legend.
-    pub fn key(&self, marked: bool) -> Key {
-        let marker = marked.then(|| self.look.marker());
-        Key::new(&self.label, Swatch::line(self.look.stroke(1.5)).marker(marker))
+    fn key(&self, inside: Inside) -> Key {
+        let swatch = Swatch::line(self.look.stroke(1.5)).marker(Some(self.look.marker()));
+        Key::new(&self.label, Swatch { inside, ..swatch })
     }
 }
 
@@ -217,11 +256,11 @@ pub(super) fn name(point: &Point) -> String {
     }
 }
 
-/// A value as short as it can be written: `500`, `1e-5`, `0.02`.
+/// A value as short as it can be written: `500`, `10⁻⁵`, `0.0125`.
 pub(super) fn plain(value: f64) -> String {
     let text = value.to_string();
     let decimals = text.find('.').map_or(0, |point| text.len() - point - 1);
-    if value != 0.0 && (decimals > 3 || value.abs() >= 1e7) {
+    if value != 0.0 && ((decimals > 3 && value.abs() < 1e-3) || value.abs() >= 1e7) {
         return plot::exponent(value);
     }
     number(value, decimals)

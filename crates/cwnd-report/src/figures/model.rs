@@ -6,7 +6,7 @@ use crate::measure::small;
 use crate::series::SeriesStyle;
 use cwnd_models::{LineKind, Model, Quantity};
 use cwnd_plot::style::{Dash, GREY, Stroke};
-use cwnd_plot::{self as plot, Block, Grid, Key, Line, Markers, Panel, Swatch, Trajectory};
+use cwnd_plot::{self as plot, Block, Grid, Inside, Key, Line, Markers, Panel, Swatch, Trajectory};
 
 /// The least distance between two markers of a curve.
 const SPACING: f64 = 56.0;
@@ -113,6 +113,7 @@ impl Labels {
             marker: SeriesStyle(number).marker(),
             spacing: SPACING,
             phase,
+            inside: Inside::Paper,
         })
     }
 

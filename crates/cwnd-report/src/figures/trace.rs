@@ -15,6 +15,7 @@ mod state;
 use super::frame::{Pane, Panes};
 use super::line::Series;
 use super::points::Chosen;
+use super::stated;
 use super::traces::Traces;
 use super::{Drawn, SampleBlock, SampleLine, SamplePanel, Samples};
 use crate::engines::CurveDeviation;
@@ -22,7 +23,7 @@ use crate::measure::{Shown, number};
 use crate::series::{SeriesStyle, SeriesStyles};
 use crate::validity_warnings;
 use cwnd_plot::style::{Dash, INK, Stroke};
-use cwnd_plot::{self as plot, Band, Headings, Key, Line, Markers, Panel, Swatch};
+use cwnd_plot::{self as plot, Band, Headings, Inside, Key, Line, Markers, Panel, Swatch};
 use cwnd_study::{EngineKind, Figure, Results};
 use quantity::{Flows, Quantity};
 use std::collections::BTreeSet;
@@ -99,15 +100,21 @@ pub(super) fn draw(
         for (i, (q, drawings)) in
             each.next().into_iter().flatten().enumerate().map(|(i, d)| (i, (&quantities[i], d)))
         {
-            let axis = q.axis(&shown[i].unit);
+            let (least, most) = q.measure.range;
+            let axis = q.axis(&shown[i].unit).within(least * shown[i].factor, most * shown[i].factor);
             let height = if i == 0 { heights.0 } else { heights.1 };
             let time = plot::Axis::linear("Time", "s").from(0.0).tight();
             let mut panel = Panel::new(time, axis, height);
             let label = panel.y.label.clone();
             let drawings: Vec<Drawing> = drawings.into_iter().map(|d| d.times(shown[i].factor)).collect();
             add(&mut panel, &drawings, several);
+            let of = (show[i].as_str(), i == 0);
+            panel.references =
+                stated::references_over_time(&results.study, figure, pane, looks, of, shown[i].factor);
+            let references = panel.references.clone();
             let line = |d: Drawing| SampleLine { label: d.label, stroke: d.stroke, points: d.points };
-            block.panels.push(SamplePanel { label, lines: drawings.into_iter().map(line).collect() });
+            let lines = drawings.into_iter().map(line).collect();
+            block.panels.push(SamplePanel { label, lines, references });
             panels.push(panel);
         }
         samples.blocks.push(block);
@@ -302,7 +309,8 @@ fn add(panel: &mut Panel, drawings: &[Drawing], several: bool) {
     let spacing = if drawings.len() <= 6 { 75.0 } else { 150.0 };
     for (i, drawing) in drawings.iter().enumerate() {
         let phase = (i as f64 + 0.5) / drawings.len() as f64;
-        let marker = several.then(|| Markers { marker: drawing.look.marker(), spacing, phase });
+        let marker =
+            several.then(|| Markers { marker: drawing.look.marker(), spacing, phase, inside: Inside::Paper });
         panel.add(Line::new(drawing.points.clone(), drawing.stroke).markers(marker));
     }
 }

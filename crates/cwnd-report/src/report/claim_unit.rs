@@ -1,5 +1,6 @@
 //! The figures of a claim as people read them.
 
+use crate::figures::frame::condensed;
 use crate::measure::{Measure, Shown, decimals, half_text, number, small};
 use cwnd_metrics::statistics::Summary;
 use cwnd_study::{ClaimKind, Expectation, PairSummary, Study};
@@ -16,6 +17,16 @@ pub struct ClaimUnit {
 fn points(shown: Shown) -> Shown {
     let unit = if shown.unit == "%" { "percentage points".into() } else { shown.unit };
     Shown { unit, ..shown }
+}
+
+/// Labels of an axis as they are called among others: the first with the axis's title if it is a quantity.
+fn named(study: &Study, axis: &str, labels: &[String]) -> String {
+    let of = |label: &String| {
+        let axis = &study.axes[study.axis(axis)?];
+        Some(condensed(axis, axis.points.iter().find(|point| point.label == *label)?))
+    };
+    let first = labels.first().map(|label| of(label).unwrap_or_else(|| label.clone()));
+    first.into_iter().chain(labels.iter().skip(1).cloned()).collect::<Vec<_>>().join(", ")
 }
 
 impl ClaimUnit {
@@ -38,8 +49,8 @@ impl ClaimUnit {
             ClaimKind::Mean { metric, .. } => (of(metric, "mean of "), false),
             ClaimKind::Extreme { metric, greatest: true, .. } => (of(metric, "greatest "), false),
             ClaimKind::Extreme { metric, .. } => (of(metric, "least "), false),
-            ClaimKind::Gain { metric, of: a, over, pairs, absolute, .. } => {
-                let over = over.join(", ");
+            ClaimKind::Gain { metric, axis, of: a, over, pairs, absolute, .. } => {
+                let (a, over) = (named(study, axis, std::slice::from_ref(a)), named(study, axis, over));
                 let most = match pairs {
                     PairSummary::Mean => "",
                     PairSummary::Greatest => "at most, ",
@@ -53,8 +64,8 @@ impl ClaimUnit {
                 };
                 ((shown, what), true)
             }
-            ClaimKind::Wins { metric, of: a, over, .. } => {
-                let over = over.join(", ");
+            ClaimKind::Wins { metric, axis, of: a, over, .. } => {
+                let (a, over) = (named(study, axis, std::slice::from_ref(a)), named(study, axis, over));
                 let what = format!("of the pairs: {} of {a} above that of {over}", small(&title(metric)));
                 ((Shown { factor: 100.0, unit: "%".into() }, what), false)
             }

@@ -1,6 +1,8 @@
 //! Claims and their verdicts as a table: what is stated, the publication's value, ours, the verdict and why.
 
+use super::claim_list::Listed;
 use super::claim_unit::ClaimUnit;
+use crate::explanation::{self, OtherStudies};
 use crate::html::{inline, stop};
 use cwnd_study::claims::{self, Judgement, Verdict};
 use cwnd_study::{Claim, ClaimTest, Expectation, Results, Study};
@@ -13,13 +15,19 @@ pub struct Told<'a> {
     pub claim: &'a Claim,
     /// What came of it.
     pub verdict: Verdict,
+    /// Why the verdict is as it is.
+    pub why: String,
 }
 
 impl<'a> Told<'a> {
-    /// Every claim of a study, in its order.
-    pub fn of(results: &'a Results) -> Vec<Told<'a>> {
+    /// Returns every claim of a study, in its order. Explanations may cite other studies of the same paper.
+    pub fn of(results: &'a Results, others: OtherStudies<'_>) -> Vec<Told<'a>> {
         let study = &results.study;
-        let told = |verdict: Verdict| Some(Told { study, claim: study.claims.get(verdict.claim)?, verdict });
+        let told = |verdict: Verdict| {
+            let claim = study.claims.get(verdict.claim)?;
+            let why = explanation::why(results, claim, &verdict, others);
+            Some(Told { study, claim, verdict, why })
+        };
         claims::evaluate(results).into_iter().filter_map(told).collect()
     }
 
@@ -51,6 +59,32 @@ impl<'a> Told<'a> {
             }
             ClaimTest::Measured { .. } | ClaimTest::NotTestable(_) => None,
         }
+    }
+
+    /// What was measured as a multiple of what is stated: of a printed number, of a stated gain, or of the middle of a range
+    /// with two ends. None where there is no such number; a bound is met or not.
+    pub fn ratio(&self) -> Option<f64> {
+        let ClaimTest::Measured { expect, .. } = &self.claim.test else { return None };
+        let measured = self.verdict.measured?.mean;
+        let stated = match expect {
+            Expectation::Printed { value, scale } => value / scale,
+            Expectation::Gain(gain) => *gain,
+            Expectation::Within(range) => match (range.at_least, range.at_most) {
+                (Some(least), Some(most)) => (least + most) / 2.0,
+                _ => return None,
+            },
+        };
+        Some(measured / stated).filter(|ratio| ratio.is_finite())
+    }
+
+    /// What was measured as a multiple of the bound that it does not keep.
+    pub fn ratio_to_bound(&self) -> Option<f64> {
+        let ClaimTest::Measured { expect: Expectation::Within(range), .. } = &self.claim.test else {
+            return None;
+        };
+        let measured = self.verdict.measured?.mean;
+        let ((Some(end), None) | (None, Some(end))) = (range.at_least, range.at_most) else { return None };
+        Some(measured / end).filter(|ratio| ratio.is_finite() && !range.contains(measured))
     }
 
     fn unit(&self) -> Option<ClaimUnit> {
@@ -88,7 +122,7 @@ pub fn class(judgement: Judgement) -> &'static str {
 }
 
 /// A sign that says the same as the word and the colour.
-fn sign(judgement: Judgement) -> &'static str {
+pub fn sign(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Reproduced => "\u{2713}",
         Judgement::LargerThanStated => "\u{2713}+",
@@ -109,17 +143,18 @@ pub fn table(rows: &Markup) -> Markup {
 }
 
 /// A claim's row.
-pub fn row(told: &Told<'_>) -> Markup {
+pub fn row(listed: &Listed<'_>) -> Markup {
+    let told = &listed.told;
     let (claim, verdict) = (told.claim, &told.verdict);
     let (class, sign) = (class(verdict.judgement), sign(verdict.judgement));
-    let why = claims::why(claim, verdict);
+    let why = told.why.as_str();
     // What the rule found stands there too where somebody has found out more.
     let ground = if why == verdict.ground { "" } else { &verdict.ground };
     let by_rule = ground.is_empty() && verdict.judgement != Judgement::NotTestable;
     let notes = [ground, verdict.note.as_deref().unwrap_or_default()];
     let notes: Vec<&str> = notes.into_iter().filter(|note| !note.is_empty()).collect();
     html! {
-        tr class=(class) {
+        tr class=(class) id=(listed.id) {
             td {
                 span class={ "verdict " (class) } {
                     span aria-hidden="true" { (sign) } " " (verdict.judgement.name())
@@ -129,6 +164,7 @@ pub fn row(told: &Told<'_>) -> Markup {
                 p.claim {
                     (inline(&claim.text))
                     @if let Some(source) = &claim.source { " " cite { (inline(source)) } }
+                    @for (id, label) in &listed.shown_in { " " a.back href={ "#" (id) } { "\u{2191} " (inline(label)) } }
                 }
                 " "
                 p.why.by-rule[by_rule] { (inline(&sentences(&[why]))) }

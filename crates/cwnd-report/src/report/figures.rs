@@ -1,7 +1,8 @@
 //! The figures on the page: pictures in the text, with their samples where they can be zoomed.
 
+use super::claim_list::Claims;
 use super::page::Entry;
-use super::samples;
+use super::{overview, samples};
 use crate::figures::{self, Drawn, traces::Traces};
 use crate::html::{inline, stop};
 use crate::made_by;
@@ -10,13 +11,22 @@ use cwnd_study::{Figure, FigureKind, Results};
 use maud::{Markup, PreEscaped, html};
 
 /// The section's body and its entries in the contents.
-pub fn section(results: &Results, looks: &SeriesStyles, traces: &Traces) -> (Markup, Vec<Entry>) {
+pub fn section(
+    results: &Results,
+    looks: &SeriesStyles,
+    traces: &Traces,
+    claims: &Claims<'_>,
+) -> (Markup, Vec<Entry>) {
     let figures = results.study.figures.iter().enumerate();
     let one = |(i, figure): (usize, &Figure)| {
         let (number, title) = (i + 1, figure.title.clone());
         let label = format!("Figure {number}");
-        let html = one(results, looks, traces, &label, number, figure);
-        (html, Entry { id: format!("figure-{number}"), number: label, title })
+        let id = format!("figure-{number}");
+        let html = html! {
+            (one(results, looks, traces, &label, number, figure))
+            (overview::of_figure(&claims.of(&id)))
+        };
+        (html, Entry { id, number: label, title })
     };
     let (figures, entries): (Vec<Markup>, Vec<Entry>) = figures.map(one).unzip();
     (html! { @for figure in figures { (figure) } }, entries)

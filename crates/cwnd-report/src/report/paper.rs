@@ -1,8 +1,9 @@
 //! A paper's results as one page: the verdicts on all that it claims, then its figures and tables in its own order.
 
+use super::claim_list::{self, Claims, Shown};
 use super::claims::{self, Told};
 use super::page::{self, Head, Page};
-use super::{facts, figures, provenance, tables};
+use super::{facts, figures, overview, provenance, tables};
 use crate::descriptive;
 use crate::figures::{model, traces::Traces};
 use crate::html::{definitions, inline, paragraphs, stop};
@@ -47,9 +48,19 @@ impl PaperResults {
     }
 
     fn judgements_of(&self, is_of_paper: bool) -> Vec<Judgement> {
-        let told = self.studies.iter().flat_map(|study| Told::of(&study.results));
+        let told = self.studies.iter().flat_map(|study| self.claims_of(study));
         let told = told.filter(|told| told.claim.is_of_publication() == is_of_paper);
         told.map(|told| told.verdict.judgement).collect()
+    }
+
+    /// Returns the claims of a study with what came of them.
+    fn claims_of<'a>(&'a self, study: &'a PaperStudy) -> Vec<Told<'a>> {
+        Told::of(&study.results, &|name| self.results(name))
+    }
+
+    /// Returns the results of the study of this name.
+    pub fn results(&self, name: &str) -> Option<&Results> {
+        self.study(name).map(|study| &study.results)
     }
 
     fn study(&self, name: &str) -> Option<&PaperStudy> {
@@ -60,9 +71,14 @@ impl PaperResults {
 /// The page of a paper.
 pub fn paper(paper: &PaperResults) -> String {
     let mut page = Page::new(head(paper));
-    page.section("verdicts", "What the paper states, and what came of it", &verdicts(paper));
-    let (body, entries) = Parts::new(paper).section();
+    let claims = Claims::new(paper.studies.iter().map(|study| paper.claims_of(study)), &shown(paper));
+    page.section("findings", "What was found", &overview::section(&claims));
+    let (body, entries) = Parts::new(paper).section(&claims);
     page.section_with("figures", "Its figures and tables, made again", &body, &entries);
+    let list = html! { (overview::rules()) (overview::list(&claims)) };
+    if !claims.listed.is_empty() {
+        page.section("verdicts", "What the paper states, and what came of it", &list);
+    }
     page.section("readings", "How the paper was read", &readings(paper));
     page.section("provenance", "How it was made", &made(paper));
     page.finish()
@@ -85,11 +101,6 @@ fn head(of: &PaperResults) -> Head {
     let version = of.studies.first().map(|study| made_by::version(&study.results)).unwrap_or_default();
     let below = html! {
         p.reference { (inline(authors.trim_end_matches('.'))) ". " cite { (inline(published)) } ", " (year) "." }
-        p.tally { (claims::tally(&of.judgements())) }
-        @let own = of.own_judgements();
-        @if !own.is_empty() {
-            p.tally.own { "Claims of our own models and readings, counted apart: " (claims::tally(&own)) }
-        }
         p.status { (studies) ", " (thousands(all as f64, 0)) " runs, at " (scale) ". " (version) "." }
         @if done < all {
             div.incomplete role="note" { p {
@@ -109,38 +120,20 @@ fn head(of: &PaperResults) -> Head {
     }
 }
 
-/// All claims in one table, under the studies that check them.
-fn verdicts(of: &PaperResults) -> Markup {
-    let told = of.studies.iter().map(|study| (&study.results.study, Told::of(&study.results)));
-    let told: Vec<_> = told.filter(|(_, told)| !told.is_empty()).collect();
-    if told.is_empty() {
-        return html! { p { "No study of it claims anything." } };
-    }
-    let rows = html! {
-        @for (study, told) in &told {
-            @let source = study.source.as_deref().map(after_comma).unwrap_or_default();
-            tr.group {
-                th scope="rowgroup" colspan="4" {
-                    (inline(&study.title))
-                    @if !source.is_empty() { " (" (inline(source)) ")" }
-                }
-            }
-            @for told in told { (claims::row(told)) }
-        }
+/// What the parts of the page show, in its order: what the paper's parts name, and the metrics of what no part names.
+fn shown(of: &PaperResults) -> Vec<Shown<'_>> {
+    let place = |name: &str| of.studies.iter().position(|study| study.name == name);
+    let part = |(i, part): (usize, &PaperItem)| {
+        let study = match &part.by {
+            By::Study { study, .. } => place(study)?,
+            // What shows no run shows no claim.
+            By::Models(_) | By::Table(_) | By::Nothing(_) => return None,
+        };
+        let label = part.of.split(':').next().unwrap_or(&part.of).to_owned();
+        let items = claim_list::shown_items(&part.of);
+        Some(Shown { id: format!("part-{}", i + 1), label, study, items, metrics: Vec::new() })
     };
-    html! {
-        p.of-study {
-            "A stated gain is reproduced when ours reaches 80 % of it and is surely over 0 (95 %, paired by seed; \
-             Holm-corrected where the greatest of several is meant), in direction only when it is but surely over 0; a \
-             printed number when ours lies within 5 % of it or our interval has it; a range when ours lies in it."
-        }
-        (claims::table(&rows))
-    }
-}
-
-/// `figure 11 a to i` of `Agile-SD (…), figure 11 a to i`: the paper is named above.
-fn after_comma(source: &str) -> &str {
-    source.rsplit_once("), ").map_or("", |(_, rest)| rest)
+    of.paper.parts.iter().enumerate().filter_map(part).collect()
 }
 
 /// The parts of a paper, made again.
@@ -158,11 +151,12 @@ impl<'a> Parts<'a> {
         Parts { of, figures: 0, tables: 0, shown: Vec::new() }
     }
 
-    fn section(mut self) -> (Markup, Vec<page::Entry>) {
+    fn section(mut self, claims: &Claims<'_>) -> (Markup, Vec<page::Entry>) {
         let (mut parts, mut entries) = (Vec::new(), Vec::new());
         for (i, part) in self.of.paper.parts.iter().enumerate() {
             let id = format!("part-{}", i + 1);
-            parts.push((id.clone(), inline(&part.of), self.part(part)));
+            let inner = html! { (overview::of_figure(&claims.of(&id))) (self.part(part)) };
+            parts.push((id.clone(), inline(&part.of), inner));
             entries.push(page::Entry { id, number: part.of.clone(), title: String::new() });
         }
         for (i, study) in self.of.studies.iter().enumerate() {

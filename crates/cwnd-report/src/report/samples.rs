@@ -5,7 +5,8 @@
 //! told as its difference from the one before.
 
 use crate::figures::{SampleBlock, SampleLine, SamplePanel, Samples};
-use cwnd_plot::style::COLOURS;
+use cwnd_plot::style::{COLOURS, Colour};
+use cwnd_plot::{At, Reference};
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
 
@@ -40,7 +41,9 @@ fn block(block: &SampleBlock) -> String {
     let times = times(block);
     let panel = |panel: &SamplePanel| {
         let lines: Vec<String> = panel.lines.iter().map(|l| line(l, &times)).collect();
-        format!("{{\"label\":{},\"lines\":[{}]}}", string(&panel.label), lines.join(","))
+        let stated: Vec<String> = panel.references.iter().map(stated).collect();
+        let (label, lines) = (string(&panel.label), lines.join(","));
+        format!("{{\"label\":{label},\"lines\":[{lines}],\"stated\":[{}]}}", stated.join(","))
     };
     let panels: Vec<String> = block.panels.iter().map(panel).collect();
     // Of thinned lines every part of the time has two places.
@@ -70,7 +73,6 @@ fn times(block: &SampleBlock) -> Vec<f64> {
 
 fn line(line: &SampleLine, times: &[f64]) -> String {
     let values = if times.len() > MOST { thinned(&line.points, times) } else { at(&line.points, times) };
-    let colour = COLOURS.iter().position(|c| *c == line.stroke.colour);
     let dash: String = line
         .stroke
         .dash
@@ -82,9 +84,24 @@ fn line(line: &SampleLine, times: &[f64]) -> String {
     format!(
         "{{\"name\":{},\"colour\":{},\"dash\":[{dash}],\"v\":{}}}",
         string(&line.label),
-        colour.map_or(-1, |c| c as i32),
+        colour(line.stroke.colour),
         numbers(&values)
     )
+}
+
+/// A stated line: its axis and value, its colour and its label.
+fn stated(reference: &Reference) -> String {
+    let (axis, value) = match reference.at {
+        At::X(value) => ("x", value),
+        At::Y(value) => ("y", value),
+    };
+    let (colour, label) = (colour(reference.colour), string(&reference.label));
+    format!("{{\"axis\":\"{axis}\",\"at\":{value},\"colour\":{colour},\"label\":{label}}}")
+}
+
+/// The number of a series' colour, or -1.
+fn colour(of: Colour) -> i32 {
+    COLOURS.iter().position(|colour| *colour == of).map_or(-1, |place| place as i32)
 }
 
 /// The values of a line at these times; none where it has no sample.

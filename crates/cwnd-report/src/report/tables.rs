@@ -1,7 +1,10 @@
 //! The tables of a study: means with intervals, the best of each column marked.
 
+use super::claim_list::Claims;
+use super::overview;
 use super::page::Entry;
 use crate::estimate::Estimate;
+use crate::figures::frame::condensed;
 use crate::figures::points::{Chosen, Tally};
 use crate::html::{inline, stop};
 use crate::made_by;
@@ -14,18 +17,19 @@ use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// The section's body and its entries in the contents.
-pub fn section(results: &Results) -> (Markup, Vec<Entry>) {
+pub fn section(results: &Results, claims: &Claims<'_>) -> (Markup, Vec<Entry>) {
     let tables = results.study.tables.iter().enumerate();
     let numbered = |(i, table): (usize, &Table)| {
         let label = format!("Table {}", i + 1);
-        (one(results, table, &label, i + 1), entry(table, i + 1))
+        let of_table = overview::of_figure(&claims.of(&format!("table-{}", i + 1)));
+        (html! { (one(results, table, &label, i + 1)) (of_table) }, entry(table, i + 1))
     };
     let (tables, entries): (Vec<Markup>, Vec<Entry>) = tables.map(numbered).unzip();
     (html! { @for table in tables { (table) } }, entries)
 }
 
 /// How printed numbers are to be read.
-const PRINTED: &str = "Printed: the paper's number, with a ✓ if it lies inside our interval or our mean is within 5 % of it, else a ✗.";
+const PRINTED: &str = "Printed: the paper's number, with a ✓ if it lies inside our interval or our mean is within 5 % of it, else a ✗; behind it ours less the paper's, in percent of the paper's.";
 
 fn entry(table: &Table, number: usize) -> Entry {
     Entry { id: format!("table-{number}"), number: format!("Table {number}"), title: table.title.clone() }
@@ -42,6 +46,8 @@ struct Column {
     values: Vec<Value>,
     /// What the publication prints beside them, in the unit shown; none if it prints nothing in the column.
     printed: Option<Vec<Option<f64>>>,
+    /// Whether standard deviation and standard error stand below each mean.
+    deviations: bool,
 }
 
 /// A value of a table.
@@ -90,6 +96,9 @@ pub fn one(results: &Results, table: &Table, label: &str, index: usize) -> Marku
     if columns.iter().any(|column| column.printed.is_some()) {
         notes.push(PRINTED.to_owned());
         notes.push(met(&columns, rows.len()));
+    }
+    if table.deviations {
+        notes.push("SD: standard deviation over the repeats; SE: standard error of the mean.".into());
     }
     notes.extend(formulas(&columns));
     // Longer than a page of paper, or wider.
@@ -178,7 +187,8 @@ fn columns(
             let measure = Measure::of_study(&chosen.results.study, metric);
             let shown = measure.shown(0.0);
             let printed = printed(&chosen.results.study, table, rows, group, metric);
-            columns.push(Column { group, metric: metric.clone(), measure, shown, values, printed });
+            let (metric, deviations) = (metric.clone(), table.deviations);
+            columns.push(Column { group, metric, measure, shown, values, printed, deviations });
         }
     }
     // A metric has one unit in the whole table.
@@ -246,7 +256,7 @@ fn heads(results: &Results, row_axes: &[usize], group_axis: Option<usize>, colum
             tr {
                 (row_heads)
                 @for columns in columns.chunks(metrics) {
-                    @let label = columns[0].group.map_or("", |(axis, point)| &axes[axis].points[point].label);
+                    @let label = columns[0].group.map_or(String::new(), |(axis, point)| condensed(&axes[axis], &axes[axis].points[point]));
                     th.group scope="colgroup" colspan=(width(columns)) { (label) }
                 }
             }
@@ -279,8 +289,10 @@ fn cell(column: &Column, row: usize, is_best: bool) -> Markup {
         Value::Mean(estimate) => (estimate, false),
         Value::Doubted(estimate) => (estimate, true),
     };
-    let Estimate { mean, half, .. } = estimate.times(column.shown.factor);
+    let scaled = estimate.times(column.shown.factor);
+    let Estimate { mean, half, deviation, .. } = scaled;
     let digits = decimals(mean, half);
+    let spread = deviation.zip(scaled.error()).filter(|_| column.deviations);
     // Room as wide as the widest of the column, so that the signs stand below each other.
     let width = widest_half(column);
     html! {
@@ -290,6 +302,10 @@ fn cell(column: &Column, row: usize, is_best: bool) -> Markup {
                 span class={ "half w" (width) } { @if let Some(half) = half { " ± " (half_text(half, digits)) } }
             }
             @if is_doubted { (doubt()) }
+            @if let Some((deviation, error)) = spread {
+                br;
+                small { "SD " (half_text(deviation, digits)) ", SE " (half_text(error, digits)) }
+            }
         }
     }
 }
@@ -301,7 +317,8 @@ fn agrees(column: &Column, row: usize) -> Option<bool> {
     claims::agrees_with_printed(ours.mean, ours.half, ours.count, printed)
 }
 
-/// Counts the printed numbers of a table that agree with ours.
+/// Counts the printed numbers of a table that agree with ours, and those that ours are within a factor of two of, which tells
+/// agreement in kind where runs are chaotic.
 fn met(columns: &[Column], rows: usize) -> String {
     let judged = || columns.iter().flat_map(|column| (0..rows).filter_map(|row| agrees(column, row)));
     let printed = columns.iter().filter_map(|column| column.printed.as_ref()).flatten().flatten().count();
@@ -311,7 +328,17 @@ fn met(columns: &[Column], rows: usize) -> String {
     } else {
         String::new()
     };
-    format!("Met: {met} of {judged}{open}.")
+    let ratios = columns.iter().flat_map(|column| (0..rows).filter_map(|row| ratio(column, row)));
+    let ratios: Vec<f64> = ratios.collect();
+    let near = ratios.iter().filter(|ratio| (0.5..=2.0).contains(*ratio)).count();
+    format!("Met: {met} of {judged}{open}. Within a factor of two: {near} of {}.", ratios.len())
+}
+
+/// Ours over what is printed; none where nothing is printed, or 0.
+fn ratio(column: &Column, row: usize) -> Option<f64> {
+    let printed = column.printed.as_ref()?[row]?;
+    let ours = column.values[row].mean()?.mean * column.shown.factor;
+    Some(ours / printed).filter(|ratio| ratio.is_finite())
 }
 
 /// What the publication prints, marked where ours agrees with it.
@@ -323,8 +350,19 @@ fn printed_cell(column: &Column, row: usize) -> Markup {
     html! {
         td.number.printed.agrees[is_met].differs[is_missed] data-v=(value) {
             (value) @if is_met { " \u{2713}" } @if is_missed { " \u{2717}" }
+            @if let Some(deviation) = deviation(column, row) { " " span.deviation { (deviation) } }
         }
     }
+}
+
+/// Ours less what is printed, in percent of what is printed; none of what is printed as 0.
+fn deviation(column: &Column, row: usize) -> Option<String> {
+    let printed = column.printed.as_ref()?[row]?;
+    let ours = column.values[row].mean()?.times(column.shown.factor).mean;
+    let percent = Some(100.0 * (ours / printed - 1.0)).filter(|percent| percent.is_finite())?;
+    let digits = if percent.abs() < 9.95 { 1 } else { 0 };
+    let sign = if percent > 0.0 { "+" } else { "" };
+    Some(format!("{sign}{} %", number(percent, digits)))
 }
 
 /// How many characters the widest interval of a column has, at most 12.
@@ -344,7 +382,7 @@ fn compared(study: &Study, row_axes: &[usize], group_axis: Option<usize>) -> Opt
         FigureKind::Line { series, .. }
         | FigureKind::Bars { series, .. }
         | FigureKind::Trace { series, .. } => series.as_deref(),
-        FigureKind::HeatMap { .. } | FigureKind::Model { .. } => None,
+        FigureKind::HeatMap { .. } | FigureKind::Deviation { .. } | FigureKind::Model { .. } => None,
     });
     let claims = study.claims.iter().filter_map(|claim| match claim.kind()? {
         ClaimKind::Gain { axis, .. } | ClaimKind::Wins { axis, .. } => Some(axis.as_str()),

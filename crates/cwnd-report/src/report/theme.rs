@@ -12,7 +12,7 @@ const STRIPES: Colour = Colour(0xb4, 0xb4, 0xb4);
 const NIGHT: Colour = Colour(0x16, 0x18, 0x1b);
 
 /// The colours of series in the dark, in their order.
-const DARK: [Colour; 7] = [
+const DARK: [Colour; 14] = [
     Colour(0x5a, 0xae, 0xe8), // blue
     Colour(0xf5, 0x8b, 0x3c), // vermillion
     Colour(0x2f, 0xc8, 0x98), // bluish green
@@ -20,6 +20,13 @@ const DARK: [Colour; 7] = [
     Colour(0xee, 0x9f, 0xcb), // reddish purple
     Colour(0xf2, 0xf2, 0xf2), // black
     Colour(0xc2, 0x8e, 0x6a), // brown
+    Colour(0xff, 0x66, 0xff), // magenta
+    Colour(0x8f, 0x9c, 0xff), // navy
+    Colour(0xe0, 0xb0, 0x50), // ochre
+    Colour(0xff, 0x6f, 0xa8), // plum
+    Colour(0xcb, 0xb8, 0xff), // lavender
+    Colour(0xb9, 0xd6, 0x3a), // olive
+    Colour(0xff, 0x9d, 0x8a), // wine
 ];
 
 /// Name of the variable, the colour on paper, and the colour in the dark.

@@ -7,7 +7,7 @@ use cwnd_scenario::{Observed, Sample, SampleState, Time, Trace};
 use cwnd_study::{Figure, FigureKind, Provenance, Results, RunResult, RunState, Scale, Study};
 
 /// Two variants, three buffers (one of them nothing), three repeats; one cell is missing.
-fn small() -> Results {
+pub fn small() -> Results {
     let axes = vec![
         axis("variant", "Variant", None, Scale::Linear, &["agile-sd", "cubic"]),
         axis("buffer", "Buffer", Some("packets"), Scale::Log, &["0", "10", "100"]),
@@ -46,6 +46,7 @@ fn small() -> Results {
         claims: Vec::new(),
         derived: Vec::new(),
         quick: None,
+        once: None,
         reduced: None,
         traces: Vec::new(),
     };
@@ -67,6 +68,8 @@ fn svg(kind: FigureKind, labels: &[(&str, &[&str])]) -> String {
         kind,
         panels: Vec::new(),
         select: select(labels),
+        printed: None,
+        lines: Vec::new(),
     };
     results.study.figures = vec![figure.clone()];
     let traces = Traces::read(&results, |samples| {
@@ -191,6 +194,8 @@ fn a_series_looks_the_same_in_every_figure() {
         kind,
         panels: Vec::new(),
         select: select(labels),
+        printed: None,
+        lines: Vec::new(),
     };
     results.study.figures =
         vec![figure(line("variant"), &[]), figure(line("variant"), &[("variant", &["cubic"])])];
@@ -218,6 +223,8 @@ fn no_name_leads_out_of_its_directory() {
         kind: FigureKind::Trace { show: Vec::new(), series: None },
         panels: Vec::new(),
         select: select(&[]),
+        printed: None,
+        lines: Vec::new(),
     };
     assert_eq!(figures::file_name(&figure), "-..-etc-passwd");
     figure.name = "..".into();

@@ -6,4 +6,5 @@ mod outline;
 mod page;
 mod paper;
 mod properties;
+mod stated;
 mod synthetic;

@@ -1,7 +1,7 @@
 //! The page of the made-up study.
 
 use crate::outline::{all, outline, parse, text};
-use crate::synthetic::{self, select};
+use crate::synthetic::{self, because, select};
 use cwnd_report::{figures::traces::Traces, report};
 use cwnd_study::{Axis, Point, Results, RunState, Scale, Selection};
 
@@ -85,8 +85,10 @@ fn what_is_missing_is_said() {
          (agile-sd, single, 5, 0, seed 1; agile-sd, single, 5, 0, seed 2; agile-sd, single, 5, 0, seed 3; \
          agile-sd, single, 5, 0, seed 4; agile-sd, single, 5, 0, seed 5)"
     );
-    let captions: Vec<String> =
-        all(&page, "figure:not(.table) figcaption p:first-child").into_iter().map(text).collect();
+    let captions: Vec<String> = all(&page, "figure:not(.table):not(.overview) figcaption p:first-child")
+        .into_iter()
+        .map(text)
+        .collect();
     assert!(captions[0].contains("2 of 189 values are missing (crosses on the axis)."), "{}", captions[0]);
     assert!(captions[0].contains("One mean rests on fewer repeats."), "{}", captions[0]);
     assert!(
@@ -118,7 +120,7 @@ fn texts_of_a_study_stay_texts() {
     }
     for claim in &mut study.claims {
         (claim.text, claim.source, claim.stated) = (attack.into(), Some(attack.into()), Some(attack.into()));
-        claim.because = Some(attack.into());
+        claim.reason = Some(because(attack));
     }
     for Axis { title, unit, points, .. } in &mut study.axes {
         (*title, *unit) = (attack.into(), Some(attack.into()));
@@ -152,7 +154,7 @@ fn a_study_of_nothing_has_a_page() {
     results.study.notes.clear();
     let html = report::html_with(&results, &Traces::default());
     let titles: Vec<String> = all(&parse(&html), "h2").into_iter().map(text).collect();
-    assert_eq!(titles, ["What was asked", "What was found", "The scenario", "How it was made"]);
+    assert_eq!(titles, ["What was found", "What was asked", "The scenario", "How it was made"]);
 }
 
 #[test]

@@ -101,6 +101,8 @@ fn results() -> impl Strategy<Value = Results> {
             kind,
             panels: panels[i % 3].iter().map(|name| (*name).to_owned()).collect(),
             select: Selection::default(),
+            printed: None,
+            lines: Vec::new(),
         };
         let all = kinds("one", "two", Some("three")).into_iter().chain(kinds("one", "one", None));
         let figures = all.chain(kinds("nowhere", "one", Some("one"))).enumerate().map(figure).collect();
@@ -113,6 +115,7 @@ fn results() -> impl Strategy<Value = Results> {
             select: Selection::default(),
             printed: Vec::new(),
             scale: BTreeMap::new(),
+            deviations: true,
         };
         let study = Study {
             name: "study".into(),
@@ -133,6 +136,7 @@ fn results() -> impl Strategy<Value = Results> {
             claims: Vec::new(),
             derived: Vec::new(),
             quick: None,
+            once: None,
             reduced: None,
             traces: Vec::new(),
         };

@@ -6,9 +6,9 @@ use cwnd_experiment::FlowGroup;
 use cwnd_report::figures::traces::Traces;
 use cwnd_scenario::{Sample, SampleState, Scenario, Time, Trace, mix};
 use cwnd_study::{
-    Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Figure, FigureKind, PairSummary, Point,
-    Printed, Provenance, Range, Results, RunResult, RunState, Samples, Scale, Selection, Study, Table,
-    TracePlan,
+    Axis, Cell, Claim, ClaimKind, ClaimTest, EngineKind, Expectation, Explanation, Figure, FigureKind,
+    PairSummary, Phrase, Point, Printed, Provenance, Range, Reason, Results, RunResult, RunState, Samples,
+    Scale, Selection, Study, Table, TracePlan,
 };
 use std::collections::BTreeMap;
 
@@ -145,6 +145,7 @@ fn study() -> Study {
         claims: claims(),
         derived: Vec::new(),
         quick: None,
+        once: None,
         reduced: None,
         traces: Vec::new(),
     }
@@ -158,6 +159,8 @@ fn figures() -> Vec<Figure> {
         kind,
         panels: panels.iter().map(|panel| (*panel).to_owned()).collect(),
         select,
+        printed: None,
+        lines: Vec::new(),
     };
     let line = |y: &str| FigureKind::Line { x: "buffer".into(), y: y.into(), series: Some("variant".into()) };
     vec![
@@ -222,6 +225,7 @@ fn tables() -> Vec<Table> {
             ]),
             printed: Vec::new(),
             scale: BTreeMap::new(),
+            deviations: false,
         },
         Table {
             name: "throughput".into(),
@@ -234,6 +238,7 @@ fn tables() -> Vec<Table> {
                 .map(printed)
                 .into(),
             scale: BTreeMap::from([("throughput_bps".into(), 1e-6)]),
+            deviations: false,
         },
     ]
 }
@@ -264,7 +269,7 @@ fn claims() -> Vec<Claim> {
             source: Some("section 5.2".into()),
             stated: Some("up to 55 %".into()),
             test: test(gain("single", PairSummary::Greatest), Expectation::Gain(0.55)),
-            because: None,
+            reason: None,
         },
         Claim {
             text: "In the sequential scenario Agile-SD is on average at least 10 % better.".into(),
@@ -274,9 +279,9 @@ fn claims() -> Vec<Claim> {
                 gain("sequential", PairSummary::Mean),
                 Expectation::Within(Range { at_least: Some(0.4), at_most: Some(0.9), is_open: false }),
             ),
-            because: Some(
-                "The paper does not say when its flows stop; ours stop in the order of their starts.".into(),
-            ),
+            reason: Some(because(
+                "The paper does not say when its flows stop; ours stop in the order of their starts.",
+            )),
         },
         Claim {
             text: "The loss ratio stays below 0.5 %.".into(),
@@ -290,7 +295,7 @@ fn claims() -> Vec<Claim> {
                 },
                 Expectation::Within(Range { at_least: None, at_most: Some(0.005), is_open: false }),
             ),
-            because: Some("The ratio carries no unit in the paper; read as per cent.".into()),
+            reason: Some(because("The ratio carries no unit in the paper; read as per cent.")),
         },
         Claim {
             text: "Four Agile-SD flows use 92 % of the path with small buffers.".into(),
@@ -307,7 +312,7 @@ fn claims() -> Vec<Claim> {
                 },
                 at_least(0.7),
             ),
-            because: None,
+            reason: None,
         },
         Claim {
             text: "One flow of CUBIC with 50 packets of buffer has 700.25 Mbit/s.".into(),
@@ -325,16 +330,21 @@ fn claims() -> Vec<Claim> {
                 },
                 Expectation::Printed { value: 700.25, scale: 1e-6 },
             ),
-            because: None,
+            reason: None,
         },
         Claim {
             text: "It is good for the testbed.".into(),
             source: Some("section 6".into()),
             stated: Some("good".into()),
             test: ClaimTest::NotTestable("there is no testbed here".into()),
-            because: None,
+            reason: None,
         },
     ]
+}
+
+/// A reason without citations.
+pub fn because(text: &str) -> Reason {
+    Reason::Because(Explanation(vec![Phrase::Words(text.to_owned())]))
 }
 
 /// A number from 0 to 1 that follows from some numbers.

@@ -46,6 +46,7 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         claims,
         derived: Vec::new(),
         quick: None,
+        once: None,
         reduced: None,
         traces: Vec::new(),
     }
@@ -62,7 +63,7 @@ fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
         source: None,
         stated: None,
         test: ClaimTest::Measured { kind, expect },
-        because: None,
+        reason: None,
     };
     let run = |cell, repeat: usize, value: f64| RunResult {
         cell,
@@ -313,23 +314,16 @@ fn a_printed_number_is_near_or_inside_the_interval() {
 }
 
 #[test]
-fn what_somebody_has_found_out_is_why_where_it_is_not_reproduced() {
-    let claim = |because: Option<&str>| Claim {
+fn what_cannot_be_tested_says_why() {
+    let claim = Claim {
         text: String::new(),
         source: None,
         stated: None,
         test: ClaimTest::NotTestable("its figure is lost".to_owned()),
-        because: because.map(str::to_owned),
+        reason: None,
     };
-    let verdict =
-        |judgement| Verdict { claim: 0, measured: None, judgement, ground: "by rule".to_owned(), note: None };
-    let known = claim(Some("SACK is off"));
-    assert_eq!(why(&known, &verdict(Judgement::NotReproduced)), "SACK is off");
-    assert_eq!(why(&known, &verdict(Judgement::DirectionOnly)), "SACK is off");
-    assert_eq!(why(&known, &verdict(Judgement::Reproduced)), "by rule");
-    assert_eq!(why(&claim(None), &verdict(Judgement::NotReproduced)), "by rule");
     let mut results =
-        Results { study: study(1, vec![known]), runs: Vec::new(), provenance: Provenance::default() };
+        Results { study: study(1, vec![claim]), runs: Vec::new(), provenance: Provenance::default() };
     let verdict = evaluate(&results).remove(0);
     judged(&verdict, Judgement::NotTestable, "its figure is lost");
     results.study.claims.clear();
@@ -349,7 +343,7 @@ fn a_part_of_a_study_says_that_it_is_one() {
                 kind: ClaimKind::Mean { metric: x(), select },
                 expect: Expectation::Within(Range { at_least: Some(1.0), at_most: None, is_open: false }),
             },
-            because: None,
+            reason: None,
         })
         .into();
     let part = whole.at_scale(crate::RunScale::Quick);
@@ -414,7 +408,7 @@ fn gated(values: &[f64], is_random: bool) -> Verdict {
         source: None,
         stated: None,
         test: ClaimTest::Measured { kind, expect },
-        because: None,
+        reason: None,
     };
     let mut study = study(values.len() as u32, vec![claim]);
     study.cells.truncate(1);

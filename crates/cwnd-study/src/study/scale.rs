@@ -141,10 +141,13 @@ impl Study {
         study.cells = cells.iter().filter_map(|cell| self.cells[*cell].among(&kept)).collect();
         // Of what is left nothing would be in these.
         let is_left = |select: &Selection| study.select(select).next().is_some();
-        let model = |kind: &FigureKind| matches!(kind, FigureKind::Model { .. });
-        let figures = self.figures.iter().filter(|figure| model(&figure.kind) || is_left(&figure.select));
-        let figures: Vec<Figure> = figures.cloned().collect();
         let tables: Vec<Table> = self.tables.iter().filter(|table| is_left(&table.select)).cloned().collect();
+        let is_drawn = |figure: &&Figure| match &figure.kind {
+            FigureKind::Model { .. } => true,
+            FigureKind::Deviation { table } => tables.iter().any(|left| left.name == *table),
+            _ => is_left(&figure.select),
+        };
+        let figures: Vec<Figure> = self.figures.iter().filter(is_drawn).cloned().collect();
         study.figures = figures;
         study.tables = tables;
         study

@@ -2,6 +2,7 @@
 
 use super::keys::{CLAIM, MEASURES};
 use super::reader::Fields;
+use super::reason::reason;
 use super::scope::Scope;
 use crate::{Claim, ClaimKind, ClaimTest, Expectation, PairSummary, Range, Selection, Study, claims};
 
@@ -12,12 +13,12 @@ pub(super) fn claims(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Claim> {
 fn claim(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<Claim> {
     let text = fields.text("text");
     let optional = |key: &str| fields.text(key).map(|text| text.value);
-    let (source, stated, because) = (optional("source"), optional("stated"), optional("because"));
+    let (source, stated, reason) = (optional("source"), optional("stated"), reason(fields, scope));
     let test = match fields.get("not-testable") {
         Some(_) => untestable(fields),
         None => tested(fields, scope),
     };
-    Some(Claim { text: text?.value, source, stated, test: test?, because })
+    Some(Claim { text: text?.value, source, stated, test: test?, reason })
 }
 
 /// What cannot be checked says why, and nothing of how it would be.

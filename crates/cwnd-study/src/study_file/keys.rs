@@ -92,6 +92,8 @@ pub enum Kind {
     Shown(&'static [&'static str]),
     /// A number.
     Number,
+    /// A number, or a text with a unit.
+    Quantity,
     /// The name of a metric of a run.
     RunMetric,
     /// The name of a metric, of a run or derived.
@@ -235,6 +237,11 @@ pub static RUN: Section = Section {
             "Seed of the first repeat, and one more for each further one; 1.",
         ),
         key(
+            "once",
+            Kind::Selection,
+            "Cells in which nothing is random: each is run once, with the first seed, and that run is each of its repeats; none.",
+        ),
+        key(
             "engine",
             Kind::Word(&EngineKind::NAMES),
             "What answers all cells; an axis can set it too; `sim`.",
@@ -346,14 +353,53 @@ pub static FIGURE: Section = Section {
             "What a `trace` shows, each in a panel of its own. `state.NAME` is a value of the algorithm's own state, such as \
              `state.lambda`; `cwnd algorithms ALGORITHM` lists them.",
         ),
+        key(
+            "table",
+            Kind::Text,
+            "Table of a `deviation`: each of ours divided by what is printed, a panel for each metric.",
+        ),
+        key(
+            "printed",
+            Kind::Text,
+            "Table whose printed numbers are drawn over the lines or bars: those of the metric `y` that are of the same cells \
+             as a point of the figure.",
+        ),
+        key(
+            "lines",
+            Kind::Tables(&LINE),
+            "Values that are stated, as labelled lines (of `line`, `bars` and `trace`).",
+        ),
         key("model", Kind::Text, "Name of the `model` whose curves are drawn; no run has a part in it."),
         key("panels", Kind::Axes, "Axes whose points each have a panel of their own: rows, then columns."),
         key("where", Kind::Selection, "Which cells are drawn; all."),
     ],
 };
 
+/// `lines` of `[[figures]]`.
+pub static LINE: Section = Section {
+    header: "`lines`",
+    about: "A value that is stated, as a thin line with a label across a figure's panels: at an `x` or at a `y`.",
+    settings: Settings::None,
+    keys: &[
+        key(
+            "x",
+            Kind::Quantity,
+            "Place on the horizontal axis: a time in a `trace` (`\"17 s\"`), else a label of the axis or a number in its unit.",
+        ),
+        key(
+            "y",
+            Kind::Quantity,
+            "Value of the metric: a number in its own unit (bit/s, s, packets), or a text with a unit (`\"900 Mbit/s\"`).",
+        ),
+        required("label", Kind::Text, "What is written next to it: `paper: 1,500 packets`."),
+        key("series", Kind::Label, "Label of the series that it speaks of, whose colour it has; of none."),
+        key("of", Kind::Text, "Which of `show` of a `trace` the `y` is of; the first."),
+        key("where", Kind::Selection, "Which panels it is in, by labels of their axes; all."),
+    ],
+};
+
 /// What a figure can be.
-pub static FIGURES: &[&str] = &["line", "bars", "heat-map", "trace", "model"];
+pub static FIGURES: &[&str] = &["line", "bars", "heat-map", "deviation", "trace", "model"];
 
 /// What a trace can show.
 pub static SHOWN: &[&str] =
@@ -371,6 +417,11 @@ pub static TABLE: Section = Section {
         key("columns", Kind::Axis, "Axis whose points make columns."),
         required("metrics", Kind::Metrics, "Metrics."),
         key("where", Kind::Selection, "The cells that it covers; all."),
+        key(
+            "deviations",
+            Kind::Switch,
+            "Whether the standard deviation (SD) over the repeats and the standard error (SE) stand below each mean; false.",
+        ),
         key(
             "printed",
             Kind::Printed,
@@ -408,7 +459,16 @@ pub static CLAIM: Section = Section {
         required("text", Kind::Text, "What is claimed, in words."),
         key("source", Kind::Text, "Where: `section 5.2`."),
         key("stated", Kind::Text, "The publication's figure, as it prints it."),
-        key("because", Kind::Text, "Why it is not reproduced, if somebody has found out."),
+        key(
+            "because",
+            Kind::Text,
+            "Why it is not reproduced, where runs show the mechanism. Measured numbers are cited: `{utilisation; variant=CUBIC}`.",
+        ),
+        key(
+            "unexplained",
+            Kind::Text,
+            "Or what was tried without finding the mechanism, with the same citations.",
+        ),
         key("not-testable", Kind::Text, "Why it cannot be checked, instead of all that follows."),
         key(
             "measure",

@@ -2,7 +2,7 @@
 //! axis which is named is there, that units are right) the parser says.
 
 use super::assignment::written;
-use super::keys::{self, AXIS, CLAIM, FILE, Key, Kind, Section, Settings};
+use super::keys::{self, AXIS, CLAIM, FILE, Key, Kind, LINE, Section, Settings};
 use cwnd_experiment::{
     kinds::{self},
     settings::{CONFLICTS, Family, Setting, SettingKind},
@@ -79,6 +79,9 @@ fn section(section: &Section) -> Value {
     }
     if section.header == AXIS.header {
         merge(&mut schema, axis());
+    }
+    if section.header == LINE.header {
+        merge(&mut schema, json!({ "oneOf": [{ "required": ["x"] }, { "required": ["y"] }] }));
     }
     if section.header == CLAIM.header {
         merge(&mut schema, claim());
@@ -163,6 +166,7 @@ fn of_kind(kind: Kind) -> Value {
             { "type": "string", "pattern": "^state\\.[a-z0-9_]+$", "examples": ["state.lambda"] },
         ] })),
         Kind::Number => json!({ "type": "number" }),
+        Kind::Quantity => json!({ "type": ["number", "string"] }),
         Kind::RunMetric => json!({ "$ref": "#/$defs/run-metric" }),
         Kind::Metric => metric,
         Kind::Metrics => several(metric),

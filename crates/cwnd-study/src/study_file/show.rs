@@ -4,15 +4,22 @@ use super::keys::{FIGURE, FIGURES, SHOWN, TABLE};
 use super::printed;
 use super::reader::{At, Fields};
 use super::scope::{Scope, file_name};
+use super::stated;
 use super::{CheckName, Named};
 use crate::trace_file::STATE;
 use crate::{Figure, FigureKind, Selection, Table};
 use std::collections::BTreeSet;
 
-pub(super) fn figures(file: &Fields<'_>, scope: &Scope<'_>, check: CheckName<'_>) -> Vec<Figure> {
+/// Reads the figures. `tables` are the study's, none if any of them is wrong.
+pub(super) fn figures(
+    file: &Fields<'_>,
+    scope: &Scope<'_>,
+    tables: Option<&[Table]>,
+    check: CheckName<'_>,
+) -> Vec<Figure> {
     let mut names = Vec::new();
     let read = |fields: Fields<'_>| {
-        let figure = figure(&fields, scope, &names, check);
+        let figure = figure(&fields, scope, tables, &names, check);
         names.extend(fields.text("name").map(|name| name.value));
         figure
     };
@@ -20,15 +27,26 @@ pub(super) fn figures(file: &Fields<'_>, scope: &Scope<'_>, check: CheckName<'_>
 }
 
 /// Which of the keys that depend on the kind go with it.
-const PARTS: [(&str, &[&str], &[&str]); 5] = [
-    ("line", &["x", "y"], &["series", "panels", "where"]),
-    ("bars", &["x", "y"], &["series", "panels", "where"]),
+const PARTS: [(&str, &[&str], &[&str]); 6] = [
+    ("line", &["x", "y"], &["series", "panels", "where", "printed", "lines"]),
+    ("bars", &["x", "y"], &["series", "panels", "where", "printed", "lines"]),
     ("heat-map", &["x", "y", "value"], &["panels", "where"]),
-    ("trace", &["show"], &["series", "panels", "where"]),
+    ("deviation", &["table"], &[]),
+    ("trace", &["show"], &["series", "panels", "where", "lines"]),
     ("model", &["model"], &[]),
 ];
 
-fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String], check: CheckName<'_>) -> Option<Figure> {
+/// The keys that depend on the kind.
+const OF_KINDS: [&str; 11] =
+    ["x", "y", "series", "value", "show", "model", "table", "panels", "where", "printed", "lines"];
+
+fn figure(
+    fields: &Fields<'_>,
+    scope: &Scope<'_>,
+    tables: Option<&[Table]>,
+    taken: &[String],
+    check: CheckName<'_>,
+) -> Option<Figure> {
     let sink = fields.sink;
     let name = file_name(fields, taken);
     let title = fields.text("title");
@@ -36,7 +54,7 @@ fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String], check: Check
     let kind = fields.word("kind", FIGURES)?.value;
     let before = sink.count();
     let (_, needed, allowed) = PARTS.iter().find(|(name, ..)| *name == kind)?;
-    for key in ["x", "y", "series", "value", "show", "model", "panels", "where"] {
+    for key in OF_KINDS {
         let known = needed.contains(&key) || allowed.contains(&key);
         if fields.get(key).is_some() && !known {
             sink.error(&fields.span_of(key), format!("a figure of the kind `{kind}` has no `{key}`"));
@@ -46,11 +64,24 @@ fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String], check: Check
         let message = format!("a figure of the kind `{kind}` needs `{key}`");
         sink.error(&fields.span_of("kind"), message);
     }
-    if kind == "model" {
-        let kind = FigureKind::Model { model: model(fields, check)? };
-        let (panels, select) = (Vec::new(), Selection::default());
-        let caption = caption.map(|caption| caption.value);
-        return Some(Figure { name: name?, title: title?.value, caption, kind, panels, select });
+    let whole = |kind: FigureKind| -> Option<Figure> {
+        Some(Figure {
+            name: name.clone()?,
+            title: title.as_ref()?.value.clone(),
+            caption: caption.as_ref().map(|caption| caption.value.clone()),
+            kind,
+            panels: Vec::new(),
+            select: Selection::default(),
+            printed: None,
+            lines: Vec::new(),
+        })
+    };
+    match kind {
+        "model" => return whole(FigureKind::Model { model: model(fields, check)? }),
+        "deviation" => {
+            return whole(FigureKind::Deviation { table: stated::table(fields, "table", tables)? });
+        }
+        _ => {}
     }
     let panels = match fields.get("panels") {
         Some(_) => scope.axes(fields, "panels")?,
@@ -84,7 +115,7 @@ fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String], check: Check
         }
         FigureKind::HeatMap { x, y, .. } => laid_out.extend([("x", x), ("y", y)]),
         FigureKind::Trace { series, .. } => laid_out.extend(series.iter().map(|axis| ("series", axis))),
-        FigureKind::Model { .. } => {}
+        FigureKind::Model { .. } | FigureKind::Deviation { .. } => {}
     }
     laid_out.extend(panels.iter().map(|axis| ("panels", axis)));
     let ways = match &kind {
@@ -98,14 +129,10 @@ fn figure(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String], check: Check
     {
         return None;
     }
-    Some(Figure {
-        name: name?,
-        title: title?.value,
-        caption: caption.map(|caption| caption.value),
-        kind,
-        panels,
-        select,
-    })
+    let mut figure = Figure { panels, select, ..whole(kind)? };
+    figure.printed = stated::printed(fields, scope, &figure, tables);
+    figure.lines = stated::lines(fields, scope, &figure);
+    (sink.count() == before).then_some(figure)
 }
 
 /// The model that a figure draws, of which there must be one.
@@ -215,6 +242,10 @@ fn table(fields: &Fields<'_>, scope: &Scope<'_>, taken: &[String]) -> Option<Tab
     let metrics = metrics?;
     let places = printed::Places { scope, axes: &axes, metrics: &metrics, select: &select };
     let (printed, scale) = (printed::printed(fields, &places), printed::factors(fields, &metrics));
+    let deviations = match fields.get("deviations") {
+        None => false,
+        Some(_) => fields.switch("deviations")?,
+    };
     let (name, title) = (name?, title?.value);
-    Some(Table { name, title, printed: printed?, scale: scale?, metrics, select, rows, columns })
+    Some(Table { name, title, printed: printed?, scale: scale?, metrics, select, rows, columns, deviations })
 }

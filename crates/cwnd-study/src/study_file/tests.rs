@@ -6,6 +6,7 @@ mod networks;
 mod papers;
 mod right;
 mod schema;
+mod stated;
 
 use super::*;
 

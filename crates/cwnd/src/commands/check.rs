@@ -161,6 +161,7 @@ pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
             if count == 0 {
                 continue;
             }
+            let count = if study.is_run_once(cell) { 1 } else { count };
             let scenario = study.scenario(cell, repeat);
             let kind = study.cells[cell].engine;
             let mut cost = engines.of(kind).check(&scenario);
@@ -231,7 +232,11 @@ fn text(study: &Study, cost: &StudyCost, jobs: usize, memory: MemoryBudget) -> S
         skipped => format!(", {skipped} of the grid skipped"),
     };
     let jobs_text = if jobs == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
-    let runs = format!("{} ({} cells x {} repeats)", cost.runs, study.cells.len(), study.repeats);
+    let once = match (0..study.cells.len()).filter(|cell| study.is_run_once(*cell)).count() {
+        0 => String::new(),
+        count => format!(", {count} of them once"),
+    };
+    let runs = format!("{} ({} cells x {} repeats{once})", cost.runs, study.cells.len(), study.repeats);
     let traces = match (cost.traced, cost.sampled) {
         (0, 0) => "none".to_owned(),
         (traced, sampled) if traced == sampled => format!("{traced} runs"),

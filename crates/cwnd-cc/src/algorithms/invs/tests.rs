@@ -301,6 +301,61 @@ fn a_new_estimate_renews_both_paces() {
 }
 
 #[test]
+fn k_without_logarithms_and_k_that_is_fixed() {
+    // 100 Mbit/s, 80 ms: 1/0.08 * 500/8 = 12.5 * 62.5 = 781.25, times 0.0278: 21.719. 160 ms: a quarter of it, 5.430.
+    let linear = InvsParameters { factor: Factor::Linear, c: 0.0278, ..InvsParameters::default() };
+    assert_near(increase_factor(&linear, 0.08, 8e6), 21.718_75, 1e-9);
+    assert_near(increase_factor(&linear, 0.16, 16e6), 5.429_687_5, 1e-9);
+    // 1 s and 500 Mbit: 0.0278, so 1.
+    assert_eq!(increase_factor(&linear, 1.0, 500e6), 1.0);
+    let fixed = InvsParameters { factor: Factor::Fixed, fixed_k: 33.0, ..InvsParameters::default() };
+    assert_eq!(increase_factor(&fixed, 0.08, 8e6), 33.0);
+    assert_eq!(increase_factor(&fixed, 2.0, 1e9), 33.0);
+}
+
+#[test]
+fn growth_as_equation_7_prints_it() {
+    // k = 20, beta 0.8: of the gap 0.8 * 19.2/20 = 0.768 is left after a round trip. From 800 of 1000 the window gains
+    // 0.232 * 200 = 46.4 in a round trip of 800 ACKs, 0.058 each; equation 1 gives 200/20000 = 0.01.
+    let parameters = InvsParameters { growth: Growth::Equation7, ..InvsParameters::default() };
+    let mut invs = Invs { parameters, ..paced(20.0, 1000.0) };
+    let mut below = window(800.0, Arithmetic::Real);
+    invs.on_ack(&mut below, &ack(0));
+    assert_near(below.cwnd - 800.0, 0.058, 1e-12);
+    // Equation 7 says nothing of what is above the saturation point: 200/(20 * 1200).
+    let mut above = window(1200.0, Arithmetic::Real);
+    invs.on_ack(&mut above, &ack(0));
+    assert_near(above.cwnd - 1200.0, 1.0 / 120.0, 1e-12);
+}
+
+#[test]
+fn renos_window_as_equation_15_prints_it() {
+    // beta 0.8: 3 * 1.8/0.2 = 27 a round trip instead of 1/3. From 800, one round trip of 100 ms: 827.
+    let parameters = InvsParameters { slope: Slope::Printed, ..InvsParameters::default() };
+    let mut invs = Invs { goal: paced(1e9, 1000.0).goal, ..Invs::new(parameters) };
+    invs.pace = Some((1e-9, 1e-12));
+    invs.goal.w_max = 1000.0;
+    let mut window = window(800.0, Arithmetic::Real);
+    let at = |at_ms: u64, acked: u32| Ack { acked, srtt: ms(100), ..ack(at_ms) };
+    invs.on_ack(&mut window, &at(5000, 1));
+    invs.on_ack(&mut window, &at(5100, 100));
+    assert_near(window.cwnd, 827.0, 1e-4);
+}
+
+#[test]
+fn a_fixed_threshold_ignores_how_long_the_queue_can_be() {
+    // The queue never holds more than 10 packets; delta is 30.
+    let is_congested = |threshold, queue, greatest_queue| {
+        let parameters = InvsParameters { threshold, ..InvsParameters::default() };
+        let invs = on_path(parameters, queue, greatest_queue);
+        invs.path.is_congested(&invs.parameters)
+    };
+    assert!(!is_congested(Threshold::Fixed, 10.0, 10.0));
+    assert!(is_congested(Threshold::Fixed, 30.0, 100.0));
+    assert!(is_congested(Threshold::Margin, 10.0, 10.0));
+}
+
+#[test]
 fn it_shows_the_slope_of_equation_1() {
     // k 5 and Wsp 100: at 80 segments (100 - 80) 80/(5 100) = 3.2 a round trip, at 120 20/5 = 4, and 1 at Wsp.
     for (cwnd, slope) in [(80.0, 3.2), (120.0, 4.0), (100.0, 1.0)] {

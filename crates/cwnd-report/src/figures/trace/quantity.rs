@@ -61,7 +61,7 @@ impl Quantity {
             "in_flight" => (packets("in flight"), Kind::InFlight),
             "throughput" => (Measure::si("throughput", "bit/s"), Kind::Throughput),
             "mean_cwnd" => (packets("mean cwnd"), Kind::MeanCwnd),
-            "jain" => (Measure::plain("Jain's index", ""), Kind::Jain),
+            "jain" => (Measure::plain("Jain's index", "").within(0.0, 1.0), Kind::Jain),
             "queue" => (packets("queue"), Kind::Queue(queue.map(str::to_owned))),
             _ => (packets("cwnd"), Kind::Cwnd),
         };

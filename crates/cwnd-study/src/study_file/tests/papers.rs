@@ -50,7 +50,6 @@ fn claims_are_held_against_ranges_gains_and_printed_numbers() {
         [[claims]]
         text = "d"
         not-testable = "its figure is lost"
-        because = "page 7 is missing"
         "#,
     );
     let expected = |claim: usize| match &study.claims[claim].test {

@@ -56,6 +56,37 @@ fn the_last_axis_varies_fastest() {
 }
 
 #[test]
+fn what_is_not_random_is_run_once() {
+    let study = study(
+        r#"
+        [scenario]
+        algorithm = "cubic"
+        duration = "10 s"
+        [run]
+        repeats = 3
+        seed = 7
+        once = { chance = "none" }
+        [trace]
+        [[axes]]
+        name = "chance"
+        points = [{ label = "none", start-jitter = "0 s", send-overhead = "0 s" }, { label = "drawn" }]
+        "#,
+    );
+    let seeds = |cell| (0..3).map(|repeat| study.scenario(cell, repeat).seed).collect::<Vec<u64>>();
+    assert_eq!((seeds(0), seeds(1)), (vec![7, 7, 7], vec![7, 8, 9]));
+    // The run that all repeats share is recorded; of a random cell the first alone is.
+    assert_eq!([0, 1].map(|cell| study.is_traced(cell, 2)), [true, false]);
+    assert_eq!(study.scenario(0, 0), study.scenario(0, 2));
+}
+
+#[test]
+fn what_is_random_is_not_run_once() {
+    let text = "[scenario]\nalgorithm = \"cubic\"\n[run]\nrepeats = 3\nonce = {}";
+    let error = parse(text).unwrap_err().to_string();
+    assert!(error.contains("is random: its repeats are not equal"), "{error}");
+}
+
+#[test]
 fn axes_are_quantities_where_their_key_is() {
     let study = study(
         r#"
@@ -237,15 +268,15 @@ fn the_studies_of_the_repository_are_right() {
 fn agile_sd_throughput_is_the_papers_grid() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/agile-sd/throughput.toml");
     let study = Study::load(&path, &check).unwrap();
-    assert_eq!(study.cells.len(), 3 * 3 * 3 * 7);
+    assert_eq!(study.cells.len(), 3 * 3 * 3 * 2 * 7);
     for cell in &study.cells {
-        let (scenario, single) = (&cell.scenario, cell.coordinates[1] == 0);
+        let (scenario, single) = (&cell.scenario, cell.coordinates[2] == 0);
         let limit = |link: usize| scenario.network.links[link].queue.limit;
         assert_eq!(scenario.base_rtt(0), Time::from_millis(12));
         assert_eq!(scenario.flows.len(), if single { 1 } else { 4 });
         // One flow queues before its own link, which has the bottleneck's limit; four have 25 packets each.
         assert_eq!(limit(2), if single { limit(0) } else { QueueLimit::Packets(25) });
-        let stop = (cell.coordinates[1] == 1).then_some(Time::from_secs(85));
+        let stop = (cell.coordinates[2] == 1).then_some(Time::from_secs(85));
         assert_eq!(scenario.flows[0].stop, stop);
     }
 }

@@ -63,6 +63,7 @@ fn it_takes_every_form_that_the_parser_takes() {
         "[scenario]\nalgorithm = \"cubic\"\n[network]\nnodes = [\"a\", \"b\"]\npaths = \"a -> b\"\n[[network.links]]\nfrom = \"a\"\nto = \"b\"\nboth-ways = true\nbuffer = 5\nqueue = \"codel\"",
         "[scenario]\nalgorithm = \"cubic\"\n[quick]\nrepeats = 1\naxes = { buffer = 5 }\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]\n[[derived]]\nname = \"more\"\ntitle = \"More\"\nmetric = \"goodput_bps\"\naxis = \"buffer\"\nreference = 5\nformula = \"ratio\"\n[[claims]]\ntext = \"a\"\nmeasure = \"mean\"\nmetric = \"more\"\nprinted = 1.5\nscale = 100\n[[claims]]\ntext = \"b\"\nnot-testable = \"lost\"\n[[claims]]\ntext = \"c\"\nmeasure = \"gain\"\nmetric = \"more\"\naxis = \"buffer\"\nof = 10\nover = 5\ngain = 0.4",
         "[scenario]\nalgorithm = \"cubic\"\n[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"model\"\nmodel = \"epoch\"\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]\n[[tables]]\nname = \"a\"\ntitle = \"A\"\nrows = \"buffer\"\nmetrics = \"goodput_bps\"\nprinted = [{ buffer = 5, goodput_bps = 3 }]\nscale = { goodput_bps = 1e-6 }",
+        "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]\n[[tables]]\nname = \"a\"\ntitle = \"A\"\nrows = \"buffer\"\nmetrics = \"goodput_bps\"\nprinted = [{ buffer = 5, goodput_bps = 3 }]\n[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"line\"\nx = \"buffer\"\ny = \"goodput_bps\"\nprinted = \"a\"\nlines = [{ y = \"9 Mbit/s\", label = \"a\" }, { x = 10, label = \"b\" }]\n[[figures]]\nname = \"b\"\ntitle = \"B\"\nkind = \"deviation\"\ntable = \"a\"",
         "[scenario]\nalgorithm = \"cubic\"\n[run]\nengine = \"kernel\"",
         "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"e\"\nkey = \"engine\"\nvalues = [\"sim\", \"kernel\"]",
         "[scenario]\nalgorithm = \"cubic\"\n[[axes]]\nname = \"e\"\npoints = [{ label = \"a\" }, { engine = \"kernel\", stack = \"linux\" }]",
@@ -102,6 +103,12 @@ fn it_refuses_what_it_can_see() {
         format!("{HEAD}{scenario}[[axes]]\nname = \"a\"\nkey = \"bufer\"\nvalues = [1]"),
         format!("{HEAD}{scenario}[[axes]]\nname = \"a\"\nkey = \"topology\"\nvalues = [\"ring\"]"),
         format!("{HEAD}{scenario}[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"lines\""),
+        format!(
+            "{HEAD}{scenario}[trace]\n[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"trace\"\nshow = [\"cwnd\"]\nlines = [{{ x = 1, y = 2, label = \"a\" }}]"
+        ),
+        format!(
+            "{HEAD}{scenario}[trace]\n[[figures]]\nname = \"a\"\ntitle = \"A\"\nkind = \"trace\"\nshow = [\"cwnd\"]\nlines = [{{ x = 1 }}]"
+        ),
         format!(
             "{HEAD}{scenario}[[claims]]\ntext = \"a\"\nmeasure = \"mean\"\nmetric = \"goodput_bps\"\nexpect = \"much\""
         ),

@@ -45,6 +45,11 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
         written.push(pages::paper(&places, of)?);
         let own = verdicts::rows(of);
         keep_verdicts(&places.paper(&of.paper.name), &own)?;
+        if scale == RunScale::Paper {
+            for wrong in books.iter().flat_map(|book| verdicts::wrong_reasons(book, &own)) {
+                crate::terminal::tell!("{wrong}");
+            }
+        }
         rows.push(own);
     }
     if papers.len() > 1 {
@@ -52,10 +57,12 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
         keep_verdicts(&places.all(), &rows.concat())?;
     }
 
+    let stored = verdicts::stored()?;
     let mut table =
         Table::new([("paper", Align::Left), ("studies", Align::Right), ("verdicts", Align::Left)]).indent(2);
-    for (of, rows) in papers.iter().zip(&rows) {
+    for ((of, rows), book) in papers.iter().zip(&rows).zip(books) {
         table.row([of.paper.name.clone(), of.studies.len().to_string(), verdicts::tally(rows)]);
+        table.row([String::new(), "stored".to_owned(), verdicts::stored_line(book, &stored)]);
     }
     let reports: String = written.iter().map(|path| format!("  report in {}\n", path.display())).collect();
     output::print(&format!("\n{table}\n{reports}\n"))?;
@@ -113,6 +120,6 @@ fn paper<'a>(
 }
 
 fn keep_verdicts(directory: &Path, rows: &[verdicts::Row]) -> Result<(), Failure> {
-    pages::write(&directory.join("verdicts.csv"), &verdicts::csv(rows))?;
+    pages::write(&directory.join("verdicts.csv"), &verdicts::csv(rows)?)?;
     pages::write(&directory.join("verdicts.json"), &json::pretty(&rows))
 }

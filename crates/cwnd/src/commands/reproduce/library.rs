@@ -86,6 +86,28 @@ fn check(book: &Book) -> Result<(), String> {
             By::Table(_) | By::Nothing(_) => {}
         }
     }
+    check_citations(book)
+}
+
+/// Checks what explanations cite from the studies of the paper.
+fn check_citations(book: &Book) -> Result<(), String> {
+    for study in &book.studies {
+        for (number, claim) in study.claims.iter().enumerate() {
+            for citation in claim.reason.iter().flat_map(|reason| reason.explanation().citations()) {
+                let name = citation.study.as_deref().unwrap_or(short(study));
+                let wrong = |why: &str| format!("{}: the reason of claim {}: {why}", study.name, number + 1);
+                let cited = book.studies.iter().find(|known| short(known) == name);
+                let cited = cited.ok_or_else(|| wrong(&format!("there is no study `{name}`")))?;
+                citation.check(cited).map_err(|why| wrong(&format!("`{name}`: {why}")))?;
+                if !citation.is_measured(cited) {
+                    return Err(wrong(&format!(
+                        "`{name}` takes no samples, which `{}` needs",
+                        citation.metric
+                    )));
+                }
+            }
+        }
+    }
     Ok(())
 }
 

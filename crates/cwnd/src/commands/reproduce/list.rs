@@ -2,6 +2,7 @@
 
 use super::library::{Book, short};
 use super::pages::Places;
+use super::verdicts;
 use crate::commands::check;
 use crate::{engines, failure::Failure, output};
 use cwnd_report::table::{Align, Table};
@@ -22,6 +23,7 @@ struct Cost {
 pub fn print(library: &[Book], out: &Path) -> Result<(), Failure> {
     let mut text = String::from("\n");
     let mut sums = [0.0; SCALES.len()];
+    let stored = verdicts::stored()?;
     for book in library {
         let paper = &book.paper;
         text += &output::wrapped(
@@ -50,7 +52,10 @@ pub fn print(library: &[Book], out: &Path) -> Result<(), Failure> {
         }
         text += &match book.studies.is_empty() {
             true => "\n    no studies yet\n\n".to_owned(),
-            false => format!("\n{table}\n"),
+            false => {
+                let line = verdicts::stored_line(book, &stored);
+                format!("\n{table}\n{}\n", output::wrapped(&format!("Stored verdicts {line}."), 4))
+            }
         };
     }
     let [quick, whole] = sums.map(check::duration);
