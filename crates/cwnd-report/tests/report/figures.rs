@@ -146,6 +146,8 @@ fn states_are_drawn_for_the_algorithms_that_have_them() {
     }
     let show = ["cwnd", "state.lambda", "state.w_max"].map(named).to_vec();
     let figure = Figure {
+        printed: None,
+        lines: Vec::new(),
         name: "figure".into(),
         title: String::new(),
         caption: None,
