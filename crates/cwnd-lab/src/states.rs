@@ -1,4 +1,4 @@
-//! The state of algorithms in the kernel, read beside `TCP_INFO`.
+//! The state of algorithms in the kernel, read with `TCP_INFO`.
 
 use socket2::Socket;
 

@@ -76,6 +76,11 @@ pub(super) fn draw(
         })
         .collect();
 
+    let without = (0..quantities.len()).filter(|q| all.iter().all(|pane| pane[*q].is_empty()));
+    let without: Vec<&str> = without.map(|q| quantities[q].measure.title.as_str()).collect();
+    let without = (!without.is_empty())
+        .then(|| format!("The samples have no values of {}; `cwnd run` records them.", without.join(", ")));
+
     let windows = show.iter().any(|name| name == "cwnd" || name == "mean_cwnd");
     let engines = series_axis.is_some() && series_axis == results.study.engine_axis && windows;
     let apart: Vec<Option<String>> =
@@ -125,6 +130,7 @@ pub(super) fn draw(
     let quantities: Vec<&str> = quantities.iter().map(|q| q.measure.title.as_str()).collect();
     grid.description = format!("{} over time.", quantities.join(", "));
     let mut notes = notes(results, &drawn_runs, &missing, averaged, most);
+    notes.extend(without.filter(|_| !drawn_runs.is_empty()));
     notes.extend(apart.iter().any(Option::is_some).then(|| APART.to_owned()));
     if matches!(grid.headings, Headings::Matrix { .. }) {
         // Rows and columns are headed there, and panes are not.
