@@ -2,7 +2,8 @@
 
 use super::canvas::Canvas;
 use super::error_bars::draw_bar;
-use super::figure::{Extent, Frame, Mark};
+use super::figure::Mark;
+use super::frame::{Extent, Frame};
 use super::hatch::Hatch;
 use super::style::{Colour, INK, Stroke};
 

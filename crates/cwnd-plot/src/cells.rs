@@ -2,7 +2,8 @@
 
 use super::canvas::{Anchor, Canvas, Label};
 use super::colour_scale;
-use super::figure::{Extent, Frame, Mark};
+use super::figure::Mark;
+use super::frame::{Extent, Frame};
 use super::hatch::Hatch;
 use super::layout::TICK;
 use super::style::{Colour, GREY, Stroke};

@@ -1,7 +1,8 @@
 //! Intervals at points: a vertical line with a cap at either end.
 
 use super::canvas::Canvas;
-use super::figure::{Extent, Frame, Mark};
+use super::figure::Mark;
+use super::frame::{Extent, Frame};
 use super::style::Stroke;
 
 /// Intervals at points.

@@ -3,7 +3,8 @@
 use super::axis::Fitted;
 use super::canvas::{Anchor, Canvas, Label};
 use super::colour_scale::ColourBar;
-use super::figure::{Edges, Extent, Frame, Panel};
+use super::figure::{Edges, Panel};
+use super::frame::{Extent, Frame};
 use super::key::{self, Key};
 use super::layout::{MARGIN, NAME, TEXT, TICK};
 use super::style::{GREY, INK};

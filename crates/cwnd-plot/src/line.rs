@@ -2,7 +2,8 @@
 
 use super::canvas::{Canvas, Inside};
 use super::decimate::decimate;
-use super::figure::{Extent, Frame, Mark};
+use super::figure::Mark;
+use super::frame::{Extent, Frame};
 use super::key::Swatch;
 use super::style::{Marker, Stroke};
 

@@ -5,7 +5,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Label};
-use super::figure::{Extent, Frame};
+use super::frame::{Extent, Frame};
 use super::layout::TICK;
 use super::style::{Colour, Dash, PAPER, Stroke};
 use super::text;

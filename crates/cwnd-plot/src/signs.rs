@@ -1,7 +1,8 @@
 //! Markers by themselves, such as numbers from elsewhere over lines.
 
 use super::canvas::{Canvas, Inside};
-use super::figure::{Extent, Frame, Mark};
+use super::figure::Mark;
+use super::frame::{Extent, Frame};
 use super::style::{Marker, Stroke};
 
 /// Markers at points, without a line.

@@ -1,7 +1,8 @@
 //! A way through the plane.
 
 use super::canvas::Canvas;
-use super::figure::{Extent, Frame, Mark};
+use super::figure::Mark;
+use super::frame::{Extent, Frame};
 use super::style::Stroke;
 
 /// Straight stretches from point to point, with an arrow on each that is long enough to carry one.

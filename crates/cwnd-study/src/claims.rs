@@ -12,7 +12,6 @@ use cwnd_metrics::statistics::Summary;
 pub use fingerprint::fingerprint;
 pub use judge::agrees_with_printed;
 use measure::measure;
-pub(crate) use measure::pairs;
 
 /// What came of a claim.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,5 @@
 //! The values that explanations cite from runs.
 
-use super::measure::pairs;
 use crate::{Citation, Cited, Comparison, Results};
 
 /// The range of the values that a citation selects, in the metric's own unit.
@@ -25,7 +24,7 @@ pub fn cite(results: &Results, citation: &Citation) -> Option<CitedValues> {
             values.map(|values| self::mean(&values).into_iter().collect())
         }
         Cited::Pairs { comparison, axis, of, over } => {
-            let pairs = pairs(study, axis, of, std::slice::from_ref(over), &citation.select);
+            let pairs = study.pairs(axis, of, std::slice::from_ref(over), &citation.select);
             let value = |(a, b)| Some(compared(*comparison, mean(a)?, mean(b)?));
             pairs.into_iter().map(value).collect()
         }

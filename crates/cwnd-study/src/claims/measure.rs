@@ -1,7 +1,7 @@
 //! From runs to the figure that a claim speaks of.
 
 use super::judge::ENOUGH;
-use crate::{ClaimKind, Expectation, PairSummary, Results, Selection, Study};
+use crate::{ClaimKind, Expectation, PairSummary, Results, Study};
 use cwnd_metrics::relative_gain;
 use cwnd_metrics::statistics::{Summary, holm};
 
@@ -56,7 +56,7 @@ fn places(study: &Study, kind: &ClaimKind) -> usize {
     match kind {
         ClaimKind::Mean { select, .. } | ClaimKind::Extreme { select, .. } => study.select(select).count(),
         ClaimKind::Gain { axis, of, over, select, .. } | ClaimKind::Wins { axis, of, over, select, .. } => {
-            pairs(study, axis, of, over, select).len()
+            study.pairs(axis, of, over, select).len()
         }
     }
 }
@@ -78,7 +78,7 @@ fn whatever_scale(results: &Results, kind: &ClaimKind, expect: &Expectation) -> 
             summaries.measured(best, OverZero::default(), name)
         }
         ClaimKind::Gain { metric, axis, of, over, select, pairs: summary, absolute } => {
-            let pairs = pairs(study, axis, of, over, select);
+            let pairs = study.pairs(axis, of, over, select);
             let value = |place: usize, repeat| {
                 let (a, b): (usize, usize) = pairs[place];
                 gain(one(metric, a, repeat)?, one(metric, b, repeat)?, *absolute)
@@ -108,7 +108,7 @@ fn whatever_scale(results: &Results, kind: &ClaimKind, expect: &Expectation) -> 
             measured
         }
         ClaimKind::Wins { metric, axis, of, over, select } => {
-            let pairs = pairs(study, axis, of, over, select);
+            let pairs = study.pairs(axis, of, over, select);
             averaged(results, pairs.len(), |place, repeat| {
                 let (a, b) = pairs[place];
                 Some(f64::from(u8::from(one(metric, a, repeat)? > one(metric, b, repeat)?)))
@@ -242,29 +242,4 @@ impl Summaries {
 
 fn nothing(why: &str) -> Measured {
     Measured { summary: None, note: Some(why.to_owned()), gain: OverZero::default() }
-}
-
-/// All pairs of selected cells (a, b) that differ in one axis alone, where a has the label `of` and b one of `over`.
-pub(crate) fn pairs(
-    study: &Study,
-    axis: &str,
-    of: &str,
-    over: &[String],
-    select: &Selection,
-) -> Vec<(usize, usize)> {
-    let Some(axis) = study.axis(axis) else { return Vec::new() };
-    let point = |label: &str| study.axes[axis].points.iter().position(|point| point.label == label);
-    let Some(of) = point(of) else { return Vec::new() };
-    let cells: Vec<usize> = study.select(select).collect();
-    let at: std::collections::BTreeMap<&[usize], usize> =
-        cells.iter().map(|cell| (study.cells[*cell].coordinates.as_slice(), *cell)).collect();
-    let mut pairs = Vec::new();
-    for a in cells.iter().copied().filter(|cell| study.cells[*cell].coordinates[axis] == of) {
-        for b in over.iter().filter_map(|label| point(label)) {
-            let mut coordinates = study.cells[a].coordinates.clone();
-            coordinates[axis] = b;
-            pairs.extend(at.get(coordinates.as_slice()).map(|b| (a, *b)));
-        }
-    }
-    pairs
 }

@@ -131,7 +131,7 @@ impl Citation {
         let is_empty = match &self.of {
             Cited::Each | Cited::Mean => study.select(&self.select).next().is_none(),
             Cited::Pairs { axis, of, over, .. } => {
-                crate::claims::pairs(study, axis, of, std::slice::from_ref(over), &self.select).is_empty()
+                study.pairs(axis, of, std::slice::from_ref(over), &self.select).is_empty()
             }
         };
         if is_empty { Err("the study has no such cells".to_owned()) } else { Ok(()) }

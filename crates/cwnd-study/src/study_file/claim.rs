@@ -4,7 +4,7 @@ use super::keys::{CLAIM, MEASURES};
 use super::reader::Fields;
 use super::reason::reason;
 use super::scope::Scope;
-use crate::{Claim, ClaimKind, ClaimTest, Expectation, PairSummary, Range, Selection, Study, claims};
+use crate::{Claim, ClaimKind, ClaimTest, Expectation, PairSummary, Range, Selection, Study};
 
 pub(super) fn claims(file: &Fields<'_>, scope: &Scope<'_>) -> Vec<Claim> {
     file.tables("claims", &CLAIM).into_iter().filter_map(|fields| claim(&fields, scope)).collect()
@@ -178,7 +178,7 @@ fn kind(fields: &Fields<'_>, scope: &Scope<'_>) -> Option<ClaimKind> {
         fields.sink.error(&fields.span_of("over"), format!("`{of}` is compared with itself"));
         return None;
     }
-    if scope.cells && claims::pairs(scope.study, &axis, &of, &over, &select).is_empty() {
+    if scope.cells && scope.study.pairs(&axis, &of, &over, &select).is_empty() {
         let message = format!(
             "no two cells can be compared: no cell with `{of}` has a counterpart with `{}`",
             over.join("`, `")
