@@ -353,14 +353,35 @@ impl Receiver {
     fn list(&mut self, segment: u64) {
         let range = self.blocks.add(segment, self.config.sack_memory);
         // Segments of forgotten ranges are still held: where the range touches one, the bits give its extent.
-        let (mut from, mut to) = range;
-        while from > self.next + 1 && self.holds(from - 1) {
-            from -= 1;
+        let (from, to) = range;
+        self.blocks.ranges[0] = (self.first_held_before(from), self.first_missing_from(to));
+    }
+
+    /// Returns the first segment of the held run that ends before `from`, or `from` if the segment before it is missing. It reads
+    /// 64 segments at once, because a run can be as long as the window.
+    fn first_held_before(&self, mut from: u64) -> u64 {
+        while from > self.next + 1 {
+            let last = from - 1;
+            let bit = last & 63;
+            let run = u64::from((self.bits[self.word(last)] << (63 - bit)).leading_ones());
+            from -= run.min(last - self.next);
+            if run < bit + 1 {
+                break;
+            }
         }
-        while self.holds(to) {
-            to += 1;
+        from
+    }
+
+    /// Returns the first segment from `to` on that is missing.
+    fn first_missing_from(&self, mut to: u64) -> u64 {
+        while (to >> 6) - (self.next >> 6) < self.bits.len() as u64 {
+            let run = u64::from((self.bits[self.word(to)] >> (to & 63)).trailing_ones());
+            to += run;
+            if run == 0 || to & 63 != 0 {
+                break;
+            }
         }
-        self.blocks.ranges[0] = (from, to);
+        to
     }
 
     /// Advances over the expected segment, and over those held behind it.
@@ -441,5 +462,53 @@ impl SackList {
             blocks.blocks[i] = (self.ranges[i].0 as u32, self.ranges[i].1 as u32);
         }
         blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_scenario::mix;
+
+    /// A receiver that expects segment `next` and holds each of the following segments with a probability of 15/16.
+    fn receiver(next: u64, length: u64, seed: u64) -> Receiver {
+        let mut receiver = Receiver::new(ReceiverConfig {
+            channel: 1,
+            packet_size: 1000,
+            ack_size: 40,
+            sack_sizes: (4, 8),
+            sack_blocks: 3,
+            sack_memory: 8,
+            delayed_ack: None,
+            ecn: EcnMode::Off,
+            linux: false,
+            growing_window: 0,
+        });
+        receiver.next = next;
+        for segment in (next + 1..next + length).filter(|segment| !mix(seed ^ segment).is_multiple_of(16)) {
+            receiver.hold(segment);
+        }
+        receiver
+    }
+
+    #[test]
+    fn held_runs_are_found_as_segment_by_segment() {
+        for seed in 0..40 {
+            let (next, length) = (mix(seed) % 1000, 1 + mix(seed + 1) % 900);
+            let receiver = receiver(next, length, seed);
+            for segment in next + 1..next + length + 70 {
+                let (mut from, mut to) = (segment, segment);
+                while from > next + 1 && receiver.holds(from - 1) {
+                    from -= 1;
+                }
+                while receiver.holds(to) {
+                    to += 1;
+                }
+                if receiver.holds(segment) {
+                    assert_eq!(receiver.first_held_before(segment), from, "seed {seed}, segment {segment}");
+                }
+                assert_eq!(receiver.first_missing_from(segment), to, "seed {seed}, segment {segment}");
+            }
+        }
     }
 }
