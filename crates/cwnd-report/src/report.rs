@@ -30,7 +30,7 @@ use crate::engines::pairs;
 use crate::figures::traces::Traces;
 use crate::series::SeriesStyles;
 use cwnd_study::Results;
-pub use paper::{PaperResults, PaperStudy, index, paper};
+pub use paper::{PaperResults, PaperStudy, StoredVerdict, index, paper};
 
 /// The page. Samples are read from the files that the results name; one that cannot be read is told in its figure.
 pub fn html(results: &Results) -> String {

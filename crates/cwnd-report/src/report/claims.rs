@@ -2,6 +2,7 @@
 
 use super::claim_list::Listed;
 use super::claim_unit::ClaimUnit;
+use super::paper::StoredVerdict;
 use crate::explanation::{self, OtherStudies};
 use crate::html::{inline, stop};
 use cwnd_study::claims::{self, Judgement, Verdict};
@@ -17,6 +18,8 @@ pub struct Told<'a> {
     pub verdict: Verdict,
     /// Why the verdict is as it is.
     pub why: String,
+    /// What came of it at the paper's scale, where this is another.
+    pub stored: Option<&'a StoredVerdict>,
 }
 
 impl<'a> Told<'a> {
@@ -26,7 +29,7 @@ impl<'a> Told<'a> {
         let told = |verdict: Verdict| {
             let claim = study.claims.get(verdict.claim)?;
             let why = explanation::why(results, claim, &verdict, others);
-            Some(Told { study, claim, verdict, why })
+            Some(Told { study, claim, verdict, why, stored: None })
         };
         claims::evaluate(results).into_iter().filter_map(told).collect()
     }
@@ -44,6 +47,16 @@ impl<'a> Told<'a> {
     pub fn ours(&self) -> Option<String> {
         let unit = self.unit()?;
         self.verdict.measured.map(|measured| unit.summary(&measured))
+    }
+
+    /// What came of it at the paper's scale, in a sentence.
+    fn at_paper_scale(&self) -> Option<String> {
+        let stored = self.stored?;
+        let value = stored
+            .measured
+            .zip(self.unit())
+            .map(|(measured, unit)| format!(" ({})", unit.summary(&measured)));
+        Some(format!("At the paper's scale: {}{}.", stored.judgement.name(), value.unwrap_or_default()))
     }
 
     /// What is measured, in words; none if it cannot be.
@@ -169,6 +182,7 @@ pub fn row(listed: &Listed<'_>) -> Markup {
                 " "
                 p.why.by-rule[by_rule] { (inline(&sentences(&[why]))) }
                 @if !notes.is_empty() { p.note { (inline(&sentences(&notes))) } }
+                @if let Some(stored) = told.at_paper_scale() { p.note { (stored) } }
             }
             td.stated { (inline(&told.stated())) }
             td.ours {

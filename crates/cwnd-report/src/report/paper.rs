@@ -9,6 +9,7 @@ use crate::figures::{model, traces::Traces};
 use crate::html::{definitions, inline, paragraphs, stop};
 use crate::made_by;
 use crate::series::SeriesStyles;
+use cwnd_metrics::statistics::Summary;
 use cwnd_plot::number::thousands;
 use cwnd_study::claims::Judgement;
 use cwnd_study::{By, EngineKind, Paper, PaperItem, Results, RunScale, RunState};
@@ -24,6 +25,20 @@ pub struct PaperResults {
     pub command: String,
     /// The studies, in the paper's order.
     pub studies: Vec<PaperStudy>,
+    /// The verdicts at the paper's scale, which are shown beside those of another scale.
+    pub stored: Vec<StoredVerdict>,
+}
+
+/// What came of a claim at the paper's scale, elsewhere.
+pub struct StoredVerdict {
+    /// The study's name.
+    pub study: String,
+    /// The claim's text.
+    pub claim: String,
+    /// The verdict.
+    pub judgement: Judgement,
+    /// What was measured, in the metric's own unit.
+    pub measured: Option<Summary>,
 }
 
 /// A study of a paper.
@@ -55,7 +70,14 @@ impl PaperResults {
 
     /// Returns the claims of a study with what came of them.
     fn claims_of<'a>(&'a self, study: &'a PaperStudy) -> Vec<Told<'a>> {
-        Told::of(&study.results, &|name| self.results(name))
+        let mut claims = Told::of(&study.results, &|name| self.results(name));
+        if self.scale != RunScale::Paper {
+            for told in &mut claims {
+                let is_same = |one: &&StoredVerdict| one.study == study.name && one.claim == told.claim.text;
+                told.stored = self.stored.iter().find(is_same);
+            }
+        }
+        claims
     }
 
     /// Returns the results of the study of this name.

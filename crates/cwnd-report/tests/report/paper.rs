@@ -2,7 +2,9 @@
 
 use crate::outline::{all, outline, parse, text};
 use crate::synthetic;
-use cwnd_report::report::{self, PaperResults, PaperStudy};
+use cwnd_metrics::statistics::Summary;
+use cwnd_report::report::{self, PaperResults, PaperStudy, StoredVerdict};
+use cwnd_study::claims::Judgement;
 use cwnd_study::{By, Paper, PaperItem, RunScale, RunState};
 use std::collections::BTreeSet;
 
@@ -46,7 +48,28 @@ fn paper() -> PaperResults {
         scale: RunScale::Quick,
         command: "cwnd reproduce agile-sd --scale quick".into(),
         studies: vec![study("throughput", |_| {}), study("again", cut)],
+        stored: Vec::new(),
     }
+}
+
+#[test]
+fn verdicts_at_the_papers_scale_stand_beside_those_of_another() {
+    let mut paper = paper();
+    let claim = &paper.studies[0].results.study.claims[2];
+    let measured = Summary::of(&[0.004, 0.004]);
+    paper.stored = vec![StoredVerdict {
+        study: "throughput".into(),
+        claim: claim.text.clone(),
+        judgement: Judgement::Reproduced,
+        measured,
+    }];
+    let count = |paper: &PaperResults, note: &str| {
+        let page = parse(&report::paper(paper));
+        text(all(&page, "body")[0]).matches(note).count()
+    };
+    assert_eq!(count(&paper, "At the paper's scale: reproduced (0.4 ± 0 %)."), 1);
+    paper.scale = RunScale::Paper;
+    assert_eq!(count(&paper, "At the paper's scale: reproduced"), 0);
 }
 
 #[test]

@@ -116,7 +116,8 @@ fn paper<'a>(
         studies.push(PaperStudy { name: short(&prepared.study).to_owned(), results, traces });
     }
     let command = command(&book.paper.name, scale);
-    Ok(PaperResults { paper: book.paper.clone(), scale, command, studies })
+    let stored = verdicts::current(book, &verdicts::stored()?);
+    Ok(PaperResults { paper: book.paper.clone(), scale, command, studies, stored })
 }
 
 fn keep_verdicts(directory: &Path, rows: &[verdicts::Row]) -> Result<(), Failure> {

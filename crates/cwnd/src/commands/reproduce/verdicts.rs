@@ -1,12 +1,13 @@
 //! The verdicts on the claims of papers as rows: written for other programs, and stored in the program at the paper's scale.
 
-use super::library::Book;
+use super::library::{Book, short};
 use crate::engines;
 use crate::failure::Failure;
+use cwnd_metrics::statistics::Summary;
 use cwnd_report::explanation;
-use cwnd_report::report::{PaperResults, PaperStudy};
+use cwnd_report::report::{PaperResults, PaperStudy, StoredVerdict};
 use cwnd_study::claims::{self, Judgement};
-use cwnd_study::{Claim, ClaimTest, Expectation, Reason, RunScale};
+use cwnd_study::{Claim, ClaimTest, Expectation, Reason, RunScale, Study};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 include!(concat!(env!("OUT_DIR"), "/verdicts.rs"));
@@ -147,18 +148,43 @@ pub fn stored_line(book: &Book, stored: &[Row]) -> String {
 
 /// Returns how many claims of a paper have no stored verdict of their present rule and runs.
 pub fn outdated(book: &Book, stored: &[Row]) -> usize {
-    let is_current = |study: &str, claim: &Claim, fingerprint: &str| {
-        let same = |row: &&Row| row.study == study && row.text == claim.text;
-        stored.iter().find(same).is_some_and(|row| row.fingerprint == fingerprint)
-    };
-    let of_study = |study: &cwnd_study::Study| {
+    let claims: usize = book.studies.iter().map(|study| study.claims.len()).sum();
+    claims - current(book, stored).len()
+}
+
+/// Returns the stored verdicts on claims of a paper that have the same rule and runs today.
+pub fn current(book: &Book, stored: &[Row]) -> Vec<StoredVerdict> {
+    let of_study = |study: &Study| {
         let study = study.at_scale(RunScale::Paper);
         let engines = engines::of_study(&study);
-        let name = super::library::short(&study).to_owned();
-        let fingerprint = |claim: &Claim| claims::fingerprint(&study, claim, &engines);
-        study.claims.iter().filter(|claim| !is_current(&name, claim, &fingerprint(claim))).count()
+        let name = short(&study).to_owned();
+        let of_claim = |claim: &Claim| {
+            let is_same =
+                |row: &&Row| row.paper == book.paper.name && row.study == name && row.text == claim.text;
+            let row = stored.iter().find(is_same)?;
+            let is_current = row.fingerprint == claims::fingerprint(&study, claim, &engines);
+            is_current.then(|| stored_verdict(claim, row))
+        };
+        study.claims.iter().filter_map(of_claim).collect::<Vec<StoredVerdict>>()
     };
-    book.studies.iter().map(of_study).sum()
+    book.studies.iter().flat_map(of_study).collect()
+}
+
+fn stored_verdict(claim: &Claim, row: &Row) -> StoredVerdict {
+    let factor = factor(claim);
+    let summary = |measured: f64| Summary {
+        count: row.repeats.unwrap_or(1),
+        mean: measured / factor,
+        standard_deviation: None,
+        standard_error: None,
+        ci95: row.low.zip(row.high).map(|(low, high)| (high - low) / 2.0 / factor),
+    };
+    StoredVerdict {
+        study: row.study.clone(),
+        claim: row.text.clone(),
+        judgement: row.verdict,
+        measured: row.measured.map(summary),
+    }
 }
 
 /// Returns what is wrong with the reasons of claims, given verdicts at the paper's scale: a reason of a claim that is
@@ -166,7 +192,7 @@ pub fn outdated(book: &Book, stored: &[Row]) -> usize {
 pub fn wrong_reasons(book: &Book, rows: &[Row]) -> Vec<String> {
     let mut wrong = Vec::new();
     for study in &book.studies {
-        let name = super::library::short(study);
+        let name = short(study);
         for claim in &study.claims {
             let same =
                 |row: &&Row| row.paper == book.paper.name && row.study == name && row.text == claim.text;
@@ -225,7 +251,7 @@ mod tests {
         let exists = |row: &Row| {
             let book = library.iter().find(|book| book.paper.name == row.paper);
             let studies = book.into_iter().flat_map(|book| &book.studies);
-            let study = studies.into_iter().find(|study| super::super::library::short(study) == row.study);
+            let study = studies.into_iter().find(|study| short(study) == row.study);
             study.is_some_and(|study| study.claims.iter().any(|claim| claim.text == row.text))
         };
         let gone: Vec<&Row> = stored.iter().filter(|row| !exists(row)).collect();
