@@ -12,7 +12,7 @@ fn without_a_name_it_lists_papers_and_studies() {
         "P1 agile-sd: ",
         "throughput",
         "figure 11 a to i",
-        "945",
+        "1638",
         "quick: runs",
         "paper: runs",
     ] {
