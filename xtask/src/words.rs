@@ -119,11 +119,14 @@ fn occurrences() -> Result<BTreeMap<&'static str, Vec<String>>, String> {
     Ok(found)
 }
 
-/// Checks whether a line contains a word, not as a part of another.
+/// Checks whether a line contains a word, not as a part of another, and not as the name of a setting (`beside = "cubic"`).
 fn contains(line: &str, word: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     line.match_indices(word).any(|(at, _)| {
-        !is_part(line[..at].chars().next_back()) && !is_part(line[at + word.len()..].chars().next())
+        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        let is_name =
+            after.trim_start().starts_with('=') || (before.ends_with('"') && after.starts_with('"'));
+        !is_name && !is_part(before.chars().next_back()) && !is_part(after.chars().next())
     })
 }
 
@@ -166,6 +169,9 @@ mod tests {
     fn finds_whole_words() {
         assert!(contains("/// Of so many packets.", "so many"));
         assert!(contains("struct Way;", "Way") && contains("Way", "Way"));
+        assert!(
+            !contains("where = { beside = \"cubic\" }", "beside") && !contains("x = \"beside\"", "beside")
+        );
         assert!(!contains("WayPoint", "Way") && !contains("my_Way", "Way") && !contains("Highway", "Way"));
     }
 

@@ -116,7 +116,7 @@ enum Plan {
     /// Waits for a slowdown at that time.
     SlowAt(Nanos),
     /// Holds the smallest window between these times.
-    Held(Nanos, Nanos),
+    Reduced(Nanos, Nanos),
     /// Slow start after a slowdown that began at that time.
     Refill(Nanos),
 }
@@ -179,7 +179,7 @@ impl CongestionControl for LedbatPp {
         // A loss ends the slowdown; its duration counts up to here.
         match self.plan {
             Plan::Start => self.plan_slowdown(congestion.now, two_round_trips(congestion.srtt)),
-            Plan::Held(since, _) | Plan::Refill(since) => self.end_slowdown(congestion.now, since),
+            Plan::Reduced(since, _) | Plan::Refill(since) => self.end_slowdown(congestion.now, since),
             Plan::SlowAt(_) => {}
         }
         self.owed = 0.0;
@@ -197,7 +197,7 @@ impl CongestionControl for LedbatPp {
         let mode = match self.plan {
             Plan::Start => 0,
             Plan::SlowAt(_) => 1,
-            Plan::Held(..) => 2,
+            Plan::Reduced(..) => 2,
             Plan::Refill(_) => 3,
         };
         let base = seconds(self.base.get());
@@ -238,10 +238,10 @@ impl LedbatPp {
                 window.set_ssthresh(window.cwnd);
                 window.reset_counter();
                 window.set_cwnd(MIN_CWND);
-                self.plan = Plan::Held(ack.now, ack.now + two_round_trips(ack.srtt));
+                self.plan = Plan::Reduced(ack.now, ack.now + two_round_trips(ack.srtt));
                 true
             }
-            Plan::Held(since, until) => {
+            Plan::Reduced(since, until) => {
                 if ack.now >= until {
                     self.plan = Plan::Refill(since);
                 }

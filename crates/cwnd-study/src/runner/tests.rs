@@ -220,7 +220,7 @@ fn a_trace_that_is_wanted_later_is_run_again() {
     assert_eq!(bench.run(Toy::default(), &plain).2, 0);
 }
 
-/// Takes the state of algorithms off the traces of a store, as an older version left them.
+/// Removes the state of algorithms from the traces of a store, as an older version left them.
 fn forget_states(store: &mut Store, plan: &Plan) {
     for key in &plan.keys {
         let StoredState::Done { spec, scenario, outcome, sampled, trace: Some(trace) } =
