@@ -27,6 +27,11 @@ const COLUMNS: [Judgement; 5] = [
 pub fn page(library: &[Book], stored: &[Row]) -> String {
     let mut page = HEAD.to_owned();
     page += &tallies("Claims of the papers", library, stored, true);
+    let missing = library.iter().filter(|book| stored.iter().all(|row| row.paper != book.paper.name));
+    let missing: Vec<&str> = missing.map(|book| book.paper.key.as_str()).collect();
+    if !missing.is_empty() {
+        let _ = writeln!(page, "No verdicts are stored of {}.\n", missing.join(", "));
+    }
     page += &tallies("Claims of our own: models, and other readings of the papers", library, stored, false);
     for book in library {
         let is_open = |row: &&Row| row.paper == book.paper.name && row.of_paper && row.verdict.differs();
@@ -56,6 +61,9 @@ fn tallies(title: &str, library: &[Book], stored: &[Row], of_paper: bool) -> Str
     table += " unexplained | commit |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n";
     for book in library {
         let rows = || stored.iter().filter(|row| row.paper == book.paper.name && row.of_paper == of_paper);
+        if rows().next().is_none() {
+            continue;
+        }
         let _ = write!(table, "| {} {} | {} |", book.paper.key, book.paper.name, rows().count());
         for column in COLUMNS {
             let _ = write!(table, " {} |", rows().filter(|row| row.verdict == column).count());
