@@ -1,8 +1,8 @@
 //! Explanations of claims as text: the numbers that they cite come from the runs of their studies.
 
-use crate::measure::{Measure, number};
+use crate::measure::{Measure, Shown, number};
 use cwnd_study::claims::{self, CitedValues, Judgement, Verdict};
-use cwnd_study::{Citation, Cited, Claim, Comparison, Explanation, Phrase, Reason, Results};
+use cwnd_study::{Citation, Cited, Claim, Explanation, Phrase, Reason, Results};
 
 /// Finds the results of another study of the same paper by its short name.
 pub type OtherStudies<'a> = &'a dyn Fn(&str) -> Option<&'a Results>;
@@ -44,22 +44,19 @@ fn cited(results: &Results, citation: &Citation, others: OtherStudies<'_>) -> St
     let Some(values) = claims::cite(source, citation) else { return "(not run)".to_owned() };
     let CitedValues { least, greatest } = values;
     let size = least.abs().max(greatest.abs());
-    let measure = Measure::of_study(&source.study, &citation.metric);
-    let (factor, unit) = match &citation.of {
-        Cited::Pairs { comparison: Comparison::Ratio, .. } => (1.0, String::new()),
-        Cited::Pairs { comparison: Comparison::Gain, .. } => (100.0, "%".to_owned()),
-        Cited::Pairs { comparison: Comparison::Difference, .. } | Cited::Each | Cited::Mean => {
-            let shown = measure.shown(size);
-            (shown.factor, shown.unit)
-        }
+    let metric = Measure::of_study(&source.study, &citation.metric);
+    let measure = match &citation.of {
+        Cited::Pairs { formula, .. } => metric.compared(*formula),
+        Cited::Each | Cited::Mean => metric,
     };
+    let Shown { factor, unit } = measure.shown(size);
     let digits = digits(size * factor);
     let [least, greatest] = [least, greatest].map(|value| number(value * factor, digits));
     let values = if least == greatest { least } else { format!("{least} to {greatest}") };
     if unit.is_empty() { values } else { format!("{values} {unit}") }
 }
 
-/// Returns how many decimals give three significant digits of a value, and no more than its unit needs.
+/// Returns how many decimals give three significant digits of a value.
 fn digits(size: f64) -> usize {
     if size == 0.0 || !size.is_finite() {
         return 0;

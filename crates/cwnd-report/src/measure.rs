@@ -61,7 +61,23 @@ pub struct Shown {
     pub unit: String,
 }
 
+impl Unit {
+    /// Returns the unit of two values of this unit as a formula makes them one.
+    fn compared(self, formula: Formula) -> Unit {
+        match formula {
+            Formula::Loss | Formula::Gain => Unit::Share,
+            Formula::Ratio => Unit::Plain(String::new()),
+            Formula::Difference => self,
+        }
+    }
+}
+
 impl Measure {
+    /// Returns the same metric compared between two runs.
+    pub fn compared(self, formula: Formula) -> Measure {
+        Measure { unit: self.unit.compared(formula), ..self }
+    }
+
     /// The metric of this name. One that nobody knows is shown by its name, without a unit.
     pub fn of(name: &str) -> Measure {
         let Some(metric) = cwnd_metrics::find(name) else {
@@ -100,12 +116,8 @@ impl Measure {
             Better::Less => Better::More,
             Better::Neither => Better::Neither,
         };
-        let (better, unit) = match derived.formula {
-            Formula::Loss => (opposite, Unit::Share),
-            Formula::Gain => (of.better, Unit::Share),
-            Formula::Ratio => (of.better, Unit::Plain(String::new())),
-            Formula::Difference => (of.better, of.unit),
-        };
+        let better = if derived.formula == Formula::Loss { opposite } else { of.better };
+        let unit = of.unit.compared(derived.formula);
         let formula = format!(
             "{}, of {}; the reference is {}, with the same seed",
             derived.formula.written(),

@@ -5,7 +5,7 @@ mod reason;
 mod scale;
 mod stated;
 
-pub use reason::{Citation, Cited, Comparison, Explanation, Phrase, Reason};
+pub use reason::{Citation, Cited, Explanation, Phrase, Reason};
 pub use scale::{Quick, Reduced, RunScale};
 pub use stated::{StatedAt, StatedLine};
 

@@ -1,6 +1,7 @@
 //! Reports from outside: what is on the page, what figures look like, and that nothing makes them fall over.
 
 mod engines;
+mod explanation;
 mod figures;
 mod outline;
 mod page;

@@ -1,6 +1,7 @@
 //! The values that explanations cite from runs.
 
-use crate::{Citation, Cited, Comparison, Results};
+use crate::{Citation, Cited, Results};
+use cwnd_metrics::statistics::Summary;
 
 /// The range of the values that a citation selects, in the metric's own unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,27 +24,17 @@ pub fn cite(results: &Results, citation: &Citation) -> Option<CitedValues> {
             let values: Option<Vec<f64>> = cells().map(mean).collect();
             values.map(|values| self::mean(&values).into_iter().collect())
         }
-        Cited::Pairs { comparison, axis, of, over } => {
+        Cited::Pairs { formula, axis, of, over } => {
             let pairs = study.pairs(axis, of, std::slice::from_ref(over), &citation.select);
-            let value = |(a, b)| Some(compared(*comparison, mean(a)?, mean(b)?));
+            let value = |(a, b)| formula.value(mean(a)?, mean(b)?);
             pairs.into_iter().map(value).collect()
         }
     };
-    let values =
-        values.filter(|values| !values.is_empty() && values.iter().all(|value| value.is_finite()))?;
-    let (least, greatest) =
-        (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
-    Some(CitedValues { least, greatest })
+    let values = values?;
+    let end = |of: fn(f64, f64) -> f64| values.iter().copied().reduce(of);
+    Some(CitedValues { least: end(f64::min)?, greatest: end(f64::max)? })
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn compared(comparison: Comparison, a: f64, b: f64) -> f64 {
-    match comparison {
-        Comparison::Gain => (a - b) / b,
-        Comparison::Difference => a - b,
-        Comparison::Ratio => a / b,
-    }
+    Summary::of(values).map(|summary| summary.mean)
 }

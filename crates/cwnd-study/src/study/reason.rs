@@ -1,6 +1,6 @@
 //! Why a claim is not reproduced, with numbers that are cited from runs.
 
-use super::{Selection, Study};
+use super::{Formula, Selection, Study};
 use cwnd_metrics::Metric;
 
 /// What an investigation of a claim that is not reproduced has found.
@@ -66,8 +66,8 @@ pub enum Cited {
     Mean,
     /// Each pair of cells that differ in one axis. Several pairs give a range.
     Pairs {
-        /// How the two values become one.
-        comparison: Comparison,
+        /// How the two values become one; the second is the reference.
+        formula: Formula,
         /// The axis in which the cells differ.
         axis: String,
         /// The label of the first.
@@ -75,23 +75,6 @@ pub enum Cited {
         /// The label of the second.
         over: String,
     },
-}
-
-/// How two values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// (a - b) / b.
-    Gain,
-    /// a - b.
-    Difference,
-    /// a / b.
-    Ratio,
-}
-
-impl Comparison {
-    /// All of them, by the words of study files.
-    pub const ALL: [(&'static str, Comparison); 3] =
-        [("gain", Comparison::Gain), ("difference", Comparison::Difference), ("ratio", Comparison::Ratio)];
 }
 
 impl Citation {

@@ -2,7 +2,7 @@
 
 use super::reader::{At, Fields};
 use super::scope::Scope;
-use crate::{Citation, Cited, Comparison, Explanation, Phrase, Reason, Selection, Study};
+use crate::{Citation, Cited, Explanation, Formula, Phrase, Reason, Selection, Study};
 use std::collections::BTreeMap;
 
 /// Reads the reason of a claim, if it has one.
@@ -117,7 +117,7 @@ impl<'a> Phrases<'a> {
     }
 }
 
-/// Reads `[STUDY:] [mean|gain|difference|ratio] METRIC[; AXIS=LABEL[|LABEL]...]`. A comparison has one `AXIS=LABEL over LABEL`.
+/// Reads `[STUDY:] [mean|loss|gain|ratio|difference] METRIC[; AXIS=LABEL[|LABEL]...]`. A comparison has one `AXIS=LABEL over LABEL`.
 fn citation(text: &str) -> Result<Citation, String> {
     let mut parts = text.split(';').map(str::trim);
     let head = parts.next().unwrap_or_default();
@@ -129,30 +129,30 @@ fn citation(text: &str) -> Result<Citation, String> {
         Some((word, metric)) => (Some(word), metric.trim()),
         None => (None, head),
     };
-    let named = |word: &str| Comparison::ALL.into_iter().find(|(name, _)| *name == word);
-    let comparison = word.and_then(named).map(|(_, comparison)| comparison);
+    let named = |word: &str| Formula::ALL.into_iter().find(|(name, _)| *name == word);
+    let formula = word.and_then(named).map(|(_, formula)| formula);
     let mut select = BTreeMap::new();
     let mut pair = None;
     for part in parts {
         let (axis, labels) = part.split_once('=').ok_or_else(|| format!("`{part}` is not `AXIS=LABEL`"))?;
         let (axis, labels) = (axis.trim().to_owned(), labels.trim());
         // A label may have the word, too.
-        match labels.split_once(" over ").filter(|_| comparison.is_some() && pair.is_none()) {
+        match labels.split_once(" over ").filter(|_| formula.is_some() && pair.is_none()) {
             Some((of, over)) => pair = Some((axis, of.trim().to_owned(), over.trim().to_owned())),
             None => {
                 select.insert(axis, labels.split('|').map(|label| label.trim().to_owned()).collect());
             }
         }
     }
-    let of = match (comparison, pair, word) {
-        (Some(comparison), Some((axis, of, over)), _) => Cited::Pairs { comparison, axis, of, over },
+    let of = match (formula, pair, word) {
+        (Some(formula), Some((axis, of, over)), _) => Cited::Pairs { formula, axis, of, over },
         (None, None, None) => Cited::Each,
         (None, None, Some("mean")) => Cited::Mean,
         (Some(_), None, Some(word)) => {
             return Err(format!("`{word}` compares two cells: add `AXIS=LABEL over LABEL`"));
         }
         (None, None, Some(word)) => {
-            return Err(format!("`{word}` is none of mean, gain, difference and ratio"));
+            return Err(format!("`{word}` is none of mean, loss, gain, ratio and difference"));
         }
         // A pair is only read after a comparison.
         (None, Some(_), _) | (Some(_), None, None) => return Err("a comparison needs its word".to_owned()),
@@ -262,7 +262,7 @@ mod tests {
         let cited = parsed("{senders: ratio throughput_bps; variant=Agile-SD over CUBIC}");
         assert_eq!(cited.study.as_deref(), Some("senders"));
         let (axis, of, over) = ("variant".to_owned(), "Agile-SD".to_owned(), "CUBIC".to_owned());
-        assert_eq!(cited.of, Cited::Pairs { comparison: Comparison::Ratio, axis, of, over });
+        assert_eq!(cited.of, Cited::Pairs { formula: Formula::Ratio, axis, of, over });
         assert_eq!(parsed("{mean jain_index}").of, Cited::Mean);
     }
 
@@ -278,7 +278,7 @@ mod tests {
         let wrong = |text: &str| parse(text).unwrap_err();
         assert_eq!(wrong("a {utilisation"), "a brace is not closed");
         assert_eq!(wrong("{gain utilisation}"), "`gain` compares two cells: add `AXIS=LABEL over LABEL`");
-        assert_eq!(wrong("{most utilisation}"), "`most` is none of mean, gain, difference and ratio");
+        assert_eq!(wrong("{most utilisation}"), "`most` is none of mean, loss, gain, ratio and difference");
         let over = parsed("{utilisation; reading=marks over half}");
         assert_eq!((over.of, over.select.0["reading"].join("")), (Cited::Each, "marks over half".to_owned()));
         assert_eq!(wrong("{utilisation; buffer}"), "`buffer` is not `AXIS=LABEL`");
