@@ -1,6 +1,8 @@
 //! Verdicts worked out by hand.
 
 use super::*;
+use crate::Engines;
+use crate::testing::{STUDY, Toy};
 use crate::{
     Axis, Cell, ClaimKind, Expectation, PairSummary, Point, Provenance, Range, RunResult, RunState, Scale,
     Selection, Study,
@@ -8,6 +10,7 @@ use crate::{
 use cwnd_experiment::{ExperimentSpec, FlowGroup};
 use cwnd_scenario::AlgorithmSpec;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Two variants and two buffers: cells a-5, a-10, b-5, b-10.
 fn study(repeats: u32, claims: Vec<Claim>) -> Study {
@@ -475,4 +478,53 @@ fn three_times_a_stated_gain_is_larger_than_stated() {
     assert_eq!(stated(0.04), Judgement::Reproduced);
     assert_eq!(stated(0.036), Judgement::LargerThanStated);
     assert_eq!(stated(0.5), Judgement::DirectionOnly);
+}
+
+#[test]
+fn a_fingerprint_follows_the_rule_and_the_runs() {
+    const CLAIMS: &str = r#"
+[[derived]]
+name = "of_newreno"
+title = "Of NewReno's"
+metric = "throughput_bps"
+axis = "variant"
+reference = "newreno"
+formula = "ratio"
+[[claims]]
+text = "a"
+measure = "mean"
+metric = "throughput_bps"
+where = { variant = "cubic" }
+expect = ">= 1"
+[[claims]]
+text = "b"
+measure = "mean"
+metric = "throughput_bps"
+where = { variant = "newreno" }
+expect = ">= 1"
+[[claims]]
+text = "c"
+measure = "mean"
+metric = "of_newreno"
+where = { variant = "cubic" }
+expect = ">= 1"
+"#;
+    let of = |text: &str, newreno: u32| {
+        let study = crate::testing::study(text);
+        let engines = Engines::new(Arc::new(Toy { newreno, ..Toy::default() }), Err(String::new()));
+        let fingerprints = study.claims.iter().map(|claim| fingerprint(&study, claim, &engines));
+        fingerprints.collect::<Vec<String>>()
+    };
+    let text = format!("{STUDY}{CLAIMS}");
+    let now = of(&text, 0);
+    assert_eq!(now, of(&text.replace("text = \"a\"", "text = \"z\""), 0), "words do not matter");
+    let changed = |other: Vec<String>| now.iter().zip(&other).map(|(a, b)| a != b).collect::<Vec<bool>>();
+    // A new version of NewReno matters to whatever is measured from its runs, as a reference as well.
+    assert_eq!(changed(of(&text, 1)), [false, true, true]);
+    assert_eq!(changed(of(&text.replacen(">= 1", "> 1", 1), 0)), [true, false, false]);
+    assert_eq!(changed(of(&text.replace("repeats = 3", "repeats = 4"), 0)), [true; 3]);
+    assert_eq!(
+        changed(of(&text.replace("formula = \"ratio\"", "formula = \"gain\""), 0)),
+        [false, false, true]
+    );
 }
