@@ -33,20 +33,21 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
     }
     let failures = complete(&mut studies, jobs, flags.quiet)?;
 
+    let stored = verdicts::stored()?;
     let mut prepared = studies.iter();
     let mut papers = Vec::new();
     for book in books {
         let of_book = prepared.by_ref().take(book.studies.len());
-        papers.push(paper(book, of_book, scale)?);
+        papers.push(paper(book, of_book, scale, &stored)?);
     }
     let mut written = Vec::new();
     let mut rows = Vec::new();
-    for of in &papers {
+    for (of, book) in papers.iter().zip(books) {
         written.push(pages::paper(&places, of)?);
         let own = verdicts::rows(of);
         keep_verdicts(&places.paper(&of.paper.name), &own)?;
         if scale == RunScale::Paper {
-            for wrong in books.iter().flat_map(|book| verdicts::wrong_reasons(book, &own)) {
+            for wrong in verdicts::wrong_reasons(book, &own) {
                 crate::terminal::tell!("{wrong}");
             }
         }
@@ -57,7 +58,6 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
         keep_verdicts(&places.all(), &rows.concat())?;
     }
 
-    let stored = verdicts::stored()?;
     let mut table =
         Table::new([("paper", Align::Left), ("studies", Align::Right), ("verdicts", Align::Left)]).indent(2);
     for ((of, rows), book) in papers.iter().zip(&rows).zip(books) {
@@ -108,6 +108,7 @@ fn paper<'a>(
     book: &Book,
     prepared: impl Iterator<Item = &'a Prepared>,
     scale: RunScale,
+    stored: &[verdicts::Row],
 ) -> Result<PaperResults, Failure> {
     let mut studies = Vec::new();
     for prepared in prepared {
@@ -116,7 +117,7 @@ fn paper<'a>(
         studies.push(PaperStudy { name: short(&prepared.study).to_owned(), results, traces });
     }
     let command = command(&book.paper.name, scale);
-    let stored = verdicts::current(book, &verdicts::stored()?);
+    let stored = verdicts::current(book, stored);
     Ok(PaperResults { paper: book.paper.clone(), scale, command, studies, stored })
 }
 
