@@ -9,6 +9,9 @@ pub use percentile::{percentile, percentiles};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+/// The relative deviation below which values count as equal: a sum of thousands of doubles is more exact.
+const ROUNDING: f64 = 1e-12;
+
 /// A summary of repeated measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -36,7 +39,9 @@ impl Summary {
         let freedom = u32::try_from(count - 1).unwrap_or(u32::MAX);
         let deviation = (freedom > 0).then(|| {
             let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-            (squares / f64::from(freedom)).sqrt()
+            let deviation = (squares / f64::from(freedom)).sqrt();
+            // Equal values differ from their computed mean by its rounding.
+            if deviation > ROUNDING * mean.abs() { deviation } else { 0.0 }
         });
         let error = deviation.map(|deviation| deviation / (count as f64).sqrt());
         Some(Summary {
@@ -127,6 +132,14 @@ mod tests {
         close(student_t(0.99, 9), 3.250, 5.1e-4);
         close(student_t(0.9, 4), 2.132, 5.1e-4);
         close(student_t(0.95, u32::MAX), 1.959_963_984_540, 1e-9);
+    }
+
+    #[test]
+    fn equal_values_have_no_deviation() {
+        let equal = Summary::of(&[0.1; 3]).unwrap();
+        assert_ne!(equal.mean, 0.1, "the mean is rounded");
+        assert_eq!((equal.standard_deviation, equal.ci95), (Some(0.0), Some(0.0)));
+        assert!(Summary::of(&[1.0, 1.0 + 1e-9]).unwrap().ci95.unwrap() > 0.0);
     }
 
     #[test]
