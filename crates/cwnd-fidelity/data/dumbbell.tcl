@@ -2,7 +2,8 @@
 #
 #   ns dumbbell.tcl module=cubic flows=4 buffer=100 access_buffer=25 duration=150 starts=0,0.05,0.1,0.15
 #
-# Delays are one way, in seconds. Without `starts` all flows start at 0. The last line is
+# Delays are one way, in seconds. Access links have the bottleneck's rate unless `access_rate` is given. Without
+# `starts` all flows start at 0. The last line is
 #
 #   result sent=N retransmitted=N timeouts=N cuts=N dropped=N dropped_at_senders=N flows=N,N,...
 #
@@ -14,7 +15,7 @@
 array set given {
     module cubic  flows 4  buffer 100  access_buffer 25  rate 1Gb
     delay 0.1  access_delay 0.001  duration 150
-    starts {}  sample 0  payload 1000  window 100000
+    starts {}  sample 0  payload 1000  window 100000  access_rate {}
 }
 foreach word $argv {
     if {![regexp {^([a-z_]+)=(.+)$} $word -> key value] || ![info exists given($key)]} {
@@ -24,6 +25,7 @@ foreach word $argv {
     set given($key) $value
 }
 foreach key [array names given] { set $key $given($key) }
+if {$access_rate eq ""} { set access_rate $rate }
 
 # Without the headers of a hundred protocols a packet costs less.
 remove-all-packet-headers
@@ -59,9 +61,9 @@ Agent/TCP/Linux set minrto_ 0.2
 for {set i 0} {$i < $flows} {incr i} {
     set from [$ns node]
     set to [$ns node]
-    join_nodes $from $left $rate $access_delay $access_buffer
+    join_nodes $from $left $access_rate $access_delay $access_buffer
     count_drops $from $left $at_senders
-    join_nodes $right $to $rate $access_delay $access_buffer
+    join_nodes $right $to $access_rate $access_delay $access_buffer
     set sender [new Agent/TCP/Linux]
     $sender set fid_ $i
     $sender set packetSize_ $payload
