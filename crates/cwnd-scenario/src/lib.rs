@@ -31,7 +31,9 @@ pub use network::{
 pub use notation::{NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Observed, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream, mix};
-pub use scenario::{AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, Scenario, Ties, is_reserved_group};
+pub use scenario::{
+    AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, Scenario, Ties, is_reserved_group, registered_name,
+};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
 pub use traffic::{Distribution, Quantity, Traffic, Workload};
 pub use units::{ByteSize, Decimal, NotInteger, Probability, Rate, Time, UnitError};

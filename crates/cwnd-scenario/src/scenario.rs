@@ -3,7 +3,7 @@
 mod algorithm;
 mod arrivals;
 
-pub use algorithm::AlgorithmSpec;
+pub use algorithm::{AlgorithmSpec, registered_name};
 pub use arrivals::Arrivals;
 
 use crate::{LinkId, LinkSpec, Network, Purpose, Schedule, Stack, Stream, Time, Traffic};

@@ -1,28 +1,16 @@
 //! Algorithms and models by name: whether a name and its parameters exist, and what was probably meant.
 
 use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters};
-use cwnd_scenario::{AlgorithmSpec, nearest};
+use cwnd_scenario::{AlgorithmSpec, nearest, registered_name};
 use cwnd_study::Named;
 
-/// What some are called elsewhere.
-const OTHER_NAMES: [(&str, &str); 7] = [
-    ("reno", "newreno"),
-    ("ctcp", "compound"),
-    ("hstcp", "highspeed"),
-    ("stcp", "scalable"),
-    ("westwood+", "westwood"),
-    ("bbr1", "bbr"),
-    ("bbr2", "bbr3"),
-];
-
-/// The algorithm of this name.
+/// The algorithm of this name, or of one that it has elsewhere.
 ///
 /// # Errors
 /// A message that proposes the nearest name.
 pub fn find(name: &str) -> Result<&'static AlgorithmInfo, String> {
-    cwnd_cc::find(name).ok_or_else(|| {
-        let known = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, meant)| *meant);
-        let meant = known.or_else(|| nearest(name, cwnd_cc::all().iter().map(|algorithm| algorithm.name)));
+    cwnd_cc::find(registered_name(name).unwrap_or(name)).ok_or_else(|| {
+        let meant = nearest(name, cwnd_cc::all().iter().map(|algorithm| algorithm.name));
         let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_else(|| ":".to_owned());
         format!("there is no algorithm `{name}`{hint} `cwnd algorithms` lists all")
     })

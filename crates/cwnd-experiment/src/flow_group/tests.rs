@@ -20,8 +20,8 @@ fn a_piece_without_a_parameter_begins_an_item() {
     assert_eq!(mix, Mix(vec![FlowGroup::new(agile, 2), FlowGroup::new(spec("elastic", &[]), 2)]));
     assert_eq!(mix.to_string(), "agile-sd:beta2=0.9,lambda_max=4*2,elastic*2");
 
-    let mix: Mix = "cltcp, reno * 4".parse().unwrap();
-    assert_eq!(mix.to_string(), "cltcp,reno*4");
+    let mix: Mix = "cltcp, Reno * 4".parse().unwrap();
+    assert_eq!(mix.to_string(), "cltcp,newreno*4");
 
     let mix: Mix = "cubic:c=1,cubic:c=2,d=3".parse().unwrap();
     assert_eq!(mix.to_string(), "cubic:c=1,cubic:c=2,d=3");

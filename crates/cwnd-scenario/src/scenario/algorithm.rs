@@ -16,8 +16,33 @@ pub struct AlgorithmSpec {
     pub parameters: BTreeMap<String, String>,
 }
 
+/// What algorithms are called elsewhere, and the names by which they are registered.
+const SYNONYMS: [(&str, &str); 13] = [
+    ("reno", "newreno"),
+    ("new-reno", "newreno"),
+    ("bbr1", "bbr"),
+    ("bbrv1", "bbr"),
+    ("bbr2", "bbr3"),
+    ("bbrv2", "bbr3"),
+    ("bbrv3", "bbr3"),
+    ("ctcp", "compound"),
+    ("hstcp", "highspeed"),
+    ("stcp", "scalable"),
+    ("h-tcp", "htcp"),
+    ("elastic-tcp", "elastic"),
+    ("westwood+", "westwood"),
+];
+
+/// Returns the name by which an algorithm is registered that is called `name` elsewhere, in any case of letters; none if it
+/// is no such name.
+pub fn registered_name(name: &str) -> Option<&'static str> {
+    let known = SYNONYMS.iter().find(|(synonym, _)| synonym.eq_ignore_ascii_case(name));
+    known.map(|(_, registered)| *registered)
+}
+
 impl AlgorithmSpec {
-    /// Parses `NAME` or `NAME:PARAMETER=VALUE,…`.
+    /// Parses `NAME` or `NAME:PARAMETER=VALUE,…`. A name that algorithms have elsewhere (`reno`, `bbrv3`, `CUBIC`) becomes the
+    /// one by which it is registered, so that the same algorithm has the same scenario.
     ///
     /// # Errors
     /// Names and values that contain other characters, values that are missing, or parameters that are set twice.
@@ -27,7 +52,9 @@ impl AlgorithmSpec {
             None => (piece.trimmed(), None),
         };
         name.check_word("an algorithm's name")?;
-        let mut spec = AlgorithmSpec { name: name.text().to_owned(), parameters: BTreeMap::new() };
+        let registered = registered_name(name.text()).map(str::to_owned);
+        let name = registered.unwrap_or_else(|| name.text().to_ascii_lowercase());
+        let mut spec = AlgorithmSpec { name, parameters: BTreeMap::new() };
         for piece in parameters.into_iter().flat_map(|p| p.split(',')) {
             let Some((key, value)) = piece.cut('=') else {
                 return Err(piece.trimmed().error("a parameter is written `name=value`, after the colon"));
@@ -87,6 +114,10 @@ mod tests {
     fn reads_algorithms() {
         assert_eq!("cubic-2008".parse(), Ok(spec("cubic-2008", &[])));
         assert_eq!("cubic@kernel:c=1".parse(), Ok(spec("cubic@kernel", &[("c", "1")])));
+        assert_eq!("CUBIC".parse(), Ok(spec("cubic", &[])));
+        assert_eq!("Reno:ssthresh=2".parse(), Ok(spec("newreno", &[("ssthresh", "2")])));
+        assert_eq!("bbrv3".parse(), Ok(spec("bbr3", &[])));
+        assert_eq!("reno@kernel".parse(), Ok(spec("reno@kernel", &[])));
         assert_eq!(" agile-sd : lambda_max = 4 ".parse(), Ok(spec("agile-sd", &[("lambda_max", "4")])));
         let two = spec("agile-sd", &[("beta2", "0.9"), ("lambda_max", "4")]);
         assert_eq!("agile-sd:lambda_max=4,beta2=0.9".parse(), Ok(two.clone()));

@@ -9,35 +9,36 @@ use std::{fmt, str::FromStr};
 
 /// A rate in bits a second.
 ///
-/// Read from `1 Gbit/s`, `2.5 Mbit/s` or `unlimited`; from [`Rate::LEAST`] to [`Rate::MOST`]. `Mbps` and its
-/// like are understood as well.
+/// Read from `1 Gbit/s`, `2.5 Mbit/s` or `unlimited`; from [`Rate::LEAST`] to [`Rate::MOST`]. `100mbit` (as `tc` writes it),
+/// `1Gbps` and `10G` (as `iperf3` does) are understood as well, in any case of letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rate(pub u64);
 
 const FAMILY: Family = Family {
     kind: "a rate",
     suffixes: &[
-        Suffix { name: "bit/s", also: &["bps"], mistaken: &["b/s", "bits/s", "bit"], scale: 1 },
-        Suffix { name: "kbit/s", also: &["kbps"], mistaken: &["k", "kb/s", "kbits/s", "kbit"], scale: 1_000 },
+        Suffix { name: "bit/s", also: &["bps", "bit", "bits/s"], mistaken: &["b/s"], scale: 1 },
+        Suffix { name: "kbit/s", also: &["kbps", "kbit", "kbits/s", "k"], mistaken: &["kb/s"], scale: 1_000 },
         Suffix {
             name: "Mbit/s",
-            also: &["Mbps"],
-            mistaken: &["m", "mb/s", "mbits/s", "mbit"],
+            also: &["Mbps", "Mbit", "Mbits/s", "M"],
+            mistaken: &["mb/s"],
             scale: 1_000_000,
         },
         Suffix {
             name: "Gbit/s",
-            also: &["Gbps"],
-            mistaken: &["g", "gb/s", "gbits/s", "gbit"],
+            also: &["Gbps", "Gbit", "Gbits/s", "G"],
+            mistaken: &["gb/s"],
             scale: 1_000_000_000,
         },
         Suffix {
             name: "Tbit/s",
-            also: &["Tbps"],
-            mistaken: &["t", "tb/s", "tbits/s", "tbit"],
+            also: &["Tbps", "Tbit", "Tbits/s", "T"],
+            mistaken: &["tb/s"],
             scale: 1_000_000_000_000,
         },
     ],
+    ignores_case: true,
     usual: "Mbit/s",
     max: Rate::MOST.0,
     max_text: "10 Tbit/s (or `unlimited`)",
@@ -99,6 +100,11 @@ mod tests {
             ("1000 bit/s", 1_000),
             ("9.6 kbit/s", 9_600),
             ("10 Tbit/s", 10_000_000_000_000),
+            ("100mbit", 100_000_000),
+            ("1gbps", 1_000_000_000),
+            ("10G", 10_000_000_000),
+            ("10g", 10_000_000_000),
+            ("1 gbit/s", 1_000_000_000),
         ] {
             assert_eq!(text.parse(), Ok(Rate(rate)), "{text}");
         }
@@ -109,8 +115,8 @@ mod tests {
     fn refuses_with_a_reason() {
         let takes = "a rate takes bit/s, kbit/s, Mbit/s, Gbit/s or Tbit/s";
         assert_eq!(refused("1"), "a rate needs a unit: write `1 Mbit/s`, for example");
-        assert_eq!(refused("1 gbit/s"), format!("unknown unit `gbit/s` (did you mean `Gbit/s`?): {takes}"));
-        assert_eq!(refused("1 Mbit"), format!("unknown unit `Mbit` (did you mean `Mbit/s`?): {takes}"));
+        assert_eq!(refused("1 mb/s"), format!("unknown unit `mb/s` (did you mean `Mbit/s`?): {takes}"));
+        assert_eq!(refused("1 Mbiit/s"), format!("unknown unit `Mbiit/s` (did you mean `Mbit/s`?): {takes}"));
         assert_eq!(refused("1 MB/s"), "a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`");
         assert_eq!(refused("1 MBps"), "a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`");
         assert_eq!(refused("0 bit/s"), "it is too small: 1 kbit/s is the least");

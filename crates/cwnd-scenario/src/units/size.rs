@@ -26,6 +26,7 @@ const FAMILY: Family = Family {
         Suffix { name: "GiB", also: &[], mistaken: &[], scale: 1 << 30 },
         Suffix { name: "TiB", also: &[], mistaken: &[], scale: 1 << 40 },
     ],
+    ignores_case: false,
     usual: "KB",
     max: ByteSize::MOST.0,
     max_text: "1000 TB",

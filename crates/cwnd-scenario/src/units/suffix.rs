@@ -23,6 +23,8 @@ pub(super) struct Family {
     pub kind: &'static str,
     /// All units, smallest first.
     pub suffixes: &'static [Suffix],
+    /// Whether upper and lower case mean the same in a unit.
+    pub ignores_case: bool,
     /// The unit that an error proposes.
     pub usual: &'static str,
     /// Greatest value, in base units.
@@ -79,7 +81,9 @@ impl Family {
     }
 
     fn find(&self, unit: &str) -> Result<&Suffix, UnitError> {
-        if let Some(suffix) = self.suffixes.iter().find(|s| s.name == unit || s.also.contains(&unit)) {
+        let is = |name: &str| name == unit || self.ignores_case && name.eq_ignore_ascii_case(unit);
+        let named = |s: &&Suffix| is(s.name) || s.also.iter().any(|name| is(name));
+        if let Some(suffix) = self.suffixes.iter().find(named) {
             return Ok(suffix);
         }
         let lower = unit.to_lowercase();

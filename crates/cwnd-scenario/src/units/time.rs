@@ -16,33 +16,29 @@ pub struct Time(pub u64);
 const FAMILY: Family = Family {
     kind: "a time",
     suffixes: &[
-        Suffix { name: "ns", also: &[], mistaken: &["nsec", "nanos", "nanoseconds"], scale: 1 },
+        Suffix { name: "ns", also: &["nsec", "nanoseconds"], mistaken: &["nanos"], scale: 1 },
         Suffix {
             name: "us",
-            also: &["\u{b5}s", "\u{3bc}s"],
-            mistaken: &["usec", "micros", "microseconds"],
+            also: &["\u{b5}s", "\u{3bc}s", "usec", "microseconds"],
+            mistaken: &["micros"],
             scale: 1_000,
         },
         Suffix {
             name: "ms",
-            also: &[],
-            mistaken: &["msec", "millis", "milliseconds", "millisecond"],
+            also: &["msec", "milliseconds", "millisecond"],
+            mistaken: &["millis"],
             scale: 1_000_000,
         },
         Suffix {
             name: "s",
-            also: &[],
-            mistaken: &["sec", "secs", "second", "seconds"],
+            also: &["sec", "secs", "second", "seconds"],
+            mistaken: &[],
             scale: 1_000_000_000,
         },
-        Suffix {
-            name: "min",
-            also: &[],
-            mistaken: &["m", "mins", "minute", "minutes"],
-            scale: 60_000_000_000,
-        },
-        Suffix { name: "h", also: &[], mistaken: &["hour", "hours", "hr"], scale: 3_600_000_000_000 },
+        Suffix { name: "min", also: &["mins", "minute", "minutes"], mistaken: &["m"], scale: 60_000_000_000 },
+        Suffix { name: "h", also: &["hour", "hours"], mistaken: &["hr"], scale: 3_600_000_000_000 },
     ],
+    ignores_case: false,
     usual: "ms",
     max: Time::LONGEST.0,
     max_text: "140737 s (about 39 h)",
@@ -113,6 +109,8 @@ mod tests {
             (" 1.5 s ", 1_500_000_000),
             ("150.102 s", 150_102_000_000),
             ("2 min", 120_000_000_000),
+            ("3 seconds", 3_000_000_000),
+            ("5ms", 5_000_000),
             ("1e-3 s", 1_000_000),
             ("0.25 h", 900_000_000_000),
             ("33.3333333 us", 33_333),
@@ -126,8 +124,8 @@ mod tests {
     fn refuses_with_a_reason() {
         assert_eq!(refused("100"), "a time needs a unit: write `100 ms`, for example");
         assert_eq!(
-            refused("3 sec"),
-            "unknown unit `sec` (did you mean `s`?): a time takes ns, us, ms, s, min or h"
+            refused("3 m"),
+            "unknown unit `m` (did you mean `min`?): a time takes ns, us, ms, s, min or h"
         );
         assert_eq!(
             refused("3 MS"),

@@ -20,7 +20,7 @@ use crate::{
 };
 use cwnd_experiment::FlowGroup;
 use cwnd_report::{svg_file, trace_figure};
-use cwnd_scenario::{Problem, Scenario, Trace};
+use cwnd_scenario::{Problem, Scenario, Trace, registered_name};
 use cwnd_study::{
     Cell, EngineKind, Engines, Results, RunResult, Study, TracedRun,
     memory::{MemoryBudget, TooMuchMemory},
@@ -208,6 +208,13 @@ fn notes(flags: &Flags, more: Vec<String>) {
         crate::terminal::tell!(
             "note: --flows counts the flows of algorithms named alone; a mix has `*N`, a flow `count=N`"
         );
+    }
+    for name in flags.algorithms.iter().filter_map(|text| text.split(':').next()).map(str::trim) {
+        if let Some(registered) = registered_name(name) {
+            crate::terminal::tell!(
+                "note: `{name}` is taken as `{registered}`: see `cwnd algorithms {registered}`"
+            );
+        }
     }
     more.iter().for_each(|note| crate::terminal::tell!("note: {note}"));
 }
