@@ -1,5 +1,6 @@
 //! The results of a comparison, for a person to read.
 
+mod elsewhere;
 mod network;
 
 use super::units_row::{self, Column};
@@ -258,6 +259,7 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
         lines.extend(short_flows(runs).map(|text| format!("short flows{name}: {text}")));
         let name = if entries.len() > 1 { format!(" of {}", shortened(entry.name)) } else { String::new() };
         lines.extend(messages(runs).map(|text| format!("messages{name}: {text}")));
+        lines.extend(elsewhere::note(entry.scenario, runs).map(|text| format!("note{name}: {text}")));
     }
     let scenario = entries[0].scenario;
     let stack = &scenario.stack;

@@ -119,8 +119,7 @@ mod tests {
     fn every_topology_has_a_name() {
         let of = |topology: &str| said(&[("topology", topology), ("buffer", "9"), ("delay", "3 ms")]);
         assert_eq!(of("path"), "1 flow over a path of 1 Gbit/s, base RTT 6 ms; buffer 9 packets");
-        let dumbbell =
-            "1 flow over a dumbbell of 1 Gbit/s, base RTT 10 ms; buffer 9 packets, access 9 packets";
+        let dumbbell = "1 flow over a dumbbell of 1 Gbit/s, base RTT 10 ms; buffer 9 packets, access 1,000 packets at 10 Gbit/s";
         assert_eq!(of("dumbbell"), dumbbell);
         assert!(
             of("parking-lot")
@@ -129,7 +128,7 @@ mod tests {
         assert!(
             of("satellite").contains("a satellite network with a bottleneck of 1 Gbit/s, base RTT 508 ms")
         );
-        assert!(of("satellite").contains(", satellite 605 packets at 10 Mbit/s"), "{}", of("satellite"));
+        assert!(of("satellite").contains(", satellite 419 packets at 10 Mbit/s"), "{}", of("satellite"));
         assert!(of("incast").starts_with("1 flow over an incast of 1 Gbit/s, base RTT 8 ms"));
     }
 
@@ -145,7 +144,7 @@ mod tests {
             ("reverse-queue", "drop-tail"),
             ("ack-thinning", "4"),
         ]);
-        let told = "buffer 9 packets, access 9 packets, codel:ecn=on; 1 given packets lost; 2 steps of rate or delay; \
+        let told = "buffer 9 packets, access 1,000 packets at 10 Gbit/s, codel:ecn=on; 1 given packets lost; 2 steps of rate or delay; \
                     policed to 5 Mbit/s, 10 KB; reverse 1 Mbit/s; reverse 2 steps of rate or delay; reverse ACKs thinned \
                     to 1 of 4";
         assert!(text.ends_with(told), "{text}");
