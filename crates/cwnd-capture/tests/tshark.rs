@@ -250,8 +250,8 @@ fn marks_with_dctcp() {
 fn two_flows_over_access_links() {
     let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
-        access_rate: Some(Rate(100_000_000)),
-        access_buffer: Some(Buffer::from(10_000)),
+        access_rate: Some(cwnd_experiment::OrBottleneck::Own(Rate(100_000_000))),
+        access_buffer: Some(cwnd_experiment::OrBottleneck::Own(Buffer::from(10_000))),
         bytes: Some(ByteSize(4_000_000)),
         start_jitter: None,
         ..setup(StackProfile::Linux)

@@ -63,6 +63,24 @@ impl BufferContext {
 }
 
 impl Buffer {
+    /// Returns this buffer, or one of so many packets (of 1,500 bytes) if that is more.
+    pub fn at_least(&self, packets: u32) -> Buffer {
+        match self {
+            Buffer::Unlimited => Buffer::Unlimited,
+            Buffer::Bytes(bytes) => Buffer::Bytes((*bytes).max(u64::from(packets) * 1_500)),
+            Buffer::Packets(terms) => {
+                let fixed = |term: &BufferTerm| matches!(term, BufferTerm::Fixed(_));
+                let most = terms.iter().filter_map(|term| match term {
+                    BufferTerm::Fixed(fixed) => Some(*fixed),
+                    BufferTerm::Bdp(_) | BufferTerm::PerFlow(_) => None,
+                });
+                let most = BufferTerm::Fixed(most.fold(packets, u32::max));
+                let others = terms.iter().copied().filter(|term| !fixed(term));
+                Buffer::Packets(others.chain([most]).collect())
+            }
+        }
+    }
+
     /// The limit in a network of which `context` speaks.
     ///
     /// # Errors

@@ -1,11 +1,15 @@
 //! From the options that a person gives to a scenario.
 
 mod cross_flows;
+mod defaults;
 mod flows;
+mod or_bottleneck;
 mod stack_choice;
 mod topology;
 
 pub use cross_flows::CrossFlows;
+pub use defaults::Defaults;
+pub use or_bottleneck::OrBottleneck;
 pub use stack_choice::{EcnChoice, StackChoice};
 pub use topology::{SatelliteChoice, Topology};
 
@@ -56,12 +60,13 @@ pub struct ExperimentSpec {
     pub forward: LineOptions,
     /// What else happens on the bottleneck, in reverse.
     pub reverse: LineOptions,
-    /// Rate of the access links; the bottleneck's, 1 Gbit/s with a satellite. A path has none, and takes none of the four.
-    pub access_rate: Option<Rate>,
+    /// Rate of the access links; ten times the bottleneck's, of an incast the bottleneck's, 1 Gbit/s with a satellite. A path has no
+    /// access links, and takes none of the four.
+    pub access_rate: Option<OrBottleneck<Rate>>,
     /// Delay of the access links, one way; 1 ms, 10 ms with a satellite.
     pub access_delay: Option<Time>,
-    /// What the queues of the access links hold; as much as the bottleneck's.
-    pub access_buffer: Option<Buffer>,
+    /// What the queues of the access links hold; as much as the bottleneck's, and at least 1,000 packets.
+    pub access_buffer: Option<OrBottleneck<Buffer>>,
     /// What queues those are; drop-tail.
     pub access_queue: Option<Discipline>,
     /// How many hops a parking lot has; 3.
@@ -71,7 +76,7 @@ pub struct ExperimentSpec {
     /// Flows in addition to those of the experiment: on each hop of a parking lot, on the wires of a satellite network, else on the
     /// bottleneck; none.
     pub cross_flows: Option<CrossFlows>,
-    /// The stack; ns2.
+    /// The stack; linux.
     pub stack: StackChoice,
     /// When the run ends; 100 s.
     pub duration: Time,
@@ -99,6 +104,8 @@ pub struct ExperimentSpec {
     pub short_flows: Option<ShortFlows>,
     /// How often to sample flows and queues; never.
     pub sample: Option<Time>,
+    /// The rules of what is not said.
+    pub defaults: Defaults,
 }
 
 impl Default for ExperimentSpec {
@@ -139,6 +146,7 @@ impl Default for ExperimentSpec {
             deadline: None,
             short_flows: None,
             sample: None,
+            defaults: Defaults::Current,
         }
     }
 }

@@ -37,7 +37,9 @@ mod threshold;
 
 pub use buffer::{Buffer, BufferContext, BufferTerm};
 pub use builders::{Access, Dumbbell, Graph, GraphLink, Incast, ParkingLot, Path, Satellite, SatelliteLink};
-pub use experiment::{CrossFlows, EcnChoice, ExperimentSpec, SatelliteChoice, StackChoice, Topology};
+pub use experiment::{
+    CrossFlows, Defaults, EcnChoice, ExperimentSpec, OrBottleneck, SatelliteChoice, StackChoice, Topology,
+};
 pub use flow_group::{FlowGroup, Mix, Place, Side};
 pub use line::{
     Bottleneck, Built, Endpoints, LineDelay, LineOptions, RateChange, Route, ScheduleChoice, StepChoice,

@@ -2,7 +2,7 @@
 
 use cwnd_cc::CongestionControl;
 use cwnd_experiment::{Buffer, FlowGroup};
-use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
+use cwnd_experiment::{ExperimentSpec, LineDelay, Topology};
 use cwnd_metrics::RunMetrics;
 use cwnd_scenario::{AlgorithmSpec, Probability, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::{registered, run_with};
@@ -40,7 +40,7 @@ fn scenario(algorithm: &str, (rate, delay, buffer, loss): (u64, u64, u32, f64)) 
         delay: LineDelay::OneWay(Time::from_millis(delay)),
         buffer: Buffer::from(buffer),
         per: Probability::new(loss).expect("it is one"),
-        stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
+        stack: StackProfile::Linux.into(),
         duration: Time::from_secs(30),
         ..ExperimentSpec::default()
     };

@@ -165,9 +165,10 @@ mod tests {
     /// 50/s over 10 s.
     fn scenario() -> Scenario {
         let setup = ExperimentSpec {
+            stack: cwnd_scenario::StackProfile::Ns2.into(),
             rate: Rate(100_000_000),
             delay: cwnd_experiment::LineDelay::OneWay(Time::from_millis(10)),
-            access_rate: Some(Rate(200_000_000)),
+            access_rate: Some(cwnd_experiment::OrBottleneck::Own(Rate(200_000_000))),
             duration: Time::from_secs(10),
             short_flows: Some("cubic; rate=50/s; size=30 KB; deadline=40 ms".parse().unwrap()),
             ..ExperimentSpec::default()

@@ -1,6 +1,6 @@
 use super::*;
-use cwnd_experiment::{ExperimentSpec, FlowGroup, LineDelay, Topology};
-use cwnd_scenario::{AlgorithmSpec, FlowOutcome, QueueLimit, Rate, Sample, SampleState, Trace};
+use cwnd_experiment::{ExperimentSpec, FlowGroup, LineDelay, OrBottleneck, Topology};
+use cwnd_scenario::{AlgorithmSpec, FlowOutcome, QueueLimit, Rate, Sample, SampleState, StackProfile, Trace};
 
 /// Three forward flows and a reverse one over 10 s at 100 Mbit/s.
 fn scenario() -> Scenario {
@@ -8,6 +8,8 @@ fn scenario() -> Scenario {
         AlgorithmSpec { name: "cubic".to_owned(), parameters: [("c".to_owned(), "1".to_owned())].into() };
     let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
+        access_rate: Some(OrBottleneck::Bottleneck),
+        stack: StackProfile::Ns2.into(),
         rate: Rate(100_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
         duration: Time::from_secs(10),
@@ -352,7 +354,11 @@ fn samples_by_hand() {
 fn epochs_are_from_one_reduction_to_the_next() {
     use SampleState::{Cwr, Disorder, Loss, Open, Recovery};
     let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
-    let setup = ExperimentSpec { duration: Time::from_secs(20), ..ExperimentSpec::default() };
+    let setup = ExperimentSpec {
+        stack: StackProfile::Ns2.into(),
+        duration: Time::from_secs(20),
+        ..ExperimentSpec::default()
+    };
     let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).unwrap();
     let metric = |name: &str, states: &[SampleState]| {
         let mut trace = Trace { queues: Vec::new(), ..Trace::default() };
@@ -393,7 +399,11 @@ fn epochs_are_from_one_reduction_to_the_next() {
 fn shares_are_even_from_when_they_stay_so() {
     // Two flows: the second has nothing for 4 s, and then as much as the first, until 20 s.
     let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
-    let setup = ExperimentSpec { duration: Time::from_secs(20), ..ExperimentSpec::default() };
+    let setup = ExperimentSpec {
+        stack: StackProfile::Ns2.into(),
+        duration: Time::from_secs(20),
+        ..ExperimentSpec::default()
+    };
     let scenario = setup.scenario(&[FlowGroup::new(cubic, 2)], 1).unwrap();
     let mut trace = Trace { queues: Vec::new(), ..Trace::default() };
     for second in 0..=20u64 {

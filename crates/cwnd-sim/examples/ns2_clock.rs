@@ -14,8 +14,8 @@
 //! `delay` and `starts` in seconds, `payload`. There are as many flows as starts.
 
 use cwnd_experiment::{Buffer, FlowGroup};
-use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
-use cwnd_scenario::{AlgorithmSpec, QueueLimit, Rate, Scenario, Time};
+use cwnd_experiment::{ExperimentSpec, LineDelay, OrBottleneck, StackChoice, Topology};
+use cwnd_scenario::{AlgorithmSpec, QueueLimit, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::{registered, setup};
 use cwnd_tcp::packet::{Emit, Packet, SackBlocks};
@@ -77,12 +77,16 @@ fn scenario(words: impl Iterator<Item = String>) -> Result<Scenario, String> {
     let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
         rate: bottleneck,
-        access_rate: Some(bottleneck),
+        access_rate: Some(OrBottleneck::Bottleneck),
         delay: LineDelay::OneWay(delay),
         access_delay: Some(ACCESS_DELAY),
-        stack: StackChoice { packet_size: Some(payload), ..StackChoice::default() },
+        stack: StackChoice {
+            profile: StackProfile::Ns2,
+            packet_size: Some(payload),
+            ..StackChoice::default()
+        },
         buffer: Buffer::from(buffer),
-        access_buffer: Some(Buffer::from(access_buffer)),
+        access_buffer: Some(OrBottleneck::Own(Buffer::from(access_buffer))),
         duration: Time::from_secs(duration.into()),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),

@@ -4,7 +4,7 @@ use cwnd_experiment::{Buffer, FlowGroup};
 use cwnd_experiment::{ExperimentSpec, LineDelay, Topology};
 use cwnd_scenario::{
     AlgorithmSpec, Counting, Jitter, JitterShape, LinkSpec, Loss, Outcome, QueueLimit, QueueSpec, Rate,
-    Scenario, Ties, Time,
+    Scenario, StackProfile, Ties, Time,
 };
 use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point};
 use cwnd_sim::{Options, Simulation, registered};
@@ -16,6 +16,7 @@ const PACKET: u64 = 840_000;
 fn scenario(flows: u32) -> Scenario {
     let setup = ExperimentSpec {
         topology: Topology::Path,
+        stack: StackProfile::Ns2.into(),
         rate: Rate(10_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
         buffer: Buffer::from(20),

@@ -2,7 +2,7 @@
 
 use cwnd_cc::CongestionControl;
 use cwnd_experiment::{Buffer, FlowGroup};
-use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
+use cwnd_experiment::{ExperimentSpec, LineDelay, Topology};
 use cwnd_scenario::{
     AlgorithmSpec, Counting, Effects, Engine, EngineError, FlowOutcome, FlowSpec, Jitter, JitterShape, Loss,
     Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time, Traffic,
@@ -19,6 +19,7 @@ fn group(flows: u32) -> FlowGroup {
 fn setup() -> ExperimentSpec {
     ExperimentSpec {
         topology: Topology::Path,
+        stack: StackProfile::Ns2.into(),
         rate: Rate(10_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
         buffer: Buffer::from(20),
@@ -214,10 +215,7 @@ fn flows_that_have_not_started_are_not_sampled() {
 
 #[test]
 fn handshakes_come_before_time_zero() {
-    let setup = ExperimentSpec {
-        stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
-        ..setup()
-    };
+    let setup = ExperimentSpec { stack: StackProfile::Linux.into(), ..setup() };
     let scenario = setup.scenario(&[group(2)], 1).expect("the setup can be met");
     let mut simulation = begin(&scenario);
     simulation.run_until(Time::ZERO);

@@ -1,7 +1,7 @@
 //! Traffic through whole runs: applications, short flows, deadlines.
 
 use cwnd_experiment::{Buffer, EcnThreshold, FlowGroup};
-use cwnd_experiment::{ExperimentSpec, LineDelay, StackChoice, Topology};
+use cwnd_experiment::{ExperimentSpec, LineDelay, OrBottleneck, Topology};
 use cwnd_scenario::{Engine, MessageOutcome, Outcome, Rate, Scenario, StackProfile, Time};
 use cwnd_sim::{Simulation, Simulator};
 
@@ -12,6 +12,7 @@ const MS: u64 = 1_000_000;
 fn setup() -> ExperimentSpec {
     ExperimentSpec {
         topology: Topology::Path,
+        stack: StackProfile::Ns2.into(),
         rate: Rate(10_000_000),
         delay: LineDelay::OneWay(Time::from_millis(10)),
         buffer: Buffer::from(100),
@@ -140,6 +141,8 @@ fn a_dumbbells_short_flows_share_two_hosts() {
     let short_flows = "cubic; rate=100/s; size=10 KB".parse().expect("short flows");
     let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
+        access_rate: Some(OrBottleneck::Bottleneck),
+        access_buffer: Some(OrBottleneck::Bottleneck),
         delay: LineDelay::OneWay(Time::from_millis(8)),
         short_flows: Some(short_flows),
         ..setup()
@@ -172,7 +175,7 @@ fn a_deadline_makes_d2tcp_hurry() {
         delay: LineDelay::OneWay(Time::from_millis(1)),
         ecn_threshold: Some(EcnThreshold::Packets(20)),
         // One ACK a packet: with delayed ones marks fall on the bursts of one flow more than on the other's for seconds.
-        stack: StackChoice { profile: StackProfile::Ns2, ..StackChoice::default() },
+        stack: StackProfile::Ns2.into(),
         send_overhead: None,
         ..setup()
     };

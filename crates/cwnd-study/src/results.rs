@@ -5,6 +5,7 @@ use crate::{
     EngineKind, KeptStudy, Provenance, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun,
     StoredState, Study, VERSION, metric_values, store::Samples,
 };
+use cwnd_experiment::Defaults;
 use cwnd_scenario::{Emulation, Scenario, Trace};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -63,7 +64,14 @@ impl Results {
     /// # Errors
     /// If there is none, or it cannot be read.
     pub fn study(store: &Store) -> Result<Study, StoreError> {
-        kept_study(&store.place(), &kept(store)?)
+        let kept = kept(store)?;
+        let study = kept_study(&store.place(), &kept, Defaults::Current)?;
+        if gave(&study, &kept, store)? {
+            return Ok(study);
+        }
+        let earlier = kept_study(&store.place(), &kept, Defaults::Ns2)?;
+        // If neither gave what is stored, reading the results tells the difference.
+        Ok(if gave(&earlier, &kept, store)? { earlier } else { study })
     }
 
     /// What a store has of the study that was last run in it.
@@ -189,6 +197,17 @@ impl RunResult {
     }
 }
 
+/// Returns whether a study gives the scenario of the first run that is stored of it, or whether none is.
+fn gave(study: &Study, kept: &KeptStudy, store: &Store) -> Result<bool, StoreError> {
+    let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
+    for ((cell, repeat), key) in places.zip(&kept.keys) {
+        if let Some(StoredState::Done { spec, .. }) = store.get(*key)?.map(|row| row.state) {
+            return Ok(difference(&spec.scenario, &study.scenario(cell, repeat), "").is_none());
+        }
+    }
+    Ok(true)
+}
+
 /// Says in what the scenario of a stored run differs from the one that its study gives today; none if it does not.
 /// Another version of cwnd may have other defaults, or the study's text was changed.
 fn difference(stored: &ScenarioText, today: &Scenario, version: &str) -> Option<String> {
@@ -229,13 +248,14 @@ fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
 
 /// The study of a store, as it was run. Algorithms are not checked: these have been run, whether or not they are still
 /// there.
-fn kept_study(directory: &Path, kept: &KeptStudy) -> Result<Study, StoreError> {
+fn kept_study(directory: &Path, kept: &KeptStudy, defaults: Defaults) -> Result<Study, StoreError> {
     let file = directory.join("study.toml");
     let read = |path: &str| inputs::read(directory, path);
     let mut study =
-        Study::parse_with(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(()), &read).map_err(
-            |error| StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}")),
-        )?;
+        Study::parse_with(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(()), defaults, &read)
+            .map_err(|error| {
+                StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}"))
+            })?;
     study = study.at_scale(kept.scale);
     study.repeats = kept.repeats;
     // A study may have been run by another engine than the file says, or by one alone of those that it names.

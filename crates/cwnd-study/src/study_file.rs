@@ -28,6 +28,7 @@ use crate::engines::ENGINE;
 use crate::input_file::{self, MAX_INPUT};
 use crate::{Selection, Study, TracePlan};
 use cells::Common;
+use cwnd_experiment::Defaults;
 use cwnd_metrics::{self as metrics, Metric};
 use cwnd_scenario::{AlgorithmSpec, Time};
 use diagnostic::Sink;
@@ -92,18 +93,20 @@ impl Study {
         let read = |path: &str| {
             input_file::read_text(&folder.join(path), MAX_INPUT).map_err(|error| error.to_string())
         };
-        Study::parse_with(name, file_name, text, check, &read)
+        Study::parse_with(name, file_name, text, check, Defaults::Current, &read)
     }
 
-    /// The same, with a function that gives the text of a file by the path that the study calls it by.
+    /// The same, by other rules of what is not said, and with a function that gives the text of a file by the path that the
+    /// study calls it by.
     pub(crate) fn parse_with(
         name: &str,
         file_name: &str,
         text: &str,
         check: CheckName<'_>,
+        defaults: Defaults,
         read_file: &dyn Fn(&str) -> Result<String, String>,
     ) -> Result<Study, StudyError> {
-        let inputs = Inputs::new(read_file);
+        let inputs = Inputs::new(defaults, read_file);
         let sink = Sink::new(file_name, text);
         let study = {
             let (table, errors) = DeTable::parse_recoverable(text);

@@ -23,6 +23,9 @@ question = "What then?"
 rate = "10 Mbit/s"
 flows = 2
 duration = "10 s"
+stack = "ns2"
+access-rate = "bottleneck"
+access-buffer = "bottleneck"
 [run]
 repeats = 3
 metrics = ["throughput_bps"]

@@ -48,7 +48,7 @@ const MTU_RANGE: std::ops::RangeInclusive<u32> = 68..=65_535;
 impl Default for StackChoice {
     fn default() -> StackChoice {
         StackChoice {
-            profile: StackProfile::Ns2,
+            profile: StackProfile::Linux,
             packet_size: None,
             mtu: None,
             sack: None,
@@ -58,6 +58,13 @@ impl Default for StackChoice {
             l4s: None,
             receive_window: None,
         }
+    }
+}
+
+impl From<StackProfile> for StackChoice {
+    /// Chooses nothing but the profile.
+    fn from(profile: StackProfile) -> StackChoice {
+        StackChoice { profile, ..StackChoice::default() }
     }
 }
 
@@ -132,12 +139,12 @@ impl StackChoice {
 mod tests {
     use super::*;
 
-    fn ns2() -> StackChoice {
+    fn linux() -> StackChoice {
         StackChoice::default()
     }
 
-    fn linux() -> StackChoice {
-        StackChoice { profile: StackProfile::Linux, ..ns2() }
+    fn ns2() -> StackChoice {
+        StackProfile::Ns2.into()
     }
 
     #[track_caller]

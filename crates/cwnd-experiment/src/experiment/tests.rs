@@ -24,18 +24,38 @@ fn defaults_are_what_they_are_said_to_be() {
     let scenario = built(&ExperimentSpec::default(), &[cubic(1)]);
     assert_eq!(scenario.network.links.len(), 6);
     assert_eq!(scenario.network.links[0].rate, Rate(1_000_000_000));
-    assert_eq!(scenario.network.links[2].rate, Rate(1_000_000_000));
+    assert_eq!(scenario.network.links[2].rate, Rate(10_000_000_000));
     assert_eq!(scenario.network.links[0].loss, Loss::None);
-    // 1e9 x 0.204 / 8,400 = 24,285.7.
-    assert_eq!(limits(&scenario), [QueueLimit::Packets(24_286); 6]);
+    // 1e9 x 0.204 / 12,112 = 16,842.8.
+    assert_eq!(limits(&scenario), [QueueLimit::Packets(16_843); 6]);
     assert_eq!(scenario.start_jitter, Time::from_millis(204));
-    assert_eq!(scenario.send_overhead, Time(8_400));
+    assert_eq!(scenario.send_overhead, Time(12_112));
     assert_eq!(scenario.duration, Time::from_secs(100));
-    assert_eq!(scenario.stack, Stack::ns2(1_000, true, 100_000));
+    // 4 x (BDP + the bottleneck's buffer + the sender's).
+    assert_eq!(scenario.stack, Stack::linux(1_500, true, 202_116));
     assert_eq!(
         (scenario.flows[0].start, scenario.flows[0].stop, scenario.flows[0].bytes),
         (Time::ZERO, None, None)
     );
+}
+
+#[test]
+fn access_links_are_wider_than_the_bottleneck_unless_said() {
+    let access = |settings: &[(&str, &str)]| {
+        let scenario = said(&[&[("rate", "10 Mbit/s"), ("buffer", "20")], settings].concat()).unwrap();
+        let link = &scenario.network.links[2];
+        (link.rate.0 / 1_000_000, link.queue.limit)
+    };
+    assert_eq!(access(&[]), (100, QueueLimit::Packets(1_000)));
+    assert_eq!(access(&[("topology", "incast")]), (10, QueueLimit::Packets(1_000)));
+    assert_eq!(access(&[("buffer", "2000")]), (100, QueueLimit::Packets(2_000)));
+    assert_eq!(access(&[("buffer", "64 KB")]), (100, QueueLimit::Bytes(1_500_000)));
+    assert_eq!(access(&[("buffer", "unlimited")]), (100, QueueLimit::Unlimited));
+    let same = [("access-rate", "bottleneck"), ("access-buffer", "bottleneck")];
+    assert_eq!(access(&same), (10, QueueLimit::Packets(20)));
+    assert_eq!(access(&[("access-rate", "7 Mbit/s"), ("access-buffer", "3")]), (7, QueueLimit::Packets(3)));
+    let wrong = "fast".parse::<OrBottleneck<Rate>>().unwrap_err().message;
+    assert!(wrong.ends_with("(or `bottleneck`, for the same as the bottleneck's)"), "{wrong}");
 }
 
 #[test]
@@ -95,14 +115,15 @@ fn a_linux_window_holds_four_times_the_network() {
         rate: Rate(100_000_000),
         delay: LineDelay::BaseRtt(Time::from_millis(80)),
         buffer: 50.into(),
-        access_buffer: Some(1000.into()),
-        stack: StackChoice { profile: StackProfile::Linux, ..StackChoice::default() },
+        access_rate: Some(OrBottleneck::Bottleneck),
+        access_buffer: Some(OrBottleneck::Own(1000.into())),
         ..ExperimentSpec::default()
     };
     // 100e6 x 0.08 / (8 x 1514) = 660.5.
     assert_eq!(built(&setup, &[cubic(1)]).stack.receive_window, 4 * (661 + 50 + 1000));
     assert_eq!(built(&setup, &[cubic(1)]).network.links[0].queue.counting, Counting::WaitingOnly);
-    let path = ExperimentSpec { topology: Topology::Path, access_buffer: None, ..setup.clone() };
+    let path =
+        ExperimentSpec { topology: Topology::Path, access_rate: None, access_buffer: None, ..setup.clone() };
     assert_eq!(built(&path, &[cubic(1)]).stack.receive_window, 4 * (661 + 50));
     let unlimited = ExperimentSpec { buffer: Buffer::Unlimited, access_buffer: None, ..setup };
     assert_eq!(built(&unlimited, &[cubic(1)]).stack.receive_window, 4 * 661);
@@ -268,10 +289,11 @@ fn a_window_is_enough_for_the_best_that_a_schedule_has() {
         let linux = [("stack", "linux"), ("rate", "10 Mbit/s"), ("rtt", "104 ms"), ("buffer", "20")];
         said(&[&linux, settings].concat()).unwrap().stack.receive_window
     };
-    // 1e7 x 0.104 / 12,112 = 86 packets; 4 x (86 + 20 + 20).
-    assert_eq!(window(&[]), 504);
-    // 86 x 30 Mbit/s / 10 Mbit/s x (104 + 2 x 26) ms / 104 ms = 387; 4 x (387 + 40).
-    assert_eq!(window(&[("schedule", "1 s: 5 Mbit/s; 2 s: 30 Mbit/s, 76 ms")]), 1_708);
+    // 1e7 x 0.104 / 12,112 = 86 packets; 4 x (86 + 20 + 1,000).
+    assert_eq!(window(&[]), 4_424);
+    assert_eq!(window(&[("access-buffer", "bottleneck")]), 504);
+    // 86 x 30 Mbit/s / 10 Mbit/s x (104 + 2 x 26) ms / 104 ms = 387; 4 x (387 + 1,020).
+    assert_eq!(window(&[("schedule", "1 s: 5 Mbit/s; 2 s: 30 Mbit/s, 76 ms")]), 5_628);
 }
 
 #[test]
@@ -293,11 +315,11 @@ fn a_trace_gives_the_rate_unless_one_is_said() {
     let trace = scenario(&[("rate-trace", "good"), ("rtt", "100 ms")]).unwrap();
     let bottleneck = link(&trace, "bottleneck");
     assert_eq!(bottleneck.rate, Rate(3_600_000));
-    // 3.6e6 x 0.1 / 8,400 = 42.9.
-    assert_eq!(bottleneck.queue.limit, QueueLimit::Packets(43));
+    // 3.6e6 x 0.1 / 12,112 = 29.7.
+    assert_eq!(bottleneck.queue.limit, QueueLimit::Packets(30));
     assert!(matches!(bottleneck.schedule, Some(Schedule::Trace(trace)) if trace.name == "good"));
     assert_eq!(link(&trace, "bottleneck-reverse").schedule, None);
-    let said_too = scenario(&[("rate", "8.4 Mbit/s"), ("rate-trace", "good"), ("rtt", "100 ms")]).unwrap();
+    let said_too = scenario(&[("rate", "12.112 Mbit/s"), ("rate-trace", "good"), ("rtt", "100 ms")]).unwrap();
     assert_eq!(link(&said_too, "bottleneck").queue.limit, QueueLimit::Packets(100));
     let back = scenario(&[("reverse-rate-trace", "good")]).unwrap();
     assert_eq!(link(&back, "bottleneck-reverse").rate, Rate(3_600_000));

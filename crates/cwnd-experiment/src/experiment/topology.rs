@@ -2,8 +2,8 @@
 
 use crate::builders::Drawn;
 use crate::{
-    Access, Bottleneck, Buffer, BufferTerm, Built, Dumbbell, Endpoints, ExperimentSpec, FlowGroup, Graph,
-    Incast, LineOptions, ParkingLot, Path, Place, Satellite, SatelliteLink,
+    Access, Bottleneck, Buffer, BufferTerm, Built, Defaults, Dumbbell, Endpoints, ExperimentSpec, FlowGroup,
+    Graph, Incast, LineOptions, ParkingLot, Path, Place, Satellite, SatelliteLink,
 };
 use cwnd_scenario::{Counting, Decimal, Loss, Probability, Problem, Rate, StackProfile, Time};
 use std::sync::Arc;
@@ -75,6 +75,15 @@ impl SatelliteChoice {
     }
 }
 
+/// Packets that the queue of a host's interface holds at least, where it is not said: `txqueuelen` of an Ethernet interface in
+/// Linux. A sender's bursts are then lost at the bottleneck, not before it.
+const INTERFACE_QUEUE: u32 = 1_000;
+
+/// Returns ten times a rate, or the greatest that can be written.
+fn tenfold(rate: Rate) -> Rate {
+    if rate == Rate::UNLIMITED { rate } else { rate.max(Rate(rate.0.saturating_mul(10)).min(Rate::MOST)) }
+}
+
 /// Hops of a parking lot, where they are not said.
 const USUAL_HOPS: u32 = 3;
 
@@ -128,15 +137,22 @@ impl ExperimentSpec {
     }
 
     fn access_links(&self) -> Access {
-        let satellite = self.topology == Topology::Satellite;
-        let (rate, delay) = match satellite {
-            true => (Rate(1_000_000_000), Time::from_millis(10)),
-            false => (self.bottleneck_rate(), Time::from_millis(1)),
+        let bottleneck = self.bottleneck_rate();
+        let (rate, delay) = match self.topology {
+            Topology::Satellite => (Rate(1_000_000_000), Time::from_millis(10)),
+            // The hosts at a switch have the same rate: it is their number that makes the bottleneck.
+            Topology::Incast => (bottleneck, Time::from_millis(1)),
+            _ if self.defaults == Defaults::Ns2 => (bottleneck, Time::from_millis(1)),
+            _ => (tenfold(bottleneck), Time::from_millis(1)),
         };
         Access {
-            rate: self.access_rate.unwrap_or(rate),
+            rate: self.access_rate.map_or(rate, |rate| rate.or(bottleneck)),
             delay: self.access_delay.unwrap_or(delay),
-            buffer: self.access_buffer.clone().unwrap_or_else(|| self.buffer.clone()),
+            buffer: match self.access_buffer.clone() {
+                Some(buffer) => buffer.or(self.buffer.clone()),
+                None if self.defaults == Defaults::Ns2 => self.buffer.clone(),
+                None => self.buffer.at_least(INTERFACE_QUEUE),
+            },
             queue: self.access_queue.unwrap_or_default(),
         }
     }

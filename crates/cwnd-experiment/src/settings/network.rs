@@ -320,8 +320,8 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "access-rate",
         title: "Access rate",
-        about: "Rate of the access links.",
-        default: "the bottleneck's rate; 1 Gbit/s with a satellite",
+        about: "Rate of the access links; `bottleneck`: that of the bottleneck.",
+        default: "10 times the bottleneck's rate; the same with incast, 1 Gbit/s with a satellite",
         example: "10 Gbit/s",
         kind: SettingKind::Quantity,
         set: |e, text| put(&mut e.access_rate, text, unit),
@@ -342,8 +342,9 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "access-buffer",
         title: "Access buffer",
-        about: "Limit of the queues of the access links, including the sender's own queue.",
-        default: "the bottleneck's limit",
+        about: "Limit of the queues of the access links, including the sender's own queue; `bottleneck`: that of the \
+                bottleneck.",
+        default: "the bottleneck's limit, at least 1000 packets",
         example: "25",
         kind: SettingKind::Number,
         set: |e, text| put(&mut e.access_buffer, text, unit),

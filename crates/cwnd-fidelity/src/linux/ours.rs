@@ -39,7 +39,16 @@ pub struct Flow {
 fn compare(cwnd: &Cwnd, buffer: u32, duration: f64) -> Command {
     let mut command = cwnd.compare("linux");
     command.args(["--rate", "100 Mbit/s", "--delay", DELAY, "--receive-window", RECEIVE_WINDOW]);
-    command.args(["--access-rate", "unlimited", "--access-delay", "0 s", "--send-overhead", "0 s"]);
+    command.args([
+        "--access-rate",
+        "unlimited",
+        "--access-buffer",
+        "bottleneck",
+        "--access-delay",
+        "0 s",
+        "--send-overhead",
+        "0 s",
+    ]);
     command.args(["--buffer", &buffer.to_string(), "--duration", &format!("{duration} s")]);
     command
 }

@@ -13,7 +13,7 @@ pub fn run(cwnd: &Cwnd, setting: &Setting, algorithm: &str, starts: &[u64]) -> R
     command.args(["--start-jitter", "0 s", "--send-overhead", "0 s", "--ties", "by-turn"]);
     command.args(["--rate", &format!("{} Mbit/s", setting.rate)]);
     command.args(["--delay", &format!("{} ms", setting.delay_ms)]);
-    command.args(["--access-delay", &format!("{ACCESS_DELAY_MS} ms")]);
+    command.args(["--access-rate", "bottleneck", "--access-delay", &format!("{ACCESS_DELAY_MS} ms")]);
     command.args(["--buffer", &setting.buffer.to_string()]);
     command.args(["--access-buffer", &setting.access_buffer.to_string()]);
     command.args(["--duration", &format!("{} s", setting.duration)]);

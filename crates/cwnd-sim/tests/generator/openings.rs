@@ -3,8 +3,8 @@
 
 use super::Dice;
 use cwnd_experiment::{Buffer, FlowGroup};
-use cwnd_experiment::{ExperimentSpec, LineDelay};
-use cwnd_scenario::{AlgorithmSpec, Rate, Scenario, Time};
+use cwnd_experiment::{ExperimentSpec, LineDelay, OrBottleneck};
+use cwnd_scenario::{AlgorithmSpec, Rate, Scenario, StackProfile, Time};
 
 /// A scenario of that kind.
 pub fn scenario(seed: u64) -> Scenario {
@@ -15,9 +15,11 @@ pub fn scenario(seed: u64) -> Scenario {
     let setup = ExperimentSpec {
         rate: Rate(rate),
         delay: LineDelay::OneWay(Time(packet * dice.between(1, 200))),
+        access_rate: Some(OrBottleneck::Bottleneck),
         access_delay: Some(Time(packet * dice.below(4))),
         buffer: Buffer::from(dice.between(2, 50) as u32),
-        access_buffer: Some(Buffer::from(dice.between(2, 50) as u32)),
+        access_buffer: Some(OrBottleneck::Own(Buffer::from(dice.between(2, 50) as u32))),
+        stack: StackProfile::Ns2.into(),
         duration: Time(packet * dice.between(500, 3000) + dice.below(packet)),
         start_jitter: Some(Time::ZERO),
         send_overhead: Some(Time::ZERO),

@@ -19,6 +19,9 @@ per = 1e-4
 queue = "red:min=3,ecn=on"
 buffer = 40
 duration = "10 s"
+stack = "ns2"
+access-rate = "bottleneck"
+access-buffer = "bottleneck"
 warm-up = "2 s"
 [run]
 seed = 7

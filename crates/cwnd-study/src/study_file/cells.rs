@@ -125,7 +125,7 @@ impl Maker<'_> {
         for (axis, point) in self.axes.iter().zip(&coordinates) {
             sets.extend(axis.sets[*point].iter().map(|set| (set.setting.key, set)));
         }
-        let mut experiment = ExperimentSpec::default();
+        let mut experiment = ExperimentSpec::with_defaults(self.common.inputs.defaults);
         let all: Vec<&Assignment> = sets.values().copied().collect();
         let before = self.sink.count();
         conflicts(&all, self.sink);

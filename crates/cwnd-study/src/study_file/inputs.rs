@@ -1,18 +1,20 @@
-//! Files that a study names, each read once.
+//! What a study's text does not have: the files that it names, each read once, and what is not said.
 
+use cwnd_experiment::Defaults;
 use cwnd_scenario::DeliveryTrace;
 use std::{cell::RefCell, collections::BTreeMap};
 
-/// The delivery traces of a study.
+/// The delivery traces of a study, and the rules of what it does not say.
 pub(super) struct Inputs<'a> {
+    pub defaults: Defaults,
     /// The text of a file, or why there is none.
     read: &'a dyn Fn(&str) -> Result<String, String>,
     traces: RefCell<BTreeMap<String, Result<DeliveryTrace, String>>>,
 }
 
 impl<'a> Inputs<'a> {
-    pub fn new(read: &'a dyn Fn(&str) -> Result<String, String>) -> Inputs<'a> {
-        Inputs { read, traces: RefCell::default() }
+    pub fn new(defaults: Defaults, read: &'a dyn Fn(&str) -> Result<String, String>) -> Inputs<'a> {
+        Inputs { defaults, read, traces: RefCell::default() }
     }
 
     /// The trace in a file, which is called by its path as the study has it.

@@ -114,7 +114,7 @@ fn link(
         Some(_) => fields.switch("both-ways"),
         None => Some(true),
     };
-    let mut experiment = ExperimentSpec::default();
+    let mut experiment = ExperimentSpec::with_defaults(inputs.defaults);
     sets.iter().for_each(|set| set.apply(&mut experiment));
     if let Err(problem) = experiment.read_traces(&mut |path| inputs.trace(path)) {
         let key = problem.place.replace('_', "-");

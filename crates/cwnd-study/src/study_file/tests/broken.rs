@@ -22,7 +22,7 @@ fn errors_show_their_place_and_what_would_be_right() {
         ("unknown keys", "sorce = \"x\"\n[run]\nrepeat = 3\n[scenario]\nalgorithm = \"cubic\"\nbufer = 5\nrepeats = 2".into()),
         ("a key in the wrong table", "[run]\nbuffer = 5\n[scenario]\nalgorithm = \"cubic\"\nseed = 3".into()),
         ("wrong types", "notes = 3\nsource = [1]\n[run]\nrepeats = \"5\"\nseed = -1\n[scenario]\nalgorithm = \"cubic\"\nsack = 1\nrate = true\nflow = \"cubic\"".into()),
-        ("wrong units", "[scenario]\nalgorithm = \"cubic\"\nrate = \"1 Gbps\"\ndelay = 5\nbuffer = \"1 bdp\"\nper = 5\nduration = \"100 sec\"\nflows = 0".into()),
+        ("wrong units", "[scenario]\nalgorithm = \"cubic\"\nrate = \"1 Gbps\"\ndelay = 5\nbuffer = \"1 bdp\"\nper = 5\nduration = \"100 secs.\"\nflows = 0".into()),
         ("no algorithm", "[scenario]\nbuffer = 5".into()),
         ("an unknown algorithm and parameter", "[[axes]]\nname = \"v\"\nkey = \"algorithm\"\nvalues = [\"cubik\", { name = \"agile-sd\", lamda_max = 4 }, { lambda_max = 4 }]".into()),
         ("delay and rtt", "[scenario]\nalgorithm = \"cubic\"\ndelay = \"5 ms\"\n[[axes]]\nname = \"rtt\"\nkey = \"rtt\"\nvalues = [\"10 ms\"]".into()),

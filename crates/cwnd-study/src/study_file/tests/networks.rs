@@ -59,6 +59,7 @@ const GRAPH: &str = r#"
     algorithm = "cubic"
     flows = 3
     access-rate = "1 Gbit/s"
+    stack = "ns2"
     [network]
     nodes = ["a", "b", "in", "out", "c"]
     links = [
@@ -132,7 +133,7 @@ fn traces_are_read_beside_the_study() {
     let study = Study::load(&file, &check).unwrap();
     // 3 x 1,500 B in 10 ms.
     let bottleneck = link(&study.cells[0].scenario, "bottleneck");
-    assert_eq!((bottleneck.rate, bottleneck.queue.limit), (Rate(3_600_000), QueueLimit::Packets(43)));
+    assert_eq!((bottleneck.rate, bottleneck.queue.limit), (Rate(3_600_000), QueueLimit::Packets(30)));
     assert_eq!(study.traces.len(), 1);
     assert_eq!(study.traces[0].name, "../here.trace");
     std::fs::write(folder.path().join("here.trace"), "2\n1\n").unwrap();

@@ -45,17 +45,17 @@ Examples:
     cwnd compare cubic elastic --repeats 30 --print-study > cubic-elastic.toml
 
   The packets of a run for Wireshark:
-    cwnd compare cubic --stack linux --rate '10 Mbit/s' --rtt '40 ms' --duration '10 s' --pcap cubic.pcapng
+    cwnd compare cubic --rate '10 Mbit/s' --rtt '40 ms' --duration '10 s' --pcap cubic.pcapng
 
   Short flows with web-search sizes, together with one flow of each of two algorithms:
-    cwnd compare cubic bbr --stack linux --rate '100 Mbit/s' --rtt '20 ms' --access-rate '1 Gbit/s' \\
+    cwnd compare cubic bbr --rate '100 Mbit/s' --rtt '20 ms' \\
       --short-flows 'cubic; load=20 %; size=web-search'";
 
 /// Run algorithms over the same network and compare their results.
 ///
 /// Each algorithm named is a run of its own, with `--flows` flows of it; each `--mix` is one run, and all `--flow`
-/// together are one. By default one flow crosses a dumbbell: 1 Gbit/s, 1 + 100 + 1 ms one way, buffers of 1 BDP, for
-/// 100 s, on the ns2 stack. Every flag of flows, network, stack and time is a key of `[scenario]` in a study file.
+/// together are one. By default one flow crosses a dumbbell: 1 Gbit/s between access links of 10 Gbit/s, 1 + 100 + 1 ms one
+/// way, a buffer of 1 BDP, for 100 s, on the linux stack. Every flag of flows, network, stack and time is a key of `[scenario]` in a study file.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Flags {
@@ -137,13 +137,6 @@ pub struct Comparison;
 impl Selection for Comparison {
     fn has(setting: &Setting) -> bool {
         setting.key != "algorithm"
-    }
-
-    fn default(setting: &Setting) -> &'static str {
-        match setting.key {
-            "stack" => "ns2; linux with --engine kernel",
-            _ => setting.default,
-        }
     }
 }
 

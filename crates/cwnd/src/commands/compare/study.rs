@@ -79,10 +79,6 @@ impl StudyText {
     /// What all runs have in common.
     fn scenario(&mut self, flags: &Flags) {
         self.plain("\n[scenario]");
-        let stack_is_given = !flags.settings.values("stack").is_empty();
-        if flags.engine == Some(EngineName::Kernel) && !stack_is_given {
-            self.line("stack = \"linux\"".to_owned(), "--stack");
-        }
         for given in flags.settings.given() {
             let setting = given.setting;
             if !["mix", "flow"].contains(&setting.key) && !is_of_algorithm(setting.key, flags) {
