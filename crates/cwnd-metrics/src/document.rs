@@ -42,7 +42,7 @@ Each entry states the range of the metric's values; random scenarios check it in
 | `flow2.throughput_bps` | the second flow, forward or reverse, in runs of up to 64 flows |
 | `elastic.throughput_bps` | the forward flows of an algorithm, where several share |
 | `background.throughput_bps` | the forward flows of a group of this name (`flow = [\"cubic; count=4; group=background\"]`); with `cross-flows` there are `own` and `cross` |
-| `short.slowdown_p99` | short flows that started in the counted time; `short-small`: under 100 KB, `short-large`: over 1 MB |
+| `short.slowdown_p99` | short flows that started in the counted time; `short-small`: under 100 KB, `short-large`: over 1 MB; without overlap `short-to-10KB`, `short-to-100KB` (from 10 KB), `short-to-1MB` (from 100 KB), `short-large` |
 | `bottleneck.mean_packets` | a link and its queue, by the link's name: the bottleneck, links that several forward flows share, and with up to four flows the senders' own |
 
 Of a part of a run from somewhere in it, metrics are those of a run with that warm-up and that duration.

@@ -1,8 +1,11 @@
-//! What repeats of a run tell: mean, spread and a confidence interval; whether pairs of runs differ; percentiles.
+//! What repeats of a run tell: mean, spread and a confidence interval; whether pairs of runs differ; percentiles; the
+//! shape of a sample.
 
+mod distribution;
 mod paired;
 mod percentile;
 
+pub use distribution::{Ellipse, Quartiles, cumulative};
 pub use paired::{Paired, holm};
 pub use percentile::{percentile, percentiles};
 

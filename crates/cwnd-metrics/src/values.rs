@@ -6,7 +6,7 @@
 //! | `flow2.throughput_bps` | the second flow of the scenario, forward or reverse; in runs of up to [`MAX_FLOWS`] flows |
 //! | `elastic.throughput_bps` | the forward flows of an algorithm (named with its parameters), where several algorithms share |
 //! | `background.throughput_bps` | the forward flows of a group that has this name; with cross flows there are `own` and `cross` |
-//! | `short.slowdown_p99` | the short flows that started while it was counted; `short-small` are those of less than 100 KB, `short-large` those of more than 1 MB |
+//! | `short.slowdown_p99` | the short flows that started while it was counted; `short-small` are those of less than 100 KB, `short-large` those of more than 1 MB, and between them [`SIZE_CLASSES`] |
 //! | `bottleneck.mean_packets` | a link and its queue, by the link's name: the bottleneck, links that several forward flows share, and with up to four flows those that forward flows' data enters first |
 
 use super::registry::{Metric, Scope, all};
@@ -94,15 +94,75 @@ pub fn values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
     values
 }
 
+/// Returns the flows that a metric of single flows speaks of, each with its value: none where it cannot be measured.
+/// `completion_time_s` is of all forward flows, short ones included, `short.completion_time_s` of the short ones, and
+/// `elastic.throughput_bps` of those of an algorithm or a group. `sampled` has the metrics of the run that need samples, by
+/// name, since a stored outcome has no samples.
+pub fn of_each_flow(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    sampled: &BTreeMap<String, f64>,
+    name: &str,
+) -> Vec<(usize, Option<f64>)> {
+    let (of, own) = split(name);
+    let Some(metric) = find_of_flows(name) else { return Vec::new() };
+    let view = View::new(scenario, outcome);
+    let flows = match of {
+        None => view.forward(),
+        Some(of) => match short_class(of) {
+            Some(belongs) => {
+                let of_class = |flow: &usize| scenario.flows[*flow].bytes.is_some_and(belongs);
+                view.short().into_iter().filter(of_class).collect()
+            }
+            None => {
+                let named = algorithms(scenario).into_iter().flatten().chain(groups(scenario));
+                let own = named.into_iter().find(|(name, _)| name == of).map(|(_, flows)| flows);
+                own.unwrap_or_default().into_iter().filter(|flow| view.all().contains(flow)).collect()
+            }
+        },
+    };
+    let value = |flow: usize| {
+        let counted = if metric.needs_samples() { None } else { metric.of_flows(&view, &[flow]) };
+        counted.or_else(|| sampled.get(&format!("flow{}.{own}", flow + 1)).copied())
+    };
+    flows.into_iter().map(|flow| (flow, value(flow))).collect()
+}
+
+/// Returns the metric of single flows that a name speaks of: `completion_time_s`, `short.slowdown`, `elastic.throughput_bps`.
+/// None if there is none, or it is not measured of single flows.
+pub fn find_of_flows(name: &str) -> Option<&'static Metric> {
+    let (of, own) = split(name);
+    let is_known = of.is_none_or(|of| !of.is_empty() && flow_number(of).is_none());
+    all().find(|metric| metric.name == own && metric.is_of(Scope::Flow)).filter(|_| is_known)
+}
+
 type Belongs = fn(u64) -> bool;
 
 /// Short flows by their size in bytes: the bounds are those of pFabric (SIGCOMM 2013) and of most work since, but that its
 /// large flows begin at 10 MB.
-const SHORT_CLASSES: [(&str, Belongs); 3] = [
+const SHORT_CLASSES: [(&str, Belongs); 6] = [
     ("short", |_| true),
     ("short-small", |bytes| bytes < 100_000),
     ("short-large", |bytes| bytes > 1_000_000),
+    ("short-to-10KB", |bytes| bytes < 10_000),
+    ("short-to-100KB", |bytes| (10_000..100_000).contains(&bytes)),
+    ("short-to-1MB", |bytes| (100_000..=1_000_000).contains(&bytes)),
 ];
+
+/// The classes that part short flows by size without overlap, from the smallest: what a metric of each is called by, and the
+/// sizes in words.
+pub const SIZE_CLASSES: [(&str, &str); 4] = [
+    ("short-to-10KB", "under 10 KB"),
+    ("short-to-100KB", "10 to 100 KB"),
+    ("short-to-1MB", "100 KB to 1 MB"),
+    ("short-large", "over 1 MB"),
+];
+
+/// Returns the size in words of the class of a flow of so many bytes.
+pub fn size_class(bytes: u64) -> &'static str {
+    let belongs = |name: &str| short_class(name).is_some_and(|belongs| belongs(bytes));
+    SIZE_CLASSES.iter().find(|(name, _)| belongs(name)).map_or("", |(_, words)| words)
+}
 
 fn short_class(of: &str) -> Option<Belongs> {
     SHORT_CLASSES.iter().find(|(class, _)| *class == of).map(|(_, belongs)| *belongs)
@@ -169,4 +229,27 @@ fn flow_number(of: &str) -> Option<usize> {
     let plain =
         !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_belongs_to_one_class() {
+        let vectors = [
+            (1, "under 10 KB"),
+            (9_999, "under 10 KB"),
+            (10_000, "10 to 100 KB"),
+            (99_999, "10 to 100 KB"),
+            (100_000, "100 KB to 1 MB"),
+            (1_000_000, "100 KB to 1 MB"),
+            (1_000_001, "over 1 MB"),
+        ];
+        for (bytes, words) in vectors {
+            assert_eq!(size_class(bytes), words);
+            let of = SIZE_CLASSES.iter().filter(|(name, _)| short_class(name).unwrap()(bytes));
+            assert_eq!(of.count(), 1, "{bytes}");
+        }
+    }
 }

@@ -31,6 +31,8 @@ pub struct Axis {
     pub within: Option<(f64, f64)>,
     /// Where the axis is broken, because what lies before does not belong to its scale.
     pub broken_at: Option<f64>,
+    /// Whether values grow towards its beginning, as where less is better and the best stands at the end.
+    pub reversed: bool,
 }
 
 /// Mapping of values to positions.
@@ -59,6 +61,7 @@ impl Axis {
             named: false,
             within: None,
             broken_at: None,
+            reversed: false,
         }
     }
 
@@ -95,6 +98,11 @@ impl Axis {
     /// range may be infinite.
     pub fn within(self, least: f64, most: f64) -> Axis {
         Axis { within: Some((least, most)), ..self }
+    }
+
+    /// The same with values that grow towards its beginning.
+    pub fn reversed(self) -> Axis {
+        Axis { reversed: true, ..self }
     }
 
     /// The same with ticks at whole numbers only.
@@ -159,7 +167,7 @@ impl Axis {
         let ticks = self.ticks.as_ref().map_or(ticks, |places| ticks::at(places, self.numbers));
         let labelled = |labels: &Vec<(f64, String)>| Ticks { major: labels.clone(), minor: Vec::new() };
         let ticks = self.labels.as_ref().map_or(ticks, labelled);
-        Fitted { scale: self.scale, from, to, ticks }
+        Fitted { scale: self.scale, reversed: self.reversed, from, to, ticks }
     }
 }
 
@@ -176,6 +184,7 @@ fn ease(data: f64, tick: f64, near: f64, room: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     scale: Scale,
+    reversed: bool,
     from: f64,
     to: f64,
     pub ticks: Ticks,
@@ -189,6 +198,7 @@ impl Fitted {
             Scale::Log if value > 0.0 => (value / self.from).ln() / (self.to / self.from).ln(),
             Scale::Log => f64::NAN,
         };
+        let share = if self.reversed { 1.0 - share } else { share };
         start + share * (end - start)
     }
 }
@@ -245,6 +255,8 @@ mod tests {
     fn places() {
         let linear = Axis::linear("x", "").from(0.0).to(10.0).fit(None, 5);
         assert_eq!(linear.place(2.5, 100.0, 200.0), 125.0);
+        let reversed = Axis::linear("x", "").from(0.0).to(10.0).reversed().fit(None, 5);
+        assert_eq!(reversed.place(2.5, 100.0, 200.0), 175.0);
         let log = Axis::log("x", "").from(1.0).to(100.0).fit(None, 5);
         assert_eq!(log.place(10.0, 0.0, 100.0), 50.0);
         assert!(!log.place(0.0, 0.0, 100.0).is_finite());

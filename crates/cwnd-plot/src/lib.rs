@@ -1,7 +1,8 @@
 //! Figures as SVG, made for papers.
 //!
 //! A [`Figure`] is a column of [`Panel`]s; a panel has two [`Axis`] and draws its [`Mark`]s between them.
-//! [`Line`], [`Trajectory`], [`Band`], [`ErrorBars`], [`Bars`], [`Signs`] and [`Cells`] (a heat map) are marks; another kind of
+//! [`Line`], [`Trajectory`], [`Band`], [`ErrorBars`], [`Bars`], [`Boxes`], [`Ellipse`], [`Signs`]
+//! and [`Cells`] (a heat map) are marks; another kind of
 //! drawing is another file that implements [`Mark`]. A [`Reference`] is a labelled line across a panel. A [`Grid`] lays panels side by side: small multiples with common axes.
 //!
 //! The SVG needs nothing but itself: no fonts, scripts, styles or identifiers, so that several figures can
@@ -21,10 +22,12 @@
 mod axis;
 mod band;
 mod bars;
+mod boxes;
 mod canvas;
 mod cells;
 pub mod colour_scale;
 mod decimate;
+mod ellipse;
 mod error_bars;
 mod figure;
 mod frame;
@@ -45,8 +48,10 @@ mod trajectory;
 pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use bars::{Bar, Bars};
+pub use boxes::{BoxPlot, Boxes};
 pub use canvas::{Anchor, Canvas, Inside, Label};
 pub use cells::{Cells, Tile};
+pub use ellipse::Ellipse;
 pub use error_bars::ErrorBars;
 pub use figure::{Figure, Mark, Panel};
 pub use frame::{Extent, Frame};

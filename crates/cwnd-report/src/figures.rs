@@ -4,14 +4,18 @@
 //! shown as missing and counted in the notes; it never becomes a zero or a line across the gap.
 
 mod bars;
+mod box_plot;
+mod cdf;
 mod deviation;
 pub(crate) mod frame;
 mod heat_map;
 mod line;
 mod missing;
 pub mod model;
+mod observed;
 pub(crate) mod points;
 mod possible;
+mod scatter;
 mod stated;
 mod trace;
 pub mod traces;
@@ -80,6 +84,9 @@ pub fn draw(results: &Results, figure: &Figure, looks: &SeriesStyles, traces: &T
     let mut drawn = match &figure.kind {
         FigureKind::Line { x, y, series } => line::draw(results, figure, looks, x, y, series.as_deref()),
         FigureKind::Bars { x, y, series } => bars::draw(results, figure, looks, x, y, series.as_deref()),
+        FigureKind::Cdf { x, per, scale, .. } => cdf::draw(results, figure, looks, traces, (x, *per, *scale)),
+        FigureKind::Scatter { x, y, per, .. } => scatter::draw(results, figure, looks, traces, (x, y, *per)),
+        FigureKind::Box { x, y, per, .. } => box_plot::draw(results, figure, looks, traces, (x, y, *per)),
         FigureKind::HeatMap { x, y, value } => heat_map::draw(results, figure, x, y, value),
         FigureKind::Deviation { table } => deviation::draw(results, figure, table),
         FigureKind::Model { model } => model::draw(&figure.title, model),

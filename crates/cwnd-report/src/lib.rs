@@ -1,7 +1,7 @@
 //! Tables for the terminal, figures of studies and reports as web pages.
 //!
 //! - [`trace_figure`]: the figure of windows and queues over time;
-//! - [`svg_file`]: figures as files;
+//! - [`figure_file`]: figures as files: SVG, PNG, PDF;
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
 //! - [`explanation`]: why claims are not reproduced, with numbers from the runs;
@@ -16,13 +16,13 @@ pub mod descriptive;
 pub mod engines;
 mod estimate;
 pub mod explanation;
+pub mod figure_file;
 pub mod figures;
 mod html;
 mod made_by;
 mod measure;
 pub mod report;
 pub mod series;
-pub mod svg_file;
 pub mod table;
 pub mod topology;
 pub mod trace_figure;

@@ -89,8 +89,10 @@ impl Measure {
             _ => match of {
                 "short" => ", short flows".to_owned(),
                 "short-small" => ", short flows under 100 KB".to_owned(),
-                "short-large" => ", short flows over 1 MB".to_owned(),
-                of => format!(", {of}"),
+                of => match cwnd_metrics::SIZE_CLASSES.iter().find(|(class, _)| *class == of) {
+                    Some((_, words)) => format!(", short flows {words}"),
+                    None => format!(", {of}"),
+                },
             },
         });
         let unit = match metric.unit {

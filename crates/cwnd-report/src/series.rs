@@ -2,7 +2,7 @@
 
 use cwnd_plot::Hatch;
 use cwnd_plot::style::{COLOURS, Colour, Dash, Marker, Stroke};
-use cwnd_study::{FigureKind, Study};
+use cwnd_study::Study;
 
 /// The looks of all series of a study: a number for each label of an axis that is a series in any figure.
 ///
@@ -20,13 +20,7 @@ impl SeriesStyles {
     pub fn new(study: &Study) -> SeriesStyles {
         let mut labels: Vec<String> = Vec::new();
         for figure in &study.figures {
-            let series = match &figure.kind {
-                FigureKind::Line { series, .. }
-                | FigureKind::Bars { series, .. }
-                | FigureKind::Trace { series, .. } => series.as_deref(),
-                FigureKind::HeatMap { .. } | FigureKind::Deviation { .. } | FigureKind::Model { .. } => None,
-            };
-            let axis = series.and_then(|name| study.axis(name));
+            let axis = figure.kind.series().and_then(|name| study.axis(name));
             for point in axis.iter().flat_map(|axis| &study.axes[*axis].points) {
                 if !labels.contains(&point.label) {
                     labels.push(point.label.clone());

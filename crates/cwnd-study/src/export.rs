@@ -30,8 +30,11 @@
 //! In CSV a text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return)
 //! has an apostrophe before it. Numbers, Parquet and JSON have none.
 
+mod flows;
 mod sheet;
 mod write;
+
+pub use flows::write_flows;
 
 use crate::{Results, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study};
 use std::{fmt, io};
@@ -106,12 +109,7 @@ pub fn write(
     let results = Results::with_each(study, store, &mut |_, row| rows.push(row));
     let results = results.map_err(ExportError::Store)?;
     let sheet = sheet::Sheet::new(&results, &rows, &keys, store.directory(), canonical);
-    let written = match format {
-        Format::Csv => write::csv(&sheet, to),
-        Format::Parquet => write::parquet(&sheet, to),
-        Format::Json => write::json(&sheet, &results.study.name, to),
-    };
-    written.map_err(ExportError::Write)?;
+    write_sheet(&sheet, format, &results.study.name, "runs", to)?;
     let unusable = |(run, row): (&RunResult, &Option<StoredRun>)| match (&run.state, row.as_ref()?) {
         (RunState::Failed(reason), StoredRun { state: StoredState::Unusable(_), .. }) => Some(UnusableRun {
             cell: results.study.cell_label(run.cell),
@@ -121,6 +119,22 @@ pub fn write(
         _ => None,
     };
     Ok(results.runs.iter().zip(&rows).filter_map(unusable).collect())
+}
+
+/// Writes a sheet in a format. `rows` is what JSON calls its rows.
+fn write_sheet(
+    sheet: &sheet::Sheet,
+    format: Format,
+    study: &str,
+    rows: &str,
+    to: &mut (impl io::Write + Send),
+) -> Result<(), ExportError> {
+    let written = match format {
+        Format::Csv => write::csv(sheet, to),
+        Format::Parquet => write::parquet(sheet, to),
+        Format::Json => write::json(sheet, (study, rows), to),
+    };
+    written.map_err(ExportError::Write)
 }
 
 #[cfg(test)]

@@ -45,9 +45,9 @@ pub use results::{Results, RunResult, RunState};
 pub use store::{KeptStudy, Samples, Store, StoredRun, StoredState};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use study::{
-    Axis, Cell, Citation, Cited, Claim, ClaimKind, ClaimTest, Derived, Expectation, Explanation, Figure,
-    FigureKind, Formula, PairSummary, Phrase, Point, Printed, Quick, Range, Reason, Reduced, RunScale, Scale,
-    Selection, StatedAt, StatedLine, Study, Table, TracePlan,
+    Axis, Cell, Citation, Cited, Claim, ClaimKind, ClaimTest, Derived, Expectation, Explanation, FLOW_PANELS,
+    Figure, FigureKind, Formula, PairSummary, Per, Phrase, Point, Printed, Quick, Range, Reason, Reduced,
+    RunScale, Scale, Selection, StatedAt, StatedLine, Study, Table, TracePlan,
 };
 pub use study_file::{
     CheckName, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Named, Place, StudyError, keys, schema,

@@ -79,7 +79,8 @@ pub fn extension(path: &Path) -> String {
 }
 
 impl OutputFileError {
-    fn new(path: &Path, reason: impl Into<String>) -> OutputFileError {
+    /// Creates an error about a file whose content cannot be made.
+    pub fn new(path: &Path, reason: impl Into<String>) -> OutputFileError {
         OutputFileError { path: path.into(), reason: reason.into(), source: None }
     }
 

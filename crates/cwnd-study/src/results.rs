@@ -35,6 +35,9 @@ pub struct RunResult {
     pub trace: Option<Samples>,
     /// How well the network kept its times, if it was an emulated one.
     pub emulation: Option<Box<Emulation>>,
+    /// For each metric of single flows that a figure draws, its values in the order of the flows; not a number where a flow
+    /// has none.
+    pub flows: BTreeMap<String, Vec<f64>>,
 }
 
 /// What came of a run.
@@ -109,7 +112,7 @@ impl Results {
         for ((cell, repeat), key) in places.zip(&kept.keys) {
             let today = study.scenario(cell, repeat);
             let row = store.get(*key)?;
-            let mut emulation = None;
+            let (mut emulation, mut flows) = (None, BTreeMap::new());
             let (state, trace) = match row.as_ref().map(|row| &row.state) {
                 None => (RunState::Missing, None),
                 Some(StoredState::Failed(reason)) => (RunState::Failed(reason.clone()), None),
@@ -125,13 +128,20 @@ impl Results {
                         let reason = format!("{place}: {reason}; `{command}` runs it again");
                         return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
                     }
-                    let mut metrics = metric_values(&labelled(scenario, &today), outcome);
+                    let scenario = labelled(scenario, &today);
+                    let mut metrics = metric_values(&scenario, outcome);
+                    let values = |name: &&str| {
+                        let values = cwnd_metrics::of_each_flow(&scenario, outcome, sampled, name);
+                        let values = values.into_iter().map(|(_, value)| value.unwrap_or(f64::NAN));
+                        ((*name).to_owned(), values.collect())
+                    };
+                    flows = study.flow_metrics_asked().iter().map(values).collect();
                     metrics.extend(sampled.clone());
                     emulation = outcome.emulation.clone().map(Box::new);
                     (RunState::Done(metrics), trace.as_ref().map(|trace| trace.samples.clone()))
                 }
             };
-            let run = RunResult { cell, repeat, seed: today.seed, state, trace, emulation };
+            let run = RunResult { cell, repeat, seed: today.seed, state, trace, emulation, flows };
             each(&run, row);
             runs.push(run);
         }

@@ -1,10 +1,12 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
+mod figure;
 mod pairs;
 mod reason;
 mod scale;
 mod stated;
 
+pub use figure::{FLOW_PANELS, Figure, FigureKind, Per};
 pub use reason::{Citation, Cited, Explanation, Phrase, Reason};
 pub use scale::{Quick, Reduced, RunScale};
 pub use stated::{StatedAt, StatedLine};
@@ -125,77 +127,6 @@ pub struct TracePlan {
 /// Some cells of a study: for each axis named, the labels that belong. An axis that is not named is open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection(pub BTreeMap<String, Vec<String>>);
-
-/// One figure of the report.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
-    /// File name without extension, unique in the study.
-    pub name: String,
-    /// One line.
-    pub title: String,
-    /// What a reader must know, if anything.
-    pub caption: Option<String>,
-    /// What is drawn.
-    pub kind: FigureKind,
-    /// Axes whose points each have a panel of their own (at most two: rows, then columns).
-    pub panels: Vec<String>,
-    /// Which cells are drawn.
-    pub select: Selection,
-    /// The table whose printed numbers are drawn over ours, if any.
-    pub printed: Option<String>,
-    /// What is stated, as lines across the panels.
-    pub lines: Vec<StatedLine>,
-}
-
-/// What a figure draws. Axes and metrics are named.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FigureKind {
-    /// A metric against an axis, a line for each point of another; means with 95 % intervals.
-    Line {
-        /// Axis drawn to the right.
-        x: String,
-        /// Metric drawn upwards.
-        y: String,
-        /// Axis of which each point is a line, if any.
-        series: Option<String>,
-    },
-    /// Bars: groups along one axis, a bar for each point of another; means with 95 % intervals.
-    Bars {
-        /// Axis of the groups.
-        x: String,
-        /// Metric.
-        y: String,
-        /// Axis of which each point is a bar of a group, if any.
-        series: Option<String>,
-    },
-    /// A metric over two axes, in colour and as a number.
-    HeatMap {
-        /// Axis drawn to the right.
-        x: String,
-        /// Axis drawn upwards.
-        y: String,
-        /// Metric.
-        value: String,
-    },
-    /// How far the numbers of a table are from those that are printed: our value divided by the printed one.
-    Deviation {
-        /// The table's name.
-        table: String,
-    },
-    /// The curves of a model, which no run has a part in.
-    Model {
-        /// Its name.
-        model: String,
-    },
-    /// Samples over time: for each panel what is named in `show`, a line for each point of `series` (and each flow).
-    Trace {
-        /// `cwnd`, `ssthresh`, `rtt`, `in_flight`, `throughput` (from delivered bytes), `queue`, `mean_cwnd` (over flows), or `jain` (Jain's index of
-        /// what flows had acknowledged in 10 s), or `state.` and the name of a value of the algorithm's state.
-        show: Vec<String>,
-        /// Axis of which each point is a line, if any.
-        series: Option<String>,
-    },
-}
 
 /// One table of the report: means with intervals over repeats.
 #[derive(Clone, Debug, PartialEq)]
@@ -493,16 +424,25 @@ impl Study {
     /// Every metric of a run that the study asks for, each once: those shown first, those of figures, tables and claims,
     /// and those that others are derived from.
     pub fn metrics_asked(&self) -> Vec<&str> {
-        let figures = self.figures.iter().filter_map(|figure| match &figure.kind {
-            FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => Some(y),
-            FigureKind::HeatMap { value, .. } => Some(value),
-            FigureKind::Trace { .. } | FigureKind::Model { .. } | FigureKind::Deviation { .. } => None,
-        });
+        let figures = self.figures.iter().flat_map(|figure| figure.kind.metrics().0);
         let claims = self.claims.iter().filter_map(|claim| claim.kind().map(ClaimKind::metric));
         let tables = self.tables.iter().flat_map(|table| &table.metrics);
         let mut asked: Vec<&str> = Vec::new();
-        let named = self.metrics.iter().chain(figures).chain(tables).map(String::as_str).chain(claims);
+        let named = self.metrics.iter().map(String::as_str).chain(figures);
+        let named = named.chain(tables.map(String::as_str)).chain(claims);
         for metric in named.map(|name| self.derived(name).map_or(name, |derived| derived.metric.as_str())) {
+            if !asked.contains(&metric) {
+                asked.push(metric);
+            }
+        }
+        asked
+    }
+
+    /// The metrics of single flows that figures draw, each once.
+    pub fn flow_metrics_asked(&self) -> Vec<&str> {
+        let of_flows = |figure: &'_ Figure| figure.kind.metrics().1 == Per::Flow;
+        let mut asked: Vec<&str> = Vec::new();
+        for metric in self.figures.iter().filter(|figure| of_flows(figure)).flat_map(|f| f.kind.metrics().0) {
             if !asked.contains(&metric) {
                 asked.push(metric);
             }

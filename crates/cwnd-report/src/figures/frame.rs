@@ -10,6 +10,8 @@ use cwnd_study::{Axis, Figure, Point, Results};
 pub(super) struct Pane {
     pub title: String,
     pub at: Vec<(usize, usize)>,
+    /// The only flow that it shows, from 0; all if none.
+    pub flow: Option<usize>,
 }
 
 /// The panes of a figure, row by row, and how many stand side by side.
@@ -32,6 +34,7 @@ impl Panes {
                 let pane = |(row, column): (usize, usize)| Pane {
                     title: format!("{}, {}", name(*rows, row), name(*columns, column)),
                     at: vec![(*rows, row), (*columns, column)],
+                    flow: None,
                 };
                 let places = down.iter().flat_map(|row| across.iter().map(move |column| (*row, *column)));
                 let panes: Vec<Pane> = places.map(pane).collect();
@@ -41,21 +44,28 @@ impl Panes {
                 let points = chosen.points(*axis);
                 let panes: Vec<Pane> = points
                     .iter()
-                    .map(|&p| Pane { title: heading(chosen.results, *axis, p), at: vec![(*axis, p)] })
+                    .map(|&p| Pane {
+                        title: heading(chosen.results, *axis, p),
+                        at: vec![(*axis, p)],
+                        flow: None,
+                    })
                     .collect();
-                let most = if wide { 2 } else { 3 };
-                let columns = match panes.len() {
-                    4 => 2,
-                    count => count.clamp(1, most),
-                };
+                let columns = columns(panes.len(), wide);
                 Panes { panes, columns, headings: None }
             }
             [] => Panes {
-                panes: vec![Pane { title: String::new(), at: Vec::new() }],
+                panes: vec![Pane { title: String::new(), at: Vec::new(), flow: None }],
                 columns: 1,
                 headings: None,
             },
         }
+    }
+
+    /// One for each of some flows (from 0), of all cells.
+    pub fn of_flows(flows: impl IntoIterator<Item = usize>) -> Panes {
+        let pane = |flow| Pane { title: format!("Flow {}", flow + 1), at: Vec::new(), flow: Some(flow) };
+        let panes: Vec<Pane> = flows.into_iter().map(pane).collect();
+        Panes { columns: columns(panes.len(), true), panes, headings: None }
     }
 
     /// A grid of these panes, whose panels are made by `panels`.
@@ -68,6 +78,14 @@ impl Panes {
             grid.headings = Headings::Matrix { columns, rows };
         }
         grid
+    }
+}
+
+/// How many of so many panes stand side by side.
+fn columns(count: usize, wide: bool) -> usize {
+    match count {
+        4 => 2,
+        count => count.clamp(1, if wide { 2 } else { 3 }),
     }
 }
 

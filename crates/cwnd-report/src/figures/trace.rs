@@ -9,7 +9,7 @@
 //! - Of the queues the bottleneck's is drawn, unless another held more: where no link is slower than the sender's
 //!   own, packets wait there.
 
-mod quantity;
+pub(super) mod quantity;
 mod state;
 
 use super::frame::{Pane, Panes};
@@ -24,7 +24,7 @@ use crate::series::{SeriesStyle, SeriesStyles};
 use crate::validity_warnings;
 use cwnd_plot::style::{Dash, INK, Stroke};
 use cwnd_plot::{self as plot, Band, Headings, Inside, Key, Line, Markers, Panel, Swatch};
-use cwnd_study::{EngineKind, Figure, Results};
+use cwnd_study::{EngineKind, FLOW_PANELS, Figure, Results};
 use quantity::{Flows, Quantity};
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ pub(super) fn draw(
     series: Option<&str>,
 ) -> Drawn {
     let chosen = Chosen::new(results, &figure.select);
-    let panes = Panes::new(&chosen, figure, true);
+    let panes = panes(&chosen, figure);
     let series_axis = series.and_then(|name| results.study.axis(name));
     let series = Series::new(&chosen, looks, series);
     let mut gathered =
@@ -60,15 +60,20 @@ pub(super) fn draw(
     let is_one = series.0.iter().all(|one| one.at.is_none());
     let most = if is_one { MOST_FLOWS } else { MOST_OF_SERIES };
     let each_flow = quantities.iter().any(|quantity| !quantity.is_of_all());
-    let averaged = each_flow && runs.iter().flatten().flatten().any(|run| run.flows.count() > most);
+    let is_apart = panes.panes.iter().any(|pane| pane.flow.is_some());
+    let averaged =
+        each_flow && !is_apart && runs.iter().flatten().flatten().any(|run| run.flows.count() > most);
 
     // For every pane, quantity and series what is drawn.
-    let lines = |quantity: &Quantity, runs: &[Option<Run<'_>>]| -> Vec<Drawing> {
+    let lines = |quantity: &Quantity, runs: &[Option<Run<'_>>], flow: Option<usize>| -> Vec<Drawing> {
         let each = runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.as_ref()?)));
-        each.flat_map(|(i, run)| drawings(quantity, run, &series, i, averaged)).collect()
+        let drawings = each.flat_map(|(i, run)| drawings(quantity, run, &series, i, averaged));
+        drawings.filter(|drawing| drawing.flow.is_none_or(|of| flow.is_none_or(|flow| flow == of))).collect()
     };
-    let all: Vec<Vec<Vec<Drawing>>> =
-        runs.iter().map(|runs| quantities.iter().map(|q| lines(q, runs)).collect()).collect();
+    let of_pane = |(runs, pane): (&Vec<Option<Run<'_>>>, &Pane)| {
+        quantities.iter().map(|q| lines(q, runs, pane.flow)).collect()
+    };
+    let all: Vec<Vec<Vec<Drawing>>> = runs.iter().zip(&panes.panes).map(of_pane).collect();
     let shown: Vec<Shown> = (0..quantities.len())
         .map(|q| {
             let drawings = all.iter().flat_map(|pane| &pane[q]);
@@ -151,6 +156,22 @@ pub(super) fn draw(
     Drawn { grid, notes, samples: Some(samples) }
 }
 
+/// The panes of a figure; of one with a panel for each flow those of the flows that last in any of its cells.
+fn panes(chosen: &Chosen<'_>, figure: &Figure) -> Panes {
+    let study = &chosen.results.study;
+    let is_of_flows =
+        figure.panels.iter().any(|name| name == FLOW_PANELS) && study.axis(FLOW_PANELS).is_none();
+    if !is_of_flows {
+        return Panes::new(chosen, figure, true);
+    }
+    let lasting = |cell: &usize| {
+        let flows = study.cells[*cell].scenario.flows.iter().enumerate();
+        flows.filter(|(_, flow)| !flow.short && !flow.reverse).map(|(i, _)| i).collect::<Vec<usize>>()
+    };
+    let flows: BTreeSet<usize> = chosen.cells.iter().flat_map(lasting).collect();
+    Panes::of_flows(flows)
+}
+
 /// How what [`apart`] says is to be read.
 const APART: &str = "How far the simulator's mean window is from the kernel's, and the RMS distance of the two curves, are \
                      parts of the kernel's mean.";
@@ -188,6 +209,8 @@ struct Drawing {
     label: String,
     stroke: Stroke,
     look: SeriesStyle,
+    /// The flow that it is of, from 0, if it is of one.
+    flow: Option<usize>,
     points: Vec<(f64, f64)>,
     band: Vec<(f64, f64, f64)>,
 }
@@ -255,12 +278,12 @@ fn drawings(
         let stroke = Stroke::solid(look.map_or(INK, SeriesStyle::colour), 1.1);
         let label = if is_one { "queue".to_owned() } else { one.label.clone() };
         let points = quantity.queue_points(run.flows.trace);
-        return vec![Drawing { label, stroke, look: one.look, points, band: Vec::new() }];
+        return vec![Drawing { label, stroke, look: one.look, flow: None, points, band: Vec::new() }];
     }
     if let Some(points) = quantity.of_all(&run.flows) {
         let label = if is_one { quantity.measure.title.clone() } else { one.label.clone() };
         let stroke = Stroke::solid(one.look.colour(), 1.3);
-        return vec![Drawing { label, stroke, look: one.look, points, band: Vec::new() }];
+        return vec![Drawing { label, stroke, look: one.look, flow: None, points, band: Vec::new() }];
     }
     let count = run.flows.count();
     let name = |flow: Option<usize>| match (is_one, flow) {
@@ -279,6 +302,7 @@ fn drawings(
             label: name(None),
             stroke: Stroke::solid(one.look.colour(), 1.5),
             look: one.look,
+            flow: None,
             points,
             band,
         }];
@@ -289,7 +313,7 @@ fn drawings(
         .map(|(i, (flow, points))| {
             let look = if is_one { SeriesStyle(i) } else { one.look };
             let stroke = Stroke::solid(look.colour(), 1.2).dashed(Dash::of_series(i));
-            Drawing { label: name(Some(flow)), stroke, look, points, band: Vec::new() }
+            Drawing { label: name(Some(flow)), stroke, look, flow: Some(flow), points, band: Vec::new() }
         })
         .filter(|drawing| has_values(quantity, &drawing.points))
         .take(if averaged { 1 } else { usize::MAX })

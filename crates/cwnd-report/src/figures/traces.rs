@@ -2,7 +2,7 @@
 
 use crate::engines;
 use cwnd_scenario::Trace;
-use cwnd_study::{FigureKind, Results, RunState, Samples};
+use cwnd_study::{Results, RunState, Samples};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Traces {
         let mut traces = BTreeMap::new();
         let mut wanted: Vec<usize> = Vec::new();
         for figure in &results.study.figures {
-            if !matches!(figure.kind, FigureKind::Trace { .. }) {
+            if !figure.kind.is_sampled() {
                 continue;
             }
             wanted.extend(results.study.select(&figure.select));

@@ -2,7 +2,7 @@
 
 use super::claims::Told;
 use super::items::{self, Item};
-use cwnd_study::{Claim, ClaimKind, Figure, FigureKind, Study, Table};
+use cwnd_study::{Claim, ClaimKind, Figure, Study, Table};
 
 /// All claims of a page.
 pub struct Claims<'a> {
@@ -137,12 +137,8 @@ fn title(one: &Listed<'_>) -> String {
 /// What a figure of a study shows. `id` and `label` are those that it has on the page.
 pub fn of_figure<'a>(figure: &'a Figure, id: String, label: String, study: usize) -> Shown<'a> {
     let text = format!("{}; {}", figure.title, figure.caption.as_deref().unwrap_or_default());
-    let metrics = match &figure.kind {
-        FigureKind::Line { y, .. } | FigureKind::Bars { y, .. } => vec![y.as_str()],
-        FigureKind::HeatMap { value, .. } => vec![value.as_str()],
-        FigureKind::Trace { show, .. } => show.iter().map(String::as_str).collect(),
-        FigureKind::Model { .. } | FigureKind::Deviation { .. } => Vec::new(),
-    };
+    let mut metrics = figure.kind.metrics().0;
+    metrics.extend(figure.kind.sampled().iter().map(String::as_str));
     Shown { id, label, study, items: shown_items(&text), metrics }
 }
 

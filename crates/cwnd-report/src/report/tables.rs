@@ -12,7 +12,7 @@ use crate::measure::{Measure, Shown, capital, decimals, half_text, number, small
 use crate::validity_warnings::{self, MARK};
 use cwnd_metrics::Better;
 use cwnd_study::claims;
-use cwnd_study::{ClaimKind, FigureKind, Results, Study, Table};
+use cwnd_study::{ClaimKind, Results, Study, Table};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
@@ -378,12 +378,7 @@ fn widest_half(column: &Column) -> usize {
 /// The axis whose points the study lays side by side: that of the series of its first figure that has any, or of its
 /// first claim that compares. None if the table does not have it.
 fn compared(study: &Study, row_axes: &[usize], group_axis: Option<usize>) -> Option<usize> {
-    let series = study.figures.iter().filter_map(|figure| match &figure.kind {
-        FigureKind::Line { series, .. }
-        | FigureKind::Bars { series, .. }
-        | FigureKind::Trace { series, .. } => series.as_deref(),
-        FigureKind::HeatMap { .. } | FigureKind::Deviation { .. } | FigureKind::Model { .. } => None,
-    });
+    let series = study.figures.iter().filter_map(|figure| figure.kind.series());
     let claims = study.claims.iter().filter_map(|claim| match claim.kind()? {
         ClaimKind::Gain { axis, .. } | ClaimKind::Wins { axis, .. } => Some(axis.as_str()),
         ClaimKind::Mean { .. } | ClaimKind::Extreme { .. } => None,

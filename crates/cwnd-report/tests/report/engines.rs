@@ -95,6 +95,7 @@ fn results(validity_warnings: &[&str], alone: bool) -> Results {
                 },
                 trace: (repeat == 0 && !missing).then(|| samples_at(format!("{cell}"))),
                 emulation: emulation.filter(|_| !missing),
+                flows: Default::default(),
             });
         }
     }

@@ -24,7 +24,15 @@ pub fn small() -> Results {
                 _ => RunState::Done(metrics.map(|(name, value)| (name.to_owned(), value)).into()),
             };
             let trace = (cell % 3 == 1 && repeat == 0).then(|| samples_at(format!("{cell}")));
-            runs.push(RunResult { cell, repeat, seed: 1 + u64::from(repeat), state, trace, emulation: None });
+            runs.push(RunResult {
+                cell,
+                repeat,
+                seed: 1 + u64::from(repeat),
+                state,
+                trace,
+                emulation: None,
+                flows: Default::default(),
+            });
         }
     }
     let study = Study {

@@ -91,6 +91,7 @@ fn results() -> impl Strategy<Value = Results> {
             state: states[i % states.len()].clone(),
             trace: (i % 3 != 1).then(|| samples_at(format!("{i}"))),
             emulation: None,
+            flows: Default::default(),
         };
         let runs = (0..cells.len() * repeats as usize).map(run).collect();
         let panels = [&[][..], &["two"], &["two", "three"]];

@@ -31,6 +31,7 @@ pub fn results() -> Results {
                 state: RunState::Done(metrics(&place.coordinates, repeat)),
                 trace: traced.then(|| samples_at(format!("{cell}.parquet"))),
                 emulation: None,
+                flows: Default::default(),
             });
         }
     }

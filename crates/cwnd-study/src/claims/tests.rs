@@ -78,6 +78,7 @@ fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
         },
         trace: None,
         emulation: None,
+        flows: Default::default(),
     };
     let runs = values.iter().enumerate().flat_map(|(cell, values)| {
         values.iter().enumerate().map(move |(repeat, value)| run(cell, repeat, *value))
@@ -357,6 +358,7 @@ fn a_part_of_a_study_says_that_it_is_one() {
         state: RunState::Done(BTreeMap::from([(x(), 2.0)])),
         trace: None,
         emulation: None,
+        flows: Default::default(),
     };
     let runs = (0..part.cells.len()).map(run).collect();
     let verdicts = evaluate(&Results { study: part, runs, provenance: Provenance::default() });
@@ -389,6 +391,7 @@ fn derived_metrics_are_paired_by_seed() {
         },
         trace: None,
         emulation: None,
+        flows: Default::default(),
     };
     let runs = (0..4).flat_map(|cell| [(cell, 0), (cell, 1)]).map(run).collect();
     let mut results = Results { study, runs, provenance: Provenance::default() };
@@ -426,6 +429,7 @@ fn gated(values: &[f64], is_random: bool) -> Verdict {
         state: RunState::Done(BTreeMap::from([("x".to_owned(), *value)])),
         trace: None,
         emulation: None,
+        flows: Default::default(),
     };
     let runs = values.iter().enumerate().map(run).collect();
     evaluate(&Results { study, runs, provenance: Provenance::default() }).remove(0)

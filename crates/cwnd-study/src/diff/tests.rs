@@ -12,7 +12,7 @@ fn results(study: Study, value: impl Fn(usize, u64) -> Option<f64>) -> Results {
             }
             None => RunState::Missing,
         };
-        RunResult { cell, repeat, seed, state, trace: None, emulation: None }
+        RunResult { cell, repeat, seed, state, trace: None, emulation: None, flows: Default::default() }
     });
     Results { runs: runs.collect(), study, provenance: Provenance::default() }
 }

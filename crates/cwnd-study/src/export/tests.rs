@@ -185,3 +185,32 @@ fn parquet_has_the_rows_of_csv() {
     let error = write(&store, study, Format::Parquet, true, &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("a canonical export is CSV or JSON"), "{error}");
 }
+
+#[test]
+fn every_flow_has_a_row() {
+    let (_directory, store, study) = store();
+    let export = |format| {
+        let mut out = Vec::new();
+        let count = write_flows(&store, study.clone(), format, &mut out).unwrap();
+        (count, out)
+    };
+    let (count, csv) = export(Format::Csv);
+    let csv = String::from_utf8(csv).unwrap();
+    let mut lines = csv.lines();
+    let header = lines.next().unwrap();
+    assert!(
+        header.starts_with(
+            "variant,buffer,repeat,seed,flow,algorithm,group,kind,size_bytes,size_class,start_s,"
+        )
+    );
+    let expected: usize = {
+        let results = Results::of(study.clone(), &store).unwrap();
+        let done = results.runs.iter().filter(|run| matches!(run.state, RunState::Done(_)));
+        done.map(|run| study.scenario(run.cell, run.repeat).flows.len()).sum()
+    };
+    assert!(count > 0 && count == expected && lines.count() == expected, "{count} of {expected}");
+    let json = String::from_utf8(export(Format::Json).1).unwrap();
+    assert!(json.contains("\"flows\": [") && json.matches("\"flow\": 1,").count() > 0);
+    let parquet = SerializedFileReader::new(bytes::Bytes::from(export(Format::Parquet).1)).unwrap();
+    assert_eq!(parquet.metadata().file_metadata().num_rows(), expected as i64);
+}

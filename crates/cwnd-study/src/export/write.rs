@@ -42,9 +42,9 @@ pub(super) fn parquet(sheet: &Sheet, to: &mut (impl Write + Send)) -> io::Result
     writer.finish()?.flush()
 }
 
-/// Written by hand, one run a line, so that a comparison line by line shows which runs differ.
-pub(super) fn json(sheet: &Sheet, study: &str, to: &mut impl Write) -> io::Result<()> {
-    write!(to, "{{\"study\": {},\n\"runs\": [", Json::from(study))?;
+/// Written by hand, one row a line, so that a comparison line by line shows which rows differ.
+pub(super) fn json(sheet: &Sheet, (study, rows): (&str, &str), to: &mut impl Write) -> io::Result<()> {
+    write!(to, "{{\"study\": {},\n{}: [", Json::from(study), Json::from(rows))?;
     for (i, row) in sheet.rows.iter().enumerate() {
         write!(to, "{}\n{{", if i > 0 { "," } else { "" })?;
         let mut first = true;

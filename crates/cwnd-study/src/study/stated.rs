@@ -30,11 +30,13 @@ impl Figure {
     /// The axes that it lays out: to the right and upwards, as series, and as panels.
     pub fn laid_out(&self) -> Vec<&str> {
         let kind = match &self.kind {
-            FigureKind::Line { x, series, .. } | FigureKind::Bars { x, series, .. } => {
-                vec![Some(x), series.as_ref()]
-            }
+            FigureKind::Line { x, series, .. }
+            | FigureKind::Bars { x, series, .. }
+            | FigureKind::Box { x, series, .. } => vec![Some(x), series.as_ref()],
             FigureKind::HeatMap { x, y, .. } => vec![Some(x), Some(y)],
-            FigureKind::Trace { series, .. } => vec![series.as_ref()],
+            FigureKind::Trace { series, .. }
+            | FigureKind::Cdf { series, .. }
+            | FigureKind::Scatter { series, .. } => vec![series.as_ref()],
             FigureKind::Model { .. } | FigureKind::Deviation { .. } => Vec::new(),
         };
         kind.into_iter().flatten().chain(&self.panels).map(String::as_str).collect()

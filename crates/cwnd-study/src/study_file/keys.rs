@@ -343,9 +343,20 @@ pub static FIGURE: Section = Section {
         required("title", Kind::Text, "One line."),
         key("caption", Kind::Text, "What a reader must know."),
         required("kind", Kind::Word(FIGURES), "What is drawn."),
-        key("x", Kind::Axis, "Axis drawn to the right (not with `trace` and `model`)."),
+        key(
+            "x",
+            Kind::Text,
+            "Axis drawn to the right; with `cdf` and `scatter` the metric (not with `trace` and `model`).",
+        ),
         key("y", Kind::Text, "Metric drawn upwards; with `heat-map` the axis drawn upwards."),
-        key("series", Kind::Axis, "Axis of which each point is a line or bar."),
+        key("series", Kind::Axis, "Axis of which each point is a line, a bar, a box or an ellipse."),
+        key(
+            "per",
+            Kind::Word(PER),
+            "What has one value each in a `cdf`, `box` or `scatter`: a `run` (the distribution is over repeats), a `flow` (of all \
+             repeats, short flows included), or a `sample` (of the recorded run; not with `scatter`); `run`.",
+        ),
+        key("scale", Kind::Word(&["linear", "log"]), "How the quantity of a `cdf` is laid out; `linear`."),
         key("value", Kind::Metric, "Metric of a `heat-map`."),
         key(
             "show",
@@ -370,7 +381,11 @@ pub static FIGURE: Section = Section {
             "Values that are stated, as labelled lines (of `line`, `bars` and `trace`).",
         ),
         key("model", Kind::Text, "Name of the `model` whose curves are drawn; no run has a part in it."),
-        key("panels", Kind::Axes, "Axes whose points each have a panel of their own: rows, then columns."),
+        key(
+            "panels",
+            Kind::Axes,
+            "Axes whose points each have a panel of their own: rows, then columns. With `trace` also `flow`: a panel for each flow.",
+        ),
         key("where", Kind::Selection, "Which cells are drawn; all."),
     ],
 };
@@ -399,7 +414,11 @@ pub static LINE: Section = Section {
 };
 
 /// What a figure can be.
-pub static FIGURES: &[&str] = &["line", "bars", "heat-map", "deviation", "trace", "model"];
+pub static FIGURES: &[&str] =
+    &["line", "bars", "cdf", "scatter", "box", "heat-map", "deviation", "trace", "model"];
+
+/// What can have one value each in a figure of a distribution.
+pub static PER: &[&str] = &["run", "flow", "sample"];
 
 /// What a trace can show.
 pub static SHOWN: &[&str] =

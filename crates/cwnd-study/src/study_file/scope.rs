@@ -61,6 +61,27 @@ impl<'a> Scope<'a> {
         (fields.sink.count() == before).then(|| names.into_iter().map(|name| name.value).collect())
     }
 
+    /// The metric of single flows that a key names.
+    pub fn flow_metric(&self, fields: &Fields<'_>, key: &str) -> Option<String> {
+        let name = fields.text(key)?;
+        if cwnd_metrics::find_of_flows(&name.value).is_some() {
+            let (of, _) = cwnd_metrics::split(&name.value);
+            return (of.is_none() || self.is_metric(fields, &name)).then_some(name.value);
+        }
+        let (_, own) = cwnd_metrics::split(&name.value);
+        let message = format!("no flow has a metric `{}` of its own", name.value);
+        let of_flows = cwnd_metrics::all().filter(|metric| metric.is_of(MetricScope::Flow));
+        let help = match cwnd_metrics::find_of_flows(own) {
+            Some(_) => format!("write `{own}` for all flows, or `short.{own}` for the short ones"),
+            None => {
+                did_you_mean(own, of_flows.map(|metric| metric.name))
+                    + "; `cwnd metrics` says which are of flows"
+            }
+        };
+        fields.sink.error_with(&name.span, message, help);
+        None
+    }
+
     fn is_metric(&self, fields: &Fields<'_>, name: &At<String>) -> bool {
         if self.study.derived(&name.value).is_some() {
             return true;

@@ -1,13 +1,13 @@
 //! `[[figures]]` and `[[tables]]`.
 
-use super::keys::{FIGURE, FIGURES, SHOWN, TABLE};
+use super::keys::{FIGURE, FIGURES, PER, SHOWN, TABLE};
 use super::printed;
 use super::reader::{At, Fields};
 use super::scope::{Scope, file_name};
 use super::stated;
 use super::{CheckName, Named};
 use crate::trace_file::STATE;
-use crate::{Figure, FigureKind, Selection, Table};
+use crate::{FLOW_PANELS, Figure, FigureKind, Per, Scale, Selection, Table};
 use std::collections::BTreeSet;
 
 /// Reads the figures. `tables` are the study's, none if any of them is wrong.
@@ -27,9 +27,12 @@ pub(super) fn figures(
 }
 
 /// Which of the keys that depend on the kind go with it.
-const PARTS: [(&str, &[&str], &[&str]); 6] = [
+const PARTS: [(&str, &[&str], &[&str]); 9] = [
     ("line", &["x", "y"], &["series", "panels", "where", "printed", "lines"]),
     ("bars", &["x", "y"], &["series", "panels", "where", "printed", "lines"]),
+    ("cdf", &["x"], &["series", "per", "scale", "panels", "where"]),
+    ("scatter", &["x", "y"], &["series", "per", "panels", "where"]),
+    ("box", &["x", "y"], &["series", "per", "panels", "where"]),
     ("heat-map", &["x", "y", "value"], &["panels", "where"]),
     ("deviation", &["table"], &[]),
     ("trace", &["show"], &["series", "panels", "where", "lines"]),
@@ -37,8 +40,10 @@ const PARTS: [(&str, &[&str], &[&str]); 6] = [
 ];
 
 /// The keys that depend on the kind.
-const OF_KINDS: [&str; 11] =
-    ["x", "y", "series", "value", "show", "model", "table", "panels", "where", "printed", "lines"];
+const OF_KINDS: [&str; 13] = [
+    "x", "y", "series", "per", "scale", "value", "show", "model", "table", "panels", "where", "printed",
+    "lines",
+];
 
 fn figure(
     fields: &Fields<'_>,
@@ -84,6 +89,7 @@ fn figure(
         _ => {}
     }
     let panels = match fields.get("panels") {
+        Some(_) if kind == "trace" && is_of_flows(fields, scope) => vec![FLOW_PANELS.to_owned()],
         Some(_) => scope.axes(fields, "panels")?,
         None => Vec::new(),
     };
@@ -92,35 +98,54 @@ fn figure(
     }
     let select = scope.select(fields);
     // All parts are read before the first that is wrong ends it, so that all that are wrong are told.
-    let (x, series, value) =
-        (scope.axis(fields, "x"), scope.axis(fields, "series"), scope.metric(fields, "value"));
-    let heat_map = kind == "heat-map";
-    let y = if heat_map { scope.axis(fields, "y") } else { scope.metric(fields, "y") };
+    let (series, value) = (scope.axis(fields, "series"), scope.metric(fields, "value"));
+    let per = per(fields, kind);
+    let quantity = |key: &str| match per? {
+        Per::Run => scope.metric(fields, key),
+        Per::Flow => scope.flow_metric(fields, key),
+        Per::Sample => fields.word(key, SHOWN).map(|word| word.value.to_owned()),
+    };
+    let x = match kind {
+        "cdf" | "scatter" => quantity("x"),
+        _ => scope.axis(fields, "x"),
+    };
+    let y = if kind == "heat-map" { scope.axis(fields, "y") } else { quantity("y") };
     let show = shown(fields);
+    let scale = fields.word("scale", &["linear", "log"]);
+    let scale = if scale.is_some_and(|word| word.value == "log") { Scale::Log } else { Scale::Linear };
     if sink.count() > before {
         return None;
     }
     let kind = match kind {
         "line" => FigureKind::Line { x: x?, y: y?, series },
         "bars" => FigureKind::Bars { x: x?, y: y?, series },
+        "cdf" => FigureKind::Cdf { x: x?, per: per?, series, scale },
+        "scatter" => FigureKind::Scatter { x: x?, y: y?, per: per?, series },
+        "box" => FigureKind::Box { x: x?, y: y?, per: per?, series },
         "heat-map" => FigureKind::HeatMap { x: x?, y: y?, value: value? },
         _ => FigureKind::Trace { show: show?, series },
     };
     let select = select?;
     let mut laid_out = Vec::new();
     match &kind {
-        FigureKind::Line { x, series, .. } | FigureKind::Bars { x, series, .. } => {
+        FigureKind::Line { x, series, .. }
+        | FigureKind::Bars { x, series, .. }
+        | FigureKind::Box { x, series, .. } => {
             laid_out.push(("x", x));
             laid_out.extend(series.iter().map(|axis| ("series", axis)));
         }
         FigureKind::HeatMap { x, y, .. } => laid_out.extend([("x", x), ("y", y)]),
-        FigureKind::Trace { series, .. } => laid_out.extend(series.iter().map(|axis| ("series", axis))),
+        FigureKind::Trace { series, .. }
+        | FigureKind::Cdf { series, .. }
+        | FigureKind::Scatter { series, .. } => laid_out.extend(series.iter().map(|axis| ("series", axis))),
         FigureKind::Model { .. } | FigureKind::Deviation { .. } => {}
     }
     laid_out.extend(panels.iter().map(|axis| ("panels", axis)));
     let ways = match &kind {
         FigureKind::HeatMap { .. } => "`x`, `y` or `panels`",
-        FigureKind::Trace { .. } => "`series` or `panels`",
+        FigureKind::Trace { .. } | FigureKind::Cdf { .. } | FigureKind::Scatter { .. } => {
+            "`series` or `panels`"
+        }
         _ => "`x`, `series` or `panels`",
     };
     let axes: Vec<&String> = laid_out.iter().map(|(_, axis)| *axis).collect();
@@ -133,6 +158,28 @@ fn figure(
     figure.printed = stated::printed(fields, scope, &figure, tables);
     figure.lines = stated::lines(fields, scope, &figure);
     (sink.count() == before).then_some(figure)
+}
+
+/// What has one value each; none if the word is wrong, or does not go with the kind.
+fn per(fields: &Fields<'_>, kind: &str) -> Option<Per> {
+    if fields.get("per").is_none() {
+        return Some(Per::Run);
+    }
+    let word = fields.word("per", PER)?;
+    let per = Per::ALL.iter().find(|(name, _)| *name == word.value).map(|(_, per)| *per)?;
+    if kind == "scatter" && per == Per::Sample {
+        let help = "a point of it is a `run` or a `flow`";
+        fields.sink.error_with(&word.span, "a `scatter` is not drawn of samples", help);
+        return None;
+    }
+    Some(per)
+}
+
+/// Whether the panels are those of flows. An axis of that name comes first.
+fn is_of_flows(fields: &Fields<'_>, scope: &Scope<'_>) -> bool {
+    let names = fields.texts("panels").unwrap_or_default();
+    let is_axis = scope.study.axis(FLOW_PANELS).is_some();
+    matches!(names.as_slice(), [only] if only.value == FLOW_PANELS) && !is_axis
 }
 
 /// The model that a figure draws, of which there must be one.
@@ -168,9 +215,9 @@ fn shown(fields: &Fields<'_>) -> Option<Vec<String>> {
     Some(words.into_iter().map(|word| word.value).collect())
 }
 
-/// Whether everything that a trace figure draws is recorded.
+/// Whether everything that a figure of samples draws is recorded.
 fn recorded(fields: &Fields<'_>, scope: &Scope<'_>, kind: &FigureKind, select: &Selection) -> bool {
-    if !matches!(kind, FigureKind::Trace { .. }) || !scope.cells {
+    if !kind.is_sampled() || !scope.cells {
         return true;
     }
     let study = scope.study;

@@ -113,13 +113,7 @@ fn of_what(fields: &Fields<'_>, figure: &Figure) -> Option<String> {
 fn series(fields: &Fields<'_>, scope: &Scope<'_>, figure: &Figure) -> Option<String> {
     fields.get("series")?;
     let text = fields.one_text("series")?;
-    let axis = match &figure.kind {
-        FigureKind::Line { series, .. }
-        | FigureKind::Bars { series, .. }
-        | FigureKind::Trace { series, .. } => series.as_deref(),
-        _ => None,
-    };
-    match axis {
+    match figure.kind.series() {
         Some(axis) => scope.label(fields, axis, &text),
         None => {
             fields.sink.error(&text.span, "the figure has no `series`");

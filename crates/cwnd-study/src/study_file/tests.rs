@@ -1,6 +1,7 @@
 //! Study files that are right, wrong, and arbitrary.
 
 mod broken;
+mod distributions;
 mod engines;
 mod networks;
 mod papers;

@@ -10,7 +10,7 @@ use crate::{
 };
 use clap::Args;
 use cwnd_report::{
-    svg_file,
+    figure_file,
     table::{Align, Table},
     topology,
 };
@@ -44,7 +44,7 @@ pub struct Flags {
     #[arg(long, value_name = "ENGINE", value_enum)]
     engine: Option<EngineName>,
 
-    /// Draw the network of a cell, as `.svg`: nodes, links with what they do, and the courses of flows.
+    /// Draw the network of a cell, as `.svg`, `.png` or `.pdf`: nodes, links with what they do, and the courses of flows.
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
 
@@ -76,7 +76,8 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let study = study.map_err(|error| Failure::bad_input(error.to_string()))?.at_scale(flags.scale.into());
     let study = run::on_engine(study, flags.engine)?;
     if let Some(path) = &flags.topology {
-        svg_file::check_writable(path).map_err(|error| Failure::bad_input(format!("--topology: {error}")))?;
+        figure_file::check_writable(path)
+            .map_err(|error| Failure::bad_input(format!("--topology: {error}")))?;
     }
     let cell = cell(&study, flags.cell.as_deref())?;
     let cost = cost(&engines::of_study(&study), &study)?;
@@ -119,7 +120,7 @@ fn draw(study: &Study, cell: usize, path: &Path) -> Result<(), Failure> {
     let label = study.cell_label(cell);
     let title = if label.is_empty() { study.name.clone() } else { format!("{}: {label}", study.name) };
     let svg = topology::svg(&study.cells[cell].scenario, &title);
-    svg_file::write(path, &svg).map_err(|error| Failure::broken(format!("--topology: {error}")))?;
+    figure_file::write_figure(&svg, path).map_err(|error| Failure::broken(format!("--topology: {error}")))?;
     output::print(&format!("  wrote {}\n\n", path.display()))
 }
 

@@ -19,7 +19,7 @@ use crate::{
     simulator::Simulator,
 };
 use cwnd_experiment::FlowGroup;
-use cwnd_report::{svg_file, trace_figure};
+use cwnd_report::{figure_file, trace_figure};
 use cwnd_scenario::{Problem, Scenario, Trace, registered_name};
 use cwnd_study::{
     Cell, EngineKind, Engines, Results, RunResult, Study, TracedRun,
@@ -194,7 +194,7 @@ fn check_files(flags: &Flags) -> Result<(), Failure> {
         trace_file::check_writable(path).map_err(|error| Failure::bad_input(format!("--trace: {error}")))?;
     }
     if let Some(path) = &flags.plot {
-        svg_file::check_writable(path).map_err(|error| Failure::bad_input(format!("--plot: {error}")))?;
+        figure_file::check_writable(path).map_err(|error| Failure::bad_input(format!("--plot: {error}")))?;
     }
     Ok(())
 }
@@ -288,7 +288,7 @@ fn write_files(flags: &Flags, results: &Results) -> Result<(), Failure> {
     if let Some(path) = &flags.plot {
         let first: Vec<TracedRun<'_>> = traced.iter().filter(|run| run.seed == study.seed).copied().collect();
         let svg = trace_figure::cwnd_and_queue(&first, &comparison::title(&study.cells[0].scenario));
-        svg_file::write(path, &svg).map_err(|error| failed("--plot", &error))?;
+        figure_file::write_figure(&svg, path).map_err(|error| failed("--plot", &error))?;
     }
     Ok(())
 }

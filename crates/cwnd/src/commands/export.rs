@@ -3,7 +3,7 @@
 use crate::{failure::Failure, output};
 use clap::{Args, ValueEnum};
 use cwnd_study::{
-    Results, Store, StoreError,
+    Results, Store, StoreError, Study,
     export::{self, ExportError, Format, UnusableRun},
     output_file,
 };
@@ -16,6 +16,9 @@ const EXAMPLES: &str = "\
 Examples:
   A table for a spreadsheet or pandas:
     cwnd export results/agile-sd/throughput --out throughput.csv
+
+  Every flow of every run, with its size and completion time:
+    cwnd export results/networks/short-flows --flows --out flows.parquet
 
   Whether two machines computed the same:
     cwnd export results/agile-sd/throughput --canonical | sha256sum";
@@ -44,6 +47,11 @@ pub struct Flags {
     /// equal bytes.
     #[arg(long)]
     canonical: bool,
+
+    /// Write one row for each flow, short flows included, instead of one for each run: run, flow, algorithm, size, start and
+    /// completion time.
+    #[arg(long, conflicts_with = "canonical")]
+    flows: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -69,30 +77,42 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let (store, study) = load().map_err(|error| Failure::store(&error))?;
     let Some(path) = &flags.out else {
         let mut stdout = BufWriter::new(io::stdout());
-        return match export::write(&store, study, format, flags.canonical, &mut stdout) {
+        return match written(flags, &store, study, format, &mut stdout) {
             Ok(unusable) => complete(&unusable),
             Err(ExportError::Store(error)) => Err(Failure::store(&error)),
             Err(ExportError::Write(error)) => output::written(Err(error)),
         };
     };
     let (mut unreadable, mut unusable) = (None, Vec::new());
-    let written = output_file::write_with(path, |file| {
-        match export::write(&store, study, format, flags.canonical, file) {
-            Ok(found) => {
-                unusable = found;
-                Ok(())
-            }
-            Err(ExportError::Write(error)) => Err(error),
-            Err(ExportError::Store(error)) => {
-                unreadable = Some(error);
-                Err(io::Error::other("the results cannot be read"))
-            }
+    let written = output_file::write_with(path, |file| match written(flags, &store, study, format, file) {
+        Ok(found) => {
+            unusable = found;
+            Ok(())
+        }
+        Err(ExportError::Write(error)) => Err(error),
+        Err(ExportError::Store(error)) => {
+            unreadable = Some(error);
+            Err(io::Error::other("the results cannot be read"))
         }
     });
     match (unreadable, written) {
         (Some(error), _) => Err(Failure::store(&error)),
         (None, Err(error)) => Err(Failure::broken(format!("--out: {error}"))),
         (None, Ok(())) => complete(&unusable),
+    }
+}
+
+/// Writes the table that the flags ask for, and returns the runs that cannot be used.
+fn written(
+    flags: &Flags,
+    store: &Store,
+    study: Study,
+    format: Format,
+    to: &mut (impl io::Write + Send),
+) -> Result<Vec<UnusableRun>, ExportError> {
+    match flags.flows {
+        true => export::write_flows(store, study, format, to).map(|_| Vec::new()),
+        false => export::write(store, study, format, flags.canonical, to),
     }
 }
 

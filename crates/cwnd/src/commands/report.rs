@@ -1,9 +1,9 @@
 //! `cwnd report`: what a study found, as a page and as figures.
 
 use crate::{failure::Failure, output::print};
-use clap::Args;
+use clap::{Args, builder::PossibleValuesParser};
 use cwnd_plot::number::si;
-use cwnd_report::{figures, figures::traces::Traces, report, series::SeriesStyles};
+use cwnd_report::{figure_file, figures, figures::traces::Traces, report, series::SeriesStyles};
 use cwnd_study::{Results, StoreError, StoreErrorKind, output_file};
 use std::{
     fs,
@@ -15,8 +15,8 @@ Examples:
   The page, as `out/agile-sd/report.html`:
     cwnd report out/agile-sd
 
-  The page elsewhere, and every figure as SVG for a paper:
-    cwnd report out/agile-sd --out agile-sd.html --figures paper/figures";
+  The page elsewhere, and every figure as PDF for a paper:
+    cwnd report out/agile-sd --out agile-sd.html --figures paper/figures --figure-format pdf";
 
 /// The page's name in a directory of results.
 const PAGE: &str = "report.html";
@@ -40,6 +40,11 @@ pub struct Flags {
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
 
+    /// Formats of the figures, separated by commas: svg, png, pdf.
+    #[arg(long, value_name = "FORMAT", requires = "figures", value_delimiter = ',', default_value = "svg",
+          value_parser = PossibleValuesParser::new(figure_file::EXTENSIONS))]
+    figure_format: Vec<String>,
+
     /// Do not say what was written.
     #[arg(long, short)]
     quiet: bool,
@@ -58,14 +63,23 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         })?;
     }
 
+    if let Some(directory) = &flags.figures {
+        for path in figure_paths(flags, directory, "figure") {
+            figure_file::check_writable(&path).map_err(|error| bad("--figure-format: ", &error))?;
+        }
+    }
+
     let traces = Traces::of(&results);
     let html = report::html_with(&results, &traces);
     let mut written = vec![write(&out, &html)?];
     if let Some(directory) = &flags.figures {
         let looks = SeriesStyles::new(&results.study);
         for figure in &results.study.figures {
-            let path = directory.join(format!("{}.svg", figures::file_name(figure)));
-            written.push(write(&path, &figures::file(&results, figure, &looks, &traces))?);
+            let svg = figures::file(&results, figure, &looks, &traces);
+            for path in figure_paths(flags, directory, &figures::file_name(figure)) {
+                figure_file::write_figure(&svg, &path).map_err(|error| Failure::broken(error.to_string()))?;
+                written.push(line(&path, fs::metadata(&path).map_or(0, |file| file.len())));
+            }
         }
     }
     if flags.quiet { Ok(()) } else { print(&written.concat()) }
@@ -84,7 +98,16 @@ pub fn page(results: &Results, directory: &Path) -> Result<PathBuf, Failure> {
 /// Writes a file, whole or not at all, and tells in a line what it is.
 fn write(path: &Path, text: &str) -> Result<String, Failure> {
     output_file::write_text(path, text).map_err(|error| Failure::broken(error.to_string()))?;
-    Ok(format!("{}  {}\n", path.display(), si(text.len() as f64, "B")))
+    Ok(line(path, text.len() as u64))
+}
+
+/// The files of a figure, one for each format.
+fn figure_paths(flags: &Flags, directory: &Path, name: &str) -> Vec<PathBuf> {
+    flags.figure_format.iter().map(|extension| directory.join(format!("{name}.{extension}"))).collect()
+}
+
+fn line(path: &Path, bytes: u64) -> String {
+    format!("{}  {}\n", path.display(), si(bytes as f64, "B"))
 }
 
 /// What is wrong with the directory is for whoever named it to put right; the rest is not.

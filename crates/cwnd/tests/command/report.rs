@@ -85,6 +85,15 @@ fn a_study_has_a_page_and_figures() {
     }
     assert_eq!(text(&output.stdout).lines().count(), 3);
 
+    let formats = ["--figure-format", "png,pdf", "--figures", path(&figures)];
+    let output = cwnd(&[&["report", path(&results)], &formats[..]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).lines().count(), 5, "the page, and two files for each figure");
+    for (extension, start) in [("png", &b"\x89PNG"[..]), ("pdf", b"%PDF-")] {
+        let figure = fs::read(figures.join(format!("windows.{extension}"))).expect("a figure");
+        assert!(figure.starts_with(start), "{extension}");
+    }
+
     // Once more: the same bytes, elsewhere, in silence.
     let out = directory.path().join("again.html");
     let output = cwnd(&["report", path(&results), "--out", path(&out), "--quiet"]);

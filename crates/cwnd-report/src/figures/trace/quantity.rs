@@ -16,7 +16,7 @@ const PARTS: f64 = 200.0;
 const JAIN_WINDOW: Time = Time::from_secs(10);
 
 /// Something that is sampled.
-pub(super) struct Quantity {
+pub(in crate::figures) struct Quantity {
     pub measure: Measure,
     kind: Kind,
 }
@@ -141,7 +141,7 @@ impl Quantity {
 }
 
 /// The flows of a run that are shown: those that do not run against the others.
-pub(super) struct Flows<'a> {
+pub(in crate::figures) struct Flows<'a> {
     pub trace: &'a Trace,
     scenario: &'a Scenario,
     flows: BTreeMap<usize, Vec<&'a Sample>>,
@@ -263,7 +263,10 @@ fn round(seconds: f64) -> f64 {
 }
 
 /// The link whose queue is drawn: the bottleneck, unless another held more in some run.
-pub(super) fn queue<'a>(results: &Results, runs: impl Iterator<Item = (usize, &'a Trace)>) -> Option<String> {
+pub(in crate::figures) fn queue<'a>(
+    results: &Results,
+    runs: impl Iterator<Item = (usize, &'a Trace)>,
+) -> Option<String> {
     let mut greatest: Vec<(String, u32)> = Vec::new();
     for (cell, trace) in runs {
         let network = &results.study.cells[cell].scenario.network;

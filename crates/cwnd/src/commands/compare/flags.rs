@@ -107,7 +107,7 @@ pub struct Flags {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub trace: Option<PathBuf>,
 
-    /// Draw windows and queue over time, as `.svg`; with repeats, of the first.
+    /// Draw windows and queue over time, as `.svg`, `.png` or `.pdf`; with repeats, of the first.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub plot: Option<PathBuf>,
 

@@ -211,6 +211,7 @@ mod tests {
             seed: 1,
             state: RunState::Done(BTreeMap::new()),
             trace: None,
+            flows: Default::default(),
             emulation: Some(Box::new(Emulation {
                 late_p50: Time::ZERO,
                 late_p99: Time::ZERO,
