@@ -127,7 +127,9 @@ fn of_the_host(name: &str, spec: &AlgorithmSpec) -> Result<(), String> {
     /// `TCP_CA_NAME_MAX` of Linux, less the zero at the end.
     const LONGEST: usize = 15;
     if name.is_empty() || name.len() > LONGEST {
-        return Err(format!("`{spec}` names no congestion control of a kernel: those have 1 to {LONGEST} letters"));
+        return Err(format!(
+            "`{spec}` names no congestion control of a kernel: those have 1 to {LONGEST} letters"
+        ));
     }
     if !spec.parameters.is_empty() {
         return Err(format!(

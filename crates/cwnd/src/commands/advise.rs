@@ -21,11 +21,7 @@ use super::{
     check,
     run::{self, Announce, Prepared, Shown},
 };
-use crate::{
-    engines,
-    failure::Failure,
-    output,
-};
+use crate::{engines, failure::Failure, output};
 use candidates::Modules;
 use criterion::Quantity;
 use cwnd_study::runner::RunSummary;
@@ -64,7 +60,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         )));
     }
     let command = command(&flags);
-    let mut prepared = Prepared::new(study, engines, flags.save.clone(), command.clone(), flags.memory.budget())?;
+    let mut prepared =
+        Prepared::new(study, engines, flags.save.clone(), command.clone(), flags.memory.budget())?;
     let jobs = run::jobs(flags.jobs).min(prepared.plan.missing().max(1));
     let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, Announce::of(flags.quiet));
     let ran = prepared.run(jobs, &mut shown);
@@ -75,7 +72,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     }
 
     let results = prepared.results()?;
-    let ranking = Ranking::of(&results, &advise.cells, &candidates, &flags.criterion, &Modules::of_this_host());
+    let ranking =
+        Ranking::of(&results, &advise.cells, &candidates, &flags.criterion, &Modules::of_this_host());
     let steps = match ranking.choice() {
         Some((row, _)) => Host::of_this_host().steps(&row.spec, &row.on_host, &path),
         None => Vec::new(),
@@ -96,7 +94,11 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     if let Some(directory) = &flags.save {
         let page = super::report::page(&results, directory)?;
         if !flags.json {
-            output::print(&format!("  report in {}\n  results in {}\n\n", page.display(), directory.display()))?;
+            output::print(&format!(
+                "  report in {}\n  results in {}\n\n",
+                page.display(),
+                directory.display()
+            ))?;
         }
         return run::failed(ran.failures.len());
     }

@@ -53,7 +53,9 @@ pub fn list(text: &str) -> Result<List, String> {
         let spec: AlgorithmSpec = item.parse().map_err(|error| format!("`{item}`: {error}"))?;
         catalogue::algorithm(&spec)?;
         if spec.name.ends_with("@host") {
-            return Err(format!("`{spec}` is this host's own, which is not simulated: name an algorithm of `cwnd algorithms`"));
+            return Err(format!(
+                "`{spec}` is this host's own, which is not simulated: name an algorithm of `cwnd algorithms`"
+            ));
         }
         if specs.contains(&spec) {
             return Err(format!("`{spec}` is named twice"));
@@ -156,7 +158,9 @@ impl OnHost {
                 });
                 (vec![format!("cwnd kernel load {arguments} --default")], note)
             }
-            OnHost::Nowhere => (Vec::new(), Some("no implementation for the Linux kernel is known to cwnd".to_owned())),
+            OnHost::Nowhere => {
+                (Vec::new(), Some("no implementation for the Linux kernel is known to cwnd".to_owned()))
+            }
         }
     }
 }
@@ -188,7 +192,8 @@ mod tests {
     fn what_is_loaded_is_in_the_catalogue() {
         let mut known: Vec<&str> = cwnd_kernel::all().iter().map(|algorithm| algorithm.name).collect();
         // The kernel's own BBR has no C here.
-        let mut here: Vec<&str> = LINUX.iter().map(|(name, _)| *name).filter(|name| *name != "bbr").chain(LOADED).collect();
+        let mut here: Vec<&str> =
+            LINUX.iter().map(|(name, _)| *name).filter(|name| *name != "bbr").chain(LOADED).collect();
         known.sort_unstable();
         here.sort_unstable();
         assert_eq!(known, here);
@@ -198,7 +203,8 @@ mod tests {
     fn hosts_differ_in_what_has_to_be_done() {
         let dependencies = "kernel/net/ipv4/tcp_htcp.ko.xz:\nkernel/drivers/net/tun.ko.xz:\nkernel/net/ipv4/tcp_bbr.ko: a.ko\n";
         assert_eq!(installed(dependencies), ["tcp_htcp", "tcp_bbr"]);
-        let modules = Modules { available: vec!["reno".into(), "cubic".into()], installed: installed(dependencies) };
+        let modules =
+            Modules { available: vec!["reno".into(), "cubic".into()], installed: installed(dependencies) };
         let of = |text: &str| OnHost::of(&spec(text), &modules);
         assert_eq!(of("newreno"), OnHost::Available("reno"));
         assert_eq!(of("htcp"), OnHost::Module("htcp"));
@@ -215,7 +221,8 @@ mod tests {
 
     #[test]
     fn lists_are_parted_by_commas_with_parameters() {
-        let names = |text: &str| list(text).map(|list| list.0.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let names =
+            |text: &str| list(text).map(|list| list.0.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(
             names("cubic-linux, agile-sd:lambda_max=4,beta2=0.9 ,bbr").unwrap(),
             ["cubic-linux", "agile-sd:beta2=0.9,lambda_max=4", "bbr"]

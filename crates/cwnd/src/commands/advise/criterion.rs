@@ -70,7 +70,11 @@ impl Criterion {
 
     /// Returns the quantities that count.
     pub fn counted(&self) -> impl Iterator<Item = Quantity> + '_ {
-        Quantity::ALL.into_iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0).map(|(quantity, _)| quantity)
+        Quantity::ALL
+            .into_iter()
+            .zip(&self.weights)
+            .filter(|(_, weight)| **weight > 0.0)
+            .map(|(quantity, _)| quantity)
     }
 
     /// Returns which way the value is better.
@@ -88,7 +92,9 @@ impl Criterion {
             return metric(quantity);
         }
         let mut value = 1.0;
-        for (quantity, weight) in Quantity::ALL.into_iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0) {
+        for (quantity, weight) in
+            Quantity::ALL.into_iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0)
+        {
             let sign = if quantity == Quantity::Throughput { 1.0 } else { -1.0 };
             value *= (metric(quantity)? * quantity.unit().1).powf(sign * weight);
         }
@@ -106,8 +112,11 @@ impl Criterion {
                     weight => format!("{}^{weight}", quantity.name()),
                 };
                 let of = |above: bool| -> Vec<String> {
-                    let all = Quantity::ALL.into_iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0);
-                    all.filter(|(quantity, _)| (*quantity == Quantity::Throughput) == above).map(factor).collect()
+                    let all =
+                        Quantity::ALL.into_iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0);
+                    all.filter(|(quantity, _)| (*quantity == Quantity::Throughput) == above)
+                        .map(factor)
+                        .collect()
                 };
                 let above = if of(true).is_empty() { "1".to_owned() } else { of(true).join(" x ") };
                 let below = match of(false).as_slice() {
@@ -126,7 +135,8 @@ impl fmt::Display for Criterion {
     }
 }
 
-const FORM: &str = "write `bulk`, `interactive`, `web`, `power`, or weights such as `throughput=2,rtt=1,completion=1`";
+const FORM: &str =
+    "write `bulk`, `interactive`, `web`, `power`, or weights such as `throughput=2,rtt=1,completion=1`";
 
 impl FromStr for Criterion {
     type Err = String;
@@ -143,7 +153,8 @@ impl FromStr for Criterion {
         }
         let mut weights = [None; 3];
         for piece in text.split(',') {
-            let (name, weight) = piece.split_once('=').ok_or_else(|| format!("`{}` is none: {FORM}", piece.trim()))?;
+            let (name, weight) =
+                piece.split_once('=').ok_or_else(|| format!("`{}` is none: {FORM}", piece.trim()))?;
             let (name, weight) = (name.trim(), weight.trim());
             let place = Quantity::ALL.iter().position(|quantity| quantity.name() == name);
             let place = place.ok_or_else(|| {
@@ -151,7 +162,9 @@ impl FromStr for Criterion {
                 format!("there is no quantity `{name}`: there are {names}")
             })?;
             let value = weight.parse().ok().filter(|weight| (0.0..=100.0).contains(weight));
-            let value: f64 = value.ok_or_else(|| format!("the weight of `{name}` is `{weight}`: it is a number from 0 to 100"))?;
+            let value: f64 = value.ok_or_else(|| {
+                format!("the weight of `{name}` is `{weight}`: it is a number from 0 to 100")
+            })?;
             if weights[place].replace(value).is_some() {
                 return Err(format!("`{name}` has two weights"));
             }
@@ -183,9 +196,12 @@ mod tests {
 
     #[test]
     fn one_quantity_is_ranked_by_itself() {
-        for (text, value, better) in
-            [("bulk", 50e6, Better::More), ("interactive", 0.02, Better::Less), ("web", 0.4, Better::Less), ("rtt=3", 0.02, Better::Less)]
-        {
+        for (text, value, better) in [
+            ("bulk", 50e6, Better::More),
+            ("interactive", 0.02, Better::Less),
+            ("web", 0.4, Better::Less),
+            ("rtt=3", 0.02, Better::Less),
+        ] {
             let criterion = criterion(text);
             assert_eq!((criterion.value(metric), criterion.better()), (Some(value), better), "{text}");
         }
@@ -205,7 +221,10 @@ mod tests {
             assert_eq!((criterion.better(), criterion.about().as_str()), (Better::More, about));
         }
         // What was not measured cannot be ranked.
-        assert_eq!(criterion("power").value(|quantity| metric(quantity).filter(|_| quantity != Quantity::Rtt)), None);
+        assert_eq!(
+            criterion("power").value(|quantity| metric(quantity).filter(|_| quantity != Quantity::Rtt)),
+            None
+        );
     }
 
     #[test]

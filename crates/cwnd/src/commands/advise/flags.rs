@@ -121,8 +121,20 @@ const OUTPUT: &str = "Output";
 pub struct PathSettings;
 
 const SETTINGS: [&str; 14] = [
-    "rate", "rtt", "loss", "buffer", "queue", "ecn-threshold", "jitter", "policer", "reverse-rate", "ecn", "mtu", "flows",
-    "duration", "warm-up",
+    "rate",
+    "rtt",
+    "loss",
+    "buffer",
+    "queue",
+    "ecn-threshold",
+    "jitter",
+    "policer",
+    "reverse-rate",
+    "ecn",
+    "mtu",
+    "flows",
+    "duration",
+    "warm-up",
 ];
 
 impl Selection for PathSettings {

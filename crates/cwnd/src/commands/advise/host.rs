@@ -36,9 +36,12 @@ pub struct Step {
 impl Host {
     /// Reads this host's settings; those that cannot be read are none.
     pub fn of_this_host() -> Host {
-        let read = |name: &str| fs::read_to_string(format!("/proc/sys/net/{name}")).ok().map(|text| text.trim().to_owned());
+        let read = |name: &str| {
+            fs::read_to_string(format!("/proc/sys/net/{name}")).ok().map(|text| text.trim().to_owned())
+        };
         let three = |name: &str| {
-            let numbers: Vec<u64> = read(name)?.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            let numbers: Vec<u64> =
+                read(name)?.split_whitespace().filter_map(|word| word.parse().ok()).collect();
             <[u64; 3]>::try_from(numbers).ok()
         };
         Host {
@@ -63,11 +66,16 @@ impl Host {
             let now = self.qdisc.as_deref().map(|qdisc| format!("; now {qdisc}")).unwrap_or_default();
             steps.push(Step {
                 command: "sysctl -w net.core.default_qdisc=fq".to_owned(),
-                why: format!("sender: {spec} paces; without fq the kernel paces with a timer for each socket{now}"),
+                why: format!(
+                    "sender: {spec} paces; without fq the kernel paces with a timer for each socket{now}"
+                ),
                 done: fq,
             });
             steps.push(Step {
-                command: format!("tc qdisc replace dev {} root fq", self.device.as_deref().unwrap_or("DEVICE")),
+                command: format!(
+                    "tc qdisc replace dev {} root fq",
+                    self.device.as_deref().unwrap_or("DEVICE")
+                ),
                 why: "sender: the same for a device that is up already".to_owned(),
                 done: false,
             });
@@ -139,7 +147,10 @@ mod tests {
         assert!(enough.done);
         assert_eq!(enough.command, "sysctl -w net.ipv4.tcp_rmem='4096 131072 6291456'");
         let little = buffer("tcp_wmem", "sender", Some([4096, 16_384, 4_194_304]), 8_192_000);
-        assert_eq!((little.done, little.command.as_str()), (false, "sysctl -w net.ipv4.tcp_wmem='4096 16384 8192000'"));
+        assert_eq!(
+            (little.done, little.command.as_str()),
+            (false, "sysctl -w net.ipv4.tcp_wmem='4096 16384 8192000'")
+        );
         assert_eq!(little.why, "sender: at least 8192000 bytes for a full window; now 4194304 bytes");
     }
 }

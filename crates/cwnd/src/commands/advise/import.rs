@@ -100,7 +100,8 @@ fn parse(bytes: &[u8]) -> Result<Import, String> {
 }
 
 /// What is said of a share of retransmissions: in the simulation queues overflow by themselves.
-const UPPER_BOUND: &str = "an upper bound: drops of full queues are in it, so state `--loss 0` if there are no others";
+const UPPER_BOUND: &str =
+    "an upper bound: drops of full queues are in it, so state `--loss 0` if there are no others";
 
 /// Returns the wire bytes of a full packet over its payload: Ethernet (14), IPv4 (20), and TCP with timestamps (32).
 fn wire_share(mss: f64) -> f64 {

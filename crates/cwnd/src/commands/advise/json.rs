@@ -13,7 +13,9 @@ use serde_json::{Map, Value, json};
 pub fn document(recommendation: &Recommendation<'_>, command: &str) -> String {
     let Recommendation { path, study, criterion, ranking, steps, .. } = recommendation;
     let quantities: Map<String, Value> = (path.quantities.iter())
-        .map(|quantity| (quantity.key.to_owned(), json!({ "value": quantity.text, "source": quantity.source })))
+        .map(|quantity| {
+            (quantity.key.to_owned(), json!({ "value": quantity.text, "source": quantity.source }))
+        })
         .collect();
     let choice = ranking.choice();
     json::pretty(&json!({
@@ -76,5 +78,8 @@ fn of_neighbour(neighbour: &Neighbour) -> Value {
 }
 
 fn interval(summary: Option<Summary>) -> Value {
-    summary.map_or(Value::Null, |summary| json!({ "mean": summary.mean, "ci95": summary.ci95, "runs": summary.count }))
+    summary.map_or(
+        Value::Null,
+        |summary| json!({ "mean": summary.mean, "ci95": summary.ci95, "runs": summary.count }),
+    )
 }

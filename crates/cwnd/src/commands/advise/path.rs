@@ -37,7 +37,12 @@ pub struct PathQuantity {
 type Quantity = (&'static str, &'static str, &'static str, fn(&Import) -> &Finding);
 const QUANTITIES: [Quantity; 4] = [
     ("rate", "rate", "such as `--rate 100Mbit/s`: that of the narrowest link", |import| &import.rate),
-    ("rtt", "base RTT", "such as `--rtt 40ms`: the round trip with empty queues, as `ping` on an idle path", |import| &import.rtt),
+    (
+        "rtt",
+        "base RTT",
+        "such as `--rtt 40ms`: the round trip with empty queues, as `ping` on an idle path",
+        |import| &import.rtt,
+    ),
     ("loss", "loss", "such as `--loss 0.01%`, or `--loss 0` if only full queues drop", |import| &import.loss),
     (
         "buffer",
@@ -54,7 +59,9 @@ impl Path {
     /// If the file cannot be read, a quantity is neither given nor found, or they do not fit together.
     pub fn of(flags: &Flags) -> Result<Path, Failure> {
         let import = match &flags.from {
-            Some(file) => Some(import::read(file).map_err(|why| Failure::bad_input(format!("--from: {why}")))?),
+            Some(file) => {
+                Some(import::read(file).map_err(|why| Failure::bad_input(format!("--from: {why}")))?)
+            }
             None => None,
         };
         let (mut quantities, mut problems) = (Vec::new(), Vec::new());
@@ -68,14 +75,22 @@ impl Path {
                     source: format!("given by --{key}"),
                 }),
                 (None, Some(Finding::Found { value, how })) => {
-                    quantities.push(PathQuantity { key, title, text: text(key, *value), source: how.clone() });
+                    quantities.push(PathQuantity {
+                        key,
+                        title,
+                        text: text(key, *value),
+                        source: how.clone(),
+                    });
                 }
                 (None, missing) => {
                     let why = match missing {
                         Some(Finding::Missing(why)) => format!("the file does not tell it ({why})"),
                         _ => "it is not given".to_owned(),
                     };
-                    problems.push(Problem { place: format!("--{key}"), message: format!("{why}: state it, {example}") });
+                    problems.push(Problem {
+                        place: format!("--{key}"),
+                        message: format!("{why}: state it, {example}"),
+                    });
                 }
             }
         }
@@ -83,7 +98,8 @@ impl Path {
             return Err(Failure::problems(&problems));
         }
         let scenario = scenario(flags, &quantities)?;
-        let follows_trace = flags.settings.values("rate").is_empty() && import.as_ref().is_some_and(|import| import.is_trace);
+        let follows_trace =
+            flags.settings.values("rate").is_empty() && import.as_ref().is_some_and(|import| import.is_trace);
         Ok(Path {
             source: import.map(|import| import.source),
             quantities,
@@ -110,7 +126,9 @@ impl Path {
     /// Returns the limit of the bottleneck's queue, bytes on the wire; none if it has no limit.
     pub fn buffer(&self) -> Option<f64> {
         match self.bottleneck().queue.limit {
-            QueueLimit::Packets(packets) => Some(f64::from(packets) * f64::from(self.scenario.stack.full_packet())),
+            QueueLimit::Packets(packets) => {
+                Some(f64::from(packets) * f64::from(self.scenario.stack.full_packet()))
+            }
             QueueLimit::Bytes(bytes) => Some(bytes as f64),
             QueueLimit::Unlimited => None,
         }
@@ -147,12 +165,15 @@ fn scenario(flags: &Flags, quantities: &[PathQuantity]) -> Result<Scenario, Fail
     let fixed = [("stack", "linux"), ("topology", "path")];
     let estimated = quantities.iter().map(|quantity| (quantity.key, quantity.text.as_str()));
     for (key, text) in fixed.into_iter().chain(estimated) {
-        let setting = settings::find(key).ok_or_else(|| Failure::broken(format!("there is no setting `{key}`")))?;
+        let setting =
+            settings::find(key).ok_or_else(|| Failure::broken(format!("there is no setting `{key}`")))?;
         (setting.set)(&mut experiment, text).map_err(|why| Failure::bad_input(format!("--{key}: {why}")))?;
     }
-    let algorithm = AlgorithmSpec { name: super::candidates::NEIGHBOUR.to_owned(), ..AlgorithmSpec::default() };
+    let algorithm =
+        AlgorithmSpec { name: super::candidates::NEIGHBOUR.to_owned(), ..AlgorithmSpec::default() };
     experiment.scenario(&[FlowGroup::new(algorithm, 1)], flags.seed).map_err(|problems| {
-        let by_flag = |problem: Problem| Problem { place: format!("--{}", problem.place.replace('_', "-")), ..problem };
+        let by_flag =
+            |problem: Problem| Problem { place: format!("--{}", problem.place.replace('_', "-")), ..problem };
         Failure::problems(&problems.into_iter().map(by_flag).collect::<Vec<_>>())
     })
 }

@@ -111,7 +111,8 @@ impl Ranking {
                 verdicts: [Verdict::Unknown; 2],
             }
         };
-        let value = |cell: usize| values(cell, &|run| criterion.value(|quantity| run.metric(quantity.metric())));
+        let value =
+            |cell: usize| values(cell, &|run| criterion.value(|quantity| run.metric(quantity.metric())));
         let mut rows: Vec<(Vec<Option<f64>>, Row)> = (candidates.iter().zip(&cells.own).zip(&cells.beside))
             .map(|((spec, own), beside)| {
                 let row = Row {
@@ -141,7 +142,10 @@ impl Ranking {
                 row.difference = summary(&paired(&first, values, |first, value| relative_gain(value, first)));
             }
         }
-        Ranking { rows: rows.into_iter().map(|(_, row)| row).collect(), reference: neighbour(cells.beside_itself) }
+        Ranking {
+            rows: rows.into_iter().map(|(_, row)| row).collect(),
+            reference: neighbour(cells.beside_itself),
+        }
     }
 
     /// Returns the candidate that is recommended, and why. Of those that are as good as the first it takes, in this order: one
@@ -165,10 +169,15 @@ impl Ranking {
             (1, _) => "it is better than all others".to_owned(),
             (count, true) => format!("it is the first of {count} that are equally good"),
             (count, false) => {
-                let mut why = format!("it is one of {count} that are equally good; before {}, the first, it ", first.spec);
+                let mut why = format!(
+                    "it is one of {count} that are equally good; before {}, the first, it ",
+                    first.spec
+                );
                 why += match (key(&first), key(&chosen)) {
                     ((true, ..), (false, ..)) => "has an implementation for this host's kernel",
-                    ((_, true, _), (_, false, _)) => "harms a flow of CUBIC no more than another flow of CUBIC does",
+                    ((_, true, _), (_, false, _)) => {
+                        "harms a flow of CUBIC no more than another flow of CUBIC does"
+                    }
                     _ => "needs less to be loaded on this host",
                 };
                 why
@@ -204,7 +213,10 @@ fn compared(reference: &[Option<f64>], harm: &[Option<f64>]) -> Option<Paired> {
 fn judge(neighbours: &mut [&mut Neighbour]) {
     const LEVEL: f64 = 0.05;
     for quantity in 0..2 {
-        let p: Vec<f64> = neighbours.iter().map(|one| one.compared[quantity].and_then(|paired| paired.p).unwrap_or(1.0)).collect();
+        let p: Vec<f64> = neighbours
+            .iter()
+            .map(|one| one.compared[quantity].and_then(|paired| paired.p).unwrap_or(1.0))
+            .collect();
         for (neighbour, p) in neighbours.iter_mut().zip(holm(&p)) {
             neighbour.verdicts[quantity] = match neighbour.compared[quantity] {
                 None => Verdict::Unknown,
@@ -262,7 +274,10 @@ mod tests {
         };
         // Differences 0.20, 0.21, 0.19: far from 0 with little spread (p = 0.0008), though the harms themselves spread.
         let (more, less): (&[f64], &[f64]) = (&[0.70, 0.81, 0.59], &[0.30, 0.39, 0.21]);
-        assert_eq!(verdicts(&[more, less, &[0.40, 0.80, 0.41]]), [Verdict::More, Verdict::Less, Verdict::Same]);
+        assert_eq!(
+            verdicts(&[more, less, &[0.40, 0.80, 0.41]]),
+            [Verdict::More, Verdict::Less, Verdict::Same]
+        );
         assert_eq!(verdicts(&[&[0.50, 0.60, 0.40]]), [Verdict::Same]);
         // Differences 0.2, 0.3, 0.22: t = 7.8, p = 0.016, which is no longer significant among four.
         let weak: &[f64] = &[0.70, 0.90, 0.62];

@@ -1,11 +1,7 @@
 //! The study of a recommendation: its text, which is read as any other, and which of its cells is what.
 
 use super::{
-    candidates::NEIGHBOUR,
-    criterion::Quantity,
-    flags::Flags,
-    path::Path,
-    traffic::ShortFlowsChoice,
+    candidates::NEIGHBOUR, criterion::Quantity, flags::Flags, path::Path, traffic::ShortFlowsChoice,
 };
 use crate::{catalogue, failure::Failure};
 use cwnd_scenario::{AlgorithmSpec, Time};
@@ -61,12 +57,17 @@ impl AdviseStudy {
         );
         text += "notes = [\n";
         for quantity in &path.quantities {
-            text += &format!("  {},\n", quoted(&format!("{}: {} ({})", quantity.title, quantity.text, quantity.source)));
+            text += &format!(
+                "  {},\n",
+                quoted(&format!("{}: {} ({})", quantity.title, quantity.text, quantity.source))
+            );
         }
         text += "]\n\n[scenario]\nstack = \"linux\"\ntopology = \"path\"\n";
         for quantity in &path.quantities {
             match (&path.trace, quantity.key) {
-                (Some(file), "rate") => text += &format!("rate-trace = {}\n", quoted(&file.to_string_lossy())),
+                (Some(file), "rate") => {
+                    text += &format!("rate-trace = {}\n", quoted(&file.to_string_lossy()))
+                }
                 (_, key) => text += &format!("{key} = {}\n", value(key, &quantity.text)),
             }
         }
@@ -74,13 +75,20 @@ impl AdviseStudy {
         for given in flags.settings.given().iter().filter(|given| !written.contains(&given.setting.key)) {
             text += &format!("{} = {}\n", given.setting.key, value(given.setting.key, &given.values[0]));
         }
-        text += &format!("duration = {}\nwarm-up = {}\n", quoted(&duration.to_string()), quoted(&warm_up.to_string()));
+        text += &format!(
+            "duration = {}\nwarm-up = {}\n",
+            quoted(&duration.to_string()),
+            quoted(&warm_up.to_string())
+        );
 
         let mut metrics: Vec<&str> = Quantity::ALL.into_iter().map(Quantity::metric).collect();
         metrics.retain(|metric| short_flows.is_some() || *metric != Quantity::Completion.metric());
         metrics.extend([LOSS, NEIGHBOUR_THROUGHPUT, NEIGHBOUR_RTT]);
         let metrics: String = metrics.iter().map(|metric| format!("  {},\n", quoted(metric))).collect();
-        text += &format!("\n[run]\nrepeats = {}\nseed = {}\nmetrics = [\n{metrics}]\n", flags.repeats, flags.seed);
+        text += &format!(
+            "\n[run]\nrepeats = {}\nseed = {}\nmetrics = [\n{metrics}]\n",
+            flags.repeats, flags.seed
+        );
         text += "\n[[axes]]\nname = \"case\"\ntitle = \"Flows\"\n";
 
         let mut points = 0;
@@ -109,7 +117,9 @@ impl AdviseStudy {
                 false => point(&format!("{NEIGHBOUR} beside {spec}"), &beside(spec), None),
             });
         }
-        text += &format!("\n[[tables]]\nname = \"all\"\ntitle = \"All runs\"\nrows = [\"case\"]\nmetrics = [\n{metrics}]\n");
+        text += &format!(
+            "\n[[tables]]\nname = \"all\"\ntitle = \"All runs\"\nrows = [\"case\"]\nmetrics = [\n{metrics}]\n"
+        );
         AdviseStudy { text, short_flows, duration, cells }
     }
 
@@ -118,7 +128,8 @@ impl AdviseStudy {
     /// # Errors
     /// What is wrong with it.
     pub fn study(&self) -> Result<Study, Failure> {
-        Study::parse(NAME, NAME, &self.text, &catalogue::check).map_err(|error| Failure::bad_input(error.to_string()))
+        Study::parse(NAME, NAME, &self.text, &catalogue::check)
+            .map_err(|error| Failure::bad_input(error.to_string()))
     }
 }
 
@@ -153,7 +164,9 @@ fn cubic_epoch(full: f64, rtt: f64, loss: f64) -> f64 {
 
 /// Writes the value of a setting: words and quantities are strings.
 fn value(key: &str, text: &str) -> String {
-    let number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    let number = !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && (text == "0" || !text.starts_with('0'));
     match (key, text) {
         ("mtu" | "buffer", _) if number => text.to_owned(),
         _ => quoted(text),

@@ -36,7 +36,8 @@ impl Recommendation<'_> {
         if let Some(source) = &self.path.source {
             text += &format!("  Read: {source}\n\n");
         }
-        let mut table = Table::new([("path", Align::Left), ("", Align::Left), ("source", Align::Left)]).indent(2);
+        let mut table =
+            Table::new([("path", Align::Left), ("", Align::Left), ("source", Align::Left)]).indent(2);
         for quantity in &self.path.quantities {
             table.row([quantity.title, &quantity.text, &quantity.source]);
         }
@@ -45,7 +46,8 @@ impl Recommendation<'_> {
             Some(short) => format!(" and short flows ({short})"),
             None => String::new(),
         };
-        let flows = if self.flows == "1" { "1 long flow".to_owned() } else { format!("{} long flows", self.flows) };
+        let flows =
+            if self.flows == "1" { "1 long flow".to_owned() } else { format!("{} long flows", self.flows) };
         let about = format!(
             "1 BDP = {} B. {flows}{short} of each algorithm, with Linux's TCP, for {} from each of {} seeds; means ± half a \
              95 % confidence interval (Student's t).",
@@ -94,7 +96,9 @@ impl Recommendation<'_> {
         let equal = match good {
             0 => "No algorithm has a value to be ranked by.".to_owned(),
             1 => "The interval of the first overlaps with no other.".to_owned(),
-            all if all == self.ranking.rows.len() => "All are equally good: their intervals overlap.".to_owned(),
+            all if all == self.ranking.rows.len() => {
+                "All are equally good: their intervals overlap.".to_owned()
+            }
             several => format!("{several} are equally good: their intervals overlap with that of the first."),
         };
         let others = match good == self.ranking.rows.len() {
@@ -132,7 +136,8 @@ impl Recommendation<'_> {
             ]
         };
         let mut rows = vec![cells("another CUBIC".to_owned(), &self.ranking.reference, ["", ""])];
-        for row in self.ranking.rows.iter().filter(|row| row.spec.to_string() != super::candidates::NEIGHBOUR) {
+        for row in self.ranking.rows.iter().filter(|row| row.spec.to_string() != super::candidates::NEIGHBOUR)
+        {
             let words = row.neighbour.verdicts.map(super::ranking::Verdict::word);
             rows.push(cells(row.spec.to_string(), &row.neighbour, words));
         }

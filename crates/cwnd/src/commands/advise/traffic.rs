@@ -83,10 +83,16 @@ mod tests {
     #[test]
     fn what_is_stated_is_checked() {
         assert_eq!("web".parse(), Ok(ShortFlowsChoice::Web));
-        assert_eq!("load=5 %; size=30 KB".parse(), Ok(ShortFlowsChoice::Stated("load=5 %; size=30 KB".to_owned())));
+        assert_eq!(
+            "load=5 %; size=30 KB".parse(),
+            Ok(ShortFlowsChoice::Stated("load=5 %; size=30 KB".to_owned()))
+        );
         let refused = |text: &str| text.parse::<ShortFlowsChoice>().unwrap_err();
         assert!(refused("wep").starts_with("`wep` is none: write `web`"));
         assert!(refused("load=5 %").contains("how large are they?"));
-        assert!(refused("load=5 %; siz=3 KB").starts_with("column 11: short flows have no `siz` (did you mean `size`?)"));
+        assert!(
+            refused("load=5 %; siz=3 KB")
+                .starts_with("column 11: short flows have no `siz` (did you mean `size`?)")
+        );
     }
 }

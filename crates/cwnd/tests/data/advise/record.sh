@@ -32,10 +32,10 @@ wait $iperf3
 in_a iperf3 --client $b --udp --bitrate 5M --time 4 --json >iperf3-udp.json
 
 # A transfer of 600 KB, captured at both ends: 96 bytes of each packet. At the receiver it is a pcapng file of the device alone.
-in_a tcpdump --snapshot-length 96 --interface any -w sender.pcap 'tcp port 5201' 2>/dev/null &
+ip netns exec $link-a tcpdump --snapshot-length 96 --interface any -w sender.pcap 'tcp port 5201' 2>/dev/null &
 a_pid=$!
 device=$(in_b ip -brief link show type tun | cut -d ' ' -f 1)
-in_b tcpdump --snapshot-length 96 --interface "$device" -w receiver.tmp 'tcp port 5201' 2>/dev/null &
+ip netns exec $link-b tcpdump --snapshot-length 96 --interface "$device" -w receiver.tmp 'tcp port 5201' 2>/dev/null &
 b_pid=$!
 sleep 1
 in_a iperf3 --client $b --bytes 600K >/dev/null

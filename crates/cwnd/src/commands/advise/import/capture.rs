@@ -26,7 +26,7 @@ pub fn is_capture(bytes: &[u8]) -> bool {
 type Connection = (u32, Endpoint, Endpoint);
 
 pub fn parse(bytes: &[u8]) -> Result<Import, String> {
-    let packets = packets::read(bytes)?;
+    let packets::Packets { tcp: packets, damaged } = packets::read(bytes)?;
     let mut connections: BTreeMap<Connection, Vec<&Packet>> = BTreeMap::new();
     for packet in &packets {
         let (a, b) = (packet.from.min(packet.to), packet.from.max(packet.to));
@@ -37,7 +37,11 @@ pub fn parse(bytes: &[u8]) -> Result<Import, String> {
     // A capture of several interfaces has a packet more than once; one interface is enough.
     let most = connections.into_values().max_by_key(data).filter(|packets| data(packets) > 0);
     let most = most.ok_or_else(|| format!("none of its {} TCP packets carries data", packets.len()))?;
-    Ok(import(&Flow::of(&most), all))
+    let mut import = import(&Flow::of(&most), all);
+    if damaged {
+        import.source += &format!("; the file is damaged or cut off after {} TCP packets", packets.len());
+    }
+    Ok(import)
 }
 
 /// A capture beside the receiver sees an ACK soon after its data: in less than this share of the handshake's round trip.
@@ -53,17 +57,24 @@ fn import(flow: &Flow, connections: usize) -> Import {
                 decimals(window)
             ),
         ),
-        None => Finding::missing("the capture has no ACKs of the data, or is too short: less than 10 ms of data"),
+        None => {
+            Finding::missing("the capture has no ACKs of the data, or is too short: less than 10 ms of data")
+        }
     };
     let least = flow.rtts.iter().copied().reduce(f64::min);
-    let at_receiver = matches!((flow.handshake, least), (Some(handshake), Some(least)) if least < AT_RECEIVER * handshake);
+    let at_receiver =
+        matches!((flow.handshake, least), (Some(handshake), Some(least)) if least < AT_RECEIVER * handshake);
     let rtt = match (flow.handshake, least) {
-        (Some(handshake), _) if at_receiver => {
-            Finding::found(handshake, "handshake, from the SYN to the last ACK; captured at or near the receiver")
-        }
+        (Some(handshake), _) if at_receiver => Finding::found(
+            handshake,
+            "handshake, from the SYN to the last ACK; captured at or near the receiver",
+        ),
         (Some(handshake), Some(least)) => Finding::found(
             handshake.min(least),
-            format!("less of the handshake ({} ms) and the least from data to its ACK", decimals(handshake * 1e3)),
+            format!(
+                "less of the handshake ({} ms) and the least from data to its ACK",
+                decimals(handshake * 1e3)
+            ),
         ),
         (Some(handshake), None) => Finding::found(handshake, "handshake, from the SYN to the last ACK"),
         (None, Some(least)) => Finding::found(
@@ -74,10 +85,12 @@ fn import(flow: &Flow, connections: usize) -> Import {
     };
     let longest = flow.rtts.iter().copied().reduce(f64::max);
     let buffer = match (longest, rtt.value(), rate.value()) {
-        _ if at_receiver => {
-            Finding::missing("captured at or near the receiver, where no queue shows: capture on the sending host")
+        _ if at_receiver => Finding::missing(
+            "captured at or near the receiver, where no queue shows: capture on the sending host",
+        ),
+        (Some(longest), Some(base), Some(rate)) => {
+            buffer(longest, base, rate, "longest from data to its ACK")
         }
-        (Some(longest), Some(base), Some(rate)) => buffer(longest, base, rate, "longest from data to its ACK"),
         _ => Finding::missing("it takes the ACKs of the data"),
     };
     let again = format!("{} of {} bytes of data again or out of order", flow.resent, flow.sent);
@@ -90,7 +103,9 @@ fn import(flow: &Flow, connections: usize) -> Import {
                 decimals(threshold * 1e3)
             ),
         ),
-        None => Finding::found(flow.resent as f64 / flow.sent.max(1) as f64, format!("{again}; {UPPER_BOUND}")),
+        None => {
+            Finding::found(flow.resent as f64 / flow.sent.max(1) as f64, format!("{again}; {UPPER_BOUND}"))
+        }
     };
     let others = match connections {
         1 => String::new(),

@@ -11,7 +11,8 @@ pub fn parse(text: &str) -> Result<Import, String> {
     if let Some(error) = file["error"].as_str() {
         return Err(format!("the test failed, says iperf3: {error}"));
     }
-    let end = file["end"].as_object().ok_or("it is JSON, but not that of `iperf3 --json`: it has no `end`")?;
+    let end =
+        file["end"].as_object().ok_or("it is JSON, but not that of `iperf3 --json`: it has no `end`")?;
     let test = &file["start"]["test_start"];
     let mss = file["start"]["tcp_mss_default"].as_f64().filter(|mss| *mss > 0.0).unwrap_or(USUAL_MSS);
     match test["protocol"].as_str() {
@@ -23,7 +24,8 @@ pub fn parse(text: &str) -> Result<Import, String> {
 fn tcp(file: &Value, end: &serde_json::Map<String, Value>, mss: f64) -> Result<Import, String> {
     let get = |name: &str, field: &str| end.get(name).and_then(|sum| sum[field].as_f64());
     let received = get("sum_received", "bits_per_second").filter(|rate| *rate > 0.0);
-    let received = received.ok_or("`end.sum_received.bits_per_second` is missing or 0: the test transferred nothing")?;
+    let received =
+        received.ok_or("`end.sum_received.bits_per_second` is missing or 0: the test transferred nothing")?;
     // Intervals of the receiving host: what a sender writes goes into its own buffer at first.
     let reverse = file["start"]["test_start"]["reverse"].as_f64() == Some(1.0);
     let receiver = if reverse { file } else { &file["server_output_json"] };
@@ -31,11 +33,14 @@ fn tcp(file: &Value, end: &serde_json::Map<String, Value>, mss: f64) -> Result<I
     let counted = intervals.iter().filter(|interval| {
         interval["sum"]["omitted"] != Value::Bool(true) && interval["sum"]["seconds"].as_f64() > Some(0.5)
     });
-    let greatest = counted.filter_map(|interval| interval["sum"]["bits_per_second"].as_f64()).reduce(f64::max);
+    let greatest =
+        counted.filter_map(|interval| interval["sum"]["bits_per_second"].as_f64()).reduce(f64::max);
     let rate = greatest.map_or(received, |greatest| greatest.max(received)) * wire_share(mss);
     let of = match greatest {
         Some(_) => "greatest of the receiver's intervals",
-        None => "mean received (with `--get-server-output`, of a server with `--json`, the greatest of its intervals)",
+        None => {
+            "mean received (with `--get-server-output`, of a server with `--json`, the greatest of its intervals)"
+        }
     };
 
     let streams = end.get("streams").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -63,22 +68,23 @@ fn tcp(file: &Value, end: &serde_json::Map<String, Value>, mss: f64) -> Result<I
     let loss = match (get("sum_sent", "retransmits"), get("sum_sent", "bytes")) {
         (Some(resent), Some(bytes)) if bytes > 0.0 => Finding::found(
             (resent * mss / bytes).min(1.0),
-            format!(
-                "{resent} retransmissions / {} packets sent; {UPPER_BOUND}",
-                (bytes / mss).round()
-            ),
+            format!("{resent} retransmissions / {} packets sent; {UPPER_BOUND}", (bytes / mss).round()),
         ),
-        _ => Finding::missing("`end.sum_sent.retransmits` is missing: iperf3 reports it on Linux and FreeBSD"),
+        _ => {
+            Finding::missing("`end.sum_sent.retransmits` is missing: iperf3 reports it on Linux and FreeBSD")
+        }
     };
     let seconds = get("sum_received", "seconds").unwrap_or(0.0);
     let algorithm = end.get("sender_tcp_congestion").and_then(Value::as_str);
     let algorithm = algorithm.map(|name| format!(" of {name}")).unwrap_or_default();
     Ok(Import {
-        source: format!("iperf3 over TCP, {} stream{}{algorithm}, {} s", streams.len(), plural(streams.len()), decimals(seconds)),
-        rate: Finding::found(
-            rate,
-            format!("{of}, x {:.3} for headers; a lower bound", wire_share(mss)),
+        source: format!(
+            "iperf3 over TCP, {} stream{}{algorithm}, {} s",
+            streams.len(),
+            plural(streams.len()),
+            decimals(seconds)
         ),
+        rate: Finding::found(rate, format!("{of}, x {:.3} for headers; a lower bound", wire_share(mss))),
         rtt,
         loss,
         buffer,

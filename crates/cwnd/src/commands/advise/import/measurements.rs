@@ -31,7 +31,8 @@ pub fn parse(text: &str) -> Result<Import, String> {
     };
     let median = |values: &[f64]| percentile(values, 50.0);
     let least = |values: &[f64]| percentile(values, 0.0);
-    let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let mean =
+        |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let span = match (least(rate), percentile(rate, 100.0)) {
         (Some(least), Some(most)) => format!(
             "median of {} values from {} to {} Mbit/s; one constant rate is simulated",
@@ -66,7 +67,8 @@ pub fn parse(text: &str) -> Result<Import, String> {
 }
 
 fn read(text: &str) -> Result<Columns, String> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let headers = reader.headers().map_err(|error| error.to_string())?.clone();
     let mut columns = Columns::default();
     let mut places: Vec<Option<(usize, String)>> = Vec::new();

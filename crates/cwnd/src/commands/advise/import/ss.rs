@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 /// Returns whether the text is such an output: the kernel's TCP state has these two for every connection.
 pub fn is_output(text: &str) -> bool {
-    text.lines().any(|line| line.split_whitespace().any(|word| word.starts_with("rto:")) && line.contains(" cwnd:"))
+    text.lines()
+        .any(|line| line.split_whitespace().any(|word| word.starts_with("rto:")) && line.contains(" cwnd:"))
 }
 
 /// What the snapshots of a connection tell.
@@ -103,7 +104,9 @@ impl Connection {
                 rate * share,
                 format!("greatest `delivery_rate` x {share:.3} for headers; a lower bound"),
             ),
-            None => Finding::missing("it has no `delivery_rate`: `ss` of kernels before 4.9, or before any data was sent"),
+            None => Finding::missing(
+                "it has no `delivery_rate`: `ss` of kernels before 4.9, or before any data was sent",
+            ),
         };
         let loss = match (self.resent, self.packets) {
             (Some(resent), _) => Finding::found(

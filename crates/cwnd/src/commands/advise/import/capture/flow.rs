@@ -62,7 +62,10 @@ impl Flow {
     }
 
     fn read(&mut self, packets: &[&Packet]) {
-        let Some(origin) = packets.iter().find(|packet| packet.from == self.from && packet.payload > 0) else { return };
+        let Some(origin) = packets.iter().find(|packet| packet.from == self.from && packet.payload > 0)
+        else {
+            return;
+        };
         let position = |number: u32, near: u64| unwrapped(number.wrapping_sub(origin.seq), near);
         let (mut highest, mut acked) = (0, 0);
         let mut outstanding: VecDeque<Outstanding> = VecDeque::new();
@@ -77,7 +80,10 @@ impl Flow {
                 if old > 0 {
                     self.resent_at.push((self.rtts.last().copied(), old));
                     // Whether the ACK is of the first transmission or of this one is not known.
-                    outstanding.iter_mut().filter(|segment| segment.end > begin).for_each(|segment| segment.resent = true);
+                    outstanding
+                        .iter_mut()
+                        .filter(|segment| segment.end > begin)
+                        .for_each(|segment| segment.resent = true);
                 }
                 if end > highest {
                     highest = end;
@@ -94,7 +100,8 @@ impl Flow {
                 while outstanding.front().is_some_and(|segment| segment.end <= ack) {
                     newest = outstanding.pop_front();
                 }
-                let sample = newest.filter(|segment| !segment.resent).map(|segment| packet.time - segment.time);
+                let sample =
+                    newest.filter(|segment| !segment.resent).map(|segment| packet.time - segment.time);
                 self.rtts.extend(sample.filter(|rtt| *rtt > 0.0));
             }
         }
@@ -134,7 +141,11 @@ impl Flow {
     /// Returns the bytes that were sent again while the last round trip before was shorter than this: lost, and not because a
     /// queue was full.
     pub fn resent_below(&self, rtt: f64) -> u64 {
-        self.resent_at.iter().filter(|(last, _)| last.is_some_and(|last| last < rtt)).map(|(_, bytes)| bytes).sum()
+        self.resent_at
+            .iter()
+            .filter(|(last, _)| last.is_some_and(|last| last < rtt))
+            .map(|(_, bytes)| bytes)
+            .sum()
     }
 }
 
@@ -143,7 +154,8 @@ fn handshake(packets: &[&Packet]) -> Option<f64> {
     let syns: Vec<&&Packet> = packets.iter().filter(|packet| packet.syn).collect();
     let [syn, answer] = syns.as_slice() else { return None };
     let is_pair = syn.ack.is_none() && answer.ack.is_some() && syn.from == answer.to;
-    let end = packets.iter().find(|packet| packet.from == syn.from && !packet.syn && packet.time >= answer.time);
+    let end =
+        packets.iter().find(|packet| packet.from == syn.from && !packet.syn && packet.time >= answer.time);
     end.filter(|_| is_pair).map(|end| end.time - syn.time)
 }
 
@@ -155,7 +167,62 @@ fn unwrapped(position: u32, near: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::unwrapped;
+    use super::*;
+
+    const A: (u8, u16) = (1, 40_000);
+    const B: (u8, u16) = (2, 5201);
+
+    fn end((host, port): (u8, u16)) -> Endpoint {
+        Endpoint::new([10, 0, 0, host].into(), port)
+    }
+
+    /// A packet at a time in milliseconds.
+    fn packet(
+        ms: f64,
+        (from, to): ((u8, u16), (u8, u16)),
+        seq: u32,
+        ack: Option<u32>,
+        payload: u32,
+        syn: bool,
+    ) -> Packet {
+        Packet { time: ms / 1e3, interface: 0, from: end(from), to: end(to), seq, ack, syn, payload }
+    }
+
+    /// A handshake of 20 ms, three segments of 1,000 B, of which the second is sent again, and ACKs.
+    #[test]
+    fn by_hand() {
+        let (data, acks) = ((A, B), (B, A));
+        let packets = [
+            packet(0.0, data, 99, None, 0, true),
+            packet(20.0, acks, 499, Some(100), 0, true),
+            packet(20.1, data, 100, Some(500), 0, false),
+            packet(21.0, data, 100, Some(500), 1_000, false),
+            packet(22.0, data, 1_100, Some(500), 1_000, false),
+            packet(23.0, data, 2_100, Some(500), 1_000, false),
+            packet(41.5, acks, 500, Some(1_100), 0, false),
+            packet(43.0, acks, 500, Some(1_100), 0, false),
+            packet(60.0, data, 1_100, Some(500), 1_000, false),
+            packet(85.0, acks, 500, Some(3_100), 0, false),
+            packet(90.0, data, 3_100, Some(500), 500, false),
+            packet(130.0, acks, 500, Some(3_600), 0, false),
+        ];
+        let flow = Flow::of(&packets.iter().collect::<Vec<_>>());
+        assert_eq!((flow.from, flow.to), (end(A), end(B)));
+        assert_eq!((flow.sent, flow.resent, flow.largest), (4_500, 1_000, 1_000));
+        assert!((flow.handshake.unwrap() - 0.0201).abs() < 1e-12);
+        // 41.5 - 21 and 130 - 90; the ACK at 85 ms is of data that was sent again or waited for it.
+        let rtts: Vec<f64> = flow.rtts.iter().map(|rtt| (rtt * 1e6).round() / 1e3).collect();
+        assert_eq!(rtts, [20.5, 40.0]);
+        // It was sent again after a round trip of 20.5 ms, below (20.5 + 40) / 2.
+        assert!((flow.congested_rtt().unwrap() - 0.030_25).abs() < 1e-9);
+        assert_eq!((flow.resent_below(0.030_25), flow.resent_below(0.020)), (1_000, 0));
+        // From the first ACK on 2,500 B in 88.5 ms.
+        let (rate, window) = flow.greatest_rate().unwrap();
+        assert!(
+            (window - 0.0885).abs() < 1e-9 && (rate - 2_500.0 * 8.0 / 0.0885).abs() < 1.0,
+            "{rate} {window}"
+        );
+    }
 
     #[test]
     fn positions_go_on_after_four_gigabytes() {

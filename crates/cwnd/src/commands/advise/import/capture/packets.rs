@@ -25,6 +25,14 @@ pub struct Packet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Endpoint(IpAddr, u16);
 
+#[cfg(test)]
+impl Endpoint {
+    /// Creates one.
+    pub fn new(address: IpAddr, port: u16) -> Endpoint {
+        Endpoint(address, port)
+    }
+}
+
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -44,15 +52,23 @@ struct Interface {
 /// Bytes that the reader holds at first; it grows with larger blocks.
 const CAPACITY: usize = 1 << 18;
 
-/// Reads all TCP packets of a file. A last packet that is cut off is left out.
+/// The packets of a file.
+pub struct Packets {
+    /// Those over TCP.
+    pub tcp: Vec<Packet>,
+    /// Whether the file is damaged, or its last packet is cut off, after the last of these.
+    pub damaged: bool,
+}
+
+/// Reads all TCP packets of a file, up to where it may be damaged.
 ///
 /// # Errors
 /// If the file is damaged before any packet, or has no TCP packets.
-pub fn read(bytes: &[u8]) -> Result<Vec<Packet>, String> {
+pub fn read(bytes: &[u8]) -> Result<Packets, String> {
     let damaged = |error: PcapError<&[u8]>| format!("the capture is damaged: {error}");
     let mut reader = create_reader(CAPACITY, bytes).map_err(damaged)?;
     let (mut interfaces, mut packets, mut origin) = (Vec::<Interface>::new(), Vec::new(), None);
-    let mut nanoseconds = false;
+    let (mut nanoseconds, mut whole) = (false, false);
     loop {
         let consumed = match reader.next() {
             Ok((consumed, block)) => {
@@ -90,7 +106,11 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Packet>, String> {
                 }
                 consumed
             }
-            Err(PcapError::Eof | PcapError::UnexpectedEof) => break,
+            Err(PcapError::Eof) => {
+                whole = true;
+                break;
+            }
+            Err(PcapError::UnexpectedEof) => break,
             Err(PcapError::Incomplete(_)) => {
                 if reader.reader_exhausted() {
                     break;
@@ -111,7 +131,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Packet>, String> {
     }
     match packets.is_empty() {
         true => Err("the capture has no TCP packets".to_owned()),
-        false => Ok(packets),
+        false => Ok(Packets { tcp: packets, damaged: !whole }),
     }
 }
 
