@@ -2,7 +2,8 @@
 //!
 //! A name means the same algorithm in every engine. Of three the kernel's own implementation is that algorithm, and is taken
 //! ([`KERNELS_OWN`]). All others, and those three with parameters (the kernel has one setting for the whole host), are loaded
-//! as BPF, each under a private name: nothing that the host has loaded is used, and nobody else's sockets change.
+//! as BPF, each under a private name: nothing that the host has loaded is used, and nobody else's sockets change. Only a name
+//! that ends in `@host` (`cdg@host`) means whatever the host's kernel has by that name.
 
 use crate::host;
 use crate::states::FlowStates;
@@ -202,6 +203,9 @@ fn source(spec: &AlgorithmSpec, available: &[String]) -> Result<Source, String> 
     if let Some(name) = spec.name.strip_suffix("@kernel") {
         return Ok(Source::Loaded { name: name.to_owned(), parameters });
     }
+    if let Some(name) = spec.name.strip_suffix("@host") {
+        return of_the_host(spec, name, available);
+    }
     if let Some((_, instead)) = OTHERS_BY_NAME.iter().find(|(name, _)| *name == spec.name) {
         return Err(format!("is `{spec}`, {instead}"));
     }
@@ -211,6 +215,21 @@ fn source(spec: &AlgorithmSpec, available: &[String]) -> Result<Source, String> 
             Ok(Source::Kernel(kernels.to_owned()))
         }
         _ => Ok(Source::Loaded { name: spec.name.clone(), parameters }),
+    }
+}
+
+/// Returns the kernel's own congestion control of this name, whatever it is: one of Linux's, or a module of the user's.
+fn of_the_host(spec: &AlgorithmSpec, name: &str, available: &[String]) -> Result<Source, String> {
+    if !available.iter().any(|known| known == name) {
+        return Err(format!(
+            "is `{spec}`, and this kernel has no congestion control `{name}`: it has {} (a module of that name is loaded \
+             with `modprobe tcp_{name}`)",
+            available.join(", ")
+        ));
+    }
+    match spec.parameters.is_empty() {
+        true => Ok(Source::Kernel(name.to_owned())),
+        false => Err(format!("is `{spec}`: the kernel takes no parameters for one socket; leave them out")),
     }
 }
 
@@ -290,6 +309,21 @@ mod tests {
             let why = source_of(rfc_9438).unwrap_err();
             assert!(why.contains("RFC 9438") && why.contains("`cubic-linux`"), "{why}");
         }
+    }
+
+    #[test]
+    fn a_name_with_host_is_the_kernels_own() {
+        let kernels = |name: &str| Ok(Source::Kernel(name.to_owned()));
+        assert_eq!(source_of("reno@host"), kernels("reno"));
+        // The kernel's CUBIC by its own name, and an algorithm that nobody here knows.
+        assert_eq!(source_of("cubic@host"), kernels("cubic"));
+        assert_eq!(source_of("cwnd_elastic@host"), kernels("cwnd_elastic"));
+        assert_eq!(
+            source_of("cdg@host").unwrap_err(),
+            "is `cdg@host`, and this kernel has no congestion control `cdg`: it has reno, cubic, bbr, vegas, cwnd_elastic (a \
+             module of that name is loaded with `modprobe tcp_cdg`)"
+        );
+        assert!(source_of("cubic@host:beta=0.5").unwrap_err().contains("leave them out"));
     }
 
     #[test]

@@ -135,8 +135,9 @@ impl<'a> Piece<'a> {
             return Err(self.error(format!("{what} is missing here")));
         }
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-        // `elastic@kernel` is the algorithm as it is in the kernel.
-        let word = self.text().strip_suffix("@kernel").unwrap_or(self.text());
+        // `elastic@kernel` is the algorithm in C for the kernel; `cdg@host` is the one that the host's kernel calls `cdg`.
+        let word = ["@kernel", "@host"].iter().find_map(|suffix| self.text().strip_suffix(suffix));
+        let word = word.unwrap_or(self.text());
         let Some(at) = word.find(|c| !allowed(c)) else { return Ok(()) };
         let stray = self.from(at);
         let character = stray.text().chars().next().unwrap_or(' ');

@@ -9,6 +9,12 @@ pub type Factory<'a> = &'a dyn Fn(&AlgorithmSpec) -> Result<Box<dyn CongestionCo
 
 /// The registered algorithms.
 pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+    if let Some(name) = spec.name.strip_suffix("@host") {
+        return Err(format!(
+            "`{spec}` is what a host's kernel calls `{name}`, and the simulator has no kernel: run it with the engine \
+             `kernel`, or name an algorithm of `cwnd algorithms`"
+        ));
+    }
     let Some(info) = cwnd_cc::find(&spec.name) else {
         let known: Vec<&str> = cwnd_cc::all().iter().map(|info| info.name).collect();
         return Err(format!("no algorithm is called \"{}\"; there are {}", spec.name, known.join(", ")));

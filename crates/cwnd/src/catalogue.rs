@@ -10,10 +10,24 @@ use cwnd_study::Named;
 /// A message that proposes the nearest name.
 pub fn find(name: &str) -> Result<&'static AlgorithmInfo, String> {
     cwnd_cc::find(registered_name(name).unwrap_or(name)).ok_or_else(|| {
+        if of_host().iter().any(|own| own == name) {
+            return format!(
+                "there is no algorithm `{name}`, but this host's kernel has a congestion control of that name: write \
+                 `{name}@host`, with the engine `kernel`"
+            );
+        }
         let meant = nearest(name, cwnd_cc::all().iter().map(|algorithm| algorithm.name));
         let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_else(|| ":".to_owned());
         format!("there is no algorithm `{name}`{hint} `cwnd algorithms` lists all")
     })
+}
+
+/// Returns the congestion controls that this host's kernel has; none where the kernel is not Linux.
+pub fn of_host() -> Vec<String> {
+    #[cfg(target_os = "linux")]
+    return cwnd_lab::host::available();
+    #[cfg(not(target_os = "linux"))]
+    return Vec::new();
 }
 
 /// Whether there is what a study names.
@@ -72,6 +86,10 @@ pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
     if let Some(name) = spec.name.strip_suffix("@kernel") {
         return of_the_kernel(name, spec);
     }
+    // Whether the host has it is a question for the engine: a study is valid on other hosts, too.
+    if let Some(name) = spec.name.strip_suffix("@host") {
+        return of_the_host(name, spec);
+    }
     let algorithm = find(&spec.name)?;
     let values = spec.parameters.iter();
     let parameters: Parameters =
@@ -90,6 +108,24 @@ pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
             format!("`{}` does not take {name} = `{value}`: it takes {expected}", spec.name)
         }
     })
+}
+
+/// Returns whether this can be the name of a congestion control of a kernel: the kernel takes no parameters for one socket.
+fn of_the_host(name: &str, spec: &AlgorithmSpec) -> Result<(), String> {
+    /// `TCP_CA_NAME_MAX` of Linux, less the zero at the end.
+    const LONGEST: usize = 15;
+    if name.is_empty() || name.len() > LONGEST {
+        return Err(format!(
+            "`{spec}` names no congestion control of a kernel: those have 1 to {LONGEST} letters"
+        ));
+    }
+    if !spec.parameters.is_empty() {
+        return Err(format!(
+            "`{name}@host` takes no parameters here: those of a kernel's module apply to the whole host \
+             (`/sys/module/tcp_{name}/parameters`)"
+        ));
+    }
+    Ok(())
 }
 
 /// Whether there is such an algorithm in the kernel's C, and it takes these parameters.
@@ -149,6 +185,21 @@ mod tests {
         assert_eq!(algorithm(&"elastic@kernel:beta=0.8".parse().unwrap()), Ok(()));
         assert!(refused("elastic@kernel:beta=2").contains("0.95"));
         assert!(refused("elastix@kernel").contains("there are elastic, agile-sd"));
+    }
+
+    #[test]
+    fn names_of_a_hosts_kernel_are_taken_as_they_are() {
+        assert_eq!(algorithm(&"cdg@host".parse().unwrap()), Ok(()));
+        assert_eq!(algorithm(&"my_module@host".parse().unwrap()), Ok(()));
+        assert_eq!(
+            refused("cdg@host:window=8"),
+            "`cdg@host` takes no parameters here: those of a kernel's module apply to the whole host \
+             (`/sys/module/tcp_cdg/parameters`)"
+        );
+        assert_eq!(
+            refused("a_name_that_is_too_long@host"),
+            "`a_name_that_is_too_long@host` names no congestion control of a kernel: those have 1 to 15 letters"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The commands, one file each: a new one is a file, a line in [`Command`] and a line in [`Command::run`].
 
+mod advise;
 mod algorithms;
 mod check;
 mod compare;
@@ -23,6 +24,7 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     Compare(Box<compare::Flags>),
+    Advise(Box<advise::Flags>),
     Check(check::Flags),
     Run(run::Flags),
     Export(export::Flags),
@@ -44,6 +46,7 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Compare(flags) => compare::run(*flags),
+            Command::Advise(flags) => advise::run(*flags),
             Command::Check(flags) => check::run(&flags),
             Command::Run(flags) => run::run(flags),
             Command::Export(flags) => export::run(&flags),

@@ -41,7 +41,8 @@ impl Prepared {
         let mut store = directory.as_deref().map_or_else(Store::in_memory, Store::create).map_err(failed)?;
         let other = store.study().map_err(failed)?.filter(|kept| kept.name != study.name);
         if let (Some(other), Some(directory)) = (other, &directory) {
-            let flag = if command.starts_with("cwnd compare ") { "--save" } else { "--out" };
+            let saves = ["cwnd compare ", "cwnd advise "].iter().any(|name| command.starts_with(name));
+            let flag = if saves { "--save" } else { "--out" };
             return Err(Failure::bad_input(format!(
                 "`{}` has the results of another study, `{}`; choose another directory with {flag}",
                 directory.display(),
