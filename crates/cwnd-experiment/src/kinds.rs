@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(
             file,
             markdown(),
-            "write it again with `cargo run -- networks --markdown > docs/networks.md`"
+            "docs/networks.md is stale; run `cargo xtask renew`"
         );
     }
 }
