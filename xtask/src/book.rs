@@ -29,8 +29,11 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let mdbook = mdbook()?;
     let source = root().join("target/book-source");
     stage(&source)?;
-    let built = run_showing(Command::new(mdbook).arg("build").arg(&source), |_| {})?;
-    println!("{}", root().join("target/book/index.html").display());
+    let target = root().join("target/book");
+    let mut build = Command::new(mdbook);
+    build.arg("build").arg(&source).arg("--dest-dir").arg(&target);
+    let built = run_showing(&mut build, |_| {})?;
+    println!("{}", target.join("index.html").display());
     Ok(built)
 }
 
@@ -60,7 +63,9 @@ fn mdbook() -> Result<PathBuf, String> {
 fn documents() -> Result<Vec<String>, String> {
     let mut git = Command::new("git");
     git.args(["ls-files", "--cached", "--others", "--exclude-standard", "*.md"]).current_dir(root());
-    Ok(output(&mut git)?.lines().map(str::to_owned).collect())
+    // A package's README can be a symbolic link to the repository's, whose links hold there.
+    let is_link = |path: &&str| root().join(path).symlink_metadata().is_ok_and(|about| about.is_symlink());
+    Ok(output(&mut git)?.lines().filter(|path| !is_link(path)).map(str::to_owned).collect())
 }
 
 /// Copies `docs/` to a folder of its own. Links that leave `docs/` become links to the repository: the book does not have their files.

@@ -33,7 +33,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let newest = newest_glibc(&program)?;
     println!("{} needs glibc {}.{} or later", program.display(), newest.0, newest.1);
     if newest > GLIBC {
-        return Err(format!("the binary needs glibc {}.{}; {}.{} is promised", newest.0, newest.1, GLIBC.0, GLIBC.1));
+        return Err(format!(
+            "the binary needs glibc {}.{}; {}.{} is promised",
+            newest.0, newest.1, GLIBC.0, GLIBC.1
+        ));
     }
     let dist = root().join("target/dist");
     let name = format!("cwnd-{version}-{TARGET}");
@@ -53,7 +56,8 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     }
     let archive = format!("{name}.tar.gz");
     let mut tar = Command::new("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-czf", &archive, &name]).current_dir(&dist);
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-czf", &archive, &name])
+        .current_dir(&dist);
     output(&mut tar)?;
     let mut wheel = Command::new("python3");
     wheel.args(["-c", WHEEL, &version, &format!("manylinux_{}_{}_x86_64", GLIBC.0, GLIBC.1)]);
@@ -120,7 +124,8 @@ fn helpers(program: &Path, folder: &Path) -> Result<(), String> {
     for (shell, file) in [("bash", "cwnd.bash"), ("zsh", "_cwnd"), ("fish", "cwnd.fish")] {
         match output(Command::new(program).args(["completions", shell])) {
             Ok(script) => {
-                fs::create_dir_all(&completions).map_err(|error| format!("{}: {error}", completions.display()))?;
+                fs::create_dir_all(&completions)
+                    .map_err(|error| format!("{}: {error}", completions.display()))?;
                 fs::write(completions.join(file), script).map_err(|error| format!("{file}: {error}"))?;
             }
             Err(_) => println!("left out: completions for {shell}; the program has no command `completions`"),

@@ -44,7 +44,8 @@ fn section(command: &Command, mark: &str) -> String {
     text += "\n";
     let usage = command.clone().render_usage().to_string();
     let _ = write!(text, "\n```text\n{}\n```\n", usage.trim_start_matches("Usage: "));
-    let visible: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set() && arg.get_id() != "help").collect();
+    let visible: Vec<&Arg> =
+        command.get_arguments().filter(|arg| !arg.is_hide_set() && arg.get_id() != "help").collect();
     let mut headings: Vec<&str> = Vec::new();
     for arg in &visible {
         if !headings.contains(&heading(arg)) {
@@ -109,7 +110,8 @@ fn about(command: &Command) -> String {
 fn escaped(text: &str) -> String {
     let is_code = |index: usize| index % 2 == 1;
     let parts = text.split('`').enumerate();
-    let parts = parts.map(|(index, part)| if is_code(index) { part.to_owned() } else { part.replace('<', "\\<") });
+    let parts =
+        parts.map(|(index, part)| if is_code(index) { part.to_owned() } else { part.replace('<', "\\<") });
     parts.collect::<Vec<_>>().join("`")
 }
 

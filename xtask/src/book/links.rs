@@ -37,7 +37,11 @@ fn problem(root: &Path, texts: &BTreeMap<String, String>, from: &str, link: &str
         return Ok(String::new());
     }
     let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-    let file = if file.is_empty() { from.to_owned() } else { resolved(from, file).ok_or("it leaves the repository")? };
+    let file = if file.is_empty() {
+        from.to_owned()
+    } else {
+        resolved(from, file).ok_or("it leaves the repository")?
+    };
     if !root.join(&file).exists() {
         return Err("there is no such file".to_owned());
     }
@@ -65,7 +69,8 @@ fn resolved(from: &str, to: &str) -> Option<String> {
 
 /// Returns the address in the repository of a link that leaves `docs/`.
 pub fn outside_of_docs(from: &str, link: &str, repository: &str) -> Option<String> {
-    let (file, anchor) = link.split_once('#').map_or((link, String::new()), |(file, a)| (file, format!("#{a}")));
+    let (file, anchor) =
+        link.split_once('#').map_or((link, String::new()), |(file, a)| (file, format!("#{a}")));
     if file.is_empty() || link.contains("://") {
         return None;
     }
@@ -159,7 +164,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("cwnd-links-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("docs")).unwrap();
         let summary = "[a](a.md)\n";
-        let page = "# A\n[self](#a) [none](b.md) [no heading](a.md#b) [out](../../x) [site](https://example.org)\n";
+        let page =
+            "# A\n[self](#a) [none](b.md) [no heading](a.md#b) [out](../../x) [site](https://example.org)\n";
         std::fs::write(folder.join("docs/SUMMARY.md"), summary).unwrap();
         std::fs::write(folder.join("docs/a.md"), page).unwrap();
         std::fs::write(folder.join("docs/c.md"), "").unwrap();
@@ -167,7 +173,9 @@ mod tests {
         let problems = broken(&folder, &documents).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(problems.len(), 4, "{problems:?}");
-        for (problem, start) in problems.iter().zip(["docs/a.md:2: b.md", "docs/a.md:2: a.md#b", "docs/a.md:2: ../", "docs/c.md"]) {
+        for (problem, start) in
+            problems.iter().zip(["docs/a.md:2: b.md", "docs/a.md:2: a.md#b", "docs/a.md:2: ../", "docs/c.md"])
+        {
             assert!(problem.starts_with(start), "{problem}");
         }
     }

@@ -83,9 +83,7 @@ mod tests {
 
     #[test]
     fn has_what_the_program_links_and_nothing_else() {
-        let package = |name: &str, source: Value| {
-            json!({ "id": name, "name": name, "version": "1.0.0", "license": "MIT/Apache-2.0", "source": source })
-        };
+        let package = |name: &str, source: Value| json!({ "id": name, "name": name, "version": "1.0.0", "license": "MIT/Apache-2.0", "source": source });
         let used = |name: &str, kind: Value| json!({ "pkg": name, "dep_kinds": [{ "kind": kind }] });
         let metadata = json!({
             "packages": [
@@ -101,9 +99,13 @@ mod tests {
             ] },
         });
         let document = document(&metadata, "1.0.0").unwrap();
-        let names: Vec<&Value> = document["components"].as_array().unwrap().iter().map(|c| &c["name"]).collect();
+        let names: Vec<&Value> =
+            document["components"].as_array().unwrap().iter().map(|c| &c["name"]).collect();
         assert_eq!(names, ["a", "b"]);
         assert_eq!(document["components"][0]["licenses"][0]["expression"], "MIT OR Apache-2.0");
-        assert_eq!(document["dependencies"][0], json!({ "ref": "pkg:cargo/a@1.0.0", "dependsOn": ["pkg:cargo/b@1.0.0"] }));
+        assert_eq!(
+            document["dependencies"][0],
+            json!({ "ref": "pkg:cargo/a@1.0.0", "dependsOn": ["pkg:cargo/b@1.0.0"] })
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! `docs/reference/study-file.md`: every key of a study file with an example, from the tables that the parser uses.
 
+use super::keys::{
+    AXIS, CLAIM, DERIVED, FIGURE, FILE, LINE, LINK, NETWORK, QUICK, RUN, SCENARIO, SKIP, TABLE, TRACE,
+};
 use super::keys::{Key, Kind, Section, Settings};
-use super::keys::{AXIS, CLAIM, DERIVED, FIGURE, FILE, LINE, LINK, NETWORK, QUICK, RUN, SCENARIO, SKIP, TABLE, TRACE};
 use super::paper::{PAPER, PART};
 use crate::engines::ENGINE;
 use cwnd_experiment::settings::{CONFLICTS, GROUPS, Setting, SettingKind};
@@ -13,7 +15,8 @@ const PAPER_FILE: &str = include_str!("document/paper.toml");
 
 /// The tables of a study in the page's order. Settings follow after `[scenario]`.
 static SECTIONS: [&Section; 14] = [
-    &FILE, &RUN, &AXIS, &SKIP, &FIGURE, &LINE, &TABLE, &CLAIM, &DERIVED, &QUICK, &TRACE, &NETWORK, &LINK, &SCENARIO,
+    &FILE, &RUN, &AXIS, &SKIP, &FIGURE, &LINE, &TABLE, &CLAIM, &DERIVED, &QUICK, &TRACE, &NETWORK, &LINK,
+    &SCENARIO,
 ];
 
 /// Returns `docs/reference/study-file.md`: the keys of each table with values, examples and meanings, and a whole file.
@@ -92,7 +95,9 @@ fn heading(title: &str) -> String {
 
 /// Returns the settings of experiments by group, and which exclude each other.
 fn settings() -> String {
-    let mut text = String::from("\n## Settings\n\nKeys of `[scenario]`, of axes and of their points, and flags of `cwnd compare`.\n");
+    let mut text = String::from(
+        "\n## Settings\n\nKeys of `[scenario]`, of axes and of their points, and flags of `cwnd compare`.\n",
+    );
     for (title, group) in GROUPS.iter().copied().chain([("Engine", &[ENGINE] as &[Setting])]) {
         let _ = write!(
             text,
@@ -220,7 +225,11 @@ fn setting_takes(kind: SettingKind) -> String {
         SettingKind::Mix => "algorithms with numbers of flows".to_owned(),
         SettingKind::Flows => "list of flows".to_owned(),
         SettingKind::Kind(family) => {
-            format!("one of [{}](../networks.md#{})", family.title().to_lowercase(), family.title().to_lowercase())
+            format!(
+                "one of [{}](../networks.md#{})",
+                family.title().to_lowercase(),
+                family.title().to_lowercase()
+            )
         }
         SettingKind::Steps => "steps".to_owned(),
         SettingKind::File => "path of a file".to_owned(),
