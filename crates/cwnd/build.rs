@@ -29,7 +29,10 @@ fn main() {
 /// Writes the list of all files in folders of `studies/` that are papers': their paths there, and their texts; and the stored
 /// verdicts.
 fn studies() {
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo says it")).join("../../studies");
+    let own = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo says it"));
+    // A published package has the studies in itself. In the repository, that is a symbolic link, which not every system keeps.
+    let packaged = own.join("studies");
+    let root = if packaged.is_dir() { packaged } else { own.join("../../studies") };
     println!("cargo:rerun-if-changed={}", root.display());
     let mut files: Vec<PathBuf> = entries(&root)
         .into_iter()

@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod book;
 mod command;
+mod dist;
 mod fidelity;
 mod fuzz;
 mod graph;
@@ -10,6 +12,7 @@ mod json;
 mod mutants;
 mod options;
 mod papers;
+mod renew;
 mod statistics;
 mod table;
 mod test;
@@ -66,6 +69,25 @@ const CHORES: &[Chore] = &[
         options: papers::OPTIONS,
         summary: "a sample of every paper's studies, and whether each verdict is still the one that is recorded",
         run: papers::run,
+    },
+    Chore {
+        name: "book",
+        options: book::OPTIONS,
+        summary: "checks the links of all documents and builds the book in target/book; with --links only checks",
+        run: book::run,
+    },
+    Chore {
+        name: "renew",
+        options: renew::OPTIONS,
+        summary: "writes the documents that the program generates, such as docs/algorithms.md",
+        run: renew::run,
+    },
+    Chore {
+        name: "dist",
+        options: dist::OPTIONS,
+        summary: "a stripped binary for Linux with glibc 2.17 or later as an archive and as a Python wheel, with checksums \
+                  and an SBOM, in target/dist",
+        run: dist::run,
     },
     Chore {
         name: "graph",

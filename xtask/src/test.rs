@@ -78,6 +78,7 @@ fn steps(quick: bool) -> Vec<Step> {
         quickly("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
         quickly("crate graph is current", "xtask graph --check", None),
         quickly("the field's words", "xtask words --check", None),
+        quickly("links of documents", "xtask book --links", None),
     ];
     if quick {
         return steps;
@@ -118,6 +119,7 @@ fn steps(quick: bool) -> Vec<Step> {
         ),
         step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
         documentation,
+        step("the book", "xtask book", crate::book::obstacle()),
     ]);
     steps
 }

@@ -226,10 +226,6 @@ mod tests {
     fn the_documentation_is_current() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/networks.md");
         let file = std::fs::read_to_string(path).expect("docs/networks.md");
-        assert_eq!(
-            file,
-            markdown(),
-            "write it again with `cargo run -- networks --markdown > docs/networks.md`"
-        );
+        assert_eq!(file, markdown(), "docs/networks.md is stale; run `cargo xtask renew`");
     }
 }

@@ -480,7 +480,7 @@ fn names_say_of_what_a_metric_is() {
 fn the_document_is_what_the_list_says() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
     let file = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(file, markdown(), "make it anew: `cargo run -- metrics --markdown > docs/metrics.md`");
+    assert_eq!(file, markdown(), "docs/metrics.md is stale; run `cargo xtask renew`");
 }
 
 /// A group of such a name would make a metric's name ambiguous.

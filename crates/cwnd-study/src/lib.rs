@@ -50,7 +50,8 @@ pub use study::{
     RunScale, Scale, Selection, StatedAt, StatedLine, Study, Table, TracePlan,
 };
 pub use study_file::{
-    CheckName, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Named, Place, StudyError, keys, schema,
+    CheckName, Diagnostic, MAX_CELLS, MAX_FLOWS, MAX_REPEATS, Named, Place, StudyError, keys,
+    markdown as study_file_markdown, schema,
 };
 pub use traced_run::TracedRun;
 

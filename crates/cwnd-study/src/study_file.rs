@@ -6,6 +6,7 @@ mod cells;
 mod claim;
 mod derived;
 mod diagnostic;
+mod document;
 mod inputs;
 pub mod keys;
 mod network;
@@ -22,6 +23,7 @@ mod stated;
 
 pub use cells::{MAX_CELLS, MAX_FLOWS};
 pub use diagnostic::{Diagnostic, Place, StudyError};
+pub use document::markdown;
 pub use schema::schema;
 
 use crate::engines::ENGINE;

@@ -1,8 +1,34 @@
-//! The command line. Each command is a file of [`commands`]: it reads its flags, lets the other crates do the work,
-//! and prints what comes back.
+//! `cwnd`: a laboratory for TCP congestion control. This crate is the command line; the work is in libraries.
+//!
+//! # Which crate to take
+//!
+//! | to | take |
+//! |---|---|
+//! | use a congestion control algorithm in a transport of your own (TCP or QUIC, `no_std`) | [`cwnd_cc`] |
+//! | simulate a scenario, halt it, inspect it, change it and continue | [`cwnd_sim`] |
+//! | describe a scenario: network, flows, stack; write an engine of your own | [`cwnd_scenario`] |
+//! | make a scenario from options such as `rate` and `rtt` | [`cwnd_experiment`] |
+//! | compute metrics of a run, and statistics over repeats | [`cwnd_metrics`] |
+//! | read study files, run them, and read their stored results | [`cwnd_study`] |
+//! | write reports, tables and figures of studies | [`cwnd_report`] |
+//! | draw figures as SVG, of any data | [`cwnd_plot`] |
+//! | write pcapng and qlog of a simulated run | [`cwnd_capture`] |
+//! | compute what a paper's equations state | [`cwnd_models`] |
+//! | put a transport of your own on a simulated network of links and queues | `cwnd_net`, `cwnd_link` |
+//! | use the TCP endpoint alone: sender, receiver, recovery, timers | `cwnd_tcp` |
+//! | run a scenario with this host's kernel; give programs an emulated network (Linux) | `cwnd_lab` |
+//! | load algorithms into the Linux kernel (Linux, with clang) | `cwnd_kernel` |
+//!
+//! Start with [`cwnd_sim`], whose page has a whole program. Most programs need it and [`cwnd_experiment`].
+//!
+//! # Inside
+//!
+//! Each command is a file of [`commands`]: it reads its flags, calls the other crates, and prints the result.
 #![forbid(unsafe_code)]
 
 mod catalogue;
+#[cfg(all(test, target_os = "linux", not(feature = "kernel")))]
+mod cli_page;
 mod commands;
 mod engines;
 mod failure;

@@ -46,7 +46,7 @@ pub fn find(name: &str) -> Option<&'static AlgorithmInfo> {
     ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
 }
 
-/// All algorithms. A new algorithm is added here and to the modules above; every table and command then includes it.
+/// All algorithms. A new one is added here and to the modules above; `cargo xtask renew` then renews what is generated from the list.
 static ALGORITHMS: &[AlgorithmInfo] = &[
     newreno::INFO,
     multcp::INFO,

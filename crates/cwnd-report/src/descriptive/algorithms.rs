@@ -84,8 +84,7 @@ mod tests {
     #[test]
     fn the_documentation_is_up_to_date() {
         let committed = include_str!("../../../../docs/algorithms.md");
-        let command = "cargo run -- algorithms --markdown > docs/algorithms.md";
-        assert!(committed == page(), "docs/algorithms.md differs from the registry; run `{command}`");
+        assert!(committed == page(), "docs/algorithms.md differs from the registry; run `cargo xtask renew`");
         for algorithm in all() {
             assert!(committed.contains(&format!("\n## {}\n", algorithm.name)));
             for parameter in algorithm.parameters {

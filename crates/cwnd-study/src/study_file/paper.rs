@@ -10,7 +10,7 @@ const fn key(name: &'static str, kind: Kind, required: bool, about: &'static str
     Key { name, about, kind, required }
 }
 
-static PAPER: Section = Section {
+pub(super) static PAPER: Section = Section {
     header: "the paper",
     about: "A paper that is run again.",
     settings: Settings::None,
@@ -24,7 +24,7 @@ static PAPER: Section = Section {
     ],
 };
 
-static PART: Section = Section {
+pub(super) static PART: Section = Section {
     header: "[[parts]]",
     about: "A figure, a table or a group of them.",
     settings: Settings::None,

@@ -10,10 +10,17 @@ use clap::Args;
 ///
 /// With the extension Even Better TOML, or any other that uses Taplo, write `#:schema PATH` into a study's first line.
 #[derive(Args)]
-pub struct Flags {}
+pub struct Flags {
+    /// Print the page of the documentation that describes every key.
+    #[arg(long)]
+    pub markdown: bool,
+}
 
 /// Do what the flags ask.
-pub fn run(_: &Flags) -> Result<(), Failure> {
+pub fn run(flags: &Flags) -> Result<(), Failure> {
+    if flags.markdown {
+        return output::print(&cwnd_study::study_file_markdown());
+    }
     let algorithms: Vec<&str> = cwnd_cc::all().iter().map(|algorithm| algorithm.name).collect();
     output::print(&json::pretty(&cwnd_study::schema(&algorithms)))
 }

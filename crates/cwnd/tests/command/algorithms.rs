@@ -63,6 +63,9 @@ fn the_document_has_its_fields() {
 #[test]
 fn the_page_of_the_documentation_is_printed() {
     let page = printed(&["algorithms", "--markdown"]);
-    let is_current = page == include_str!("../../../../docs/algorithms.md");
-    assert!(is_current, "renew it: cargo run -- algorithms --markdown > docs/algorithms.md");
+    // A test of `cwnd-report` compares it with the committed page.
+    assert!(page.starts_with("# Algorithms\n"), "{page}");
+    for algorithm in cwnd_cc::all() {
+        assert!(page.contains(&format!("\n## {}\n", algorithm.name)), "{}", algorithm.name);
+    }
 }

@@ -13,6 +13,8 @@ mod reproduce;
 mod resources;
 mod saved;
 mod studies;
+#[cfg(unix)]
+mod tutorial;
 
 use std::process::{Command, Output};
 

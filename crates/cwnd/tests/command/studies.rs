@@ -88,7 +88,8 @@ fn networks_are_listed_and_told() {
     }
     assert!(printed(&["networks", "dualpi2"]).contains("RFC 9332"));
     let page = printed(&["networks", "--markdown"]);
-    assert_eq!(page, include_str!("../../../../docs/networks.md"));
+    // A test of `cwnd-experiment` compares it with the committed page.
+    assert!(page.starts_with("# Networks\n") && page.contains("\n### dualpi2\n"), "{page}");
     let kinds = document(&["networks", "--json"]);
     let red = kinds["kinds"].as_array().expect("kinds").iter().find(|kind| kind["name"] == "red");
     assert_eq!(red.expect("RED")["parameters"][0]["default"], "5");

@@ -115,7 +115,7 @@ mod tests {
             panic!("a file is wrong: `cwnd reproduce` says which")
         };
         let is_current = page(&library, &stored) == include_str!("../../../../../docs/verdicts.md");
-        assert!(is_current, "renew it: cargo run -- reproduce --markdown > docs/verdicts.md");
+        assert!(is_current, "docs/verdicts.md is stale; run `cargo xtask renew`");
     }
 
     #[test]
