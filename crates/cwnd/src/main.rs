@@ -1,6 +1,8 @@
 //! The command line. Each command is a file of [`commands`]: it reads its flags, lets the other crates do the work,
 //! and prints what comes back.
 #![forbid(unsafe_code)]
+// A reader that has gone away would end these with a panic: `output::print` and `terminal::tell!` write instead.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod catalogue;
 mod commands;
@@ -15,7 +17,7 @@ mod setting_flags;
 mod simulator;
 mod terminal;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use commands::Command;
 use failure::Failure;
 use std::{
@@ -50,7 +52,7 @@ fn main() -> ExitCode {
 
 fn work() -> ExitCode {
     let done = match Cli::try_parse() {
-        Ok(cli) => cli.command.run(),
+        Ok(cli) => cli.command.run(Cli::command()),
         Err(answer) if answer.use_stderr() => return refuse(&answer),
         // The help or the version that was asked for.
         Err(answer) => output::written(answer.print().and_then(|()| io::stdout().flush())),
