@@ -22,6 +22,7 @@ mod emulator;
 mod ends;
 mod guard;
 pub mod host;
+mod live;
 mod named;
 mod namespace;
 mod outcome;
@@ -36,6 +37,7 @@ mod tun;
 pub use emulator::{Counts, End, FlowCounts, LinkCounts, Record, Snapshot, Watcher};
 pub use ends::Settings;
 pub use guard::{Guard, Server};
+pub use live::{LiveFlow, LiveFlows};
 pub use named::{Named, check_name, clean_up};
 pub use namespace::Namespace;
 pub use outcome::TOO_LATE;
@@ -76,7 +78,16 @@ impl Lab {
         watcher: Option<Box<dyn Watcher>>,
     ) -> Result<Outcome, EngineError> {
         self.check(scenario).map_err(EngineError::Refused)?;
-        run::run(scenario, watcher, &self.stop)
+        run::run(scenario, watcher, None, &self.stop)
+    }
+
+    /// Runs a scenario and tells `live` meanwhile what its sockets tell, every 10 ms.
+    ///
+    /// # Errors
+    /// See [`Engine::run`].
+    pub fn run_live(&self, scenario: &Scenario, live: &Arc<LiveFlows>) -> Result<Outcome, EngineError> {
+        self.check(scenario).map_err(EngineError::Refused)?;
+        run::run(scenario, None, Some(Arc::clone(live)), &self.stop)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::drops::Drops;
 use crate::emulator::{Clock, Emulator, Plan, Record, Watcher};
 use crate::ends::{Ends, Settings};
 use crate::host;
+use crate::live::LiveFlows;
 use crate::outcome::{self, Measurements};
 use crate::testbed::{drive, rest};
 use crate::traffic::{FlowPlan, Traffic, TrafficPlan, TrafficRecord};
@@ -12,6 +13,7 @@ use cwnd_scenario::{EngineError, FlowSpec, Outcome, Rate, Scenario};
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -35,6 +37,7 @@ const SYN: u64 = 74;
 pub fn run(
     scenario: &Scenario,
     watcher: Option<Box<dyn Watcher>>,
+    live: Option<Arc<LiveFlows>>,
     stop: &AtomicBool,
 ) -> Result<Outcome, EngineError> {
     let failed = |what: &str| {
@@ -61,7 +64,7 @@ pub fn run(
     let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, watcher);
     let drive = drive.map_err(failed("the network"))?;
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
-    let plan = traffic_plan(scenario, &algorithms, &times);
+    let plan = TrafficPlan { live, ..traffic_plan(scenario, &algorithms, &times) };
     let states = algorithms.states.take();
     let traffic = Traffic::start(plan, states, clock, &ends.senders, &ends.receivers);
     let traffic = traffic.map_err(failed("the flows"))?;
@@ -155,7 +158,13 @@ fn traffic_plan(scenario: &Scenario, algorithms: &Algorithms, times: &Times) -> 
         }
     });
     let window = scenario.stack.receive_window.saturating_mul(scenario.stack.payload);
-    TrafficPlan { flows: flows.collect(), window, warm_up: times.warm_up, samples: times.samples.clone() }
+    TrafficPlan {
+        flows: flows.collect(),
+        window,
+        warm_up: times.warm_up,
+        samples: times.samples.clone(),
+        live: None,
+    }
 }
 
 /// Wait for the end. Returns whether it was stopped before.

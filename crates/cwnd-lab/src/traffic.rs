@@ -2,6 +2,7 @@
 
 use crate::address;
 use crate::emulator::Clock;
+use crate::live::LiveFlows;
 use crate::namespace::Namespace;
 use crate::socket::{self, TcpInfo};
 use crate::states::FlowStates;
@@ -45,6 +46,8 @@ pub struct TrafficPlan {
     pub warm_up: Option<u64>,
     /// When to keep a row of each flow: never falling.
     pub samples: Vec<u64>,
+    /// Who is told what sockets tell, while the run is on.
+    pub live: Option<Arc<LiveFlows>>,
 }
 
 /// What a flow's socket told.
@@ -297,6 +300,9 @@ impl Senders {
                 _ => Vec::new(),
             };
             flow.look(now, info);
+            if let Some(live) = &self.plan.live {
+                live.tell(i, &info);
+            }
             // One look may be late for several of them; those before the flow began have no row.
             for time in self.sampled..self.sampled + due {
                 if self.plan.samples[time] >= started {

@@ -8,6 +8,7 @@
 //! - [`engines`]: how far two engines that answered the same are apart;
 //! - [`validity_warnings`]: runs over an emulated network that are not valid, and why;
 //! - [`descriptive`]: tables of what algorithms are, from the registry;
+//! - [`measure`]: metrics with units of a handy size;
 //! - [`table`]: aligned columns of text;
 //! - [`topology`]: the picture of a network.
 #![forbid(unsafe_code)]
@@ -20,7 +21,7 @@ pub mod figure_file;
 pub mod figures;
 mod html;
 mod made_by;
-mod measure;
+pub mod measure;
 pub mod report;
 pub mod series;
 pub mod table;

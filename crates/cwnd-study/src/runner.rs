@@ -1,7 +1,7 @@
 //! Runs what a store has not yet of a study.
 //!
-//! Threads take runs, the one expected to take longest first, so that at the end none has all the others wait for it;
-//! a run begins only when the memory that it may need is free. The thread that called stores what comes back, one
+//! Threads take runs: first one in ten, which tell how long the others will take, then the one expected to take longest
+//! first, so that at the end none has all the others wait for it. A run begins only when the memory that it may need is free. The thread that called stores what comes back, one
 //! transaction a run, and tells a [`Progress`]. When no run of the simulator is left, those in real time are done, one at a
 //! time and with nothing beside them.
 //!
@@ -13,6 +13,7 @@
 //! same run of the simulator, they store the same bytes.
 
 mod clock;
+mod forecast;
 mod panics;
 mod plan;
 mod pool;
@@ -62,6 +63,8 @@ pub struct Status {
     pub elapsed: Duration,
     /// Until the end, about; none before the first run of a simulator is stored, if one is to be done.
     pub left: Option<Duration>,
+    /// How long simulated runs take, as a multiple of what was planned; none before the first is stored.
+    pub pace: Option<f64>,
     /// The run in real time that is on, if one is.
     pub running: Option<Running>,
 }
@@ -263,8 +266,8 @@ impl Session<'_> {
     /// Stores what a thread has done.
     fn take(&mut self, message: Message) -> Result<(), StoreError> {
         match message {
-            Message::Began(task) => self.tally.began(&task),
-            Message::Done(task, done) => {
+            Message::Began(task, at) => self.tally.began(&task, at.duration_since(self.begin)),
+            Message::Done(task, done, at) => {
                 let new = done?;
                 let failed = matches!(new.content, NewContent::Failed(_));
                 if failed && task.engine.is_real_time() && self.stop.load(Ordering::Relaxed) {
@@ -272,7 +275,7 @@ impl Session<'_> {
                     return Ok(());
                 }
                 self.store.put(&new)?;
-                self.tally.done(&task, &new);
+                self.tally.done(&task, &new, at.duration_since(self.begin));
             }
         }
         Ok(())
@@ -298,21 +301,21 @@ impl Session<'_> {
 
 /// What a thread tells.
 enum Message {
-    /// A run in real time has begun.
-    Began(Task),
-    /// A run is over.
-    Done(Task, Result<Box<NewRun>, StoreError>),
+    /// A run has begun, at this time.
+    Began(Task, Instant),
+    /// A run is over, since this time.
+    Done(Task, Result<Box<NewRun>, StoreError>, Instant),
 }
 
 /// What a thread does: one run after the other, until there are none or nobody listens.
 fn work(engine: &dyn Engine, pool: &Pool, traces: &TraceStore, to: &mpsc::SyncSender<Message>) {
     while let Some(task) = pool.take() {
-        if task.engine.is_real_time() && to.send(Message::Began(task.clone())).is_err() {
+        if to.send(Message::Began(task.clone(), Instant::now())).is_err() {
             return;
         }
         let done = run_one(engine, &task, traces);
         pool.give_back(&task);
-        if to.send(Message::Done(task, done.map(Box::new))).is_err() {
+        if to.send(Message::Done(task, done.map(Box::new), Instant::now())).is_err() {
             return;
         }
     }

@@ -4,14 +4,17 @@ mod advise;
 mod algorithms;
 mod check;
 mod compare;
+mod completions;
 mod diff;
 mod export;
 #[cfg(feature = "kernel")]
 mod kernel;
 #[cfg(target_os = "linux")]
 mod lab;
+mod man;
 mod metrics;
 mod networks;
+mod new;
 mod report;
 mod reproduce;
 mod run;
@@ -25,6 +28,7 @@ use clap::Subcommand;
 pub enum Command {
     Compare(Box<compare::Flags>),
     Advise(Box<advise::Flags>),
+    New(new::Flags),
     Check(check::Flags),
     Run(run::Flags),
     Export(export::Flags),
@@ -35,6 +39,8 @@ pub enum Command {
     Metrics(metrics::Flags),
     Networks(networks::Flags),
     Schema(schema::Flags),
+    Completions(completions::Flags),
+    Man(man::Flags),
     #[cfg(feature = "kernel")]
     Kernel(kernel::Flags),
     #[cfg(target_os = "linux")]
@@ -42,11 +48,12 @@ pub enum Command {
 }
 
 impl Command {
-    /// Do it.
-    pub fn run(self) -> Result<(), Failure> {
+    /// Do it. Some commands describe the whole command line, `cli`.
+    pub fn run(self, cli: clap::Command) -> Result<(), Failure> {
         match self {
             Command::Compare(flags) => compare::run(*flags),
             Command::Advise(flags) => advise::run(*flags),
+            Command::New(flags) => new::run(&flags),
             Command::Check(flags) => check::run(&flags),
             Command::Run(flags) => run::run(flags),
             Command::Export(flags) => export::run(&flags),
@@ -57,6 +64,8 @@ impl Command {
             Command::Metrics(flags) => metrics::run(&flags),
             Command::Networks(flags) => networks::run(&flags),
             Command::Schema(flags) => schema::run(&flags),
+            Command::Completions(flags) => completions::run(&flags, cli),
+            Command::Man(flags) => man::run(&flags, cli),
             #[cfg(feature = "kernel")]
             Command::Kernel(flags) => kernel::run(flags),
             #[cfg(target_os = "linux")]

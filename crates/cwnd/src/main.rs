@@ -25,6 +25,8 @@
 //!
 //! Each command is a file of [`commands`]: it reads its flags, calls the other crates, and prints the result.
 #![forbid(unsafe_code)]
+// A reader that has gone away would end these with a panic: `output::print` and `terminal::tell!` write instead.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod catalogue;
 #[cfg(all(test, target_os = "linux", not(feature = "kernel")))]
@@ -41,7 +43,7 @@ mod setting_flags;
 mod simulator;
 mod terminal;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use commands::Command;
 use failure::Failure;
 use std::{
@@ -76,7 +78,7 @@ fn main() -> ExitCode {
 
 fn work() -> ExitCode {
     let done = match Cli::try_parse() {
-        Ok(cli) => cli.command.run(),
+        Ok(cli) => cli.command.run(Cli::command()),
         Err(answer) if answer.use_stderr() => return refuse(&answer),
         // The help or the version that was asked for.
         Err(answer) => output::written(answer.print().and_then(|()| io::stdout().flush())),

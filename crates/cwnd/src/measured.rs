@@ -3,7 +3,7 @@
 use cwnd_experiment::FlowGroup;
 use cwnd_metrics::{RunMetrics, View};
 use cwnd_scenario::{Emulation, Identity};
-use cwnd_study::{RunResult, StoredRun, StoredState};
+use cwnd_study::{RunResult, RunState, StoredRun, StoredState};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -43,11 +43,16 @@ impl Measured {
         let bottleneck = outcome.links.get(scenario.network.bottleneck);
         let packets = bottleneck.map_or(0, |link| link.data_arrived);
         let cpu_ns_per_packet = (packets > 0).then(|| cpu_s * 1e9 / packets as f64);
+        let mut rows = rows(&View::new(&scenario, &outcome), groups);
+        if let RunState::Done(metrics) = &run.state {
+            let sampled = QUEUE_DELAYS.iter().filter_map(|name| Some((*name, *metrics.get(*name)?)));
+            rows[0].extend(sampled);
+        }
         Some(Measured {
             seed: run.seed,
             identity: spec.identity,
             metrics: RunMetrics::new(&scenario, &outcome),
-            rows: rows(&View::new(&scenario, &outcome), groups),
+            rows,
             emulation: run.emulation.clone(),
             timing: Timing { cpu_s, cpu_ns_per_packet, packets },
         })
@@ -62,6 +67,8 @@ pub const FAIRNESS: &str = "jain_index";
 pub const UTILISATION: &str = "utilisation";
 /// The name of the metric of the bottleneck's queue.
 pub const QUEUE: &str = "mean_packets";
+/// The names of the metrics of the queue delay's percentiles, which sampled runs have.
+pub const QUEUE_DELAYS: [&str; 2] = ["queue_delay_p95_s", "queue_delay_p99_s"];
 /// The metrics of flows that the table shows.
 const METRICS: [&str; 9] = [
     "throughput_bps",

@@ -2,7 +2,10 @@
 
 pub mod comparison;
 pub mod json;
-pub mod units_row;
+mod layout;
+pub mod sketch;
+
+pub use layout::{fitted, text_width, wrapped, wrapped_to};
 
 use crate::{failure::Failure, terminal::printable};
 use std::io::{self, Write};
@@ -30,22 +33,6 @@ pub fn quoted(word: &str) -> String {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
     }
-}
-
-/// Words in lines of at most 100 characters, each line indented.
-pub fn wrapped(text: &str, indent: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && indent + line + 1 + word.chars().count() > 100 {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            *line += if line.is_empty() { "" } else { " " };
-            *line += word;
-        }
-    }
-    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
 #[cfg(test)]

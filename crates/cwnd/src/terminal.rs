@@ -1,7 +1,8 @@
-//! Text that is safe to show on a terminal, and lines on standard error.
+//! The terminal: its width, text that is safe to show on it, and lines on standard error.
 
 use std::{
     borrow::Cow,
+    env,
     io::{self, Write},
     ops::RangeInclusive,
 };
@@ -16,6 +17,14 @@ macro_rules! tell {
     ($($argument:tt)*) => { $crate::terminal::write_error_line(&format!($($argument)*)) };
 }
 pub(crate) use tell;
+
+/// Returns the columns that standard output has: what the variable `COLUMNS` says, else what the terminal says; none if
+/// standard output is no terminal.
+pub fn columns() -> Option<usize> {
+    let said = env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let asked = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    said.or_else(asked).filter(|columns| *columns > 0)
+}
 
 /// Returns a text with escapes instead of characters that act on a terminal: texts from files and arguments could clear it
 /// or reorder what it shows. Newlines and tabs stay.

@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::Args;
 use cwnd_cc::{AlgorithmInfo, Observable, Parameter, ParameterKind, Signal};
-use cwnd_report::table::{Align, Table};
+use cwnd_report::table::{Align, Sacrifice, Table};
 use serde::Serialize;
 
 /// List the algorithms, or tell all about one: its reference, signals and parameters.
@@ -57,6 +57,7 @@ fn list() -> String {
             &signals(algorithm).join(", "),
         ]);
     }
+    let table = output::fitted(table, &[Sacrifice::Shorten("title", 24), Sacrifice::Drop("year")]);
     format!("\n{table}\n  `cwnd algorithms NAME` tells all about one.\n\n")
 }
 

@@ -6,7 +6,7 @@ use crate::{
     engines::{self, EngineName},
     failure::Failure,
     memory::MemoryFlags,
-    output,
+    output, terminal,
 };
 use clap::Args;
 use cwnd_report::{
@@ -86,7 +86,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         return Err(run::refused(&study, &RunError::TooLarge { cell: cost.largest, memory }));
     }
     let jobs = flags.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
-    output::print(&text(&study, &cost, jobs, memory))?;
+    output::print(&text(&study, &cost, jobs, memory, terminal::columns()))?;
     match &flags.topology {
         Some(path) => draw(&study, cell, path),
         None => Ok(()),
@@ -222,7 +222,13 @@ impl StudyCost {
     }
 }
 
-fn text(study: &Study, cost: &StudyCost, jobs: usize, memory: MemoryBudget) -> String {
+fn text(
+    study: &Study,
+    cost: &StudyCost,
+    jobs: usize,
+    memory: MemoryBudget,
+    columns: Option<usize>,
+) -> String {
     // The longest run may begin last.
     let wall = (cost.cpu_s / jobs as f64).max(cost.longest_s);
     let points: Vec<String> =
@@ -277,15 +283,21 @@ fn text(study: &Study, cost: &StudyCost, jobs: usize, memory: MemoryBudget) -> S
         );
     }
     let mut table = Table::new([("study", Align::Left), (study.name.as_str(), Align::Left)]).indent(2);
+    // The names, two gaps of two characters, and the values.
+    let names = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let width = columns.map_or(usize::MAX, |columns| columns.saturating_sub(names + 4).max(20));
     for (name, value) in &rows {
-        table.row([*name, value.as_str()]);
+        for (i, line) in output::wrapped_to(width, value, 0).lines().enumerate() {
+            table.row([if i == 0 { name } else { "" }, line]);
+        }
     }
-    match &cost.why_not {
-        None => format!("\n{table}\n  Nothing is wrong with it. `cwnd run` runs it.\n\n"),
-        Some(why) => format!(
-            "\n{table}\n  Nothing is wrong with the file, but the kernel's runs cannot be done here: {why}.\n\n"
-        ),
-    }
+    let end = match &cost.why_not {
+        None => "Nothing is wrong with it. `cwnd run` runs it.".to_owned(),
+        Some(why) => {
+            format!("Nothing is wrong with the file, but the kernel's runs cannot be done here: {why}.")
+        }
+    };
+    format!("\n{table}\n{}\n", output::wrapped_to(columns.unwrap_or(usize::MAX), &end, 2))
 }
 
 fn shown(study: &Study) -> String {
@@ -334,7 +346,7 @@ mod tests {
         assert_eq!(cost.disk, 15.0 * 1_100.0 + 4.0 * 101.0 * (20.0 + 12.0));
         // 10 s at 1 Gbit/s are 1.19 million packets of 1,050 B, and as many ACKs.
         assert!((20e6..40e6).contains(&cost.packets), "{}", cost.packets);
-        let text = text(&study, &cost, 2, MemoryBudget::stated(1_000));
+        let text = text(&study, &cost, 2, MemoryBudget::stated(1_000), None);
         for part in [
             "2 v x 2 b, 1 of the grid skipped",
             "15 (3 cells x 5 repeats)",

@@ -1,6 +1,7 @@
 //! `cwnd compare`: a study made from flags, in memory unless it is to be kept.
 
 mod flags;
+mod picture;
 mod study;
 
 pub use flags::Flags;
@@ -17,6 +18,7 @@ use crate::{
     output::{self, comparison, json},
     recording::Recorded,
     simulator::Simulator,
+    terminal,
 };
 use cwnd_experiment::FlowGroup;
 use cwnd_report::{figure_file, trace_figure};
@@ -27,7 +29,7 @@ use cwnd_study::{
     runner::{self, RunError, RunSummary},
     trace_file,
 };
-use std::sync::Arc;
+use std::{fs, path::PathBuf, sync::Arc};
 use study::StudyText;
 
 /// The most CPU time of runs whose results are not kept, seconds.
@@ -79,7 +81,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         let entries: Vec<comparison::Entry<'_>> = (labels.iter().zip(&groups).zip(&study.cells))
             .map(|((name, groups), cell)| comparison::Entry { name, groups, scenario: &cell.scenario })
             .collect();
-        let mut text = comparison::table(&entries, &runs);
+        let mut text = comparison::table(&entries, &runs, terminal::columns());
         text += &failures(study, &ran);
         text += &comparison::cost(runs.iter().flatten(), ran.elapsed, jobs);
         for path in [&flags.trace, &flags.plot].into_iter().flatten().filter(|_| written.is_ok()) {
@@ -88,6 +90,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         for path in recordings.iter().flatten() {
             text += &format!("  wrote {}\n", path.display());
         }
+        text += &picture::of(&flags, &results, &labels)?;
         text + "\n"
     })?;
     if ran.stopped {
@@ -104,12 +107,24 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         }
         run::failed(ran.failures.len())?;
     }
+    if flags.open {
+        let directory = flags.save.clone().unwrap_or_else(temporary);
+        fs::create_dir_all(&directory).map_err(|error| {
+            Failure::broken(format!("--open: cannot make `{}`: {error}", directory.display()))
+        })?;
+        super::report::open(&super::report::page(&results, &directory)?)?;
+    }
     written.and(recordings.map(drop))?;
     match ran.failures.len() {
         0 => Ok(()),
         1 => Err(Failure::broken("1 run failed")),
         failed => Err(Failure::broken(format!("{failed} runs failed"))),
     }
+}
+
+/// Returns a directory for a page that is not to be kept.
+fn temporary() -> PathBuf {
+    std::env::temp_dir().join(format!("cwnd-compare-{}", std::process::id()))
 }
 
 /// Returns the engines that the study needs. Over real kernels the one that runs also captures packets.

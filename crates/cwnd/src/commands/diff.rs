@@ -4,6 +4,7 @@ mod show;
 
 use crate::{failure::Failure, output};
 use clap::Args;
+use cwnd_report::measure::Measure;
 use cwnd_scenario::nearest;
 use cwnd_study::{
     Results, RunState,
@@ -28,7 +29,7 @@ Examples:
 /// Tell what changed between two runs of a study, and whether it is more than chance.
 ///
 /// Cells are matched by their labels and runs paired by seed. A change is the mean of second - first with its 95 %
-/// interval; p is that of the paired t-test, corrected by Holm for all comparisons that differ at all. What changed with
+/// interval, in the metric's unit (of percentages: in percentage points) and relative to the first mean; p is that of the paired t-test, corrected by Holm for all comparisons that differ at all. What changed with
 /// p below 0.05 comes first.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -72,11 +73,19 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let names = [flags.first.as_path(), flags.second.as_path()];
     output::print(&match flags.json {
         true => show::json(&diff, names),
-        false => show::text(&diff, names, flags.all),
+        false => show::text(&diff, names, flags.all, &|name| measure(name, &second, &first)),
     })?;
     match flags.fail_on_change && diff.is_change() {
         true => Err(Failure::broken("the results differ")),
         false => Ok(()),
+    }
+}
+
+/// Returns a metric as people read it, which either study may have derived.
+fn measure(name: &str, second: &Results, first: &Results) -> Measure {
+    match second.study.derived(name) {
+        Some(_) => Measure::of_study(&second.study, name),
+        None => Measure::of_study(&first.study, name),
     }
 }
 

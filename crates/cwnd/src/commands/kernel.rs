@@ -6,7 +6,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use cwnd_kernel::{KernelAlgorithm, load};
-use cwnd_report::table::{Align, Table};
+use cwnd_report::table::{Align, Sacrifice, Table};
 use serde::Serialize;
 
 /// Load algorithms into this host's Linux kernel (as BPF, no module, no reboot), see who uses them, and take them
@@ -79,6 +79,8 @@ fn list() -> Result<(), Failure> {
         let parameters: Vec<&str> = algorithm.parameters.iter().map(|parameter| parameter.name).collect();
         table.row([algorithm.name, &algorithm.kernel_name(), algorithm.info().title, &parameters.join(", ")]);
     }
+    let sacrifices = [Sacrifice::Shorten("parameters", 16), Sacrifice::Drop("title")];
+    let table = output::fitted(table, &sacrifices);
     output::print(&format!("\n{table}\n  `cwnd algorithms NAME` tells what the parameters mean.\n\n"))
 }
 

@@ -1,6 +1,7 @@
 //! `cwnd lab`: real kernels over emulated networks, for other programs than `cwnd run --engine kernel`.
 
 mod bench;
+mod demo;
 mod doctor;
 mod link;
 mod live;
@@ -29,6 +30,8 @@ enum Action {
     Doctor(doctor::Flags),
     /// Keep a network up between two namespaces that programs find by name, and show what crosses it.
     Link(Box<link::Flags>),
+    /// Show flows of this kernel over an emulated link while they run: throughput, round-trip time and window.
+    Demo(Box<demo::Flags>),
     /// Run a program in the network of a study.
     Shell(shell::Flags),
     /// Measure what this machine can hold: how exact delay and rate are.
@@ -40,13 +43,17 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     match flags.action {
         Action::Doctor(flags) => doctor::run(&flags),
         Action::Link(flags) => link::run(&flags),
+        Action::Demo(flags) => demo::run(&flags),
         Action::Shell(flags) => shell::run(&flags),
         Action::Bench(flags) => bench::run(&flags),
     }
 }
 
-/// Build a network, and capture its packets if a file is named. Names that a killed process has left go first.
-fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<Capture>), Failure> {
+/// Finds out whether this machine can emulate networks.
+///
+/// # Errors
+/// What is missing.
+fn require() -> Result<(), Failure> {
     let missing = cwnd_lab::doctor::missing();
     if !missing.is_empty() {
         return Err(Failure::broken(format!(
@@ -54,6 +61,12 @@ fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<Ca
             missing.join("\n  ")
         )));
     }
+    Ok(())
+}
+
+/// Build a network, and capture its packets if a file is named. Names that a killed process has left go first.
+fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<Capture>), Failure> {
+    require()?;
     cwnd_lab::clean_up();
     let (capture, watcher) = match pcap.map(Capture::begin).transpose()? {
         Some((capture, watcher)) => (Some(capture), Some(watcher)),

@@ -3,7 +3,7 @@
 use crate::{failure::Failure, output};
 use clap::Args;
 use cwnd_metrics::{self as metrics, Better, Metric, Scope};
-use cwnd_report::table::{Align, Table};
+use cwnd_report::table::{Align, Sacrifice, Table};
 use cwnd_scenario::nearest;
 
 /// List the metrics, or tell all about one: its unit, formula, meaning and source.
@@ -20,7 +20,7 @@ pub struct Flags {
 /// Do what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     output::print(&match &flags.name {
-        Some(name) => sheet(find(name)?),
+        Some(name) => sheet(find(name)?, output::text_width()),
         None if flags.markdown => metrics::markdown(),
         None => list(),
     })
@@ -41,6 +41,7 @@ fn list() -> String {
     for metric in metrics::all() {
         table.row([metric.name, metric.unit, better(metric), metric.title]);
     }
+    let table = output::fitted(table, &[Sacrifice::Shorten("title", 24), Sacrifice::Drop("better")]);
     format!("\n{table}\n  `cwnd metrics NAME` tells all about one.\n\n")
 }
 
@@ -52,11 +53,13 @@ fn better(metric: &Metric) -> &'static str {
     }
 }
 
-fn sheet(metric: &Metric) -> String {
-    let mut lines = vec![format!("{} ({})", metric.title, metric.name), String::new()];
+fn sheet(metric: &Metric, width: usize) -> String {
+    const INDENT: usize = 12;
+    let mut sheet = format!("\n  {} ({})\n\n", metric.title, metric.name);
     let mut line = |name: &str, text: &str| {
         if !text.is_empty() {
-            lines.push(format!("{name:<8}  {text}"));
+            let lines = output::wrapped_to(width, text, INDENT);
+            sheet += &format!("  {name:<8}  {}", lines.trim_start());
         }
     };
     line("formula", metric.formula);
@@ -68,8 +71,7 @@ fn sheet(metric: &Metric) -> String {
     let of: Vec<String> = metric.scopes.iter().map(|scope| of(metric, *scope)).collect();
     line("written", &of.join(", "));
     line("source", metric.source);
-    let text: Vec<String> = lines.iter().map(|line| format!("  {line}").trim_end().to_owned()).collect();
-    format!("\n{}\n\n", text.join("\n"))
+    sheet + "\n"
 }
 
 fn of(metric: &Metric, scope: Scope) -> String {
@@ -93,7 +95,8 @@ mod tests {
         let expected = "
   Drop ratio (drop_ratio)
 
-  formula   data packets dropped by queues / (in flight when the counting began + sent + copied by links)
+  formula   data packets dropped by queues / (in flight when the counting began + sent + copied by
+            links)
   range     0 to 1
   better    less
   meaning   What Elastic-TCP's table IV calls loss ratio, in percent.
@@ -101,6 +104,6 @@ mod tests {
   source    Elastic-TCP, table IV
 
 ";
-        assert_eq!(sheet(metric), expected);
+        assert_eq!(sheet(metric, 100), expected);
     }
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 use clap::Args;
 use cwnd_experiment::kinds::{self, NetworkKind};
-use cwnd_report::table::{Align, Table};
+use cwnd_report::table::{Align, Sacrifice, Table};
 use cwnd_scenario::{kinds::ParameterInfo, nearest};
 use serde::Serialize;
 
@@ -58,6 +58,7 @@ fn list() -> String {
     for kind in kinds::all() {
         table.row([&kind.family.title().to_lowercase(), kind.info.name, kind.info.title]);
     }
+    let table = output::fitted(table, &[Sacrifice::Shorten("title", 16)]);
     format!("\n{table}\n  `cwnd networks NAME` describes one.\n\n")
 }
 

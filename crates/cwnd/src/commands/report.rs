@@ -44,6 +44,9 @@ pub struct Flags {
     #[arg(long, value_name = "FORMAT", requires = "figures", value_delimiter = ',', default_value = "svg",
           value_parser = PossibleValuesParser::new(figure_file::EXTENSIONS))]
     figure_format: Vec<String>,
+    /// Open the page with the system's program for it.
+    #[arg(long)]
+    open: bool,
 
     /// Do not say what was written.
     #[arg(long, short)]
@@ -82,7 +85,21 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             }
         }
     }
-    if flags.quiet { Ok(()) } else { print(&written.concat()) }
+    if !flags.quiet {
+        print(&written.concat())?;
+    }
+    if flags.open { open(&out) } else { Ok(()) }
+}
+
+/// Opens a page with the system's program for it, and does not wait for that.
+///
+/// # Errors
+/// If there is no such program.
+pub fn open(page: &Path) -> Result<(), Failure> {
+    open::that_detached(page).map_err(|error| {
+        let page = page.display();
+        Failure::broken(format!("--open: nothing opens `{page}` here ({error}); open it in a browser"))
+    })
 }
 
 /// Writes the page of a study that has just been run into its directory.

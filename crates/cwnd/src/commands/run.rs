@@ -91,6 +91,10 @@ pub struct Flags {
     #[arg(long)]
     no_report: bool,
 
+    /// Open the report with the system's program for it.
+    #[arg(long, conflicts_with = "no_report")]
+    open: bool,
+
     /// Simulate every packet on the general path, without shortcuts: slower, and the same outcome to the bit.
     /// `=SHORTCUT` leaves out a single one (see ARCHITECTURE.md).
     #[arg(long, value_name = "SHORTCUT", num_args = 0..=1, require_equals = true, default_missing_value = "all",
@@ -136,6 +140,9 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let results = prepared.results()?;
     let page = if flags.no_report { None } else { Some(report::page(&results, &directory)?) };
     output::print(&summary::text(&results, &prepared.plan, &ran, jobs, &directory, page.as_deref()))?;
+    if let Some(page) = page.filter(|_| flags.open) {
+        report::open(&page)?;
+    }
     failed(ran.failures.len())
 }
 

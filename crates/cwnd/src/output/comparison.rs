@@ -3,13 +3,16 @@
 mod elsewhere;
 mod network;
 
-use super::units_row::{self, Column};
-use crate::measured::{COMPLETION, FAIRNESS, Measured, QUEUE, TableRow, UTILISATION};
+use super::layout::{fitted_to, wrapped_to};
+use crate::measured::{COMPLETION, FAIRNESS, Measured, QUEUE, QUEUE_DELAYS, TableRow, UTILISATION};
 use cwnd_experiment::{FlowGroup, Place};
 use cwnd_metrics::statistics::Summary;
 use cwnd_metrics::{MessageMetrics, RunMetrics, ShortFlowMetrics};
 use cwnd_plot::number::thousands;
-use cwnd_report::{table::Align, validity_warnings};
+use cwnd_report::{
+    table::{Align, Sacrifice, Table},
+    validity_warnings,
+};
 use cwnd_scenario::{ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Scenario, StackProfile};
 use std::time::Duration;
 
@@ -23,8 +26,8 @@ pub struct Entry<'a> {
     pub scenario: &'a Scenario,
 }
 
-/// The table, and what ran under it.
-pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
+/// The table, and what ran under it, in so many columns of the terminal if there is a limit.
+pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>], columns: Option<usize>) -> String {
     let metrics: Vec<Vec<&RunMetrics>> =
         results.iter().map(|runs| runs.iter().map(|run| &run.metrics).collect()).collect();
     let unit = rate_unit(metrics.iter().flatten().map(|run| run.throughput_bps).fold(0.0, f64::max));
@@ -32,6 +35,10 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
         rate: unit.1,
         fairness: entries.iter().any(|entry| entry.scenario.lasting_flows() > 1),
         completion: entries.iter().any(|entry| lasting(entry.scenario).any(|flow| flow.bytes.is_some())),
+        queue_delays: {
+            let mut rows = results.iter().flatten().flat_map(|run| &run.rows);
+            rows.any(|row| QUEUE_DELAYS.iter().any(|name| row.contains_key(name)))
+        },
     };
     let mut rows = Vec::new();
     for (entry, runs) in entries.iter().zip(results) {
@@ -42,18 +49,54 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
             rows.push(cells(&name, &values, &shown));
         }
     }
-    let of_metric = shown.columns().map(|column| {
-        let unit = match column.unit {
-            Unit::Rate => unit.0,
-            Unit::Scaled(name, _) => name,
-            Unit::Count => "",
-        };
-        (column.heading, unit, Align::Right)
+    let headings = shown.columns().map(|column| (column.heading, Align::Right));
+    let units = shown.columns().map(|column| match column.unit {
+        Unit::Rate => unit.0,
+        Unit::Scaled(name, _) => name,
+        Unit::Count => "",
     });
-    let columns: Vec<Column<'_>> = std::iter::once(("algorithm", "", Align::Left)).chain(of_metric).collect();
-    let about = about(entries, &metrics) + &emulations(entries, results);
-    format!("\n{}\n{about}", units_row::table(&columns, &rows, 2))
+    let headings = std::iter::once(("algorithm", Align::Left)).chain(headings);
+    let mut table = Table::new(headings).units(std::iter::once("").chain(units)).indent(2);
+    rows.into_iter().for_each(|row| table.row(row));
+    let mut about = about(entries, &metrics);
+    if let Some(every) = entries[0].scenario.sample.filter(|_| shown.queue_delays) {
+        about += &format!(
+            "  queue p95, p99: what packets wait in all queues on their way, sampled every {every}\n"
+        );
+    }
+    about += &emulations(entries, results);
+    let about: String = match columns {
+        None => about,
+        Some(columns) => about.lines().map(|line| hanging(line, columns)).collect(),
+    };
+    format!("\n{}\n{about}", fitted_to(columns, table, &SACRIFICES))
 }
+
+/// Returns a line in lines of so many characters, those after the first with a larger margin.
+fn hanging(line: &str, columns: usize) -> String {
+    if line.chars().count() <= columns {
+        return format!("{line}\n");
+    }
+    let margin = line.chars().take_while(|c| *c == ' ').count();
+    let lines = wrapped_to(columns, line, margin + 2);
+    format!("{:margin$}{}", "", lines.trim_start())
+}
+
+/// What the table gives up on a narrow terminal.
+const SACRIFICES: [Sacrifice; 12] = [
+    Sacrifice::Drop("timeouts"),
+    Sacrifice::Drop("resent"),
+    Sacrifice::Drop("goodput"),
+    Sacrifice::Drop("queue"),
+    Sacrifice::Drop("queue p95"),
+    Sacrifice::Shorten("algorithm", 20),
+    Sacrifice::Drop("used"),
+    Sacrifice::Drop("queue p99"),
+    Sacrifice::Drop("Jain"),
+    Sacrifice::Drop("loss"),
+    Sacrifice::Drop("done"),
+    Sacrifice::Shorten("algorithm", 10),
+];
 
 /// Stands behind the name of what is not valid.
 const DOUBT: &str = " (!)";
@@ -121,7 +164,7 @@ const fn column(
     TableColumn { heading, metric, unit, decimals, interval }
 }
 
-static COLUMNS: [TableColumn; 10] = [
+static COLUMNS: [TableColumn; 12] = [
     column("throughput", "throughput_bps", Unit::Rate, 2, true),
     column("goodput", "goodput_bps", Unit::Rate, 2, false),
     column("used", UTILISATION, Unit::Scaled("%", 100.0), 1, false),
@@ -130,6 +173,8 @@ static COLUMNS: [TableColumn; 10] = [
     column("Jain", FAIRNESS, Unit::Scaled("", 1.0), 3, true),
     column("RTT", "rtt_mean_s", Unit::Scaled("ms", 1e3), 2, false),
     column("queue", QUEUE, Unit::Scaled("packets", 1.0), 1, false),
+    column("queue p95", QUEUE_DELAYS[0], Unit::Scaled("ms", 1e3), 2, false),
+    column("queue p99", QUEUE_DELAYS[1], Unit::Scaled("ms", 1e3), 2, false),
     column("resent", "retransmissions", Unit::Count, 0, false),
     column("timeouts", "timeouts", Unit::Count, 1, false),
 ];
@@ -142,6 +187,8 @@ struct Shown {
     fairness: bool,
     /// The completion time, where there are transfers.
     completion: bool,
+    /// Percentiles of the queue delay, where runs were sampled.
+    queue_delays: bool,
 }
 
 impl Shown {
@@ -149,6 +196,7 @@ impl Shown {
         COLUMNS.iter().filter(|column| match column.metric {
             FAIRNESS => self.fairness,
             COMPLETION => self.completion,
+            name if QUEUE_DELAYS.contains(&name) => self.queue_delays,
             _ => true,
         })
     }

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod bad_input;
+mod closed_pipes;
 mod compare;
 #[cfg(target_os = "linux")]
 mod lab;
@@ -13,6 +14,7 @@ mod reproduce;
 mod resources;
 mod saved;
 mod studies;
+mod terminal;
 #[cfg(unix)]
 mod tutorial;
 
@@ -20,7 +22,14 @@ use std::process::{Command, Output};
 
 /// Run `cwnd` with these arguments.
 fn cwnd(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cwnd")).args(arguments).output().expect("cwnd starts")
+    command(arguments).output().expect("cwnd starts")
+}
+
+/// `cwnd` with these arguments, in a terminal of no stated width.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cwnd"));
+    command.args(arguments).env_remove("COLUMNS");
+    command
 }
 
 fn text(bytes: &[u8]) -> String {

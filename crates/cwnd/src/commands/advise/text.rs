@@ -7,10 +7,18 @@ use super::{
     ranking::{Ranking, Row},
     study::AdviseStudy,
 };
-use crate::output::{self, units_row};
+use crate::output;
 use cwnd_metrics::statistics::Summary;
 use cwnd_plot::number::thousands;
 use cwnd_report::table::{Align, Table};
+
+/// Returns a table whose columns have a heading, a unit and an alignment.
+fn table(columns: &[(&str, &str, Align)], rows: Vec<Vec<String>>) -> Table {
+    let mut table = Table::new(columns.iter().map(|(heading, _, align)| (*heading, *align)));
+    table = table.units(columns.iter().map(|(_, unit, _)| *unit)).indent(2);
+    rows.into_iter().for_each(|row| table.row(row));
+    table
+}
 
 /// What a recommendation consists of.
 pub struct Recommendation<'a> {
@@ -109,7 +117,7 @@ impl Recommendation<'_> {
             "  Ranked by {} (--for {})\n\n{}\n{}",
             self.criterion.about(),
             self.criterion,
-            units_row::table(&columns, &rows, 2),
+            table(&columns, rows),
             output::wrapped(&format!("{equal}{others}"), 2)
         )
     }
@@ -143,7 +151,7 @@ impl Recommendation<'_> {
         }
         format!(
             "  What a flow of CUBIC has beside one flow of each\n\n{}\n{}",
-            units_row::table(&columns, &rows, 2),
+            table(&columns, rows),
             output::wrapped(
                 "Harm (Ware and others, HotNets 2019) is (alone - beside) / alone of its throughput, and (beside - alone) / \
                  beside of its RTT. It is more or less than that of another CUBIC by a t-test at 5 %, paired by seed and \

@@ -6,11 +6,15 @@ use crate::{
     recording::RecordingFlags,
     setting_flags::{Selection, SettingFlags, checked},
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cwnd_experiment::settings::{self, Setting};
 use cwnd_scenario::Time;
 use cwnd_study::MAX_REPEATS;
-use std::{path::PathBuf, str::FromStr};
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    str::FromStr,
+};
 
 const EXAMPLES: &str = "\
 Quantities carry their unit: `100 ms`, `1.5 s`, `10 us`; `1 Gbit/s`, `unlimited`; `64 KB`, `5.1 GB`.
@@ -96,7 +100,7 @@ pub struct Flags {
     pub save: Option<PathBuf>,
 
     /// Print the study file of this comparison and run nothing: `cwnd run` gives the same runs.
-    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["save", "json", "pcap", "qlog"])]
+    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["save", "json", "pcap", "qlog", "open", "sketch"])]
     pub print_study: bool,
 
     /// Print one JSON document instead of a table.
@@ -111,7 +115,15 @@ pub struct Flags {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub plot: Option<PathBuf>,
 
-    /// Time between samples for `--trace` and `--plot`.
+    /// Sketch this over time under the table, of the first repeat [default: cwnd on a terminal, else none].
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "json", help_heading = OUTPUT)]
+    pub sketch: Option<Sketched>,
+
+    /// Write the report as a page, beside the results of `--save` or as a temporary file, and open it.
+    #[arg(long, help_heading = OUTPUT)]
+    pub open: bool,
+
+    /// Time between samples: for `--trace`, `--plot` and `--sketch`, and for the percentiles of the queue delay.
     #[arg(long, value_name = "TIME", value_parser = sample, default_value = "100 ms", allow_hyphen_values = true,
           help_heading = OUTPUT)]
     pub sample: Time,
@@ -129,6 +141,25 @@ pub struct Flags {
     /// Neither progress nor notes on standard error.
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
+}
+
+/// What a sketch shows over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Sketched {
+    /// The congestion window of the flows.
+    Cwnd,
+    /// Their throughput.
+    Throughput,
+    /// Nothing.
+    None,
+}
+
+impl Flags {
+    /// Returns what is sketched, if anything is.
+    pub fn sketched(&self) -> Option<Sketched> {
+        let usual = if io::stdout().is_terminal() && !self.json { Sketched::Cwnd } else { Sketched::None };
+        Some(self.sketch.unwrap_or(usual)).filter(|what| *what != Sketched::None)
+    }
 }
 
 /// A comparison has a flag for every setting; algorithms are named without one.

@@ -1,13 +1,16 @@
 //! From flags to a study: the text of a study file, which is read as any other.
 
 use super::Flags;
-use crate::{catalogue, engines::EngineName, failure::Failure};
+use crate::{catalogue, engines::EngineName, failure::Failure, measured::QUEUE_DELAYS};
 use cwnd_experiment::settings::SettingKind;
-use cwnd_scenario::Problem;
-use cwnd_study::{Diagnostic, Study, StudyError, keys, memory::MemoryBudget};
+use cwnd_scenario::{Problem, Time};
+use cwnd_study::{Cell, Diagnostic, Study, StudyError, keys, memory::MemoryBudget};
 
 /// The name of the study, and of the file that errors in it would name.
 pub const NAME: &str = "compare";
+
+/// The most samples of flows that a comparison takes if nobody asks for them.
+const MOST_SAMPLES: f64 = 1e6;
 
 /// A study file made from flags.
 pub struct StudyText {
@@ -36,11 +39,23 @@ impl StudyText {
     /// # Errors
     /// If nothing is to be compared, or the same twice, or the flows alone take too much memory.
     pub fn new(flags: &Flags, memory: MemoryBudget) -> Result<StudyText, Failure> {
-        let entries = entries(flags)?;
         check_descriptions(flags, memory)?;
+        let asked = flags.trace.is_some() || flags.plot.is_some() || flags.sketch.is_some();
+        if asked {
+            return StudyText::written(flags, true);
+        }
+        let text = StudyText::written(flags, false)?;
+        // What is wrong with it is told when it is read.
+        let few = text.study().is_ok_and(|study| samples(&study, flags.sample) <= MOST_SAMPLES);
+        if few { StudyText::written(flags, true) } else { Ok(text) }
+    }
+
+    /// Writes the study, with samples over time or without.
+    fn written(flags: &Flags, sampled: bool) -> Result<StudyText, Failure> {
+        let entries = entries(flags)?;
         let mut study = StudyText { text: String::new(), flags: Vec::new() };
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-        let (title, metrics) = (names.join(", "), metrics(flags));
+        let (title, metrics) = (names.join(", "), metrics(flags, sampled));
         study.plain(&format!("title = {}", quoted(&format!("Comparison: {title}"))));
         study.plain("question = \"What do they make of the same network?\"");
         study.scenario(flags);
@@ -50,7 +65,7 @@ impl StudyText {
         study.line(format!("repeats = {}", flags.repeats), "--repeats");
         study.line(format!("seed = {}", flags.seed), "--seed");
         study.plain(&format!("metrics = {metrics}"));
-        if flags.trace.is_some() || flags.plot.is_some() {
+        if sampled {
             study.plain("\n[trace]");
             study.line(format!("sample = {}", quoted(&flags.sample.to_string())), "--sample");
             let repeats = if flags.trace.is_some() { flags.repeats } else { 1 };
@@ -204,7 +219,7 @@ fn setting_line(key: &str, value: &str) -> Line {
 }
 
 /// The metrics that the table shows, as an array of TOML.
-fn metrics(flags: &Flags) -> String {
+fn metrics(flags: &Flags, sampled: bool) -> String {
     let parking_lot = flags.settings.values("topology").first().is_some_and(|value| value == "parking-lot");
     let queue = if parking_lot { "hop-1.mean_packets" } else { "bottleneck.mean_packets" };
     let shown = [
@@ -219,8 +234,17 @@ fn metrics(flags: &Flags) -> String {
         "retransmissions",
         "timeouts",
     ];
-    let lines: String = shown.iter().map(|name| format!("  \"{name}\",\n")).collect();
+    let sampled: &[&str] = if sampled { &QUEUE_DELAYS } else { &[] };
+    let lines: String = shown.iter().chain(sampled).map(|name| format!("  \"{name}\",\n")).collect();
     format!("[\n{lines}]")
+}
+
+/// Returns how many samples of flows the cells of a study have together in a repeat.
+fn samples(study: &Study, every: Time) -> f64 {
+    let of_cell = |cell: &Cell| {
+        cell.scenario.lasting_flows() as f64 * (cell.scenario.duration.0 as f64 / every.0.max(1) as f64)
+    };
+    study.cells.iter().map(of_cell).sum()
 }
 
 /// Checks, before scenarios are made, that the descriptions of the flows fit into memory.

@@ -1,7 +1,13 @@
 //! A difference as text and as JSON.
 
-use crate::{commands::run::number, output::json};
-use cwnd_report::table::{Align, Table};
+use crate::{
+    commands::run::number,
+    output::{self, json},
+};
+use cwnd_report::{
+    measure::{Measure, Shown},
+    table::{Align, Sacrifice, Table},
+};
 use cwnd_study::diff::{Comparison, Diff};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -9,8 +15,12 @@ use std::path::Path;
 /// How many differences without significance are shown.
 const SOME: usize = 20;
 
+/// Returns the metric of a name, as people read it.
+type MeasureOf<'a> = &'a dyn Fn(&str) -> Measure;
+
 /// For a person.
-pub fn text(diff: &Diff, [first, second]: [&Path; 2], all: bool) -> String {
+pub fn text(diff: &Diff, [first, second]: [&Path; 2], all: bool, measure: MeasureOf<'_>) -> String {
+    let table = |comparisons: &[&Comparison]| output::fitted(table(comparisons, measure), &SACRIFICES);
     let mut text = format!("\n  {} → {}\n\n", first.display(), second.display());
     let (sure, rest): (Vec<&Comparison>, Vec<&Comparison>) =
         diff.comparisons.iter().filter(|comparison| !comparison.identical).partition(|c| c.is_significant());
@@ -42,31 +52,48 @@ pub fn text(diff: &Diff, [first, second]: [&Path; 2], all: bool) -> String {
     text + "\n"
 }
 
-fn table(comparisons: &[&Comparison]) -> Table {
+/// What a table gives up on a narrow terminal.
+const SACRIFICES: [Sacrifice; 7] = [
+    Sacrifice::Drop("pairs"),
+    Sacrifice::Shorten("cell", 28),
+    Sacrifice::Shorten("metric", 20),
+    Sacrifice::Drop("p"),
+    Sacrifice::Drop("first"),
+    Sacrifice::Shorten("cell", 12),
+    Sacrifice::Drop("second"),
+];
+
+/// A row for each comparison, in a unit that suits its larger mean.
+fn table(comparisons: &[&Comparison], measure: MeasureOf<'_>) -> Table {
     let mut table = Table::new([
         ("metric", Align::Left),
         ("cell", Align::Left),
         ("first", Align::Right),
         ("second", Align::Right),
         ("change", Align::Right),
-        ("%", Align::Right),
+        ("unit", Align::Left),
+        ("relative", Align::Right),
         ("p", Align::Right),
         ("pairs", Align::Right),
     ])
     .indent(2);
     for comparison in comparisons {
+        let (first, second) = comparison.means;
+        let Shown { factor, unit } = Shown::of(&measure(&comparison.metric), [first, second]);
         let paired = &comparison.paired;
+        let difference = signed(paired.mean_difference * factor);
         let change = match paired.ci95 {
-            Some(half) => format!("{} ± {}", signed(paired.mean_difference), number(half)),
-            None => signed(paired.mean_difference),
+            Some(half) => format!("{difference} ± {}", number(half * factor)),
+            None => difference,
         };
         table.row([
             comparison.metric.clone(),
             comparison.cell_label(),
-            number(comparison.means.0),
-            number(comparison.means.1),
+            number(first * factor),
+            number(second * factor),
             change,
-            comparison.relative().map_or("–".to_owned(), |part| format!("{:+.2}", 100.0 * part)),
+            unit,
+            comparison.relative().map_or("–".to_owned(), |part| format!("{:+.2} %", 100.0 * part)),
             comparison.p_corrected.map_or("–".to_owned(), probability),
             paired.count.to_string(),
         ]);
@@ -101,6 +128,7 @@ pub fn json(diff: &Diff, [first, second]: [&Path; 2]) -> String {
                 comparison.cell.iter().map(|(axis, label)| (axis.clone(), Value::from(label.as_str())));
             json!({
                 "metric": comparison.metric,
+                "unit": cwnd_metrics::find(&comparison.metric).map(|metric| metric.unit),
                 "cell": Map::from_iter(labels),
                 "pairs": comparison.paired.count,
                 "first_mean": comparison.means.0,
@@ -125,4 +153,44 @@ pub fn json(diff: &Diff, [first, second]: [&Path; 2]) -> String {
         "notes": diff.notes,
         "comparisons": comparisons,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_metrics::statistics::Paired;
+
+    fn comparison(metric: &str, pairs: &[(f64, f64)]) -> Comparison {
+        let paired = Paired::of(pairs).expect("pairs");
+        let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+        Comparison {
+            cell: vec![("variant".into(), "cubic".into())],
+            metric: metric.into(),
+            means: (mean(|pair| pair.0), mean(|pair| pair.1)),
+            paired,
+            identical: false,
+            p_corrected: Some(0.01),
+        }
+    }
+
+    #[test]
+    fn every_row_has_the_unit_of_its_metric() {
+        let comparisons = [
+            comparison("throughput_bps", &[(94e6, 96e6), (94e6, 96e6)]),
+            comparison("rtt_mean_s", &[(0.020, 0.015)]),
+            comparison("loss_ratio", &[(0.004, 0.005)]),
+            comparison("jain_index", &[(0.8, 1.0)]),
+            comparison("retransmissions", &[(0.0, 3.0)]),
+        ];
+        let table = table(&comparisons.iter().collect::<Vec<_>>(), &Measure::of).to_string();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let rows: Vec<String> = table.lines().map(words).collect();
+        assert_eq!(rows[0], "metric cell first second change unit relative p pairs");
+        // 2 of 94 are 2.13 %; 5 of 20 ms are 25 %; 0.1 of 0.4 points are 25 %; a change from 0 has no ratio.
+        assert_eq!(rows[2], "throughput_bps cubic 94 96 +2 ± 0 Mbit/s +2.13 % 0.0100 2");
+        assert_eq!(rows[3], "rtt_mean_s cubic 20 15 -5 ms -25.00 % 0.0100 1");
+        assert_eq!(rows[4], "loss_ratio cubic 0.4 0.5 +0.1 % +25.00 % 0.0100 1");
+        assert_eq!(rows[5], "jain_index cubic 0.8 1 +0.2 +25.00 % 0.0100 1");
+        assert_eq!(rows[6], "retransmissions cubic 0 3 +3 packets – 0.0100 1");
+    }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use cpu_time::ProcessTime;
 use cwnd_lab::{Lab, TOO_LATE, probe};
 use cwnd_metrics::RunMetrics;
-use cwnd_report::table::{Align, Table};
+use cwnd_report::table::{Align, Sacrifice, Table};
 use cwnd_scenario::{Engine, EngineError, Rate, Time};
 use std::{fs, time::Duration};
 
@@ -76,6 +76,8 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         ]);
         validity_warnings.extend(emulation.validity_warnings.iter().map(|doubt| format!("{rate}: {doubt}")));
     }
+    let sacrifices = ["late p50", "steal", "deviation", "at most", "RTT idle", "CPU"].map(Sacrifice::Drop);
+    let table = output::fitted(table, &sacrifices);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let mut text = format!(
         "\n{} flow{} of CUBIC, round trip {}, packets of 1,500 bytes, for {}\n\n{table}\n",

@@ -1,6 +1,11 @@
 //! `cwnd lab link`: a network that stays up for other programs.
 
-use super::{build, live::Live, network::LinkFlags, take_down};
+use super::{
+    build,
+    live::{Live, Screen},
+    network::LinkFlags,
+    take_down,
+};
 use crate::{
     failure::Failure,
     interrupt,
@@ -10,7 +15,7 @@ use clap::Args;
 use cwnd_lab::Named;
 use cwnd_scenario::Time;
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
     path::PathBuf,
     sync::atomic::Ordering,
     thread,
@@ -80,7 +85,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     ))?;
     let terminal = io::stdout().is_terminal();
     let mut live = Live::new(&scenario);
-    let mut lines = 0;
+    let mut screen = Screen::default();
     let begin = Instant::now();
     let mut shown = begin;
     while !stop.load(Ordering::Relaxed)
@@ -92,13 +97,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             continue;
         }
         shown = Instant::now();
-        let text = live.text(testbed.snapshot());
-        if terminal && lines > 0 {
-            // Over what was written before.
-            let _ = write!(io::stdout(), "\x1b[{lines}A\x1b[J");
-        }
-        lines = text.lines().count();
-        output::print(&text)?;
+        screen.show(&live.text(testbed.snapshot()))?;
     }
     if !terminal && !flags.quiet {
         output::print(&live.text(testbed.snapshot()))?;

@@ -1,8 +1,32 @@
-//! What crosses a network, while it does.
+//! What crosses a network, while it does, and the part of the terminal that shows it.
 
+use crate::{failure::Failure, output};
 use cwnd_lab::Snapshot;
-use cwnd_report::table::{Align, Table};
+use cwnd_report::table::{Align, Sacrifice, Table};
 use cwnd_scenario::{Rate, Scenario, Time};
+use std::io::{self, IsTerminal, Write};
+
+/// A text on standard output that is written over again and again on a terminal, and line after line elsewhere.
+#[derive(Default)]
+pub struct Screen {
+    lines: usize,
+}
+
+impl Screen {
+    /// Shows a text in the place of the last one. Its lines must not be wider than the terminal.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn show(&mut self, text: &str) -> Result<(), Failure> {
+        let mut stdout = io::stdout();
+        if stdout.is_terminal() && self.lines > 0 {
+            // Over what was written before. A reader that has gone away is told of by `print`.
+            let _ = write!(stdout, "\x1b[{}A\x1b[J", self.lines);
+        }
+        self.lines = text.lines().count();
+        output::print(text)
+    }
+}
 
 /// The counters of a network's links, and what they were when they were last shown.
 pub struct Live<'a> {
@@ -38,6 +62,7 @@ impl<'a> Live<'a> {
             ]);
         }
         let [median, most, longest] = now.late.map(|late| Time(late).to_string());
+        let table = output::fitted(table, &["marked", "lost", "packets"].map(Sacrifice::Drop));
         let text = format!("{table}  late by {median}, 1 in 100 by {most}, at most {longest}\n");
         self.before = now;
         text

@@ -52,6 +52,15 @@ impl LinkFlags {
     /// # Errors
     /// What is wrong, by the flag.
     pub fn scenario(&self) -> Result<Scenario, Failure> {
+        let flow = FlowGroup::new(AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() }, 1);
+        self.scenario_of(&[flow], ExperimentSpec::default().duration)
+    }
+
+    /// The scenario of these flows over it.
+    ///
+    /// # Errors
+    /// What is wrong, by the flag.
+    pub fn scenario_of(&self, flows: &[FlowGroup], duration: Time) -> Result<Scenario, Failure> {
         let mut experiment = ExperimentSpec {
             topology: Topology::Path,
             rate: Rate(100_000_000),
@@ -61,6 +70,7 @@ impl LinkFlags {
                 mtu: Some(self.mtu),
                 ..StackChoice::default()
             },
+            duration,
             ..ExperimentSpec::default()
         };
         self.settings.apply(&mut experiment);
@@ -74,8 +84,7 @@ impl LinkFlags {
             DeliveryTrace::parse(path, &text).map_err(|error| format!("`{path}` is no trace: {error}"))
         };
         experiment.read_traces(read).map_err(|problem| Failure::problems(&[by_flag(problem)]))?;
-        let flow = FlowGroup::new(AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() }, 1);
-        experiment.scenario(&[flow], self.seed).map_err(|problems| {
+        experiment.scenario(flows, self.seed).map_err(|problems| {
             let problems: Vec<Problem> = problems.into_iter().map(by_flag).collect();
             Failure::problems(&problems)
         })

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::{self, json};
 use cwnd_report::figures::traces::Traces;
 use cwnd_report::report::{PaperResults, PaperStudy};
-use cwnd_report::table::{Align, Table};
+use cwnd_report::table::{Align, Sacrifice, Table};
 use cwnd_study::RunScale;
 use std::path::Path;
 
@@ -65,6 +65,7 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
         table.row([String::new(), "stored".to_owned(), verdicts::stored_line(book, &stored)]);
     }
     let reports: String = written.iter().map(|path| format!("  report in {}\n", path.display())).collect();
+    let table = output::fitted(table, &[Sacrifice::Shorten("verdicts", 24)]);
     output::print(&format!("\n{table}\n{reports}\n"))?;
     run::failed(failures)
 }

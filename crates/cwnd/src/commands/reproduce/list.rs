@@ -5,12 +5,20 @@ use super::pages::Places;
 use super::verdicts;
 use crate::commands::check;
 use crate::{engines, failure::Failure, output};
-use cwnd_report::table::{Align, Table};
+use cwnd_report::table::{Align, Sacrifice, Table};
 use cwnd_study::{RunScale, Store, Study, runner};
 use std::path::Path;
 
 /// The scales that the list describes.
 const SCALES: [RunScale; 2] = [RunScale::Quick, RunScale::Paper];
+
+/// What the list gives up on a narrow terminal.
+const SACRIFICES: [Sacrifice; 4] = [
+    Sacrifice::Shorten("what of the paper", 24),
+    Sacrifice::Drop("CPU"),
+    Sacrifice::Drop("what of the paper"),
+    Sacrifice::Drop("done"),
+];
 
 /// What a study costs at a scale, and what a store has of it.
 struct Cost {
@@ -54,15 +62,17 @@ pub fn print(library: &[Book], out: &Path) -> Result<(), Failure> {
             true => "\n    no studies yet\n\n".to_owned(),
             false => {
                 let line = verdicts::stored_line(book, &stored);
+                let table = output::fitted(table, &SACRIFICES);
                 format!("\n{table}\n{}\n", output::wrapped(&format!("Stored verdicts {line}."), 4))
             }
         };
     }
     let [quick, whole] = sums.map(check::duration);
-    text += &format!(
-        "  All of them: about {quick} of CPU at the quick scale, {whole} at the paper's.\n  `cwnd reproduce NAME` runs one, \
-         `cwnd reproduce all` all.\n\n"
+    text += &output::wrapped(
+        &format!("All of them: about {quick} of CPU at the quick scale, {whole} at the paper's."),
+        2,
     );
+    text += "  `cwnd reproduce NAME` runs one, `cwnd reproduce all` all.\n\n";
     output::print(&text)
 }
 

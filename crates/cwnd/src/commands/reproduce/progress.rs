@@ -20,8 +20,10 @@ pub struct Shared {
     /// Missing runs of all studies, and of those that are done.
     total: usize,
     before: usize,
-    /// Seconds expected of the studies that come later.
+    /// Seconds planned for the studies that come later.
     later_s: f64,
+    /// How long runs take, as a multiple of what was planned.
+    pace: f64,
     /// The study that is run.
     name: String,
 }
@@ -59,7 +61,16 @@ impl Shared {
                 duration(expected)
             );
         }
-        Shared { shown, jobs, cells: Vec::new(), total, before: 0, later_s: wall_s, name: String::new() }
+        Shared {
+            shown,
+            jobs,
+            cells: Vec::new(),
+            total,
+            before: 0,
+            later_s: wall_s,
+            pace: 1.0,
+            name: String::new(),
+        }
     }
 
     /// A study begins.
@@ -87,7 +98,7 @@ impl Shared {
 
     fn rest(&self, status: &Status) -> String {
         let failed = if status.failed > 0 { format!(", {} failed", status.failed) } else { String::new() };
-        let later = Duration::try_from_secs_f64(self.later_s.max(0.0));
+        let later = Duration::try_from_secs_f64(self.later_s.max(0.0) * self.pace);
         let left = status.left.map(|left| left.saturating_add(later.unwrap_or(Duration::MAX)));
         let left = left.map(|left| format!(", about {} left in all", duration(left)));
         format!("{}{failed}{}{}", self.name, left.unwrap_or_default(), running(status, &self.cells))
@@ -96,6 +107,7 @@ impl Shared {
 
 impl Progress for Shared {
     fn update(&mut self, status: &Status) {
+        self.pace = status.pace.unwrap_or(self.pace);
         let (done, rest) = (self.before + status.stored, self.rest(status));
         match &mut self.shown {
             Shown::Quiet => {}

@@ -1,8 +1,9 @@
 //! What came of a study, in some lines.
 
 use super::progress::duration;
+use crate::output;
 use cwnd_report::{
-    table::{Align, Table},
+    table::{Align, Sacrifice, Table},
     validity_warnings,
 };
 use cwnd_study::{
@@ -16,6 +17,9 @@ use std::path::Path;
 const MOST_FAILURES: usize = 10;
 /// How much of a claim's text stands in a table.
 const WIDEST_CLAIM: usize = 72;
+
+/// What the table of verdicts gives up on a narrow terminal.
+const SACRIFICES: [Sacrifice; 2] = [Sacrifice::Shorten("claim", 24), Sacrifice::Drop("expected")];
 
 /// What was run, what failed, the verdicts on the study's claims, and where the results are.
 pub fn text(
@@ -40,7 +44,7 @@ pub fn text(
     text += &ran_by(results);
     text += &doubted(results);
     if !results.study.claims.is_empty() {
-        text += &format!("{}\n", verdicts(results));
+        text += &format!("{}\n", output::fitted(verdicts(results), &SACRIFICES));
     }
     if let Some(page) = page {
         text += &format!("  report in {}\n", page.display());

@@ -58,7 +58,7 @@ fn shown(groups: &[FlowGroup], setup: &ExperimentSpec, runs: &[u64]) -> String {
     let scenario = setup.scenario(groups, 1).expect("a sound setup");
     let runs: Vec<Measured> = runs.iter().map(|bytes| done(&scenario, groups, *bytes)).collect();
     let entry = Entry { name: "a name", groups, scenario: &scenario };
-    table(&[entry], &[runs])
+    table(&[entry], &[runs], None)
 }
 
 #[test]
@@ -73,6 +73,52 @@ fn one_flow() {
   linux stack, 1,448 B of payload in packets of 1,514 B, delayed ACKs; 10 s from seed 1
 ";
     assert_eq!(shown(&[group("cubic", 1)], &setup(), &[1_000_000_000]), expected);
+}
+
+#[test]
+fn a_narrow_terminal_drops_what_matters_least() {
+    let groups = [group("cubic", 1)];
+    let scenario = setup().scenario(&groups, 1).expect("a sound setup");
+    let mut run = done(&scenario, &groups, 1_000_000_000);
+    run.rows[0].extend([("queue_delay_p95_s", 0.0123), ("queue_delay_p99_s", 0.0456)]);
+    let at = |columns| {
+        let entry = Entry { name: "a name", groups: &groups, scenario: &scenario };
+        table(&[entry], &[vec![run_copy(&run)]], columns)
+    };
+    let whole = at(None);
+    assert!(whole.contains("queue p95  queue p99  resent  timeouts\n"), "{whole}");
+    assert!(whole.contains("12.30      45.60      10         0\n"), "{whole}");
+    let expected = "
+  algorithm  throughput  used   loss     RTT    queue  queue p95  queue p99
+                 Mbit/s     %      %      ms  packets         ms         ms
+  ─────────  ──────────  ────  ─────  ──────  ───────  ─────────  ─────────
+  a name         800.00  80.0  1.000  210.00     12.3      12.30      45.60
+  left out at 80 columns: timeouts, resent, goodput; COLUMNS=102 or a wider
+  terminal shows all
+
+  1 flow over a dumbbell of 1 Gbit/s, base RTT 204 ms; buffer 1,000 packets,
+    access 1,000 packets
+  ns2 stack, 1,000 B of payload in packets of 1,050 B; 10 s from seed 1
+";
+    assert_eq!(at(Some(80)), expected);
+    for columns in [40, 60, 80, 100, 102, 120] {
+        let text = at(Some(columns));
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
+        assert_eq!(text.contains("left out"), columns < 102, "{columns}: {text}");
+    }
+}
+
+/// The same run again.
+fn run_copy(run: &Measured) -> Measured {
+    let Measured { seed, identity, metrics, rows, emulation, timing } = run;
+    Measured {
+        seed: *seed,
+        identity: identity.clone(),
+        metrics: metrics.clone(),
+        rows: rows.clone(),
+        emulation: emulation.clone(),
+        timing: *timing,
+    }
 }
 
 #[test]
@@ -121,14 +167,14 @@ fn invalid_runs_are_marked() {
     let entry = |name| Entry { name, groups: &[], scenario: &scenario };
     let good = || vec![run(1, &[]), run(2, &[])];
     let bad = vec![run(1, &["it was late"]), run(2, &["it was late", "it was slow"])];
-    let text = table(&[entry("good"), entry("bad")], &[good(), bad]);
+    let text = table(&[entry("good"), entry("bad")], &[good(), bad], None);
     assert!(text.lines().nth(4).is_some_and(|line| line.starts_with("  good  ")), "{text}");
     assert!(text.lines().nth(5).is_some_and(|line| line.starts_with("  bad (!)  ")), "{text}");
     let end = "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n  elastic: BPF, source 12ab\n\n  \
                (!) 2 of 2 runs of bad are not valid:\n      it was late (seeds 1, 2)\n      \
                it was slow (seed 2)\n";
     assert!(text.ends_with(end), "{text}");
-    let text = table(&[entry("good")], &[good()]);
+    let text = table(&[entry("good")], &[good()], None);
     assert!(!text.contains("(!)") && text.contains("run by 6.18.0 x86_64"), "{text}");
 }
 
