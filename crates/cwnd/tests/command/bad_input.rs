@@ -221,7 +221,7 @@ fn files_that_cannot_be_written() {
     assert!(message.starts_with("--trace: cannot write ") && message.contains("does not exist"), "{message}");
     let message = compare(&["--trace", &path("x.txt")]);
     assert!(message.ends_with(&format!("try `{}`", path("x.csv"))), "{message}");
-    let message = compare(&["--plot", &path("x.png")]);
+    let message = compare(&["--plot", &path("x.gif")]);
     assert!(message.starts_with("--plot: cannot write "), "{message}");
     fs::create_dir(path("taken.svg")).unwrap();
     let message = compare(&["--plot", &path("taken.svg")]);

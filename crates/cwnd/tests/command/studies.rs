@@ -116,7 +116,7 @@ fn the_network_of_a_cell_is_drawn() {
             "--cell: no cell is called `cubic, 6`; did you mean `cubic,",
         ),
         (["--topology", file, "--cell", "99"], "--cell: the study has cells 1 to 16"),
-        (["--topology", "network.png", "--cell", "1"], "--topology: cannot write `network.png`"),
+        (["--topology", "network.gif", "--cell", "1"], "--topology: cannot write `network.gif`"),
     ] {
         let output = cwnd(&[&["check", study][..], &arguments].concat());
         assert_eq!(output.status.code(), Some(2));

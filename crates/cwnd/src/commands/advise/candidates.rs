@@ -228,7 +228,7 @@ mod tests {
             ["cubic-linux", "agile-sd:beta2=0.9,lambda_max=4", "bbr"]
         );
         assert_eq!(names("bbr,bbr").unwrap_err(), "`bbr` is named twice");
-        assert!(names("reno").unwrap_err().contains("did you mean `newreno`?"));
+        assert!(names("renoo").unwrap_err().contains("did you mean `areno`?"));
         assert!(names("cubic@host").unwrap_err().contains("is not simulated"));
         assert!(names("bbr,").unwrap_err().contains("an algorithm's name is missing here"));
     }
