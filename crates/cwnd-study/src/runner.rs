@@ -1,7 +1,7 @@
 //! Runs what a store has not yet of a study.
 //!
-//! Threads take runs: first one in ten, which tell how long the others will take, then the one expected to take longest
-//! first, so that at the end none has all the others wait for it. A run begins only when the memory that it may need is free. The thread that called stores what comes back, one
+//! Threads take runs: first one of each cell, which tell how long the others will take, then the one expected to take
+//! longest first, so that at the end none has all the others wait for it. A run begins only when the memory that it may need is free. The thread that called stores what comes back, one
 //! transaction a run, and tells a [`Progress`]. When no run of the simulator is left, those in real time are done, one at a
 //! time and with nothing beside them.
 //!

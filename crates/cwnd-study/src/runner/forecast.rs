@@ -3,9 +3,9 @@
 //! The engine plans a cost for each run, which is an upper bound: a flow that times out all the time costs a fraction of it. How
 //! much of its planned cost a run takes is alike for the repeats of a cell, and differs between cells. So a cell whose
 //! repeats are known is forecast by these, and another by all runs that are done, in proportion to the planned costs.
-//! [`spread_first`] puts runs first that stand for the others: after a tenth of the work the forecast is about right.
+//! [`pilots_first`] lets the first tenth of the runs stand for the others.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// One in so many runs is done first, to stand for the others.
 const ONE_IN: usize = 10;
@@ -91,6 +91,9 @@ impl Forecast {
         let so_far: f64 = self.running.iter().map(|(_, _, began)| now - began).sum();
         let parallel = ((self.all.wall + so_far) / now.max(f64::MIN_POSITIVE)).clamp(1.0, self.jobs);
         let longest = running.iter().copied().fold(0.0, f64::max);
+        if self.waiting.is_empty() {
+            return Some(longest);
+        }
         Some(((waiting + running.iter().sum::<f64>()) / parallel).max(longest))
     }
 
@@ -106,23 +109,32 @@ impl Forecast {
     }
 }
 
-/// Puts runs first that stand for all, and leaves the order of the others: one in ten of `runs`, at even distances in
-/// their order and each of another cell, as far as there are cells. `cell` tells that of a run.
-pub(super) fn spread_first<T>(runs: &mut Vec<T>, cell: impl Fn(&T) -> usize) {
-    let count = runs.len().div_ceil(ONE_IN);
-    // The first run of each cell, in order.
-    let mut seen = HashMap::new();
-    let firsts: Vec<usize> =
-        (0..runs.len()).filter(|run| seen.insert(cell(&runs[*run]), ()).is_none()).collect();
-    let count = count.min(firsts.len());
+/// Puts runs first that tell what the others will cost: one in ten, each of another cell and at even distances in the order of
+/// planned costs and cells; then one of each other cell. Otherwise the order stays. `of` returns the cell and the planned
+/// cost of a run.
+pub(super) fn pilots_first<T>(runs: &mut Vec<T>, of: impl Fn(&T) -> (usize, f64)) {
+    // The first run of each cell.
+    let mut seen = HashSet::new();
+    let pilots: Vec<usize> = (0..runs.len()).filter(|run| seen.insert(of(&runs[*run]).0)).collect();
+    let mut by_cost = pilots.clone();
+    by_cost.sort_by(|a, b| {
+        let (a, b) = (of(&runs[*a]), of(&runs[*b]));
+        b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
+    });
+    let count = runs.len().div_ceil(ONE_IN).min(pilots.len());
     // The middles of as many parts of equal length.
-    let chosen: Vec<usize> = (0..count).map(|i| firsts[(2 * i + 1) * firsts.len() / (2 * count)]).collect();
-    let (mut first, mut rest) = (Vec::with_capacity(runs.len()), Vec::new());
-    for (place, run) in runs.drain(..).enumerate() {
-        if chosen.binary_search(&place).is_ok() { first.push(run) } else { rest.push(run) }
-    }
-    first.append(&mut rest);
-    *runs = first;
+    let spread: HashSet<usize> =
+        (0..count).map(|part| by_cost[(2 * part + 1) * pilots.len() / (2 * count)]).collect();
+    let pilots: HashSet<usize> = pilots.into_iter().collect();
+    let rank = |place: usize| match (spread.contains(&place), pilots.contains(&place)) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    };
+    let mut ranked: Vec<(i32, T)> =
+        runs.drain(..).enumerate().map(|(place, run)| (rank(place), run)).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    runs.extend(ranked.into_iter().map(|(_, run)| run));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is to be run.
 
-use super::{RunError, forecast::spread_first};
+use super::{RunError, forecast::pilots_first};
 use crate::{EngineKind, Engines, RunKey, StoredState, Study, memory::MemoryBudget, store::Store};
 use cwnd_scenario::{Cost, Scenario, mix};
 use std::{collections::HashMap, process, sync::Arc};
@@ -150,7 +150,7 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
         }
     }
     longest_first(&mut plan.tasks);
-    spread_first(&mut plan.tasks, |task| task.cell);
+    pilots_first(&mut plan.tasks, |task| (task.cell, task.cost.cpu_s));
     Ok(plan)
 }
 

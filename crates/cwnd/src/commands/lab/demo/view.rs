@@ -26,6 +26,8 @@ pub struct View {
 /// A flow so far.
 struct Flow {
     name: String,
+    /// Bytes that were acknowledged when it was first seen.
+    first_bytes: u64,
     last: Option<LiveFlow>,
     /// Seconds and bit/s between looks.
     throughputs: Line,
@@ -36,7 +38,7 @@ struct Flow {
 impl View {
     /// Creates the view of flows by their names.
     pub fn new(names: Vec<String>, duration: Time) -> View {
-        let flow = |name| Flow { name, last: None, throughputs: Line::new(), windows: Line::new() };
+        let flow = |name| Flow { name, first_bytes: 0, last: None, throughputs: Line::new(), windows: Line::new() };
         View { duration, flows: names.into_iter().map(flow).collect(), begin: None, now: 0.0 }
     }
 
@@ -61,6 +63,9 @@ impl View {
             if let Some(last) = flow.last.filter(|_| passed > 0.0) {
                 let bytes = told.acknowledged_bytes.saturating_sub(last.acknowledged_bytes);
                 flow.throughputs.push((now, 8.0 * bytes as f64 / passed));
+            }
+            if flow.last.is_none() {
+                flow.first_bytes = told.acknowledged_bytes;
             }
             flow.windows.push((now, told.cwnd.into()));
             flow.last = Some(*told);
@@ -105,7 +110,7 @@ impl View {
     /// Returns a line on the whole: the mean throughput of each flow, and how evenly they shared.
     pub fn summary(&self) -> String {
         let rate = |flow: &Flow| {
-            let bytes = flow.last.map_or(0, |last| last.acknowledged_bytes);
+            let bytes = flow.last.map_or(0, |last| last.acknowledged_bytes - flow.first_bytes);
             if self.now > 0.0 { 8.0 * bytes as f64 / self.now } else { 0.0 }
         };
         let rates: Vec<f64> = self.flows.iter().map(rate).collect();
@@ -132,9 +137,9 @@ mod tests {
         let told = |acknowledged_bytes, cwnd| {
             Some(LiveFlow { cwnd, rtt: Time::from_millis(40), acknowledged_bytes, retransmissions: 3 })
         };
-        view.keep(0.0, &[told(0, 10), None]);
-        view.keep(1.0, &[told(1_000_000, 20), told(0, 10)]);
-        view.keep(2.0, &[told(3_000_000, 40), told(1_000_000, 80)]);
+        view.keep(0.0, &[told(500, 10), None]);
+        view.keep(1.0, &[told(1_000_500, 20), told(0, 10)]);
+        view.keep(2.0, &[told(3_000_500, 40), told(1_000_000, 80)]);
         // 2 MB and 1 MB in the last second.
         let text = view.text(Some(80));
         let rows: Vec<String> =
