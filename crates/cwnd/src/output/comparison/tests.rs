@@ -98,8 +98,8 @@ fn a_narrow_terminal_drops_what_matters_least() {
 
   1 flow over a dumbbell of 1 Gbit/s, base RTT 204 ms; buffer 1,000 packets,
     access 1,000 packets at 10 Gbit/s
-  linux stack, 1,448 B of payload in packets of 1,514 B, delayed ACKs; 10 s from
-    seed 1
+  linux stack, 1,448 B of payload in packets of 1,514 B, delayed ACKs; 10 s
+    from seed 1
 ";
     assert_eq!(at(Some(80)), expected);
     for columns in [40, 60, 80, 100, 102, 120] {
