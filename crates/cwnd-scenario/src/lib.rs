@@ -33,5 +33,5 @@ pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Observed, Outcome, S
 pub use rng::{Purpose, Stream, mix};
 pub use scenario::{AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, Scenario, Ties, is_reserved_group};
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
-pub use traffic::{Distribution, Quantity, Traffic, Workload};
+pub use traffic::{Distribution, FlowSizes, Quantity, SizeTable, SizeTableError, Traffic, Workload};
 pub use units::{ByteSize, Decimal, NotInteger, Probability, Rate, Time, UnitError};
