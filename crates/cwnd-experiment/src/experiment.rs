@@ -17,11 +17,11 @@ use stack_choice::USUAL_WINDOW;
 
 use crate::{
     Buffer, BufferTerm, Built, EcnThreshold, Endpoints, FlowGroup, LineDelay, LineOptions, Mix, Place,
-    ShortFlows, Side,
+    ShortFlowSizes, ShortFlows, Side,
 };
 use cwnd_scenario::{
     AlgorithmSpec, Arrivals, ByteSize, Decimal, DeliveryTrace, Discipline, FlowSpec, MAX_FLOWS, Probability,
-    Problem, QueueLimit, Rate, Scenario, Schedule, Stack, StackProfile, Ties, Time, Traffic,
+    Problem, QueueLimit, Rate, Scenario, Schedule, SizeTable, Stack, StackProfile, Ties, Time, Traffic,
     is_reserved_group,
 };
 
@@ -323,6 +323,23 @@ impl ExperimentSpec {
                 let found = read(&file.path);
                 file.trace = Some(found.map_err(|message| Problem { place: place.to_owned(), message })?);
             }
+        }
+        Ok(())
+    }
+
+    /// Reads the file of the short flows' sizes, if they are said to be of one, with a function that gives what is in it.
+    ///
+    /// # Errors
+    /// If it cannot be read, by the place that names it.
+    pub fn read_sizes(
+        &mut self,
+        read: &mut dyn FnMut(&str) -> Result<SizeTable, String>,
+    ) -> Result<(), Problem> {
+        let size = self.short_flows.as_mut().map(|flows| &mut flows.size);
+        if let Some(ShortFlowSizes::File { path, table: table @ None }) = size {
+            let found = read(path);
+            let place = "short_flows".to_owned();
+            *table = Some(found.map_err(|message| Problem { place, message })?);
         }
         Ok(())
     }

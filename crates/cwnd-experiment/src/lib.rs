@@ -45,5 +45,5 @@ pub use line::{
     Bottleneck, Built, Endpoints, LineDelay, LineOptions, RateChange, Route, ScheduleChoice, StepChoice,
     TraceFile,
 };
-pub use short_flows::{ArrivalRate, ShortFlows};
+pub use short_flows::{ArrivalRate, ShortFlowSizes, ShortFlows};
 pub use threshold::EcnThreshold;

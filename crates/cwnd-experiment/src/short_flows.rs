@@ -2,7 +2,8 @@
 
 use cwnd_scenario::notation::{NotationError, Piece, nearest};
 use cwnd_scenario::{
-    AlgorithmSpec, Arrivals, Decimal, Distribution, FlowSpec, LinkId, Rate, Stack, Time, Traffic,
+    AlgorithmSpec, Arrivals, Decimal, Distribution, FlowSizes, FlowSpec, LinkId, Rate, SizeTable, Stack,
+    Time, Traffic,
 };
 use std::{fmt, str::FromStr};
 
@@ -14,13 +15,57 @@ pub struct ShortFlows {
     /// How many arrive.
     pub rate: ArrivalRate,
     /// Bytes of each.
-    pub size: Distribution<u64>,
+    pub size: ShortFlowSizes,
     /// From when on they arrive; 0 s.
     pub start: Option<Time>,
     /// Up to when they arrive; the end of the run.
     pub stop: Option<Time>,
     /// How long after its start each should be complete, if that matters to it.
     pub deadline: Option<Time>,
+}
+
+/// Of what the sizes of short flows are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShortFlowSizes {
+    /// A distribution with a name.
+    Named(Distribution<u64>),
+    /// A table in a file.
+    File {
+        /// Its path, as it is said.
+        path: String,
+        /// What is in it, once it was read.
+        table: Option<SizeTable>,
+    },
+}
+
+/// The extension by which a file of sizes is known.
+const CSV: &str = ".csv";
+
+impl ShortFlowSizes {
+    fn from_piece(piece: Piece<'_>) -> Result<ShortFlowSizes, NotationError> {
+        let path = piece.text();
+        match path.to_ascii_lowercase().ends_with(CSV) {
+            true => Ok(ShortFlowSizes::File { path: path.to_owned(), table: None }),
+            false => Distribution::from_piece(piece).map(ShortFlowSizes::Named),
+        }
+    }
+
+    fn resolved(&self) -> Result<FlowSizes, String> {
+        match self {
+            ShortFlowSizes::Named(distribution) => Ok(FlowSizes::Named(*distribution)),
+            ShortFlowSizes::File { table: Some(table), .. } => Ok(FlowSizes::Table(table.clone())),
+            ShortFlowSizes::File { path, table: None } => Err(format!("the file `{path}` was not read")),
+        }
+    }
+}
+
+impl fmt::Display for ShortFlowSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShortFlowSizes::Named(distribution) => distribution.fmt(f),
+            ShortFlowSizes::File { path, .. } => f.write_str(path),
+        }
+    }
 }
 
 /// How many short flows arrive.
@@ -44,6 +89,7 @@ impl ShortFlows {
         bottleneck: Rate,
         stack: &Stack,
     ) -> Result<Arrivals, String> {
+        let size = self.size.resolved()?;
         let per_second = match self.rate {
             ArrivalRate::PerSecond(rate) => rate.to_f64(),
             ArrivalRate::Load(_) if bottleneck == Rate::UNLIMITED => {
@@ -51,7 +97,7 @@ impl ShortFlows {
             }
             ArrivalRate::Load(percent) => {
                 let headers = f64::from(stack.full_packet()) / f64::from(stack.payload.max(1));
-                percent.to_f64() / 100.0 * bottleneck.0 as f64 / (8.0 * self.size.mean() * headers)
+                percent.to_f64() / 100.0 * bottleneck.0 as f64 / (8.0 * size.mean() * headers)
             }
         };
         let flow = FlowSpec {
@@ -67,7 +113,7 @@ impl ShortFlows {
             short: true,
             reverse: false,
         };
-        Ok(Arrivals { flow, per_second, size: self.size, until: self.stop })
+        Ok(Arrivals { flow, per_second, size, until: self.stop })
     }
 }
 
@@ -93,7 +139,7 @@ impl FromStr for ShortFlows {
             let again = match key.text() {
                 "load" => rate.replace(ArrivalRate::Load(suffixed(value, "%", "20 %")?)).is_some(),
                 "rate" => rate.replace(ArrivalRate::PerSecond(suffixed(value, "/s", "50/s")?)).is_some(),
-                "size" => size.replace(Distribution::from_piece(value)?).is_some(),
+                "size" => size.replace(ShortFlowSizes::from_piece(value)?).is_some(),
                 "start" => start.replace(value.quantity()?).is_some(),
                 "stop" => stop.replace(value.quantity()?).is_some(),
                 "deadline" => deadline.replace(value.quantity()?).is_some(),
@@ -113,8 +159,9 @@ impl FromStr for ShortFlows {
             }
         }
         let rate = rate.ok_or_else(|| whole.error("how many arrive? Say `load=20 %` or `rate=50/s`"))?;
-        let size =
-            size.ok_or_else(|| whole.error("how large are they? Say `size=web-search` or `size=30 KB`"))?;
+        let size = size.ok_or_else(|| {
+            whole.error("how large are they? Say `size=web-search`, `size=30 KB` or `size=sizes.csv`")
+        })?;
         Ok(ShortFlows { algorithm, rate, size, start, stop, deadline })
     }
 }
@@ -157,6 +204,7 @@ mod tests {
             "cubic; load=20 %; size=web-search",
             "agile-sd:lambda_max=4; rate=50/s; size=pareto 30 KB shape 1.2; start=1 s; stop=9 s; deadline=50 ms",
             "cubic; load=0.5 %; size=100 KB",
+            "cubic; load=0.5 %; size=data/sizes.csv",
         ] {
             let flows: ShortFlows = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(flows.to_string(), text);
@@ -180,6 +228,18 @@ mod tests {
         assert!(refused("cubic; load=1 %; rate=5/s; size=1 KB").contains("`rate` is said already"));
         assert!(refused("cubic; load=1 %; size=web-serch").contains("did you mean `web-search`?"));
         assert!(refused("cubic; load=1 %; size").contains("it is written `name=value`"));
+    }
+
+    #[test]
+    fn a_load_of_a_table_takes_its_mean() {
+        let mut flows: ShortFlows = "cubic; load=20 %; size=sizes.csv".parse().unwrap();
+        let stack = Stack::ns2(1000, true, 1000);
+        let arrivals = |flows: &ShortFlows| flows.arrivals((vec![0], vec![1]), Rate(100_000_000), &stack);
+        assert_eq!(arrivals(&flows).unwrap_err(), "the file `sizes.csv` was not read");
+        let table = SizeTable::parse("sizes.csv", "100000,0.5\n110000,0.5\n120000,1").unwrap();
+        flows.size = ShortFlowSizes::File { path: "sizes.csv".to_owned(), table: Some(table) };
+        // Mean 0.5 x 100,000 + 0.5 x 115,000 = 107,500 B, with headers 112,875 B: 20e6 / 903,000.
+        assert!((arrivals(&flows).unwrap().per_second - 20e6 / 903_000.0).abs() < 1e-9);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{text, tick_labels};
 
 /// Blocks in rows and columns, with a legend above and a caption below.
 pub struct Grid {
-    /// Its title in a line, for readers who cannot see it and for the window title of an SVG file.
+    /// Its title in a line: above a figure in a file, and for readers who cannot see it.
     pub title: String,
     /// The same in a sentence or two.
     pub description: String,
@@ -59,6 +59,8 @@ pub enum Headings {
 /// Between a row of blocks and the next, and between panels of a block.
 const GAP: f64 = 10.0;
 const HEADING: f64 = 20.0;
+/// Size of the title.
+const TITLE: f64 = 14.0;
 
 impl Grid {
     /// A grid without blocks.
@@ -85,23 +87,27 @@ impl Grid {
         self.share_y || least >= most / 5.0
     }
 
-    /// The figure as an SVG file, with its caption.
+    /// The figure as an SVG file, with its title and its caption.
     pub fn to_svg(&self) -> String {
-        let (canvas, height) = self.draw(&self.caption);
+        let (canvas, height) = self.draw(&self.title, &self.caption);
         canvas.into_svg(self.width, height, &self.title, &self.description)
     }
 
     /// The figure as a part of a page that has the caption in its own text.
     pub fn to_inline_svg(&self) -> String {
-        let (canvas, height) = self.draw("");
+        let (canvas, height) = self.draw("", "");
         canvas.into_inline_svg(self.width, height, &format!("{}. {}", self.title, self.description))
     }
 
-    fn draw(&self, caption: &str) -> (Canvas, f64) {
+    fn draw(&self, title: &str, caption: &str) -> (Canvas, f64) {
         let mut canvas = Canvas::default();
         let layout = Layout::new(self);
         let (left, room) = (layout.lefts[0], layout.right - layout.lefts[0]);
         let mut y = MARGIN;
+        for line in text::wrap(title, 1.1 * TITLE, self.width - 2.0 * MARGIN) {
+            canvas.text(MARGIN, y + TITLE, &Label::new(TITLE, INK).bold(), &line);
+            y += 1.35 * TITLE;
+        }
         let keys = key::Rows::new(&self.keys, 0.0, room);
         keys.draw(&mut canvas, left, y);
         y += keys.height() + if self.keys.is_empty() { 0.0 } else { 6.0 };

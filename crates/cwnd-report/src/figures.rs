@@ -7,6 +7,7 @@ mod bars;
 mod box_plot;
 mod cdf;
 mod deviation;
+mod dots;
 pub(crate) mod frame;
 mod heat_map;
 mod line;

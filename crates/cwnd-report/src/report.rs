@@ -10,6 +10,7 @@
 mod claim_list;
 mod claim_unit;
 mod claims;
+mod completion;
 mod digest;
 mod engines;
 mod facts;
@@ -52,6 +53,9 @@ pub fn html_with(results: &Results, traces: &Traces) -> String {
     if !study.tables.is_empty() {
         let (body, entries) = tables::section(results, &claims);
         page.section_with("tables", "Tables", &body, &entries);
+    }
+    if let Some(table) = completion::section(results) {
+        page.section("completion", "Completion times by size", &table);
     }
     if !claims.listed.is_empty() {
         page.section("claims", "What is claimed, and what came of it", &overview::list(&claims));

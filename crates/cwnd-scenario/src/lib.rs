@@ -35,5 +35,5 @@ pub use scenario::{
     AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, Scenario, Ties, is_reserved_group, registered_name,
 };
 pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
-pub use traffic::{Distribution, Quantity, Traffic, Workload};
+pub use traffic::{Distribution, FlowSizes, Quantity, SizeTable, SizeTableError, Traffic, Workload};
 pub use units::{ByteSize, Decimal, NotInteger, Probability, Rate, Time, UnitError};

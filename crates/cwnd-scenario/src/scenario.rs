@@ -206,11 +206,12 @@ fn is_zero(seed: &u64) -> bool {
 }
 
 /// Checks whether a name cannot be that of a [group](FlowSpec::group), because names of metrics use it for something else: a
-/// flow by its number (`flow2`), or the short flows (`short`, `short-small`, `short-large`).
+/// flow by its number (`flow2`), or the short flows (`short`) and their classes by size (`short-small`).
 pub fn is_reserved_group(name: &str) -> bool {
     let is_number = |digits: &str| {
         !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
     name.strip_prefix("flow").is_some_and(is_number)
-        || ["short", "short-small", "short-large"].contains(&name)
+        || ["short", "short-small", "short-large", "short-to-10KB", "short-to-100KB", "short-to-1MB"]
+            .contains(&name)
 }

@@ -2,9 +2,11 @@
 
 mod distribution;
 mod notation;
+mod sizes;
 mod workload;
 
 pub use distribution::Quantity;
+pub use sizes::{FlowSizes, SizeTable, SizeTableError};
 
 use crate::{Rate, Time};
 use serde::{Deserialize, Serialize};

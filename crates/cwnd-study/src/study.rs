@@ -16,7 +16,7 @@ use cwnd_experiment::{
     ExperimentSpec, FlowGroup,
     settings::{SETTINGS, Setting},
 };
-use cwnd_scenario::{DeliveryTrace, Scenario, Time};
+use cwnd_scenario::{DeliveryTrace, Scenario, SizeTable, Time};
 use std::collections::BTreeMap;
 
 /// What a study file says, checked and expanded.
@@ -64,6 +64,8 @@ pub struct Study {
     pub reduced: Option<Reduced>,
     /// The delivery traces that it names, called by their paths as the file has them.
     pub traces: Vec<DeliveryTrace>,
+    /// The tables of flow sizes that it names, called in the same way.
+    pub sizes: Vec<SizeTable>,
 }
 
 /// One thing that differs between cells.

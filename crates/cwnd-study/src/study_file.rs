@@ -186,6 +186,7 @@ fn read(
         quick: None,
         reduced: None,
         traces: inputs.traces(),
+        sizes: inputs.all_sizes(),
     };
     let cells_are_right = !study.cells.is_empty();
     let (axes, cells) = (axes_are_right, cells_are_right);

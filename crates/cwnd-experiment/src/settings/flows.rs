@@ -113,7 +113,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "short-flows",
         title: "Short flows",
-        about: "Flows that arrive at random, send some bytes and end: algorithm, `load` (a percentage of the bottleneck's rate) or `rate`, `size`, and optionally start, stop, deadline.",
+        about: "Flows that arrive at random, send some bytes and end: algorithm, `load` (a percentage of the bottleneck's rate) or `rate`, `size` (a size, a distribution, or a CSV file of sizes in bytes and cumulative probabilities), and optionally start, stop, deadline.",
         default: "none",
         example: "cubic; load=20 %; size=web-search",
         kind: SettingKind::Text("a text in quotes"),

@@ -103,6 +103,23 @@ mod rendered {
         }
     }
 
+    /// Figures of the documents have a background of their own, so that they are readable on dark pages.
+    #[test]
+    fn figures_of_the_documents_are_opaque() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/figures");
+        let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let figures: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "svg")).collect();
+        assert!(figures.len() > 5, "{figures:?}");
+        for figure in figures {
+            let png = render::render(&fs::read_to_string(&figure).unwrap(), Format::Png).unwrap();
+            let pixels = resvg::tiny_skia::Pixmap::decode_png(&png).unwrap();
+            let (right, low) = (pixels.width() - 3, pixels.height() - 3);
+            for (x, y) in [(2, 2), (right, 2), (2, low), (right, low)] {
+                assert_eq!(pixels.pixel(x, y).unwrap().alpha(), 255, "{} at {x}, {y}", figure.display());
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_svg_is_refused() {
         let error = write_figure("<p>", Path::new("figure.png")).unwrap_err().to_string();

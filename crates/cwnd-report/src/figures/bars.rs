@@ -1,5 +1,6 @@
-//! A metric as bars: groups along one axis, a bar of each group for each series.
+//! A metric as bars: groups along one axis, a bar of each group for each series. Too many bars become dots.
 
+use super::dots;
 use super::frame::{Panes, height, with_unit};
 use super::line::{Series, name};
 use super::missing::Missing;
@@ -30,8 +31,14 @@ pub(super) fn draw(
     let measure = Measure::of_study(study, y);
     let panes = Panes::new(&chosen, figure, false);
     let Some(x_axis) = study.axis(x) else { return without_axis(figure, x) };
+    let by = series;
     let series = Series::new(&chosen, looks, series);
     let groups = chosen.points(x_axis);
+    // Printed numbers and stated lines are drawn over bars.
+    let is_plain = figure.printed.is_none() && figure.lines.is_empty();
+    if is_plain && groups.len() * series.0.len() > dots::MOST_BARS {
+        return dots::draw(results, figure, looks, (x_axis, y), by);
+    }
 
     let mut tally = Tally::default();
     let mut all: Vec<Vec<Vec<Option<Estimate>>>> = Vec::new();

@@ -7,6 +7,7 @@ use super::points::{Chosen, Tally};
 use super::{Drawn, without_axis};
 use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, decimals, number, small};
+use cwnd_metrics::Better;
 use cwnd_plot::colour_scale::{self, ColourBar, Colours};
 use cwnd_plot::{self as plot, Cells, Panel, Tile};
 use cwnd_study::{Axis, Figure, Results};
@@ -23,6 +24,15 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
         up.reverse();
     }
     let panes = Panes::new(&chosen, figure, false);
+    let is_sorted = is_sorted(&study.axes[x_axis], &study.axes[y_axis], up.len());
+    if is_sorted {
+        sort(&mut up, measure.better, |point| {
+            let cells = chosen.at(&[(y_axis, point)]);
+            let means =
+                cells.iter().filter_map(|cell| Estimate::of(results, &[*cell], value)).map(|e| e.mean);
+            means.collect()
+        });
+    }
 
     let mut tally = Tally::default();
     let mut all: Vec<Vec<Place>> = Vec::new();
@@ -83,6 +93,8 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     if let Some(first) = notes.first_mut() {
         *first = first.replace(" with 95 % intervals", "").replace(", so there are no intervals", "");
     }
+    notes.extend(is_sorted.then(|| "Rows are in order of their means, the best first.".to_owned()));
+    notes.extend(equal_rows(&all, &names(&study.axes[y_axis], &up)));
     if high <= low {
         notes.push(format!("All values are in {}.", unit_words(&measure.title, &shown.unit)));
     }
@@ -94,6 +106,74 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
 /// Place to the right and upwards, whether the study has it, and its mean.
 type Place = (usize, usize, bool, Option<Estimate>);
 
+/// Rows of names beyond this number are sorted.
+const MOST_UNSORTED: usize = 12;
+
+/// Whether rows are put in order: many names, on an axis that is not the other's as well (as in a fairness matrix).
+fn is_sorted(across: &Axis, up: &Axis, rows: usize) -> bool {
+    let has_values = up.points.iter().any(|point| point.value.is_some());
+    let is_matrix =
+        up.points.iter().all(|point| across.points.iter().any(|other| other.label == point.label));
+    rows > MOST_UNSORTED && !has_values && !is_matrix
+}
+
+/// Puts points in order from the bottom: the best mean comes last, and is the uppermost row. Those without values are lowest.
+fn sort(points: &mut [usize], better: Better, values: impl Fn(usize) -> Vec<f64>) {
+    let rank = |point: &usize| {
+        let values = values(*point);
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let rank = if better == Better::Less { -mean } else { mean };
+        if rank.is_nan() { f64::NEG_INFINITY } else { rank }
+    };
+    points.sort_by_cached_key(|point| Rank(rank(point)));
+}
+
+/// A number that is ordered.
+#[derive(PartialEq)]
+struct Rank(f64);
+
+impl Eq for Rank {}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Rank) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Rank) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// Which rows have equal values in every column: algorithms that differ only in what no path here does, such as marking.
+fn equal_rows(all: &[Vec<Place>], names: &[String]) -> Option<String> {
+    let row = |row: usize| -> Vec<Option<u64>> {
+        let places = all.iter().flatten().filter(|(_, j, ..)| *j == row);
+        places.map(|(.., estimate)| estimate.map(|e| e.mean.to_bits())).collect()
+    };
+    let mut groups: Vec<(Vec<Option<u64>>, Vec<&str>)> = Vec::new();
+    for (i, name) in names.iter().enumerate().rev() {
+        let values = row(i);
+        // A single column, or one without values, says nothing of two rows.
+        if values.len() < 2 || values.iter().any(Option::is_none) {
+            continue;
+        }
+        match groups.iter_mut().find(|(known, _)| *known == values) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((values, vec![name])),
+        }
+    }
+    let equal: Vec<String> =
+        groups.iter().filter(|(_, names)| names.len() > 1).map(|(_, names)| names.join(" = ")).collect();
+    (!equal.is_empty()).then(|| {
+        format!(
+            "Equal to the bit in every column, since nothing here lets them differ: {}.",
+            equal.join("; ")
+        )
+    })
+}
+
 /// As many decimals as tell a hundredth of the range.
 fn digits(low: f64, high: f64) -> usize {
     let span = high - low;
@@ -102,4 +182,31 @@ fn digits(low: f64, high: f64) -> usize {
 
 fn unit_words(title: &str, unit: &str) -> String {
     if unit.is_empty() { title.to_owned() } else { format!("{title}, {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_row_is_the_uppermost() {
+        let values = |point: usize| [vec![0.5, 0.7], vec![0.9], vec![], vec![0.1, 0.2]][point].clone();
+        let mut points = vec![0, 1, 2, 3];
+        sort(&mut points, Better::More, values);
+        assert_eq!(points, [2, 3, 0, 1]);
+        sort(&mut points, Better::Less, values);
+        assert_eq!(points, [2, 1, 0, 3]);
+    }
+
+    #[test]
+    fn equal_rows_are_named() {
+        let place =
+            |i, j, mean: f64| (i, j, true, Some(Estimate { mean, half: None, deviation: None, count: 1 }));
+        let row = |j, a, b| [place(0, j, a), place(1, j, b)];
+        let all = vec![[row(0, 1.0, 2.0), row(1, 1.0, 3.0), row(2, 1.0, 2.0)].concat()];
+        let names = ["dctcp", "cubic", "newreno"].map(str::to_owned);
+        let note = equal_rows(&all, &names).unwrap();
+        assert!(note.ends_with(": newreno = dctcp."), "{note}");
+        assert_eq!(equal_rows(&all[..0], &names), None);
+    }
 }

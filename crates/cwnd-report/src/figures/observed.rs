@@ -3,7 +3,7 @@
 use super::points::Chosen;
 use super::trace::quantity::{self, Flows, Quantity};
 use super::traces::Traces;
-use crate::measure::{Measure, small};
+use crate::measure::{Measure, number, small};
 use cwnd_study::{FigureKind, Per, RunState};
 use std::collections::BTreeSet;
 
@@ -115,7 +115,7 @@ impl<'a> Observed<'a> {
             true => String::new(),
             false => format!(" and all of {}", open.into_iter().collect::<Vec<_>>().join(" and ")),
         };
-        let (values, runs) = (self.values, self.runs);
+        let (values, runs) = (number(self.values as f64, 0), self.runs);
         let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
         let mut notes = vec![match self.per {
             Per::Run => format!("One value for each of {runs}{over}."),

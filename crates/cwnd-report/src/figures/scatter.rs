@@ -39,9 +39,19 @@ pub(super) fn draw(
     let pairs = || all.iter().flatten().flatten();
     let shown = [Shown::of(&across, pairs().map(|pair| pair.0)), Shown::of(&up, pairs().map(|pair| pair.1))];
     let is_reversed = across.better == Better::Less;
-    let x_axis = axis(&across, &shown[0]);
+    let ellipses: Vec<Ellipse> = all.iter().flatten().filter_map(|pairs| Ellipse::of(pairs)).collect();
+    let least = |of: fn(&Ellipse) -> [f64; 3]| {
+        let lowest = |ellipse: &Ellipse| {
+            let [centre, major, minor] = of(ellipse);
+            centre - major.hypot(minor)
+        };
+        ellipses.iter().map(lowest).fold(f64::INFINITY, f64::min)
+    };
+    let lowest =
+        [least(|e| [e.centre.0, e.major.0, e.minor.0]), least(|e| [e.centre.1, e.major.1, e.minor.1])];
+    let x_axis = axis(&across, &shown[0], lowest[0]);
     let x_axis = if is_reversed { x_axis.reversed() } else { x_axis };
-    let y_axis = axis(&up, &shown[1]);
+    let y_axis = axis(&up, &shown[1], lowest[1]);
 
     let columns = panes.columns;
     let mut each = all.iter();
@@ -85,7 +95,10 @@ pub(super) fn draw(
     Drawn { grid, notes, samples: None }
 }
 
-fn axis(measure: &Measure, shown: &Shown) -> plot::Axis {
+/// The axis of a metric. An ellipse that reaches below the least possible value is cut off there.
+fn axis(measure: &Measure, shown: &Shown, lowest: f64) -> plot::Axis {
     let (least, most) = measure.range;
-    plot::Axis::linear(&measure.heading(), &shown.unit).within(least * shown.factor, most * shown.factor)
+    let axis = plot::Axis::linear(&measure.heading(), &shown.unit);
+    let axis = axis.within(least * shown.factor, most * shown.factor);
+    if lowest < least { axis.from(least * shown.factor) } else { axis }
 }

@@ -131,7 +131,7 @@ pub(super) fn draw(
             block.title = with(&block.title, apart);
         }
     }
-    grid.keys = keys(&series, &samples, averaged);
+    grid.keys = if is_apart && is_one { Vec::new() } else { keys(&series, &samples, averaged) };
     let quantities: Vec<&str> = quantities.iter().map(|q| q.measure.title.as_str()).collect();
     grid.description = format!("{} over time.", quantities.join(", "));
     let mut notes = notes(results, &drawn_runs, &missing, averaged, most);

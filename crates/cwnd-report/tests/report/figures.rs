@@ -57,6 +57,7 @@ pub fn small() -> Results {
         once: None,
         reduced: None,
         traces: Vec::new(),
+        sizes: Vec::new(),
     };
     let provenance = Provenance {
         version: "0.1.0".into(),

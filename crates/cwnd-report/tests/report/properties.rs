@@ -140,6 +140,7 @@ fn results() -> impl Strategy<Value = Results> {
             once: None,
             reduced: None,
             traces: Vec::new(),
+            sizes: Vec::new(),
         };
         Results { study, runs, provenance: Provenance::default() }
     })

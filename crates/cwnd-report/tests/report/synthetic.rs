@@ -149,6 +149,7 @@ fn study() -> Study {
         once: None,
         reduced: None,
         traces: Vec::new(),
+        sizes: Vec::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Short flows that come and go.
 
 use super::{FlowSpec, MAX_FLOWS};
-use crate::{Distribution, Purpose, Stream, Time};
+use crate::{FlowSizes, Purpose, Stream, Time};
 use serde::{Deserialize, Serialize};
 
 /// Flows that arrive as a Poisson process and end. They are drawn from the scenario's seed, into its
@@ -14,7 +14,7 @@ pub struct Arrivals {
     /// How many arrive in a second, in the mean.
     pub per_second: f64,
     /// Bytes of each.
-    pub size: Distribution<u64>,
+    pub size: FlowSizes,
     /// When arrivals end, if that is before the run's end.
     pub until: Option<Time>,
 }
@@ -70,7 +70,7 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AlgorithmSpec, Traffic};
+    use crate::{AlgorithmSpec, Distribution, Traffic};
 
     fn arrivals() -> Arrivals {
         let flow = FlowSpec {
@@ -89,7 +89,7 @@ mod tests {
         Arrivals {
             flow,
             per_second: 100.0,
-            size: Distribution::Constant(30_000),
+            size: FlowSizes::Named(Distribution::Constant(30_000)),
             until: Some(Time::from_secs(52)),
         }
     }

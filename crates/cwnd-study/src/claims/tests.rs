@@ -52,6 +52,7 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         once: None,
         reduced: None,
         traces: Vec::new(),
+        sizes: Vec::new(),
     }
 }
 

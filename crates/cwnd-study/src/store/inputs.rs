@@ -10,15 +10,16 @@ use std::{
 };
 
 impl Store {
-    /// Keep the delivery traces that a study names.
+    /// Keep the delivery traces and the tables of flow sizes that a study names.
     ///
     /// # Errors
     /// If one cannot be written.
     pub fn keep_inputs(&mut self, study: &Study) -> Result<(), StoreError> {
         let Some(directory) = self.directory() else { return Ok(()) };
-        for trace in &study.traces {
-            let path = place(directory, &trace.name);
-            let text = trace.to_text();
+        let traces = study.traces.iter().map(|trace| (&trace.name, trace.to_text()));
+        let sizes = study.sizes.iter().map(|table| (&table.name, table.to_text()));
+        for (name, text) in traces.chain(sizes) {
+            let path = place(directory, name);
             if input_file::read_text(&path, MAX_INPUT).is_ok_and(|kept| kept == text) {
                 continue;
             }

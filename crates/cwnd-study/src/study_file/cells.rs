@@ -140,7 +140,9 @@ impl Maker<'_> {
             }
             experiment.topology = Topology::Graph(network.graph.clone());
         }
-        if let Err(problem) = experiment.read_traces(&mut |path| self.common.inputs.trace(path)) {
+        let inputs = self.common.inputs;
+        let read = experiment.read_traces(&mut |path| inputs.trace(path));
+        if let Err(problem) = read.and_then(|()| experiment.read_sizes(&mut |path| inputs.sizes(path))) {
             self.note(&problem, &sets, &coordinates);
             return None;
         }

@@ -7,6 +7,7 @@ mod networks;
 mod papers;
 mod right;
 mod schema;
+mod sizes;
 mod stated;
 
 use super::*;
