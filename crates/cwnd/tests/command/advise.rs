@@ -104,7 +104,7 @@ fn the_study_that_is_printed_gives_the_same_runs() {
     fs::write(path("advise.toml"), study).unwrap();
     let saved = path("saved");
     printed(&small(&[&flags[..], &["--save", &saved]].concat()));
-    let table = |directory: &str| printed(&["export", directory, "--format", "csv"]);
+    let table = |directory: &str| printed(&["export", directory, "--format", "csv", "--canonical"]);
     printed(&["run", &path("advise.toml"), "--out", &path("run"), "--quiet"]);
     assert_eq!(table(&saved), table(&path("run")));
     // Nothing is run again.
