@@ -233,6 +233,9 @@ fn what_is_missing_or_wrong_is_told_by_flag() {
         assert!(message.contains(wanted), "{more:?}: {message}");
     }
     assert!(refused(&["advise", "--rate", "10", "--rtt", "1 ms"]).contains("a rate needs a unit"));
+    let unlimited =
+        refused(&["advise", "--rate", "unlimited", "--rtt", "1ms", "--loss", "0", "--buffer", "10"]);
+    assert!(unlimited.starts_with("--rate: without a limit nothing distinguishes"), "{unlimited}");
     let one = refused(&["advise", "--repeats", "1"]);
     assert!(one.contains("'1' for '--repeats <N>'"), "{one}");
     let readme = refused(&["advise", "--from", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
