@@ -60,7 +60,7 @@ fn data(packets: &[&Packet]) -> u64 {
     packets.iter().map(|packet| u64::from(packet.payload)).sum()
 }
 
-/// A capture beside the receiver sees an ACK soon after its data: in less than this share of the handshake's round trip.
+/// A capture next to the receiver sees an ACK soon after its data: in less than this share of the handshake's round trip.
 const AT_RECEIVER: f64 = 0.5;
 
 fn import(flow: &Flow, connections: usize) -> Import {
