@@ -1,5 +1,6 @@
 //! The command line from outside: what it prints, what it refuses, and what it leaves behind.
 
+mod advise;
 mod algorithms;
 mod bad_input;
 mod closed_pipes;

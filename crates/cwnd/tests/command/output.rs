@@ -17,6 +17,7 @@ const COMMANDS: &[&[&str]] = &[
     &["help", "run"],
     &["compare", "newreno", "--duration", "100 ms", "--quiet"],
     &["compare", "newreno", "--duration", "100 ms", "--json"],
+    &["advise", "--help"],
     &["algorithms"],
     &["algorithms", "cubic", "--json"],
     &["metrics", "--markdown"],

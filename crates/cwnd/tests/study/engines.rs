@@ -89,6 +89,56 @@ fn what_senders_do_is_recorded_of_the_simulator_alone() {
     assert!(said.contains("recorded of the simulator's runs alone"), "{said}");
 }
 
+/// The host's own congestion controls as values of an axis, by the names that its kernel gives them.
+const HOST: &str = r#"
+title = "This host's own"
+question = "Do its modules run as any algorithm?"
+[scenario]
+rate = "5 Mbit/s"
+rtt = "20 ms"
+stack = "linux"
+duration = "1 s"
+[run]
+engine = "kernel"
+metrics = ["throughput_bps"]
+[[axes]]
+name = "variant"
+key = "algorithm"
+values = ["reno@host", "cubic@host"]
+"#;
+
+#[test]
+fn the_simulator_has_none_of_the_hosts_own() {
+    let place = Workplace::with(HOST);
+    for arguments in [&["check", "quick.toml", "--engine", "sim"], &["run", "quick.toml", "--engine", "sim"]]
+    {
+        let said = place.refused(2, arguments);
+        let why = "`reno@host` is what a host's kernel calls `reno`, and the simulator has no kernel: run it with the engine";
+        assert!(said.contains(why), "{said}");
+    }
+    let said = place.refused(2, &["compare", "cdg@host"]);
+    assert!(said.contains("`cdg@host` is what a host's kernel calls `cdg`"), "{said}");
+    let said =
+        Workplace::with(&HOST.replace("reno@host", "reno@host:beta=1")).refused(2, &["check", "quick.toml"]);
+    assert!(said.contains("`reno@host` takes no parameters here"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn the_hosts_own_are_values_of_an_axis() {
+    let place = Workplace::with(HOST);
+    place.printed(&["run", "quick.toml", "--no-report"]);
+    let exported = place.printed(&["export", "results/quick", "--format", "csv"]);
+    assert_eq!(exported.matches(",done,").count(), 2, "{exported}");
+    assert!(exported.contains("reno@host") && exported.contains("cubic@host"), "{exported}");
+    // What no kernel has.
+    let nowhere = Workplace::with(&HOST.replace("reno@host", "no_such_one@host"));
+    let said = nowhere.refused(2, &["run", "quick.toml"]);
+    assert!(said.contains("this kernel has no congestion control `no_such_one`: it has "), "{said}");
+    assert!(said.contains("modprobe tcp_no_such_one"), "{said}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "needs root, TUN devices and ip"]

@@ -22,13 +22,13 @@ const LINUX: [(&str, &str); 14] = [
     ("dctcp", "dctcp"),
 ];
 
-/// Algorithms that `cwnd kernel load` loads, beside those of [`LINUX`]; a test holds both to its catalogue.
+/// Algorithms that `cwnd kernel load` loads, next to those of [`LINUX`]; a test holds both to its catalogue.
 const LOADED: [&str; 8] = ["elastic", "agile-sd", "cltcp", "invs", "compound", "africa", "tcp-fit", "fusion"];
 
 /// Those that respond to congestion marks and are not made for queues without.
 const NEED_MARKS: [&str; 2] = ["dctcp", "cltcp"];
 
-/// The algorithm of the flow beside each candidate: what Linux hosts run.
+/// The algorithm of the flow next to each candidate: what Linux hosts run.
 pub const NEIGHBOUR: &str = "cubic-linux";
 
 /// Candidates that a user lists.

@@ -31,7 +31,9 @@ impl Quantity {
     pub fn metric(self) -> &'static str {
         match self {
             Quantity::Throughput => "own.throughput_bps",
-            Quantity::Rtt => "own.rtt_p95_s",
+            // Of all long flows, which are those of the candidate: short ones are not sampled. A run that is stored for two cells
+            // has its samples under the group of one of them.
+            Quantity::Rtt => "rtt_p95_s",
             Quantity::Completion => "short.completion_p95_s",
         }
     }

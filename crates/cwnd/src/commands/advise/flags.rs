@@ -47,7 +47,7 @@ docs/advise.md describes the runs, the formats of --from and how each quantity i
 /// Recommend a congestion control for a path, by simulation.
 ///
 /// Simulates each candidate with Linux's TCP over the path, ranks them by --for, measures the harm to a CUBIC flow
-/// beside each, and prints what the host must set. Rate, RTT, loss and buffer must be given, or found in --from.
+/// next to each, and prints what the host must set. Rate, RTT, loss and buffer must be given, or found in --from.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Flags {
@@ -60,7 +60,7 @@ pub struct Flags {
     #[command(flatten)]
     pub settings: SettingFlags<PathSettings>,
 
-    /// Short flows of the same algorithm beside the long ones: `web` (10 % of the rate and at most 100 a second, Pareto
+    /// Short flows of the same algorithm next to the long ones: `web` (10 % of the rate and at most 100 a second, Pareto
     /// sizes of 30 KB in the mean), `none`, or as in `cwnd compare` without the algorithm: `load=20 %; size=web-search`
     /// [default: web if --for counts completion times, otherwise none].
     #[arg(long, value_name = "FLOWS", allow_hyphen_values = true)]

@@ -98,6 +98,11 @@ impl Path {
             return Err(Failure::problems(&problems));
         }
         let scenario = scenario(flags, &quantities)?;
+        if scenario.network.links[scenario.network.bottleneck].rate == Rate::UNLIMITED {
+            return Err(Failure::bad_input(
+                "--rate: without a limit nothing distinguishes the algorithms: state that of the narrowest link",
+            ));
+        }
         let follows_trace =
             flags.settings.values("rate").is_empty() && import.as_ref().is_some_and(|import| import.is_trace);
         Ok(Path {

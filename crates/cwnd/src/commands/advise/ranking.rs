@@ -16,7 +16,7 @@ use cwnd_study::{Results, RunResult};
 pub struct Ranking {
     /// One for each candidate.
     pub rows: Vec<Row>,
-    /// CUBIC by itself and beside another flow of CUBIC: what the harm of the others is compared with.
+    /// CUBIC by itself and next to another flow of CUBIC: what the harm of the others is compared with.
     pub reference: Neighbour,
 }
 
@@ -40,7 +40,7 @@ pub struct Row {
     pub neighbour: Neighbour,
 }
 
-/// A flow of CUBIC beside another flow.
+/// A flow of CUBIC next to another flow.
 pub struct Neighbour {
     /// Its throughput, bit/s.
     pub throughput: Option<Summary>,
@@ -100,7 +100,7 @@ impl Ranking {
                 paired(&metric(cells.alone, name), &metric(cell, name), of)
             };
             let compare = |name: &str, of: fn(f64, f64) -> Option<f64>| {
-                compared(&harm_of(cells.beside_itself, name, of), &harm_of(cell, name, of))
+                compared(&harm_of(cells.with_itself, name, of), &harm_of(cell, name, of))
             };
             Neighbour {
                 throughput: summary(&metric(cell, NEIGHBOUR_THROUGHPUT)),
@@ -113,21 +113,22 @@ impl Ranking {
         };
         let value =
             |cell: usize| values(cell, &|run| criterion.value(|quantity| run.metric(quantity.metric())));
-        let mut rows: Vec<(Vec<Option<f64>>, Row)> = (candidates.iter().zip(&cells.own).zip(&cells.beside))
-            .map(|((spec, own), beside)| {
-                let row = Row {
-                    spec: spec.clone(),
-                    on_host: OnHost::of(spec, modules),
-                    quantities: Quantity::ALL.map(|quantity| summary(&metric(*own, quantity.metric()))),
-                    loss: summary(&metric(*own, LOSS)),
-                    value: summary(&value(*own)),
-                    as_good_as_first: false,
-                    difference: None,
-                    neighbour: neighbour(*beside),
-                };
-                (value(*own), row)
-            })
-            .collect();
+        let mut rows: Vec<(Vec<Option<f64>>, Row)> =
+            (candidates.iter().zip(&cells.own).zip(&cells.with_other))
+                .map(|((spec, own), with_other)| {
+                    let row = Row {
+                        spec: spec.clone(),
+                        on_host: OnHost::of(spec, modules),
+                        quantities: Quantity::ALL.map(|quantity| summary(&metric(*own, quantity.metric()))),
+                        loss: summary(&metric(*own, LOSS)),
+                        value: summary(&value(*own)),
+                        as_good_as_first: false,
+                        difference: None,
+                        neighbour: neighbour(*with_other),
+                    };
+                    (value(*own), row)
+                })
+                .collect();
         // What has no value stands last, in the order of the candidates.
         let badness = |row: &Row| match (row.value, criterion.better()) {
             (None, _) => f64::INFINITY,
@@ -144,7 +145,7 @@ impl Ranking {
         }
         Ranking {
             rows: rows.into_iter().map(|(_, row)| row).collect(),
-            reference: neighbour(cells.beside_itself),
+            reference: neighbour(cells.with_itself),
         }
     }
 

@@ -10,7 +10,7 @@ use cwnd_study::Study;
 /// The name of the study.
 const NAME: &str = "advise";
 
-/// The metrics of the flow of CUBIC beside a candidate.
+/// The metrics of the flow of CUBIC next to a candidate.
 pub const NEIGHBOUR_THROUGHPUT: &str = "neighbour.throughput_bps";
 /// Its mean round-trip time.
 pub const NEIGHBOUR_RTT: &str = "neighbour.rtt_mean_s";
@@ -21,7 +21,7 @@ pub const LOSS: &str = "own.loss_ratio";
 pub struct AdviseStudy {
     /// Its text.
     pub text: String,
-    /// The short flows beside the long ones, without their algorithm.
+    /// The short flows next to the long ones, without their algorithm.
     pub short_flows: Option<String>,
     /// How long the runs are.
     pub duration: Time,
@@ -34,12 +34,12 @@ pub struct AdviseStudy {
 pub struct Cells {
     /// A flow of CUBIC by itself.
     pub alone: usize,
-    /// A flow of CUBIC beside another one.
-    pub beside_itself: usize,
+    /// A flow of CUBIC next to another one.
+    pub with_itself: usize,
     /// For each candidate its long flows and its short ones.
     pub own: Vec<usize>,
-    /// For each candidate a flow of CUBIC beside one of it.
-    pub beside: Vec<usize>,
+    /// For each candidate a flow of CUBIC next to one of it.
+    pub with_other: Vec<usize>,
 }
 
 impl AdviseStudy {
@@ -52,7 +52,7 @@ impl AdviseStudy {
 
         let mut text = format!(
             "title = \"Which congestion control for this path?\"\n\
-             question = \"\"\"\nWhich algorithm is best by {}, and what does each cost a flow of CUBIC beside it?\"\"\"\n",
+             question = \"\"\"\nWhich algorithm is best by {}, and what does each cost a flow of CUBIC next to it?\"\"\"\n",
             flags.criterion.about()
         );
         text += "notes = [\n";
@@ -100,21 +100,21 @@ impl AdviseStudy {
             points - 1
         };
         let neighbour = format!("{NEIGHBOUR}; group=neighbour");
-        let beside = |spec: &dyn std::fmt::Display| [neighbour.clone(), format!("{spec}; group=other")];
+        let with_other = |spec: &dyn std::fmt::Display| [neighbour.clone(), format!("{spec}; group=other")];
         let mut cells = Cells {
             alone: point(&format!("{NEIGHBOUR}, alone"), std::slice::from_ref(&neighbour), None),
-            beside_itself: point(&format!("{NEIGHBOUR} beside {NEIGHBOUR}"), &beside(&NEIGHBOUR), None),
+            with_itself: point(&format!("{NEIGHBOUR} with {NEIGHBOUR}"), &with_other(&NEIGHBOUR), None),
             own: Vec::new(),
-            beside: Vec::new(),
+            with_other: Vec::new(),
         };
         let count = flags.settings.values("flows").first().map_or("1", String::as_str);
         for spec in candidates {
             let own = [format!("{spec}; count={count}; group=own")];
             let short = short_flows.as_ref().map(|short| format!("{spec}; {short}"));
             cells.own.push(point(&spec.to_string(), &own, short));
-            cells.beside.push(match spec.to_string() == NEIGHBOUR {
-                true => cells.beside_itself,
-                false => point(&format!("{NEIGHBOUR} beside {spec}"), &beside(spec), None),
+            cells.with_other.push(match spec.to_string() == NEIGHBOUR {
+                true => cells.with_itself,
+                false => point(&format!("{NEIGHBOUR} with {spec}"), &with_other(spec), None),
             });
         }
         text += &format!(

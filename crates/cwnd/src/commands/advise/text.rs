@@ -124,7 +124,7 @@ impl Recommendation<'_> {
 
     fn harm(&self) -> String {
         let columns = [
-            ("beside", "", Align::Left),
+            ("next to", "", Align::Left),
             ("throughput", "Mbit/s", Align::Right),
             ("harm", "%", Align::Right),
             ("than a CUBIC's", "", Align::Left),
@@ -150,7 +150,10 @@ impl Recommendation<'_> {
             rows.push(cells(row.spec.to_string(), &row.neighbour, words));
         }
         format!(
-            "  What a flow of CUBIC has beside one flow of each\n\n{}\n{}",
+            "  What a flow of CUBIC has next to one flow of each
+
+{}
+{}",
             table(&columns, rows),
             output::wrapped(
                 "Harm (Ware and others, HotNets 2019) is (alone - beside) / alone of its throughput, and (beside - alone) / \
@@ -182,7 +185,7 @@ impl Recommendation<'_> {
     }
 }
 
-/// Writes a mean and half its interval with the same decimals: so many that the mean has three digits or more.
+/// Writes a mean and half its interval with the same decimals: a number of that the mean has three digits or more.
 fn interval(summary: Option<Summary>, scale: f64) -> String {
     let Some(summary) = summary else { return "–".to_owned() };
     let mean = summary.mean * scale;

@@ -1,4 +1,4 @@
-//! `--short-flows`: flows that come and go beside the long ones.
+//! `--short-flows`: flows that come and go next to the long ones.
 
 use cwnd_experiment::ShortFlows;
 use cwnd_scenario::Rate;
@@ -19,7 +19,7 @@ pub enum ShortFlowsChoice {
 /// (Crovella and Bestavros, "Self-similarity in World Wide Web traffic", IEEE/ACM ToN 1997).
 const WEB_SIZE: &str = "pareto 30 KB shape 1.2";
 const WEB_MEAN_BYTES: f64 = 30e3;
-/// Share of the rate that they offer, percent, as long as that is no more than so many a second.
+/// Share of the rate that they offer, percent, as long as that is no more than a number of a second.
 const WEB_LOAD: f64 = 10.0;
 const WEB_MOST: f64 = 100.0;
 

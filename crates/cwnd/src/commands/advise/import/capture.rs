@@ -22,20 +22,16 @@ pub fn is_capture(bytes: &[u8]) -> bool {
     bytes.get(..4).is_some_and(|first| MAGIC.iter().any(|magic| first == magic))
 }
 
-/// Where of a capture a connection's packets are: an interface, and its two ends in order.
-type Connection = (u32, Endpoint, Endpoint);
-
 pub fn parse(bytes: &[u8]) -> Result<Import, String> {
     let packets::Packets { tcp: packets, damaged } = packets::read(bytes)?;
-    let mut connections: BTreeMap<Connection, Vec<&Packet>> = BTreeMap::new();
+    let mut connections: BTreeMap<(Endpoint, Endpoint), Vec<&Packet>> = BTreeMap::new();
     for packet in &packets {
         let (a, b) = (packet.from.min(packet.to), packet.from.max(packet.to));
-        connections.entry((packet.interface, a, b)).or_default().push(packet);
+        connections.entry((a, b)).or_default().push(packet);
     }
-    let data = |packets: &Vec<&Packet>| packets.iter().map(|packet| u64::from(packet.payload)).sum::<u64>();
     let all = connections.len();
-    // A capture of several interfaces has a packet more than once; one interface is enough.
-    let most = connections.into_values().max_by_key(data).filter(|packets| data(packets) > 0);
+    let most = connections.into_values().map(|packets| once(&packets)).max_by_key(|packets| data(packets));
+    let most = most.filter(|packets| data(packets) > 0);
     let most = most.ok_or_else(|| format!("none of its {} TCP packets carries data", packets.len()))?;
     let mut import = import(&Flow::of(&most), all);
     if damaged {
@@ -44,7 +40,27 @@ pub fn parse(bytes: &[u8]) -> Result<Import, String> {
     Ok(import)
 }
 
-/// A capture beside the receiver sees an ACK soon after its data: in less than this share of the handshake's round trip.
+/// Returns the packets of a connection once, those of each direction from the interface that has most of them: a capture of
+/// several interfaces has a packet more than once, or each direction on another one.
+fn once<'a>(packets: &[&'a Packet]) -> Vec<&'a Packet> {
+    let mut counts: BTreeMap<(Endpoint, u32), usize> = BTreeMap::new();
+    for packet in packets {
+        *counts.entry((packet.from, packet.interface)).or_default() += 1;
+    }
+    let is_most = |packet: &&&Packet| {
+        let count = counts[&(packet.from, packet.interface)];
+        let mut others = counts.iter().filter(|((from, _), _)| *from == packet.from);
+        // Of equal ones the first.
+        others.all(|((_, other), others)| *others < count || *others == count && *other >= packet.interface)
+    };
+    packets.iter().filter(is_most).copied().collect()
+}
+
+fn data(packets: &[&Packet]) -> u64 {
+    packets.iter().map(|packet| u64::from(packet.payload)).sum()
+}
+
+/// A capture next to the receiver sees an ACK soon after its data: in less than this share of the handshake's round trip.
 const AT_RECEIVER: f64 = 0.5;
 
 fn import(flow: &Flow, connections: usize) -> Import {
@@ -53,7 +69,8 @@ fn import(flow: &Flow, connections: usize) -> Import {
         Some((rate, window)) => Finding::found(
             rate * share,
             format!(
-                "most data acknowledged in {} s, x {share:.3} for headers; a lower bound",
+                "most data acknowledged in {} s, x {share:.3} for headers; a lower bound, but up to 5 % too much where an \
+                 ACK ends a recovery",
                 decimals(window)
             ),
         ),

@@ -9,7 +9,7 @@ use cwnd_scenario::{Probability, Rate, Time};
 
 const COLUMNS: [&str; 4] = ["time", "rate", "rtt", "loss"];
 
-/// Returns whether this is the header of such a file.
+/// Returns whether this is the header of the file.
 pub fn is_header(line: &str) -> bool {
     line.split(',').any(|cell| COLUMNS[1..].contains(&split_unit(cell).0.as_str()))
 }

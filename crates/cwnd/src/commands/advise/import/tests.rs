@@ -21,7 +21,7 @@ fn within(finding: &Finding, range: std::ops::RangeInclusive<f64>) {
 }
 
 #[track_caller]
-fn missing<'a>(finding: &'a Finding) -> &'a str {
+fn missing(finding: &Finding) -> &str {
     match finding {
         Finding::Missing(why) => why,
         Finding::Found { .. } => panic!("{finding:?}"),

@@ -3,7 +3,7 @@
 use super::packets::{Endpoint, Packet};
 use std::collections::VecDeque;
 
-/// What a connection's packets tell of the path.
+/// What a connection's packets report of the path.
 pub struct Flow {
     /// Who sends the data.
     pub from: Endpoint,
@@ -23,7 +23,7 @@ pub struct Flow {
     pub rtts: Vec<f64>,
     /// The last round trip before data was sent again, and how many bytes.
     resent_at: Vec<(Option<f64>, u64)>,
-    /// When so many bytes were acknowledged.
+    /// When a number of bytes were acknowledged.
     acked: Vec<(f64, u64)>,
 }
 

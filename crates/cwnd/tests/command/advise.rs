@@ -1,0 +1,247 @@
+//! `cwnd advise`: its table, its study, what it reads, and what it refuses.
+
+use crate::{cwnd, document, printed, text};
+use std::fs;
+
+/// A slow path and short runs, so that a test takes a moment.
+const SMALL: &[&str] = &[
+    "advise",
+    "--rate",
+    "4Mbit/s",
+    "--rtt",
+    "20ms",
+    "--loss",
+    "0.01%",
+    "--buffer",
+    "0.5BDP",
+    "--duration",
+    "6s",
+    "--warm-up",
+    "1s",
+    "--repeats",
+    "3",
+    "--quiet",
+];
+
+fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [SMALL, more].concat()
+}
+
+#[track_caller]
+fn refused(arguments: &[&str]) -> String {
+    let output = cwnd(arguments);
+    let message = text(&output.stderr);
+    assert_eq!(
+        (output.status.code(), text(&output.stdout)),
+        (Some(2), String::new()),
+        "{arguments:?}: {message}"
+    );
+    message.strip_prefix("error: ").unwrap_or(&message).to_owned()
+}
+
+/// Returns the tables, without what depends on the host: the last column, and what is to be set.
+fn without_host(text: &str) -> String {
+    let (tables, _) =
+        text.split_once("  To apply it").or_else(|| text.split_once("  This host has")).expect("an end");
+    let (tables, _) = tables.split_once("  Use ").expect("a recommendation");
+    let words = ["yes", "modprobe", "cwnd kernel load", "no", "on this host"];
+    let line = |line: &str| {
+        let line = line.trim_end_matches('─').trim_end();
+        let cut = words.iter().find_map(|word| line.strip_suffix(word)).unwrap_or(line);
+        format!("{}\n", cut.trim_end())
+    };
+    tables.lines().map(line).collect()
+}
+
+#[test]
+fn the_tables_of_a_small_case() {
+    let text = printed(&small(&["--algorithms", "cubic-linux,newreno,bbr,copa", "--short-flows", "web"]));
+    insta::assert_snapshot!(without_host(&text));
+}
+
+#[test]
+fn a_score_of_several_quantities_has_its_definition() {
+    let text = printed(&small(&["--algorithms", "cubic-linux,vegas", "--for", "throughput=2,rtt=1"]));
+    assert!(
+        text.contains(
+            "Ranked by throughput^2 / rtt in Mbit/s and ms, more is better (--for throughput=2,rtt=1)"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("score"), "{text}");
+}
+
+#[test]
+fn the_document_has_base_units_and_both_harms() {
+    let document = document(&small(&["--algorithms", "cubic-linux,vegas", "--for", "interactive", "--json"]));
+    assert_eq!(document["path"]["rate_bps"], 4_000_000);
+    assert_eq!(document["path"]["base_rtt_s"], 0.02);
+    assert_eq!(document["path"]["bdp_bytes"], 10_000.0);
+    assert_eq!(document["path"]["quantities"]["buffer"]["source"], "given by --buffer");
+    assert_eq!(document["criterion"]["better"], "less");
+    let ranking = document["ranking"].as_array().expect("a ranking");
+    assert_eq!(ranking.len(), 2);
+    // Less is better.
+    assert_eq!(ranking[0]["as_good_as_first"], true);
+    let rtts: Vec<f64> = ranking.iter().filter_map(|row| row["rtt_p95_s"]["mean"].as_f64()).collect();
+    assert!(rtts.len() == 2 && rtts[0] <= rtts[1] && rtts[0] > 0.02, "{rtts:?}");
+    // The harm is that of the metric's formula, for each pair of runs; CUBIC beside itself has no verdict of more.
+    let cubic = ranking.iter().find(|row| row["algorithm"] == "cubic-linux").expect("CUBIC");
+    assert_eq!(cubic["cubic_beside"]["throughput_harm"], document["cubic_beside_cubic"]["throughput_harm"]);
+    assert_eq!(cubic["cubic_beside"]["throughput_harm_than_cubic"], "same");
+    let harm = document["cubic_beside_cubic"]["throughput_harm"]["mean"].as_f64().expect("a harm");
+    assert!((0.2..0.8).contains(&harm), "{harm}");
+}
+
+#[test]
+fn the_study_that_is_printed_gives_the_same_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let flags = ["--algorithms", "newreno", "--for", "web"];
+    let study = printed(&small(&[&flags[..], &["--print-study"]].concat()));
+    assert!(study.contains("stack = \"linux\"") && study.contains("rate = \"4Mbit/s\""), "{study}");
+    assert!(study.contains("short-flows = \"newreno; load=10 %; size=pareto 30 KB shape 1.2\""), "{study}");
+    fs::write(path("advise.toml"), study).unwrap();
+    let saved = path("saved");
+    printed(&small(&[&flags[..], &["--save", &saved]].concat()));
+    let table = |directory: &str| printed(&["export", directory, "--format", "csv", "--canonical"]);
+    printed(&["run", &path("advise.toml"), "--out", &path("run"), "--quiet"]);
+    assert_eq!(table(&saved), table(&path("run")));
+    // Nothing is run again.
+    let again = small(&[&flags[..], &["--save", &saved]].concat());
+    let again: Vec<&str> = again.into_iter().filter(|word| *word != "--quiet").collect();
+    assert!(!text(&cwnd(&again).stderr).contains("to do"));
+}
+
+#[test]
+fn a_file_gives_the_path_and_flags_replace_it() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/advise/ss.txt");
+    let short = [
+        "--algorithms",
+        "newreno",
+        "--duration",
+        "2s",
+        "--warm-up",
+        "1s",
+        "--repeats",
+        "2",
+        "--json",
+        "--quiet",
+    ];
+    let of = |more: &[&str]| document(&[&["advise", "--from", file][..], &short, more].concat());
+    let whole = of(&[]);
+    assert!(whole["path"]["from"].as_str().unwrap().starts_with("ss, 4 snapshots of "));
+    let rate = whole["path"]["rate_bps"].as_f64().unwrap();
+    assert!((9.5e6..10.5e6).contains(&rate), "{rate}");
+    let stated = of(&["--rate", "3 Mbit/s", "--loss", "0"]);
+    assert_eq!(stated["path"]["rate_bps"], 3_000_000);
+    assert_eq!(stated["path"]["quantities"]["loss"]["source"], "given by --loss");
+    assert_eq!(stated["path"]["base_rtt_s"], whole["path"]["base_rtt_s"]);
+}
+
+/// cwnd's own capture of a known path: Ethernet and pcapng.
+#[test]
+fn a_capture_of_a_simulated_path_gives_this_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("path.pcapng");
+    let file = file.to_str().unwrap();
+    let flags = [
+        "--rate",
+        "10 Mbit/s",
+        "--rtt",
+        "40 ms",
+        "--buffer",
+        "1 BDP",
+        "--duration",
+        "10 s",
+        "--topology",
+        "path",
+    ];
+    printed(&[&["compare", "newreno", "--stack", "linux", "--pcap", file, "--quiet"], &flags[..]].concat());
+    let short = [
+        "--algorithms",
+        "newreno",
+        "--duration",
+        "2s",
+        "--warm-up",
+        "1s",
+        "--repeats",
+        "2",
+        "--json",
+        "--quiet",
+    ];
+    let path = document(&[&["advise", "--from", file][..], &short].concat())["path"].clone();
+    let number = |name: &str| path[name].as_f64().unwrap_or_else(|| panic!("{path}"));
+    // The ACK that ends a recovery acknowledges what came in a round trip or two.
+    assert!((9.4e6..10.6e6).contains(&number("rate_bps")), "{path}");
+    assert!((0.040..0.043).contains(&number("base_rtt_s")), "{path}");
+    // 33 packets of 1,514 B.
+    assert!((40e3..60e3).contains(&number("buffer_bytes")), "{path}");
+    // No packet is lost but by the queue.
+    assert_eq!(path["quantities"]["loss"]["value"], "0");
+}
+
+#[test]
+fn a_mahimahi_trace_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cell.trace");
+    fs::write(&file, (1..=1_000).map(|i| format!("{}\n", i * 3)).collect::<String>()).unwrap();
+    let file = file.to_str().unwrap();
+    let study = printed(&[
+        "advise",
+        "--from",
+        file,
+        "--rtt",
+        "40ms",
+        "--loss",
+        "0",
+        "--buffer",
+        "1BDP",
+        "--print-study",
+    ]);
+    assert!(study.contains(&format!("rate-trace = \"{file}\"")) && !study.contains("\nrate = "), "{study}");
+    assert!(refused(&["advise", "--from", file]).starts_with(
+        "3 things are wrong\n  --rtt: the file does not tell it (a Mahimahi trace has no round-trip times): state it, such as \
+         `--rtt 40ms`"
+    ));
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_told_by_flag() {
+    let missing = refused(&["advise", "--rate", "1Gbit/s", "--loss", "0"]);
+    assert!(
+        missing.contains("--rtt: it is not given") && missing.contains("--buffer: it is not given"),
+        "{missing}"
+    );
+    assert!(!missing.contains("--rate:") && !missing.contains("--loss:"), "{missing}");
+    for (more, wanted) in [
+        (
+            &["--for", "fastest"][..],
+            "`fastest` is none: write `bulk`, `interactive`, `web`, `power`, or weights",
+        ),
+        (&["--algorithms", "reno"], "did you mean `newreno`?"),
+        (&["--algorithms", "cubic@host"], "is not simulated"),
+        (&["--short-flows", "wep"], "`wep` is none: write `web`, `none`"),
+        (
+            &["--for", "web", "--short-flows", "none"],
+            "--for web: completion times are those of short flows, and there are none",
+        ),
+        (&["--from", "nowhere.txt"], "--from: cannot read `nowhere.txt`"),
+        (&["--max-cpu", "1 ms"], "--max-cpu: "),
+    ] {
+        let message = refused(&small(more));
+        assert!(message.contains(wanted), "{more:?}: {message}");
+    }
+    assert!(refused(&["advise", "--rate", "10", "--rtt", "1 ms"]).contains("a rate needs a unit"));
+    let unlimited =
+        refused(&["advise", "--rate", "unlimited", "--rtt", "1ms", "--loss", "0", "--buffer", "10"]);
+    assert!(unlimited.starts_with("--rate: without a limit nothing distinguishes"), "{unlimited}");
+    let one = refused(&["advise", "--repeats", "1"]);
+    assert!(one.contains("'1' for '--repeats <N>'"), "{one}");
+    let readme = refused(&["advise", "--from", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
+    assert!(
+        readme
+            .contains("it is none of the files that are read: a CSV with the columns time, rate, rtt, loss"),
+        "{readme}"
+    );
+}
