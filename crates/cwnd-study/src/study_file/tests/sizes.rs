@@ -19,7 +19,7 @@ fn with(file: Result<&str, &str>) -> Result<Study, StudyError> {
         assert_eq!(path, "sizes.csv");
         file.map(str::to_owned).map_err(str::to_owned)
     };
-    Study::parse_with("a-study", "a-study.toml", STUDY, &check, &read)
+    Study::parse_with("a-study", "a-study.toml", STUDY, &check, cwnd_experiment::Defaults::Current, &read)
 }
 
 #[test]
