@@ -38,7 +38,8 @@ struct Flow {
 impl View {
     /// Creates the view of flows by their names.
     pub fn new(names: Vec<String>, duration: Time) -> View {
-        let flow = |name| Flow { name, first_bytes: 0, last: None, throughputs: Line::new(), windows: Line::new() };
+        let flow =
+            |name| Flow { name, first_bytes: 0, last: None, throughputs: Line::new(), windows: Line::new() };
         View { duration, flows: names.into_iter().map(flow).collect(), begin: None, now: 0.0 }
     }
 
