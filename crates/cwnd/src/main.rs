@@ -37,6 +37,7 @@ mod failure;
 mod interrupt;
 mod measured;
 mod memory;
+mod numbers;
 mod output;
 mod recording;
 mod setting_flags;

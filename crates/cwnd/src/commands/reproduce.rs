@@ -46,7 +46,7 @@ pub struct Flags {
     out: PathBuf,
 
     /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::jobs, allow_hyphen_values = true)]
     jobs: Option<u16>,
 
     #[command(flatten)]

@@ -22,7 +22,7 @@ use crate::{
 };
 use clap::Args;
 use cwnd_scenario::Scenario;
-use cwnd_study::{EngineKind, MAX_REPEATS, RunScale, Study};
+use cwnd_study::{EngineKind, RunScale, Study};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -59,7 +59,7 @@ pub struct Flags {
     out: Option<PathBuf>,
 
     /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::jobs, allow_hyphen_values = true)]
     jobs: Option<u16>,
 
     /// How much of the study is run: all of it, or what its `[quick]` leaves, or a sample of that.
@@ -72,7 +72,7 @@ pub struct Flags {
     engine: Option<EngineName>,
 
     /// Repeats of each cell, instead of what the file says.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEATS as i64),
+    #[arg(long, value_name = "N", value_parser = crate::numbers::repeats,
           allow_hyphen_values = true)]
     repeats: Option<u32>,
 

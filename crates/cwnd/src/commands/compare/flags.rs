@@ -3,17 +3,16 @@
 use crate::{
     engines::EngineName,
     memory::MemoryFlags,
+    numbers::{jobs, repeats, whole},
     recording::RecordingFlags,
     setting_flags::{Selection, SettingFlags, checked},
 };
 use clap::{Args, ValueEnum};
 use cwnd_experiment::settings::{self, Setting};
 use cwnd_scenario::Time;
-use cwnd_study::MAX_REPEATS;
 use std::{
     io::{self, IsTerminal},
     path::PathBuf,
-    str::FromStr,
 };
 
 const EXAMPLES: &str = "\
@@ -87,7 +86,7 @@ pub struct Flags {
     pub repeats: u32,
 
     /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true,
+    #[arg(long, value_name = "N", value_parser = jobs, allow_hyphen_values = true,
           help_heading = RUNS)]
     pub jobs: Option<u16>,
 
@@ -184,31 +183,4 @@ fn sample(text: &str) -> Result<Time, String> {
 fn algorithm(text: &str) -> Result<String, String> {
     let setting = settings::find("algorithm").ok_or("there is no such setting")?;
     checked(setting, text)
-}
-
-const TOO_LARGE: &str = "it is far too large";
-
-/// A whole number, written in digits.
-fn whole<T: FromStr>(text: &str) -> Result<T, String> {
-    let text = text.trim();
-    if text.starts_with("--") {
-        return Err(format!("a value is missing before `{text}`"));
-    }
-    if text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
-        return Err("it must not be negative".to_owned());
-    }
-    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err("it must be a whole number, such as `4`".to_owned());
-    }
-    text.parse().map_err(|_| TOO_LARGE.to_owned())
-}
-
-fn repeats(text: &str) -> Result<u32, String> {
-    let too_many = || format!("too many: {MAX_REPEATS} repeats are the most");
-    match whole::<u64>(text) {
-        Ok(0) => Err("there must be at least 1".to_owned()),
-        Ok(repeats) if repeats <= MAX_REPEATS => u32::try_from(repeats).map_err(|_| too_many()),
-        Err(error) if error != TOO_LARGE => Err(error),
-        _ => Err(too_many()),
-    }
 }

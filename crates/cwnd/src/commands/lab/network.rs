@@ -2,6 +2,7 @@
 
 use crate::{
     failure::Failure,
+    numbers::whole,
     setting_flags::{Selection, SettingFlags},
 };
 use clap::Args;
@@ -21,11 +22,11 @@ pub struct LinkFlags {
     pub settings: SettingFlags<OneLink>,
 
     /// Bytes of the largest IP packet.
-    #[arg(long, value_name = "BYTES", default_value = "1500")]
+    #[arg(long, value_name = "BYTES", default_value = "1500", value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub mtu: u32,
 
     /// Seed of all that is random.
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: u64,
 }
 
