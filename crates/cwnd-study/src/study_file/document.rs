@@ -129,10 +129,10 @@ fn row(cells: &[&str]) -> String {
 
 /// Returns how a key is written in the examples: `repeats = 10`, or the header of a table.
 fn example(section: &Section, key: &Key, examples: &str) -> Option<String> {
-    if let Kind::Table(inner) | Kind::Tables(inner) = key.kind {
-        if inner.header.starts_with('[') {
-            return examples.lines().find(|line| *line == inner.header).map(str::to_owned);
-        }
+    if let Kind::Table(inner) | Kind::Tables(inner) = key.kind
+        && inner.header.starts_with('[')
+    {
+        return examples.lines().find(|line| *line == inner.header).map(str::to_owned);
     }
     let written = format!("{} = ", key.name);
     let in_line = |line: &str| {
