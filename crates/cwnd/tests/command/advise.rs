@@ -219,7 +219,7 @@ fn what_is_missing_or_wrong_is_told_by_flag() {
             &["--for", "fastest"][..],
             "`fastest` is none: write `bulk`, `interactive`, `web`, `power`, or weights",
         ),
-        (&["--algorithms", "reno"], "did you mean `newreno`?"),
+        (&["--algorithms", "renoo"], "did you mean `areno`?"),
         (&["--algorithms", "cubic@host"], "is not simulated"),
         (&["--short-flows", "wep"], "`wep` is none: write `web`, `none`"),
         (
