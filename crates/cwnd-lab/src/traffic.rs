@@ -46,7 +46,7 @@ pub struct TrafficPlan {
     pub warm_up: Option<u64>,
     /// When to keep a row of each flow: never falling.
     pub samples: Vec<u64>,
-    /// Who is told what sockets tell, while the run is on.
+    /// Receives the state of the sockets during the run.
     pub live: Option<Arc<LiveFlows>>,
 }
 

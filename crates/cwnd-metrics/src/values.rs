@@ -158,7 +158,7 @@ pub const SIZE_CLASSES: [(&str, &str); 4] = [
     ("short-large", "over 1 MB"),
 ];
 
-/// Returns the size in words of the class of a flow of so many bytes.
+/// Returns the name of the size class of a flow with this number of bytes.
 pub fn size_class(bytes: u64) -> &'static str {
     let belongs = |name: &str| short_class(name).is_some_and(|belongs| belongs(bytes));
     SIZE_CLASSES.iter().find(|(name, _)| belongs(name)).map_or("", |(_, words)| words)

@@ -19,7 +19,7 @@ const GAP: &str = "  ";
 pub enum Sacrifice {
     /// The columns with this heading.
     Drop(&'static str),
-    /// The ends of the texts under this heading, down to so many characters.
+    /// The ends of the texts under this heading, down to this number of characters.
     Shorten(&'static str, usize),
 }
 

@@ -81,7 +81,7 @@ impl Panes {
     }
 }
 
-/// How many of so many panes stand side by side.
+/// Returns the number of panes in a row, of a total number of panes.
 fn columns(count: usize, wide: bool) -> usize {
     match count {
         4 => 2,

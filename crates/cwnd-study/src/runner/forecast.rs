@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// One in so many runs is done first, to stand for the others.
+/// The runner does one run of each group of this size first, as a sample of the others.
 const ONE_IN: usize = 10;
 
 /// Forecasts the end of runs that are done in parallel. Times are seconds since the beginning.

@@ -48,7 +48,7 @@ pub struct Flags {
 struct Algorithms(Vec<String>);
 
 /// What the study is about.
-struct Answers {
+struct Choices {
     algorithms: Algorithms,
     rate: Rate,
     rtt: Time,
@@ -58,12 +58,12 @@ struct Answers {
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let path = file(&flags.name)?;
     let asks = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let answers = Answers {
+    let choices = Choices {
         algorithms: answer(asks, "Which algorithms?", "cubic,bbr", &flags.algorithms, &algorithms)?,
         rate: answer(asks, "What is the bottleneck's rate?", "10 Mbit/s", &flags.rate, &rate)?,
         rtt: answer(asks, "What is the base round-trip time?", "40 ms", &flags.rtt, &rtt)?,
     };
-    let text = text::of(&answers);
+    let text = text::of(&choices);
     // What is too large or too small for the rest of the study.
     let shown = path.display().to_string();
     Study::parse("new", &shown, &text, &catalogue::check)
@@ -215,7 +215,7 @@ mod tests {
         ] {
             let algorithms = algorithms(list).unwrap();
             let (rate, rtt) = (super::rate(rate).unwrap(), super::rtt(rtt).unwrap());
-            let text = text::of(&Answers { algorithms, rate, rtt });
+            let text = text::of(&Choices { algorithms, rate, rtt });
             let study = Study::parse("a", "a.toml", &text, &catalogue::check);
             assert!(study.is_ok(), "{}\n{text}", study.unwrap_err());
         }

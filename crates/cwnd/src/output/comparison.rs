@@ -26,7 +26,7 @@ pub struct Entry<'a> {
     pub scenario: &'a Scenario,
 }
 
-/// The table, and what ran under it, in so many columns of the terminal if there is a limit.
+/// Returns the table and the description of the runs, at most this number of columns wide if there is a limit.
 pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>], columns: Option<usize>) -> String {
     let metrics: Vec<Vec<&RunMetrics>> =
         results.iter().map(|runs| runs.iter().map(|run| &run.metrics).collect()).collect();
@@ -72,7 +72,7 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>], columns: Option<u
     format!("\n{}\n{about}", fitted_to(columns, table, &SACRIFICES))
 }
 
-/// Returns a line in lines of so many characters, those after the first with a larger margin.
+/// Returns a line as lines of at most this number of characters, those after the first with a larger margin.
 fn hanging(line: &str, columns: usize) -> String {
     if line.chars().count() <= columns {
         return format!("{line}\n");

@@ -14,7 +14,7 @@ pub fn fitted(table: Table, sacrifices: &[Sacrifice]) -> String {
     fitted_to(terminal::columns(), table, sacrifices)
 }
 
-/// Returns a table that fits so many columns, as [`fitted`]; the whole table if there is no limit.
+/// Returns a table that fits this number of columns, as [`fitted`]; the whole table if there is no limit.
 pub fn fitted_to(columns: Option<usize>, mut table: Table, sacrifices: &[Sacrifice]) -> String {
     let Some(columns) = columns else { return table.to_string() };
     let whole = table.width();

@@ -25,7 +25,7 @@ const WIDEST: usize = 72;
 /// The narrowest one.
 const NARROWEST: usize = 10;
 
-/// Returns panels from time zero to `end` in so many columns; nothing if no panel has a value. `number` writes the greatest
+/// Returns panels from time zero to `end` in this number of columns; nothing if no panel has a value. `number` writes the greatest
 /// value at the scale.
 pub fn text(panels: &[Panel], end: Time, number: &dyn Fn(f64) -> String, columns: usize) -> String {
     let values = panels.iter().flat_map(|panel| &panel.lines).flatten().map(|point| point.1);

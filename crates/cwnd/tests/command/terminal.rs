@@ -6,7 +6,7 @@ use std::{fs, path::Path, process::Stdio};
 const COMPARISON: [&str; 8] =
     ["compare", "cubic", "bbr", "--rate", "10 Mbit/s", "--duration", "5 s", "--quiet"];
 
-/// What is printed in so many columns.
+/// The output at this number of columns.
 #[track_caller]
 fn printed_in(columns: usize, arguments: &[&str]) -> String {
     let output = command(arguments).env("COLUMNS", columns.to_string()).output().expect("cwnd starts");

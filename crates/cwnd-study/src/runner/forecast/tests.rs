@@ -33,7 +33,7 @@ fn runs(csv: &str) -> Vec<Recorded> {
     runs
 }
 
-/// Lets so many threads, each `slowdown` times slower than a core, do the runs. Returns, for each run that ended, the part of the
+/// Lets a number of threads, each `slowdown` times slower than a core, do the runs. Returns, for each run that ended, the part of the
 /// CPU time that was done, the seconds that were left, and the forecast of them.
 fn replay(runs: &[Recorded], jobs: usize, slowdown: f64) -> Vec<(f64, f64, f64)> {
     let mut forecast = Forecast::new(runs.iter().map(|run| (run.cell, run.planned)), jobs);

@@ -13,7 +13,7 @@ mod ss;
 use cwnd_study::input_file::{self, MAX_INPUT};
 use std::path::Path;
 
-/// What a recording tells of a path.
+/// The properties of a path that a recording contains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
     /// The kind of file, and what of it was read.
@@ -67,7 +67,7 @@ impl Finding {
 const FORMATS: &str = "a CSV with the columns time, rate, rtt, loss; the output of `ss -tin`; a pcap or pcapng file; the output \
                        of `iperf3 --json`; or a Mahimahi trace";
 
-/// Reads a recording. Its kind is told from its contents.
+/// Reads a recording, whose kind follows from its contents.
 ///
 /// # Errors
 /// A message that names the file, what is wrong and where, and which files are read.

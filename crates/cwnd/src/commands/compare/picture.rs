@@ -67,7 +67,7 @@ fn lines(study: &Study, cell: usize, trace: &Trace, what: Sketched) -> Vec<Line>
     if lines.len() > MOST_FLOWS { vec![mean(&lines)] } else { lines }
 }
 
-/// Returns bit/s over parts of at least so many seconds, from bytes counted since the beginning.
+/// Returns bit/s over parts of at least this number of seconds, from bytes counted since the beginning.
 fn rates(points: &[(f64, f64)], part: f64) -> Line {
     let mut rates = Vec::new();
     let mut last = match points.first() {

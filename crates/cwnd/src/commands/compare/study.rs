@@ -45,7 +45,7 @@ impl StudyText {
             return StudyText::written(flags, true);
         }
         let text = StudyText::written(flags, false)?;
-        // What is wrong with it is told when it is read.
+        // Errors in it are reported when it is read.
         let few = text.study().is_ok_and(|study| samples(&study, flags.sample) <= MOST_SAMPLES);
         if few { StudyText::written(flags, true) } else { Ok(text) }
     }

@@ -20,7 +20,7 @@ impl Screen {
     pub fn show(&mut self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout();
         if stdout.is_terminal() && self.lines > 0 {
-            // Over what was written before. A reader that has gone away is told of by `print`.
+            // Over what was written before. `print` handles a closed pipe.
             let _ = write!(stdout, "\x1b[{}A\x1b[J", self.lines);
         }
         self.lines = text.lines().count();

@@ -1,19 +1,19 @@
 //! The text of the study that `cwnd new` writes.
 
-use super::Answers;
+use super::Choices;
 use cwnd_scenario::Time;
 
 /// About as many packets are simulated in a run.
 const PACKETS: f64 = 100_000.0;
 /// Bits of a packet on the wire, about.
 const PACKET_BITS: f64 = 12_000.0;
-/// A run lasts at least so many round trips, since algorithms need them to converge, and so many seconds.
+/// Least duration of a run in round trips, since algorithms need them to converge, and in seconds.
 const LEAST: (f64, f64) = (100.0, 5.0);
-/// A run lasts at most so many seconds, unless round trips are long.
+/// Greatest duration of a run, seconds, unless round trips are long.
 const MOST_S: f64 = 30.0;
 
 /// Returns the study, whose comments say what can be changed.
-pub fn of(Answers { algorithms, rate, rtt }: &Answers) -> String {
+pub fn of(Choices { algorithms, rate, rtt }: &Choices) -> String {
     let duration = duration(rate.0 as f64, *rtt);
     let list: Vec<String> = algorithms.0.iter().map(|name| format!("\"{name}\"")).collect();
     let (names, list) = (algorithms.0.join(", "), list.join(", "));
