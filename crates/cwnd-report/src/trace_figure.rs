@@ -1,4 +1,4 @@
-//! Windows and queues over time: the figure of traced runs.
+//! Throughput, round-trip times, windows and queues over time: the figure of traced runs.
 //!
 //! Who is drawn how:
 //! - With several algorithms each has a colour and a marker, and its flows differ by dash pattern. With one
@@ -13,11 +13,13 @@
 //!
 //! The caption says which of these apply.
 
+mod quantity;
 mod queues;
 
 use std::collections::BTreeMap;
 
-use cwnd_scenario::Time;
+use cwnd_scenario::{Sample, Time};
+use quantity::Quantity;
 
 use cwnd_plot::style::{Colour, Dash, INK, Marker, Stroke};
 use cwnd_plot::{Axis, Band, Figure, Inside, Key, Line, Markers, Panel, Swatch};
@@ -28,13 +30,13 @@ const MOST_FLOWS: usize = 8;
 /// The most lines of flows in all.
 const MOST_LINES: usize = 12;
 
-/// The windows of `runs` over time and, below, the queues, as SVG. See [`cwnd_and_queue_figure`].
-pub fn cwnd_and_queue(runs: &[TracedRun<'_>], title: &str) -> String {
-    cwnd_and_queue_figure(runs, title).to_svg()
+/// Returns the flows of `runs` over time and, below, the queues, as SVG. See [`over_time_figure`].
+pub fn over_time(runs: &[TracedRun<'_>], title: &str) -> String {
+    over_time_figure(runs, title).to_svg()
 }
 
-/// The windows of `runs` over time and, below, the queues: a figure to which the caller can add, such as what
-/// made it.
+/// Returns the throughput, the round-trip times and the windows of the flows of `runs` over time and, below, the queues: a figure
+/// to which the caller can add, such as what made it.
 ///
 /// Several algorithms have a colour and a marker each, and their flows differ by dash pattern; the flows of
 /// one algorithm have a colour each. Of more than eight flows of an algorithm, or more than twelve in all,
@@ -44,27 +46,36 @@ pub fn cwnd_and_queue(runs: &[TracedRun<'_>], title: &str) -> String {
 ///
 /// # Panics
 /// If a trace contradicts itself (a sample without a time, a time without a queue length).
-pub fn cwnd_and_queue_figure(runs: &[TracedRun<'_>], title: &str) -> Figure {
-    let cast = Cast::new(runs);
+pub fn over_time_figure(runs: &[TracedRun<'_>], title: &str) -> Figure {
+    let casts = Quantity::ALL.map(|quantity| Cast::new(runs, quantity));
+    let cast = &casts[0];
     let mut figure = Figure::new(title);
     figure.share_x = true;
     figure.keys = cast.keys();
-    let (windows, mut notes) = windows(&cast);
-    let (queues, queue_notes) = queues::panel(&cast, runs);
+    figure.panels =
+        casts.iter().zip(Quantity::ALL).map(|(cast, quantity)| flows_panel(cast, quantity)).collect();
+    if let [only] = cast.groups.as_slice()
+        && only.lines() > 1
+    {
+        figure.panels[0].title = only.algorithm.into();
+    }
+    figure.panels[0].keys = flow_keys(cast);
+    let mut notes = flow_notes(cast);
+    let (queues, queue_notes) = queues::panel(cast, runs);
+    figure.panels.push(queues);
     notes.extend(queue_notes);
     notes.extend(sampling_note(runs));
-    figure.panels = vec![windows, queues];
     figure.caption = notes.join(" ");
     figure.description = format!(
-        "Two line charts over time. Above: the congestion window of {}, in packets. Below: the packets that wait \
-         in the queue of the bottleneck. {}",
+        "Four line charts over time. From above: throughput, round-trip time and congestion window of {}; the packets that \
+         wait in the queue of the bottleneck. {}",
         cast.groups.iter().map(|group| group.algorithm).collect::<Vec<_>>().join(", "),
         figure.caption
     );
     figure
 }
 
-/// The horizontal axis of both panels.
+/// The horizontal axis of all panels.
 pub(super) fn time_axis() -> Axis {
     Axis::linear("time", "s").from(0.0).tight()
 }
@@ -89,22 +100,22 @@ pub(super) struct Group<'a> {
     is_averaged: bool,
 }
 
-/// A flow's windows.
+/// A flow's values of a quantity.
 struct Flow {
     index: usize,
-    /// Place of the sample among the run's times, time and window.
+    /// Place of the sample among the run's times, time and value.
     samples: Vec<(usize, Time, f64)>,
 }
 
 impl<'a> Cast<'a> {
-    fn new(runs: &[TracedRun<'a>]) -> Cast<'a> {
+    fn new(runs: &[TracedRun<'a>], quantity: Quantity) -> Cast<'a> {
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         for run in runs {
             if !names.contains(&run.algorithm) {
                 names.push(run.algorithm);
             }
-            for (algorithm, flows) in flows_by_algorithm(run) {
+            for (algorithm, flows) in flows_by_algorithm(run, quantity) {
                 let place = groups.iter().position(|g| g.algorithm == algorithm).unwrap_or_else(|| {
                     groups.push(Group { algorithm, runs: Vec::new(), times: Vec::new(), is_averaged: false });
                     groups.len() - 1
@@ -223,9 +234,9 @@ impl Flow {
 
 const BAND: f64 = 0.16;
 
-/// The panel of windows, and what the caption should say of it.
-fn windows(cast: &Cast<'_>) -> (Panel, Vec<String>) {
-    let mut panel = Panel::new(time_axis(), Axis::linear("cwnd", "packets").from(0.0), 230.0);
+/// Returns the panel of a quantity of all flows.
+fn flows_panel(cast: &Cast<'_>, quantity: Quantity) -> Panel {
+    let mut panel = Panel::new(time_axis(), quantity.axis(), quantity.height());
     for (group, i) in cast.groups.iter().zip(0..) {
         if group.has_band() {
             let spread = group.spread(&group.runs);
@@ -251,13 +262,7 @@ fn windows(cast: &Cast<'_>) -> (Panel, Vec<String>) {
             }
         }
     }
-    if let [only] = cast.groups.as_slice()
-        && only.lines() > 1
-    {
-        panel.title = only.algorithm.into();
-    }
-    panel.keys = flow_keys(cast);
-    (panel, window_notes(cast))
+    panel
 }
 
 /// Markers of the `index`-th of `lines` lines: few where there are many lines, and not one above the other.
@@ -283,23 +288,23 @@ fn flow_keys(cast: &Cast<'_>) -> Vec<Key> {
     first.first_seed().iter().enumerate().map(key).collect()
 }
 
-fn window_notes(cast: &Cast<'_>) -> Vec<String> {
+fn flow_notes(cast: &Cast<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let averaged = cast.groups.iter().filter(|group| group.is_averaged);
     let counts: Vec<usize> = averaged.map(|group| group.first_seed().len()).collect();
     match counts.as_slice() {
         [] => {}
         [first, ..] if counts.iter().all(|count| count == first) && counts.len() == cast.groups.len() => {
-            notes.push(format!("Windows: mean of {first} flows; the band spans the least to the greatest."));
+            notes.push(format!("Lines are means of {first} flows; bands span the least to the greatest."));
         }
         _ => {
-            let text = "Windows of an algorithm with a band: mean of its flows; the band spans the least to the greatest.";
+            let text = "The line of an algorithm with a band is the mean of its flows; the band spans the least to the greatest.";
             notes.push(text.into());
         }
     }
     if let Some(group) = cast.groups.iter().find(|group| group.runs.len() > 1) {
         let (first, count) = (group.runs[0].0, group.runs.len());
-        notes.push(format!("Lines are of seed {first}; bands span the windows of all {count} seeds."));
+        notes.push(format!("Lines are of seed {first}; bands span all {count} seeds."));
     }
     if cast.groups.iter().any(|group| group.lines() > 1) && flow_keys(cast).is_empty() {
         notes.push("Dash patterns tell the flows of an algorithm apart.".into());
@@ -312,18 +317,23 @@ fn sampling_note(runs: &[TracedRun<'_>]) -> Option<String> {
     let gaps = |run: &TracedRun<'_>| run.trace.times.windows(2).map(|w| w[1].0 - w[0].0).collect::<Vec<_>>();
     let mut all = runs.iter().flat_map(gaps);
     let first = all.next()?;
-    all.all(|gap| gap == first).then(|| format!("Sampled every {} s.", Time(first).as_secs_f64()))
+    let span = runs.first().map_or(0.0, |run| quantity::throughput_span(&run.trace.times));
+    let averaged = match span > Time(first).as_secs_f64() * 1.001 {
+        true => format!("; throughput is payload acknowledged in order, a mean over {span} s"),
+        false => String::new(),
+    };
+    all.all(|gap| gap == first).then(|| format!("Sampled every {}{averaged}.", Time(first)))
 }
 
-/// The flows of a run, by algorithm, in the order of the flows.
-fn flows_by_algorithm<'a>(run: &TracedRun<'a>) -> Vec<(&'a str, Vec<Flow>)> {
-    let mut flows: BTreeMap<usize, Flow> = BTreeMap::new();
+/// Returns a quantity of the flows of a run, by algorithm, in the order of the flows.
+fn flows_by_algorithm<'a>(run: &TracedRun<'a>, quantity: Quantity) -> Vec<(&'a str, Vec<Flow>)> {
+    let mut samples: BTreeMap<usize, Vec<&Sample>> = BTreeMap::new();
     for sample in &run.trace.samples {
-        let flow = flows.entry(sample.flow).or_insert(Flow { index: sample.flow, samples: Vec::new() });
-        flow.samples.push((sample.time_index, run.trace.times[sample.time_index], sample.cwnd));
+        samples.entry(sample.flow).or_default().push(sample);
     }
     let mut groups: Vec<(&str, Vec<Flow>)> = Vec::new();
-    for flow in flows.into_values() {
+    for (index, samples) in samples {
+        let flow = Flow { index, samples: quantity.values(&samples, &run.trace.times) };
         let algorithm = run.algorithm_of(flow.index);
         match groups.iter_mut().find(|(name, _)| *name == algorithm) {
             Some((_, flows)) => flows.push(flow),

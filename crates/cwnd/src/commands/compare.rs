@@ -302,7 +302,7 @@ fn write_files(flags: &Flags, results: &Results) -> Result<(), Failure> {
     }
     if let Some(path) = &flags.plot {
         let first: Vec<TracedRun<'_>> = traced.iter().filter(|run| run.seed == study.seed).copied().collect();
-        let svg = trace_figure::cwnd_and_queue(&first, &comparison::title(&study.cells[0].scenario));
+        let svg = trace_figure::over_time(&first, &comparison::title(&study.cells[0].scenario));
         figure_file::write_figure(&svg, path).map_err(|error| failed("--plot", &error))?;
     }
     Ok(())

@@ -302,12 +302,23 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
     for (text, names) in networks {
         lines.push(if many { format!("{}: {text}", names.join(", ")) } else { text });
     }
+    let mut noted: Vec<(String, Vec<String>)> = Vec::new();
     for (entry, runs) in entries.iter().zip(metrics) {
         let name = if entries.len() > 1 { format!(" with {}", shortened(entry.name)) } else { String::new() };
         lines.extend(short_flows(runs).map(|text| format!("short flows{name}: {text}")));
         let name = if entries.len() > 1 { format!(" of {}", shortened(entry.name)) } else { String::new() };
         lines.extend(messages(runs).map(|text| format!("messages{name}: {text}")));
-        lines.extend(elsewhere::note(entry.scenario, runs).map(|text| format!("note{name}: {text}")));
+        if let Some(text) = elsewhere::note(entry.scenario, runs) {
+            match noted.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, names)) => names.push(shortened(entry.name)),
+                None => noted.push((text, vec![shortened(entry.name)])),
+            }
+        }
+    }
+    for (text, names) in noted {
+        let of =
+            if names.len() < entries.len() { format!(" of {}", names.join(", ")) } else { String::new() };
+        lines.push(format!("note{of}: {text}"));
     }
     let scenario = entries[0].scenario;
     let stack = &scenario.stack;

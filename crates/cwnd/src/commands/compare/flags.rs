@@ -122,10 +122,10 @@ pub struct Flags {
     #[arg(long, help_heading = OUTPUT)]
     pub open: bool,
 
-    /// Time between samples: for `--trace`, `--plot` and `--sketch`, and for the percentiles of the queue delay.
-    #[arg(long, value_name = "TIME", value_parser = sample, default_value = "100 ms", allow_hyphen_values = true,
-          help_heading = OUTPUT)]
-    pub sample: Time,
+    /// Time between samples: for `--trace`, `--plot` and `--sketch`, and for the percentiles of the queue delay [default: a tenth
+    /// of the shortest base RTT, or so much more that there are at most 5,000 times].
+    #[arg(long, value_name = "TIME", value_parser = sample, allow_hyphen_values = true, help_heading = OUTPUT)]
+    pub sample: Option<Time>,
 
     /// What is recorded of the first repeat of each run.
     #[command(flatten)]

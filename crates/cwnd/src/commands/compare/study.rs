@@ -9,6 +9,8 @@ use cwnd_study::{Cell, Diagnostic, Study, StudyError, keys, memory::MemoryBudget
 /// The name of the study, and of the file that errors in it would name.
 pub const NAME: &str = "compare";
 
+/// The most times at which a run is sampled, unless an interval is given.
+const MOST_TIMES: u64 = 5_000;
 /// The most samples of flows that a comparison takes if nobody asks for them.
 const MOST_SAMPLES: f64 = 1e6;
 
@@ -41,21 +43,20 @@ impl StudyText {
     pub fn new(flags: &Flags, memory: MemoryBudget) -> Result<StudyText, Failure> {
         check_descriptions(flags, memory)?;
         let asked = flags.trace.is_some() || flags.plot.is_some() || flags.sketch.is_some();
-        if asked {
-            return StudyText::written(flags, true);
-        }
-        let text = StudyText::written(flags, false)?;
+        let text = StudyText::written(flags, None)?;
         // Errors in it are reported when it is read.
-        let few = text.study().is_ok_and(|study| samples(&study, flags.sample) <= MOST_SAMPLES);
-        if few { StudyText::written(flags, true) } else { Ok(text) }
+        let Ok(study) = text.study() else { return Ok(text) };
+        let every = flags.sample.unwrap_or_else(|| usual_interval(&study));
+        let sampled = asked || samples(&study, every) <= MOST_SAMPLES;
+        if sampled { StudyText::written(flags, Some(every)) } else { Ok(text) }
     }
 
-    /// Writes the study, with samples over time or without.
-    fn written(flags: &Flags, sampled: bool) -> Result<StudyText, Failure> {
+    /// Writes the study, with samples at this interval or without.
+    fn written(flags: &Flags, sample: Option<Time>) -> Result<StudyText, Failure> {
         let entries = entries(flags)?;
         let mut study = StudyText { text: String::new(), flags: Vec::new() };
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-        let (title, metrics) = (names.join(", "), metrics(flags, sampled));
+        let (title, metrics) = (names.join(", "), metrics(flags, sample.is_some()));
         study.plain(&format!("title = {}", quoted(&format!("Comparison: {title}"))));
         study.plain("question = \"What do they make of the same network?\"");
         study.scenario(flags);
@@ -65,9 +66,9 @@ impl StudyText {
         study.line(format!("repeats = {}", flags.repeats), "--repeats");
         study.line(format!("seed = {}", flags.seed), "--seed");
         study.plain(&format!("metrics = {metrics}"));
-        if sampled {
+        if let Some(every) = sample {
             study.plain("\n[trace]");
-            study.line(format!("sample = {}", quoted(&flags.sample.to_string())), "--sample");
+            study.line(format!("sample = {}", quoted(&every.to_string())), "--sample");
             let repeats = if flags.trace.is_some() { flags.repeats } else { 1 };
             study.line(format!("repeats = {repeats}"), "--repeats");
         }
@@ -237,6 +238,15 @@ fn metrics(flags: &Flags, sampled: bool) -> String {
     let sampled: &[&str] = if sampled { &QUEUE_DELAYS } else { &[] };
     let lines: String = shown.iter().chain(sampled).map(|name| format!("  \"{name}\",\n")).collect();
     format!("[\n{lines}]")
+}
+
+/// Returns a tenth of the shortest base round-trip time, but so much that no run is sampled more than [`MOST_TIMES`] times.
+fn usual_interval(study: &Study) -> Time {
+    let of_cell = |cell: &Cell| cell.scenario.base_rtt(0).0 / 10;
+    let shortest = study.cells.iter().map(of_cell).min().unwrap_or_default();
+    let longest = study.cells.iter().map(|cell| cell.scenario.duration.0).max().unwrap_or_default();
+    // Whole microseconds are easier to read.
+    Time(shortest.max(longest / MOST_TIMES).max(1_000).next_multiple_of(1_000))
 }
 
 /// Returns how many samples of flows the cells of a study have together in a repeat.
