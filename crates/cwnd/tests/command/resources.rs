@@ -157,7 +157,7 @@ fn many_flows_run_or_are_refused_before_they_are_described() {
     assert!(message.contains("--flows: to describe 100000 flows about 200.0 MB of memory"), "{message}");
     // They take 130 MB. In two seconds each by itself could have a window of thousands of packets: a gigabyte together.
     let flows = ["compare", "cubic", "--rate", "10 Gbit/s", "--duration", "2 s", "--flows", "4000"];
-    let output = limited("", &[&flows[..], &["--memory", "350 MB"]].concat());
+    let output = limited("", &[&flows[..], &["--memory", "400 MB"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
