@@ -42,6 +42,7 @@ mod output;
 mod recording;
 mod setting_flags;
 mod simulator;
+mod study_text;
 mod terminal;
 
 use clap::{CommandFactory, Parser};

@@ -19,7 +19,7 @@ pub use flags::Flags;
 
 use super::{
     check,
-    run::{self, Announce, Prepared, Shown},
+    run::{self, Announce, Prepared},
 };
 use crate::{engines, failure::Failure, output};
 use candidates::Modules;
@@ -62,11 +62,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let command = command(&flags);
     let mut prepared =
         Prepared::new(study, engines, flags.save.clone(), command.clone(), flags.memory.budget())?;
-    let jobs = run::jobs(flags.jobs).min(prepared.plan.missing().max(1));
-    let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, Announce::of(flags.quiet));
-    let ran = prepared.run(jobs, &mut shown);
-    shown.clear();
-    let ran = ran?;
+    let (ran, jobs) = prepared.run_shown(flags.jobs, Announce::of(flags.quiet))?;
     if ran.stopped {
         return Err(prepared.stopped(&ran));
     }
@@ -89,23 +85,12 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     };
     output::print(&match flags.json {
         true => json::document(&recommendation, &command),
-        false => recommendation.text() + &failures(&prepared, &ran) + &took(&ran, jobs) + "\n",
+        false => recommendation.text() + &run::failures(&prepared.study, &ran) + &took(&ran, jobs) + "\n",
     })?;
     if let Some(directory) = &flags.save {
-        let page = super::report::page(&results, directory)?;
-        if !flags.json {
-            output::print(&format!(
-                "  report in {}\n  results in {}\n\n",
-                page.display(),
-                directory.display()
-            ))?;
-        }
-        return run::failed(ran.failures.len());
+        super::report::save(&results, directory, flags.json)?;
     }
-    match ran.failures.len() {
-        0 => Ok(()),
-        failed => Err(Failure::broken(format!("{failed} runs failed"))),
-    }
+    run::failed(ran.failures.len(), flags.save.is_some())
 }
 
 /// Checks that what is ranked by is measured.
@@ -146,14 +131,6 @@ fn command(flags: &Flags) -> String {
     flag("seed", &flags.seed.to_string());
     flag("repeats", &flags.repeats.to_string());
     words.join(" ")
-}
-
-/// Lists the runs that failed, with the reasons.
-fn failures(prepared: &Prepared, ran: &RunSummary) -> String {
-    let line = |(cell, repeat, reason): &(usize, u32, String)| {
-        format!("  failed: {} (repeat {}): {reason}\n", prepared.study.cell_label(*cell), repeat + 1)
-    };
-    ran.failures.iter().map(line).collect()
 }
 
 fn took(ran: &RunSummary, jobs: usize) -> String {

@@ -8,7 +8,7 @@ pub use flags::Flags;
 
 use super::{
     check::{self, StudyCost},
-    run::{self, Announce, Prepared, Shown},
+    run::{self, Announce, Prepared},
 };
 use crate::{
     engines,
@@ -26,7 +26,7 @@ use cwnd_scenario::{Problem, Scenario, Trace, registered_name};
 use cwnd_study::{
     Cell, EngineKind, Engines, Results, RunResult, Study, TracedRun,
     memory::{MemoryBudget, TooMuchMemory},
-    runner::{self, RunError, RunSummary},
+    runner::{self, RunError},
     trace_file,
 };
 use std::{fs, path::PathBuf, sync::Arc};
@@ -34,8 +34,6 @@ use study::StudyText;
 
 /// The most CPU time of runs whose results are not kept, seconds.
 const MOST_CPU: f64 = 24.0 * 3600.0;
-/// How many failed runs are listed.
-const MOST_FAILURES: usize = 10;
 
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
@@ -57,15 +55,11 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
 
     let command = command(&flags);
     let mut prepared = Prepared::new(study, engines, flags.save.clone(), command, memory)?;
-    let jobs = run::jobs(flags.jobs).min(prepared.plan.missing().max(1));
     let announce = match (&flags.save, flags.quiet) {
         (None, false) => Announce::IfLong,
         (_, quiet) => Announce::of(quiet),
     };
-    let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, announce);
-    let ran = prepared.run(jobs, &mut shown);
-    shown.clear();
-    let ran = ran?;
+    let (ran, jobs) = prepared.run_shown(flags.jobs, announce)?;
 
     let mut runs: Vec<Vec<Measured>> = labels.iter().map(|_| Vec::new()).collect();
     let groups: Vec<Vec<FlowGroup>> = prepared.study.cells.iter().map(|cell| cell.groups()).collect();
@@ -82,7 +76,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
             .map(|((name, groups), cell)| comparison::Entry { name, groups, scenario: &cell.scenario })
             .collect();
         let mut text = comparison::table(&entries, &runs, terminal::columns());
-        text += &failures(study, &ran);
+        text += &run::failures(study, &ran);
         text += &comparison::cost(runs.iter().flatten(), ran.elapsed, jobs);
         for path in [&flags.trace, &flags.plot].into_iter().flatten().filter(|_| written.is_ok()) {
             text += &format!("  wrote {}\n", path.display());
@@ -97,15 +91,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         return Err(prepared.stopped(&ran));
     }
     if let Some(directory) = &flags.save {
-        let page = super::report::page(&results, directory)?;
-        if !flags.json {
-            output::print(&format!(
-                "  report in {}\n  results in {}\n\n",
-                page.display(),
-                directory.display()
-            ))?;
-        }
-        run::failed(ran.failures.len())?;
+        super::report::save(&results, directory, flags.json)?;
+        run::failed(ran.failures.len(), true)?;
     }
     if flags.open {
         let directory = flags.save.clone().unwrap_or_else(temporary);
@@ -115,11 +102,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         super::report::open(&super::report::page(&results, &directory)?)?;
     }
     written.and(recordings.map(drop))?;
-    match ran.failures.len() {
-        0 => Ok(()),
-        1 => Err(Failure::broken("1 run failed")),
-        failed => Err(Failure::broken(format!("{failed} runs failed"))),
-    }
+    run::failed(ran.failures.len(), false)
 }
 
 /// Returns a directory for a page that is not to be kept.
@@ -249,19 +232,6 @@ fn command(flags: &Flags) -> String {
     words.extend(["--seed".to_owned(), flags.seed.to_string()]);
     words.extend(["--repeats".to_owned(), flags.repeats.to_string()]);
     words.join(" ")
-}
-
-/// Lists the runs that failed, with the reasons.
-fn failures(study: &Study, ran: &RunSummary) -> String {
-    let line = |(cell, repeat, reason): &(usize, u32, String)| {
-        let seed = study.seed.wrapping_add((*repeat).into());
-        format!("  failed: {} (seed {seed}): {reason}\n", study.cell_label(*cell))
-    };
-    let mut text: String = ran.failures.iter().take(MOST_FAILURES).map(line).collect();
-    if ran.failures.len() > MOST_FAILURES {
-        text += &format!("  … and {} more\n", ran.failures.len() - MOST_FAILURES);
-    }
-    text
 }
 
 /// Writes the samples of all runs, and draws those of the first repeats.

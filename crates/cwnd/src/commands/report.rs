@@ -112,6 +112,18 @@ pub fn page(results: &Results, directory: &Path) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
+/// Writes the page of results into their directory, and prints where both are unless `quiet`.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn save(results: &Results, directory: &Path, quiet: bool) -> Result<PathBuf, Failure> {
+    let page = page(results, directory)?;
+    if !quiet {
+        print(&format!("  report in {}\n  results in {}\n\n", page.display(), directory.display()))?;
+    }
+    Ok(page)
+}
+
 /// Writes a file, whole or not at all, and tells in a line what it is.
 fn write(path: &Path, text: &str) -> Result<String, Failure> {
     output_file::write_text(path, text).map_err(|error| Failure::broken(error.to_string()))?;

@@ -6,7 +6,7 @@ mod scale;
 mod summary;
 
 pub use complete::{Prepared, possible, refusal, refused};
-pub use progress::{Announce, Shown, duration, running};
+pub use progress::{Announce, duration, running};
 pub use scale::Scale;
 pub use summary::number;
 
@@ -22,7 +22,7 @@ use crate::{
 };
 use clap::Args;
 use cwnd_scenario::Scenario;
-use cwnd_study::{EngineKind, RunScale, Study};
+use cwnd_study::{EngineKind, RunScale, Study, runner::RunSummary};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -128,11 +128,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     for path in flags.recording.write(&recorded)? {
         output::print(&format!("  wrote {}\n", path.display()))?;
     }
-    let jobs = jobs(flags.jobs).min(prepared.plan.missing().max(1));
-    let mut shown = Shown::new(&prepared.study, &prepared.plan, jobs, Announce::of(flags.quiet));
-    let ran = prepared.run(jobs, &mut shown);
-    shown.clear();
-    let ran = ran?;
+    let (ran, jobs) = prepared.run_shown(flags.jobs, Announce::of(flags.quiet))?;
     if ran.stopped {
         return Err(prepared.stopped(&ran));
     }
@@ -143,7 +139,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     if let Some(page) = page.filter(|_| flags.open) {
         report::open(&page)?;
     }
-    failed(ran.failures.len())
+    failed(ran.failures.len(), true)
 }
 
 /// Over a real kernel what is recorded is a run of its own, since no two are the same.
@@ -165,12 +161,31 @@ pub fn jobs(said: Option<u16>) -> usize {
     said.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
-/// Failed runs are a failure of the whole, at its end.
-pub fn failed(runs: usize) -> Result<(), Failure> {
-    match runs {
-        0 => Ok(()),
-        failed => Err(Failure::broken(format!("{failed} runs failed; they are tried again next time"))),
+/// Failed runs are a failure of the whole, at its end. `are_kept`: the results are stored, and the same command tries them again.
+pub fn failed(runs: usize, are_kept: bool) -> Result<(), Failure> {
+    match (runs, are_kept) {
+        (0, _) => Ok(()),
+        (failed, true) => {
+            Err(Failure::broken(format!("{failed} runs failed; they are tried again next time")))
+        }
+        (1, false) => Err(Failure::broken("1 run failed")),
+        (failed, false) => Err(Failure::broken(format!("{failed} runs failed"))),
     }
+}
+
+/// Lists the runs that failed, with the reasons.
+pub fn failures(study: &Study, ran: &RunSummary) -> String {
+    /// How many are listed.
+    const MOST: usize = 10;
+    let line = |(cell, repeat, reason): &(usize, u32, String)| {
+        let seed = study.seed.wrapping_add((*repeat).into());
+        format!("  failed: {} (seed {seed}): {reason}\n", study.cell_label(*cell))
+    };
+    let mut text: String = ran.failures.iter().take(MOST).map(line).collect();
+    if ran.failures.len() > MOST {
+        text += &format!("  … and {} more\n", ran.failures.len() - MOST);
+    }
+    text
 }
 
 /// The study as it is to be run.

@@ -113,22 +113,14 @@ fn the_study_that_is_printed_gives_the_same_runs() {
     assert!(!text(&cwnd(&again).stderr).contains("to do"));
 }
 
+/// Flags with which a recommendation takes little time.
+const SHORT: [&str; 10] =
+    ["--algorithms", "newreno", "--duration", "2s", "--warm-up", "1s", "--repeats", "2", "--json", "--quiet"];
+
 #[test]
 fn a_file_gives_the_path_and_flags_replace_it() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/advise/ss.txt");
-    let short = [
-        "--algorithms",
-        "newreno",
-        "--duration",
-        "2s",
-        "--warm-up",
-        "1s",
-        "--repeats",
-        "2",
-        "--json",
-        "--quiet",
-    ];
-    let of = |more: &[&str]| document(&[&["advise", "--from", file][..], &short, more].concat());
+    let of = |more: &[&str]| document(&[&["advise", "--from", file][..], &SHORT, more].concat());
     let whole = of(&[]);
     assert!(whole["path"]["from"].as_str().unwrap().starts_with("ss, 4 snapshots of "));
     let rate = whole["path"]["rate_bps"].as_f64().unwrap();
@@ -158,19 +150,7 @@ fn a_capture_of_a_simulated_path_gives_this_path() {
         "path",
     ];
     printed(&[&["compare", "newreno", "--stack", "linux", "--pcap", file, "--quiet"], &flags[..]].concat());
-    let short = [
-        "--algorithms",
-        "newreno",
-        "--duration",
-        "2s",
-        "--warm-up",
-        "1s",
-        "--repeats",
-        "2",
-        "--json",
-        "--quiet",
-    ];
-    let path = document(&[&["advise", "--from", file][..], &short].concat())["path"].clone();
+    let path = document(&[&["advise", "--from", file][..], &SHORT].concat())["path"].clone();
     let number = |name: &str| path[name].as_f64().unwrap_or_else(|| panic!("{path}"));
     // The ACK that ends a recovery acknowledges what came in a round trip or two.
     assert!((9.4e6..10.6e6).contains(&number("rate_bps")), "{path}");

@@ -3,6 +3,7 @@
 use super::{
     candidates::NEIGHBOUR, criterion::Quantity, flags::Flags, path::Path, traffic::ShortFlowsChoice,
 };
+use crate::study_text::{self, quoted};
 use crate::{catalogue, failure::Failure};
 use cwnd_scenario::{AlgorithmSpec, Time};
 use cwnd_study::Study;
@@ -68,12 +69,16 @@ impl AdviseStudy {
                 (Some(file), "rate") => {
                     text += &format!("rate-trace = {}\n", quoted(&file.to_string_lossy()))
                 }
-                (_, key) => text += &format!("{key} = {}\n", value(key, &quantity.text)),
+                (_, key) => text += &format!("{key} = {}\n", study_text::value(key, &quantity.text)),
             }
         }
         let written = ["rate", "rtt", "loss", "buffer", "flows", "duration", "warm-up"];
         for given in flags.settings.given().iter().filter(|given| !written.contains(&given.setting.key)) {
-            text += &format!("{} = {}\n", given.setting.key, value(given.setting.key, &given.values[0]));
+            text += &format!(
+                "{} = {}\n",
+                given.setting.key,
+                study_text::value(given.setting.key, &given.values[0])
+            );
         }
         text += &format!(
             "duration = {}\nwarm-up = {}\n",
@@ -160,27 +165,6 @@ fn usual_times(path: &Path) -> (Time, Time) {
 fn cubic_epoch(full: f64, rtt: f64, loss: f64) -> f64 {
     let mean = if loss > 0.0 { 1.054 * (rtt / loss).powf(0.75) } else { f64::INFINITY };
     (full.min(mean) * 0.3 / 0.4).cbrt()
-}
-
-/// Writes the value of a setting: words and quantities are strings.
-fn value(key: &str, text: &str) -> String {
-    let number = !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_digit())
-        && (text == "0" || !text.starts_with('0'));
-    match (key, text) {
-        ("mtu" | "buffer", _) if number => text.to_owned(),
-        _ => quoted(text),
-    }
-}
-
-/// Returns a text as a basic string of TOML.
-fn quoted(text: &str) -> String {
-    let escaped = |c: char| match c {
-        '"' | '\\' => format!("\\{c}"),
-        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
-        c => c.to_string(),
-    };
-    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
 #[cfg(test)]

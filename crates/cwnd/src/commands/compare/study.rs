@@ -1,8 +1,8 @@
 //! From flags to a study: the text of a study file, which is read as any other.
 
 use super::Flags;
+use crate::study_text::{self, quoted};
 use crate::{catalogue, engines::EngineName, failure::Failure, measured::QUEUE_DELAYS};
-use cwnd_experiment::settings::SettingKind;
 use cwnd_scenario::{Problem, Time};
 use cwnd_study::{Cell, Diagnostic, Study, StudyError, keys, memory::MemoryBudget};
 
@@ -208,14 +208,7 @@ fn is_of_algorithm(key: &str, flags: &Flags) -> bool {
 }
 
 fn setting_line(key: &str, value: &str) -> Line {
-    let kind = keys::find(key).map(|setting| setting.kind);
-    let number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) && !value.starts_with('0');
-    let text = match (kind, value) {
-        (Some(SettingKind::Switch), "on" | "true") => "true".to_owned(),
-        (Some(SettingKind::Switch), "off" | "false") => "false".to_owned(),
-        (Some(SettingKind::Count | SettingKind::Number), _) if number => value.to_owned(),
-        _ => quoted(value),
-    };
+    let text = study_text::value(key, value);
     Line { text: format!("{key} = {text}"), flag: Some(format!("--{key}")) }
 }
 
@@ -266,14 +259,4 @@ fn check_descriptions(flags: &Flags, memory: MemoryBudget) -> Result<(), Failure
     memory.check(flows as f64 * DESCRIPTION).map_err(|error| {
         Failure::bad_input(format!("--flows: to describe {flows} flows {error}: take fewer"))
     })
-}
-
-/// Returns a text as a basic string of TOML.
-fn quoted(text: &str) -> String {
-    let escaped = |c: char| match c {
-        '"' | '\\' => format!("\\{c}"),
-        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
-        c => c.to_string(),
-    };
-    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }

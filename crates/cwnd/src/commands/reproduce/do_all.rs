@@ -67,7 +67,7 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
     let reports: String = written.iter().map(|path| format!("  report in {}\n", path.display())).collect();
     let table = output::fitted(table, &[Sacrifice::Shorten("verdicts", 24)]);
     output::print(&format!("\n{table}\n{reports}\n"))?;
-    run::failed(failures)
+    run::failed(failures, true)
 }
 
 /// The command that makes the same results: where and how fast are left out.

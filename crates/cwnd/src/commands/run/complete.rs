@@ -1,5 +1,6 @@
 //! A study in its directory: what is left of it is found out, run and stored.
 
+use super::progress::{Announce, Shown};
 use crate::{engines, failure::Failure, interrupt};
 use cwnd_scenario::Problem;
 use cwnd_study::{
@@ -64,6 +65,23 @@ impl Prepared {
         let stop = interrupt::catch().map_err(Failure::broken)?;
         let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, &stop);
         ran.map_err(|error| refused(&self.study, &error))
+    }
+
+    /// Does what is missing and shows the progress, with as many runs at once as a flag says or as there are cores. Returns what
+    /// was done, and how many ran at once at most.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub fn run_shown(
+        &mut self,
+        jobs: Option<u16>,
+        announce: Announce,
+    ) -> Result<(RunSummary, usize), Failure> {
+        let jobs = super::jobs(jobs).min(self.plan.missing().max(1));
+        let mut shown = Shown::new(&self.study, &self.plan, jobs, announce);
+        let ran = self.run(jobs, &mut shown);
+        shown.clear();
+        Ok((ran?, jobs))
     }
 
     /// What it says when the user has stopped it.
