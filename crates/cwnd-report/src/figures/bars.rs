@@ -41,15 +41,7 @@ pub(super) fn draw(
     }
 
     let mut tally = Tally::default();
-    let mut all: Vec<Vec<Vec<Option<Estimate>>>> = Vec::new();
-    for pane in &panes.panes {
-        let mut mean = |at: Option<(usize, usize)>, group: usize| {
-            let fast: Vec<(usize, usize)> =
-                pane.at.iter().copied().chain(at).chain([(x_axis, group)]).collect();
-            tally.estimate(results, &chosen.at(&fast), y)
-        };
-        all.push(series.0.iter().map(|s| groups.iter().map(|g| mean(s.at, *g)).collect()).collect());
-    }
+    let all = series.means(&chosen, &panes, (x_axis, &groups), y, &mut tally);
     let printed = PrintedNumbers::new(results, figure);
     let ours = || all.iter().flatten().flatten().flatten().map(|e| e.mean);
     let values = || ours().chain(printed.values());

@@ -34,16 +34,7 @@ pub(super) fn draw(
     let groups = chosen.points(x_axis);
 
     let mut tally = Tally::default();
-    // For every pane, series and group the mean.
-    let mut all: Vec<Vec<Vec<Option<Estimate>>>> = Vec::new();
-    for pane in &panes.panes {
-        let mut mean = |at: Option<(usize, usize)>, group: usize| {
-            let fast: Vec<(usize, usize)> =
-                pane.at.iter().copied().chain(at).chain([(x_axis, group)]).collect();
-            tally.estimate(results, &chosen.at(&fast), y)
-        };
-        all.push(series.0.iter().map(|s| groups.iter().map(|g| mean(s.at, *g)).collect()).collect());
-    }
+    let all = series.means(&chosen, &panes, (x_axis, &groups), y, &mut tally);
     let values = || all.iter().flatten().flatten().flatten().map(|e| e.mean);
     let shown = Shown::of(&measure, values());
     let possible = Possible::new(&chosen, y, &measure, values()).times(shown.factor);

@@ -172,6 +172,31 @@ impl Series {
     }
 }
 
+/// For every pane, series and group the mean, if any run has a value.
+pub(super) type Means = Vec<Vec<Vec<Option<Estimate>>>>;
+
+impl Series {
+    /// Returns the means of a metric for every pane, series and group, where groups are points of an axis.
+    pub fn means(
+        &self,
+        chosen: &Chosen<'_>,
+        panes: &Panes,
+        (axis, groups): (usize, &[usize]),
+        metric: &str,
+        tally: &mut Tally,
+    ) -> Means {
+        let mut mean = |pane: &[(usize, usize)], one: &One, group: usize| {
+            let at: Vec<(usize, usize)> = pane.iter().copied().chain(one.at).chain([(axis, group)]).collect();
+            tally.estimate(chosen.results, &chosen.at(&at), metric)
+        };
+        let mut of_series = |pane: &[(usize, usize)], one: &One| -> Vec<Option<Estimate>> {
+            groups.iter().map(|group| mean(pane, one, *group)).collect()
+        };
+        let of_pane = |pane: &super::frame::Pane| self.0.iter().map(|one| of_series(&pane.at, one)).collect();
+        panes.panes.iter().map(of_pane).collect()
+    }
+}
+
 impl One {
     /// Its entry in the legend.
     fn key(&self, inside: Inside) -> Key {
