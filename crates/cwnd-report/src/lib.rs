@@ -1,6 +1,6 @@
 //! Tables for the terminal, figures of studies and reports as web pages.
 //!
-//! - [`trace_figure`]: the figure of windows and queues over time;
+//! - [`trace_figure`]: the figure of throughput, RTT, windows and queues over time;
 //! - [`figure_file`]: figures as files: SVG, PNG, PDF;
 //! - [`report`]: a study's results as one HTML page;
 //! - [`figures`]: the figures of a study;
@@ -9,6 +9,7 @@
 //! - [`validity_warnings`]: runs over an emulated network that are not valid, and why;
 //! - [`descriptive`]: tables of what algorithms are, from the registry;
 //! - [`measure`]: metrics with units of a handy size;
+//! - [`sampled_throughput`]: throughput over time, from samples;
 //! - [`table`]: aligned columns of text;
 //! - [`topology`]: the picture of a network.
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ mod html;
 mod made_by;
 pub mod measure;
 pub mod report;
+pub mod sampled_throughput;
 pub mod series;
 pub mod table;
 pub mod topology;

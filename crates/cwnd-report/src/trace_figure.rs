@@ -18,6 +18,7 @@ mod queues;
 
 use std::collections::BTreeMap;
 
+use crate::sampled_throughput;
 use cwnd_scenario::{Sample, Time};
 use quantity::Quantity;
 
@@ -317,7 +318,7 @@ fn sampling_note(runs: &[TracedRun<'_>]) -> Option<String> {
     let gaps = |run: &TracedRun<'_>| run.trace.times.windows(2).map(|w| w[1].0 - w[0].0).collect::<Vec<_>>();
     let mut all = runs.iter().flat_map(gaps);
     let first = all.next()?;
-    let span = runs.first().map_or(0.0, |run| quantity::throughput_span(&run.trace.times));
+    let span = runs.first().map_or(0.0, |run| sampled_throughput::window(&run.trace.times));
     let averaged = match span > Time(first).as_secs_f64() * 1.001 {
         true => format!("; throughput is payload acknowledged in order, a mean over {span} s"),
         false => String::new(),

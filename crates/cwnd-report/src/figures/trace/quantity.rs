@@ -2,6 +2,7 @@
 
 use super::state;
 use crate::measure::Measure;
+use crate::sampled_throughput::{throughput, window};
 use cwnd_cc::Observable;
 use cwnd_metrics::jain_index;
 use cwnd_plot::Axis;
@@ -10,8 +11,6 @@ use cwnd_study::Results;
 use cwnd_study::trace_file::STATE;
 use std::collections::BTreeMap;
 
-/// Throughput is measured over so many parts of the run, or over the time between samples if that is longer.
-const PARTS: f64 = 200.0;
 /// Jain's index is that of so much time.
 const JAIN_WINDOW: Time = Time::from_secs(10);
 
@@ -126,15 +125,7 @@ impl Quantity {
             Kind::Ssthresh if sample.ssthresh.is_finite() => sample.ssthresh,
             Kind::Rtt => sample.rtt.map_or(f64::NAN, Time::as_secs_f64),
             Kind::InFlight => sample.in_flight as f64,
-            Kind::Throughput => {
-                let at = |s: &Sample| trace.times[s.time_index].as_secs_f64();
-                let end = at(sample);
-                let before = upto.iter().rev().find(|s| at(s) <= end - 0.999 * window);
-                before.map_or(f64::NAN, |before| {
-                    let bytes = sample.delivered_bytes.saturating_sub(before.delivered_bytes);
-                    bytes as f64 * 8.0 / (end - at(before))
-                })
-            }
+            Kind::Throughput => throughput(upto, &trace.times, window).unwrap_or(f64::NAN),
             Kind::Ssthresh | Kind::Jain | Kind::Queue(_) | Kind::State(_) => f64::NAN,
         }
     }
@@ -174,7 +165,7 @@ impl<'a> Flows<'a> {
         let times = &self.trace.times;
         let mut at: Vec<(f64, f64, f64, f64)> =
             vec![(f64::INFINITY, 0.0, f64::NEG_INFINITY, 0.0); times.len()];
-        let window = window(self.trace);
+        let window = window(&self.trace.times);
         for (flow, samples) in &self.flows {
             let state = self.state(quantity, *flow);
             for i in 0..samples.len() {
@@ -223,7 +214,7 @@ impl<'a> Flows<'a> {
     }
 
     fn points(&self, quantity: &Quantity, flow: usize, samples: &[&Sample]) -> Vec<(f64, f64)> {
-        let window = window(self.trace);
+        let window = window(&self.trace.times);
         let state = self.state(quantity, flow);
         let mut points = Vec::with_capacity(samples.len());
         for (i, sample) in samples.iter().enumerate() {
@@ -237,14 +228,6 @@ impl<'a> Flows<'a> {
     }
 }
 
-/// Over how long throughput is measured, seconds.
-fn window(trace: &Trace) -> f64 {
-    let times = &trace.times;
-    let (Some(first), Some(last)) = (times.first(), times.last()) else { return 0.0 };
-    let step = times.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0)).max().unwrap_or(0);
-    ((last.0.saturating_sub(first.0)) as f64 / 1e9 / PARTS).max(step as f64 / 1e9).max(1e-9)
-}
-
 /// How the lines were sampled, if all alike.
 pub(super) fn window_note<'a>(show: &[String], traces: impl Iterator<Item = &'a Trace>) -> Option<String> {
     let traces: Vec<&Trace> = traces.collect();
@@ -252,8 +235,11 @@ pub(super) fn window_note<'a>(show: &[String], traces: impl Iterator<Item = &'a 
     let (least, most) = gaps.fold((u64::MAX, 0), |(l, m), gap| (l.min(gap), m.max(gap)));
     let (Some(first), true) = (traces.first(), least == most) else { return None };
     let throughput = show.iter().any(|name| name == "throughput");
-    let window =
-        if throughput { format!("; throughput over {} s", round(window(first))) } else { String::new() };
+    let window = if throughput {
+        format!("; throughput over {} s", round(window(&first.times)))
+    } else {
+        String::new()
+    };
     let jain = if show.iter().any(|name| name == "jain") { "; Jain's index over 10 s" } else { "" };
     Some(format!("Sampled every {} s{window}{jain}.", Time(most).as_secs_f64()))
 }

@@ -7,13 +7,12 @@ use crate::{
     terminal,
 };
 use cwnd_plot::number::si;
-use cwnd_scenario::Trace;
+use cwnd_report::sampled_throughput::{throughput, window};
+use cwnd_scenario::{Sample, Trace};
 use cwnd_study::{Results, Study};
 
 /// More flows of a run than this are drawn as their mean.
 const MOST_FLOWS: usize = 4;
-/// Into how many parts a run is cut for its throughput.
-const PARTS: usize = 100;
 /// Where standard output is no terminal, characters.
 const USUAL_COLUMNS: usize = 80;
 
@@ -51,36 +50,18 @@ pub fn of(flags: &Flags, results: &Results, labels: &[String]) -> Result<String,
 fn lines(study: &Study, cell: usize, trace: &Trace, what: Sketched) -> Vec<Line> {
     let scenario = &study.cells[cell].scenario;
     let flows: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !scenario.flows[*flow].short).collect();
+    let window = window(&trace.times);
     let mut lines: Vec<Line> = Vec::new();
     for flow in flows {
-        let samples = trace.samples.iter().filter(|sample| sample.flow == flow);
-        let at = |time: usize| trace.times[time].as_secs_f64();
-        lines.push(match what {
-            Sketched::Throughput => {
-                let points: Vec<(f64, f64)> =
-                    samples.map(|sample| (at(sample.time_index), sample.delivered_bytes as f64)).collect();
-                rates(&points, scenario.duration.as_secs_f64() / PARTS as f64)
-            }
-            _ => samples.map(|sample| (at(sample.time_index), sample.cwnd)).collect(),
-        });
+        let samples: Vec<&Sample> = trace.samples.iter().filter(|sample| sample.flow == flow).collect();
+        let value = |i: usize| match what {
+            Sketched::Throughput => throughput(&samples[..=i], &trace.times, window),
+            _ => Some(samples[i].cwnd),
+        };
+        let point = |i: usize| Some((trace.times[samples[i].time_index].as_secs_f64(), value(i)?));
+        lines.push((0..samples.len()).filter_map(point).collect());
     }
     if lines.len() > MOST_FLOWS { vec![mean(&lines)] } else { lines }
-}
-
-/// Returns bit/s over parts of at least this number of seconds, from bytes counted since the beginning.
-fn rates(points: &[(f64, f64)], part: f64) -> Line {
-    let mut rates = Vec::new();
-    let mut last = match points.first() {
-        Some(first) => *first,
-        None => return rates,
-    };
-    for &(time, bytes) in points {
-        if time - last.0 >= part {
-            rates.push((time, 8.0 * (bytes - last.1) / (time - last.0)));
-            last = (time, bytes);
-        }
-    }
-    rates
 }
 
 /// Returns the mean of lines at the times that any of them has, over those that have the time.
@@ -94,13 +75,6 @@ fn mean(lines: &[Line]) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_are_differences_over_parts() {
-        let bytes = [(0.0, 0.0), (0.1, 10.0), (0.2, 30.0), (0.3, 30.0), (0.4, 70.0)];
-        assert_eq!(rates(&bytes, 0.19), [(0.2, 8.0 * 30.0 / 0.2), (0.4, 8.0 * 40.0 / 0.2)]);
-        assert_eq!(rates(&[], 1.0), []);
-    }
 
     #[test]
     fn a_mean_is_over_the_flows_that_are_there() {
