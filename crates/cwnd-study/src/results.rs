@@ -72,9 +72,11 @@ impl Results {
         if gave(&study, &kept, store)? {
             return Ok(study);
         }
-        let earlier = kept_study(&store.place(), &kept, Defaults::Ns2)?;
         // If neither gave what is stored, reading the results tells the difference.
-        Ok(if gave(&earlier, &kept, store)? { earlier } else { study })
+        match kept_study(&store.place(), &kept, Defaults::Ns2) {
+            Ok(earlier) if gave(&earlier, &kept, store)? => Ok(earlier),
+            _ => Ok(study),
+        }
     }
 
     /// What a store has of the study that was last run in it.
