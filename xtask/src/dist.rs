@@ -118,23 +118,15 @@ fn newest_version(symbols: &str) -> (u32, u32) {
     versions.max().unwrap_or_default()
 }
 
-/// Writes completions and manual pages, if the program prints them.
+/// Writes completions and manual pages, as the program prints them.
 fn helpers(program: &Path, folder: &Path) -> Result<(), String> {
     let completions = folder.join("completions");
+    fs::create_dir_all(&completions).map_err(|error| format!("{}: {error}", completions.display()))?;
     for (shell, file) in [("bash", "cwnd.bash"), ("zsh", "_cwnd"), ("fish", "cwnd.fish")] {
-        match output(Command::new(program).args(["completions", shell])) {
-            Ok(script) => {
-                fs::create_dir_all(&completions)
-                    .map_err(|error| format!("{}: {error}", completions.display()))?;
-                fs::write(completions.join(file), script).map_err(|error| format!("{file}: {error}"))?;
-            }
-            Err(_) => println!("left out: completions for {shell}; the program has no command `completions`"),
-        }
+        let script = output(Command::new(program).args(["completions", shell]))?;
+        fs::write(completions.join(file), script).map_err(|error| format!("{file}: {error}"))?;
     }
-    if output(Command::new(program).args(["man", "--out"]).arg(folder.join("man/man1"))).is_err() {
-        println!("left out: manual pages; the program has no command `man`");
-    }
-    Ok(())
+    output(Command::new(program).args(["man", "--out"]).arg(folder.join("man/man1"))).map(drop)
 }
 
 /// Writes `SHA256SUMS` of all files in the folder, and prints it.
