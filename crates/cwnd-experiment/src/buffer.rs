@@ -63,7 +63,7 @@ impl BufferContext {
 }
 
 impl Buffer {
-    /// Returns this buffer, or one of so many packets (of 1,500 bytes) if that is more.
+    /// Returns the larger of this buffer and a number of packets, of 1,500 bytes each where the buffer counts bytes.
     pub fn at_least(&self, packets: u32) -> Buffer {
         match self {
             Buffer::Unlimited => Buffer::Unlimited,

@@ -56,7 +56,8 @@ mod tests {
     use cwnd_experiment::{ExperimentSpec, FlowGroup};
     use cwnd_scenario::{LinkOutcome, Outcome, Time};
 
-    /// Of a dumbbell with two flows, at whose bottleneck and first access link so many were dropped and waited.
+    /// Returns the note on a dumbbell with two flows, given the drops and the waiting packets at the bottleneck and at the first
+    /// access link.
     fn noted(bottleneck: (u64, f64), access: (u64, f64)) -> Option<String> {
         let spec = ExperimentSpec { duration: Time::from_secs(1), ..ExperimentSpec::default() };
         let scenario = spec.scenario(&[FlowGroup::new("cubic".parse().unwrap(), 2)], 1).unwrap();
