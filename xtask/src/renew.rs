@@ -32,9 +32,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     // The definitions of the flags are inside of the program; its own test writes their page. A test of the simulator adds the
     // digests of new algorithms, and fails if the digest of another has changed.
     let mut all = true;
-    for words in
-        ["--package cwnd --bin cwnd cli_page", "--package cwnd-sim --test snapshot outcomes_to_the_bit"]
-    {
+    for words in ["--package cwnd --lib cli_page", "--package cwnd-sim --test snapshot outcomes_to_the_bit"] {
         let mut test = cargo();
         test.args(["test", "--quiet"]).args(words.split(' ')).env("CWND_RENEW", "1");
         all &= run_showing(&mut test, |_| {})?;

@@ -15,6 +15,12 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
              `kernel`, or name an algorithm of `cwnd algorithms`"
         ));
     }
+    if let Some(class) = spec.name.strip_suffix("@python") {
+        return Err(format!(
+            "`{spec}` is a class of a Python program, and is run by that alone: pass `{class}` to `cwnd.compare` or \
+             `Study.run` there"
+        ));
+    }
     let Some(info) = cwnd_cc::find(&spec.name) else {
         let known: Vec<&str> = cwnd_cc::all().iter().map(|info| info.name).collect();
         return Err(format!("no algorithm is called \"{}\"; there are {}", spec.name, known.join(", ")));

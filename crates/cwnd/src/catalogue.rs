@@ -47,6 +47,10 @@ pub fn check(named: Named<'_>) -> Result<(), String> {
 /// # Errors
 /// A message that says which each of them shows.
 fn state(name: &str, of: &[&str]) -> Result<(), String> {
+    // What a class in Python shows is known to the program that has it alone.
+    if of.iter().any(|algorithm| algorithm.ends_with("@python")) {
+        return Ok(());
+    }
     let shown = |algorithm: &str| cwnd_cc::find(algorithm).map_or(&[][..], |info| info.observables);
     if of.iter().any(|algorithm| shown(algorithm).iter().any(|observable| observable.name == name)) {
         return Ok(());
@@ -89,6 +93,10 @@ pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
     // Whether the host has it is a question for the engine: a study is valid on other hosts, too.
     if let Some(name) = spec.name.strip_suffix("@host") {
         return of_the_host(name, spec);
+    }
+    // So is whether a Python program has given a class of this name.
+    if spec.name.ends_with("@python") {
+        return Ok(());
     }
     let algorithm = find(&spec.name)?;
     let values = spec.parameters.iter();

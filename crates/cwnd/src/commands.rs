@@ -3,7 +3,7 @@
 mod advise;
 mod algorithms;
 mod check;
-mod compare;
+pub mod compare;
 mod completions;
 mod diff;
 mod export;
@@ -15,9 +15,9 @@ mod man;
 mod metrics;
 mod networks;
 mod new;
-mod report;
-mod reproduce;
-mod run;
+pub mod report;
+pub mod reproduce;
+pub mod run;
 mod schema;
 
 use crate::failure::Failure;

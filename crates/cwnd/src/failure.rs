@@ -3,7 +3,6 @@
 use crate::{interrupt, terminal::tell};
 use cwnd_scenario::Problem;
 use cwnd_study::{StoreError, StoreErrorKind};
-use std::process::ExitCode;
 
 /// Why a command gave up, and with which exit code.
 #[derive(Debug)]
@@ -51,16 +50,20 @@ impl Failure {
         })
     }
 
+    /// Whether what was asked for is wrong.
+    pub fn is_bad_input(&self) -> bool {
+        self.code == 2
+    }
+
     /// The message.
-    #[cfg(target_os = "linux")]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Print the message, and give the exit code.
-    pub fn report(self) -> ExitCode {
+    /// Prints the message, and returns the exit code.
+    pub(crate) fn report(self) -> u8 {
         tell!("{}{}", self.label, self.message);
-        ExitCode::from(self.code)
+        self.code
     }
 }
 

@@ -105,6 +105,16 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     run::failed(ran.failures.len(), false)
 }
 
+/// Returns the text of the study that flags describe.
+///
+/// # Errors
+/// Everything that is wrong with them, by flag.
+pub fn study_text(flags: &Flags) -> Result<String, Failure> {
+    let text = StudyText::new(flags, flags.memory.budget())?;
+    text.study()?;
+    Ok(text.text)
+}
+
 /// Returns a directory for a page that is not to be kept.
 fn temporary() -> PathBuf {
     std::env::temp_dir().join(format!("cwnd-compare-{}", std::process::id()))

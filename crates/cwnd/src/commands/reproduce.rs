@@ -8,6 +8,8 @@ mod pages;
 mod progress;
 mod verdicts;
 
+pub use library::text;
+
 use super::run::Scale;
 use crate::{failure::Failure, memory::MemoryFlags, output};
 use clap::Args;

@@ -27,6 +27,11 @@ pub fn short(study: &Study) -> &str {
     study.name.rsplit_once('/').map_or(study.name.as_str(), |(_, short)| short)
 }
 
+/// Returns the text of a study by its name; none if there is none.
+pub fn text(name: &str) -> Option<&'static str> {
+    FILES.iter().find(|(path, _)| path.strip_suffix(".toml") == Some(name)).map(|(_, text)| *text)
+}
+
 /// All papers, by their keys.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use cwnd_study::{
     memory::MemoryBudget,
     runner::{self, Limits, Plan, Progress, RunError, RunSummary},
 };
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::atomic::AtomicBool};
 
 /// A study that is ready to be run.
 pub struct Prepared {
@@ -61,9 +61,22 @@ impl Prepared {
     /// # Errors
     /// If the store cannot be written, or the user has stopped it.
     pub fn run(&mut self, jobs: usize, progress: &mut dyn Progress) -> Result<RunSummary, Failure> {
-        let limits = Limits { jobs, memory: self.memory.bytes };
         let stop = interrupt::catch().map_err(Failure::broken)?;
-        let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, &stop);
+        self.run_until(jobs, progress, &stop)
+    }
+
+    /// Runs what is left, until `stop` is true.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn run_until(
+        &mut self,
+        jobs: usize,
+        progress: &mut dyn Progress,
+        stop: &AtomicBool,
+    ) -> Result<RunSummary, Failure> {
+        let limits = Limits { jobs, memory: self.memory.bytes };
+        let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, stop);
         ran.map_err(|error| refused(&self.study, &error))
     }
 
@@ -72,7 +85,7 @@ impl Prepared {
     ///
     /// # Errors
     /// As [`Prepared::run`].
-    pub fn run_shown(
+    pub(crate) fn run_shown(
         &mut self,
         jobs: Option<u16>,
         announce: Announce,
@@ -85,7 +98,7 @@ impl Prepared {
     }
 
     /// What it says when the user has stopped it.
-    pub fn stopped(&self, ran: &RunSummary) -> Failure {
+    pub(crate) fn stopped(&self, ran: &RunSummary) -> Failure {
         let done = self.plan.present + ran.done + ran.by_others - ran.failures.len();
         let all = self.plan.present + self.plan.missing();
         Failure::stopped(match &self.directory {
@@ -106,6 +119,11 @@ impl Prepared {
         each: &mut dyn FnMut(&RunResult, Option<StoredRun>),
     ) -> Result<Results, Failure> {
         Results::with_each(self.study.clone(), &self.store, each).map_err(|error| Failure::store(&error))
+    }
+
+    /// Returns the store, which knows the runs that were done.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     /// What the runs gave.

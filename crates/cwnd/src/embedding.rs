@@ -1,0 +1,58 @@
+//! What other fronts share with the command line, so that the same words give the same study, the same runs and the same page.
+
+pub use crate::commands::run::Prepared;
+pub use crate::failure::Failure;
+
+use crate::commands::{compare, report, reproduce};
+use crate::{catalogue, engines, memory::MemoryFlags};
+use clap::{Args, FromArgMatches};
+use cwnd_study::{Engines, Named, Results, Study, memory::MemoryBudget};
+use std::path::{Path, PathBuf};
+
+/// Returns the text of the study that `cwnd compare` makes of its arguments (without the program's and the command's name).
+///
+/// # Errors
+/// Everything that is wrong with them, by flag.
+pub fn comparison(arguments: &[String]) -> Result<String, Failure> {
+    let command = compare::Flags::augment_args(clap::Command::new("compare").no_binary_name(true));
+    let refused = |error: clap::Error| {
+        let text = error.render().to_string();
+        // What follows tells how to ask the program for help.
+        let message = text.split("\n\nUsage:").next().unwrap_or(&text);
+        Failure::bad_input(message.trim_start_matches("error: ").trim_end())
+    };
+    let matches = command.try_get_matches_from(arguments).map_err(refused)?;
+    compare::study_text(&compare::Flags::from_arg_matches(&matches).map_err(refused)?)
+}
+
+/// Says whether there is what a study names.
+///
+/// # Errors
+/// A message that says what is wrong and what would be right.
+pub fn check_name(named: Named<'_>) -> Result<(), String> {
+    catalogue::check(named)
+}
+
+/// Returns the memory that runs may use together where nobody says it.
+pub fn usual_memory() -> MemoryBudget {
+    MemoryFlags::default().budget()
+}
+
+/// Writes the report's page of results into a directory, and returns its path.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_page(results: &Results, directory: &Path) -> Result<PathBuf, Failure> {
+    report::page(results, directory)
+}
+
+/// Returns the text of a paper's study, which are all in the program, by its name (`agile-sd/throughput`); none if there is none.
+pub fn paper_study(name: &str) -> Option<&'static str> {
+    reproduce::text(name)
+}
+
+/// Returns the simulator of this build, for scenarios without algorithms from elsewhere, and the kernel's laboratory if a study
+/// needs it and this machine can have it.
+pub fn engines(study: &Study) -> Engines {
+    engines::of_study(study)
+}
