@@ -135,8 +135,9 @@ impl<'a> Piece<'a> {
             return Err(self.error(format!("{what} is missing here")));
         }
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-        // `elastic@kernel` is the algorithm in C for the kernel; `cdg@host` is the one that the host's kernel calls `cdg`.
-        let word = ["@kernel", "@host"].iter().find_map(|suffix| self.text().strip_suffix(suffix));
+        // `elastic@kernel` is the algorithm in C for the kernel, `cdg@host` the one that the host's kernel calls `cdg`, and
+        // `Aimd@python` a class of a Python program.
+        let word = ["@kernel", "@host", "@python"].iter().find_map(|suffix| self.text().strip_suffix(suffix));
         let word = word.unwrap_or(self.text());
         let Some(at) = word.find(|c| !allowed(c)) else { return Ok(()) };
         let stray = self.from(at);

@@ -34,7 +34,9 @@ mod flows;
 mod sheet;
 mod write;
 
-pub use flows::write_flows;
+pub use crate::parquet::Kind;
+pub use flows::{flows, write_flows};
+pub use sheet::{Column, Entry, Sheet};
 
 use crate::{Results, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study};
 use std::{fmt, io};
@@ -104,11 +106,7 @@ pub fn write(
         let error = StoreError::new(&store.place(), StoreErrorKind::Other, reason);
         return Err(ExportError::Store(error));
     }
-    let keys = store.study().map_err(ExportError::Store)?.map(|kept| kept.keys).unwrap_or_default();
-    let mut rows = Vec::new();
-    let results = Results::with_each(study, store, &mut |_, row| rows.push(row));
-    let results = results.map_err(ExportError::Store)?;
-    let sheet = sheet::Sheet::new(&results, &rows, &keys, store.directory(), canonical);
+    let (sheet, results, rows) = sheet_of(store, study, canonical).map_err(ExportError::Store)?;
     write_sheet(&sheet, format, &results.study.name, "runs", to)?;
     let unusable = |(run, row): (&RunResult, &Option<StoredRun>)| match (&run.state, row.as_ref()?) {
         (RunState::Failed(reason), StoredRun { state: StoredState::Unusable(_), .. }) => Some(UnusableRun {
@@ -121,9 +119,27 @@ pub fn write(
     Ok(results.runs.iter().zip(&rows).filter_map(unusable).collect())
 }
 
+/// Returns all runs of the study that was last run in a store, one row a run.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn runs(store: &Store, study: Study) -> Result<Sheet, StoreError> {
+    sheet_of(store, study, false).map(|(sheet, _, _)| sheet)
+}
+
+type Rows = Vec<Option<StoredRun>>;
+
+fn sheet_of(store: &Store, study: Study, canonical: bool) -> Result<(Sheet, Results, Rows), StoreError> {
+    let keys = store.study()?.map(|kept| kept.keys).unwrap_or_default();
+    let mut rows = Vec::new();
+    let results = Results::with_each(study, store, &mut |_, row| rows.push(row))?;
+    let sheet = Sheet::new(&results, &rows, &keys, store.directory(), canonical);
+    Ok((sheet, results, rows))
+}
+
 /// Writes a sheet in a format. `rows` is what JSON calls its rows.
 fn write_sheet(
-    sheet: &sheet::Sheet,
+    sheet: &Sheet,
     format: Format,
     study: &str,
     rows: &str,

@@ -34,7 +34,7 @@ pub(crate) struct Column {
 
 /// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// 64-bit floating point.
     Double,
     /// Signed 64-bit integers.

@@ -19,6 +19,8 @@ pub fn comparison(arguments: &[String]) -> Result<String, Failure> {
         let text = error.render().to_string();
         // What follows tells how to ask the program for help.
         let message = text.split("\n\nUsage:").next().unwrap_or(&text);
+        let message = message.split("\n\nFor more information").next().unwrap_or(message);
+        let message = message.replacen("for '[ALGORITHM]...'", "for an algorithm", 1);
         Failure::bad_input(message.trim_start_matches("error: ").trim_end())
     };
     let matches = command.try_get_matches_from(arguments).map_err(refused)?;

@@ -42,7 +42,7 @@ pub fn registered_name(name: &str) -> Option<&'static str> {
 
 impl AlgorithmSpec {
     /// Parses `NAME` or `NAME:PARAMETER=VALUE,…`. A name that algorithms have elsewhere (`reno`, `bbrv3`, `CUBIC`) becomes the
-    /// one by which it is registered, so that the same algorithm has the same scenario.
+    /// one by which it is registered, so that the same algorithm has the same scenario; of other names the case of letters counts.
     ///
     /// # Errors
     /// Names and values that contain other characters, values that are missing, or parameters that are set twice.
@@ -53,7 +53,10 @@ impl AlgorithmSpec {
         };
         name.check_word("an algorithm's name")?;
         let registered = registered_name(name.text()).map(str::to_owned);
-        let name = registered.unwrap_or_else(|| name.text().to_ascii_lowercase());
+        // Names that others have given (`MyModule@host`, `Aimd@python`) stay as they are.
+        let is_ours = !name.text().contains('@') || name.text().ends_with("@kernel");
+        let written = if is_ours { name.text().to_ascii_lowercase() } else { name.text().to_owned() };
+        let name = registered.unwrap_or(written);
         let mut spec = AlgorithmSpec { name, parameters: BTreeMap::new() };
         for piece in parameters.into_iter().flat_map(|p| p.split(',')) {
             let Some((key, value)) = piece.cut('=') else {

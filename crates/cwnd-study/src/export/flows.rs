@@ -3,7 +3,7 @@
 use super::sheet::{Column, Entry, Sheet};
 use super::{ExportError, Format, write_sheet};
 use crate::parquet::Kind;
-use crate::{Results, RunResult, Store, StoredRun, StoredState, Study};
+use crate::{Results, RunResult, Store, StoreError, StoredRun, StoredState, Study};
 use cwnd_metrics::size_class;
 use std::io;
 
@@ -24,8 +24,8 @@ const COLUMNS: [(&str, Kind); 13] = [
     ("throughput_bps", Kind::Double),
 ];
 
-/// Writes every flow of the runs of the study that was last run in a store, short flows included: cell by cell, repeats and
-/// flows in order. Returns how many flows there are. Runs that are missing or failed have no flows.
+/// Returns every flow of the runs of the study that was last run in a store, short flows included: cell by cell, repeats and
+/// flows in order. Runs that are missing or failed have no flows.
 ///
 /// | column | meaning |
 /// |---|---|
@@ -40,6 +40,26 @@ const COLUMNS: [(&str, Kind); 13] = [
 /// | `slowdown`, `throughput_bps` | the metrics of this name, of the flow alone |
 ///
 /// # Errors
+/// If the store cannot be read.
+pub fn flows(store: &Store, study: Study) -> Result<Sheet, StoreError> {
+    let taken = |name: &str| COLUMNS.iter().any(|(column, _)| *column == name);
+    let axis = |name: &String| if taken(name) { format!("axis_{name}") } else { name.clone() };
+    let axes = study.axes.iter().map(|one| Column { name: axis(&one.name), kind: Kind::Text });
+    let own = COLUMNS.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind });
+    let mut sheet = Sheet { columns: axes.chain(own).collect(), rows: Vec::new() };
+    let like = study.clone();
+    let mut add = |run: &RunResult, row: Option<StoredRun>| {
+        if let Some(StoredRun { state: StoredState::Done { outcome, sampled, .. }, .. }) = &row {
+            rows(&like, run, outcome, sampled, &mut sheet.rows);
+        }
+    };
+    Results::with_each(study, store, &mut add)?;
+    Ok(sheet)
+}
+
+/// Writes what [`flows`] returns. Returns how many flows there are.
+///
+/// # Errors
 /// If the store cannot be read or the text not be written.
 pub fn write_flows(
     store: &Store,
@@ -47,18 +67,8 @@ pub fn write_flows(
     format: Format,
     to: &mut (impl io::Write + Send),
 ) -> Result<usize, ExportError> {
-    let taken = |name: &str| COLUMNS.iter().any(|(column, _)| *column == name);
-    let axis = |name: &String| if taken(name) { format!("axis_{name}") } else { name.clone() };
-    let axes = study.axes.iter().map(|one| Column { name: axis(&one.name), kind: Kind::Text });
-    let own = COLUMNS.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind });
-    let mut sheet = Sheet { columns: axes.chain(own).collect(), rows: Vec::new() };
-    let (name, like) = (study.name.clone(), study.clone());
-    let mut add = |run: &RunResult, row: Option<StoredRun>| {
-        if let Some(StoredRun { state: StoredState::Done { outcome, sampled, .. }, .. }) = &row {
-            rows(&like, run, outcome, sampled, &mut sheet.rows);
-        }
-    };
-    Results::with_each(study, store, &mut add).map_err(ExportError::Store)?;
+    let name = study.name.clone();
+    let sheet = flows(store, study).map_err(ExportError::Store)?;
     write_sheet(&sheet, format, &name, "flows", to)?;
     Ok(sheet.rows.len())
 }

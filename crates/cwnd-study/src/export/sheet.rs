@@ -8,26 +8,39 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-pub(super) struct Sheet {
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    /// What it tells of each row.
     pub columns: Vec<Column>,
+    /// The rows: each has an entry for each column, absent or of the column's kind.
     pub rows: Vec<Vec<Entry>>,
 }
 
-pub(super) struct Column {
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
     pub name: String,
+    /// What its entries are.
     pub kind: Kind,
 }
 
+/// An entry of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Entry {
+pub enum Entry {
+    /// There is no value.
     Absent,
+    /// A text.
     Text(String),
+    /// A count.
     Count(u64),
+    /// A number.
     Number(f64),
 }
 
 impl Sheet {
-    pub fn new(
+    pub(super) fn new(
         results: &Results,
         rows: &[Option<StoredRun>],
         keys: &[RunKey],

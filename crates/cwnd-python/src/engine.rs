@@ -1,0 +1,98 @@
+//! The simulator with the classes of a Python program.
+
+use crate::algorithm::{AlgorithmClass, Class};
+use cwnd_cc::CongestionControl;
+use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
+use cwnd_sim::{Simulator, check_with, registered, run_with};
+use pyo3::prelude::*;
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// The classes that a study or a simulation may name.
+#[derive(Clone, Default)]
+pub struct Classes(pub Vec<Arc<Class>>);
+
+impl Classes {
+    /// Collects them from Python.
+    pub fn new(classes: &[Py<AlgorithmClass>]) -> Classes {
+        Classes(classes.iter().map(|class| Arc::clone(&class.get().0)).collect())
+    }
+
+    /// Creates the algorithm of a flow: a class, or a registered algorithm.
+    ///
+    /// # Errors
+    /// There is no such algorithm, or the class raised an exception.
+    pub fn build(&self, spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+        match self.find(&spec.name) {
+            Some(class) => class.build(spec),
+            None => registered(spec),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&Arc<Class>> {
+        self.0.iter().find(|class| class.name == name)
+    }
+
+    /// Takes what the first class that failed raised.
+    pub fn take_raised(&self) -> Option<PyErr> {
+        self.0.iter().find_map(|class| class.take_raised())
+    }
+}
+
+/// The simulator with these classes.
+pub struct PythonEngine {
+    /// The classes.
+    pub classes: Classes,
+    /// Version of classes without a known source: another for each engine, so that no run of theirs is taken for one of before.
+    unknown: String,
+}
+
+impl PythonEngine {
+    /// Creates the simulator.
+    pub fn new(classes: Classes) -> PythonEngine {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        PythonEngine { classes, unknown: format!("unknown:{now}.{}.{count}", std::process::id()) }
+    }
+}
+
+impl Engine for PythonEngine {
+    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+        check_with(scenario, &|spec| self.classes.build(spec))
+    }
+
+    fn identity(&self, scenario: &Scenario) -> Identity {
+        let mut identity = Simulator.identity(scenario);
+        for class in scenario.flows.iter().filter_map(|flow| self.classes.find(&flow.algorithm.name)) {
+            let digest = class.digest.as_ref().map(|digest| format!("sha256:{digest}"));
+            let version = digest.unwrap_or_else(|| self.unknown.clone());
+            identity.versions.insert(class.name.clone(), version);
+        }
+        identity
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
+        caught(|| run_with(scenario, &|spec| self.classes.build(spec)))?
+    }
+}
+
+/// What a class in Python raised, as a text: the payload of the panic that ends its run.
+pub struct Raised(pub String);
+
+/// Runs what may call Python.
+///
+/// # Errors
+/// What a class raised. Any other panic goes on.
+pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, EngineError> {
+    panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<Raised>() {
+        Ok(raised) => EngineError::Failed(raised.0),
+        Err(payload) => panic::resume_unwind(payload),
+    })
+}

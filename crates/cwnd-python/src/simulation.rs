@@ -1,0 +1,235 @@
+//! One run that can be halted, looked at and changed.
+
+use crate::engine::{Classes, caught};
+use crate::errors::{self, InputError};
+use crate::samples::state;
+use crate::study::Study;
+use cwnd_metrics::RunMetrics;
+use cwnd_scenario::{LinkId, Rate, Scenario, Time};
+use pyo3::{prelude::*, types::PyAny};
+use std::{str::FromStr, sync::Mutex};
+
+/// A run of the simulator, halted at a time.
+#[pyclass(frozen, module = "cwnd._cwnd")]
+pub struct Simulation {
+    /// None after an algorithm has raised an exception in the middle of it. Algorithms may be moved between threads, not shared.
+    simulation: Mutex<Option<cwnd_sim::Simulation>>,
+    scenario: Scenario,
+    classes: Classes,
+}
+
+/// The state of a flow at the time at which its simulation is halted.
+#[pyclass(frozen, get_all, module = "cwnd")]
+pub struct Flow {
+    /// The algorithm, with its parameters.
+    algorithm: String,
+    /// Congestion window, segments.
+    cwnd: f64,
+    /// Slow-start threshold, segments; infinite if it is not set.
+    ssthresh: f64,
+    /// Rate at which packets are spaced, bytes a second; infinite if they are not.
+    pacing_rate: f64,
+    /// Smoothed round-trip time, seconds; None before the first sample.
+    srtt: Option<f64>,
+    /// Segments in flight.
+    in_flight: u64,
+    /// Payload bytes acknowledged.
+    delivered_bytes: u64,
+    /// State of loss recovery.
+    state: &'static str,
+    /// Data packets sent.
+    sent: u64,
+    /// Of these, retransmissions.
+    retransmissions: u64,
+    /// What its algorithm shows of its state.
+    observables: std::collections::BTreeMap<String, f64>,
+}
+
+#[pymethods]
+impl Flow {
+    fn __repr__(&self) -> String {
+        format!(
+            "<cwnd.Flow: {} cwnd={:.1} in_flight={} state={} delivered={} B>",
+            self.algorithm, self.cwnd, self.in_flight, self.state, self.delivered_bytes
+        )
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    /// Begins a cell of a study.
+    #[new]
+    fn new(study: &Study, cell: usize, repeat: u32) -> PyResult<Simulation> {
+        let scenario = study.scenario_of(cell, repeat)?;
+        let classes = study.classes();
+        let simulation =
+            caught(|| cwnd_sim::Simulation::with_factory(&scenario, &|spec| classes.build(spec)));
+        match simulation.and_then(|made| made) {
+            Ok(simulation) => Ok(Simulation { simulation: Mutex::new(Some(simulation)), scenario, classes }),
+            Err(error) => Err(classes.take_raised().unwrap_or_else(|| errors::engine(error))),
+        }
+    }
+
+    /// Does all that happens before a time, and nothing at it or later.
+    fn run_until(&self, py: Python<'_>, time: &Bound<'_, PyAny>) -> PyResult<()> {
+        let until = self::time(time)?;
+        // In steps, so that Ctrl-C is seen; how a run is cut does not change it.
+        loop {
+            py.check_signals()?;
+            let now = self.with(|simulation| simulation.now())?;
+            let next = now.0.saturating_add(STEP.0).min(until.0);
+            if let Err(error) = py.detach(|| self.advance(Time(next))) {
+                return Err(self.classes.take_raised().unwrap_or(error));
+            }
+            if next >= until.0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The time, seconds.
+    #[getter]
+    fn now(&self) -> PyResult<f64> {
+        self.with(|simulation| simulation.now().as_secs_f64())
+    }
+
+    /// The duration of the scenario, seconds.
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.scenario.duration.as_secs_f64()
+    }
+
+    /// The names of the links.
+    #[getter]
+    fn links(&self) -> Vec<String> {
+        self.scenario.network.links.iter().map(|link| link.name.clone()).collect()
+    }
+
+    /// How many flows there are.
+    fn __len__(&self) -> usize {
+        self.scenario.flows.len()
+    }
+
+    /// The state of a flow, counted from 0.
+    fn flow(&self, index: usize) -> PyResult<Flow> {
+        let spec = self.flow_spec(index)?;
+        let (now, observables) = self.with(|simulation| {
+            let names = simulation.observables(index);
+            let mut values = vec![f64::NAN; names.len()];
+            simulation.observe(index, &mut values);
+            (simulation.flow(index), names.iter().map(|one| one.name.to_owned()).zip(values).collect())
+        })?;
+        Ok(Flow {
+            algorithm: spec.algorithm.to_string(),
+            cwnd: now.cwnd,
+            ssthresh: now.ssthresh,
+            pacing_rate: now.pacing_rate,
+            srtt: now.srtt.map(|rtt| rtt.as_secs_f64()),
+            in_flight: now.in_flight,
+            delivered_bytes: now.delivered_bytes,
+            state: state(now.state),
+            sent: now.sent.0,
+            retransmissions: now.sent.1,
+            observables,
+        })
+    }
+
+    /// Packets that wait at a link; the bottleneck if none is named.
+    #[pyo3(signature = (link = None))]
+    fn queue(&self, link: Option<&str>) -> PyResult<usize> {
+        let link = self.link(link)?;
+        self.with(|simulation| simulation.queue_length(link))
+    }
+
+    /// Changes a link's rate (a text such as "10 Mbit/s", or bit/s) from now on.
+    #[pyo3(signature = (rate, link = None))]
+    fn set_rate(&self, rate: &Bound<'_, PyAny>, link: Option<&str>) -> PyResult<()> {
+        let rate = quantity(rate, "a rate", "\"10 Mbit/s\", or bit/s", |bits| Rate(bits.round() as u64))?;
+        let link = self.link(link)?;
+        self.with(|simulation| simulation.set_rate(link, rate))?.map_err(|problem| errors::problem(&problem))
+    }
+
+    /// Changes a link's propagation delay (a text such as "20 ms", or seconds) for packets that leave it from now on.
+    #[pyo3(signature = (delay, link = None))]
+    fn set_delay(&self, delay: &Bound<'_, PyAny>, link: Option<&str>) -> PyResult<()> {
+        let delay = time(delay)?;
+        let link = self.link(link)?;
+        self.with(|simulation| simulation.set_delay(link, delay))?
+            .map_err(|problem| errors::problem(&problem))
+    }
+
+    /// Stops a flow: it sends no new data from now on.
+    fn stop_flow(&self, index: usize) -> PyResult<()> {
+        self.flow_spec(index)?;
+        self.with(|simulation| simulation.stop_flow(index))
+    }
+
+    /// The metrics of the whole run up to now, as JSON.
+    fn metrics(&self) -> PyResult<String> {
+        let outcome = self.with(|simulation| simulation.outcome())?;
+        let metrics = RunMetrics::new(&self.scenario, &outcome);
+        serde_json::to_string(&metrics).map_err(|error| errors::CwndError::new_err(error.to_string()))
+    }
+}
+
+/// How far it runs before it looks for Ctrl-C.
+const STEP: Time = Time::from_millis(1_000);
+
+impl Simulation {
+    /// Works with the simulation.
+    fn with<T>(&self, work: impl FnOnce(&mut cwnd_sim::Simulation) -> T) -> PyResult<T> {
+        let mut kept = self.simulation.lock().map_err(|_| ended())?;
+        kept.as_mut().map(work).ok_or_else(ended)
+    }
+
+    /// Runs until a time. A simulation whose algorithm raised an exception is gone.
+    fn advance(&self, until: Time) -> PyResult<()> {
+        let mut kept = self.simulation.lock().map_err(|_| ended())?;
+        let mut simulation = kept.take().ok_or_else(ended)?;
+        let run = || {
+            simulation.run_until(until);
+            simulation
+        };
+        *kept = Some(caught(run).map_err(errors::engine)?);
+        Ok(())
+    }
+
+    fn flow_spec(&self, index: usize) -> PyResult<&cwnd_scenario::FlowSpec> {
+        let flows = self.scenario.flows.len();
+        let message = || InputError::new_err(format!("flow {index}: there are {flows}, counted from 0"));
+        self.scenario.flows.get(index).ok_or_else(message)
+    }
+
+    fn link(&self, name: Option<&str>) -> PyResult<LinkId> {
+        let Some(name) = name else { return Ok(self.scenario.network.bottleneck) };
+        let links = &self.scenario.network.links;
+        links.iter().position(|link| link.name == name).ok_or_else(|| {
+            let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+            InputError::new_err(format!("there is no link `{name}`; there are {}", known.join(", ")))
+        })
+    }
+}
+
+fn ended() -> PyErr {
+    errors::CwndError::new_err("the simulation has ended, because an algorithm raised an exception")
+}
+
+/// A time: a text with its unit, or seconds.
+fn time(value: &Bound<'_, PyAny>) -> PyResult<Time> {
+    quantity(value, "a time", "\"100 ms\", or seconds", |seconds| Time((seconds * 1e9).round() as u64))
+}
+
+fn quantity<T: FromStr<Err: std::fmt::Display>>(
+    value: &Bound<'_, PyAny>,
+    what: &str,
+    example: &str,
+    from_number: impl Fn(f64) -> T,
+) -> PyResult<T> {
+    if let Ok(text) = value.extract::<String>() {
+        return text.parse().map_err(|error: T::Err| InputError::new_err(error.to_string()));
+    }
+    match value.extract::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok(from_number(number)),
+        _ => Err(InputError::new_err(format!("{value} is not {what}: write {example}"))),
+    }
+}

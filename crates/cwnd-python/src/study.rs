@@ -1,0 +1,222 @@
+//! Studies: read, checked and run.
+
+use crate::algorithm::AlgorithmClass;
+use crate::engine::{Classes, PythonEngine};
+use crate::errors::{self, InputError};
+use crate::results::Results;
+use cwnd::embedding::{self, Prepared};
+use cwnd_scenario::Scenario;
+use cwnd_study::{
+    Engines, RunScale,
+    runner::{self, Progress, Status},
+};
+use pyo3::prelude::*;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+/// A study file, read.
+#[pyclass(frozen, module = "cwnd._cwnd")]
+pub struct Study {
+    study: cwnd_study::Study,
+    classes: Vec<Py<AlgorithmClass>>,
+}
+
+#[pymethods]
+impl Study {
+    /// Reads the text of a study. `file_name` is how errors call it, and where files that it names are looked for from.
+    #[new]
+    fn new(name: &str, file_name: &str, text: &str, classes: Vec<Py<AlgorithmClass>>) -> PyResult<Study> {
+        let study = cwnd_study::Study::parse(name, file_name, text, &embedding::check_name);
+        Ok(Study { study: study.map_err(|error| errors::study(&error))?, classes })
+    }
+
+    /// Reads a study file. Its name is its path under `studies/`, or its stem elsewhere.
+    #[staticmethod]
+    fn load(path: PathBuf, classes: Vec<Py<AlgorithmClass>>) -> PyResult<Study> {
+        let study = cwnd_study::Study::load(&path, &embedding::check_name);
+        Ok(Study { study: study.map_err(|error| errors::study(&error))?, classes })
+    }
+
+    /// Returns a study of one of the papers by its name, such as `agile-sd/throughput`.
+    #[staticmethod]
+    fn paper(name: &str) -> PyResult<Study> {
+        let Some(text) = embedding::paper_study(name) else {
+            return Err(InputError::new_err(format!(
+                "there is no study `{name}` of a paper: `cwnd reproduce` lists them"
+            )));
+        };
+        Study::new(name, &format!("studies/{name}.toml"), text, Vec::new())
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.study.name
+    }
+
+    /// Its title.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.study.title
+    }
+
+    /// Its text, as TOML.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.study.text
+    }
+
+    /// Names of the metrics that are shown first.
+    #[getter]
+    fn metrics(&self) -> Vec<String> {
+        self.study.metrics.clone()
+    }
+
+    /// Its axes: the name of each, with the labels of its points.
+    #[getter]
+    fn axes(&self) -> Vec<(String, Vec<String>)> {
+        let labels = |axis: &cwnd_study::Axis| axis.points.iter().map(|point| point.label.clone()).collect();
+        self.study.axes.iter().map(|axis| (axis.name.clone(), labels(axis))).collect()
+    }
+
+    /// How many combinations it has.
+    #[getter]
+    fn cells(&self) -> usize {
+        self.study.cells.len()
+    }
+
+    /// How many times each is run.
+    #[getter]
+    fn repeats(&self) -> u32 {
+        self.study.repeats
+    }
+
+    /// Returns the study at a scale, "paper", "quick" or "sample".
+    fn at_scale(&self, py: Python<'_>, scale: &str) -> PyResult<Study> {
+        let classes = self.classes.iter().map(|class| class.clone_ref(py)).collect();
+        let found = RunScale::ALL.into_iter().find(|one| one.name() == scale);
+        let Some(scale) = found else {
+            let known = RunScale::ALL.map(RunScale::name).join("`, `");
+            return Err(InputError::new_err(format!("there is no scale `{scale}`: there are `{known}`")));
+        };
+        Ok(Study { study: self.study.at_scale(scale), classes })
+    }
+
+    /// Checks that the engines take all cells, and returns what the study costs: runs, CPU seconds, and bytes of memory of its
+    /// largest run.
+    fn check(&self, py: Python<'_>) -> PyResult<(usize, f64, f64)> {
+        let engines = self.engines();
+        py.detach(|| {
+            let mut cost = (self.study.cells.len() * self.study.repeats as usize, 0.0, 0.0f64);
+            for (index, cell) in self.study.cells.iter().enumerate() {
+                let scenario = self.study.scenario(index, 0);
+                let of_cell = engines.of(cell.engine).check(&scenario).map_err(|problems| {
+                    let error = runner::RunError::Refused { cell: index, problems };
+                    InputError::new_err(error.to_string())
+                })?;
+                cost.1 += of_cell.cpu_s * f64::from(self.study.repeats);
+                cost.2 = cost.2.max(of_cell.memory);
+            }
+            Ok(cost)
+        })
+    }
+
+    /// Runs what is missing in the store of a directory, or in memory, and returns the results. `progress` is called with (stored,
+    /// total) some times a second. Ctrl-C ends it; what was stored is safe.
+    #[pyo3(signature = (directory, jobs, progress))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        directory: Option<PathBuf>,
+        jobs: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Results> {
+        let classes = Classes::new(&self.classes);
+        let engines = self.engines();
+        let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+        let study = self.study.clone();
+        let stop = AtomicBool::new(false);
+        let mut told = Told { progress, stop: &stop, raised: None };
+        let done = py.detach(|| {
+            let command = "cwnd.Study.run".to_owned();
+            let mut prepared = Prepared::new(study, engines, directory, command, embedding::usual_memory())?;
+            let ran = prepared.run_until(jobs, &mut told, &stop)?;
+            let results = prepared.results()?;
+            Ok((prepared, results, ran))
+        });
+        if let Some(error) = told.raised {
+            return Err(error);
+        }
+        let (prepared, results, ran) = done.map_err(errors::failure)?;
+        if let (Some(error), false) = (classes.take_raised(), ran.failures.is_empty()) {
+            return Err(error);
+        }
+        Results::new(prepared, results, ran, self.classes.iter().map(|one| one.clone_ref(py)).collect())
+    }
+
+    /// The scenario of a cell and a repeat, as JSON.
+    fn scenario(&self, cell: usize, repeat: u32) -> PyResult<String> {
+        let scenario = self.scenario_of(cell, repeat)?;
+        serde_json::to_string(&scenario).map_err(|error| InputError::new_err(error.to_string()))
+    }
+}
+
+impl Study {
+    /// The classes that it may name.
+    pub fn classes(&self) -> Classes {
+        Classes::new(&self.classes)
+    }
+
+    /// The scenario of a cell and a repeat.
+    ///
+    /// # Errors
+    /// There is no such cell.
+    pub fn scenario_of(&self, cell: usize, repeat: u32) -> PyResult<Scenario> {
+        if cell >= self.study.cells.len() {
+            let cells = self.study.cells.len();
+            return Err(InputError::new_err(format!("cell {cell}: the study has {cells}, counted from 0")));
+        }
+        Ok(self.study.scenario(cell, repeat))
+    }
+
+    /// The engines: with classes the simulator that knows them, else those of the command line.
+    fn engines(&self) -> Engines {
+        let own = embedding::engines(&self.study);
+        if self.classes.is_empty() {
+            return own;
+        }
+        let kernel = cwnd_study::EngineKind::Kernel;
+        let of_kernel =
+            own.why_not(kernel).map_or_else(|| Ok(Arc::clone(own.of(kernel))), |why| Err(why.to_owned()));
+        Engines::new(Arc::new(PythonEngine::new(self.classes())), of_kernel)
+    }
+}
+
+/// Tells a function of Python, and stops when Ctrl-C was pressed or the function raises.
+struct Told<'a> {
+    progress: Option<Py<PyAny>>,
+    stop: &'a AtomicBool,
+    raised: Option<PyErr>,
+}
+
+impl Progress for Told<'_> {
+    fn update(&mut self, status: &Status) {
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.progress {
+                Some(progress) => progress.call1(py, (status.stored, status.total)).map(drop),
+                None => Ok(()),
+            }
+        });
+        if let Err(error) = told {
+            self.stop.store(true, Ordering::Relaxed);
+            self.raised.get_or_insert(error);
+        }
+    }
+}

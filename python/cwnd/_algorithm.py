@@ -1,0 +1,132 @@
+"""Algorithms that are Python classes."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from . import _cwnd
+from ._cwnd import Ack, Congestion, Window
+
+
+class CongestionControl(ABC):
+    """A congestion control algorithm of one flow.
+
+    Subclass it, and pass the class wherever the name of an algorithm goes:
+
+    >>> class Aimd(cwnd.CongestionControl):
+    ...     observables = {"epochs": "1"}
+    ...     def __init__(self, beta=0.5):
+    ...         self.beta = beta
+    ...         self.epochs = 0
+    ...     def on_ack(self, window, ack):
+    ...         if not ack.may_grow:
+    ...             return
+    ...         acked = window.slow_start(ack.acked) if window.in_slow_start else ack.acked
+    ...         window.increase(acked, window.cwnd)
+    ...     def on_congestion(self, window, event):
+    ...         self.epochs += 1
+    ...         window.ssthresh = self.beta * window.cwnd
+    >>> cwnd.compare([Aimd, "newreno"], rate="20 Mbit/s", rtt="40 ms")
+
+    The transport makes an instance for each flow, tells it each event, and passes the flow's window; windows are in segments and times
+    in seconds. Arguments of `__init__` are parameters: `"Aimd:beta=0.7"`. The window and the event are the same objects at each
+    call: copy what is to be kept. An exception ends the run, and is raised where the run was asked for.
+
+    A call takes about a microsecond, which an algorithm in Rust does in 10 ns. Results are stored under the hash of the class's source, with those
+    of its base classes; what it calls elsewhere is not part of that. A class whose source is not known (made by `exec`, for example)
+    is run again each time.
+
+    Optional methods: `init(window, init)`, `on_recovery_exit(window, now)`, `on_undo(window, now)`,
+    `on_idle_restart(window, now, idle)`, `on_dup_ack(window, dup)` and `on_packet_lost(window, lost)`.
+    """
+
+    observables: ClassVar[Iterable[str] | Mapping[str, str]] = ()
+    """Attributes that are recorded over time as `state.<name>`: their names, or a dict of names and units."""
+    rate_samples: ClassVar[bool] = False
+    """Whether `ack.rate` is computed."""
+    pacing: ClassVar[bool] = False
+    """Whether packets are spaced by `window.pacing_rate`."""
+    owns_recovery: ClassVar[bool] = False
+    """Whether the algorithm moves `cwnd` itself during recovery, as BBR does."""
+    ecn: ClassVar[str | None] = None
+    """None, "classic" (an echo a round trip) or "exact" (all marks, as DCTCP needs)."""
+
+    @abstractmethod
+    def on_ack(self, window: Window, ack: Ack) -> None:
+        """Handles an ACK that acknowledged or SACKed segments, or carried marks. Grow only if `ack.may_grow`."""
+
+    @abstractmethod
+    def on_congestion(self, window: Window, event: Congestion) -> None:
+        """Handles the beginning of a congestion episode: set `window.ssthresh`; the transport moves `cwnd` there."""
+
+
+EVENTS = (
+    "init",
+    "on_ack",
+    "on_congestion",
+    "on_recovery_exit",
+    "on_undo",
+    "on_idle_restart",
+    "on_dup_ack",
+    "on_packet_lost",
+)
+
+
+def is_algorithm(thing: object) -> bool:
+    """Whether this is a class that can run flows."""
+    return isinstance(thing, type) and issubclass(thing, CongestionControl)
+
+
+def described(cls: type[CongestionControl]) -> _cwnd.AlgorithmClass:
+    """Describes a class to the simulator."""
+    shown = cls.observables
+    observables = list(shown.items()) if isinstance(shown, Mapping) else [(name, "") for name in shown]
+    methods = [name for name in EVENTS if callable(getattr(cls, name, None))]
+    return _cwnd.AlgorithmClass(cls, name_of(cls), digest(cls), observables, methods)
+
+
+def name_of(cls: type[CongestionControl]) -> str:
+    """The name by which studies call a class."""
+    return f"{cls.__name__}@python"
+
+
+def digest(cls: type[CongestionControl]) -> str | None:
+    """The hash of the source of a class and of those that it is derived from; None if it is not known."""
+    text = hashlib.sha256()
+    for one in cls.__mro__:
+        if one is CongestionControl:
+            return text.hexdigest()
+        try:
+            text.update(inspect.getsource(one).encode())
+        except (OSError, TypeError):
+            return None
+    return None
+
+
+class Names:
+    """Replaces classes by names, and collects them."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, type[CongestionControl]] = {}
+
+    def name(self, thing: object) -> str:
+        """Returns the name of an algorithm: a text stays as it is, and a class gets its name."""
+        if isinstance(thing, type) and issubclass(thing, CongestionControl):
+            if inspect.isabstract(thing):
+                missing = ", ".join(sorted(thing.__abstractmethods__))
+                raise _cwnd.InputError(f"{thing.__name__} has not all that an algorithm needs: {missing}")
+            name = name_of(thing)
+            if self.classes.setdefault(name, thing) is not thing:
+                raise _cwnd.InputError(f"two classes are called {thing.__name__}: give one another name")
+            return name
+        if isinstance(thing, str):
+            return thing
+        raise _cwnd.InputError(f"{thing!r} is no algorithm: give a name (`cwnd.algorithms()`) or a subclass of cwnd.CongestionControl")
+
+    def described(self) -> list[_cwnd.AlgorithmClass]:
+        """The classes, for the simulator."""
+        return [described(cls) for cls in self.classes.values()]

@@ -1,0 +1,247 @@
+"""Studies: many runs, that answer a question."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import _cwnd, _words
+from ._algorithm import CongestionControl, Names
+from ._progress import Shown
+from ._result import Result
+
+Progress = bool | Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a study takes, estimated."""
+
+    runs: int
+    """Runs, repeats included."""
+    cpu_s: float
+    """CPU time, seconds."""
+    memory: float
+    """Memory of its largest run, bytes."""
+
+
+class Study:
+    """A study: scenarios, what differs between them, and what is shown. It is a study file, read.
+
+    >>> study = cwnd.Study(
+    ...     title="Buffers",
+    ...     scenario={"rate": "100 Mbit/s", "rtt": "40 ms", "duration": "20 s"},
+    ...     axes={"algorithm": ["cubic", "bbr3"], "buffer": ["0.1 BDP", "1 BDP", "4 BDP"]},
+    ...     repeats=5,
+    ... )
+    >>> study.check().cpu_s
+    >>> result = study.run("results/buffers")
+    """
+
+    _native: _cwnd.Study
+
+    def __init__(
+        self,
+        *,
+        title: str,
+        scenario: Mapping[str, Any] | None = None,
+        axes: Mapping[str, Sequence[Any]] | None = None,
+        repeats: int = 1,
+        seed: int = 1,
+        metrics: Sequence[str] | None = None,
+        sample: str | float | None = None,
+        name: str = "study",
+        **tables: Any,
+    ) -> None:
+        """Makes a study of Python values.
+
+        `scenario` holds settings (`cwnd.settings()`) that all runs share; `axes` those that differ, with their values: every
+        combination is run. `sample` is the time between samples of all runs; without it nothing is recorded over time. Other keys of
+        study files (`figures`, `tables`, `claims`, …) are lists of dicts, as in the file.
+
+        Raises `InputError` with everything that is wrong.
+        """
+        names = Names()
+        document: dict[str, Any] = {"title": title, "question": tables.pop("question", title)}
+        document["scenario"] = {
+            _words.key(key): setting(key, value, names) for key, value in (scenario or {}).items()
+        }
+        run: dict[str, Any] = {"repeats": repeats, "seed": seed}
+        if metrics is not None:
+            run["metrics"] = list(metrics)
+        document["run"] = {**run, **tables.pop("run", {})}
+        if sample is not None:
+            document["trace"] = {"sample": _words.word("duration", sample), "repeats": repeats}
+        document["axes"] = [
+            {
+                "name": key.replace("-", "_"),
+                "key": _words.key(key),
+                "values": [setting(key, value, names) for value in values],
+            }
+            for key, values in (axes or {}).items()
+        ] or None
+        document.update(tables)
+        self._native = _cwnd.Study(name, f"{name}.toml", _words.toml(document), names.described())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, classes: Sequence[type[CongestionControl]] = ()) -> Study:
+        """Reads a study file. `classes` are those that it calls `Name@python`.
+
+        Raises `InputError` with everything that is wrong, each with its line.
+        """
+        return cls._wrap(_cwnd.Study.load(os.fspath(path), described(classes)))
+
+    @classmethod
+    def parse(
+        cls, text: str, *, name: str = "study", classes: Sequence[type[CongestionControl]] = ()
+    ) -> Study:
+        """Reads the text of a study file."""
+        return cls._wrap(_cwnd.Study(name, f"{name}.toml", text, described(classes)))
+
+    @classmethod
+    def paper(cls, name: str) -> Study:
+        """Returns a study of one of the papers, such as "agile-sd/throughput"; `cwnd reproduce` lists them."""
+        return cls._wrap(_cwnd.Study.paper(name))
+
+    @classmethod
+    def _wrap(cls, native: _cwnd.Study) -> Study:
+        study = cls.__new__(cls)
+        study._native = native
+        return study
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._native.name
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return self._native.title
+
+    @property
+    def text(self) -> str:
+        """The study file."""
+        return self._native.text
+
+    @property
+    def axes(self) -> dict[str, list[str]]:
+        """What differs between runs: axes with the labels of their points."""
+        return dict(self._native.axes)
+
+    @property
+    def repeats(self) -> int:
+        """How many times each combination is run."""
+        return self._native.repeats
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that are shown first."""
+        return self._native.metrics
+
+    def __len__(self) -> int:
+        """How many combinations there are."""
+        return self._native.cells
+
+    def __repr__(self) -> str:
+        axes = " x ".join(f"{len(labels)} {name}" for name, labels in self.axes.items())
+        return f"<cwnd.Study {self.name}: {axes or '1 scenario'}, {self.repeats} repeats>"
+
+    def at_scale(self, scale: str) -> Study:
+        """Returns a part of it: "paper" is all, "quick" and "sample" are what its file says of them."""
+        return self._wrap(self._native.at_scale(scale))
+
+    def check(self) -> Cost:
+        """Checks every combination, and returns what the study will cost. Raises `InputError` if one cannot be run."""
+        return Cost(*self._native.check())
+
+    def run(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        *,
+        jobs: int | None = None,
+        progress: Progress = True,
+    ) -> Result:
+        """Runs what is missing, and returns all results.
+
+        With a `directory`, runs are stored there as they are done, under the same keys as those of `cwnd run`, and only what is missing
+        is run; Ctrl-C loses nothing. `jobs` is how many run at once, one a core if not given. `progress` is True for a bar (tqdm, if
+        it is installed, for what takes longer than a second), False for none, or a function of (runs done, runs in all).
+
+        Raises `RunError` if a run failed, or what an algorithm in Python raised.
+        """
+        where = None if directory is None else os.fspath(directory)
+        with Shown(progress, self.title) as shown:
+            native = self._native.run(where, jobs, shown.update)
+        native.check()
+        return Result(native, self)
+
+
+def compare(
+    algorithms: str | type[CongestionControl] | Sequence[str | type[CongestionControl]],
+    *,
+    seed: int = 1,
+    repeats: int = 1,
+    sample: str | float | None = None,
+    save: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: Progress = True,
+    **settings: Any,
+) -> Result:
+    """Runs algorithms over the same network, and returns the results: what `cwnd compare` does.
+
+    `algorithms` are names, perhaps with parameters ("agile-sd:lambda_max=4"), or classes; `mix="cubic*2,bbr3*2"` is a run of several.
+    Settings are the command line's: `rate`, `rtt`, `buffer`, `flows`, `duration`, … (`cwnd.settings()`). Runs are sampled over time
+    at a tenth of the round-trip time, or at `sample`. `save` is a directory in which results are kept.
+
+    Raises `InputError` if something is wrong, with what would be right.
+    """
+    named = list(algorithms) if isinstance(algorithms, Sequence) and not isinstance(algorithms, str) else [algorithms]
+    study = comparison(named, seed=seed, repeats=repeats, sample=sample, settings=settings)
+    return study.run(save, jobs=jobs, progress=progress)
+
+
+def comparison(
+    algorithms: Sequence[object],
+    *,
+    seed: int,
+    settings: Mapping[str, Any],
+    repeats: int = 1,
+    sample: str | float | None = None,
+) -> Study:
+    """Makes the study of a comparison, from the command line's words."""
+    names = Names()
+    arguments = [names.name(one) for one in algorithms]
+    for key, value in settings.items():
+        several = isinstance(value, (list, tuple))
+        for one in value if several else [value]:
+            arguments += [f"--{_words.key(key)}", str(setting(key, one, names))]
+    if sample is not None:
+        arguments += ["--sample", _words.word("duration", sample)]
+    arguments += ["--seed", str(seed), "--repeats", str(repeats)]
+    native = _cwnd.Study("compare", "compare", _cwnd.comparison(arguments), names.described())
+    return Study._wrap(native)
+
+
+def described(classes: Sequence[type[CongestionControl]]) -> list[_cwnd.AlgorithmClass]:
+    """Describes classes to the simulator."""
+    names = Names()
+    for cls in classes:
+        names.name(cls)
+    return names.described()
+
+
+def setting(key: str, value: object, names: Names) -> object:
+    """A value of a setting as a study file has it."""
+    if isinstance(value, type):
+        return names.name(value)
+    if isinstance(value, (bool, int)) and _words.kinds().get(_words.key(key)) in ("switch", "count", "packets"):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [setting(key, one, names) for one in value]
+    return _words.word(key, value)

@@ -1,0 +1,96 @@
+"""Python values as the words of the command line and of study files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from . import _cwnd
+
+TIMES = ("ns", "us", "ms", "s")
+RATES = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s")
+
+
+@cache
+def kinds() -> dict[str, str]:
+    """For each setting what it takes."""
+    return {key: takes for key, takes, _, _ in _cwnd.settings()}
+
+
+def key(name: str) -> str:
+    """Returns a keyword argument as a setting's key."""
+    return name.replace("_", "-")
+
+
+def word(name: str, value: object) -> str:
+    """Returns the value of a setting as it is written: numbers are seconds, bit/s, or what the setting counts."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (int, float)):
+        takes = kinds().get(key(name), "text")
+        if takes in TIMES:
+            return f"{decimal(value)} s"
+        if takes in RATES:
+            return f"{decimal(value)} bit/s"
+        return decimal(value)
+    return str(value)
+
+
+def decimal(value: float) -> str:
+    """Returns a number without an exponent, exactly to a nanosecond."""
+    if isinstance(value, int) or float(value).is_integer():
+        return str(int(value))
+    return f"{value:.12f}".rstrip("0")
+
+
+def toml(document: Mapping[str, Any]) -> str:
+    """Writes a document as TOML: plain values first, then tables and lists of tables."""
+    lines: list[str] = []
+    write_table(lines, (), document)
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def write_table(lines: list[str], path: tuple[str, ...], table: Mapping[str, Any]) -> None:
+    """Writes a table with what is in it."""
+    later: list[tuple[str, Any]] = []
+    for name, value in table.items():
+        if value is None:
+            continue
+        if isinstance(value, Mapping) or is_tables(value):
+            later.append((name, value))
+        else:
+            lines.append(f"{quoted(name)} = {inline(value)}")
+    for name, value in later:
+        inner = (*path, name)
+        heading = ".".join(quoted(part) for part in inner)
+        for one in [value] if isinstance(value, Mapping) else value:
+            lines.append(f"\n[{heading}]" if isinstance(value, Mapping) else f"\n[[{heading}]]")
+            write_table(lines, inner, one)
+
+
+def is_tables(value: object) -> bool:
+    """Whether this is a list of tables."""
+    return isinstance(value, Sequence) and bool(value) and all(isinstance(one, Mapping) for one in value)
+
+
+def inline(value: object) -> str:
+    """Writes a value that is no table, or a table in a line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{quoted(k)} = {inline(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(inline(one) for one in value) + "]"
+    raise TypeError(f"{value!r} cannot be written into a study: give a text, a number, a switch, a list or a dict")
+
+
+def quoted(name: str) -> str:
+    """Writes a key, in quotes if it needs them."""
+    plain = name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name)
+    return name if plain else json.dumps(name)
