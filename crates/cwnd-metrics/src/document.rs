@@ -11,7 +11,7 @@ pub fn markdown() -> String {
         ("Of flows and messages, from counts", |m| {
             !m.needs_samples() && !m.is_of_emulation() && (m.is_of(Scope::Run) || m.is_of(Scope::Flow))
         }),
-        ("Of flows, from samples over time", |m| m.needs_samples()),
+        ("Of flows, from samples over time", |m| m.needs_samples() && !m.is_of(Scope::Queue)),
         ("Of links and their queues", |m| m.is_of(Scope::Queue)),
         ("Of an emulated network", |m| m.is_of_emulation()),
         ("Of two results", |m| m.is_of(Scope::Comparison)),

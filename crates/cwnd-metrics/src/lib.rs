@@ -34,8 +34,9 @@ pub use view::{View, jain_index};
 use cwnd_scenario::{LinkOutcome, Outcome, Scenario, Time};
 use serde::Serialize;
 
-/// Counts up whenever a metric that is made from samples is defined again (another formula, or a new one), so that stored
-/// values are told apart. Metrics that are made from counts are computed again whenever they are read.
+/// Counts up whenever a metric that is made from samples gets another formula, so that stored values are told apart. A new
+/// metric leaves it: the other values stay as they are, and runs that were stored before lack only the new one. Metrics that
+/// are made from counts are computed again whenever they are read.
 pub const SAMPLED_VERSION: u32 = 7;
 
 /// The metrics of one run.

@@ -105,6 +105,8 @@ pub enum Measure {
     Emulated(fn(&Emulation) -> Option<f64>),
     /// From the counts of a link (an index) or of the flows that cross it.
     Queue(fn(&View<'_>, usize) -> Option<f64>),
+    /// From samples of a link's queue over time: the run must be sampled.
+    SampledQueue(fn(&View<'_>, usize) -> Option<f64>),
     /// From two values.
     Comparison(fn(f64, f64) -> Option<f64>),
 }
@@ -118,7 +120,7 @@ const PART: &[Scope] = &[Scope::Flow, Scope::Algorithm];
 impl Metric {
     /// Whether a run must be sampled for it.
     pub fn needs_samples(&self) -> bool {
-        matches!(self.measure, Measure::Sampled(_))
+        matches!(self.measure, Measure::Sampled(_) | Measure::SampledQueue(_))
     }
 
     /// Whether it describes an emulated network instead of the flows over it.
@@ -132,14 +134,14 @@ impl Metric {
             Measure::Counted(measure) => measure(view, flows),
             Measure::Sampled(measure) => view.samples.as_ref().and_then(|_| measure(view, flows)),
             Measure::Emulated(measure) => view.outcome.emulation.as_ref().and_then(measure),
-            Measure::Queue(_) | Measure::Comparison(_) => None,
+            Measure::Queue(_) | Measure::SampledQueue(_) | Measure::Comparison(_) => None,
         };
         value.filter(|value| value.is_finite())
     }
 
     /// Returns its value at a link, given as an index; none if it is not a metric of links, or cannot be measured.
     pub fn of_link(&self, view: &View<'_>, link: usize) -> Option<f64> {
-        let Measure::Queue(measure) = self.measure else { return None };
+        let (Measure::Queue(measure) | Measure::SampledQueue(measure)) = self.measure else { return None };
         measure(view, link).filter(|value| value.is_finite())
     }
 

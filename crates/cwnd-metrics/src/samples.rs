@@ -99,6 +99,20 @@ pub(super) fn queue_delay_percentile(view: &View<'_>, flows: Flows<'_>, percent:
     percentile(&delays, percent)
 }
 
+/// A percentile of what a packet that comes to a link's queue at a sample time waits there, seconds; none if the link has no
+/// rate, or its queue is not sampled.
+pub(super) fn link_queue_delay_percentile(view: &View<'_>, link: usize, percent: f64) -> Option<f64> {
+    let trace = view.outcome.trace.as_ref()?;
+    let spec = view.scenario.network.links.get(link)?;
+    let queue = trace.queues.iter().position(|name| *name == spec.name)?;
+    let rate = spec.mean_rate(view.outcome.begin, view.outcome.end)?;
+    let each = f64::from(view.scenario.stack.full_packet()) * 8.0 / rate;
+    let sampled = trace.times.iter().zip(&trace.queue_lengths);
+    let counted = sampled.filter(|(time, _)| **time >= view.outcome.begin);
+    let delays: Vec<f64> = counted.map(|(_, lengths)| f64::from(lengths[queue]) * each).collect();
+    percentile(&delays, percent)
+}
+
 pub(super) fn convergence_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
     let (acknowledged, enough) = full_seconds(view, flows)?;
     let first = acknowledged.windows(0, 1).find(|window| acknowledged.total(*window) > enough)?;

@@ -336,6 +336,18 @@ fn samples_by_hand() {
     close(get(&scenario, "flow2.rtt_p50_s"), 0.0295);
     // The queue has 2 to 20 packets at flow 2's samples: the median is 11, of 84 us each.
     close(get(&scenario, "flow2.queue_delay_p50_s"), 11.0 * 84e-6);
+    // At all sample times it has 0 to 20 packets: 10 in the median, 19 and 19.8 at 95 % and 99 %.
+    close(get(&scenario, "bottleneck.link_queue_delay_p50_s"), 10.0 * 84e-6);
+    close(get(&scenario, "bottleneck.link_queue_delay_p95_s"), 19.0 * 84e-6);
+    close(get(&scenario, "bottleneck.link_queue_delay_p99_s"), 19.8 * 84e-6);
+    // From 5 s on, 10 to 20.
+    let second_half = Outcome { begin: Time::from_secs(5), ..outcome.clone() };
+    close(value(&scenario, &second_half, "bottleneck.link_queue_delay_p50_s"), 15.0 * 84e-6);
+    let mut unlimited = scenario.clone();
+    unlimited.network.links[0].rate = Rate::UNLIMITED;
+    assert_eq!(get(&unlimited, "bottleneck.link_queue_delay_p95_s"), None);
+    let counts = Outcome { trace: None, ..outcome.clone() };
+    assert_eq!(value(&scenario, &counts, "bottleneck.link_queue_delay_p95_s"), None);
     // 5 MB of payload a second are 42 Mbit/s on the wire: over 0.95 x 44 Mbit/s, from 2 s to 3 s at first.
     scenario.network.links[0].rate = Rate(44_000_000);
     assert_eq!(get(&scenario, "convergence_time_s"), Some(3.0));

@@ -54,9 +54,8 @@ impl Line {
     }
 }
 
-/// Width of a column within which a line keeps its extremes: half a unit, so that a figure can be shown at
-/// twice its size without a difference.
-pub(crate) const COLUMN: f64 = 0.5;
+/// Width of a column within which a line keeps its extremes: a unit of the figure, which is less than the width of a line.
+pub(crate) const COLUMN: f64 = 1.0;
 
 impl Mark for Line {
     fn extent(&self) -> Extent {

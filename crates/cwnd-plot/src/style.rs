@@ -17,7 +17,8 @@ pub const INK: Colour = Colour(0x22, 0x22, 0x22);
 pub const GREY: Colour = Colour(0x59, 0x59, 0x59);
 /// Grid lines.
 pub const GRID: Colour = Colour(0xe4, 0xe4, 0xe4);
-/// The background.
+/// The background, in files also where a reader prefers dark pages: tints, the cells of heat maps with their numbers, and the
+/// contrast of series are chosen for it, and a figure in a file is the same as SVG, PNG and PDF.
 pub const PAPER: Colour = Colour(0xff, 0xff, 0xff);
 
 /// Colours of series, in the order in which they are used.

@@ -44,9 +44,9 @@ impl Measured {
         let packets = bottleneck.map_or(0, |link| link.data_arrived);
         let cpu_ns_per_packet = (packets > 0).then(|| cpu_s * 1e9 / packets as f64);
         let mut rows = rows(&View::new(&scenario, &outcome), groups);
-        if let RunState::Done(metrics) = &run.state {
-            let sampled = QUEUE_DELAYS.iter().filter_map(|name| Some((*name, *metrics.get(*name)?)));
-            rows[0].extend(sampled);
+        if let (RunState::Done(metrics), Some(link)) = (&run.state, bottleneck) {
+            let value = |name: &str| metrics.get(&format!("{}.{name}", link.name)).copied();
+            rows[0].extend(QUEUE_DELAYS.iter().filter_map(|name| Some((*name, value(name)?))));
         }
         Some(Measured {
             seed: run.seed,
@@ -67,8 +67,8 @@ pub const FAIRNESS: &str = "jain_index";
 pub const UTILISATION: &str = "utilisation";
 /// The name of the metric of the bottleneck's queue.
 pub const QUEUE: &str = "mean_packets";
-/// The names of the metrics of the queue delay's percentiles, which sampled runs have.
-pub const QUEUE_DELAYS: [&str; 2] = ["queue_delay_p95_s", "queue_delay_p99_s"];
+/// The names of the metrics of the percentiles of the queue delay at the bottleneck, which sampled runs have.
+pub const QUEUE_DELAYS: [&str; 2] = ["link_queue_delay_p95_s", "link_queue_delay_p99_s"];
 /// The metrics of flows that the table shows.
 const METRICS: [&str; 9] = [
     "throughput_bps",

@@ -2,7 +2,7 @@
 
 use super::{Better, Measure, Metric, Range, Scope};
 use crate::comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
-use crate::view;
+use crate::{samples, view};
 
 pub(super) static QUEUES: &[Metric] = &[
     Metric {
@@ -40,6 +40,42 @@ pub(super) static QUEUES: &[Metric] = &[
         about: "Of the whole run, a warm-up and handshakes before time zero included.",
         source: "",
         measure: Measure::Queue(|view, link| Some(view.link(link).max_waiting as f64)),
+    },
+    Metric {
+        name: "link_queue_delay_p50_s",
+        title: "Queue delay of the link, median",
+        unit: "s",
+        better: Better::Less,
+        scopes: &[Scope::Queue],
+        range: Range::FROM_ZERO,
+        formula: "median over sample times of packets waiting x bytes of a full packet x 8 / the link's mean rate in the counted time",
+        about: "What a packet that comes to the queue at a sample time waits in it. Needs samples. Of the flows' whole way, with the senders' own queues, it is `queue_delay_p50_s`. Not there if the link has no rate.",
+        source: "",
+        measure: Measure::SampledQueue(|v, link| samples::link_queue_delay_percentile(v, link, 50.0)),
+    },
+    Metric {
+        name: "link_queue_delay_p95_s",
+        title: "Queue delay of the link, 95th percentile",
+        unit: "s",
+        better: Better::Less,
+        scopes: &[Scope::Queue],
+        range: Range::FROM_ZERO,
+        formula: "95th percentile of the same",
+        about: "Needs samples.",
+        source: "",
+        measure: Measure::SampledQueue(|v, link| samples::link_queue_delay_percentile(v, link, 95.0)),
+    },
+    Metric {
+        name: "link_queue_delay_p99_s",
+        title: "Queue delay of the link, 99th percentile",
+        unit: "s",
+        better: Better::Less,
+        scopes: &[Scope::Queue],
+        range: Range::FROM_ZERO,
+        formula: "99th percentile of the same",
+        about: "Needs samples.",
+        source: "",
+        measure: Measure::SampledQueue(|v, link| samples::link_queue_delay_percentile(v, link, 99.0)),
     },
     Metric {
         name: "arrived",

@@ -1,5 +1,5 @@
-//! Metrics that are made from samples over time. A change here counts [`SAMPLED_VERSION`](crate::SAMPLED_VERSION)
-//! up.
+//! Metrics of flows that are made from samples over time. Another formula counts
+//! [`SAMPLED_VERSION`](crate::SAMPLED_VERSION) up.
 
 use super::{Better, EACH, Measure, Metric, RUN, Range, SHARED};
 use crate::samples;

@@ -61,7 +61,7 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>], columns: Option<u
     let mut about = about(entries, &metrics);
     if let Some(every) = entries[0].scenario.sample.filter(|_| shown.queue_delays) {
         about += &format!(
-            "  queue p95, p99: what packets wait in all queues on their way, sampled every {every}\n"
+            "  queue p95, p99: what packets wait in the bottleneck's queue, sampled every {every}\n"
         );
     }
     about += &emulations(entries, results);

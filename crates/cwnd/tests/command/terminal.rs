@@ -27,12 +27,32 @@ fn everything_fits_the_columns() {
         &["networks", "codel"],
         &["check", study],
         &["reproduce"],
+        &["lab", "doctor"],
     ] {
         for columns in [80, 100, 160] {
             let text = printed_in(columns, arguments);
             let long = text.lines().find(|line| line.chars().count() > columns);
             assert_eq!(long, None, "{arguments:?} in {columns} columns");
         }
+    }
+}
+
+#[test]
+fn a_difference_fits_the_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let keep =
+        |name: &str, more: &[&str]| printed(&[&COMPARISON[..], &["--save", &path(name)], more].concat());
+    keep("a", &["--repeats", "3", "--per", "1e-3"]);
+    // Two of the three seeds are the same: a note says which runs have no partner.
+    keep("b", &["--repeats", "3", "--per", "1e-3", "--seed", "2", "--buffer", "20"]);
+    for columns in [80, 100, 160] {
+        let mut command = command(&["diff", "a", "b", "--all"]);
+        let output = command.current_dir(&folder).env("COLUMNS", columns.to_string()).output().unwrap();
+        let text = text(&output.stdout);
+        assert!(text.contains("throughput_bps") && text.contains("Note: "), "{text}");
+        let long = text.lines().find(|line| line.chars().count() > columns);
+        assert_eq!(long, None, "{columns} columns");
     }
 }
 
@@ -69,7 +89,9 @@ fn runs_with_too_many_samples_are_not_sampled_unasked() {
     // 1000 flows over 200 s are two million samples; the study would last, and is only printed.
     let many = ["compare", "cubic", "--flows", "1000", "--duration", "200 s", "--print-study"];
     assert!(!printed(&many).contains("queue_delay_p95_s"));
-    assert!(printed(&["compare", "cubic", "--print-study"]).contains("queue_delay_p95_s"));
+    let asked = |arguments: &[&str]| printed(&[&["compare", "cubic", "--print-study"], arguments].concat());
+    assert!(asked(&[]).contains("\"bottleneck.link_queue_delay_p95_s\""));
+    assert!(asked(&["--topology", "parking-lot"]).contains("\"hop-1.link_queue_delay_p95_s\""));
 }
 
 #[test]

@@ -2,7 +2,12 @@
 
 use super::Flags;
 use crate::study_text::{self, quoted};
-use crate::{catalogue, engines::EngineName, failure::Failure, measured::QUEUE_DELAYS};
+use crate::{
+    catalogue,
+    engines::EngineName,
+    failure::Failure,
+    measured::{QUEUE, QUEUE_DELAYS},
+};
 use cwnd_scenario::{Problem, Time};
 use cwnd_study::{Cell, Diagnostic, Study, StudyError, keys, memory::MemoryBudget};
 
@@ -215,7 +220,7 @@ fn setting_line(key: &str, value: &str) -> Line {
 /// The metrics that the table shows, as an array of TOML.
 fn metrics(flags: &Flags, sampled: bool) -> String {
     let parking_lot = flags.settings.values("topology").first().is_some_and(|value| value == "parking-lot");
-    let queue = if parking_lot { "hop-1.mean_packets" } else { "bottleneck.mean_packets" };
+    let link = if parking_lot { "hop-1" } else { "bottleneck" };
     let shown = [
         "throughput_bps",
         "goodput_bps",
@@ -224,12 +229,16 @@ fn metrics(flags: &Flags, sampled: bool) -> String {
         "loss_ratio",
         "jain_index",
         "rtt_mean_s",
-        queue,
+        QUEUE,
         "retransmissions",
         "timeouts",
     ];
     let sampled: &[&str] = if sampled { &QUEUE_DELAYS } else { &[] };
-    let lines: String = shown.iter().chain(sampled).map(|name| format!("  \"{name}\",\n")).collect();
+    let line = |name: &&str| match *name {
+        name if name == QUEUE || QUEUE_DELAYS.contains(&name) => format!("  \"{link}.{name}\",\n"),
+        name => format!("  \"{name}\",\n"),
+    };
+    let lines: String = shown.iter().chain(sampled).map(line).collect();
     format!("[\n{lines}]")
 }
 

@@ -43,11 +43,11 @@ pub fn text(diff: &Diff, [first, second]: [&Path; 2], all: bool, measure: Measur
     };
     for (side, cells) in [(first, &diff.only_first), (second, &diff.only_second)] {
         if !cells.is_empty() {
-            text += &format!("  Only in {}: {}\n", side.display(), some(cells));
+            text += &output::wrapped(&format!("Only in {}: {}", side.display(), some(cells)), 2);
         }
     }
     for note in &diff.notes {
-        text += &format!("  Note: {note}.\n");
+        text += &output::wrapped(&format!("Note: {note}."), 2);
     }
     text + "\n"
 }

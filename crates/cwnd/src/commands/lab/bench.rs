@@ -86,11 +86,14 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         flags.rtt,
         flags.duration
     );
-    text += &format!(
-        "  RTT idle: of {PROBES} UDP packets through both directions, mean and standard deviation. Late: when packets came\n  \
-         out after they were due; more than {TOO_LATE} at p99, or a rate error of more than 1 %, are not valid.\n  \
-         CPU: of one core, this process and the kernel's TCP together. Load of this machine: {}\n",
-        load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+    text += &output::wrapped(
+        &format!(
+            "RTT idle: of {PROBES} UDP packets through both directions, mean and standard deviation. Late: when packets came \
+             out after they were due; more than {TOO_LATE} at p99, or a rate error of more than 1 %, are not valid. CPU: of \
+             one core, this process and the kernel's TCP together. Load of this machine: {}",
+            load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+        ),
+        2,
     );
     output::print(&(text + "\n"))?;
     if validity_warnings.is_empty() {

@@ -97,10 +97,10 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             continue;
         }
         shown = Instant::now();
-        screen.show(&live.text(testbed.snapshot()))?;
+        screen.show(&live.text(testbed.snapshot(), crate::terminal::columns()))?;
     }
     if !terminal && !flags.quiet {
-        output::print(&live.text(testbed.snapshot()))?;
+        output::print(&live.text(testbed.snapshot(), crate::terminal::columns()))?;
     }
     take_down(testbed, capture)
 }

@@ -40,8 +40,9 @@ impl<'a> Live<'a> {
         Live { scenario, before: Snapshot::default() }
     }
 
-    /// A table of the links, a line each, and how late packets are: rates are those since the last time.
-    pub fn text(&mut self, now: Snapshot) -> String {
+    /// A table of the links, a line each, and how late packets are: rates are those since the last time. It is at most this
+    /// number of columns wide if there is a limit.
+    pub fn text(&mut self, now: Snapshot, columns: Option<usize>) -> String {
         let right =
             ["rate", "packets", "waiting", "dropped", "lost", "marked"].map(|name| (name, Align::Right));
         let mut table = Table::new([("link", Align::Left)].into_iter().chain(right)).indent(2);
@@ -62,7 +63,9 @@ impl<'a> Live<'a> {
             ]);
         }
         let [median, most, longest] = now.late.map(|late| Time(late).to_string());
-        let table = output::fitted(table, &["marked", "lost", "packets"].map(Sacrifice::Drop));
+        let [marked, lost, packets] = ["marked", "lost", "packets"].map(Sacrifice::Drop);
+        let table =
+            output::fitted_to(columns, table, &[marked, lost, Sacrifice::Shorten("link", 16), packets]);
         let text = format!("{table}  late by {median}, 1 in 100 by {most}, at most {longest}\n");
         self.before = now;
         text
@@ -72,4 +75,29 @@ impl<'a> Live<'a> {
 /// In Mbit/s, so that a column can be read.
 fn rate_text(rate: Rate) -> String {
     format!("{:.2} Mbit/s", rate.0 as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_experiment::{ExperimentSpec, FlowGroup};
+    use cwnd_lab::LinkCounts;
+    use cwnd_scenario::AlgorithmSpec;
+
+    #[test]
+    fn the_links_fit_the_columns() {
+        let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
+        let mut scenario = ExperimentSpec::default().scenario(&[FlowGroup::new(cubic, 2)], 1).unwrap();
+        scenario.network.links[0].name = "a link with a name that nobody would type in a hurry".to_owned();
+        let mut now = Snapshot { late: [1_000, 20_000_000, 3_000_000_000], ..Snapshot::default() };
+        now.counts.at = 1_000_000_000;
+        let counts = LinkCounts { arrived: 123_456_789, sent_bytes: 5_000_000_000, ..LinkCounts::default() };
+        now.counts.links = vec![counts; scenario.network.links.len()];
+        for columns in [80, 100, 160] {
+            let text = Live::new(&scenario).text(now.clone(), Some(columns));
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
+            assert!(text.contains("40000.00 Mbit/s"), "{text}");
+            assert_eq!(text.contains("left out"), columns < 160, "{columns}: {text}");
+        }
+    }
 }

@@ -72,7 +72,10 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let ended = command.env("CWND_SERVER_NETNS", other).status().map_err(cannot)?;
     drop(server);
     drop(guard);
-    output::print(&format!("\n{}\n", Live::new(&scenario).text(testbed.snapshot())))?;
+    output::print(&format!(
+        "\n{}\n",
+        Live::new(&scenario).text(testbed.snapshot(), crate::terminal::columns())
+    ))?;
     take_down(testbed, capture)?;
     if ended.success() { Ok(()) } else { Err(Failure::broken(format!("`{told}` ended with {ended}"))) }
 }

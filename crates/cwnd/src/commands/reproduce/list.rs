@@ -24,7 +24,9 @@ const SACRIFICES: [Sacrifice; 4] = [
 struct Cost {
     runs: u64,
     cpu_s: f64,
+    /// Different runs that the store has, and those that it has not. Cells that ask the same share a run.
     present: usize,
+    missing: usize,
 }
 
 /// Prints the list.
@@ -93,14 +95,30 @@ fn cost(study: &Study, out: &Path) -> Result<Cost, Failure> {
     let directory = Places::new(out, study.scale()).runs(&study.name);
     // What cannot be read has not been run as far as anybody can tell.
     let plan = Store::open(&directory).ok().and_then(|store| runner::plan(&engines, study, &store).ok());
-    Ok(Cost { runs: cost.runs, cpu_s: cost.cpu_s, present: plan.map_or(0, |plan| plan.present) })
+    let (present, missing) = plan.map_or((0, 0), |plan| (plan.present, plan.missing()));
+    Ok(Cost { runs: cost.runs, cpu_s: cost.cpu_s, present, missing })
 }
 
-/// How much of it has been run. Cells that ask the same share a run, so that all can be there with fewer.
+/// How much of it has been run.
 fn done(cost: &Cost) -> String {
-    match cost.present as u64 {
-        0 => "–".to_owned(),
-        present if present >= cost.runs => "all".to_owned(),
-        present => format!("{:.0} %", (100.0 * present as f64 / cost.runs as f64).min(99.0)),
+    match (cost.present, cost.missing) {
+        (0, _) => "–".to_owned(),
+        (_, 0) => "all".to_owned(),
+        (present, missing) => {
+            format!("{:.0} %", (100.0 * present as f64 / (present + missing) as f64).min(99.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_cells_share_is_done_once() {
+        // Nine cells, of which three ask the same: seven runs.
+        let of = |present, missing| done(&Cost { runs: 9, cpu_s: 1.0, present, missing });
+        assert_eq!([of(0, 7), of(3, 4), of(7, 0)], ["–", "43 %", "all"]);
+        assert_eq!(of(999, 1), "99 %");
     }
 }

@@ -80,7 +80,7 @@ fn a_narrow_terminal_drops_what_matters_least() {
     let groups = [group("cubic", 1)];
     let scenario = setup().scenario(&groups, 1).expect("a sound setup");
     let mut run = done(&scenario, &groups, 1_000_000_000);
-    run.rows[0].extend([("queue_delay_p95_s", 0.0123), ("queue_delay_p99_s", 0.0456)]);
+    run.rows[0].extend(QUEUE_DELAYS.into_iter().zip([0.0123, 0.0456]));
     let at = |columns| {
         let entry = Entry { name: "a name", groups: &groups, scenario: &scenario };
         table(&[entry], &[vec![run_copy(&run)]], columns)
