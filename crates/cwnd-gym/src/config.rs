@@ -44,8 +44,8 @@ pub enum Transport {
     Tcp,
     /// Datagrams: nothing is retransmitted, each packet is acknowledged by itself, and a loss is known when the packet's ACK
     /// would have come. That is the transport of PCC-RL's simulator. Links are those of the simulator, and so are the times of
-    /// all packets. One flow with [`Action::Rate`] over one drop-tail link of constant rate in each direction; about ten times
-    /// as fast.
+    /// all packets. One flow with [`Action::Rate`] over one drop-tail link of constant rate in each direction; more than ten
+    /// times as fast.
     #[default]
     Datagram,
 }

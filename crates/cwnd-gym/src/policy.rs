@@ -3,7 +3,7 @@
 //! A study calls it `policy:file=FILE.json`. [`factory`] creates it, and [`version`] identifies the file's content, for
 //! [`Identity::versions`](cwnd_scenario::Identity::versions).
 //!
-//! The file has the `action`, `features`, `history`, `interval` and `warm-up-rtts` of the [`EnvConfig`](crate::EnvConfig) that
+//! The file has the `action`, `features`, `history`, `interval` and `warm-up-rtts` of the [`EnvConfig`] that
 //! the policy was trained with, and its `layers`:
 //!
 //! ```json
@@ -21,6 +21,9 @@
 //!
 //! `weights` has a row for each output of the layer. The activation function follows each layer but the last. A policy of
 //! [`Action::Discrete`] has an output for each step and takes the greatest; any other has one output, the action.
+//!
+//! A flow differs from an environment in what it can know. An interval ends with the first ACK at or after its end. Rates count
+//! payload bytes, because an algorithm does not know the headers ([`Feature::SendRate`] and [`Feature::ReceiveRate`] only).
 
 mod flow;
 mod network;
@@ -59,8 +62,7 @@ pub struct Policy {
     pub features: Vec<Feature>,
     /// [`EnvConfig::history`].
     pub history: usize,
-    /// [`EnvConfig::interval`]. The base round-trip time is the first that the flow measures. An interval ends with the first ACK
-    /// at or after its end.
+    /// [`EnvConfig::interval`]. The base round-trip time is the first that the flow measures.
     pub interval: IntervalLength,
     /// [`EnvConfig::warm_up_rtts`].
     pub warm_up_rtts: f64,

@@ -4,7 +4,7 @@ mod common;
 
 use common::slow_path;
 use cwnd_gym::policy::{Activation, Layer, Policy, factory, version};
-use cwnd_gym::{Action, EnvConfig};
+use cwnd_gym::{Action, Env, EnvConfig, FirstRate, Source, Transport};
 use cwnd_scenario::{AlgorithmSpec, Time};
 use cwnd_sim::Simulation;
 use std::path::PathBuf;
@@ -70,6 +70,46 @@ fn a_policy_that_holds_delay_keeps_the_queue_short() {
     // 3 Mbit/s on the wire are 2.87 of payload.
     assert!(rate > 2.2e6, "{rate} bit/s");
     assert!(simulation.queue_length(0) < 60, "{} packets wait", simulation.queue_length(0));
+}
+
+/// The same policy, once in an environment and once as an algorithm.
+#[test]
+fn a_policy_does_in_a_run_what_it_does_in_its_environment() {
+    let config = EnvConfig {
+        source: Source::Scenarios(vec![slow_path()]),
+        transport: Transport::Tcp,
+        first_rate: FirstRate::Packets(100.0),
+        history: 2,
+        max_steps: 100_000,
+        ..EnvConfig::aurora()
+    };
+    let hidden = Layer { weights: vec![vec![0.0, 0.0, 0.0, -2.0, -2.0, 0.0]], bias: vec![2.6] };
+    let layers = vec![hidden, Layer { weights: vec![vec![3.0]], bias: vec![0.0] }];
+    let policy = Policy::new(&config, Activation::Tanh, layers).unwrap();
+    let policy = Policy { first_rate_pps: Some(100.0), ..policy };
+    let mut env = Env::new(config).unwrap();
+    env.reset(Some(1)).unwrap();
+    let (mut sums, mut time_s) = ([0.0; 3], 0.0);
+    while time_s < 60.0 {
+        let info = env.step(policy.act(env.observation())).unwrap().info;
+        time_s = info.time_s;
+        if time_s > 20.0 {
+            let values = [info.throughput_bps, info.rtt_s, 1.0];
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value * info.duration_s);
+        }
+    }
+    let [throughput_bps, rtt_s] = [sums[0] / sums[2], sums[1] / sums[2]];
+    let (_, spec) = written("same.json", &policy);
+    let mut simulation = simulation(&spec);
+    simulation.run_until(Time::from_secs(20));
+    let before = simulation.outcome().flows[0].clone();
+    simulation.run_until(Time::from_secs(60));
+    let after = &simulation.outcome().flows[0];
+    let run_bps = (after.wire_bytes_received - before.wire_bytes_received) as f64 * 8.0 / 40.0;
+    let samples = (after.rtt_samples - before.rtt_samples) as f64;
+    let run_rtt_s = (after.rtt_sum_s - before.rtt_sum_s) / samples;
+    assert!((run_bps / throughput_bps - 1.0).abs() < 0.03, "{run_bps} and {throughput_bps} bit/s");
+    assert!((run_rtt_s / rtt_s - 1.0).abs() < 0.03, "{run_rtt_s} and {rtt_s} s");
 }
 
 #[test]
