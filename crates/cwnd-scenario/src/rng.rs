@@ -23,6 +23,8 @@ pub enum Purpose {
     ShortFlows,
     /// What an application gives its flow to send, and when.
     Traffic,
+    /// What an episode of a learning environment draws: its path, its scenario, its first rate.
+    Episode,
 }
 
 /// A stream of random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), a counter put through a
