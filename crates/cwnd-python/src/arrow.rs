@@ -2,15 +2,15 @@
 
 use crate::errors::{CwndError, InputError};
 use arrow_array::{
-    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array,
-    ffi_stream::FFI_ArrowArrayStream,
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+    UInt64Array, ffi_stream::FFI_ArrowArrayStream,
 };
 use arrow_schema::{DataType, Field, Schema};
 use cwnd_study::export::{Entry, Kind, Sheet};
 use numpy::PyArray1;
 use pyo3::{
     prelude::*,
-    types::{PyCapsule, PyList},
+    types::{PyBool, PyCapsule, PyFloat, PyInt, PyList, PyString},
 };
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ impl Table {
         self.batch.column_by_name(name).is_some()
     }
 
-    /// Returns a column as a NumPy array: numbers as float64 (NaN where there is none), counts without gaps as integers, and texts
+    /// Returns a column as a NumPy array: numbers as float64 (NaN where there is none), counts without gaps as integers, switches as booleans, and texts
     /// as objects (None where there is none).
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let Some(column) = self.batch.column_by_name(name) else {
@@ -118,6 +118,9 @@ impl Table {
                 _ => PyArray1::from_iter(py, values.iter().map(|n| n.map_or(f64::NAN, |n| n as f64)))
                     .into_any(),
             });
+        }
+        if let Some(values) = values.downcast_ref::<BooleanArray>() {
+            return Ok(PyArray1::from_iter(py, values.iter().map(|value| value == Some(true))).into_any());
         }
         match values.downcast_ref::<StringArray>() {
             Some(values) => {
@@ -168,25 +171,16 @@ fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Option
     }
     let any = column.as_any();
     Ok(match column.data_type() {
-        DataType::Float64 => any
-            .downcast_ref::<Float64Array>()
-            .map(|a| a.value(row).into_pyobject(py))
-            .transpose()?
-            .map(Bound::into_any),
-        DataType::UInt64 => any
-            .downcast_ref::<UInt64Array>()
-            .map(|a| a.value(row).into_pyobject(py))
-            .transpose()?
-            .map(Bound::into_any),
-        DataType::Int64 => any
-            .downcast_ref::<Int64Array>()
-            .map(|a| a.value(row).into_pyobject(py))
-            .transpose()?
-            .map(Bound::into_any),
-        _ => any
-            .downcast_ref::<StringArray>()
-            .map(|a| a.value(row).into_pyobject(py))
-            .transpose()?
-            .map(Bound::into_any),
+        DataType::Float64 => {
+            any.downcast_ref::<Float64Array>().map(|a| PyFloat::new(py, a.value(row)).into_any())
+        }
+        DataType::UInt64 => {
+            any.downcast_ref::<UInt64Array>().map(|a| PyInt::new(py, a.value(row)).into_any())
+        }
+        DataType::Int64 => any.downcast_ref::<Int64Array>().map(|a| PyInt::new(py, a.value(row)).into_any()),
+        DataType::Boolean => {
+            any.downcast_ref::<BooleanArray>().map(|a| PyBool::new(py, a.value(row)).to_owned().into_any())
+        }
+        _ => any.downcast_ref::<StringArray>().map(|a| PyString::new(py, a.value(row)).into_any()),
     })
 }
