@@ -12,6 +12,7 @@ mod json;
 mod mutants;
 mod options;
 mod papers;
+mod python;
 mod renew;
 mod statistics;
 mod table;
@@ -69,6 +70,12 @@ const CHORES: &[Chore] = &[
         options: papers::OPTIONS,
         summary: "a sample of every paper's studies, and whether each verdict is still the one that is recorded",
         run: papers::run,
+    },
+    Chore {
+        name: "python",
+        options: python::OPTIONS,
+        summary: "builds the Python package into a virtual environment in target/tools, checks its types and runs its tests",
+        run: python::run,
     },
     Chore {
         name: "book",

@@ -86,6 +86,7 @@ fn steps(quick: bool) -> Vec<Step> {
     let mut documentation = step("documentation", "doc --workspace --no-deps", None);
     documentation.command.env("RUSTDOCFLAGS", "-D warnings");
     steps.extend([
+        step("the Python package", "xtask python", crate::python::obstacle()),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
