@@ -28,7 +28,7 @@ class Shown:
             self.bar.close()
 
     def update(self, done: int, total: int) -> None:
-        """Is told some times a second."""
+        """Shows the progress; it is called some times a second."""
         if callable(self.progress):
             self.progress(done, total)
         elif self.progress and time.monotonic() - self.began > 1.0:

@@ -1,7 +1,7 @@
 //! Algorithms that are Python classes.
 
-use crate::engine::Raised;
 use crate::events::{PyAck, PyCongestion, PyDupAck, PyInit, PyLostPacket, PyWindow};
+use crate::raised::Raised;
 use cwnd_cc::{
     Ack, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Observable,
     Observation, Window,

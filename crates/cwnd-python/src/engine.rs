@@ -1,12 +1,12 @@
 //! The simulator with the classes of a Python program.
 
 use crate::algorithm::{AlgorithmClass, Class};
+use crate::raised::caught;
 use cwnd_cc::CongestionControl;
 use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 use cwnd_sim::{Simulator, check_with, registered, run_with};
 use pyo3::prelude::*;
 use std::{
-    panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -81,18 +81,4 @@ impl Engine for PythonEngine {
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
         caught(|| run_with(scenario, &|spec| self.classes.build(spec)))?
     }
-}
-
-/// What a class in Python raised, as a text: the payload of the panic that ends its run.
-pub struct Raised(pub String);
-
-/// Runs what may call Python.
-///
-/// # Errors
-/// What a class raised. Any other panic goes on.
-pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, EngineError> {
-    panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<Raised>() {
-        Ok(raised) => EngineError::Failed(raised.0),
-        Err(payload) => panic::resume_unwind(payload),
-    })
 }

@@ -10,6 +10,7 @@ mod engine;
 mod errors;
 mod events;
 mod packets;
+mod raised;
 mod results;
 mod samples;
 mod simulation;

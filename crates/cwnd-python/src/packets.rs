@@ -1,7 +1,8 @@
 //! The packets of a run at its bottleneck as a table.
 
-use crate::engine::{Classes, caught};
+use crate::engine::Classes;
 use crate::errors;
+use crate::raised::caught;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt64Array};
 use cwnd_capture::default_points;
 use cwnd_scenario::Scenario;

@@ -1,7 +1,8 @@
 //! One run that can be halted, looked at and changed.
 
-use crate::engine::{Classes, caught};
+use crate::engine::Classes;
 use crate::errors::{self, InputError};
+use crate::raised::caught;
 use crate::samples::state;
 use crate::study::Study;
 use cwnd_metrics::RunMetrics;

@@ -198,7 +198,7 @@ impl Study {
     }
 }
 
-/// Tells a function of Python, and stops when Ctrl-C was pressed or the function raises.
+/// Reports to a function of Python, and stops when Ctrl-C was pressed or the function raises.
 struct Told<'a> {
     progress: Option<Py<PyAny>>,
     stop: &'a AtomicBool,

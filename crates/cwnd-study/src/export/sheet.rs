@@ -11,7 +11,7 @@ use std::{
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
-    /// What it tells of each row.
+    /// The columns.
     pub columns: Vec<Column>,
     /// The rows: each has an entry for each column, absent or of the column's kind.
     pub rows: Vec<Vec<Entry>>,
