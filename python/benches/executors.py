@@ -151,7 +151,7 @@ def main() -> None:
         print(f"{name:10}speed-up {times[0] / times[1]:.2f}")
 
 
-REPEATS = 200
+REPEATS = 150
 
 if __name__ == "__main__":
     main()

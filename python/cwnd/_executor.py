@@ -17,12 +17,13 @@ from . import _algorithm, _cwnd
 
 BATCH_S = 1.0
 """CPU seconds of a batch, about."""
-LONGEST_BATCH_S = 60.0
-"""No batch is made longer than this, however busy the driver is."""
+BATCHES_PER_S = 100.0
+"""Batches a second of all workers together: with many workers each batch is longer, since it costs the driver and a scheduler some
+milliseconds however long it is."""
 LOOK_S = 0.25
 """How often the driver looks at Ctrl-C, the progress and the number of workers, seconds."""
-AHEAD = 3
-"""Batches that are handed out for each worker: one that runs, and those that wait at the worker."""
+AHEAD = 2
+"""Batches that are handed out for each worker: one that runs, and one that waits at the worker."""
 TRIES = 4
 """How many times a batch is handed out at most."""
 
@@ -66,9 +67,6 @@ class Driver:
         self.pending: dict[Future[bytes], tuple[bytes, int]] = {}
         """What is out: the batch, and how many times it was handed out."""
         self.done: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
-        self.busy_s = 0.0
-        self.batches = 0
-        self.begin = time.monotonic()
         self.looked = 0.0
         self.workers = 1
 
@@ -77,16 +75,11 @@ class Driver:
         self.look()
         more = True
         while more or self.pending:
-            began = time.monotonic()
             more = more and self.fill()
-            self.busy_s += time.monotonic() - began
-            done = self.some_done()
-            began = time.monotonic()
-            for future in done:
+            for future in self.some_done():
                 self.take(future, *self.pending.pop(future))
-            if began - self.looked >= LOOK_S:
+            if time.monotonic() - self.looked >= LOOK_S:
                 self.look()
-            self.busy_s += time.monotonic() - began
         self.look()
 
     def some_done(self) -> list[Future[bytes]]:
@@ -106,7 +99,6 @@ class Driver:
             if batch is None:
                 return False
             self.submit(batch, 1)
-            self.batches += 1
         return True
 
     def submit(self, batch: bytes, tries: int) -> None:
@@ -142,16 +134,7 @@ class Driver:
         self.progress(stored, total)
         self.workers = workers(self.executor)
         self.native.set_workers(self.workers)
-        self.adapt()
-
-    def adapt(self) -> None:
-        """Makes batches longer when the driver is busy most of the time: each costs it about the same."""
-        passed = time.monotonic() - self.begin
-        if passed < 5.0 or self.batches < 100:
-            return
-        if self.busy_s > 0.5 * passed:
-            self.batch_s = min(2.0 * self.batch_s, LONGEST_BATCH_S)
-        self.begin, self.busy_s, self.batches = time.monotonic(), 0.0, 0
+        self.batch_s = max(BATCH_S, self.workers / BATCHES_PER_S)
 
 
 def run_batch(batch: bytes, parcel: bytes | None, unknown: str, tries: int) -> bytes:

@@ -298,8 +298,16 @@ impl Store {
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
         let execute = |connection: &mut Connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // The repeats of a cell share a scenario, whose row is looked up once.
+            let mut last: Option<(&ScenarioText, i64)> = None;
             for run in runs {
-                put_run(&transaction, run, finished)?;
+                let scenario = &run.spec.scenario;
+                let row = match last.filter(|(text, _)| *text == scenario) {
+                    Some((_, row)) => row,
+                    None => put_scenario(&transaction, scenario)?,
+                };
+                last = Some((scenario, row));
+                put_run(&transaction, run, row, finished)?;
             }
             transaction.commit()
         };
@@ -387,8 +395,8 @@ impl Store {
 
 const DATABASE: &str = "results.sqlite";
 
-/// Adds the row of a run. `finished` is in milliseconds since 1970.
-fn put_run(connection: &Connection, run: &NewRun, finished: i64) -> rusqlite::Result<()> {
+/// Adds the row of a run, whose scenario has this row. `finished` is in milliseconds since 1970.
+fn put_run(connection: &Connection, run: &NewRun, scenario: i64, finished: i64) -> rusqlite::Result<()> {
     let key = run.spec.key();
     let sealed = Sealed::of(run);
     let sql =
@@ -399,7 +407,6 @@ fn put_run(connection: &Connection, run: &NewRun, finished: i64) -> rusqlite::Re
                sampled = excluded.sampled, trace = excluded.trace, checksum = excluded.checksum,
                cpu_s = excluded.cpu_s, finished = excluded.finished, version = excluded.version
                WHERE excluded.state = 0 OR state != 0";
-    let scenario = put_scenario(connection, &run.spec.scenario)?;
     connection.prepare_cached(sql)?.execute(params![
         &key.0[..],
         scenario,
