@@ -70,7 +70,7 @@ impl Sweep {
         })
     }
 
-    /// Returns a batch of about so many CPU seconds; None when all runs are handed out.
+    /// Returns a batch that takes about this many CPU seconds; None when all runs are handed out.
     fn next_batch<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let batch = self.with(py, |_, sweep| Ok(sweep.next_batch(seconds)))?;
         Ok(batch.map(|bytes| PyBytes::new(py, &bytes)))

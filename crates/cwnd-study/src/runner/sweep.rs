@@ -112,7 +112,7 @@ impl Sweep {
         self.workers = workers.max(1);
     }
 
-    /// Returns a batch that takes about so many CPU seconds, at least one run; none when all runs are handed out. Batches are
+    /// Returns a batch that takes about this many CPU seconds, at least one run; none when all runs are handed out. Batches are
     /// smaller before the first results, when costs are only planned, and at the end, so that workers end together.
     pub fn next_batch(&mut self, seconds: f64) -> Option<Vec<u8>> {
         /// The part of what remains for a worker that one batch may have.

@@ -80,7 +80,7 @@ impl Prepared {
         ran.map_err(|error| refused(&self.study, &error))
     }
 
-    /// Begins to have what is left done elsewhere, by so many workers.
+    /// Begins to have what is left done elsewhere, by this many workers.
     ///
     /// # Errors
     /// If a cell is for an engine that is on this machine alone, or the store cannot be read.
