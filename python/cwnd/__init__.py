@@ -10,6 +10,7 @@ Quantities are texts with units ("100 Mbit/s", "40 ms", "1 BDP") or numbers in S
 Settings have the names of the command line's flags and of study files, with `_` for `-`: `cwnd.settings()` lists them.
 """
 
+from . import executors
 from ._algorithm import CongestionControl
 from ._cwnd import (
     Ack,
@@ -56,6 +57,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "compare",
+    "executors",
     "metrics",
     "settings",
 ]

@@ -2,4 +2,6 @@
 
 from ._command_line import main
 
-main()
+# Processes that Python starts read this file too.
+if __name__ == "__main__":
+    main()

@@ -81,12 +81,13 @@ def is_algorithm(thing: object) -> bool:
     return isinstance(thing, type) and issubclass(thing, CongestionControl)
 
 
-def described(cls: type[CongestionControl]) -> _cwnd.AlgorithmClass:
-    """Describes a class to the simulator."""
+def described(cls: type[CongestionControl], *known: str | None) -> _cwnd.AlgorithmClass:
+    """Describes a class to the simulator, with its digest if another process has computed it."""
+    source = known[0] if known else digest(cls)
     shown = cls.observables
     observables = list(shown.items()) if isinstance(shown, Mapping) else [(name, "") for name in shown]
     methods = [name for name in EVENTS if callable(getattr(cls, name, None))]
-    return _cwnd.AlgorithmClass(cls, name_of(cls), digest(cls), observables, methods)
+    return _cwnd.AlgorithmClass(cls, name_of(cls), source, observables, methods)
 
 
 def name_of(cls: type[CongestionControl]) -> str:

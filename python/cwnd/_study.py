@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import _cwnd, _words
 from ._algorithm import CongestionControl, Names
+from ._executor import made, packed, sweep
 from ._progress import Shown
 from ._result import Result
 
@@ -42,6 +44,7 @@ class Study:
     """
 
     _native: _cwnd.Study
+    _classes: Sequence[type[CongestionControl]] = ()
 
     def __init__(
         self,
@@ -85,6 +88,7 @@ class Study:
         ] or None
         document.update(tables)
         self._native = _cwnd.Study(name, f"{name}.toml", _words.toml(document), names.described())
+        self._classes = [*names.classes.values()]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, classes: Sequence[type[CongestionControl]] = ()) -> Study:
@@ -92,14 +96,14 @@ class Study:
 
         Raises `InputError` with everything that is wrong, each with its line.
         """
-        return cls._wrap(_cwnd.Study.load(os.fspath(path), described(classes)))
+        return cls._wrap(_cwnd.Study.load(os.fspath(path), described(classes)), classes)
 
     @classmethod
     def parse(
         cls, text: str, *, name: str = "study", classes: Sequence[type[CongestionControl]] = ()
     ) -> Study:
         """Reads the text of a study file."""
-        return cls._wrap(_cwnd.Study(name, f"{name}.toml", text, described(classes)))
+        return cls._wrap(_cwnd.Study(name, f"{name}.toml", text, described(classes)), classes)
 
     @classmethod
     def paper(cls, name: str) -> Study:
@@ -107,9 +111,10 @@ class Study:
         return cls._wrap(_cwnd.Study.paper(name))
 
     @classmethod
-    def _wrap(cls, native: _cwnd.Study) -> Study:
+    def _wrap(cls, native: _cwnd.Study, classes: Sequence[type[CongestionControl]] = ()) -> Study:
         study = cls.__new__(cls)
         study._native = native
+        study._classes = classes
         return study
 
     @property
@@ -152,7 +157,7 @@ class Study:
 
     def at_scale(self, scale: str) -> Study:
         """Returns a part of it: "paper" is all, "quick" and "sample" are what its file says of them."""
-        return self._wrap(self._native.at_scale(scale))
+        return self._wrap(self._native.at_scale(scale), self._classes)
 
     def check(self) -> Cost:
         """Checks every combination, and returns what the study will cost. Raises `InputError` if one cannot be run."""
@@ -163,6 +168,7 @@ class Study:
         directory: str | os.PathLike[str] | None = None,
         *,
         jobs: int | None = None,
+        executor: Executor | str | None = None,
         progress: Progress = True,
     ) -> Result:
         """Runs what is missing, and returns all results.
@@ -171,11 +177,22 @@ class Study:
         is run; Ctrl-C loses nothing. `jobs` is how many run at once, one a core if not given. `progress` is True for a bar (tqdm, if
         it is installed, for what takes longer than a second), False for none, or a function of (runs done, runs in all).
 
-        Raises `RunError` if a run failed, or what an algorithm in Python raised.
+        `executor` has the runs done elsewhere: any `concurrent.futures.Executor`, such as Dask's `client.get_executor()`,
+        `mpi4py.futures.MPIPoolExecutor()` or `cwnd.executors.RayExecutor()`, or a URL (`cwnd.executors.executor`). Workers need cwnd of
+        the same version and nothing else. Runs travel in batches of about a second, their results are stored here, and a batch
+        whose worker died is done again. The results are the same to the bit. `jobs` then has no meaning: the executor has it.
+
+        Raises `RunError` if a run failed, or what an algorithm in Python raised (elsewhere: as a `RunError` with its traceback).
         """
         where = None if directory is None else os.fspath(directory)
         with Shown(progress, self.title) as shown:
-            native = self._native.run(where, jobs, shown.update)
+            if executor is None:
+                native = self._native.run(where, jobs, shown.update)
+            else:
+                with made(executor) as workers:
+                    driver = self._native.sweep(where, 1)
+                    sweep(driver, workers, packed(self._classes), shown.update)
+                native = driver.results()
         native.check()
         return Result(native, self)
 
@@ -223,7 +240,7 @@ def comparison(
         arguments += ["--sample", _words.word("duration", sample)]
     arguments += ["--seed", str(seed), "--repeats", str(repeats)]
     native = _cwnd.Study("compare", "compare", _cwnd.comparison(arguments), names.described())
-    return Study._wrap(native)
+    return Study._wrap(native, [*names.classes.values()])
 
 
 def described(classes: Sequence[type[CongestionControl]]) -> list[_cwnd.AlgorithmClass]:

@@ -50,7 +50,7 @@ pub struct PythonEngine {
     /// The classes.
     pub classes: Classes,
     /// Version of classes without a known source: another for each engine, so that no run of theirs is taken for one of before.
-    unknown: String,
+    pub unknown: String,
 }
 
 impl PythonEngine {

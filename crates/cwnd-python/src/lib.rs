@@ -2,7 +2,7 @@
 //!
 //! The other half, in `python/cwnd`, is what users import: it turns Python objects into the words of the command line and of study
 //! files, and results into pictures. This half runs studies ([`study`]), hands out tables without copying them ([`arrow`]), lets an
-//! algorithm be a Python class ([`algorithm`], [`engine`]), and keeps simulations that can be halted ([`simulation`]).
+//! algorithm be a Python class ([`algorithm`], [`engine`]), has runs done by other processes ([`sweep`]), and keeps simulations that can be halted ([`simulation`]).
 
 mod algorithm;
 mod arrow;
@@ -15,6 +15,7 @@ mod results;
 mod samples;
 mod simulation;
 mod study;
+mod sweep;
 
 use cwnd_experiment::settings::SettingKind;
 use pyo3::prelude::*;
@@ -36,6 +37,8 @@ mod _cwnd {
     use crate::simulation::{Flow, Simulation};
     #[pymodule_export]
     use crate::study::Study;
+    #[pymodule_export]
+    use crate::sweep::{Sweep, elsewhere, run_batch};
     #[pymodule_export]
     use crate::{algorithms, command_line, comparison, half_width, metrics, settings};
 

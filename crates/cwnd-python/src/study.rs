@@ -4,6 +4,7 @@ use crate::algorithm::AlgorithmClass;
 use crate::engine::{Classes, PythonEngine};
 use crate::errors::{self, InputError};
 use crate::results::Results;
+use crate::sweep::Sweep;
 use cwnd::embedding::{self, Prepared};
 use cwnd_scenario::Scenario;
 use cwnd_study::{
@@ -160,6 +161,20 @@ impl Study {
         Results::new(prepared, results, ran, self.classes.iter().map(|one| one.clone_ref(py)).collect())
     }
 
+    /// Begins to have what is missing in the store of a directory, or in memory, done by other processes.
+    fn sweep(&self, py: Python<'_>, directory: Option<PathBuf>, workers: usize) -> PyResult<Sweep> {
+        let python = Arc::new(PythonEngine::new(self.classes()));
+        let (engines, unknown) = (self.engines_with(Arc::clone(&python)), python.unknown.clone());
+        let study = self.study.clone();
+        let classes = self.classes.iter().map(|one| one.clone_ref(py)).collect();
+        py.detach(move || {
+            let command = "cwnd.Study.run".to_owned();
+            let prepared = Prepared::new(study, engines, directory, command, embedding::usual_memory())
+                .map_err(errors::failure)?;
+            Sweep::begin(prepared, workers, unknown, classes)
+        })
+    }
+
     /// The scenario of a cell and a repeat, as JSON.
     fn scenario(&self, cell: usize, repeat: u32) -> PyResult<String> {
         let scenario = self.scenario_of(cell, repeat)?;
@@ -187,6 +202,10 @@ impl Study {
 
     /// The engines: with classes the simulator that knows them, else those of the command line.
     fn engines(&self) -> Engines {
+        self.engines_with(Arc::new(PythonEngine::new(self.classes())))
+    }
+
+    fn engines_with(&self, python: Arc<PythonEngine>) -> Engines {
         let own = embedding::engines(&self.study);
         if self.classes.is_empty() {
             return own;
@@ -194,7 +213,7 @@ impl Study {
         let kernel = cwnd_study::EngineKind::Kernel;
         let of_kernel =
             own.why_not(kernel).map_or_else(|| Ok(Arc::clone(own.of(kernel))), |why| Err(why.to_owned()));
-        Engines::new(Arc::new(PythonEngine::new(self.classes())), of_kernel)
+        Engines::new(python, of_kernel)
     }
 }
 

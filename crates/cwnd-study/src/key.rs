@@ -16,6 +16,18 @@ impl RunKey {
     pub fn of(engine: &dyn Engine, scenario: &Scenario) -> RunKey {
         RunSpec::new(engine, scenario).key()
     }
+
+    /// Reads what [`Display`](fmt::Display) writes; none if it is something else.
+    pub(crate) fn parse(text: &str) -> Option<RunKey> {
+        let mut key = [0; 32];
+        if text.len() != 2 * key.len() || !text.is_ascii() {
+            return None;
+        }
+        for (byte, place) in key.iter_mut().zip((0..text.len()).step_by(2)) {
+            *byte = u8::from_str_radix(&text[place..place + 2], 16).ok()?;
+        }
+        Some(RunKey(key))
+    }
 }
 
 impl fmt::Display for RunKey {

@@ -9,14 +9,19 @@
 //! run in real time has made things on the machine that must go again: its engine knows of the wish to stop as well, ends
 //! the run, and is waited for; such a run counts as not done.
 //!
+//! [`Sweep`] has the runs done elsewhere instead: it hands them out in [batches](batch), which any process can run, and stores
+//! what comes back.
+//!
 //! Another process may run the same study in the same store. Each notices what the other has stored; where both take up the
 //! same run of the simulator, they store the same bytes.
 
+pub mod batch;
 mod clock;
 mod forecast;
 mod panics;
 mod plan;
 mod pool;
+mod sweep;
 mod tally;
 
 pub use plan::{Plan, check, plan};
@@ -27,7 +32,7 @@ use crate::{
     store::{NewContent, NewRun, Store, TraceStore, encode, sampled_metrics},
 };
 pub use clock::Clock;
-use cwnd_scenario::{Engine, EngineError, Problem};
+use cwnd_scenario::{Engine, EngineError, Problem, Scenario, Trace};
 use plan::Task;
 use pool::Pool;
 use std::{
@@ -39,6 +44,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
+pub use sweep::{Sweep, SweepError};
 use tally::Tally;
 
 /// What runs may use.
@@ -324,27 +330,36 @@ fn work(engine: &dyn Engine, pool: &Pool, traces: &TraceStore, to: &mpsc::SyncSe
 /// One run. Whatever goes wrong in it is a failure of this run alone; only a trace that cannot be written is more.
 fn run_one(engine: &dyn Engine, task: &Task, traces: &TraceStore) -> Result<NewRun, StoreError> {
     let scenario = task.scenario();
-    let spec = RunSpec::new(engine, &scenario);
+    let (mut run, found) = simulate(engine, &scenario, task.traced);
+    if let (NewContent::Done { trace, .. }, Some(found)) = (&mut run.content, found) {
+        *trace = Some(traces.write(task.key, &scenario, found)?);
+    }
+    Ok(run)
+}
+
+/// What came of a run, still without its trace, and the trace if it is to be kept.
+fn simulate(engine: &dyn Engine, scenario: &Scenario, traced: bool) -> (NewRun, Option<Trace>) {
+    let spec = RunSpec::new(engine, scenario);
     let clock = Clock::start();
-    let failed =
-        |spec, reason: String| NewRun { spec, content: NewContent::Failed(reason), cpu_s: clock.seconds() };
-    let mut outcome = match panics::caught(|| engine.run(&scenario)) {
+    let failed = |spec, reason: String| {
+        (NewRun { spec, content: NewContent::Failed(reason), cpu_s: clock.seconds() }, None)
+    };
+    let mut outcome = match panics::caught(|| engine.run(scenario)) {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(error)) => return Ok(failed(spec, error.to_string())),
-        Err(panic) => return Ok(failed(spec, panic)),
+        Ok(Err(error)) => return failed(spec, error.to_string()),
+        Err(panic) => return failed(spec, panic),
     };
     let cpu_s = clock.seconds();
     let measured = panics::caught(|| {
-        let counts = encode(&scenario, &outcome)?;
-        Ok::<_, String>((counts, sampled_metrics(&scenario, &mut outcome)))
+        let counts = encode(scenario, &outcome)?;
+        Ok::<_, String>((counts, sampled_metrics(scenario, &mut outcome)))
     });
     let (counts, sampled) = match measured {
         Ok(Ok(measured)) => measured,
-        Ok(Err(reason)) | Err(reason) => return Ok(failed(spec, reason)),
+        Ok(Err(reason)) | Err(reason) => return failed(spec, reason),
     };
-    let trace = outcome.trace.take().filter(|_| task.traced);
-    let trace = trace.map(|trace| traces.write(task.key, &scenario, trace)).transpose()?;
-    Ok(NewRun { spec, content: NewContent::Done { counts, sampled, trace }, cpu_s })
+    let trace = outcome.trace.take().filter(|_| traced);
+    (NewRun { spec, content: NewContent::Done { counts, sampled, trace: None }, cpu_s }, trace)
 }
 
 #[cfg(test)]

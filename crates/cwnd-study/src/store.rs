@@ -31,6 +31,7 @@ mod sampled;
 mod traces;
 
 pub(crate) use sampled::of as sampled_metrics;
+pub(crate) use traces::encode as encode_trace;
 pub use traces::{Samples, StoredTrace, TraceStore};
 
 use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, output_file};
@@ -286,53 +287,28 @@ impl Store {
     /// # Errors
     /// If the store cannot be written; then nothing has changed.
     pub fn put(&mut self, run: &NewRun) -> Result<(), StoreError> {
-        let key = run.spec.key();
-        let engine = serde_json::to_string(&run.spec.identity).expect("its maps have text for keys");
-        let seed = run.spec.seed as i64;
-        let sealed = match &run.content {
-            NewContent::Done { counts, sampled, trace } => Sealed {
-                engine,
-                seed,
-                state: DONE,
-                content: counts.clone(),
-                sampled: sampled.as_ref().map(columns::write_sampled),
-                trace: trace.as_ref().map(StoredTrace::to_bytes),
-            },
-            NewContent::Failed(reason) => Sealed {
-                engine,
-                seed,
-                state: FAILED,
-                content: reason.clone().into_bytes(),
-                sampled: None,
-                trace: None,
-            },
-        };
-        let finished = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let sql =
-            "INSERT INTO runs (key, scenario, engine, seed, state, content, sampled, trace, checksum, cpu_s,
-                   finished, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-                   ON CONFLICT (key) DO UPDATE SET scenario = excluded.scenario, engine = excluded.engine,
-                   seed = excluded.seed, state = excluded.state, content = excluded.content,
-                   sampled = excluded.sampled, trace = excluded.trace, checksum = excluded.checksum,
-                   cpu_s = excluded.cpu_s, finished = excluded.finished, version = excluded.version
-                   WHERE excluded.state = 0 OR state != 0";
+        self.put_all(std::slice::from_ref(run))
+    }
+
+    /// Stores what came of several runs as [`Store::put`] does, all of them in one transaction.
+    ///
+    /// # Errors
+    /// If the store cannot be written; then nothing has changed.
+    pub fn put_all(&mut self, runs: &[NewRun]) -> Result<(), StoreError> {
+        let finished = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
         let execute = |connection: &mut Connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let scenario = put_scenario(&transaction, &run.spec.scenario)?;
-            transaction.prepare_cached(sql)?.execute(params![
-                &key.0[..],
-                scenario,
-                sealed.engine,
-                sealed.seed,
-                sealed.state,
-                sealed.content,
-                sealed.sampled,
-                sealed.trace,
-                sealed.checksum(key),
-                run.cpu_s,
-                finished as i64,
-                crate::VERSION,
-            ])?;
+            // The repeats of a cell share a scenario, whose row is looked up once.
+            let mut last: Option<(&ScenarioText, i64)> = None;
+            for run in runs {
+                let scenario = &run.spec.scenario;
+                let row = match last.filter(|(text, _)| *text == scenario) {
+                    Some((_, row)) => row,
+                    None => put_scenario(&transaction, scenario)?,
+                };
+                last = Some((scenario, row));
+                put_run(&transaction, run, row, finished)?;
+            }
             transaction.commit()
         };
         execute(&mut self.connection).map_err(|error| self.failed(&error))
@@ -419,6 +395,35 @@ impl Store {
 
 const DATABASE: &str = "results.sqlite";
 
+/// Adds the row of a run, whose scenario has this row. `finished` is in milliseconds since 1970.
+fn put_run(connection: &Connection, run: &NewRun, scenario: i64, finished: i64) -> rusqlite::Result<()> {
+    let key = run.spec.key();
+    let sealed = Sealed::of(run);
+    let sql =
+        "INSERT INTO runs (key, scenario, engine, seed, state, content, sampled, trace, checksum, cpu_s,
+               finished, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+               ON CONFLICT (key) DO UPDATE SET scenario = excluded.scenario, engine = excluded.engine,
+               seed = excluded.seed, state = excluded.state, content = excluded.content,
+               sampled = excluded.sampled, trace = excluded.trace, checksum = excluded.checksum,
+               cpu_s = excluded.cpu_s, finished = excluded.finished, version = excluded.version
+               WHERE excluded.state = 0 OR state != 0";
+    connection.prepare_cached(sql)?.execute(params![
+        &key.0[..],
+        scenario,
+        sealed.engine,
+        sealed.seed,
+        sealed.state,
+        sealed.content,
+        sealed.sampled,
+        sealed.trace,
+        sealed.checksum(key),
+        run.cpu_s,
+        finished,
+        crate::VERSION,
+    ])?;
+    Ok(())
+}
+
 /// Returns the row of a scenario, which is added if it is not there. The text of a damaged row is replaced.
 fn put_scenario(connection: &Connection, scenario: &ScenarioText) -> rusqlite::Result<i64> {
     let digest: [u8; 32] = Sha256::digest(scenario.as_str()).into();
@@ -450,6 +455,29 @@ struct Sealed {
 }
 
 impl Sealed {
+    fn of(run: &NewRun) -> Sealed {
+        let engine = serde_json::to_string(&run.spec.identity).expect("its maps have text for keys");
+        let seed = run.spec.seed as i64;
+        match &run.content {
+            NewContent::Done { counts, sampled, trace } => Sealed {
+                engine,
+                seed,
+                state: DONE,
+                content: counts.clone(),
+                sampled: sampled.as_ref().map(columns::write_sampled),
+                trace: trace.as_ref().map(StoredTrace::to_bytes),
+            },
+            NewContent::Failed(reason) => Sealed {
+                engine,
+                seed,
+                state: FAILED,
+                content: reason.clone().into_bytes(),
+                sampled: None,
+                trace: None,
+            },
+        }
+    }
+
     /// The first eight bytes of a hash over the key and the columns. SQLite does not see a page that was written
     /// over as long as it still looks like one.
     fn checksum(&self, key: RunKey) -> i64 {

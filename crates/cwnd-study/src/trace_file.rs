@@ -22,6 +22,7 @@ mod parquet;
 mod read;
 
 pub(crate) use csv::field;
+pub(crate) use read::from_bytes;
 pub use read::{digest, read};
 
 use cwnd_scenario::Sample;
@@ -51,6 +52,16 @@ pub fn write(path: &Path, runs: &[TracedRun<'_>]) -> Result<(), TraceFileError> 
         "parquet" => parquet::write(file, runs, &columns),
         _ => csv::write(file, runs, &columns),
     })
+}
+
+/// Returns the bytes of the Parquet file that [`write()`] makes of runs.
+///
+/// # Errors
+/// If Parquet cannot hold them.
+pub(crate) fn to_parquet(runs: &[TracedRun<'_>]) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    parquet::write(&mut bytes, runs, &Columns::of(runs))?;
+    Ok(bytes)
 }
 
 /// Whether [`write()`] could write to `path`, found out before a long run and not after it.

@@ -1,13 +1,16 @@
 //! What other fronts share with the command line, so that the same words give the same study, the same runs and the same page.
 
-pub use crate::commands::run::Prepared;
+pub use crate::commands::run::{Elsewhere, Prepared};
 pub use crate::failure::Failure;
 
-use crate::commands::{compare, report, reproduce};
-use crate::{catalogue, engines, memory::MemoryFlags};
-use clap::{Args, FromArgMatches};
-use cwnd_study::{Engines, Named, Results, Study, memory::MemoryBudget};
-use std::path::{Path, PathBuf};
+use crate::commands::{Command, compare, report, reproduce, run};
+use crate::{Cli, catalogue, engines, memory::MemoryFlags};
+use clap::{Args, FromArgMatches, Parser};
+use cwnd_study::{Engines, Named, Results, SharedEngine, Study, memory::MemoryBudget};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 /// Returns the text of the study that `cwnd compare` makes of its arguments (without the program's and the command's name).
 ///
@@ -25,6 +28,18 @@ pub fn comparison(arguments: &[String]) -> Result<String, Failure> {
     };
     let matches = command.try_get_matches_from(arguments).map_err(refused)?;
     compare::study_text(&compare::Flags::from_arg_matches(&matches).map_err(refused)?)
+}
+
+/// Prepares what `cwnd run --executor` runs elsewhere, given the command's arguments (the first is the program's name). None if
+/// this is another command, or a wrong one, which [`command_line`](crate::command_line) explains.
+///
+/// # Errors
+/// If the study cannot be run.
+pub fn elsewhere(arguments: &[OsString]) -> Result<Option<Elsewhere>, Failure> {
+    match Cli::try_parse_from(arguments) {
+        Ok(Cli { command: Command::Run(flags) }) => run::elsewhere(&flags),
+        _ => Ok(None),
+    }
 }
 
 /// Says whether there is what a study names.
@@ -51,6 +66,11 @@ pub fn write_page(results: &Results, directory: &Path) -> Result<PathBuf, Failur
 /// Returns the text of a paper's study, which are all in the program, by its name (`agile-sd/throughput`); none if there is none.
 pub fn paper_study(name: &str) -> Option<&'static str> {
     reproduce::text(name)
+}
+
+/// Returns the simulator of this build, as [`engines`] has it.
+pub fn simulator() -> SharedEngine {
+    std::sync::Arc::new(crate::simulator::Simulator::default())
 }
 
 /// Returns the simulator of this build, for scenarios without algorithms from elsewhere, and the kernel's laboratory if a study

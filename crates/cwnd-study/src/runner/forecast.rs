@@ -102,6 +102,16 @@ impl Forecast {
         (self.all.planned > 0.0).then(|| self.all.wall / self.all.planned)
     }
 
+    /// Returns the CPU time that runs take, as a multiple of what was planned; none before the first is done.
+    pub fn cpu_pace(&self) -> Option<f64> {
+        (self.all.planned > 0.0).then(|| self.all.cpu / self.all.planned)
+    }
+
+    /// Returns the CPU seconds that a run of a cell takes; the planned ones before any run is done.
+    pub fn expected(&self, cell: usize, planned: f64) -> f64 {
+        if self.all.planned > 0.0 { planned * self.ratio(cell) } else { planned }
+    }
+
     /// How much of its planned cost a run of a cell takes.
     fn ratio(&self, cell: usize) -> f64 {
         let done = self.cells.get(&cell).filter(|done| done.planned > 0.0).unwrap_or(&self.all);

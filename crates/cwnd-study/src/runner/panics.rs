@@ -16,6 +16,12 @@ thread_local! {
 
 /// A thread for runs.
 pub(super) fn spawn(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    install();
+    thread::spawn(work)
+}
+
+/// Keeps panics that [`caught`] catches from standard error, in all threads.
+pub(super) fn install() {
     // The hook receives a panic with its location; `catch_unwind` returns only its text.
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -25,7 +31,6 @@ pub(super) fn spawn(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
             false => before(info),
         }));
     });
-    thread::spawn(work)
 }
 
 /// What `run` gives, or what its panic said.

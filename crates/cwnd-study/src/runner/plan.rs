@@ -25,8 +25,8 @@ pub(super) struct Task {
     pub cell: usize,
     pub repeat: u32,
     /// What is run, but for the seed and the short flows that it draws.
-    scenario: Arc<Scenario>,
-    seed: u64,
+    pub base: Arc<Scenario>,
+    pub seed: u64,
     /// Whether its trace is kept.
     pub traced: bool,
     pub cost: Cost,
@@ -34,7 +34,7 @@ pub(super) struct Task {
 
 impl Task {
     pub fn scenario(&self) -> Scenario {
-        self.scenario.with_seed(self.seed)
+        self.base.with_seed(self.seed)
     }
 }
 
@@ -108,7 +108,7 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
             }
             known.insert(key, candidates.len());
             let seed = scenario.seed;
-            let (scenario, cost) = match asked.iter().find(|(other, _)| other.sample == scenario.sample) {
+            let (base, cost) = match asked.iter().find(|(other, _)| other.sample == scenario.sample) {
                 Some(asked) => asked.clone(),
                 None => {
                     let cost = engine.check(&scenario);
@@ -117,7 +117,7 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
                     asked[asked.len() - 1].clone()
                 }
             };
-            candidates.push(Task { key, engine: kind, cell, repeat, scenario, seed, traced, cost });
+            candidates.push(Task { key, engine: kind, cell, repeat, base, seed, traced, cost });
         }
     }
     for task in candidates {

@@ -80,6 +80,24 @@ impl Tally {
         }
     }
 
+    /// A simulated run was done elsewhere, and its result has just come in.
+    pub fn came_in(&mut self, task: &Task, new: &NewRun, elapsed: Duration) {
+        // When it began is not known; that it had a core is all that the forecast needs.
+        let began = elapsed.saturating_sub(Duration::try_from_secs_f64(new.cpu_s).unwrap_or_default());
+        self.began(task, began);
+        self.done(task, new, elapsed);
+    }
+
+    /// Returns the CPU seconds that a simulated run takes, by what is known of its cell and of the others.
+    pub fn expected_s(&self, task: &Task) -> f64 {
+        self.simulated.expected(task.cell, task.cost.cpu_s)
+    }
+
+    /// Returns the CPU time that simulated runs take, as a multiple of what was planned; none before the first is done.
+    pub fn cpu_pace(&self) -> Option<f64> {
+        self.simulated.cpu_pace()
+    }
+
     /// Other processes have done runs that had not begun here.
     pub fn by_others(&mut self, tasks: &[Task]) {
         self.ran.by_others += tasks.len();

@@ -55,7 +55,7 @@ impl Bench {
     }
 }
 
-fn kept(study: &Study, plan: &Plan) -> KeptStudy {
+pub(super) fn kept(study: &Study, plan: &Plan) -> KeptStudy {
     KeptStudy {
         name: study.name.clone(),
         text: study.text.clone(),

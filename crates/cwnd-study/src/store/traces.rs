@@ -1,13 +1,13 @@
 //! The samples of runs: in files next to the database, or in memory.
 
 use super::Store;
-use crate::{RunKey, StoreError, TracedRun, input_file, trace_file};
+use crate::{RunKey, StoreError, StoreErrorKind, TracedRun, input_file, output_file, trace_file};
 use cwnd_scenario::{Scenario, Trace};
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
     fs,
-    io::{self, BufRead, BufReader, Read},
+    io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -86,6 +86,44 @@ impl TraceStore {
     }
 }
 
+impl TraceStore {
+    /// Keeps the samples of a run that was done elsewhere, as [`encode`] wrote them, with their [`trace_file::digest`].
+    ///
+    /// # Errors
+    /// If the file cannot be written, or is none.
+    pub(crate) fn write_encoded(
+        &self,
+        key: RunKey,
+        bytes: &[u8],
+        digest: [u8; 32],
+    ) -> Result<StoredTrace, StoreError> {
+        let samples = match self {
+            TraceStore::Directory(directory) => {
+                let path = made_place(directory, key)?;
+                output_file::write_with(&path, |file| file.write_all(bytes)).map_err(unwritten)?;
+                Samples::File { path, sha256: Sha256::digest(bytes).into() }
+            }
+            TraceStore::Memory(traces) => {
+                let trace = trace_file::from_bytes(bytes.to_vec()).map_err(|reason| {
+                    StoreError::new(Path::new("a trace"), StoreErrorKind::Damaged, reason)
+                })?;
+                let trace = Arc::new(trace);
+                traces.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&trace));
+                Samples::Memory(trace)
+            }
+        };
+        Ok(StoredTrace { samples, digest, has_states: true })
+    }
+}
+
+/// Returns the bytes of the file that holds the samples of a run.
+///
+/// # Errors
+/// If Parquet cannot hold them.
+pub(crate) fn encode(scenario: &Scenario, trace: &Trace) -> io::Result<Vec<u8>> {
+    with_names(scenario, trace, |run| trace_file::to_parquet(&[run]))
+}
+
 impl StoredTrace {
     fn write(
         directory: &Path,
@@ -93,25 +131,8 @@ impl StoredTrace {
         scenario: &Scenario,
         trace: &Trace,
     ) -> Result<StoredTrace, StoreError> {
-        let path = place(directory, key);
-        if let Some(traces) = path.parent() {
-            fs::create_dir_all(traces)
-                .map_err(|error| StoreError::io(traces, "the directory cannot be made", &error))?;
-        }
-        let names: Vec<String> = scenario.flows.iter().map(|flow| flow.algorithm.to_string()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let links = &scenario.network.links;
-        let run = TracedRun {
-            algorithm: names.first().copied().unwrap_or_default(),
-            flow_algorithms: &names,
-            seed: scenario.seed,
-            trace,
-            bottleneck: links.get(scenario.network.bottleneck).map_or("", |link| &link.name),
-        };
-        trace_file::write(&path, &[run]).map_err(|error| {
-            let reason = format!("{}. What was stored is safe", error.reason);
-            StoreError { reason, ..StoreError::from(error) }
-        })?;
+        let path = made_place(directory, key)?;
+        with_names(scenario, trace, |run| trace_file::write(&path, &[run])).map_err(unwritten)?;
         let sha256 =
             digest(&path).map_err(|error| StoreError::io(&path, "it cannot be read back", &error))?;
         let samples = Samples::File { path, sha256 };
@@ -127,6 +148,35 @@ impl StoredTrace {
         bytes.extend(self.has_states.then_some(HAS_STATES));
         bytes
     }
+}
+
+/// Returns the file of a run's samples, in a directory that exists now.
+fn made_place(directory: &Path, key: RunKey) -> Result<PathBuf, StoreError> {
+    let path = place(directory, key);
+    if let Some(traces) = path.parent() {
+        fs::create_dir_all(traces)
+            .map_err(|error| StoreError::io(traces, "the directory cannot be made", &error))?;
+    }
+    Ok(path)
+}
+
+fn unwritten(error: output_file::OutputFileError) -> StoreError {
+    let reason = format!("{}. What was stored is safe", error.reason);
+    StoreError { reason, ..StoreError::from(error) }
+}
+
+/// Passes on a run's samples with the names of its algorithms.
+fn with_names<T>(scenario: &Scenario, trace: &Trace, work: impl FnOnce(TracedRun<'_>) -> T) -> T {
+    let names: Vec<String> = scenario.flows.iter().map(|flow| flow.algorithm.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let links = &scenario.network.links;
+    work(TracedRun {
+        algorithm: names.first().copied().unwrap_or_default(),
+        flow_algorithms: &names,
+        seed: scenario.seed,
+        trace,
+        bottleneck: links.get(scenario.network.bottleneck).map_or("", |link| &link.name),
+    })
 }
 
 impl Store {

@@ -63,7 +63,11 @@ pub fn digest(trace: &Trace) -> [u8; 32] {
     hash.finalize().into()
 }
 
-fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
+/// Reads the bytes of a file of one run, as [`read`] does.
+///
+/// # Errors
+/// If it is not a samples file.
+pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
     let columns = parquet::read(bytes)?;
     let column = |name: &str| {
         let found = columns.iter().find(|column| column.name == name);

@@ -39,6 +39,9 @@ Examples:
   The same grid over the TCP of the running kernel, in real time:
     sudo cwnd run studies/sim-vs-kernel.toml --engine kernel
 
+  On a Dask cluster (with the Python package: pip install 'cwnd[dask]'):
+    cwnd run studies/matrix.toml --executor dask://scheduler:8786
+
   With more repeats, elsewhere, on one core:
     cwnd run studies/elastic/cwnd.toml --repeats 30 --out /tmp/elastic --jobs 1";
 
@@ -61,6 +64,11 @@ pub struct Flags {
     /// How many runs at once [default: one a core].
     #[arg(long, value_name = "N", value_parser = crate::numbers::jobs, allow_hyphen_values = true)]
     jobs: Option<u16>,
+
+    /// Run on the workers of a cluster: `dask://HOST:PORT`, `ray` (or `ray://HOST:PORT`), `mpi`, `processes:N` or `threads:N`. Needs
+    /// the `cwnd` of the Python package.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["no_fast_path", "jobs"])]
+    executor: Option<String>,
 
     /// How much of the study is run: all of it, or what its `[quick]` leaves, or a sample of that.
     #[arg(long, value_name = "SCALE", value_enum, default_value_t = Scale::Paper)]
@@ -108,6 +116,12 @@ pub struct Flags {
 
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
+    if let Some(executor) = &flags.executor {
+        return Err(Failure::bad_input(format!(
+            "--executor {executor}: this program runs on its own machine; install the Python package (`pip install 'cwnd[dask]'` or \
+             `'cwnd[ray]'`), whose `cwnd` has the same commands and executors"
+        )));
+    }
     let Some(study) = possible(study(&flags)?) else { return Ok(()) };
     let recorded = recorded_cell(&flags, &study)?;
     let recorded: Vec<Recorded<'_>> = recorded
@@ -119,10 +133,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
             crate::terminal::tell!("note: {note}");
         }
     }
-    let directory = flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name));
-    let engines = engines::of_study_with(&study, flags.no_fast_path);
-    let (command, memory) = (command(&flags), flags.memory.budget());
-    let mut prepared = Prepared::new(study.clone(), engines, Some(directory.clone()), command, memory)?;
+    let directory = directory(&flags, &study);
+    let mut prepared = prepared(&flags, study.clone())?;
     // First: who wants the recording alone need not wait for the study.
     record_kernels(&flags, &recorded)?;
     for path in flags.recording.write(&recorded)? {
@@ -140,6 +152,36 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         report::open(&page)?;
     }
     failed(ran.failures.len(), true)
+}
+
+/// The runs that a command with `--executor` asks for.
+pub struct Elsewhere {
+    /// The value of `--executor`.
+    pub executor: String,
+    /// Whether no progress is shown.
+    pub quiet: bool,
+    /// The study in its directory; none if nothing of it can be run here.
+    pub prepared: Option<Prepared>,
+}
+
+/// Prepares what a command with `--executor` runs elsewhere; none without that flag.
+///
+/// # Errors
+/// As those of [`run`] before the first run.
+pub fn elsewhere(flags: &Flags) -> Result<Option<Elsewhere>, Failure> {
+    let Some(executor) = flags.executor.clone() else { return Ok(None) };
+    let prepared = possible(study(flags)?).map(|study| prepared(flags, study)).transpose()?;
+    Ok(Some(Elsewhere { executor, quiet: flags.quiet, prepared }))
+}
+
+fn prepared(flags: &Flags, study: Study) -> Result<Prepared, Failure> {
+    let engines = engines::of_study_with(&study, flags.no_fast_path);
+    let directory = directory(flags, &study);
+    Prepared::new(study, engines, Some(directory), command(flags), flags.memory.budget())
+}
+
+fn directory(flags: &Flags, study: &Study) -> PathBuf {
+    flags.out.clone().unwrap_or_else(|| Path::new("results").join(&study.name))
 }
 
 /// Over a real kernel what is recorded is a run of its own, since no two are the same.

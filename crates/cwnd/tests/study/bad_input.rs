@@ -22,6 +22,8 @@ fn flags_are_checked() {
         (&["run", "quick.toml", "--jobs", "0"][..], "--jobs"),
         (&["run", "quick.toml", "--repeats", "0"], "--repeats"),
         (&["run", "quick.toml", "--repeats", "-3"], "--repeats"),
+        (&["run", "quick.toml", "--executor", "dask://a:8786"], "pip install 'cwnd[dask]'"),
+        (&["run", "quick.toml", "--executor", "ray", "--jobs", "2"], "cannot be used with"),
         (&["export", "nowhere"], "there are no results; `cwnd run STUDY --out DIR` makes them"),
         (&["export", "x", "--format", "parquet"], "--out FILE.parquet"),
         (&["export", "x", "--canonical", "--format", "parquet", "--out", "a.parquet"], "--format csv"),

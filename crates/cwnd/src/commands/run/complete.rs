@@ -6,7 +6,7 @@ use cwnd_scenario::Problem;
 use cwnd_study::{
     EngineKind, Engines, KeptStudy, Provenance, Results, RunResult, RunScale, Store, StoredRun, Study,
     memory::MemoryBudget,
-    runner::{self, Limits, Plan, Progress, RunError, RunSummary},
+    runner::{self, Limits, Plan, Progress, RunError, RunSummary, Sweep, SweepError},
 };
 use std::{path::PathBuf, sync::atomic::AtomicBool};
 
@@ -78,6 +78,33 @@ impl Prepared {
         let limits = Limits { jobs, memory: self.memory.bytes };
         let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, stop);
         ran.map_err(|error| refused(&self.study, &error))
+    }
+
+    /// Begins to have what is left done elsewhere, by this many workers.
+    ///
+    /// # Errors
+    /// If a cell is for an engine that is on this machine alone, or the store cannot be read.
+    pub fn sweep(&self, workers: usize) -> Result<Sweep, Failure> {
+        if let Some(kind) = self.study.engines().into_iter().find(|kind| kind.is_real_time()) {
+            return Err(Failure::bad_input(format!(
+                "{}: it has cells for {}, which is on one machine: an executor runs the simulator alone. Leave them out \
+                 (`--engine sim`), or run the study without an executor",
+                self.study.name,
+                kind.title()
+            )));
+        }
+        Sweep::new(&self.engines, &self.plan, &self.store, workers).map_err(|error| Failure::store(&error))
+    }
+
+    /// Stores results of a batch of a sweep.
+    ///
+    /// # Errors
+    /// If these are none, or those of another version, or the store cannot be written.
+    pub fn put(&mut self, sweep: &mut Sweep, results: &[u8]) -> Result<(), Failure> {
+        sweep.put(&mut self.store, results).map_err(|error| match &error {
+            SweepError::Batch(_) => Failure::bad_input(error.to_string()),
+            SweepError::Store(error) => Failure::store(error),
+        })
     }
 
     /// Does what is missing and shows the progress, with as many runs at once as a flag says or as there are cores. Returns what
