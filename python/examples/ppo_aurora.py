@@ -73,14 +73,22 @@ def orthogonal(rng, inputs, outputs):
 
 
 class Scale:
-    """Mean and standard deviation of each number of an observation, measured once. The saved policy has them in its first layer."""
+    """Brings the features near zero to a size near one. The saved policy has it in its first layer."""
 
-    def __init__(self, observations):
-        self.mean = observations.mean(0)
-        self.deviation = np.maximum(observations.std(0), 0.01)
+    def __init__(self, width):
+        # Latency inflation, latency ratio, send ratio. What matters are small differences from a path without a queue.
+        self.mean = np.tile([0.0, 1.0, 1.0], width // 3)
+        self.deviation = np.tile([0.1, 0.5, 0.2], width // 3)
 
     def __call__(self, observations):
         return np.clip((observations - self.mean) / self.deviation, -10.0, 10.0)
+
+
+def known(scaled, info):
+    """Returns what the critic sees: the observation, and rates and delay in units, which the policy does not see. It is used in
+    training alone."""
+    rates = [info["send_rate_bps"] / 3e6, info["throughput_bps"] / 3e6, info["rtt_s"], np.log(info["rtt_s"] + 0.05)]
+    return np.column_stack([scaled, *rates, info["loss_ratio"] * 10])
 
 
 def layers_of(network, scale):
@@ -119,7 +127,7 @@ def evaluate(act, episodes=1000, seed=1_000_000):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60.0, help="stop after this time")
-    parser.add_argument("--updates", type=int, default=400, help="how many times 64 episodes are learnt from")
+    parser.add_argument("--updates", type=int, default=150, help="how many times 64 episodes are learnt from")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="0 for one a core")
     parser.add_argument("--out", default="aurora.json")
@@ -130,45 +138,45 @@ def main():
     envs = VectorEnv(count, "aurora", threads=options.threads, autoreset_mode="same-step")
     width = envs.single_observation_space.shape[0]
     policy = Network((width, *HIDDEN, 1), 0.01, rng, extra=1)
-    critic = Network((width, *HIDDEN, 1), 1.0, rng)
+    critic = Network((width + 5, 64, 32, 1), 1.0, rng)
 
-    seen, _ = envs.reset(seed=options.seed)
-    first = [seen]
-    for _ in range(steps):
-        first.append(envs.step(rng.standard_normal((count, 1)).astype(np.float32))[0])
-    scale = Scale(np.concatenate(first).astype(np.float64))
+    seen, info = envs.reset(seed=options.seed)
+    scale = Scale(width)
     reward_scale = 0.1
-
-    seen, _ = envs.reset(seed=options.seed)
     begun = time.monotonic()
     for update in range(options.updates):
-        observations = np.empty((steps, count, width))
+        observations, facts = np.empty((steps, count, width)), np.empty((steps, count, width + 5))
         actions, rewards, values, following = (np.empty((steps, count)) for _ in range(4))
         ended = np.empty((steps, count), bool)
         log_deviation = policy.parameters[-1][0]
         current = scale(seen)
-        value = critic.forward(current)[-1][:, 0]
+        fact = known(current, info)
+        value = critic.forward(fact)[-1][:, 0]
         for t in range(steps):
             mean = policy.forward(current)[-1][:, 0]
             action = mean + np.exp(log_deviation) * rng.standard_normal(count)
-            observations[t], actions[t], values[t] = current, action, value
+            observations[t], facts[t], actions[t], values[t] = current, fact, action, value
             seen, reward, terminated, truncated, info = envs.step(action.astype(np.float32).reshape(-1, 1))
             current = scale(seen)
-            value = critic.forward(current)[-1][:, 0]
+            fact = known(current, info)
+            value = critic.forward(fact)[-1][:, 0]
             rewards[t], ended[t], following[t] = reward, terminated | truncated, value
             if ended[t].any():
                 # An episode is cut, not over: what follows it has the value of its last observation.
-                last = critic.forward(scale(info["final_obs"][ended[t]]))[-1][:, 0]
-                following[t][ended[t]] = last
+                last = critic.forward(known(scale(info["final_obs"]), info["final_info"]))[-1][:, 0]
+                following[t][ended[t]] = last[ended[t]]
         gains = advantages(reward_scale * rewards, values, following, ended, gamma, lam)
         targets = (gains + values).ravel()
         gains = (gains.ravel() - gains.mean()) / gains.std()
-        inputs, taken = observations.reshape(-1, width), actions.ravel()
+        inputs, taken, facts = observations.reshape(-1, width), actions.ravel(), facts.reshape(len(targets), -1)
         old = -0.5 * ((taken - policy_mean(policy, inputs)) / np.exp(log_deviation)) ** 2 - log_deviation
         rate = 3e-4 * max(0.05, 1.0 - update / options.updates)
         for _ in range(epochs):
             for part in np.array_split(rng.permutation(len(taken)), parts):
-                improve(policy, critic, inputs[part], taken[part], gains[part], targets[part], old[part], clip, rate)
+                improve(policy, inputs[part], taken[part], gains[part], old[part], clip, rate)
+                values = critic.forward(facts[part])
+                error = (values[-1][:, 0] - targets[part]) / len(part)
+                critic.descend(critic.gradients(values, error[:, None]), 1e-3)
         elapsed = time.monotonic() - begun
         if update % 10 == 0 or update == options.updates - 1:
             episode = rewards.sum(0).mean()
@@ -192,8 +200,8 @@ def policy_mean(policy, inputs):
     return policy.forward(inputs)[-1][:, 0]
 
 
-def improve(policy, critic, inputs, taken, gains, targets, old, clip, rate):
-    """Takes a step on a part of the batch: the clipped objective for the policy, the squared error for the critic."""
+def improve(policy, inputs, taken, gains, old, clip, rate):
+    """Takes a step of the clipped objective on a part of the batch."""
     layers = policy.forward(inputs)
     log_deviation = policy.parameters[-1][0]
     deviation = np.exp(log_deviation)
@@ -205,9 +213,6 @@ def improve(policy, critic, inputs, taken, gains, targets, old, clip, rate):
     gradients = policy.gradients(layers, (weight * off / deviation)[:, None])
     gradients.append(np.array([(weight * (off**2 - 1.0)).sum()]))
     policy.descend(gradients, rate)
-    layers = critic.forward(inputs)
-    error = (layers[-1][:, 0] - targets) / len(targets)
-    critic.descend(critic.gradients(layers, error[:, None]), 3 * rate)
 
 
 def save(file, envs, policy, scale):
