@@ -1,7 +1,7 @@
 //! A trained policy as a congestion control: a small network from a JSON file, in any run of the simulator.
 //!
-//! A study calls it `policy:file=FILE.json`. [`factory`] creates it, and [`version`] identifies the file's content, for
-//! [`Identity::versions`](cwnd_scenario::Identity::versions).
+//! A study calls it `policy:file=FILE.json`. [`factory`] creates it, and [`identify`] adds the file's content to the identity of a
+//! run.
 //!
 //! The file has the `action`, `features`, `history`, `interval` and `warm-up-rtts` of the [`EnvConfig`] that
 //! the policy was trained with, and its `layers`:
@@ -33,8 +33,8 @@ pub use network::{Activation, Layer};
 use crate::{
     Action, ActionSpace, EnvConfig, Feature, GymError, IntervalLength, PathRanges, Source, Transport,
 };
-use cwnd_cc::CongestionControl;
-use cwnd_scenario::AlgorithmSpec;
+use cwnd_cc::{CongestionControl, Observable};
+use cwnd_scenario::{AlgorithmSpec, Identity, Scenario};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -43,6 +43,12 @@ use std::sync::Arc;
 
 /// The name by which a study calls a policy.
 pub const NAME: &str = "policy";
+
+/// The version of how a flow obeys a policy. Runs under another version are not taken for equal.
+pub const VERSION: u32 = 1;
+
+/// What a flow with a policy shows of its state.
+pub const OBSERVABLES: [Observable; 2] = flow::OBSERVABLES;
 
 /// The value of [`Policy::format`].
 pub const FORMAT: &str = "cwnd-policy-1";
@@ -199,6 +205,24 @@ pub fn version(spec: &AlgorithmSpec) -> Option<Result<String, String>> {
             version
         })
     }))
+}
+
+/// Adds to the identity of a scenario's runs what its policies depend on: the content of each file, the version of the algorithm
+/// below it ([`Action::WindowOver`]), and [`VERSION`]. A scenario without policies keeps its identity.
+pub fn identify(scenario: &Scenario, identity: &mut Identity) {
+    for spec in scenario.flows.iter().map(|flow| &flow.algorithm) {
+        let Some(version) = version(spec) else { continue };
+        identity.versions.insert(NAME.to_owned(), VERSION.to_string());
+        // A file that cannot be read is refused before a run.
+        identity
+            .versions
+            .insert(spec.to_string(), version.unwrap_or_else(|error| format!("unknown: {error}")));
+        let policy = file_of(spec).and_then(Result::ok).and_then(|file| Policy::read(Path::new(file)).ok());
+        if let Some(Action::WindowOver { algorithm, .. }) = policy.map(|policy| policy.action) {
+            let version = cwnd_cc::find(&algorithm.name).map_or(0, |info| info.version);
+            identity.versions.insert(algorithm.name, version.to_string());
+        }
+    }
 }
 
 /// Returns the file that the parameters of a policy name; none if the algorithm is not a policy.

@@ -3,8 +3,9 @@
 use crate::algorithm::{AlgorithmClass, Class};
 use crate::raised::caught;
 use cwnd_cc::CongestionControl;
+use cwnd_gym::policy;
 use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
-use cwnd_sim::{Simulator, check_with, registered, run_with};
+use cwnd_sim::{Simulator, check_with, run_with};
 use pyo3::prelude::*;
 use std::{
     sync::{
@@ -24,14 +25,14 @@ impl Classes {
         Classes(classes.iter().map(|class| Arc::clone(&class.get().0)).collect())
     }
 
-    /// Creates the algorithm of a flow: a class, or a registered algorithm.
+    /// Creates the algorithm of a flow: a class, a trained policy, or a registered algorithm.
     ///
     /// # Errors
     /// There is no such algorithm, or the class raised an exception.
     pub fn build(&self, spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
         match self.find(&spec.name) {
             Some(class) => class.build(spec),
-            None => registered(spec),
+            None => policy::factory(spec),
         }
     }
 
@@ -70,6 +71,7 @@ impl Engine for PythonEngine {
 
     fn identity(&self, scenario: &Scenario) -> Identity {
         let mut identity = Simulator.identity(scenario);
+        policy::identify(scenario, &mut identity);
         for class in scenario.flows.iter().filter_map(|flow| self.classes.find(&flow.algorithm.name)) {
             let digest = class.digest.as_ref().map(|digest| format!("sha256:{digest}"));
             let version = digest.unwrap_or_else(|| self.unknown.clone());

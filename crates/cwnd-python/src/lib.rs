@@ -2,13 +2,15 @@
 //!
 //! The other half, in `python/cwnd`, is what users import: it turns Python objects into the words of the command line and of study
 //! files, and results into pictures. This half runs studies ([`study`]), hands out tables without copying them ([`arrow`]), lets an
-//! algorithm be a Python class ([`algorithm`], [`engine`]), has runs done by other processes ([`sweep`]), and keeps simulations that can be halted ([`simulation`]).
+//! algorithm be a Python class ([`algorithm`], [`engine`]), has runs done by other processes ([`sweep`]), keeps simulations that
+//! can be halted ([`simulation`]), and has learning environments ([`gym`]).
 
 mod algorithm;
 mod arrow;
 mod engine;
 mod errors;
 mod events;
+mod gym;
 mod packets;
 mod raised;
 mod results;
@@ -31,6 +33,8 @@ mod _cwnd {
     use crate::errors::{CwndError, InputError, RunError};
     #[pymodule_export]
     use crate::events::{PyAck, PyCongestion, PyDupAck, PyInit, PyLostPacket, PyRateSample, PyWindow};
+    #[pymodule_export]
+    use crate::gym::{GymConfig, GymEnv, GymPolicy, GymVector, gym_algorithm, gym_preset, gym_time};
     #[pymodule_export]
     use crate::results::Results;
     #[pymodule_export]

@@ -88,7 +88,7 @@ impl Study {
 
     /// How many combinations it has.
     #[getter]
-    fn cells(&self) -> usize {
+    pub(crate) fn cells(&self) -> usize {
         self.study.cells.len()
     }
 

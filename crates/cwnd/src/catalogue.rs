@@ -51,7 +51,12 @@ fn state(name: &str, of: &[&str]) -> Result<(), String> {
     if of.iter().any(|algorithm| algorithm.ends_with("@python")) {
         return Ok(());
     }
-    let shown = |algorithm: &str| cwnd_cc::find(algorithm).map_or(&[][..], |info| info.observables);
+    let shown = |algorithm: &str| {
+        if algorithm == cwnd_gym::policy::NAME {
+            return &cwnd_gym::policy::OBSERVABLES[..];
+        }
+        cwnd_cc::find(algorithm).map_or(&[][..], |info| info.observables)
+    };
     if of.iter().any(|algorithm| shown(algorithm).iter().any(|observable| observable.name == name)) {
         return Ok(());
     }
@@ -97,6 +102,9 @@ pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
     // So is whether a Python program has given a class of this name.
     if spec.name.ends_with("@python") {
         return Ok(());
+    }
+    if spec.name == cwnd_gym::policy::NAME {
+        return cwnd_gym::policy::factory(spec).map(drop);
     }
     let algorithm = find(&spec.name)?;
     let values = spec.parameters.iter();
@@ -176,6 +184,17 @@ mod tests {
             "no algorithm that is drawn has `state.lamda`; did you mean `state.lambda`? (newreno has none; agile-sd has \
              state.lambda, state.gap_current, state.gap_total, state.w_loss, state.w_degraded)"
         );
+    }
+
+    #[test]
+    fn a_policy_needs_a_file_that_can_be_read() {
+        assert_eq!(
+            refused("policy:size=3"),
+            "`policy:size=3`: a policy has one parameter, its file: `policy:file=FILE.json`"
+        );
+        let message = refused("policy:file=no-such-policy.json");
+        assert!(message.starts_with("no-such-policy.json: "), "{message}");
+        assert_eq!(check(Named::State { name: "action", of: &["policy"] }), Ok(()));
     }
 
     #[test]

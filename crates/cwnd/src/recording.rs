@@ -92,14 +92,17 @@ impl RecordingFlags {
     /// What is wrong with a flag.
     pub fn check(&self, runs: &[Recorded<'_>]) -> Result<Vec<String>, Failure> {
         const LARGE: f64 = 1e9;
-        let mut flows = runs.iter().flat_map(|run| &run.scenario.flows).filter(|_| self.is_asked());
+        let flows = || runs.iter().flat_map(|run| &run.scenario.flows).filter(|_| self.is_asked());
         let simulated = !runs.iter().any(|run| run.engine == EngineKind::Kernel);
-        if let Some(flow) = flows.find(|flow| simulated && flow.algorithm.name.ends_with("@kernel")) {
+        if let Some(flow) = flows().find(|flow| simulated && flow.algorithm.name.ends_with("@kernel")) {
             let twin = flow.algorithm.name.trim_end_matches("@kernel");
             return Err(Failure::bad_input(format!(
                 "--pcap, --qlog: what `{}` does is not recorded; `{twin}`, which is the same in Rust, can be",
                 flow.algorithm.name
             )));
+        }
+        if flows().any(|flow| simulated && flow.algorithm.name == cwnd_gym::policy::NAME) {
+            return Err(Failure::bad_input("--pcap, --qlog: what a trained policy does is not recorded"));
         }
         let emulated = runs.iter().any(|run| run.engine == EngineKind::Kernel);
         let only_simulated = [("--qlog", self.qlog.is_some()), ("--pcap-link", !self.pcap_link.is_empty())];

@@ -1,18 +1,21 @@
-//! The simulator as this build has it: with the feature `kernel` it also runs the kernel's algorithms, `elastic@kernel`.
+//! The simulator as this build has it: with the registered algorithms, trained policies (`policy:file=FILE.json`), and with the
+//! feature `kernel` the kernel's algorithms, `elastic@kernel`.
 
 #[cfg(feature = "kernel")]
 mod with_kernel;
 
-use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 #[cfg(not(feature = "kernel"))]
-use cwnd_sim::registered as factory;
+use cwnd_gym::policy::factory;
+use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 use cwnd_sim::{Options, Shortcuts, check_with, run_with_options};
 #[cfg(feature = "kernel")]
 use with_kernel::{factory, identity};
 
 #[cfg(not(feature = "kernel"))]
 fn identity(scenario: &Scenario) -> Identity {
-    cwnd_sim::Simulator.identity(scenario)
+    let mut identity = cwnd_sim::Simulator.identity(scenario);
+    cwnd_gym::policy::identify(scenario, &mut identity);
+    identity
 }
 
 /// The simulator, with the shortcuts that it may take. No outcome depends on them, so they are not part of the identity.

@@ -34,6 +34,12 @@ pub struct PolicyFlow {
     sent_before: u64,
 }
 
+/// What it shows of its state.
+pub const OBSERVABLES: [Observable; 2] = [
+    Observable::new("action", "a", "1", "the policy's last action"),
+    Observable::new("interval", "", "s", "length of the last monitor interval"),
+];
+
 /// The rate before any round-trip time is known, packets a second.
 const FIRST_RATE_PPS: f64 = 100.0;
 
@@ -103,11 +109,6 @@ impl PolicyFlow {
         let length = self.policy.interval.after(&self.last, self.mean_rtt_s, self.base_rtt_s);
         self.span = Some((ack.now.0, ack.now.0.saturating_add(length)));
     }
-
-    const OBSERVABLES: [Observable; 2] = [
-        Observable::new("action", "a", "1", "the policy's last action"),
-        Observable::new("interval", "", "s", "length of the last monitor interval"),
-    ];
 }
 
 impl CongestionControl for PolicyFlow {
@@ -166,7 +167,7 @@ impl CongestionControl for PolicyFlow {
     }
 
     fn observables(&self) -> &'static [Observable] {
-        &PolicyFlow::OBSERVABLES
+        &OBSERVABLES
     }
 
     fn observe(&self, _window: &Window, _at: &Observation, values: &mut [f64]) {

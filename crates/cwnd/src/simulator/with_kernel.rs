@@ -4,12 +4,13 @@
 use cwnd_cc::CongestionControl;
 use cwnd_kernel::KernelAlgorithm;
 use cwnd_scenario::{AlgorithmSpec, Engine, Identity, Scenario};
-use cwnd_sim::{Simulator, registered};
+use cwnd_sim::Simulator;
 
 /// Returns the simulator's identity; the version of an algorithm in C is the digest of its source. Without such an algorithm
 /// it is the simulator's own identity, so stored results are valid for builds of both kinds.
 pub fn identity(scenario: &Scenario) -> Identity {
     let mut identity = Simulator.identity(scenario);
+    cwnd_gym::policy::identify(scenario, &mut identity);
     for spec in scenario.flows.iter().map(|flow| &flow.algorithm) {
         if let Some(Ok(algorithm)) = of_the_kernel(spec) {
             identity.versions.insert(spec.name.clone(), format!("sha256:{}", algorithm.source));
@@ -20,7 +21,7 @@ pub fn identity(scenario: &Scenario) -> Identity {
 
 /// Creates an algorithm of either kind.
 pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
-    let Some(algorithm) = of_the_kernel(spec) else { return registered(spec) };
+    let Some(algorithm) = of_the_kernel(spec) else { return cwnd_gym::policy::factory(spec) };
     let parameters: Vec<(String, String)> = spec.parameters.clone().into_iter().collect();
     cwnd_kernel::native(algorithm?, &parameters)
 }

@@ -276,3 +276,38 @@ fn an_interrupted_comparison_shows_what_is_done() {
     }
     panic!("nothing was shown in {:?}", begin.elapsed());
 }
+
+/// A policy file whose action is always the same.
+fn constant_policy(at: &Path, action: f64) {
+    let text = format!(
+        r#"{{"format": "cwnd-policy-1", "action": {{"rate": {{"scale": 0.025, "least-pps": 40, "most-pps": 1000, "limit": 1e12}}}},
+        "features": ["send-ratio"], "history": 1, "interval": {{"mean-rtts": {{"times": 0.5, "first": 1.5}}}},
+        "warm-up-rtts": 3, "first-rate-pps": 50, "layers": [{{"weights": [[0]], "bias": [{action}]}}]}}"#
+    );
+    fs::write(at.join("policy.json"), text).unwrap();
+}
+
+#[test]
+fn a_trained_policy_is_an_algorithm_and_its_file_is_part_of_the_identity() {
+    let place = tempfile::tempdir().unwrap();
+    let at = place.path();
+    constant_policy(at, 0.0);
+    let compare = [&["compare", "cubic", "policy:file=policy.json", "--save", "saved"], &SHORT[..]].concat();
+    let throughputs = || {
+        let text = printed(at, &[&compare[..], &["--json"]].concat());
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let runs = document["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 2);
+        [0, 1].map(|run: usize| runs[run]["throughput_bps"].as_f64().unwrap())
+    };
+    let first = throughputs();
+    assert_eq!(throughputs(), first);
+    constant_policy(at, 5.0);
+    let second = throughputs();
+    assert_eq!(second[0], first[0]);
+    assert!(second[1] > first[1], "{first:?} {second:?}");
+    fs::remove_file(at.join("policy.json")).unwrap();
+    let output = cwnd(at, &compare);
+    let message = text(&output.stderr);
+    assert!(!output.status.success() && message.contains("policy.json"), "{message}");
+}
