@@ -12,6 +12,7 @@ Settings have the names of the command line's flags and of study files, with `_`
 
 from . import executors
 from ._algorithm import CongestionControl
+from ._conformance import Check, ReportCard, conformance
 from ._cwnd import (
     Ack,
     Congestion,
@@ -35,6 +36,7 @@ from ._study import Cost, Study, compare
 __all__ = [
     "Ack",
     "Algorithm",
+    "Check",
     "Claim",
     "Congestion",
     "CongestionControl",
@@ -47,6 +49,7 @@ __all__ = [
     "LostPacket",
     "Metric",
     "RateSample",
+    "ReportCard",
     "Result",
     "RunError",
     "Setting",
@@ -57,6 +60,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "compare",
+    "conformance",
     "executors",
     "metrics",
     "settings",

@@ -36,8 +36,8 @@ class CongestionControl(ABC):
     in seconds. Arguments of `__init__` are parameters: `"Aimd:beta=0.7"`. The window and the event are the same objects at each
     call: copy what is to be kept. An exception ends the run, and is raised where the run was asked for.
 
-    A call takes about a microsecond, which an algorithm in Rust does in 10 ns. Results are stored under the hash of the class's source, with those
-    of its base classes; what it calls elsewhere is not part of that. A class whose source is not known (made by `exec`, for example)
+    A data packet takes some microseconds of CPU, 25 times as much as with an algorithm in Rust (`docs/how-to/python.md`). Results are
+    stored under the hash of the class's source, with those of its base classes; what it calls elsewhere is not part of that. A class whose source is not known (made by `exec`, for example)
     is run again each time.
 
     Optional methods: `init(window, init)`, `on_recovery_exit(window, now)`, `on_undo(window, now)`,

@@ -81,6 +81,9 @@ impl Engine for PythonEngine {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        caught(|| run_with(scenario, &|spec| self.classes.build(spec)))?
+        let run = || caught(|| run_with(scenario, &|spec| self.classes.build(spec)));
+        // Python makes the state of a thread at its first call and drops it at the last end of one: this call lasts as long as the
+        // run, so that those for its ACKs find the state there.
+        Python::attach(|py| py.detach(run))?
     }
 }
