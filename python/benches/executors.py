@@ -64,7 +64,7 @@ def seconds_of(runs: int) -> float:
 
 
 def _cwnd_most(sweep: _cwnd.Sweep, runs: int) -> None:
-    """Lets half of what remains be about so many runs."""
+    """Sizes the batches: half of the remaining runs, shared between the workers, is about `runs`."""
     total = sweep.status[1]
     sweep.set_workers(1 if runs == 1 else max(1, total // (2 * runs)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -86,9 +87,10 @@ def done(check: Callable[[Named], Check], algorithm: Named) -> Check:
 PATH = {"rate": "20 Mbit/s", "rtt": "40 ms"}
 
 
-def run(algorithm: Named, **settings: object) -> Result:
+def run(algorithm: Named, **settings: Any) -> Result:
     """Runs it over the usual path, with some settings changed."""
-    return compare(algorithm, progress=False, **{**PATH, "duration": "20 s", **settings})
+    changed: dict[str, Any] = {**PATH, "duration": "20 s", **settings}
+    return compare(algorithm, progress=False, **changed)
 
 
 def the_same_seed_gives_the_same_run(algorithm: Named) -> Check:

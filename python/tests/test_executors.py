@@ -61,8 +61,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several runs a batch, and so many batches that one is always out."""
-    monkeypatch.setattr(_executor, "BATCH_S", 0.05)
+    """Makes batches of a few runs, and reports the progress after each, so that a worker is killed while there is work left."""
+    monkeypatch.setattr(_executor, "BATCH_S", 0.02)
+    monkeypatch.setattr(_executor, "LOOK_S", 0.001)
 
 
 class Killer:
@@ -253,7 +254,7 @@ def test_a_worker_with_another_version_is_refused(tmp_path: Path) -> None:
 
 
 class Lossy(Executor):
-    """Loses each batch so many times."""
+    """Loses each batch `times` times."""
 
     def __init__(self, times: int) -> None:
         self.times = times

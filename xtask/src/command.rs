@@ -45,19 +45,26 @@ pub fn succeeds(command: &mut Command) -> bool {
     quiet.status().is_ok_and(|status| status.success())
 }
 
-/// Run a command and show all that it says; `each` sees every line of its standard output as well. Whether
-/// it succeeds.
+/// Runs a command that prints to this terminal. Returns whether it succeeds.
+pub fn run(command: &mut Command) -> Result<bool, String> {
+    command.stdin(Stdio::null()).status().map(|status| status.success()).map_err(|error| error.to_string())
+}
+
+/// Runs a command, prints its standard output and standard error, and passes each of their lines to `each` as well.
+/// Returns whether it succeeds.
 pub fn run_showing(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool, String> {
     let failed = |error: std::io::Error| error.to_string();
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let (pipe, writer) = std::io::pipe().map_err(failed)?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(failed)?).stderr(writer);
+    let mut child = command.spawn().map_err(failed)?;
+    // The command holds the ends that are written to. The pipe ends when the last of them is closed.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut stdout = std::io::stdout().lock();
-    if let Some(pipe) = child.stdout.take() {
-        for line in BufReader::new(pipe).split(b'\n') {
-            let line = line.map_err(failed)?;
-            let line = String::from_utf8_lossy(&line);
-            each(&line);
-            writeln!(stdout, "{line}").map_err(failed)?;
-        }
+    for line in BufReader::new(pipe).split(b'\n') {
+        let line = line.map_err(failed)?;
+        let line = String::from_utf8_lossy(&line);
+        each(&line);
+        writeln!(stdout, "{line}").map_err(failed)?;
     }
     child.wait().map(|status| status.success()).map_err(failed)
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask fidelity`: builds cwnd and runs the program `cwnd-fidelity`, which compares the stack profiles with recordings of
 //! Linux 6.1 and with ns-2.35.
 
-use crate::command::{install, run_showing, succeeds};
+use crate::command::{self, install, succeeds};
 use crate::json;
 use std::process::Command;
 
@@ -21,5 +21,5 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         json::build(&["--package", "cwnd-sim", "--example", "ns2_clock"])?;
     }
     let program = json::build(&["--package", "cwnd-fidelity"])?;
-    run_showing(Command::new(program).args(arguments), |_| {})
+    command::run(Command::new(program).args(arguments))
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`: random events for every algorithm, and what must hold after each.
 
-use crate::command::{cargo, run_showing};
+use crate::command::{self, cargo};
 use crate::options::Options;
 
 /// Its options, for the list.
@@ -19,5 +19,5 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     fuzz.args(["run", "--quiet", "--release", "--config", "profile.release.overflow-checks=true"])
         .args(["--package", "cwnd-cc", "--example", "fuzz", "--"])
         .args([events.to_string(), seed.to_string()]);
-    run_showing(&mut fuzz, |_| {})
+    command::run(&mut fuzz)
 }

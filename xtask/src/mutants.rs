@@ -7,7 +7,7 @@
 
 mod names;
 
-use crate::command::{cargo, output, run_showing, shown, succeeds};
+use crate::command::{self, cargo, output, shown, succeeds};
 use crate::json;
 use crate::options::Options;
 use names::Mutant;
@@ -77,7 +77,7 @@ fn installed() -> Result<String, String> {
         let mut install = cargo();
         install.args(INSTALL);
         println!("{}", shown(&install));
-        if !run_showing(&mut install, |_| {})? {
+        if !command::run(&mut install)? {
             return Err(format!("cargo-mutants is not installed: cargo {}", INSTALL.join(" ")));
         }
     }
@@ -149,7 +149,7 @@ impl Step {
         // Each job has a target directory of its own.
         mutants.env_remove("CARGO_TARGET_DIR");
         println!("\n{}", shown(&mutants));
-        run_showing(&mut mutants, |_| {})?;
+        command::run(&mut mutants)?;
 
         let Verdicts { mut caught, survived: tried, mut hung, mut unviable } = before;
         let of = |verdict| places.of(verdict, &tried);

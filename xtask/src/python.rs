@@ -3,7 +3,7 @@
 //! Everything goes into a virtual environment in `target/tools/python`. The extension is built with the profile of the other
 //! tests, in the same target directory.
 
-use crate::command::{output, root, run_showing, shown, succeeds};
+use crate::command::{self, output, root, run_showing, shown, succeeds};
 use crate::options::Options;
 use std::path::PathBuf;
 use std::process::Command;
@@ -83,7 +83,7 @@ fn tool(programs: &std::path::Path, name: &str) -> Command {
 /// If it fails.
 fn show(command: &mut Command) -> Result<(), String> {
     println!("{}", shown(command));
-    match run_showing(command, |_| {}) {
+    match command::run(command) {
         Ok(true) => Ok(()),
         Ok(false) => {
             let message = format!("{} failed", shown(command));

@@ -7,6 +7,7 @@
 use crate::command::{cargo, install, run_showing, shown, succeeds};
 use crate::options::Options;
 use crate::table::{cells, table};
+use std::collections::VecDeque;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -33,7 +34,12 @@ struct Done {
     verdict: Verdict,
     took: Duration,
     tests: Counts,
+    /// The last [`REPEATED`] lines that it printed, if it failed.
+    end: VecDeque<String>,
 }
+
+/// How many lines of a failed step are printed again before the table, where they are found without a search.
+const REPEATED: usize = 40;
 
 /// How many tests a step ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +61,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let quick = options.has("--quick");
     let steps = steps(quick).into_iter().filter(|step| step.quick || !quick);
     let done: Vec<Done> = steps.map(|step| step.run(require_all)).collect();
+    for step in done.iter().filter(|step| !step.end.is_empty()) {
+        println!("\n── {} FAILED; the end of what it printed:", step.name);
+        step.end.iter().for_each(|line| println!("{line}"));
+    }
     print!("\n{}", summary(&done, begin.elapsed()));
     let count = |wanted: fn(&Verdict) -> bool| done.iter().filter(|step| wanted(&step.verdict)).count();
     let failed = count(|verdict| matches!(verdict, Verdict::Failed));
@@ -196,11 +206,22 @@ impl Step {
                     Verdict::Skipped(obstacle)
                 }
             };
-            return Done { name: self.name, verdict, took: Duration::ZERO, tests: Counts::default() };
+            return Done {
+                name: self.name,
+                verdict,
+                took: Duration::ZERO,
+                tests: Counts::default(),
+                end: VecDeque::new(),
+            };
         }
         let begin = Instant::now();
         let mut tests = Counts::default();
+        let mut end = VecDeque::with_capacity(REPEATED + 1);
         let result = run_showing(&mut self.command, |line| {
+            end.push_back(line.to_owned());
+            if end.len() > REPEATED {
+                end.pop_front();
+            }
             if let Some(more) = counts(line) {
                 tests.passed += more.passed;
                 tests.failed += more.failed;
@@ -216,9 +237,14 @@ impl Step {
                 Verdict::Failed
             }
         };
-        let word = if matches!(verdict, Verdict::Passed) { "passed" } else { "FAILED" };
+        let word = if matches!(verdict, Verdict::Passed) {
+            end.clear();
+            "passed"
+        } else {
+            "FAILED"
+        };
         println!("── {}: {word} in {}", self.name, seconds(took));
-        Done { name: self.name, verdict, took, tests }
+        Done { name: self.name, verdict, took, tests, end }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::errors;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
-use cwnd_scenario::{SampleState, Trace};
+use cwnd_scenario::Trace;
 use cwnd_study::Results;
+use cwnd_study::trace_file::{STATE, distinct};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ pub fn columns(results: &Results) -> PyResult<Vec<(String, ArrayRef)>> {
     add("rtt_s", number(each().map(|(.., sample)| sample.rtt.map(|rtt| rtt.as_secs_f64())).collect()));
     add("delivered_bytes", count(each().map(|(.., sample)| sample.delivered_bytes).collect()));
     add("in_flight", count(each().map(|(.., sample)| sample.in_flight).collect()));
-    let states: StringArray = each().map(|(.., sample)| Some(state(sample.state))).collect();
+    let states: StringArray = each().map(|(.., sample)| Some(sample.state.name())).collect();
     add("state", Arc::new(states));
     for name in distinct(traces.iter().flat_map(|(_, trace)| trace.queues.iter().map(String::as_str))) {
         let length = |trace: &Trace, time: usize| {
@@ -63,28 +64,7 @@ pub fn columns(results: &Results) -> PyResult<Vec<(String, ArrayRef)>> {
             own.values.get(time).copied().filter(|value| !value.is_nan())
         };
         let values = each().map(|(_, trace, sample)| value(trace, sample.flow, sample.time_index)).collect();
-        add(&format!("state.{name}"), number(values));
+        add(&format!("{STATE}{name}"), number(values));
     }
     Ok(columns)
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut all: Vec<&str> = Vec::new();
-    for name in names {
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    all
-}
-
-/// Returns the word of a state, as trace files have it.
-pub fn state(state: SampleState) -> &'static str {
-    match state {
-        SampleState::Open => "open",
-        SampleState::Disorder => "disorder",
-        SampleState::Cwr => "cwr",
-        SampleState::Recovery => "recovery",
-        SampleState::Loss => "loss",
-    }
 }

@@ -3,7 +3,6 @@
 use crate::engine::Classes;
 use crate::errors::{self, InputError};
 use crate::raised::caught;
-use crate::samples::state;
 use crate::study::Study;
 use cwnd_metrics::RunMetrics;
 use cwnd_scenario::{LinkId, Rate, Scenario, Time};
@@ -128,7 +127,7 @@ impl Simulation {
             srtt: now.srtt.map(|rtt| rtt.as_secs_f64()),
             in_flight: now.in_flight,
             delivered_bytes: now.delivered_bytes,
-            state: state(now.state),
+            state: now.state.name(),
             sent: now.sent.0,
             retransmissions: now.sent.1,
             observables,

@@ -126,7 +126,8 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+/// Returns each name once, in the order of their first appearance.
+pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut all: Vec<&str> = Vec::new();
     for name in names {
         if !all.contains(&name) {
