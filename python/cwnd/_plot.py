@@ -20,7 +20,7 @@ TITLES = {
     "cwnd": "cwnd, segments",
     "queue": "Bottleneck queue, packets",
 }
-PARTS = 200
+PARTS = 50.0
 """Throughput is a mean over this part of the run, or over the time between samples if that is longer."""
 
 
