@@ -119,8 +119,8 @@ fn steps(quick: bool) -> Vec<Step> {
             emulation().or_else(kernel),
         ),
         step(
-            "studies with the kernel's C",
-            "test --workspace --features cwnd/kernel --test study kernel",
+            "studies and tables with the kernel's C",
+            "test --workspace --features cwnd/kernel --test study --test command -- kernel everything_fits_the_columns",
             clang(),
         ),
         step(

@@ -187,7 +187,8 @@ fn status(flags: &StatusFlags) -> Result<(), Failure> {
 
 fn text(status: &Status, objects: &[load::LoadedObject]) -> String {
     let mut table =
-        Table::new([("congestion control", Align::Left), ("sockets", Align::Right), ("", Align::Left)]);
+        Table::new([("congestion control", Align::Left), ("sockets", Align::Right), ("source", Align::Left)])
+            .indent(2);
     for (loaded, object) in status.loaded.iter().zip(objects) {
         let what = format!("{} ({}), {}", loaded.name, object.description(), loaded.keeper);
         table.row([&loaded.kernel_name, &loaded.sockets.to_string(), &what]);
@@ -197,26 +198,27 @@ fn text(status: &Status, objects: &[load::LoadedObject]) -> String {
             table.row([name, &count.to_string(), ""]);
         }
     }
-    let mut text = format!("\n{}\n", table.indent(2));
+    let mut notes: Vec<String> = Vec::new();
     if status.loaded.is_empty() {
-        text += "  No algorithm is loaded; `cwnd kernel load NAME` loads one.\n";
+        notes.push("No algorithm is loaded; `cwnd kernel load NAME` loads one.".to_owned());
     }
     for loaded in &status.loaded {
         if !loaded.default_of.is_empty() {
-            text +=
-                &format!("  {} is the default of {}.\n", loaded.kernel_name, loaded.default_of.join(", "));
+            notes.push(format!("{} is the default of {}.", loaded.kernel_name, loaded.default_of.join(", ")));
         }
         if !loaded.registered {
-            text += &format!(
-                "  {0} has lost its file: `cwnd kernel unload {0}` puts back the defaults and takes it away.\n",
+            notes.push(format!(
+                "{0} has lost its file: `cwnd kernel unload {0}` restores the defaults and removes it.",
                 loaded.kernel_name
-            );
+            ));
         }
     }
     for why in &status.missing {
-        text += &format!("  This host cannot load algorithms; missing is {why}.\n");
+        notes.push(format!("This host cannot load algorithms; missing is {why}."));
     }
-    text + "\n"
+    let table = output::fitted(table, &[Sacrifice::Shorten("source", 24)]);
+    let notes: String = notes.iter().map(|note| output::wrapped(note, 2)).collect();
+    format!("\n{table}\n{notes}\n")
 }
 
 fn is_all(names: &[String]) -> bool {

@@ -28,6 +28,10 @@ fn everything_fits_the_columns() {
         &["check", study],
         &["reproduce"],
         &["lab", "doctor"],
+        #[cfg(feature = "kernel")]
+        &["kernel", "list"],
+        #[cfg(feature = "kernel")]
+        &["kernel", "status"],
     ] {
         for columns in [80, 100, 160] {
             let text = printed_in(columns, arguments);
