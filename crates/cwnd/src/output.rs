@@ -5,7 +5,9 @@ pub mod json;
 mod layout;
 pub mod sketch;
 
-pub use layout::{fitted, fitted_to, text_width, wrapped, wrapped_to};
+#[cfg(target_os = "linux")]
+pub use layout::fitted_to;
+pub use layout::{fitted, text_width, wrapped, wrapped_to};
 
 use crate::{failure::Failure, terminal::printable};
 use std::io::{self, Write};
