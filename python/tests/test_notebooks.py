@@ -21,7 +21,7 @@ def test_notebook(path: Path) -> None:
 
 
 def test_there_are_notebooks_with_their_pictures() -> None:
-    assert len(NOTEBOOKS) >= 4
+    assert len(NOTEBOOKS) >= 5
     with_pictures = [path for path in NOTEBOOKS if "image/png" in path.read_text()]
-    assert len(with_pictures) >= 3
+    assert len(with_pictures) >= 4
     assert all(path.stat().st_size < 300_000 for path in NOTEBOOKS)
