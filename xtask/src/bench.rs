@@ -5,6 +5,7 @@
 //! noisy, so the numbers stand beside their bars and beside the machine's load.
 
 mod acks;
+mod instructions;
 mod machine;
 mod measure;
 mod rows;
@@ -19,14 +20,11 @@ use rows::{LINK_ROWS, ROWS, Row};
 use std::path::Path;
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--runs 5] [--acks-only] [--links-only] [--shortcuts] [--no-callgrind] [--reference 'PROGRAM ARGUMENTS']";
+pub const OPTIONS: &str = "[--runs 5] [--rows TEXT] [--acks-only] [--links-only] [--shortcuts] [--no-callgrind] \
+     [--instructions [--record]] [--reference 'PROGRAM ARGUMENTS']";
 
-/// Simulated seconds of a run, and of a long one for its memory.
-const DURATION: u32 = 100;
-const LONG: u32 = 400;
-
-/// Simulated seconds of the two runs between which instructions are counted.
-const COUNTED: [u32; 2] = [10, 30];
+/// How many times longer a run is that shows whether memory grows.
+const LONGER: u32 = 4;
 
 const REFERENCE: &str = "--reference";
 const RUNS: &str = "--runs";
@@ -34,11 +32,18 @@ const NO_CALLGRIND: &str = "--no-callgrind";
 const ACKS_ONLY: &str = "--acks-only";
 const LINKS_ONLY: &str = "--links-only";
 const SHORTCUTS: &str = "--shortcuts";
+/// Compares instruction counts with those recorded, or records them.
+const INSTRUCTIONS: &str = "--instructions";
+const RECORD: &str = "--record";
+/// Only rows whose name contains this.
+const ROWS_NAMED: &str = "--rows";
+
+pub use instructions::obstacle;
 
 /// Measure everything, and print it.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options =
-        Options::new(arguments, &[REFERENCE, RUNS], &[NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY, SHORTCUTS])?;
+    let switches = [NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY, SHORTCUTS, INSTRUCTIONS, RECORD];
+    let options = Options::new(arguments, &[REFERENCE, RUNS, ROWS_NAMED], &switches)?;
     let runs = options.number(RUNS, 5)?;
     if options.has(ACKS_ONLY) {
         print_acks(runs)?;
@@ -49,6 +54,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         print!("{}", shortcuts::costs(&cwnd)?);
         return Ok(true);
     }
+    if options.has(INSTRUCTIONS) {
+        return if options.has(RECORD) { instructions::record(&cwnd) } else { instructions::compare(&cwnd) };
+    }
     let machine = machine::describe();
     let load_before = machine::load();
     if options.has(LINKS_ONLY) {
@@ -57,26 +65,37 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         return Ok(true);
     }
 
-    let mut measured = Vec::with_capacity(ROWS.len());
-    for row in ROWS {
+    let wanted = options.text(ROWS_NAMED).unwrap_or_default();
+    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.name.contains(wanted)).collect();
+    if rows.is_empty() {
+        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        return Err(format!(
+            "{ROWS_NAMED}: no row's name contains \"{wanted}\"; there are {}",
+            names.join("; ")
+        ));
+    }
+    let mut measured = Vec::with_capacity(rows.len());
+    for row in &rows {
         eprintln!("{}: {runs} runs", row.name);
         let all: Result<Vec<Measurement>, String> =
-            (0..runs).map(|_| measure::run(&cwnd, row, DURATION)).collect();
+            (0..runs).map(|_| measure::run(&cwnd, row, row.seconds)).collect();
         measured.push(all?);
     }
     let counts =
-        if options.has(NO_CALLGRIND) { Err("not asked for".to_owned()) } else { instructions(&cwnd) };
+        if options.has(NO_CALLGRIND) { Err("not asked for".to_owned()) } else { instructions(&cwnd, &rows) };
 
-    println!(
-        "CPU time of `cwnd compare`, {DURATION} s simulated, median of {runs} runs (least to greatest)\n"
-    );
-    print!("{}", costs(&measured, counts.as_deref().ok()));
+    println!("CPU time of `cwnd compare`, median of {runs} runs (least to greatest)\n");
+    print!("{}", costs(&rows, &measured, counts.as_deref().ok()));
     println!("\n  Per data packet that arrives at the bottleneck's queue. The bars are the project's own.");
     if let Err(why) = counts {
         println!("  Instructions: skipped: {why}");
     }
-    println!("\nPeak memory of the process, {LONG} s against {DURATION} s simulated\n");
-    print!("{}", memory(&cwnd, &measured)?);
+    println!("\nPeak memory of the process in runs {LONGER} times as long\n");
+    print!("{}", memory(&cwnd, &rows, &measured)?);
+    if !wanted.is_empty() {
+        println!("\n{machine}; load average {load_before} before, {} after", machine::load());
+        return Ok(true);
+    }
     println!();
     print_links(&cwnd, runs)?;
     println!();
@@ -95,7 +114,7 @@ fn print_links(cwnd: &Path, runs: usize) -> Result<(), String> {
     for (i, row) in LINK_ROWS.iter().enumerate() {
         eprintln!("{}: {runs} runs", row.name);
         let all: Result<Vec<Measurement>, String> =
-            (0..runs).map(|_| measure::run(cwnd, row, DURATION)).collect();
+            (0..runs).map(|_| measure::run(cwnd, row, row.seconds)).collect();
         let times: Vec<f64> = all?.iter().map(|run| run.ns_per_packet).collect();
         let (time, (least, greatest)) = (median(&times), ends(&times));
         if i == 0 {
@@ -107,7 +126,7 @@ fn print_links(cwnd: &Path, runs: usize) -> Result<(), String> {
             [format!("{time:.1}"), format!("{least:.1} to {greatest:.1}"), format!("{over:+.1}"), bar];
         rows.push(std::iter::once(row.name.to_owned()).chain(texts).collect::<Vec<_>>());
     }
-    println!("Four flows over other bottlenecks, {DURATION} s simulated; median of {runs} runs\n");
+    println!("Four flows over other bottlenecks; median of {runs} runs\n");
     let head = [
         cells(&["", "ns a packet", "", "over drop-tail", "at most"]),
         cells(&["", "median", "range", "ns", "ns"]),
@@ -127,22 +146,26 @@ fn print_acks(runs: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Instructions a packet of every row, by callgrind.
-fn instructions(cwnd: &Path) -> Result<Vec<f64>, String> {
+/// Returns the instructions a packet of each row, by callgrind; none of rows too short to tell the start from the rest.
+fn instructions(cwnd: &Path, rows: &[&Row]) -> Result<Vec<Option<f64>>, String> {
     measure::check_valgrind()?;
-    let count = |row: &Row| {
+    let count = |row: &&Row| {
+        let counted = [row.seconds / 10, row.seconds * 3 / 10];
+        if counted[0] == 0 {
+            return Ok(None);
+        }
         eprintln!("{}: instructions", row.name);
-        measure::instructions(cwnd, row, &[], COUNTED)
+        measure::instructions(cwnd, row, &[], counted).map(Some)
     };
-    ROWS.iter().map(count).collect()
+    rows.iter().map(count).collect()
 }
 
-fn costs(measured: &[Vec<Measurement>], instructions: Option<&[f64]>) -> String {
+fn costs(rows: &[&Row], measured: &[Vec<Measurement>], instructions: Option<&[Option<f64>]>) -> String {
     let head = [
         cells(&["", "ns a packet", "", "at most", "packets a second", "instructions", "peak memory"]),
         cells(&["", "median", "range", "", "million", "a packet", "MiB"]),
     ];
-    let rows: Vec<Vec<String>> = ROWS
+    let rows: Vec<Vec<String>> = rows
         .iter()
         .zip(measured)
         .enumerate()
@@ -150,13 +173,14 @@ fn costs(measured: &[Vec<Measurement>], instructions: Option<&[f64]>) -> String 
             let times: Vec<f64> = runs.iter().map(|run| run.ns_per_packet).collect();
             let (least, greatest) = ends(&times);
             let time = median(&times);
+            let instructions = instructions.and_then(|counts| counts[i]);
             vec![
                 row.name.to_owned(),
                 format!("{time:.1}"),
                 format!("{least:.1} to {greatest:.1}"),
                 row.bar_ns.map_or(String::new(), |bar| bar_text(time, bar)),
                 format!("{:.1}", 1e3 / time),
-                instructions.map_or("–".to_owned(), |counts| format!("{:.0}", counts[i])),
+                instructions.map_or("–".to_owned(), |count| format!("{count:.0}")),
                 format!("{:.1}", peak(runs)),
             ]
         })
@@ -174,21 +198,18 @@ fn peak(runs: &[Measurement]) -> f64 {
 }
 
 /// Whether memory grows with simulated time.
-fn memory(cwnd: &Path, measured: &[Vec<Measurement>]) -> Result<String, String> {
-    let head = [
-        cells(&["", &format!("{DURATION} s"), &format!("{LONG} s"), "at most"]),
-        cells(&["", "MiB", "MiB", "MiB"]),
-    ];
-    let mut rows = Vec::new();
-    for (row, runs) in ROWS.iter().zip(measured) {
+fn memory(cwnd: &Path, rows: &[&Row], measured: &[Vec<Measurement>]) -> Result<String, String> {
+    let head = [cells(&["", "as above", "longer", "at most"]), cells(&["", "MiB", "MiB", "MiB"])];
+    let mut texts = Vec::new();
+    for (row, runs) in rows.iter().zip(measured) {
         let Some(bar) = row.bar_mib else { continue };
-        eprintln!("{}: {LONG} s", row.name);
-        let long = measure::run(cwnd, row, LONG)?.peak_mib;
+        eprintln!("{}: {} s", row.name, LONGER * row.seconds);
+        let long = measure::run(cwnd, row, LONGER * row.seconds)?.peak_mib;
         let most = long.max(peak(runs));
-        let texts = [format!("{:.1}", peak(runs)), format!("{long:.1}"), bar_text(most, bar)];
-        rows.push(std::iter::once(row.name.to_owned()).chain(texts).collect());
+        let values = [format!("{:.1}", peak(runs)), format!("{long:.1}"), bar_text(most, bar)];
+        texts.push(std::iter::once(row.name.to_owned()).chain(values).collect());
     }
-    Ok(table(&[0], &head, &rows))
+    Ok(table(&[0], &head, &texts))
 }
 
 /// Run a reference program and the row of four flows in turn.
@@ -197,7 +218,7 @@ fn against(reference: &str, cwnd: &Path, runs: usize) -> Result<String, String> 
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..runs {
         theirs.push(measure::reference(reference)?);
-        ours.push(measure::run(cwnd, row, DURATION)?.ns_per_packet);
+        ours.push(measure::run(cwnd, row, row.seconds)?.ns_per_packet);
     }
     let ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
     let (least, greatest) = ends(&ratios);

@@ -102,6 +102,7 @@ fn steps(quick: bool) -> Vec<Step> {
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("a sample of the papers", "xtask papers", None),
+        step("instructions a packet", "xtask bench --instructions", crate::bench::obstacle()),
         step(
             "disks and emulated networks",
             "test --workspace --test command --test study --test lab -- --ignored",

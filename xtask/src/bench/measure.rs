@@ -1,6 +1,6 @@
 //! One measurement: a process that runs one scenario.
 
-use super::rows::{COMMON, Row, STACK};
+use super::rows::{Kind, Row, STACK};
 use crate::command;
 use serde::Deserialize;
 use std::io::{BufReader, Read};
@@ -16,8 +16,10 @@ pub struct Measurement {
 }
 
 fn add_arguments(command: &mut Command, row: &Row, seconds: u32) {
-    let stack = if row.arguments.contains(&"--stack") { &[] } else { STACK };
-    command.args(COMMON).args(stack).args(row.arguments).args(["--duration", &format!("{seconds} s")]);
+    let names_its_stack = row.arguments.contains(&"--stack") || row.kind == Kind::Defaults;
+    let stack = if names_its_stack { &[] } else { STACK };
+    command.args(row.kind.arguments()).args(stack).args(row.arguments);
+    command.args(["--duration", &format!("{seconds} s")]);
 }
 
 /// What is read of the document that `cwnd compare --json` prints.
@@ -44,7 +46,7 @@ fn timing(child: &mut Child) -> Option<Timing> {
     document.runs.first().map(|run| run.timing)
 }
 
-/// Run a row for so many simulated seconds.
+/// Runs a row for `seconds` of simulated time.
 pub fn run(cwnd: &Path, row: &Row, seconds: u32) -> Result<Measurement, String> {
     let mut command = Command::new(cwnd);
     add_arguments(&mut command, row, seconds);

@@ -3,19 +3,40 @@
 /// A scenario of CUBIC flows, with its bars if it has any.
 pub struct Row {
     pub name: &'static str,
-    /// What `cwnd compare` is told beside what all rows have in common.
+    pub kind: Kind,
+    /// What `cwnd compare` is told in addition to what all rows of the kind have in common.
     pub arguments: &'static [&'static str],
+    /// Simulated seconds.
+    pub seconds: u32,
     /// Nanoseconds a packet, at most.
     pub bar_ns: Option<f64>,
     /// Peak memory, MiB, at most, however long the run.
     pub bar_mib: Option<f64>,
 }
 
-/// The stack of rows that name none.
-pub const STACK: &[&str] = &["--stack", "ns2", "--packet-size", "1000"];
+/// What is measured of the command's own work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The simulator alone: nothing is drawn at random, access links are as fast as the bottleneck, and the stack is ns2 if
+    /// the row names none.
+    Bare,
+    /// What users get who name only the path: drawn starts, a send overhead for each packet, and samples over time.
+    Defaults,
+}
 
-/// What all rows have in common: nothing is drawn at random.
-pub const COMMON: &[&str] = &[
+impl Kind {
+    /// The arguments that rows of this kind have in common.
+    pub fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Kind::Bare => BARE,
+            Kind::Defaults => DEFAULTS,
+        }
+    }
+}
+
+const DEFAULTS: &[&str] = &["compare", "cubic", "--json", "--quiet"];
+
+const BARE: &[&str] = &[
     "compare",
     "cubic",
     "--access-rate",
@@ -30,6 +51,12 @@ pub const COMMON: &[&str] = &[
     "--quiet",
 ];
 
+/// The stack of bare rows that name none.
+pub const STACK: &[&str] = &["--stack", "ns2", "--packet-size", "1000"];
+
+/// Simulated seconds of most rows.
+const LONG: u32 = 100;
+
 macro_rules! far {
     ($flows:literal $(, $more:literal)*) => {
         &["--flows", $flows, "--rate", "1 Gbit/s", "--delay", "100 ms", "--buffer", "1000", "--access-buffer", "1000"
@@ -37,15 +64,30 @@ macro_rules! far {
     };
 }
 
-/// The rows, in the order of the table: 1 Gbit/s, RTT 204 ms, buffers of 1,000, and the ns2 stack, if they say nothing else.
+macro_rules! path {
+    ($flows:literal, $rate:literal, $rtt:literal $(, $more:literal)*) => {
+        &["--flows", $flows, "--rate", $rate, "--rtt", $rtt $(, $more)*]
+    };
+}
+
+const fn bare(name: &'static str, arguments: &'static [&'static str], bar_ns: Option<f64>) -> Row {
+    Row { name, kind: Kind::Bare, arguments, seconds: LONG, bar_ns, bar_mib: None }
+}
+
+const fn defaults(name: &'static str, arguments: &'static [&'static str], seconds: u32, bar_ns: f64) -> Row {
+    Row { name, kind: Kind::Defaults, arguments, seconds, bar_ns: Some(bar_ns), bar_mib: None }
+}
+
+/// The rows, in the order of the table. Bare ones: 1 Gbit/s, RTT 204 ms, buffers of 1,000, and the ns2 stack, if they say
+/// nothing else. Those with the defaults: a buffer of a bandwidth-delay product, and the linux stack.
 pub const ROWS: &[Row] = &[
-    Row { name: "1 flow", arguments: far!("1"), bar_ns: None, bar_mib: None },
-    Row { name: "4 flows", arguments: far!("4"), bar_ns: Some(30.0), bar_mib: Some(32.0) },
-    Row { name: "64 flows", arguments: far!("64"), bar_ns: None, bar_mib: None },
-    Row { name: "1,000 flows", arguments: far!("1000"), bar_ns: Some(90.0), bar_mib: None },
-    Row {
-        name: "4 flows, RTT 12 ms, buffer 100, PER 1e-4",
-        arguments: &[
+    bare("1 flow", far!("1"), None),
+    Row { bar_mib: Some(32.0), ..bare("4 flows", far!("4"), Some(20.0)) },
+    bare("64 flows", far!("64"), None),
+    bare("1,000 flows", far!("1000"), Some(60.0)),
+    bare(
+        "4 flows, RTT 12 ms, buffer 100, PER 1e-4",
+        &[
             "--flows",
             "4",
             "--rate",
@@ -59,12 +101,11 @@ pub const ROWS: &[Row] = &[
             "--per",
             "1e-4",
         ],
-        bar_ns: Some(60.0),
-        bar_mib: None,
-    },
-    Row {
-        name: "50 flows, 100 Mbit/s, RTT 100 ms",
-        arguments: &[
+        Some(60.0),
+    ),
+    bare(
+        "50 flows, 100 Mbit/s, RTT 100 ms",
+        &[
             "--flows",
             "50",
             "--rate",
@@ -76,31 +117,36 @@ pub const ROWS: &[Row] = &[
             "--access-buffer",
             "1000",
         ],
-        bar_ns: None,
-        bar_mib: None,
-    },
+        None,
+    ),
+    bare("4 flows and 4 against them", far!("4", "--reverse-flows", "4"), None),
+    bare("4 flows, the linux stack", far!("4", "--stack", "linux"), None),
+    bare("1,000 flows, the linux stack", far!("1000", "--stack", "linux"), Some(100.0)),
+    defaults(
+        "defaults, ns2 stack, 4 flows, 204 ms",
+        path!("4", "1 Gbit/s", "204 ms", "--stack", "ns2"),
+        LONG,
+        28.0,
+    ),
+    defaults("defaults, 4 flows, 204 ms", path!("4", "1 Gbit/s", "204 ms"), LONG, 40.0),
+    defaults("defaults, 1,000 flows, 204 ms", path!("1000", "1 Gbit/s", "204 ms"), 30, 100.0),
+    defaults("defaults, 10,000 flows, 40 ms", path!("10000", "1 Gbit/s", "40 ms"), 10, 200.0),
+    defaults("defaults, 100 flows, 10 Gbit/s, 40 ms", path!("100", "10 Gbit/s", "40 ms"), 10, 60.0),
+    defaults("defaults, 1 flow, 100 Gbit/s, 200 ms", path!("1", "100 Gbit/s", "200 ms"), 10, 40.0),
     Row {
-        name: "4 flows and 4 against them",
-        arguments: far!("4", "--reverse-flows", "4"),
-        bar_ns: None,
-        bar_mib: None,
-    },
-    Row {
-        name: "4 flows, the linux stack",
-        arguments: far!("4", "--stack", "linux"),
-        bar_ns: None,
-        bar_mib: None,
+        bar_mib: Some(4_096.0),
+        ..defaults(
+            "defaults, 100,000 flows, 100 Gbit/s, 40 ms",
+            path!("100000", "100 Gbit/s", "40 ms"),
+            1,
+            300.0,
+        )
     },
 ];
 
 macro_rules! link {
     ($name:literal, $over:literal $(, $more:literal)*) => {
-        Row {
-            name: $name,
-            arguments: far!("4", "--reverse-queue", "drop-tail", "--ecn", "off" $(, $more)*),
-            bar_ns: Some($over),
-            bar_mib: None,
-        }
+        bare($name, far!("4", "--reverse-queue", "drop-tail", "--ecn", "off" $(, $more)*), Some($over))
     };
 }
 
@@ -109,17 +155,28 @@ pub const LINK_ROWS: &[Row] = &[
     link!("drop-tail", 0.0),
     link!("RED, thresholds 300 and 900", 15.0, "--queue", "red:min=300,max=900"),
     link!("CoDel", 15.0, "--queue", "codel:target=20 ms"),
-    link!("FQ-CoDel", 40.0, "--queue", "fq-codel:target=20 ms,ecn=off"),
+    link!("FQ-CoDel", 15.0, "--queue", "fq-codel:target=20 ms,ecn=off"),
     link!("PIE", 15.0, "--queue", "pie"),
     link!("DualPI2", 15.0, "--queue", "dualpi2"),
     link!("losses, 1e-6", 15.0, "--loss", "1e-6"),
     link!("losses in bursts", 15.0, "--loss", "gilbert-elliott:to_bad=3e-7,to_good=0.3,loss_bad=1"),
     link!("policer", 15.0, "--policer", "2 Gbit/s, 10 MB"),
-    link!("jitter, first in first out", 15.0, "--jitter", "uniform:10 us"),
+    link!("jitter, first in first out", 20.0, "--jitter", "uniform:10 us"),
     link!("rate by steps", 15.0, "--schedule", "90 s: 900 Mbit/s"),
 ];
 
 /// The row that a reference is held against.
 pub fn four_flows() -> &'static Row {
-    &ROWS[1]
+    named("4 flows")
+}
+
+/// Returns the row of this name.
+///
+/// # Panics
+/// If there is none.
+pub fn named(name: &str) -> &'static Row {
+    ROWS.iter()
+        .chain(LINK_ROWS)
+        .find(|row| row.name == name)
+        .unwrap_or_else(|| panic!("there is no row {name}"))
 }
