@@ -80,7 +80,7 @@ fn sender() -> Endpoint {
         segments: SEGMENTS,
         ack_size: ACK,
         receive_window: 1 << 30,
-        growing_window: 0,
+        growing_window: None,
         validate_cwnd: false,
         window: WindowConfig::default(),
         recovery: Recovery::Prr,

@@ -9,11 +9,7 @@ use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
     DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack, StackProfile,
 };
-use cwnd_tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
-
-/// The first window that Linux advertises, bytes. It grows by two segments for each segment that arrives, up to the receive
-/// buffer.
-const FIRST_WINDOW: u32 = 65_535;
+use cwnd_tcp::{Application, GrowingWindow, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 /// More segments than a flow can send.
 const UNBOUNDED: u64 = 1 << 62;
@@ -81,7 +77,12 @@ pub fn endpoints(
                 StackProfile::Ns2 => UNBOUNDED,
                 StackProfile::Linux => u64::from(stack.receive_window),
             },
-            growing_window: growing_window(stack),
+            growing_window: match stack.recovery {
+                Recovery::Linux if stack.profile == StackProfile::Linux => {
+                    Some(GrowingWindow::new(u64::from(stack.receive_window), stack.payload))
+                }
+                _ => None,
+            },
             recovery: stack.recovery,
             sack: stack.sack,
             timestamps: stack.timestamps,
@@ -153,7 +154,7 @@ fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
 
 /// Returns how many packets enlarge the advertised window, by two segments each.
 fn growing_window(stack: &Stack) -> u64 {
-    u64::from(stack.receive_window.saturating_sub(FIRST_WINDOW / stack.payload)) / 2
+    GrowingWindow::new(u64::from(stack.receive_window), stack.payload).segments()
 }
 
 /// Returns the deadline of a flow that starts at `start`, on the engine's clock.

@@ -12,6 +12,7 @@ mod connection;
 mod fast_path;
 #[doc(hidden)]
 pub mod fault;
+mod growing_window;
 pub mod packet;
 mod rate;
 mod receiver;
@@ -29,6 +30,7 @@ pub use connection::event_log::{RoundTrips, SenderEvent};
 pub use connection::pacing::SendMode;
 #[doc(hidden)]
 pub use fast_path::PlainRun;
+pub use growing_window::GrowingWindow;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
 pub use recovery::{AnyRecovery, LossRecovery, linux::Linux, ns2::Ns2, rfc::Rfc};
 pub use sender::{SYN_OPTIONS, Sender};

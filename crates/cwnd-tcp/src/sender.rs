@@ -3,6 +3,7 @@
 use crate::connection::event_log::SenderEvent;
 use crate::connection::{FastPath, Phase};
 use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use crate::recovery::linux::Linux;
 use crate::recovery::ns2::Ns2;
 use crate::recovery::rfc::Rfc;
 use crate::recovery::{AnyRecovery, LossRecovery};
@@ -38,7 +39,7 @@ impl Sender {
         };
         let recovery = match config.recovery {
             Recovery::Ns2 => AnyRecovery::Ns2(Ns2::new(&config, algorithm.needs())),
-            Recovery::Linux if config.sack => AnyRecovery::Linux(Box::default()),
+            Recovery::Linux if config.sack => AnyRecovery::Linux(Box::new(Linux::new(&config))),
             // Linux falls back to RFC 6582 without SACK.
             Recovery::Linux | Recovery::Prr => AnyRecovery::Rfc(Rfc::new(&config)),
         };

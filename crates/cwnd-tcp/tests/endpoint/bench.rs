@@ -48,7 +48,7 @@ pub fn sender_config() -> SenderConfig {
         ack_size: BARE_ACK,
         window: window(10.0),
         receive_window: 100_000,
-        growing_window: 0,
+        growing_window: None,
         recovery: Recovery::Prr,
         sack: true,
         timestamps: true,

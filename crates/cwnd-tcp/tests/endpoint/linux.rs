@@ -5,7 +5,7 @@ use crate::fake::Fake;
 use cwnd_cc::{State, WindowConfig};
 use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::PUSH;
-use cwnd_tcp::{ReceiverConfig, SenderConfig};
+use cwnd_tcp::{GrowingWindow, ReceiverConfig, SenderConfig};
 
 /// A window of the given number of segments that does not grow, all sent at time 0.
 fn started(segments: f64, timestamps: bool) -> Bench {
@@ -205,4 +205,31 @@ fn an_overtaken_ack_reveals_losses() {
     let sent = bench.sack(101 * MS, 0, &[(3, 7)]);
     assert_eq!((sent[..2].to_vec(), bench.sender.state()), (vec![1, 2], State::Recovery));
     assert_eq!(bench.notes().congestions.len(), 1);
+}
+
+#[test]
+fn the_advertised_window_grows_with_what_the_receiver_has() {
+    // 65,535 B are 65 segments of 1,000 B, though the congestion window is 100. A buffer of 20 MB has a scale of 9.
+    for sack in [true, false] {
+        let config = SenderConfig {
+            window: window(100.0),
+            recovery: Recovery::Linux,
+            receive_window: 10_000,
+            growing_window: Some(GrowingWindow::new(10_000, 1000)),
+            sack,
+            ..sender_config()
+        };
+        let (mut bench, sent) = Bench::start(config, Fake::fixed());
+        assert_eq!(sent.len(), 65);
+        // One has arrived: 67,535 B, rounded up to 67,584: 1 + 67 segments. With SACK a burst of two leaves, and the third
+        // waits, since the next ACK is due.
+        let sent = bench.ack(100 * MS, 1);
+        assert_eq!(sent, if sack { vec![65, 66] } else { vec![65, 66, 67] });
+        if sack {
+            // A SACKed one counts as well: 69,535 B, up to 69,632.
+            assert_eq!(bench.sack(101 * MS, 1, &[(2, 3)]), [67, 68]);
+        }
+        // With 20 acknowledged the congestion window binds; with SACK the last segment waits again.
+        assert_eq!(bench.ack(102 * MS, 20).last(), Some(if sack { &118 } else { &119 }));
+    }
 }

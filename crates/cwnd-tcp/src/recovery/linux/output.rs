@@ -299,13 +299,18 @@ impl Linux {
         if self.output.in_burst() {
             return Permission::Now;
         }
-        let room = cwnd - in_flight;
+        // Both windows bound a burst.
+        let advertised = (conn.una + conn.peer_window - conn.next).min(u64::from(u32::MAX)) as u32;
+        let room = (cwnd - in_flight).min(advertised);
         let most = burst_size(conn);
         let available = in_buffer(conn);
-        if room < most && room < cwnd / LARGE_PART && self.expects_more(conn, now) {
+        let part = cwnd.min(conn.peer_window.min(u64::from(u32::MAX)) as u32) / LARGE_PART;
+        if room < most && room < part && self.expects_more(conn, now) {
             let is_rest = u64::from(available) == conn.data_end - conn.next;
             if available > 1 && (room < available || is_rest) {
-                return Permission::Later;
+                // The end of the data may wait although the window has room for all of it.
+                let by_cwnd = cwnd - in_flight < advertised && room <= available;
+                return if by_cwnd { Permission::Later } else { Permission::No };
             }
         }
         // At least two bursts a window.
