@@ -114,6 +114,7 @@ fn receiver() -> Endpoint {
         sack_memory: 8,
         delayed_ack: None,
         ecn: EcnMode::Off,
+        paws: false,
         linux: false,
         growing_window: 0,
     })))

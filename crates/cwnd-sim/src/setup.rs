@@ -123,6 +123,7 @@ pub fn endpoints(
                 DelayedAck::After(time) => Some(time.0),
             },
             ecn,
+            paws: stack.recovery == Recovery::Linux && stack.timestamps,
             linux: stack.recovery == Recovery::Linux,
             growing_window: growing_window(stack),
         };

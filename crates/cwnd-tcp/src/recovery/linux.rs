@@ -114,7 +114,7 @@ impl LossRecovery for Linux {
             self.acknowledge(conn, now, cumulative, highest, &mut delivery);
         }
         conn.follow_peer_window();
-        self.update_reordering(conn, &delivery, highest);
+        self.update_reordering(conn, &delivery);
         let rtt = take_round_trip_of(conn, now, packet, &delivery);
         let mut set_timer = delivery.advanced > 0 || self.was_head_sent_since(conn, &delivery);
         let marked = conn.count_marks(packet, delivery.delivered);
@@ -244,7 +244,7 @@ impl Linux {
         self.take_duplicates(conn, cumulative, blocks, &mut delivery);
         self.take_blocks(conn, now, conn.una, highest, blocks, &mut delivery);
         conn.follow_peer_window();
-        self.update_reordering(conn, &delivery, highest);
+        self.update_reordering(conn, &delivery);
         if let Some(records) = &mut conn.records {
             records.discard_sample();
         }
@@ -267,6 +267,7 @@ impl Linux {
     ) {
         conn.ack.cwnd_limited = self.output.is_cwnd_limited(&conn.window);
         // While the advertised window grows, every ACK advertises another one, which Linux's prediction does not expect.
+        conn.ack.compat.grows_on_sack = delivery.delivered > 0 && self.rack.grows_on_sack();
         conn.ack.compat.header_predicted = predicted && conn.una > self.growing;
         let Delivery { delivered, advanced, .. } = *delivery;
         let lost = conn.episode.newly_lost;
@@ -378,13 +379,19 @@ impl Linux {
     }
 
     /// Updates RACK's reordering window by what an ACK delivers (RFC 8985 section 6.2, steps 3 and 4).
-    fn update_reordering(&mut self, conn: &Connection, delivery: &Delivery, highest: u64) {
+    fn update_reordering(&mut self, conn: &Connection, delivery: &Delivery) {
         if let Some(lowest) = delivery.reordered {
-            self.rack.on_reordering(lowest, highest);
+            self.rack.on_reordering(lowest, self.delivered_end(conn));
         }
         if delivery.duplicate && !delivery.duplicate_of_probe {
             self.rack.on_duplicate(conn.una, conn.next);
         }
+    }
+
+    /// Returns the end of what is SACKed, or where nothing is of what is acknowledged.
+    fn delivered_end(&self, conn: &Connection) -> u64 {
+        let scoreboard = &conn.scoreboard;
+        if scoreboard.sacked > 0 { scoreboard.highest_sacked() + 1 } else { conn.una }
     }
 
     /// Returns whether the first outstanding segment was sent later than what was SACKed. It has then waited less long

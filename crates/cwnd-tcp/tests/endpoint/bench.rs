@@ -194,6 +194,7 @@ pub fn receiver_config() -> ReceiverConfig {
         sack_memory: 8,
         delayed_ack: None,
         ecn: EcnMode::Off,
+        paws: false,
         linux: false,
         growing_window: 0,
     }
@@ -242,8 +243,16 @@ impl Far {
 
     /// Hands over a segment with flags.
     pub fn flagged(&mut self, now: u64, seq: u32, flags: u16) -> Vec<Answer> {
-        let size = FULL as u16;
-        let packet = Packet { at: now, sent: now - 10, seq, size, flags, ..Packet::default() };
+        self.hand(now, Packet { sent: now - 10, seq, flags, ..Packet::default() })
+    }
+
+    /// Hands over a segment that was sent at `sent`.
+    pub fn late(&mut self, now: u64, sent: u64, seq: u32) -> Vec<Answer> {
+        self.hand(now, Packet { sent, seq, ..Packet::default() })
+    }
+
+    fn hand(&mut self, now: u64, packet: Packet) -> Vec<Answer> {
+        let packet = Packet { at: now, size: FULL as u16, ..packet };
         self.receiver.on_packet(now, &packet, &mut self.tape);
         self.answers()
     }

@@ -233,3 +233,37 @@ fn the_advertised_window_grows_with_what_the_receiver_has() {
         assert_eq!(bench.ack(102 * MS, 20).last(), Some(if sack { &118 } else { &119 }));
     }
 }
+
+#[test]
+fn sacks_let_the_window_grow_once_reordering_is_wide() {
+    let grows = |bench: &Bench| bench.notes().acks.last().unwrap().compat.grows_on_sack;
+    let mut bench = started(20.0, true);
+    // 0 comes after 1: reordering over two segments. The next hole waits a quarter of the round-trip time, 25 ms.
+    bench.sack(100 * MS, 0, &[(1, 2)]);
+    bench.ack(101 * MS, 2);
+    bench.sack(102 * MS, 2, &[(3, 7)]);
+    assert!(!grows(&bench));
+    // 2 comes after 6: reordering over 7 - 2 = 5 segments, more than three.
+    bench.ack(103 * MS, 7);
+    bench.sack(104 * MS, 7, &[(8, 9)]);
+    assert!(grows(&bench) && bench.notes().acks.last().unwrap().may_grow());
+    assert_eq!((bench.sender.state(), bench.notes().congestions.len()), (State::Disorder, 0));
+}
+
+#[test]
+fn data_older_than_the_timestamp_to_echo_is_dropped() {
+    let mut far = Far::new(ReceiverConfig { paws: true, linux: true, ..receiver_config() });
+    far.late(20 * MS, 0, 0);
+    // 1 is late, 2 arrives; a copy of 1, sent at 40 ms, fills the hole.
+    far.late(21 * MS, MS, 2);
+    assert_eq!(only(far.late(60 * MS, 40 * MS, 1)).next, 3);
+    // 3 was sent at 38 ms: older by two ticks (RFC 7323 section 5.3, R1). It is dropped and acknowledged.
+    let answer = only(far.late(61 * MS, 38 * MS, 3));
+    assert_eq!((answer.next, answer.echo), (3, 40 * MS));
+    assert_eq!((far.receiver.in_order(), far.receiver.counts.duplicates), (3, 1));
+    // The original of 1 is dropped as well, and reported (RFC 2883).
+    assert_eq!(only(far.late(62 * MS, MS, 1)).blocks, [(1, 2)]);
+    // One tick less is accepted, and does not become the timestamp to echo.
+    let answer = only(far.late(63 * MS, 39 * MS, 3));
+    assert_eq!((answer.next, answer.echo), (4, 40 * MS));
+}

@@ -3,6 +3,7 @@
 
 use super::episode::current_ssthresh;
 use super::output::Wait;
+use super::rack::DUP_THRESH;
 use super::{Linux, Repair, SackRanges};
 use crate::packet::Emit;
 use crate::{Connection, NEVER};
@@ -63,6 +64,9 @@ impl Linux {
         conn.counts.timeouts += 1;
         let fresh = !matches!(conn.state, State::Recovery | State::Loss);
         let repeated = conn.episode.timeouts > 0;
+        if matches!(conn.state, State::Open | State::Disorder) && conn.scoreboard.sacked >= DUP_THRESH {
+            self.rack.reset_degree();
+        }
         self.lose_after_timeout(conn, now);
         // Linux reduces the threshold once an episode.
         let reduces = matches!(conn.state, State::Open | State::Disorder)
