@@ -9,7 +9,9 @@ use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
     DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack, StackProfile,
 };
-use cwnd_tcp::{Application, GrowingWindow, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_tcp::{
+    Application, GrowingWindow, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig, TimerWheel,
+};
 
 /// More segments than a flow can send.
 const UNBOUNDED: u64 = 1 << 62;
@@ -93,6 +95,7 @@ pub fn endpoints(
             l4s: stack.l4s,
             handshake: stack.handshake,
             rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
+            timer: timer(stack),
             start: connected - handshake_time(scenario, flow),
             stop: flow.stop.map_or(NEVER, |stop| stop.0.saturating_add(origin)),
             send_overhead: scenario.send_overhead.0,
@@ -123,6 +126,7 @@ pub fn endpoints(
                 DelayedAck::After(time) => Some(time.0),
             },
             ecn,
+            timer: timer(stack),
             paws: stack.recovery == Recovery::Linux && stack.timestamps,
             linux: stack.recovery == Recovery::Linux,
             growing_window: growing_window(stack),
@@ -156,6 +160,11 @@ fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
 /// Returns how many packets enlarge the advertised window, by two segments each.
 fn growing_window(stack: &Stack) -> u64 {
     GrowingWindow::new(u64::from(stack.receive_window), stack.payload).segments()
+}
+
+/// Returns the granularity of timers.
+fn timer(stack: &Stack) -> TimerWheel {
+    TimerWheel::new(if stack.recovery == Recovery::Linux { stack.timer_hz } else { 0 })
 }
 
 /// Returns the deadline of a flow that starts at `start`, on the engine's clock.

@@ -1,7 +1,7 @@
 //! The settings of a sender, and what it counts.
 
 use crate::packet::Packet;
-use crate::{Application, GrowingWindow};
+use crate::{Application, GrowingWindow, TimerWheel};
 use cwnd_cc::{EcnMode, FlowHints, WindowConfig};
 use cwnd_scenario::{Recovery, Stream};
 
@@ -49,6 +49,8 @@ pub struct SenderConfig {
     pub handshake: bool,
     /// Retransmission timeout: initial, minimum, maximum, ns.
     pub rto: (u64, u64, u64),
+    /// With [`Recovery::Linux`] and SACK: the granularity of the retransmission timer. That of a SYN has it, too.
+    pub timer: TimerWheel,
     /// When the application connects (without a handshake: when it starts to send).
     pub start: u64,
     /// When new data ends.

@@ -20,6 +20,7 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod timer_wheel;
 mod transmit;
 
 pub use application::{Application, Message};
@@ -34,6 +35,7 @@ pub use growing_window::GrowingWindow;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
 pub use recovery::{AnyRecovery, LossRecovery, linux::Linux, ns2::Ns2, rfc::Rfc};
 pub use sender::{SYN_OPTIONS, Sender};
+pub use timer_wheel::TimerWheel;
 
 /// The time of a timer that is not set.
 pub const NEVER: u64 = u64::MAX;

@@ -3,7 +3,7 @@
 mod ack_policy;
 
 use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
-use crate::{NEVER, SYN_OPTIONS, expand};
+use crate::{NEVER, SYN_OPTIONS, TimerWheel, expand};
 use ack_policy::{AckPolicy, AckTime};
 use cwnd_cc::EcnMode;
 
@@ -27,6 +27,8 @@ pub struct ReceiverConfig {
     pub delayed_ack: Option<u64>,
     /// How congestion marks are echoed.
     pub ecn: EcnMode,
+    /// With `linux`: the granularity of the timer of delayed ACKs.
+    pub timer: TimerWheel,
     /// Whether it drops data whose timestamp is older than the one to echo (RFC 7323 section 5, PAWS).
     pub paws: bool,
     /// Whether it acknowledges as Linux does: with quick ACKs when the connection is new, and compressed SACKs.
@@ -267,7 +269,7 @@ impl Receiver {
         let time = match self.config.delayed_ack {
             _ if at_once || waiting > 1 || self.ack_policy.is_quick() => AckTime::Now,
             None if self.held == 0 => AckTime::Now,
-            Some(delay) if self.held == 0 => AckTime::At(now + delay),
+            Some(delay) if self.held == 0 => AckTime::At(self.config.timer.expiry(now, delay, false)),
             _ => self.ack_policy.compress(now, self.next),
         };
         match time {
@@ -510,6 +512,7 @@ mod tests {
             sack_memory: 8,
             delayed_ack: None,
             ecn: EcnMode::Off,
+            timer: TimerWheel::default(),
             paws: false,
             linux: false,
             growing_window: 0,

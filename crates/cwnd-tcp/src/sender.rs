@@ -8,7 +8,7 @@ use crate::recovery::ns2::Ns2;
 use crate::recovery::rfc::Rfc;
 use crate::recovery::{AnyRecovery, LossRecovery};
 use crate::rtt::RttEstimator;
-use crate::{Connection, NEVER, SenderConfig, expand};
+use crate::{Connection, NEVER, SenderConfig, TimerWheel, expand};
 use cwnd_cc::CongestionControl;
 use cwnd_scenario::Recovery;
 use std::ops::{Deref, DerefMut};
@@ -34,7 +34,11 @@ impl Sender {
         let (initial, min, max) = config.rto;
         let estimator = match config.recovery {
             Recovery::Ns2 => RttEstimator::ns2(initial, min, max),
-            Recovery::Linux => RttEstimator::linux(initial, min, max),
+            Recovery::Linux => {
+                // Without SACK the fast path restarts the timer, which then expires exactly.
+                let wheel = if config.sack { config.timer } else { TimerWheel::default() };
+                RttEstimator::linux(initial, min, max, wheel)
+            }
             Recovery::Prr => RttEstimator::new(initial, min, max),
         };
         let recovery = match config.recovery {
@@ -183,7 +187,8 @@ impl Connection {
         let size = self.config.ack_size as u16 + SYN_OPTIONS;
         let channel = self.config.channel;
         out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags: BARE | SYN });
-        self.timers.rto_at = now + self.rtt.estimator.timeout();
+        let timeout = self.rtt.estimator.timeout();
+        self.timers.rto_at = self.config.timer.expiry(now, timeout, false);
     }
 }
 

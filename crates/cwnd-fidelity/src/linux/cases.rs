@@ -111,7 +111,7 @@ pub struct Path {
 
 /// The path of the recorded transfers. The program that drops their packets makes every data packet 30 us late and its timer is
 /// 51 us late; cwnd has half of the 81 us in each direction.
-pub const TRANSFER_PATH: Path = Path { rate: "20 Mbit/s", delay: "24724500 ns", buffer: 100, time: 60.0 };
+pub const TRANSFER_PATH: Path = Path { rate: "20 Mbit/s", delay: "24724500 ns", buffer: 100, time: 65.0 };
 
 /// A single flow of the second archive.
 #[derive(Clone, Copy, Debug)]
@@ -179,6 +179,8 @@ pub struct Transfer {
     /// Seconds from the end of the handshake to the arrival of the last ACK.
     pub completion: f64,
     pub retransmissions: f64,
+    /// The kernel's clock of timers at the end of the handshake, modulo 4.096 s. Timers expire at multiples of up to 64 ms of it.
+    pub clock: f64,
 }
 
 /// The second archive.
@@ -217,9 +219,10 @@ pub fn read() -> Result<CaseRecordings, String> {
 fn parse_transfers(samples: &Samples) -> Result<Vec<Transfer>, String> {
     let [port, module, bytes] = ["port", "module", "bytes"].map(|name| samples.column(name));
     let [data, acks] = ["lost_data", "lost_acks"].map(|name| samples.column(name));
-    let [completion, again] = ["completion_s", "retransmissions"].map(|name| samples.column(name));
+    let [completion, again, clock] =
+        ["completion_s", "retransmissions", "clock_s"].map(|name| samples.column(name));
     let (port, module, bytes, data, acks) = (port?, module?, bytes?, data?, acks?);
-    let (completion, again) = (completion?, again?);
+    let (completion, again, clock) = (completion?, again?, clock?);
     let numbers = |text: &str| text.split_whitespace().map(number).collect::<Result<Vec<u64>, String>>();
     let transfers = samples.iter().map(|sample| {
         Ok(Transfer {
@@ -230,6 +233,7 @@ fn parse_transfers(samples: &Samples) -> Result<Vec<Transfer>, String> {
             lost_acks: numbers(sample.text(acks))?,
             completion: sample.number(completion)?,
             retransmissions: sample.number(again)?,
+            clock: sample.number(clock)?,
         })
     });
     transfers.collect()
@@ -245,7 +249,8 @@ mod tests {
 
     #[test]
     fn reads_transfers() {
-        let text = "port,module,bytes,lost_data,lost_acks,completion_s,retransmissions\n20009,cubic,10136,1 2,,0.5,2\n";
+        let text = "port,module,bytes,lost_data,lost_acks,completion_s,retransmissions,clock_s\n\
+                    20009,cubic,10136,1 2,,0.5,2,3.25\n";
         let transfers = parse_transfers(&Samples::parse(text)).unwrap();
         assert_eq!(transfers[0].lost_data, [1, 2]);
         assert!(transfers[0].lost_acks.is_empty());

@@ -120,8 +120,9 @@ pub struct Completed {
 /// Runs a transfer. The SYN and the ACK of the handshake count among the sender's packets, and the receiver's SYN among its.
 pub fn transfer(cwnd: &Cwnd, transfer: &Transfer) -> Result<Completed, String> {
     let mut command = compare_over(cwnd, &cases::TRANSFER_PATH);
-    command.args([cases::of(&transfer.module).algorithm, "--start-jitter", "0 s"]);
-    command.args(["--bytes", &format!("{} B", transfer.bytes)]);
+    let algorithm = cases::of(&transfer.module).algorithm;
+    command.args(["--flow", &format!("{algorithm}; start={} s; bytes={} B", transfer.clock, transfer.bytes)]);
+    command.args(["--start-jitter", "0 s"]);
     if !transfer.lost_data.is_empty() {
         command.args(["--loss", &nth(&transfer.lost_data, 2)]);
     }

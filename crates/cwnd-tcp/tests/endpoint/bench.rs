@@ -5,7 +5,7 @@ use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
 use cwnd_scenario::Recovery;
 use cwnd_scenario::{Purpose, Stream};
 use cwnd_tcp::packet::{BARE, Emit, Packet, SACK, SackBlocks};
-use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig, TimerWheel};
 use std::sync::{Arc, Mutex};
 
 pub const MS: u64 = 1_000_000;
@@ -59,6 +59,7 @@ pub fn sender_config() -> SenderConfig {
         l4s: false,
         handshake: false,
         rto: (1000 * MS, 200 * MS, 120_000 * MS),
+        timer: TimerWheel::default(),
         start: 0,
         stop: NEVER,
         send_overhead: 0,
@@ -194,6 +195,7 @@ pub fn receiver_config() -> ReceiverConfig {
         sack_memory: 8,
         delayed_ack: None,
         ecn: EcnMode::Off,
+        timer: TimerWheel::default(),
         paws: false,
         linux: false,
         growing_window: 0,

@@ -5,7 +5,7 @@ use crate::fake::Fake;
 use cwnd_cc::{State, WindowConfig};
 use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::PUSH;
-use cwnd_tcp::{GrowingWindow, ReceiverConfig, SenderConfig};
+use cwnd_tcp::{GrowingWindow, ReceiverConfig, SenderConfig, TimerWheel};
 
 /// A window of the given number of segments that does not grow, all sent at time 0.
 fn started(segments: f64, timestamps: bool) -> Bench {
@@ -266,4 +266,38 @@ fn data_older_than_the_timestamp_to_echo_is_dropped() {
     // One tick less is accepted, and does not become the timestamp to echo.
     let answer = only(far.late(63 * MS, 39 * MS, 3));
     assert_eq!((answer.next, answer.echo), (4, 40 * MS));
+}
+
+#[test]
+fn timers_expire_on_the_ticks_of_the_wheel() {
+    let config =
+        |timer| SenderConfig { recovery: Recovery::Linux, timer, window: window(10.0), ..sender_config() };
+    let deadline = |hz: u32| {
+        let mut bench = Bench::started(config(TimerWheel::new(hz)), Fake::fixed());
+        bench.ack(100 * MS + 400_000, 2);
+        let probe = bench.sender.deadline();
+        bench.timer();
+        (probe / MS, bench.sender.deadline() / MS)
+    };
+    // SRTT 100.4 ms. The probe is due two round trips and two ticks later, but not after the timeout of 100.4 + 200.8 ms, counted
+    // from time 0 for the segment that left then: 200.8 ms, 201 ticks from 100 on. 301 is rounded up to 304. A new segment goes,
+    // and the timeout begins again: 302 ticks, 606, rounded up to 608.
+    assert_eq!(deadline(1000), (304, 608));
+    // At 250 Hz 51 ticks (200.8 ms) from 25 on, 76 and one more: 308 ms. Then 76 ticks (301.2 ms) from 77 on: 153, up to 160.
+    assert_eq!(deadline(250), (308, 640));
+    assert_eq!(deadline(0), (301, 602));
+}
+
+#[test]
+fn delayed_acks_wait_for_a_tick() {
+    let config = ReceiverConfig {
+        delayed_ack: Some(40 * MS),
+        linux: true,
+        timer: TimerWheel::new(1000),
+        ..receiver_config()
+    };
+    let mut far = Far::new(config);
+    (0..16).for_each(|segment| drop(far.data(MS, segment)));
+    assert_eq!(far.data(MS + 10, 16), []);
+    assert_eq!(far.receiver.deadline, 42 * MS);
 }

@@ -17,11 +17,13 @@ impl Linux {
         }
         conn.integrate_cwnd(now);
         conn.scoreboard.cover(conn.una, conn.next);
+        self.timer.expiring = true;
         match self.timer.wait {
             Wait::Timeout => self.on_timeout(conn, now, out),
             Wait::Probe => self.send_probe(conn, now, out),
             Wait::Reordering => self.on_reordering_timer(conn, now, out),
         }
+        self.timer.expiring = false;
     }
 
     fn on_reordering_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
@@ -96,7 +98,7 @@ impl Linux {
         self.timer.wait = Wait::Timeout;
         // The first outstanding segment is retransmitted in any case.
         self.retransmit(conn, now, conn.in_flight(), out);
-        conn.timers.rto_at = now + conn.rtt.estimator.timeout();
+        self.arm(conn, now, conn.rtt.estimator.timeout());
     }
 
     /// Declares the first outstanding segment lost, and all others that were not sent within the last round-trip time,
