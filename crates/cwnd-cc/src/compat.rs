@@ -4,13 +4,16 @@
 //! [`Needs::compat`](crate::Needs::compat) have defaults, and every algorithm works with them. The details exist so that
 //! `cwnd-tcp` can reproduce recordings of Linux and of ns-2.35 exactly.
 
-/// Details of one ACK that only Linux's modules read.
+/// Details of one ACK that only an imitation of Linux gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckCompat {
     /// Linux's header prediction held: the ACK acknowledges new data, carries no SACK block and no mark, and advertises
     /// the same window as the ACK before it. Westwood+ counts such an ACK in full. With the default, `false`, it first
     /// subtracts the duplicate ACKs that it has already counted.
     pub header_predicted: bool,
+    /// The window may grow on an ACK that only SACKs segments, because the connection sees reordering over more than three
+    /// segments.
+    pub grows_on_sack: bool,
 }
 
 /// What an algorithm's ns-2.35 module receives in place of the plain events.
