@@ -4,6 +4,8 @@
 //! [`Needs::compat`](crate::Needs::compat) have defaults, and every algorithm works with them. The details exist so that
 //! `cwnd-tcp` can reproduce recordings of Linux and of ns-2.35 exactly.
 
+use crate::Nanos;
+
 /// Details of one ACK that only Linux's modules read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckCompat {
@@ -11,6 +13,9 @@ pub struct AckCompat {
     /// the same window as the ACK before it. Westwood+ counts such an ACK in full. With the default, `false`, it first
     /// subtracts the duplicate ACKs that it has already counted.
     pub header_predicted: bool,
+    /// Time until pacing lets the next segment leave; zero if one may leave at once. BBR with Linux's rules subtracts what
+    /// is delivered until then from the segments in flight.
+    pub until_departure: Nanos,
 }
 
 /// What an algorithm's ns-2.35 module receives in place of the plain events.

@@ -258,6 +258,7 @@ impl Linux {
         conn.ack.cwnd_limited = self.output.is_cwnd_limited(&conn.window);
         // While the advertised window grows, every ACK advertises another one, which Linux's prediction does not expect.
         conn.ack.compat.header_predicted = predicted && conn.una > conn.config.growing_window;
+        conn.ack.compat.until_departure = Nanos(conn.pacing.until_departure(now));
         let Delivery { delivered, advanced, .. } = *delivery;
         let lost = conn.episode.newly_lost;
         conn.report_ack(now, AckReport { delivered, advanced, lost, marked, rtt, prior_in_flight });

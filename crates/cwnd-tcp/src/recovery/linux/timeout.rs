@@ -52,6 +52,7 @@ impl Linux {
             } else {
                 self.send_again(conn, now, conn.next - 1, out);
             }
+            self.pace_at_once(conn, now);
             self.timer.probe = Some((conn.next, !is_new));
             self.timer.wait = Wait::Timeout;
         }
@@ -92,6 +93,7 @@ impl Linux {
         self.timer.wait = Wait::Timeout;
         // The first outstanding segment is retransmitted in any case.
         self.retransmit(conn, now, conn.in_flight(), out);
+        self.pace_at_once(conn, now);
         conn.timers.rto_at = now + conn.rtt.estimator.timeout();
     }
 
