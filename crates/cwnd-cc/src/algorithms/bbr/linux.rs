@@ -94,7 +94,8 @@ impl Bbr {
     pub(super) fn linux_pacing_rate(&self, window: &Window, bandwidth: f64, gain: f64) -> f64 {
         let micros = libm::round(1e6 * (1.0 - self.parameters.pacing_margin)) as u128;
         let rate = (units(bandwidth) * u128::from(window.mss()) * gain_units(gain)) >> 8;
-        ((rate * micros) >> RATE_BITS) as f64
+        // A rate of nothing would never send again.
+        (((rate * micros) >> RATE_BITS) as f64).max(1.0)
     }
 
     /// Returns the first bandwidth: the initial window per round-trip time.

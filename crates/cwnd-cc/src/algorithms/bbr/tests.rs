@@ -1,3 +1,5 @@
+mod linux;
+
 use super::*;
 use crate::testing::{assert_near, congestion, time_out, window_with};
 use crate::{Arithmetic, RateSample, State};

@@ -133,7 +133,11 @@ mod tests {
 
     fn acknowledge(counted: &mut WestwoodLinux, ms: u64, cumulative: u32, predicted: bool) {
         counted.on_ack(
-            &Ack { cumulative, compat: AckCompat { header_predicted: predicted }, ..ack_rtt(ms, 40) },
+            &Ack {
+                cumulative,
+                compat: AckCompat { header_predicted: predicted, ..AckCompat::default() },
+                ..ack_rtt(ms, 40)
+            },
             MSS,
         );
     }

@@ -96,7 +96,7 @@ fn linux_halves_and_sets_the_window_at_the_end() {
         for (ms, cumulative) in [(1, 150), (60, 1)] {
             let ack = Ack {
                 cumulative,
-                compat: AckCompat { header_predicted: true },
+                compat: AckCompat { header_predicted: true, ..AckCompat::default() },
                 cwnd_limited: false,
                 ..ack_rtt(ms, 40)
             };
