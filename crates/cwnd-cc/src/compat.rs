@@ -4,7 +4,9 @@
 //! [`Needs::compat`](crate::Needs::compat) have defaults, and every algorithm works with them. The details exist so that
 //! `cwnd-tcp` can reproduce recordings of Linux and of ns-2.35 exactly.
 
-/// Details of one ACK that only an imitation of Linux gives.
+use crate::Nanos;
+
+/// Details of one ACK that only Linux's modules read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckCompat {
     /// Linux's header prediction held: the ACK acknowledges new data, carries no SACK block and no mark, and advertises
@@ -14,6 +16,9 @@ pub struct AckCompat {
     /// The window may grow on an ACK that only SACKs segments, because the connection sees reordering over more than three
     /// segments.
     pub grows_on_sack: bool,
+    /// Time until pacing lets the next segment leave; zero if one may leave at once. BBR with Linux's rules subtracts what
+    /// is delivered until then from the segments in flight.
+    pub until_departure: Nanos,
 }
 
 /// What an algorithm's ns-2.35 module receives in place of the plain events.

@@ -197,7 +197,7 @@ impl ExperimentSpec {
             let group = &groups[*owner];
             let usual = !group.reverse && *owner < own;
             FlowSpec {
-                algorithm: group.algorithm.clone(),
+                algorithm: group.algorithm.resolved(stack.profile),
                 route: route.data,
                 ack_route: route.acks,
                 start,

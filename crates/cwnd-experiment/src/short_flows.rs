@@ -101,7 +101,7 @@ impl ShortFlows {
             }
         };
         let flow = FlowSpec {
-            algorithm: self.algorithm.clone(),
+            algorithm: self.algorithm.resolved(stack.profile),
             route,
             ack_route,
             start: self.start.unwrap_or(Time::ZERO),

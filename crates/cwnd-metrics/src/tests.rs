@@ -4,8 +4,7 @@ use cwnd_scenario::{AlgorithmSpec, FlowOutcome, QueueLimit, Rate, Sample, Sample
 
 /// Three forward flows and a reverse one over 10 s at 100 Mbit/s.
 fn scenario() -> Scenario {
-    let cubic =
-        AlgorithmSpec { name: "cubic".to_owned(), parameters: [("c".to_owned(), "1".to_owned())].into() };
+    let cubic: AlgorithmSpec = "cubic:c=1".parse().unwrap();
     let setup = ExperimentSpec {
         topology: Topology::Dumbbell,
         access_rate: Some(OrBottleneck::Bottleneck),
@@ -237,10 +236,7 @@ fn values_are_those_of_the_run_its_flows_and_its_queues() {
 #[test]
 fn algorithms_that_share_have_values_of_their_own() {
     let mut scenario = scenario();
-    scenario.flows[2].algorithm = AlgorithmSpec {
-        name: "elastic".to_owned(),
-        parameters: [("beta".to_owned(), "0.5".to_owned())].into(),
-    };
+    scenario.flows[2].algorithm = "elastic:beta=0.5".parse().unwrap();
     let get = |name: &str| value(&scenario, &outcome(), name);
     assert_eq!(get("elastic:beta=0.5.throughput_bps"), Some(40e6));
     assert_eq!(get("cubic:c=1.throughput_bps"), Some(20e6));

@@ -21,7 +21,40 @@ impl StackProfile {
             StackProfile::Linux => "linux",
         }
     }
+
+    /// Returns the parameters by which a registered algorithm becomes the module of this stack, where they differ from the
+    /// algorithm's own defaults: name and value.
+    ///
+    /// Linux's modules differ from the papers. The ns-2 profile sets none: studies of papers that used ns-2 name the parameters of
+    /// its modules themselves.
+    pub fn parameters(self, algorithm: &str) -> &'static [(&'static str, &'static str)] {
+        let modules = match self {
+            StackProfile::Ns2 => &[],
+            StackProfile::Linux => &LINUX_MODULES[..],
+        };
+        modules.iter().find(|(name, _)| *name == algorithm).map_or(&[], |(_, parameters)| parameters)
+    }
+
+    /// Returns the algorithms for which the profile sets parameters.
+    pub fn parametrised(self) -> impl Iterator<Item = &'static str> {
+        let modules = match self {
+            StackProfile::Ns2 => &[],
+            StackProfile::Linux => &LINUX_MODULES[..],
+        };
+        modules.iter().map(|(name, _)| *name)
+    }
 }
+
+/// Algorithms, and the parameters that make them Linux 6.1's modules.
+const LINUX_MODULES: [Module; 4] = [
+    ("bbr", &[("pacing_margin", "0.01"), ("rules", "linux")]),
+    ("htcp", &[("rtt_scaling", "on")]),
+    ("hybla", &[("max_exponent", "16")]),
+    ("westwood", &[("set_at", "recovery-end")]),
+];
+
+/// An algorithm, and its parameters: name and value.
+type Module = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// How losses are repaired, and how the window moves meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -26,7 +26,7 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
         return Err(format!("no algorithm is called \"{}\"; there are {}", spec.name, known.join(", ")));
     };
     let mut parameters = Parameters::new();
-    for (name, text) in &spec.parameters {
+    for (name, text) in spec.all_parameters() {
         let kind = info.parameters.iter().find(|parameter| parameter.name == name).map(|p| p.kind);
         parameters.insert(name.clone(), value(text, kind));
     }

@@ -17,6 +17,7 @@ use cwnd_cc::{
     Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, Observable, Observation,
     State, Window,
 };
+use cwnd_scenario::Recovery;
 use event_log::EventLog;
 use measurement::{RoundTripTimes, WindowIntegral};
 use pacing::Pacing;
@@ -162,7 +163,12 @@ impl Connection {
             ack: Ack { cwnd_limited: true, ..Ack::default() },
             episode: Episode::default(),
             needs,
-            pacing: Pacing::new(needs.pacing, config.send_overhead, config.overhead_stream.clone()),
+            pacing: Pacing::new(
+                needs.pacing,
+                config.recovery == Recovery::Linux,
+                config.send_overhead,
+                config.overhead_stream.clone(),
+            ),
             records: records.then(Box::default),
             idle: Idle::default(),
             completed: None,
@@ -436,7 +442,8 @@ impl Connection {
     }
 
     /// Marks delivery-rate samples as application-limited if the window would let more go than the application has
-    /// provided, until what is in flight is delivered (draft-ietf-ccwg-bbr section 4.1.2.4).
+    /// provided, until what is in flight is delivered (draft-ietf-ccwg-bbr section 4.1.2.4). Linux checks this only when the
+    /// application writes, before the new data counts; the other profiles check it whenever they send.
     #[inline(always)]
     pub(crate) fn record_lack_of_data(&mut self, in_flight: u32, window: u32) {
         let Some(records) = &mut self.records else { return };

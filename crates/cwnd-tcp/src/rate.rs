@@ -26,8 +26,8 @@ pub struct RateEstimator {
     first_sent: u64,
     lost: u64,
     marked: u64,
-    /// Samples are application-limited until this number of segments is delivered; zero if they are not.
-    limited_until: u64,
+    /// Samples are application-limited until more than this number of segments is delivered.
+    limited_until: Option<u64>,
     /// The segment sent last among those that this ACK delivers.
     latest: Option<(u64, Record)>,
     /// When it was sent, and whether one of those segments was ever retransmitted.
@@ -44,7 +44,7 @@ impl Default for RateEstimator {
             first_sent: 0,
             lost: 0,
             marked: 0,
-            limited_until: 0,
+            limited_until: None,
             latest: None,
             timed: None,
             ambiguous: false,
@@ -55,7 +55,8 @@ impl Default for RateEstimator {
 impl RateEstimator {
     /// Records that a segment is sent, for the first time or `again`. `in_flight` does not count it yet.
     pub fn on_send(&mut self, now: u64, segment: u64, una: u64, in_flight: u32, again: bool) {
-        if in_flight == 0 {
+        if segment == una && !again {
+            // Nothing else is outstanding.
             self.first_sent = now;
             self.delivered_at = now;
         }
@@ -71,7 +72,7 @@ impl RateEstimator {
             lost: self.lost,
             marked: self.marked,
             in_flight: in_flight + 1,
-            app_limited: self.limited_until > 0,
+            app_limited: self.limited_until.is_some(),
             retransmitted: again,
         };
     }
@@ -124,7 +125,7 @@ impl RateEstimator {
 
     /// Records that there is too little to send: samples are application-limited until what is in flight is delivered.
     pub fn on_app_limited(&mut self, in_flight: u32) {
-        self.limited_until = (self.delivered + u64::from(in_flight)).max(1);
+        self.limited_until = Some(self.delivered + u64::from(in_flight));
     }
 
     /// Returns the round-trip time that the segments of this ACK give by Karn's rule: none if one of them was ever
@@ -143,8 +144,8 @@ impl RateEstimator {
     /// Returns the sample of an ACK, after all its segments were recorded; `None` if its interval is shorter than the least
     /// round-trip time, which indicates a needless retransmission.
     pub fn finish(&mut self, now: u64, min_rtt: u64) -> Option<RateSample> {
-        if self.limited_until > 0 && self.delivered > self.limited_until {
-            self.limited_until = 0;
+        if self.limited_until.is_some_and(|limit| self.delivered > limit) {
+            self.limited_until = None;
         }
         self.timed = None;
         self.ambiguous = false;

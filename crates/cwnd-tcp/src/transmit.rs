@@ -73,7 +73,7 @@ impl Connection {
             self.pacing.forced = false;
             self.timers.release_at = NEVER;
             self.send_one(hooks, now, in_flight, out);
-            back_to_back |= self.pacing.on_sent(&self.window);
+            back_to_back |= self.pacing.on_sent(&self.window, self.counts.sent);
         }
         self.timers.rearm();
     }

@@ -31,9 +31,11 @@
 //! | `rtprop_interval` | 10 s | 1 to 100 | draft sections 4.1.2.2 and 4.3.5 |
 //! | `probe_rtt_duration` | 0.2 s | 0.01 to 2 | draft section 4.3.5 |
 //! | `pacing_margin` | 0 | 0 to 0.1 | the draft has none, Linux paces 1 % under the rate |
+//! | `rules` | `draft` | `draft`, `linux` | draft; `linux` is what Linux 6.1 does |
 //!
 //! Interpretations:
-//! - The draft without Linux's additions: no compensation of ACK aggregation, no detection of policers.
+//! - By default the draft without Linux's additions. `rules = linux` adds them: the compensation of ACK aggregation, the
+//!   detection of policers, and Linux's rounding (`bbr/linux.rs` lists all).
 //! - Without a round-trip time from the handshake, the first pacing rate assumes 1 ms (draft section 4.2.1). It is computed
 //!   again from the first sample, as in Linux; the draft's pseudocode omits that.
 //! - Entering ProbeRTT saves the current window, the "last known good" one. The order of the pseudocode (section 4.3.5) would
@@ -45,7 +47,10 @@
 //!   accepts (never of a retransmission without timestamps), not that of the rate sample.
 //! - BBR does not use ssthresh. A congestion episode sets it to the window, which then no longer grows as in slow start.
 
+mod aggregation;
 mod control;
+mod linux;
+mod policer;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -53,12 +58,15 @@ mod tests;
 pub use snapshot::Snapshot;
 
 use crate::observable::{bits_per_second, known, seconds};
+use crate::parts::candidate_max::CandidateMax;
 use crate::parts::draws::Draws;
 use crate::parts::round_max::RoundMax;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos, Needs,
-    Observable, Observation, ParameterSet, Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, LostPacket, Nanos,
+    Needs, Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
+use aggregation::Aggregation;
+use policer::Policer;
 
 /// The entry of the registry.
 pub const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -77,7 +85,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "a model of the path",
     implemented_in: "Linux (tcp_bbr), QUIC stacks (quiche, quinn), FreeBSD",
     reconstruction: false,
-    version: 1,
+    version: 2,
     parameters: BbrParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<Bbr>,
@@ -85,6 +93,16 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
 
 /// 2/ln 2: smallest gain that doubles the rate each round trip.
 const HIGH_GAIN: f64 = 2.0 / core::f64::consts::LN_2;
+
+words! {
+    /// Whose rules apply where Linux differs from the draft.
+    pub enum Rules {
+        /// The draft's.
+        Draft = "draft",
+        /// Linux 6.1's: the allowance for aggregated ACKs, the detection of policers, and its rounding.
+        Linux = "linux",
+    }
+}
 
 parameters! {
     /// Settings of [`Bbr`].
@@ -101,6 +119,8 @@ parameters! {
         probe_rtt_duration: number(0.2, 0.01..=2.0), "s", "draft section 4.3.5";
         /// Fraction by which the pacing rate is below the computed rate.
         pacing_margin: number(0.0, 0.0..=0.1), "1", "draft; 0.01 in Linux";
+        /// Whose rules apply where Linux differs from the draft.
+        rules: word(Rules::Draft), "", "draft";
     }
 }
 
@@ -135,6 +155,39 @@ pub enum Mode {
 /// Number of rounds in the maximum filter of BtlBw.
 const BTLBW_ROUNDS: usize = 10;
 
+/// The maximum filter of BtlBw, segments a second.
+#[derive(Clone, Debug)]
+enum Bandwidth {
+    /// The greatest rate of the current round and the nine before it.
+    Draft(RoundMax<BTLBW_ROUNDS>),
+    /// Linux's, with the number of the round.
+    Linux(CandidateMax, u64),
+}
+
+impl Bandwidth {
+    fn get(&self) -> f64 {
+        match self {
+            Bandwidth::Draft(max) => max.get(),
+            Bandwidth::Linux(max, _) => max.get(),
+        }
+    }
+
+    /// Begins a round.
+    fn advance(&mut self) {
+        match self {
+            Bandwidth::Draft(max) => max.advance(),
+            Bandwidth::Linux(_, round) => *round += 1,
+        }
+    }
+
+    fn add(&mut self, rate: f64) {
+        match self {
+            Bandwidth::Draft(max) => max.add(rate),
+            Bandwidth::Linux(max, round) => max.add(*round, BTLBW_ROUNDS as u64, rate),
+        }
+    }
+}
+
 /// BBR.
 #[derive(Clone, Debug)]
 pub struct Bbr {
@@ -143,8 +196,9 @@ pub struct Bbr {
     mode: Mode,
     pacing_gain: f64,
     cwnd_gain: f64,
+    drain_gain: f64,
     /// BtlBw, segments a second.
-    bandwidth: RoundMax<BTLBW_ROUNDS>,
+    bandwidth: Bandwidth,
     /// RTprop; [`Nanos::MAX`] before the first sample.
     rtprop: Nanos,
     rtprop_stamp: Nanos,
@@ -174,18 +228,35 @@ pub struct Bbr {
     conserving: bool,
     /// Whether the first pacing rate assumes a round-trip time.
     guessed: bool,
+    /// With Linux's rules: the state of loss recovery at the last ACK that changed the window, when segments were delivered last,
+    /// and the segments lost so far.
+    state: State,
+    delivered_at: Nanos,
+    lost: u64,
+    aggregation: Aggregation,
+    policer: Policer,
 }
 
 impl Configurable for Bbr {
     type Parameters = BbrParameters;
 
-    fn new(parameters: BbrParameters) -> Self {
+    fn new(mut parameters: BbrParameters) -> Self {
+        let bandwidth = match parameters.rules {
+            Rules::Draft => Bandwidth::Draft(RoundMax::default()),
+            Rules::Linux => Bandwidth::Linux(CandidateMax::default(), 0),
+        };
+        let mut drain_gain = 1.0 / parameters.high_gain;
+        if parameters.rules == Rules::Linux {
+            drain_gain = linux::rounded_gain(drain_gain, false);
+            parameters.high_gain = linux::rounded_gain(parameters.high_gain, true);
+        }
         Bbr {
             draws: Draws::default(),
             mode: Mode::Startup,
             pacing_gain: parameters.high_gain,
             cwnd_gain: parameters.high_gain,
-            bandwidth: RoundMax::default(),
+            drain_gain,
+            bandwidth,
             rtprop: Nanos::MAX,
             rtprop_stamp: Nanos::ZERO,
             bdp: 0.0,
@@ -207,6 +278,11 @@ impl Configurable for Bbr {
             entering: false,
             conserving: false,
             guessed: true,
+            state: State::Open,
+            delivered_at: Nanos::ZERO,
+            lost: 0,
+            aggregation: Aggregation::default(),
+            policer: Policer::default(),
             parameters,
         }
     }
@@ -216,10 +292,11 @@ impl CongestionControl for Bbr {
     fn init(&mut self, window: &mut Window, init: &Init) {
         self.draws = Draws::new(init.seed);
         self.initial_cwnd = window.cwnd;
-        self.rtprop_stamp = init.now;
+        self.rtprop_stamp = self.stamp(init.now);
         if let Some(rtt) = init.rtt {
-            self.rtprop = rtt;
+            self.rtprop = self.sample(rtt);
         }
+        self.aggregation.restart(init.now);
         self.guess_pacing(window, init.rtt);
     }
 
@@ -228,14 +305,25 @@ impl CongestionControl for Bbr {
         if self.guessed && ack.rtt.is_some() {
             self.guess_pacing(window, ack.rtt);
         }
-        self.update_bandwidth(ack);
+        self.update_bandwidth(window, ack);
         self.update_rtprop_and_bdp(ack, window);
         self.set_pacing(window, self.pacing_gain);
-        self.set_cwnd(window, ack);
+        match self.parameters.rules {
+            Rules::Draft => self.set_cwnd(window, ack),
+            Rules::Linux => self.set_linux_cwnd(window, ack),
+        }
+    }
+
+    fn on_packet_lost(&mut self, _window: &mut Window, packet: &LostPacket) {
+        self.lost = packet.lost;
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
-        if congestion.kind != CongestionKind::Ecn {
+        if self.is_linux() {
+            if congestion.kind != CongestionKind::Ecn {
+                self.on_linux_congestion(window, congestion.kind == CongestionKind::Timeout);
+            }
+        } else if congestion.kind != CongestionKind::Ecn {
             self.save_cwnd(window);
             self.in_recovery = true;
             self.entering = congestion.kind == CongestionKind::Loss;
@@ -257,18 +345,31 @@ impl CongestionControl for Bbr {
     }
 
     fn on_undo(&mut self, window: &mut Window, now: Nanos) {
-        self.on_recovery_exit(window, now);
+        match self.parameters.rules {
+            Rules::Draft => self.on_recovery_exit(window, now),
+            Rules::Linux => self.on_linux_undo(),
+        }
     }
 
-    fn on_idle_restart(&mut self, window: &mut Window, _now: Nanos, _idle: Nanos) {
+    fn on_idle_restart(&mut self, window: &mut Window, now: Nanos, _idle: Nanos) {
         self.idle_restart = true;
+        self.aggregation.restart(now);
         if self.mode == Mode::ProbeBw {
             self.set_pacing(window, 1.0);
+        } else if self.mode == Mode::ProbeRtt && self.is_linux() {
+            self.end_probe_rtt_if_due(window, now);
         }
     }
 
     fn needs(&self) -> Needs {
-        Needs { rate_samples: true, pacing: true, owns_recovery: true, marks_only: true, ..Needs::default() }
+        Needs {
+            rate_samples: true,
+            lost_packets: self.is_linux(),
+            pacing: true,
+            owns_recovery: true,
+            marks_only: true,
+            ..Needs::default()
+        }
     }
 
     fn observables(&self) -> &'static [Observable] {
@@ -288,10 +389,29 @@ impl CongestionControl for Bbr {
 }
 
 impl Bbr {
+    fn is_linux(&self) -> bool {
+        self.parameters.rules == Rules::Linux
+    }
+
+    /// Returns a time as the ages of RTprop and ProbeRTT count it.
+    fn stamp(&self, now: Nanos) -> Nanos {
+        if self.is_linux() { linux::whole_millis(now) } else { now }
+    }
+
+    /// Returns a round-trip time as RTprop counts it.
+    fn sample(&self, rtt: Nanos) -> Nanos {
+        if self.is_linux() { linux::whole_micros(rtt) } else { rtt }
+    }
+
     /// Updates rounds, BtlBw, and whether the pipe is full.
-    fn update_bandwidth(&mut self, ack: &Ack) {
+    fn update_bandwidth(&mut self, window: &Window, ack: &Ack) {
         self.round_start = false;
         let Some(sample) = &ack.rate else { return };
+        let rate = match self.parameters.rules {
+            Rules::Draft => Some(sample.segments_per_second()),
+            Rules::Linux => linux::rate_of(sample),
+        };
+        let Some(rate) = rate else { return };
         if sample.prior_delivered >= self.round_end {
             self.round_end = ack.delivered;
             self.round_start = true;
@@ -299,9 +419,15 @@ impl Bbr {
         }
         let throttled = (self.throttled.0..self.throttled.1).contains(&sample.prior_delivered);
         let limited = sample.app_limited || throttled;
-        let rate = sample.segments_per_second();
+        if self.is_linux() {
+            self.conserving &= !self.round_start;
+            self.sample_policer(window, ack, limited);
+        }
         if rate >= self.bandwidth.get() || !limited {
             self.bandwidth.add(rate);
+        }
+        if self.is_linux() && ack.acked > 0 {
+            self.sample_aggregation(window, ack);
         }
         if self.filled_pipe || !self.round_start || limited {
             return;
@@ -320,13 +446,14 @@ impl Bbr {
         self.bdp = self.bandwidth.get() * self.rtprop_seconds();
         self.step_probe_bw(window, ack);
         self.step_startup_and_drain(window, ack);
-        let age = ack.now.since(self.rtprop_stamp).as_secs_f64();
+        let now = self.stamp(ack.now);
+        let age = now.since(self.rtprop_stamp).as_secs_f64();
         let expired = age > self.parameters.rtprop_interval;
-        if let Some(rtt) = ack.rtt
-            && (rtt <= self.rtprop || expired)
+        if let Some(rtt) = ack.rtt.map(|rtt| self.sample(rtt))
+            && (rtt < self.rtprop || expired || (rtt == self.rtprop && !self.is_linux()))
         {
             self.rtprop = rtt;
-            self.rtprop_stamp = ack.now;
+            self.rtprop_stamp = now;
             self.bdp = self.bandwidth.get() * self.rtprop_seconds();
         }
         self.step_probe_rtt(window, ack, expired);

@@ -2,6 +2,7 @@
 
 pub mod backlog;
 pub mod bandwidth;
+pub mod candidate_max;
 pub mod draws;
 pub mod highspeed_response;
 pub mod hystart;

@@ -177,7 +177,10 @@ impl Flow {
             min_rtt: self.min_rtt,
             in_flight: self.in_flight,
             prior_in_flight,
-            compat: AckCompat { header_predicted: !recovering && !marked && lost == 0, grows_on_sack: false },
+            compat: AckCompat {
+                header_predicted: !recovering && !marked && lost == 0,
+                ..AckCompat::default()
+            },
             state: if recovering { State::Recovery } else { State::Open },
             cwnd_limited: limited,
             app_limited: !limited,

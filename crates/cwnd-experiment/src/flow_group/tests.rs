@@ -5,6 +5,7 @@ fn spec(name: &str, parameters: &[(&str, &str)]) -> AlgorithmSpec {
     AlgorithmSpec {
         name: name.to_owned(),
         parameters: parameters.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        ..AlgorithmSpec::default()
     }
 }
 

@@ -1,6 +1,7 @@
 //! `docs/algorithms.md`, written from the registry of algorithms.
 
 use cwnd_cc::{AlgorithmInfo, Observable, Signal, all};
+use cwnd_scenario::StackProfile;
 
 const HEAD: &str = "\
 # Algorithms
@@ -57,6 +58,14 @@ fn section(algorithm: &AlgorithmInfo) -> String {
             "| `{}` | {default}{space}{unit} | {} | {} | {} |\n",
             parameter.name, parameter.kind, parameter.about, parameter.source
         );
+    }
+    for profile in [StackProfile::Linux, StackProfile::Ns2] {
+        let set = profile.parameters(algorithm.name).iter();
+        let set: Vec<String> = set.map(|(name, value)| format!("`{name}={value}`")).collect();
+        if !set.is_empty() {
+            text +=
+                &format!("\n`--stack {}` sets {}, unless they are given.\n", profile.name(), set.join(", "));
+        }
     }
     if !algorithm.observables.is_empty() {
         text += "\n| state | symbol | unit | what it is |\n|---|---|---|---|\n";

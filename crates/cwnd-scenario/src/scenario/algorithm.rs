@@ -2,6 +2,7 @@
 //!
 //! Only the form is checked here; the crates that implement algorithms know which algorithms and parameters exist.
 
+use crate::StackProfile;
 use crate::notation::{NotationError, Piece};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, str::FromStr};
@@ -14,6 +15,10 @@ pub struct AlgorithmSpec {
     pub name: String,
     /// Parameters that differ from their defaults: numbers, switches and words as text.
     pub parameters: BTreeMap<String, String>,
+    /// Parameters that the stack profile sets and `parameters` does not ([`resolved`](AlgorithmSpec::resolved)). They are no part
+    /// of the name by which results call the algorithm.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub profile_parameters: BTreeMap<String, String>,
 }
 
 /// What algorithms are called elsewhere, and the names by which they are registered.
@@ -41,6 +46,21 @@ pub fn registered_name(name: &str) -> Option<&'static str> {
 }
 
 impl AlgorithmSpec {
+    /// Returns the algorithm as it runs on a stack: with the parameters that the stack's profile sets
+    /// ([`StackProfile::parameters`]). A parameter that is set explicitly keeps its value.
+    #[must_use]
+    pub fn resolved(&self, profile: StackProfile) -> AlgorithmSpec {
+        let of_profile = profile.parameters(&self.name).iter();
+        let missing = of_profile.filter(|(name, _)| !self.parameters.contains_key(*name));
+        let profile_parameters = missing.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        AlgorithmSpec { profile_parameters, ..self.clone() }
+    }
+
+    /// Returns all parameters that differ from their defaults, those of the stack profile included.
+    pub fn all_parameters(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.parameters.iter().chain(&self.profile_parameters)
+    }
+
     /// Parses `NAME` or `NAME:PARAMETER=VALUE,…`. A name that algorithms have elsewhere (`reno`, `bbrv3`, `CUBIC`) becomes the
     /// one by which it is registered, so that the same algorithm has the same scenario; of other names the case of letters counts.
     ///
@@ -57,7 +77,7 @@ impl AlgorithmSpec {
         let is_ours = !name.text().contains('@') || name.text().ends_with("@kernel");
         let written = if is_ours { name.text().to_ascii_lowercase() } else { name.text().to_owned() };
         let name = registered.unwrap_or(written);
-        let mut spec = AlgorithmSpec { name, parameters: BTreeMap::new() };
+        let mut spec = AlgorithmSpec { name, ..AlgorithmSpec::default() };
         for piece in parameters.into_iter().flat_map(|p| p.split(',')) {
             let Some((key, value)) = piece.cut('=') else {
                 return Err(piece.trimmed().error("a parameter is written `name=value`, after the colon"));
@@ -105,6 +125,7 @@ mod tests {
         AlgorithmSpec {
             name: name.to_owned(),
             parameters: parameters.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            ..AlgorithmSpec::default()
         }
     }
 
@@ -125,6 +146,23 @@ mod tests {
         let two = spec("agile-sd", &[("beta2", "0.9"), ("lambda_max", "4")]);
         assert_eq!("agile-sd:lambda_max=4,beta2=0.9".parse(), Ok(two.clone()));
         assert_eq!(two.to_string(), "agile-sd:beta2=0.9,lambda_max=4");
+    }
+
+    #[test]
+    fn a_profile_sets_what_is_not_set() {
+        let htcp = spec("htcp", &[]).resolved(StackProfile::Linux);
+        assert_eq!(htcp.profile_parameters, spec("", &[("rtt_scaling", "on")]).parameters);
+        // The name does not show it, a stored scenario does.
+        assert_eq!(htcp.to_string(), "htcp");
+        assert!(serde_json::to_string(&htcp).unwrap().contains("rtt_scaling"));
+        // What is set explicitly is the same scenario as before, and wins.
+        let explicit = spec("bbr", &[("pacing_margin", "0.01"), ("rules", "draft")]);
+        assert_eq!(explicit.resolved(StackProfile::Linux), explicit);
+        let one = spec("bbr", &[("rules", "draft")]).resolved(StackProfile::Linux);
+        assert_eq!(one.profile_parameters, spec("", &[("pacing_margin", "0.01")]).parameters);
+        assert_eq!(one.all_parameters().count(), 2);
+        assert_eq!(spec("bbr", &[]).resolved(StackProfile::Ns2), spec("bbr", &[]));
+        assert_eq!(spec("htcp@kernel", &[]).resolved(StackProfile::Linux), spec("htcp@kernel", &[]));
     }
 
     #[test]

@@ -44,7 +44,9 @@ pub fn plateau_ends_startup() -> Found {
         let log = run.since(0);
         let log: Vec<_> = log.iter().filter(|seen| seen.at < left.at).collect();
         assert!(log.iter().all(|seen| !seen.bbr.full_bw_reached && seen.bbr.full_bw_count < 3));
-        assert!(log.iter().filter_map(|seen| seen.rate()).all(|(_, limited)| !limited));
+        // Linux marks the first flight: nothing waited to be sent when the application wrote first.
+        let later = log.iter().filter(|seen| seen.bbr.round_count > 1);
+        assert!(later.filter_map(|seen| seen.rate()).all(|(_, limited)| !limited));
         // What the count counts: rounds after the one that set the baseline, in which the rate grew by less than 25 %.
         let baseline = left.bbr.full_bw;
         let plateau: Vec<f64> = (log.iter().copied().chain([&left]))

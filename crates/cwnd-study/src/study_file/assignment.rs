@@ -11,7 +11,6 @@ use cwnd_experiment::{
     settings::{self, Family, Setting, SettingKind},
 };
 use cwnd_scenario::AlgorithmSpec;
-use std::collections::BTreeMap;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -125,7 +124,7 @@ fn algorithm(table: &DeTable<'_>, span: &Span, sink: &Sink<'_>) -> Option<At<Str
         sink.error_with(span, "an algorithm in braces needs a `name`", help);
         return None;
     };
-    let mut spec = AlgorithmSpec { name: name.value, parameters: BTreeMap::new() };
+    let mut spec = AlgorithmSpec { name: name.value, ..AlgorithmSpec::default() };
     for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != "name") {
         let Some(text) = scalar(value) else {
             sink.error(&value.span(), format!("`{}` takes a number, a switch or a word", key.get_ref()));

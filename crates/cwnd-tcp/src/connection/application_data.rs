@@ -4,7 +4,7 @@ use super::Connection;
 use crate::NEVER;
 use crate::application::{Application, End, Message};
 use cwnd_cc::{Nanos, State};
-use cwnd_scenario::{Stream, Traffic};
+use cwnd_scenario::{Recovery, Stream, Traffic};
 
 /// The idle times of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +33,20 @@ impl Connection {
         End { segments: self.config.segments, missing: u64::from(missing) }
     }
 
+    /// Checks, with Linux's recovery, whether samples are application-limited before the application writes.
+    fn check_write(&mut self) {
+        if self.config.recovery == Recovery::Linux && self.records.is_some() {
+            let in_flight = self.in_flight();
+            self.record_lack_of_data(in_flight, self.window.cwnd as u32);
+        }
+    }
+
     /// Starts the application of a connection that is now established, unless it was stopped before.
     pub(crate) fn begin_application(&mut self, now: u64) {
+        if let (Recovery::Linux, Some(records)) = (self.config.recovery, &mut self.records) {
+            // The first write finds nothing to send: the samples of the first flight are application-limited.
+            records.on_app_limited(0);
+        }
         let end = self.end();
         if let (Some(application), None) = (&mut self.config.application, self.stopped) {
             application.begin(now, 0);
@@ -66,6 +78,7 @@ impl Connection {
     pub(crate) fn on_application_timer(&mut self, now: u64) -> bool {
         let end = self.end();
         self.timers.application_at = NEVER;
+        self.check_write();
         let Some(application) = &mut self.config.application else { return false };
         let action = application.act(now, self.data_end, self.next, end);
         (self.data_end, self.timers.application_at) = (action.data_end, action.next);

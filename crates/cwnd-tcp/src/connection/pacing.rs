@@ -6,6 +6,9 @@ use cwnd_scenario::Stream;
 /// The longest interval between two paced packets, ns.
 const MAX_INTERVAL: f64 = 1e12;
 
+/// Number of segments that leave before Linux paces.
+const UNPACED: u64 = 10;
+
 /// The transmission of data packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendMode {
@@ -28,18 +31,28 @@ pub(crate) struct Pacing {
     slot: u64,
     /// The slot of the packet after it.
     next_slot: u64,
+    /// With Linux's rules: how much later than its slot the last burst left, as far as the next slots are not earlier for it.
+    credit: Option<u64>,
     overhead: u64,
     overhead_stream: Stream,
 }
 
 impl Pacing {
-    pub fn new(paced: bool, overhead: u64, overhead_stream: Stream) -> Pacing {
+    pub fn new(paced: bool, linux: bool, overhead: u64, overhead_stream: Stream) -> Pacing {
         let mode = match (paced, overhead) {
             (true, _) => SendMode::Paced,
             (false, 0) => SendMode::Immediate,
             (false, _) => SendMode::Delayed,
         };
-        Pacing { mode, forced: false, slot: 0, next_slot: 0, overhead, overhead_stream }
+        Pacing {
+            mode,
+            forced: false,
+            slot: 0,
+            next_slot: 0,
+            credit: linux.then_some(0),
+            overhead,
+            overhead_stream,
+        }
     }
 
     /// Returns whether packets leave by the release timer.
@@ -59,6 +72,9 @@ impl Pacing {
     pub fn schedule(&mut self, now: u64, back_to_back: bool) -> u64 {
         let overhead = self.draw_overhead();
         self.slot = if back_to_back { self.next_slot } else { now.max(self.next_slot) };
+        if let Some(credit) = &mut self.credit {
+            *credit = self.slot - self.next_slot;
+        }
         now.max(self.slot + overhead)
     }
 
@@ -69,14 +85,37 @@ impl Pacing {
         now + overhead
     }
 
-    /// Computes the next slot after a packet has left. Returns whether the next packet follows back to back.
-    pub fn on_sent(&mut self, window: &Window) -> bool {
+    /// Returns how long pacing holds back the next packet.
+    pub fn until_departure(&self, now: u64) -> u64 {
+        self.next_slot.saturating_sub(now)
+    }
+
+    /// Takes the slot of a packet that leaves at once, whether its time has come or not.
+    pub fn take_slot(&mut self, now: u64) {
+        self.schedule(now, false);
+    }
+
+    /// Computes the next slot after a packet has left, of `sent` that have left when its burst is over. Returns whether the next
+    /// packet follows back to back.
+    ///
+    /// Linux does not pace the first ten segments. A burst that leaves later than its slot, because the window or the
+    /// application had nothing more for it, shortens the interval after it by that time, but at most by half.
+    pub fn on_sent(&mut self, window: &Window, sent: u64) -> bool {
         let rate = window.pacing_rate;
         if self.mode != SendMode::Paced || !rate.is_finite() || rate <= 0.0 {
             return false;
         }
         let interval = f64::from(window.mss()) / rate * 1e9;
-        self.next_slot = self.slot + interval.min(MAX_INTERVAL) as u64;
+        let mut interval = interval.min(MAX_INTERVAL) as u64;
+        if let Some(credit) = &mut self.credit {
+            if sent < UNPACED {
+                interval = 0;
+            }
+            let taken = (*credit).min(interval / 2);
+            *credit -= taken;
+            interval -= taken;
+        }
+        self.next_slot = self.slot + interval;
         true
     }
 }

@@ -269,6 +269,7 @@ impl Linux {
         // While the advertised window grows, every ACK advertises another one, which Linux's prediction does not expect.
         conn.ack.compat.grows_on_sack = delivery.delivered > 0 && self.rack.grows_on_sack();
         conn.ack.compat.header_predicted = predicted && conn.una > self.growing;
+        conn.ack.compat.until_departure = Nanos(conn.pacing.until_departure(now));
         let Delivery { delivered, advanced, .. } = *delivery;
         let lost = conn.episode.newly_lost;
         conn.report_ack(now, AckReport { delivered, advanced, lost, marked, rtt, prior_in_flight });

@@ -8,6 +8,7 @@ use crate::{
 use clap::Args;
 use cwnd_cc::{AlgorithmInfo, Observable, Parameter, ParameterKind, Signal};
 use cwnd_report::table::{Align, Sacrifice, Table};
+use cwnd_scenario::StackProfile;
 use serde::Serialize;
 
 /// List the algorithms, or tell all about one: its reference, signals and parameters.
@@ -93,6 +94,18 @@ fn sheet(algorithm: &AlgorithmInfo) -> String {
         text += &output::wrapped(parameter.about, 6);
         text += &output::wrapped(&format!("{}; {}", parameter.kind, parameter.source), 6);
         text.push('\n');
+    }
+    for profile in [StackProfile::Linux, StackProfile::Ns2] {
+        let set = profile.parameters(algorithm.name).iter();
+        let set: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
+        if !set.is_empty() {
+            let stack = profile.name();
+            text += &output::wrapped(
+                &format!("--stack {stack} sets {}, unless they are given.", set.join(", ")),
+                2,
+            );
+            text.push('\n');
+        }
     }
     if algorithm.observables.is_empty() {
         return text + "\n";

@@ -20,13 +20,23 @@ impl Bbr {
     pub(super) fn guess_pacing(&mut self, window: &mut Window, rtt: Option<Nanos>) {
         let known = rtt.filter(|rtt| rtt.0 > 0);
         self.guessed = known.is_none();
-        let rtt = known.unwrap_or(Nanos::from_millis(1)).as_secs_f64();
+        let rtt = known.unwrap_or(Nanos::from_millis(1));
+        if self.is_linux() {
+            let bandwidth = self.linux_first_bandwidth(rtt);
+            window.pacing_rate = self.linux_pacing_rate(window, bandwidth, self.parameters.high_gain);
+            return;
+        }
+        let rtt = rtt.as_secs_f64();
         window.pacing_rate = self.parameters.high_gain * self.initial_cwnd / rtt * f64::from(window.mss());
     }
 
     pub(super) fn set_pacing(&mut self, window: &mut Window, gain: f64) {
-        let margin = 1.0 - self.parameters.pacing_margin;
-        let rate = gain * self.bandwidth.get() * f64::from(window.mss()) * margin;
+        let rate = if self.is_linux() {
+            self.linux_pacing_rate(window, self.linux_bandwidth(), gain)
+        } else {
+            let margin = 1.0 - self.parameters.pacing_margin;
+            gain * self.bandwidth.get() * f64::from(window.mss()) * margin
+        };
         if rate > 0.0 && (self.filled_pipe || rate > window.pacing_rate) {
             window.pacing_rate = rate;
         }
@@ -34,6 +44,9 @@ impl Bbr {
 
     /// Returns `gain` bandwidth-delay products plus three quanta, segments.
     pub(super) fn inflight(&self, window: &Window, gain: f64) -> f64 {
+        if self.is_linux() {
+            return self.linux_inflight(window, gain);
+        }
         if self.rtprop == Nanos::MAX {
             return self.initial_cwnd;
         }
@@ -43,13 +56,19 @@ impl Bbr {
     pub(super) fn step_startup_and_drain(&mut self, window: &mut Window, ack: &Ack) {
         if self.mode == Mode::Startup && self.filled_pipe {
             self.mode = Mode::Drain;
-            self.pacing_gain = 1.0 / self.parameters.high_gain;
+            self.pacing_gain = self.drain_gain;
             // BBR does not read ssthresh; it shows others that slow start is over.
             window.set_ssthresh(self.inflight(window, 1.0).min(window.cwnd));
         }
-        if self.mode == Mode::Drain && f64::from(ack.in_flight) <= self.inflight(window, 1.0) {
+        if self.mode == Mode::Drain && self.counted(window, ack, ack.in_flight) <= self.inflight(window, 1.0)
+        {
             self.enter_probe_bw(ack.now);
         }
+    }
+
+    /// Returns the segments in flight as the state machine counts them.
+    fn counted(&self, window: &Window, ack: &Ack, in_flight: u32) -> f64 {
+        if self.is_linux() { self.in_network(window, ack, in_flight) } else { f64::from(in_flight) }
     }
 
     pub(super) fn enter_probe_bw(&mut self, now: Nanos) {
@@ -65,6 +84,7 @@ impl Bbr {
         self.cycle_stamp = now;
         let above = self.parameters.probe_gain;
         self.pacing_gain = match self.cycle {
+            _ if self.policer.rate().is_some() => 1.0,
             0 => above,
             DRAINING_PHASE => 2.0 - above,
             _ => 1.0,
@@ -76,8 +96,9 @@ impl Bbr {
             return;
         }
         let full_length = ack.now.since(self.cycle_stamp) > self.rtprop;
-        let before = f64::from(ack.prior_in_flight);
+        let before = self.counted(window, ack, ack.prior_in_flight);
         let next = match self.cycle {
+            _ if self.policer.rate().is_some() => full_length,
             0 => full_length && (ack.lost > 0 || before >= self.inflight(window, self.pacing_gain)),
             DRAINING_PHASE => full_length || before <= self.inflight(window, 1.0),
             _ => full_length,
@@ -97,38 +118,49 @@ impl Bbr {
             self.throttled.0 = ack.delivered;
         }
         if self.mode == Mode::ProbeRtt {
-            self.throttled.1 = ack.delivered + u64::from(ack.in_flight.max(1));
+            // In Linux the mark is lifted when more than this number is delivered, not when it is reached.
+            let beyond = u64::from(self.is_linux());
+            self.throttled.1 = ack.delivered + u64::from(ack.in_flight.max(1)) + beyond;
             self.hold_probe_rtt(window, ack);
         }
-        self.idle_restart = false;
+        self.idle_restart &= self.is_linux() && ack.rate.is_none();
     }
 
     fn hold_probe_rtt(&mut self, window: &mut Window, ack: &Ack) {
-        let Some(done) = self.probe_rtt_done else {
+        if self.probe_rtt_done.is_none() {
             if f64::from(ack.in_flight) <= MIN_PIPE_CWND {
                 let duration = Nanos((self.parameters.probe_rtt_duration * 1e9) as u64);
-                self.probe_rtt_done = Some(ack.now + duration);
+                self.probe_rtt_done = Some(self.stamp(ack.now) + duration);
                 self.probe_rtt_round_done = false;
                 self.round_end = ack.delivered;
             }
             return;
-        };
+        }
         self.probe_rtt_round_done |= self.round_start;
-        if self.probe_rtt_round_done && ack.now > done {
-            self.rtprop_stamp = ack.now;
-            self.restore_cwnd(window);
-            if self.filled_pipe {
-                self.enter_probe_bw(ack.now);
-            } else {
-                self.mode = Mode::Startup;
-                self.pacing_gain = self.parameters.high_gain;
-                self.cwnd_gain = self.parameters.high_gain;
-            }
+        if self.probe_rtt_round_done {
+            self.end_probe_rtt_if_due(window, ack.now);
+        }
+    }
+
+    /// Ends ProbeRTT if its time is over.
+    pub(super) fn end_probe_rtt_if_due(&mut self, window: &mut Window, now: Nanos) {
+        if self.probe_rtt_done.is_none_or(|done| self.stamp(now) <= done) {
+            return;
+        }
+        self.rtprop_stamp = self.stamp(now);
+        self.restore_cwnd(window);
+        if self.filled_pipe {
+            self.enter_probe_bw(now);
+        } else {
+            self.mode = Mode::Startup;
+            self.pacing_gain = self.parameters.high_gain;
+            self.cwnd_gain = self.parameters.high_gain;
         }
     }
 
     pub(super) fn save_cwnd(&mut self, window: &Window) {
-        let unmodulated = !self.in_recovery && self.mode != Mode::ProbeRtt;
+        let repairs = if self.is_linux() { self.linux_repairs() } else { self.in_recovery };
+        let unmodulated = !repairs && self.mode != Mode::ProbeRtt;
         self.prior_cwnd = if unmodulated { window.cwnd } else { self.prior_cwnd.max(window.cwnd) };
     }
 

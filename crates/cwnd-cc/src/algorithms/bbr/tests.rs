@@ -1,3 +1,5 @@
+mod linux;
+
 use super::*;
 use crate::testing::{assert_near, congestion, time_out, window_with};
 use crate::{Arithmetic, RateSample, State};
@@ -352,7 +354,7 @@ fn until_the_pipe_is_full_the_pacing_rate_only_rises() {
     let (mut bbr, mut window) = fresh();
     let first = 2.885_390 * 10.0 * 1448.0 / 0.1;
     for (bandwidth, rate) in [(100.0, first), (200.0, 579_200.0), (150.0, 579_200.0)] {
-        bbr.bandwidth = RoundMax::default();
+        bbr.bandwidth = Bandwidth::Draft(RoundMax::default());
         bbr.bandwidth.add(bandwidth);
         bbr.set_pacing(&mut window, 2.0);
         assert_near(window.pacing_rate, rate, 0.1);
@@ -360,7 +362,7 @@ fn until_the_pipe_is_full_the_pacing_rate_only_rises() {
     // Then it follows, but for a rate of nothing.
     bbr.filled_pipe = true;
     for (bandwidth, rate) in [(100.0, 289_600.0), (0.0, 289_600.0)] {
-        bbr.bandwidth = RoundMax::default();
+        bbr.bandwidth = Bandwidth::Draft(RoundMax::default());
         bbr.bandwidth.add(bandwidth);
         bbr.set_pacing(&mut window, 2.0);
         assert_near(window.pacing_rate, rate, 1e-6);

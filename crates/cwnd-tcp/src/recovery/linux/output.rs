@@ -2,6 +2,7 @@
 //! serves the retransmission timeout, the tail loss probe and reordering.
 
 use super::{Delivery, Linux, Repair};
+use crate::connection::pacing::SendMode;
 use crate::packet::{Emit, PUSH};
 use crate::{Connection, NEVER};
 use cwnd_cc::{CongestionKind, State, Window};
@@ -108,6 +109,9 @@ const BUFFER: u32 = 65_215;
 const BURSTS_A_SECOND: f64 = 1024.0;
 const LEAST_BURST: u32 = 2;
 
+/// Pacing rate below which a paced flow sends single segments, bytes a second (1.2 Mbit/s).
+const SLOW: f64 = 150_000.0;
+
 /// On short paths a burst is longer, by a buffer halved for each of these steps of the least round-trip time, ns.
 const SHORT_STEP: u64 = 512_000;
 
@@ -174,10 +178,24 @@ impl Linux {
             } else {
                 self.send_new(conn, now, in_flight, out);
             }
-            back_to_back |= conn.pacing.on_sent(&conn.window);
+            back_to_back |= self.pace(conn);
         };
         self.end_sending(conn, now, before, was_idle, permission);
         conn.timers.rearm();
+    }
+
+    /// Computes the time of the next departure after a packet has left. Returns whether it follows back to back.
+    fn pace(&self, conn: &mut Connection) -> bool {
+        let sent = conn.counts.sent + u64::from(self.output.burst);
+        conn.pacing.on_sent(&conn.window, sent)
+    }
+
+    /// Takes the slot of a packet that a timer has sent at once.
+    pub(super) fn pace_at_once(&self, conn: &mut Connection, now: u64) {
+        if conn.pacing.mode == SendMode::Paced {
+            conn.pacing.take_slot(now);
+            self.pace(conn);
+        }
     }
 
     fn prefers_new_data(&self, conn: &Connection) -> bool {
@@ -257,7 +275,6 @@ impl Linux {
             }
             self.set_probe_timer(conn, now, false);
         }
-        conn.record_lack_of_data(in_flight, conn.window.cwnd as u32);
     }
 
     /// Sends the next new segment.
@@ -437,5 +454,7 @@ fn burst_size(conn: &Connection) -> u32 {
     let steps = if estimator.is_known() { estimator.min / SHORT_STEP } else { u64::MAX };
     let short = if steps < 32 { BUFFER >> steps } else { 0 };
     let bytes = (rate / BURSTS_A_SECOND * f64::from(window.mss())) as u32;
-    (bytes.saturating_add(short).min(BUFFER) / window.mss()).max(LEAST_BURST)
+    // BBR's module lowers the least burst for slow flows.
+    let least = if window.pacing_rate < SLOW { 1 } else { LEAST_BURST };
+    (bytes.saturating_add(short).min(BUFFER) / window.mss()).max(least)
 }

@@ -55,6 +55,7 @@ impl Linux {
             } else {
                 self.send_again(conn, now, conn.next - 1, out);
             }
+            self.pace_at_once(conn, now);
             self.timer.probe = Some((conn.next, !is_new));
             self.timer.wait = Wait::Timeout;
         }
@@ -98,6 +99,7 @@ impl Linux {
         self.timer.wait = Wait::Timeout;
         // The first outstanding segment is retransmitted in any case.
         self.retransmit(conn, now, conn.in_flight(), out);
+        self.pace_at_once(conn, now);
         self.arm(conn, now, conn.rtt.estimator.timeout());
     }
 
