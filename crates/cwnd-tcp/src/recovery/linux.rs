@@ -13,6 +13,7 @@ mod undo;
 
 use super::{LossRecovery, SackRanges, without};
 use crate::connection::AckReport;
+use crate::connection::pacing::SendMode;
 use crate::fault::{self, Fault};
 use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
 use crate::{Connection, expand};
@@ -22,6 +23,27 @@ use output::{Output, Timer};
 use rack::Rack;
 use send_log::{SendLog, SendRecord};
 use undo::Undo;
+
+/// System settings of Linux that change its loss recovery and its bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinuxOptions {
+    /// Whether tail loss probes are sent (`tcp_early_retrans`).
+    pub tail_loss_probe: bool,
+    /// A burst waits for more of the window only while less than this part of it is free (`tcp_tso_win_divisor`); with zero
+    /// while fewer than four segments are free.
+    pub tso_win_divisor: u32,
+    /// The least segments of a burst (`tcp_min_tso_segs`).
+    pub min_tso_segs: u32,
+    /// Whether bursts are paced although the algorithm sets no rate, as with the queue `fq`: at twice the window for each
+    /// round-trip time in slow start, and 1.2 times otherwise.
+    pub paced: bool,
+}
+
+impl Default for LinuxOptions {
+    fn default() -> Self {
+        LinuxOptions { tail_loss_probe: true, tso_win_divisor: 3, min_tso_segs: 2, paced: false }
+    }
+}
 
 /// The state of Linux's recovery.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +57,7 @@ pub struct Linux {
     /// What the last ACK with SACK blocks named.
     last_sack: SackRanges,
     fast_path_disabled: bool,
+    options: LinuxOptions,
 }
 
 /// What an ACK delivers.
@@ -154,6 +177,7 @@ impl LossRecovery for Linux {
     }
 
     fn transmit(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        self.update_pacing_rate(conn);
         if conn.pacing.uses_timer() {
             // What goes first, lost segments or new data, stays as the last ACK has decided it.
             self.send_by_timer(conn, now, out);
@@ -172,6 +196,25 @@ impl LossRecovery for Linux {
 }
 
 impl Linux {
+    /// Returns the greatest distance of reordering, segments, and how many ACKs revealed reordering.
+    pub(crate) fn reordering(&self) -> (u32, u32) {
+        (self.rack.reordering, self.rack.reordering_events)
+    }
+
+    pub(crate) fn set_options(&mut self, conn: &mut Connection, options: LinuxOptions) {
+        self.options = options;
+        if options.paced {
+            conn.pacing.mode = SendMode::Paced;
+        }
+    }
+
+    /// Sets the pacing rate of an algorithm that sets none.
+    fn update_pacing_rate(&self, conn: &mut Connection) {
+        if self.options.paced && !conn.needs.pacing && conn.rtt.estimator.is_known() {
+            conn.window.pacing_rate = output::usual_rate(conn) * f64::from(conn.window.mss());
+        }
+    }
+
     /// Returns whether an ACK takes the fast path: it acknowledges new data, and nothing is missing or was retransmitted.
     #[inline(always)]
     fn takes_fast_path(&self, conn: &Connection, packet: &Packet, cumulative: u64) -> bool {
@@ -261,6 +304,7 @@ impl Linux {
         let Delivery { delivered, advanced, .. } = *delivery;
         let lost = conn.episode.newly_lost;
         conn.report_ack(now, AckReport { delivered, advanced, lost, marked, rtt, prior_in_flight });
+        self.update_pacing_rate(conn);
     }
 
     /// Takes the first block of an ACK if it reports a duplicate (RFC 2883 section 4): it lies below what the ACK

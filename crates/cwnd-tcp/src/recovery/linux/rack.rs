@@ -11,6 +11,9 @@ const DUP_THRESH: u32 = 3;
 /// RACK.reo_wnd_persist).
 const PERSISTENCE: u32 = 16;
 
+/// The greatest distance of reordering that is reported, segments (`tcp_max_reordering` in Linux).
+const MAX_REORDERING: u64 = 300;
+
 /// The greatest multiple of the least reordering window.
 const MAX_STEPS: u64 = 255;
 
@@ -23,8 +26,10 @@ pub struct Rack {
     rtt: u64,
     /// Whether something was delivered since the last search for losses.
     pub advanced: bool,
-    /// Whether reordering was seen. (Linux also counts over how many segments, which has no effect afterwards.)
-    reordering_seen: bool,
+    /// How many ACKs revealed reordering, and over how many segments at most. Only whether there was one has an effect; the
+    /// rest is reported.
+    pub reordering_events: u32,
+    pub reordering: u32,
     /// The reordering window in quarters of the least round-trip time (RACK.reo_wnd_mult), and for how many more
     /// recoveries it stays.
     steps: u64,
@@ -45,7 +50,8 @@ impl Default for Rack {
             latest_sent: (0, 0),
             rtt: 0,
             advanced: false,
-            reordering_seen: false,
+            reordering_events: 0,
+            reordering: DUP_THRESH,
             steps: 1,
             persists: 0,
             round: None,
@@ -71,7 +77,11 @@ impl Rack {
 
     /// Records that `lowest` was delivered after `highest`, which was sent later (section 6.2, step 3).
     pub fn on_reordering(&mut self, lowest: u64, highest: u64) {
-        self.reordering_seen |= lowest < highest;
+        if lowest < highest {
+            self.reordering_events = self.reordering_events.saturating_add(1);
+            let distance = (highest - lowest + 1).min(MAX_REORDERING);
+            self.reordering = self.reordering.max(distance as u32);
+        }
     }
 
     /// Records that a retransmitted segment arrived twice, so that the window was too short (section 6.2, step 4). `una`
@@ -80,7 +90,7 @@ impl Rack {
         if self.round.is_some_and(|round| una >= round) {
             self.round = None;
         }
-        if self.round.is_none() && self.reordering_seen {
+        if self.round.is_none() && self.reordering_events > 0 {
             self.round = Some(next);
             self.steps = (self.steps + 1).min(MAX_STEPS);
             self.persists = PERSISTENCE;
@@ -108,7 +118,7 @@ impl Rack {
 
     /// Returns the reordering window, ns (section 6.2, step 4).
     pub fn window(&self, in_recovery: bool, sacked: u32, least_rtt: u64, srtt: u64) -> u64 {
-        if !self.reordering_seen && (in_recovery || sacked >= DUP_THRESH) {
+        if self.reordering_events == 0 && (in_recovery || sacked >= DUP_THRESH) {
             return 0;
         }
         let window = least_rtt / 4 * self.steps;
