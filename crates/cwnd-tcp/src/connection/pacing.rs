@@ -28,6 +28,9 @@ pub(crate) struct Pacing {
     slot: u64,
     /// The slot of the packet after it.
     next_slot: u64,
+    /// Linux's credit: how long nothing was paced before the burst under way, ns. It shortens intervals by at most half. `None` if
+    /// no credit is given.
+    pub credit: Option<u64>,
     overhead: u64,
     overhead_stream: Stream,
 }
@@ -39,7 +42,7 @@ impl Pacing {
             (false, 0) => SendMode::Immediate,
             (false, _) => SendMode::Delayed,
         };
-        Pacing { mode, forced: false, slot: 0, next_slot: 0, overhead, overhead_stream }
+        Pacing { mode, forced: false, slot: 0, next_slot: 0, credit: None, overhead, overhead_stream }
     }
 
     /// Returns whether packets leave by the release timer.
@@ -59,6 +62,9 @@ impl Pacing {
     pub fn schedule(&mut self, now: u64, back_to_back: bool) -> u64 {
         let overhead = self.draw_overhead();
         self.slot = if back_to_back { self.next_slot } else { now.max(self.next_slot) };
+        if let Some(credit) = &mut self.credit {
+            *credit = self.slot - self.next_slot;
+        }
         now.max(self.slot + overhead)
     }
 
@@ -76,7 +82,13 @@ impl Pacing {
             return false;
         }
         let interval = f64::from(window.mss()) / rate * 1e9;
-        self.next_slot = self.slot + interval.min(MAX_INTERVAL) as u64;
+        let mut interval = interval.min(MAX_INTERVAL) as u64;
+        if let Some(credit) = &mut self.credit {
+            let spent = (interval / 2).min(*credit);
+            *credit -= spent;
+            interval -= spent;
+        }
+        self.next_slot = self.slot + interval;
         true
     }
 }

@@ -36,12 +36,22 @@ pub struct LinuxOptions {
     pub min_tso_segs: u32,
     /// Whether bursts are paced although the algorithm sets no rate, as with the queue `fq`: at twice the window for each
     /// round-trip time in slow start, and 1.2 times otherwise.
+    /// The first ten segments are not paced.
     pub paced: bool,
+    /// Whether a reduction of the window grows it again only on an ACK that delivers a retransmission, as in Linux 4.3 to 5.10, and
+    /// not on any ACK that advances and reports no loss.
+    pub cautious_reduction: bool,
 }
 
 impl Default for LinuxOptions {
     fn default() -> Self {
-        LinuxOptions { tail_loss_probe: true, tso_win_divisor: 3, min_tso_segs: 2, paced: false }
+        LinuxOptions {
+            tail_loss_probe: true,
+            tso_win_divisor: 3,
+            min_tso_segs: 2,
+            paced: false,
+            cautious_reduction: false,
+        }
     }
 }
 
@@ -167,7 +177,8 @@ impl LossRecovery for Linux {
             self.report_ack(conn, now, &delivery, marked, predicted, rtt, prior_in_flight);
         }
         if !conn.needs.owns_recovery && matches!(conn.state, State::Recovery | State::Cwr) {
-            self.reduce_window(conn, delivery.delivered, delivery.advanced > 0, lost);
+            let advanced = delivery.advanced > 0;
+            self.reduce_window(conn, delivery.delivered, advanced, delivery.has_retransmitted, lost);
         }
         self.send(conn, now, repair, out);
     }
@@ -205,6 +216,7 @@ impl Linux {
         self.options = options;
         if options.paced {
             conn.pacing.mode = SendMode::Paced;
+            conn.pacing.credit = Some(0);
         }
     }
 

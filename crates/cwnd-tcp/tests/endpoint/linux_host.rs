@@ -132,3 +132,36 @@ fn a_local_queue_that_refuses_packets_keeps_losses_waiting() {
     assert_eq!((queue.take(), info.lost, info.retransmitted), (vec![], 1, 0));
     assert_eq!((info.state, info.total_retransmissions), (State::Recovery, 0));
 }
+
+#[test]
+fn bursts_are_paced_from_the_eleventh_segment_on() {
+    // The first ten leave at once. At 100 ms the rate is 2 x 12 segments a round trip of 100 ms, so that two segments take 100/12 ms;
+    // Linux halves the first interval after a pause: 4.17 ms.
+    let config = SenderConfig { recovery: Recovery::Linux, validate_cwnd: true, ..sender_config() };
+    let mut bench = Bench::idle(config, Fake::fixed());
+    bench.sender.set_linux_options(LinuxOptions { paced: true, ..LinuxOptions::default() });
+    assert_eq!(bench.timer().len(), 10);
+    assert_eq!(bench.ack(100 * MS, 2), [10, 11]);
+    assert_eq!(bench.ack(101 * MS, 4), []);
+    // A window that does not grow: 2 x 10 a round trip, and half of 2 x 5 ms.
+    assert_eq!(bench.sender.deadline(), 105 * MS);
+    assert_eq!(bench.timer(), [12, 13]);
+}
+
+#[test]
+fn a_cautious_reduction_grows_only_after_a_repair() {
+    // 3 of 10 are in flight after an echo on an ACK of one segment of four; ssthresh 5. Linux 5.11 and later send one segment more than
+    // was delivered, 3 + 2; earlier ones only what was delivered, 3 + 1.
+    for (cautious_reduction, cwnd) in [(false, 5.0), (true, 4.0)] {
+        let config = SenderConfig { ecn: cwnd_cc::EcnMode::Classic, ..sender_config() };
+        let config = SenderConfig { recovery: Recovery::Linux, validate_cwnd: true, ..config };
+        let mut bench = Bench::idle(config, Fake::fixed());
+        bench.sender.set_traffic(0, None, Stream::new(1, Purpose::Traffic, 0));
+        bench.sender.set_linux_options(LinuxOptions { cautious_reduction, ..LinuxOptions::default() });
+        bench.timer();
+        bench.sender.write(0, 4, &mut Queue::default());
+        let echo = Packet { seq: 1, flags: BARE | cwnd_tcp::packet::ECE, ..Packet::default() };
+        bench.sender.on_packet(100 * MS, &echo, None, &mut Queue::default());
+        assert_eq!((bench.sender.state(), bench.sender.window().cwnd), (State::Cwr, cwnd));
+    }
+}

@@ -117,6 +117,9 @@ const RECENT: u64 = 1_000_000;
 /// That part without a divisor, segments.
 const LEAST_PART: u32 = 4;
 
+/// The number of segments that Linux sends before it paces by the window.
+const UNPACED: u64 = 10;
+
 /// How much longer a probe waits than two round-trip times, and the reordering timer than the reordering window: two
 /// ticks, ns.
 const LEAST_WAIT: u64 = 2_000_000;
@@ -201,7 +204,9 @@ impl Linux {
             } else {
                 self.send_new(conn, now, in_flight, out);
             }
-            back_to_back |= conn.pacing.on_sent(&conn.window);
+            if !self.options.paced || conn.counts.sent > UNPACED {
+                back_to_back |= conn.pacing.on_sent(&conn.window);
+            }
         };
         self.end_sending(conn, now, before, was_idle, permission);
         conn.timers.rearm();

@@ -34,7 +34,7 @@ impl Linux {
                 self.enter_recovery(conn, now, false);
                 if !conn.needs.owns_recovery {
                     let lost = (self.rack.lost - lost) as u32;
-                    self.reduce_window(conn, 1, false, lost);
+                    self.reduce_window(conn, 1, false, false, lost);
                 }
             }
             self.send(conn, now, Repair::Lost, out);
