@@ -3,6 +3,7 @@
 use crate::script::Packet;
 use crate::socket::{Sent, Socket, Trigger};
 use cwnd_cc::State;
+use cwnd_tcp::TcpInfo;
 use std::fmt;
 
 /// A mechanism of TCP.
@@ -93,12 +94,19 @@ pub(crate) fn of_packet(socket: &Socket, expected: &Packet, actual: Option<&Sent
         State::Disorder => Mechanism::LimitedTransmit,
         State::Open if by_timer || again => Mechanism::TailLossProbe,
         State::Open if paced => Mechanism::Pacing,
-        State::Open => of_growth(info.cwnd < info.ssthresh),
+        State::Open => of_growth(&info),
     }
 }
 
-fn of_growth(slow_start: bool) -> Mechanism {
-    if slow_start { Mechanism::SlowStart } else { Mechanism::CongestionAvoidance }
+/// Returns the mechanism by which the window grows, or by which slow start has ended without a loss.
+fn of_growth(info: &TcpInfo) -> Mechanism {
+    if info.cwnd < info.ssthresh {
+        Mechanism::SlowStart
+    } else if info.total_retransmissions == 0 && info.cwnd == info.ssthresh {
+        Mechanism::SlowStartExit
+    } else {
+        Mechanism::CongestionAvoidance
+    }
 }
 
 /// Returns the mechanism of a false assertion that reads these variables.
@@ -116,7 +124,7 @@ pub(crate) fn of_assertion(socket: &Socket, variables: &[String], queue_blocked:
             State::Recovery | State::Cwr => Mechanism::RateReduction,
             State::Loss => Mechanism::RetransmissionTimeout,
             State::Disorder => Mechanism::LimitedTransmit,
-            State::Open => of_growth(info.cwnd < info.ssthresh),
+            State::Open => of_growth(&info),
         };
     }
     let fields = [

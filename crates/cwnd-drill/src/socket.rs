@@ -72,7 +72,7 @@ enum Phase {
 
 /// What the peer has offered.
 #[derive(Clone, Copy, Debug, Default)]
-struct Peer {
+struct RemoteOffer {
     isn: u32,
     mss: u32,
     window_scale: u32,
@@ -88,7 +88,7 @@ struct Peer {
 pub struct Socket {
     settings: Settings,
     phase: Phase,
-    peer: Peer,
+    peer: RemoteOffer,
     sender: Option<Box<Sender>>,
     inbound: Inbound,
     stream: Stream,
@@ -155,7 +155,7 @@ impl Socket {
             stream: Stream::new(settings.mss),
             settings,
             phase: Phase::Closed,
-            peer: Peer::default(),
+            peer: RemoteOffer::default(),
             sender: None,
             inbound: Inbound::default(),
             sent: VecDeque::new(),
@@ -327,7 +327,7 @@ impl Socket {
     }
 
     fn take_offer(&mut self, packet: &Packet) {
-        let mut peer = Peer { isn: packet.seq, mss: DEFAULT_MSS, ..Peer::default() };
+        let mut peer = RemoteOffer { isn: packet.seq, mss: DEFAULT_MSS, ..RemoteOffer::default() };
         for option in packet.options.iter().flatten() {
             match option {
                 TcpOption::Mss(bytes) => peer.mss = (*bytes).max(LEAST_MSS),
@@ -508,7 +508,7 @@ impl Socket {
         }
     }
 
-    /// Takes what the sender has emitted.
+    /// Converts the segments that the sender has emitted to packets.
     fn take(&mut self, out: Collector, trigger: Trigger) {
         for (packet, _) in out.packets {
             if packet.flags & (SYN | ESTABLISHED) != 0 {
@@ -539,7 +539,7 @@ impl Socket {
         self.send_fin(trigger);
     }
 
-    /// Takes the ACKs that the receiver has emitted.
+    /// Converts the ACKs that the receiver has emitted to packets.
     fn take_acks(&mut self, out: Collector, trigger: Trigger) {
         for (packet, blocks) in out.packets {
             if packet.flags & SYN != 0 {

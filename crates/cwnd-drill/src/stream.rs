@@ -1,6 +1,6 @@
 //! How the bytes that an application writes become segments.
 //!
-//! The sender counts segments; scripts count bytes. A segment carries a full payload unless a write ended before: such a
+//! The sender counts segments; scripts count bytes. A segment carries a full payload unless a write ended before: that
 //! segment grows with the next write while it was not sent.
 
 /// The bytes of the outgoing stream, from 0.

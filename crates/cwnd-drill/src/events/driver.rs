@@ -161,7 +161,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Takes a round-trip time sample (RFC 6298 section 2).
+    /// Adds a round-trip time sample (RFC 6298 section 2).
     fn sample(&mut self, rtt: Nanos) {
         self.srtt = if self.srtt == Nanos::ZERO { rtt } else { Nanos((7 * self.srtt.0 + rtt.0) / 8) };
         self.min_rtt = self.min_rtt.min(rtt);

@@ -72,7 +72,7 @@ impl Inbound {
         self.segments() * u64::from(self.unit) - self.read
     }
 
-    /// Takes up to `most` bytes. Returns how many there were.
+    /// Reads up to `most` bytes. Returns how many there were.
     pub fn take(&mut self, most: u64) -> u64 {
         let taken = self.readable().min(most);
         self.read += taken;
@@ -111,7 +111,7 @@ impl Inbound {
         receiver
     }
 
-    /// Takes the data of a packet.
+    /// Passes the data of a packet to the receiver.
     fn receive(
         &mut self,
         now: u64,
@@ -161,7 +161,7 @@ impl Socket {
         self.inbound.readable()
     }
 
-    /// Takes up to `most` bytes that have arrived. Returns how many there were.
+    /// Reads up to `most` bytes that have arrived. Returns how many there were.
     pub fn read(&mut self, most: u64) -> u64 {
         self.inbound.take(most)
     }
