@@ -42,6 +42,7 @@
 
 pub mod code;
 mod cursor;
+mod endpoint;
 pub mod events;
 mod file;
 mod mechanism;
@@ -54,8 +55,9 @@ pub mod socket;
 mod stream;
 
 pub use cursor::{Place, ScriptError};
+pub use endpoint::Endpoint;
 pub use file::{FileError, run_file};
 pub use mechanism::Mechanism;
 pub use parser::parse;
-pub use runner::{Difference, Outcome, run};
+pub use runner::{Difference, Outcome, run, run_with};
 pub use settings::{Kernel, Loader, Note, Settings};

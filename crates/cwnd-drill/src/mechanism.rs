@@ -1,7 +1,8 @@
 //! Which mechanism of TCP a difference concerns.
 
+use crate::endpoint::Endpoint;
 use crate::script::Packet;
-use crate::socket::{Sent, Socket, Trigger};
+use crate::socket::{Sent, Trigger};
 use cwnd_cc::State;
 use cwnd_tcp::TcpInfo;
 use std::fmt;
@@ -70,21 +71,25 @@ impl fmt::Display for Mechanism {
 }
 
 /// Returns the mechanism of a difference between the packet that is expected and the one that has left, if any.
-pub(crate) fn of_packet(socket: &Socket, expected: &Packet, actual: Option<&Sent>, paced: bool) -> Mechanism {
+pub(crate) fn of_packet(
+    endpoint: &dyn Endpoint,
+    expected: &Packet,
+    actual: Option<&Sent>,
+    paced: bool,
+) -> Mechanism {
     if expected.flags.syn {
         return Mechanism::Handshake;
     }
     if expected.flags.fin || actual.is_some_and(|sent| sent.packet.flags.fin) {
         return Mechanism::ConnectionEnd;
     }
-    let Some(sender) = socket.sender() else { return Mechanism::Handshake };
-    let info = sender.tcp_info();
+    let Some(info) = endpoint.info() else { return Mechanism::Handshake };
     if expected.length == 0 {
         let waits = info.unsent > 0 && info.unacked == 0;
         return if waits { Mechanism::ZeroWindowProbe } else { Mechanism::Acknowledgement };
     }
     let by_timer = actual.is_some_and(|sent| sent.trigger == Trigger::Timer);
-    let again = actual.map_or_else(|| socket.was_sent(expected), |sent| sent.retransmission);
+    let again = actual.map_or_else(|| endpoint.was_sent(expected), |sent| sent.retransmission);
     match info.state {
         State::Loss => Mechanism::RetransmissionTimeout,
         State::Recovery if by_timer => Mechanism::ReorderingTimer,
@@ -110,8 +115,8 @@ fn of_growth(info: &TcpInfo) -> Mechanism {
 }
 
 /// Returns the mechanism of a false assertion that reads these variables.
-pub(crate) fn of_assertion(socket: &Socket, variables: &[String], queue_blocked: bool) -> Mechanism {
-    let Some(info) = socket.sender().map(cwnd_tcp::Sender::tcp_info) else { return Mechanism::Handshake };
+pub(crate) fn of_assertion(endpoint: &dyn Endpoint, variables: &[String], queue_blocked: bool) -> Mechanism {
+    let Some(info) = endpoint.info() else { return Mechanism::Handshake };
     let reads = |name: &str| variables.iter().any(|variable| variable == name);
     if queue_blocked {
         return Mechanism::LocalQueue;

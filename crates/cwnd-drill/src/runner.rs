@@ -5,6 +5,7 @@ mod compare;
 
 use crate::code::{Environment, Halt};
 use crate::cursor::{Place, ScriptError};
+use crate::endpoint::Endpoint;
 use crate::mechanism::{self, Mechanism};
 use crate::script::{Event, EventKind, EventTime, Packet, Script};
 use crate::settings::{Loader, Note, Settings};
@@ -59,11 +60,24 @@ pub struct Difference {
 /// # Errors
 /// The script uses something that is not supported.
 pub fn run(script: &Script, settings: Settings, loader: &Loader<'_>) -> Result<Outcome, ScriptError> {
+    run_with(script, settings, loader, |settings| Ok(Box::new(Socket::new(settings))))
+}
+
+/// Plays a script against an endpoint that `create` makes with the script's settings.
+///
+/// # Errors
+/// The script uses something that is not supported, or the endpoint cannot be made.
+pub fn run_with<'e>(
+    script: &Script,
+    settings: Settings,
+    loader: &Loader<'_>,
+    create: impl FnOnce(Settings) -> Result<Box<dyn Endpoint + 'e>, ScriptError>,
+) -> Result<Outcome, ScriptError> {
     let mut settings = settings;
     let mut outcome = Outcome::default();
     settings.apply(script, loader, &mut outcome.notes)?;
     let mut runner = Runner {
-        socket: Socket::new(settings),
+        endpoint: create(settings)?,
         application: Application::default(),
         environment: Environment::default(),
         previous: 0,
@@ -71,7 +85,7 @@ pub fn run(script: &Script, settings: Settings, loader: &Loader<'_>) -> Result<O
         outcome,
         loader,
     };
-    runner.paced = runner.socket.settings().paced;
+    runner.paced = runner.endpoint.settings().paced;
     for event in &script.events {
         runner.outcome.events += 1;
         if let Err(stop) = runner.play(event) {
@@ -82,12 +96,12 @@ pub fn run(script: &Script, settings: Settings, loader: &Loader<'_>) -> Result<O
             break;
         }
     }
-    runner.outcome.time = runner.socket.clock();
+    runner.outcome.time = runner.endpoint.clock();
     Ok(runner.outcome)
 }
 
 struct Runner<'a> {
-    socket: Socket,
+    endpoint: Box<dyn Endpoint + 'a>,
     application: Application,
     environment: Environment,
     /// The script's time of the event before, ns.
@@ -132,26 +146,26 @@ impl Runner<'_> {
                 return Ok(());
             }
             EventKind::Inbound(packet) => {
-                self.socket.advance(due.from, false);
-                self.socket.receive(packet, event.place)?;
+                self.endpoint.advance(due.from, false);
+                self.endpoint.receive(packet, event.place)?;
             }
             EventKind::Call(call) => {
-                self.socket.advance(due.from, false);
+                self.endpoint.advance(due.from, false);
                 let blocks = event.until.is_some();
                 let problem =
-                    self.application.call(&mut self.socket, call, blocks, &mut self.outcome.notes)?;
+                    self.application.call(&mut *self.endpoint, call, blocks, &mut self.outcome.notes)?;
                 if let Some((expected, actual)) = problem {
                     return Err(difference(event, expected, actual, Mechanism::SystemCall));
                 }
             }
             EventKind::Command(command) => {
-                self.socket.advance(due.from, false);
+                self.endpoint.advance(due.from, false);
                 let notes = &mut self.outcome.notes;
-                self.socket.settings().apply_command(command, self.loader, notes)?;
+                self.endpoint.settings().apply_command(command, self.loader, notes)?;
             }
             EventKind::Code(program) => {
-                self.socket.advance(due.from, true);
-                self.environment.state = self.socket.variables();
+                self.endpoint.advance(due.from, true);
+                self.environment.state = self.endpoint.variables();
                 if let Err(halt) = program.run(&mut self.environment, &mut self.outcome.printed) {
                     return Err(self.halted(event, halt));
                 }
@@ -169,7 +183,7 @@ impl Runner<'_> {
             EventTime::AbsoluteRange(from, to) => at(from, to),
             EventTime::RelativeRange(from, to) => at(self.previous + from, self.previous + to),
             EventTime::Any => {
-                let now = self.socket.clock();
+                let now = self.endpoint.clock();
                 Due { from: now, to: now, any: true }
             }
         }
@@ -180,9 +194,9 @@ impl Runner<'_> {
         let until = due.to + if due.any { LONG_PATIENCE } else { PATIENCE };
         let mut taken: Vec<Sent> = Vec::new();
         loop {
-            self.socket.advance_to_packet(until);
-            let Some(sent) = self.socket.sent.pop_front() else {
-                let mechanism = mechanism::of_packet(&self.socket, packet, None, self.paced);
+            self.endpoint.advance_to_packet(until);
+            let Some(sent) = self.endpoint.take_sent() else {
+                let mechanism = mechanism::of_packet(&*self.endpoint, packet, None, self.paced);
                 let actual = match taken.as_slice() {
                     [] => "no packet has left".to_owned(),
                     _ => format!("only {} has left", compare::joined(&taken)),
@@ -204,7 +218,7 @@ impl Runner<'_> {
         }
         let last = taken.last().map_or(0, |sent| sent.at);
         let tolerance = self.tolerance(due);
-        let settings = self.socket.settings();
+        let settings = self.endpoint.settings();
         let compared = compare::packets(packet, &taken, settings.compare_push, settings.queue_blocked);
         let problem = match compared {
             Err(what) => Some(what),
@@ -216,14 +230,14 @@ impl Runner<'_> {
             }
         };
         let Some(what) = problem else {
-            self.name_timestamp(packet, last);
+            self.name_timestamp(packet, &taken);
             return Ok(last);
         };
         let first = taken.first();
         let mechanism = match what.as_str() {
             "flag PSH" => Mechanism::PushFlag,
             "flag ECE" | "flag CWR" | "ECN mark" => Mechanism::Ecn,
-            _ => mechanism::of_packet(&self.socket, packet, first, self.paced),
+            _ => mechanism::of_packet(&*self.endpoint, packet, first, self.paced),
         };
         let expected = compare::expectation(packet, due.from, due.to);
         Err(difference(event, expected, format!("{} (differs: {what})", compare::joined(&taken)), mechanism))
@@ -232,14 +246,15 @@ impl Runner<'_> {
     /// Returns the tolerance of an event, ns: packetdrill's is a fixed time or a part of the time since the event before.
     fn tolerance(&mut self, due: Due) -> i64 {
         let since = (due.from - self.previous).max(0) as f64;
-        let settings = self.socket.settings();
+        let settings = self.endpoint.settings();
         settings.tolerance.max((since * settings.tolerance_percent / 100.0) as i64)
     }
 
-    fn name_timestamp(&mut self, packet: &Packet, at: i64) {
+    fn name_timestamp(&mut self, packet: &Packet, taken: &[Sent]) {
+        let Some(sent) = taken.last() else { return };
         for option in packet.options.iter().flatten() {
             if let crate::script::TcpOption::Timestamps { value, .. } = option {
-                self.socket.name_timestamp(*value, at);
+                self.endpoint.name_timestamp(*value, sent);
             }
         }
     }
@@ -249,8 +264,8 @@ impl Runner<'_> {
             Halt::Error(error) => Box::new(Stop::Error(error)),
             Halt::False { statement, values, explanation } => {
                 let names: Vec<String> = values.iter().map(|(name, _)| name.clone()).collect();
-                let blocked = self.socket.settings().queue_blocked;
-                let mechanism = mechanism::of_assertion(&self.socket, &names, blocked);
+                let blocked = self.endpoint.settings().queue_blocked;
+                let mechanism = mechanism::of_assertion(&*self.endpoint, &names, blocked);
                 let values = values.iter().map(|(name, value)| format!("{name} = {value}"));
                 let mut actual = values.collect::<Vec<String>>().join(", ");
                 if let Some(text) = explanation.filter(|text| text.contains(' ')) {

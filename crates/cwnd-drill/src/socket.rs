@@ -4,10 +4,11 @@
 //! The handshake is done here, and its result configures the sender: segment size, SACK, timestamps, ECN, window scale and the
 //! round-trip time. Sequence numbers of the socket begin at 0, as scripts write them.
 
+mod endpoint;
 mod inbound;
 mod state;
 
-pub use state::TCP_FIELDS;
+pub use state::{CONSTANTS, TCP_FIELDS};
 
 use crate::cursor::{Place, ScriptError};
 use crate::script::{EcnMark, Flags, Packet, TcpOption};
@@ -93,7 +94,7 @@ pub struct Socket {
     inbound: Inbound,
     stream: Stream,
     /// Packets that have left and that the script has not expected yet.
-    pub sent: VecDeque<Sent>,
+    sent: VecDeque<Sent>,
     /// The time up to which everything has happened.
     clock: i64,
     /// The segment above all that were sent.
@@ -169,35 +170,8 @@ impl Socket {
         }
     }
 
-    /// Returns the settings, which commands and calls may change.
-    pub fn settings(&mut self) -> &mut Settings {
-        &mut self.settings
-    }
-
-    /// Returns the sender, once the connection is established.
-    pub fn sender(&self) -> Option<&Sender> {
-        self.sender.as_deref()
-    }
-
-    /// Returns the time up to which everything has happened.
-    pub fn clock(&self) -> i64 {
-        self.clock
-    }
-
-    /// Accepts connections.
-    pub fn listen(&mut self) {
-        if self.phase == Phase::Closed {
-            self.phase = Phase::Listening;
-        }
-    }
-
-    /// Switches Nagle's algorithm off.
-    pub fn set_no_delay(&mut self) {
-        self.no_delay = true;
-    }
-
     /// Lets timers expire that are due before `until`; with `inclusive` also those that are due then.
-    pub fn advance(&mut self, until: i64, inclusive: bool) {
+    fn expire_timers(&mut self, until: i64, inclusive: bool) {
         while let Some(at) = self.deadline() {
             if at > until || (at == until && !inclusive) {
                 break;
@@ -205,13 +179,6 @@ impl Socket {
             self.fire();
         }
         self.clock = self.clock.max(until);
-    }
-
-    /// Lets timers expire until a packet has left, or nothing is due up to `until`.
-    pub fn advance_to_packet(&mut self, until: i64) {
-        while self.sent.is_empty() && self.deadline().is_some_and(|at| at <= until) {
-            self.fire();
-        }
     }
 
     /// Returns when the next timer expires.
@@ -240,8 +207,8 @@ impl Socket {
         }
     }
 
-    /// Connects: the SYN leaves.
-    pub fn connect(&mut self) {
+    /// Sends the SYN.
+    fn send_syn(&mut self) {
         self.phase = Phase::SynSent(self.clock);
         let settings = &self.settings;
         let (timestamps, sack, scaling) = (settings.timestamps, settings.sack, settings.window_scaling);
@@ -284,7 +251,7 @@ impl Socket {
     ///
     /// # Errors
     /// The packet needs something that is not supported.
-    pub fn receive(&mut self, packet: &Packet, place: Place) -> Result<(), ScriptError> {
+    fn process_arrival(&mut self, packet: &Packet, place: Place) -> Result<(), ScriptError> {
         for option in packet.options.iter().flatten() {
             if let TcpOption::Timestamps { value, .. } = option {
                 self.recent = *value;
@@ -439,7 +406,7 @@ impl Socket {
     }
 
     /// Adds bytes that the application writes. Returns false if they are too many for one script.
-    pub fn write(&mut self, bytes: u64) -> bool {
+    fn write_bytes(&mut self, bytes: u64) -> bool {
         if bytes > MAX_STREAM || self.stream.end() + bytes > MAX_STREAM {
             return false;
         }
@@ -472,7 +439,7 @@ impl Socket {
     }
 
     /// Ends the outgoing stream: the FIN leaves after all data.
-    pub fn close(&mut self) {
+    fn end_stream(&mut self) {
         if self.fin == Fin::Open && self.phase == Phase::Established {
             self.fin = Fin::Pending;
             self.give(Trigger::Call);
@@ -565,16 +532,5 @@ impl Socket {
         if !self.settings.queue_blocked {
             self.sent.push_back(Sent { at: self.clock, packet, trigger, retransmission });
         }
-    }
-
-    /// Returns whether the data of a packet that the script expects was sent before.
-    pub fn was_sent(&self, packet: &Packet) -> bool {
-        let sent = self.stream.start(self.highest);
-        u64::from(packet.seq.saturating_sub(1)) < sent
-    }
-
-    /// Records that the script gives the timestamp of a packet that left at `at` the value `value`.
-    pub fn name_timestamp(&mut self, value: u32, at: i64) {
-        self.departures.insert(value, at);
     }
 }

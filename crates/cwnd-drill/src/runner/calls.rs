@@ -1,9 +1,9 @@
 //! The system calls of the application.
 
 use crate::cursor::{Place, ScriptError};
+use crate::endpoint::Endpoint;
 use crate::script::{Argument, Call};
 use crate::settings::{Note, algorithm};
-use crate::socket::Socket;
 
 /// The calls that are supported, for errors.
 const CALLS: &str = "socket, setsockopt, getsockopt, bind, listen, accept, accept4, connect, write, writev, send, sendto, sendmsg, \
@@ -80,7 +80,7 @@ impl Application {
     /// Makes a call. `blocks`: the script gives the time at which it returns.
     pub fn call(
         &mut self,
-        socket: &mut Socket,
+        endpoint: &mut dyn Endpoint,
         call: &Call,
         blocks: bool,
         notes: &mut Vec<Note>,
@@ -90,11 +90,11 @@ impl Application {
             "socket" => call.result.unwrap_or(3),
             "bind" => 0,
             "listen" => {
-                socket.listen();
+                endpoint.listen(call.place)?;
                 0
             }
             "accept" | "accept4" => {
-                if socket.sender().is_none() {
+                if !endpoint.accept() {
                     return Ok(Some(("a connection".to_owned(), "no handshake has ended".to_owned())));
                 }
                 self.connected = true;
@@ -102,12 +102,12 @@ impl Application {
             }
             "connect" => {
                 self.connected = true;
-                if socket.sender().is_none() {
-                    socket.connect();
+                if endpoint.info().is_none() {
+                    endpoint.connect(call.place)?;
                 }
                 if self.non_blocking { -1 } else { 0 }
             }
-            "setsockopt" => set_option(socket, call, notes)?,
+            "setsockopt" => set_option(endpoint, call, notes)?,
             "getsockopt" | "poll" | "ioctl" => call.result.unwrap_or(0),
             "fcntl" => {
                 let non_blocking = |argument: &(Place, Argument)| matches!(&argument.1, Argument::Symbols(names) if names.iter().any(|name| name == "O_NONBLOCK"));
@@ -116,12 +116,10 @@ impl Application {
             }
             "write" | "writev" | "send" | "sendto" | "sendmsg" => {
                 let bytes = size(call)?;
-                if socket.sender().is_none() {
+                if endpoint.info().is_none() {
                     return Ok(Some(("a connection".to_owned(), "none is established".to_owned())));
                 }
-                if !socket.write(bytes) {
-                    return Err(ScriptError::new(call.place, "a script writes at most 2147483648 bytes"));
-                }
+                endpoint.write(bytes, call.place)?;
                 bytes as i64
             }
             "read" | "recv" | "recvfrom" | "recvmsg" => {
@@ -132,17 +130,17 @@ impl Application {
                     notes.push(Note { place: call.place, message });
                     return Ok(None);
                 }
-                match socket.readable() {
-                    0 if socket.is_finished() => 0,
+                match endpoint.readable() {
+                    0 if endpoint.is_finished() => 0,
                     0 => -1,
-                    _ => socket.read(wanted.map_or(most, |_| most)) as i64,
+                    _ => endpoint.read(wanted.map_or(most, |_| most)) as i64,
                 }
             }
             "shutdown" | "close" => {
                 // Descriptors other than the connection's have nothing to close here.
                 let is_connection = self.connected;
                 if is_connection {
-                    socket.close();
+                    endpoint.close();
                 }
                 0
             }
@@ -176,14 +174,14 @@ fn size(call: &Call) -> Result<u64, ScriptError> {
     })
 }
 
-fn set_option(socket: &mut Socket, call: &Call, notes: &mut Vec<Note>) -> Result<i64, ScriptError> {
+fn set_option(endpoint: &mut dyn Endpoint, call: &Call, notes: &mut Vec<Note>) -> Result<i64, ScriptError> {
     let Some((place, Argument::Symbols(names))) = call.arguments.get(2) else {
         return Ok(call.result.unwrap_or(0));
     };
     let name = names.first().map_or("", String::as_str);
     let value = call.arguments.get(3).map(|(_, value)| value);
     match name {
-        "TCP_NODELAY" => socket.set_no_delay(),
+        "TCP_NODELAY" => endpoint.set_no_delay(),
         "TCP_CONGESTION" => {
             let chosen = match value {
                 Some(Argument::Text(text)) => text.clone(),
@@ -193,13 +191,13 @@ fn set_option(socket: &mut Socket, call: &Call, notes: &mut Vec<Note>) -> Result
                 },
                 _ => String::new(),
             };
-            if socket.sender().is_some() {
+            if endpoint.info().is_some() {
                 return Err(ScriptError::new(
                     *place,
                     "TCP_CONGESTION is supported before the handshake only; set it on the listening socket",
                 ));
             }
-            socket.settings().algorithm = algorithm(*place, &chosen)?;
+            endpoint.settings().algorithm = algorithm(*place, &chosen)?;
         }
         _ if IGNORED_OPTIONS.contains(&name) => {
             if NOTED_OPTIONS.contains(&name) {

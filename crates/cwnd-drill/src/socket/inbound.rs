@@ -156,21 +156,6 @@ impl Inbound {
 }
 
 impl Socket {
-    /// Returns the bytes that the application can read.
-    pub fn readable(&self) -> u64 {
-        self.inbound.readable()
-    }
-
-    /// Reads up to `most` bytes that have arrived. Returns how many there were.
-    pub fn read(&mut self, most: u64) -> u64 {
-        self.inbound.take(most)
-    }
-
-    /// Returns whether the peer has ended its stream.
-    pub fn is_finished(&self) -> bool {
-        self.inbound.is_finished()
-    }
-
     /// Processes a packet on the established connection.
     pub(super) fn process(&mut self, packet: &Packet, place: Place) -> Result<(), ScriptError> {
         let before = self.sent.len();

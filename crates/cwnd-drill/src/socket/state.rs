@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const INFINITE_SSTHRESH: i64 = 0x7fff_ffff;
 
 /// The constants that code blocks may name.
-const CONSTANTS: &[(&str, i64)] = &[
+pub const CONSTANTS: &[(&str, i64)] = &[
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
     ("TCP_CA_CWR", 2),
@@ -61,7 +61,7 @@ pub const TCP_FIELDS: &[(&str, &str)] = &[
 
 impl Socket {
     /// Returns the constants and the values of the fields.
-    pub fn variables(&self) -> BTreeMap<&'static str, Value> {
+    pub(super) fn state_variables(&self) -> BTreeMap<&'static str, Value> {
         let mut variables: BTreeMap<&'static str, Value> =
             CONSTANTS.iter().map(|&(name, value)| (name, Value::Whole(value))).collect();
         let Some(sender) = &self.sender else { return variables };
