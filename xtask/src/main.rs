@@ -5,6 +5,7 @@ mod bench;
 mod book;
 mod command;
 mod dist;
+mod drill;
 mod fidelity;
 mod fuzz;
 mod graph;
@@ -64,6 +65,13 @@ const CHORES: &[Chore] = &[
         options: fidelity::OPTIONS,
         summary: "compares `--stack linux` with recordings of Linux 6.1; with --ns2, `--stack ns2` with ns-2.35",
         run: fidelity::run,
+    },
+    Chore {
+        name: "drill",
+        options: drill::OPTIONS,
+        summary: "plays the packetdrill scripts of a folder, or of Debian's package of Linux's source, against the simulated \
+                  endpoint, and prints a table",
+        run: drill::run,
     },
     Chore {
         name: "papers",

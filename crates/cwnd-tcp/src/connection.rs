@@ -5,6 +5,7 @@ pub(crate) mod event_log;
 pub(crate) mod measurement;
 pub(crate) mod pacing;
 pub(crate) mod rounds;
+pub(crate) mod tcp_info;
 pub(crate) mod timers;
 
 use crate::packet::{CWR, ECE, ECT, ECT1, Packet};

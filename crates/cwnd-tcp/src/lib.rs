@@ -29,11 +29,17 @@ pub use connection::Connection;
 pub use connection::event_log::{RoundTrips, SenderEvent};
 #[doc(hidden)]
 pub use connection::pacing::SendMode;
+pub use connection::tcp_info::TcpInfo;
 #[doc(hidden)]
 pub use fast_path::PlainRun;
 pub use growing_window::GrowingWindow;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
-pub use recovery::{AnyRecovery, LossRecovery, linux::Linux, ns2::Ns2, rfc::Rfc};
+pub use recovery::{
+    AnyRecovery, LossRecovery,
+    linux::{Linux, LinuxOptions},
+    ns2::Ns2,
+    rfc::Rfc,
+};
 pub use sender::{SYN_OPTIONS, Sender};
 pub use timer_wheel::TimerWheel;
 

@@ -118,6 +118,12 @@ pub trait Emit {
 
     /// Hands an ACK with SACK blocks to the host's output queue.
     fn emit_sack(&mut self, now: u64, packet: Packet, blocks: &SackBlocks) -> bool;
+
+    /// Returns whether the host's output queue takes packets. While it does not, Linux leaves lost segments marked as lost instead of
+    /// counting a retransmission that never left.
+    fn accepts(&self) -> bool {
+        true
+    }
 }
 
 /// The SACK blocks of all ACKs in the network, so that the packets themselves stay small.

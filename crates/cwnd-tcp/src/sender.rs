@@ -3,12 +3,12 @@
 use crate::connection::event_log::SenderEvent;
 use crate::connection::{FastPath, Phase};
 use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
-use crate::recovery::linux::Linux;
+use crate::recovery::linux::{Linux, LinuxOptions};
 use crate::recovery::ns2::Ns2;
 use crate::recovery::rfc::Rfc;
 use crate::recovery::{AnyRecovery, LossRecovery};
 use crate::rtt::RttEstimator;
-use crate::{Connection, NEVER, SenderConfig, TimerWheel, expand};
+use crate::{Connection, NEVER, SenderConfig, TcpInfo, TimerWheel, expand};
 use cwnd_cc::CongestionControl;
 use cwnd_scenario::Recovery;
 use std::ops::{Deref, DerefMut};
@@ -18,6 +18,9 @@ pub const SYN_OPTIONS: u16 = 8;
 
 /// The timeout before the first sample when a SYN was lost, ns (RFC 6298 section 5.7).
 const SYN_LOST_RTO: u64 = 3_000_000_000;
+
+/// Duplicate ACKs that mean a loss where reordering is not measured (RFC 5681 section 3.2).
+const DUP_THRESH: u32 = 3;
 
 /// The sending endpoint of a flow.
 ///
@@ -48,6 +51,21 @@ impl Sender {
             Recovery::Linux | Recovery::Prr => AnyRecovery::Rfc(Rfc::new(&config)),
         };
         Sender::with_recovery(config, algorithm, estimator, recovery)
+    }
+
+    /// Returns its state in the terms of Linux's `tcp_info`.
+    pub fn tcp_info(&self) -> TcpInfo {
+        self.conn.tcp_info(match &self.recovery {
+            AnyRecovery::Linux(linux) => linux.reordering(),
+            AnyRecovery::Rfc(_) | AnyRecovery::Ns2(_) => (DUP_THRESH, 0),
+        })
+    }
+
+    /// Sets what system settings of Linux change in its loss recovery. Other strategies have no such settings.
+    pub fn set_linux_options(&mut self, options: LinuxOptions) {
+        if let AnyRecovery::Linux(linux) = &mut self.recovery {
+            linux.set_options(&mut self.conn, options);
+        }
     }
 }
 
@@ -134,6 +152,18 @@ impl<R: LossRecovery> Sender<R> {
             }
         } else if conn.timers.release_at <= now {
             recovery.transmit(conn, now, out);
+        }
+        self.timers.rearm();
+        self.log_event(now, true);
+    }
+
+    /// Adds `segments` of data that the application has written, and sends what the window allows. An engine whose application
+    /// is a program or a script calls it; the flow's configured application must be silent (`set_traffic` with no traffic).
+    pub fn write(&mut self, now: u64, segments: u64, out: &mut impl Emit) {
+        let has_data = self.conn.on_write(now, segments);
+        if has_data && self.phase == Phase::Established {
+            self.recovery.transmit(&mut self.conn, now, out);
+            self.conn.assert_consistent();
         }
         self.timers.rearm();
         self.log_event(now, true);

@@ -18,6 +18,8 @@ mod fake;
 mod lifetime;
 #[path = "endpoint/linux.rs"]
 mod linux;
+#[path = "endpoint/linux_host.rs"]
+mod linux_host;
 #[path = "endpoint/linux_spurious.rs"]
 mod linux_spurious;
 #[path = "endpoint/newreno.rs"]

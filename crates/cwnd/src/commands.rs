@@ -6,6 +6,7 @@ mod check;
 pub mod compare;
 mod completions;
 mod diff;
+mod drill;
 mod export;
 #[cfg(feature = "kernel")]
 mod kernel;
@@ -35,6 +36,7 @@ pub enum Command {
     Report(report::Flags),
     Reproduce(reproduce::Flags),
     Diff(diff::Flags),
+    Drill(drill::Flags),
     Algorithms(algorithms::Flags),
     Metrics(metrics::Flags),
     Networks(networks::Flags),
@@ -60,6 +62,7 @@ impl Command {
             Command::Report(flags) => report::run(&flags),
             Command::Reproduce(flags) => reproduce::run(&flags),
             Command::Diff(flags) => diff::run(&flags),
+            Command::Drill(flags) => drill::run(&flags),
             Command::Algorithms(flags) => algorithms::run(&flags),
             Command::Metrics(flags) => metrics::run(&flags),
             Command::Networks(flags) => networks::run(&flags),

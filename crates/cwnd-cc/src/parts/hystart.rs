@@ -11,6 +11,9 @@
 //! - *Delay*: the least RTT of the round, once 8 samples are in, exceeds the least RTT by more than an eighth
 //!   of it, the eighth kept within 4 to 16 ms.
 //!
+//! A round begins when everything is acknowledged that was sent before the round before it. Linux 5.16 to 6.13 followed rounds from
+//! 16 segments up only, so that the first one began in the middle of a round trip ([`HyStart::with_late_rounds`]).
+//!
 //! Linux checks whenever `cwnd < ssthresh`, even in a recovery whose rate reduction lowered the window below `ssthresh`. This
 //! file does the same. The checks restart after a timeout.
 
@@ -29,6 +32,8 @@ const MAX_BURST: Nanos = Nanos::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct HyStart {
     found: bool,
+    /// With late rounds: segments to acknowledge until the round ends; negative if the next checked ACK begins one.
+    left: Option<i64>,
     round_start: Nanos,
     last_ack: Nanos,
     rtt: RoundRtt,
@@ -37,7 +42,17 @@ pub struct HyStart {
 impl HyStart {
     /// Creates the state of a flow that starts now.
     pub fn new(now: Nanos) -> Self {
-        HyStart { found: false, round_start: now, last_ack: now, rtt: RoundRtt::EMPTY }
+        HyStart { found: false, left: None, round_start: now, last_ack: now, rtt: RoundRtt::EMPTY }
+    }
+
+    /// Creates the state of a flow that starts now, whose rounds begin at a window of 16 segments.
+    pub fn with_late_rounds(now: Nanos) -> Self {
+        HyStart { left: Some(-1), ..HyStart::new(now) }
+    }
+
+    /// Returns the state of a flow whose slow start begins again, with the same rule for rounds.
+    pub fn restarted(&self, now: Nanos) -> Self {
+        HyStart { left: self.left.map(|_| -1), ..HyStart::new(now) }
     }
 
     /// Checks an ACK in slow start, and ends slow start at a signal. `delay_min` is the smallest RTT of the path,
@@ -46,12 +61,17 @@ impl HyStart {
         if self.found {
             return;
         }
-        if ack.round_start {
-            *self = HyStart::new(ack.now);
+        match &mut self.left {
+            Some(left) => *left = left.saturating_sub(i64::from(ack.cumulative)).max(-1),
+            None if ack.round_start => *self = HyStart::new(ack.now),
+            None => {}
         }
         let Some(rtt) = ack.rtt else { return };
         if window.cwnd < LOW_WINDOW || delay_min == Nanos::MAX {
             return;
+        }
+        if self.left.is_some_and(|left| left < 0) {
+            *self = HyStart { left: Some(i64::from(ack.in_flight)), ..HyStart::new(ack.now) };
         }
         if ack.now.since(self.last_ack) <= TRAIN_GAP {
             self.last_ack = ack.now;
@@ -170,6 +190,26 @@ mod tests {
         assert!(window.ssthresh.is_infinite());
         hystart.on_ack(&mut window, &ack_rtt(151, 100), DELAY_MIN);
         assert_eq!(window.ssthresh, 20.0);
+    }
+
+    #[test]
+    fn late_rounds_begin_at_16_segments() {
+        // At 14 and 15 segments nothing counts. At 16 a round begins, which lasts until the 16 segments then in flight and one more
+        // are acknowledged: the 9th sample of 300 ms comes with the 9th ACK of two segments, and that begins the next round. With
+        // ACKs of one segment the 9th sample is in the round.
+        for (acked, left) in [(2, false), (1, true)] {
+            let mut hystart = HyStart::with_late_rounds(Nanos::ZERO);
+            for n in 0..9 {
+                let ack = Ack { cumulative: acked, in_flight: 16, ..ack_rtt(10 + 10 * n, 300) };
+                hystart.on_ack(&mut slow_start(15.0), &ack, DELAY_MIN);
+            }
+            let mut window = slow_start(16.0);
+            for n in 0..10 {
+                let ack = Ack { cumulative: acked, in_flight: 15, ..ack_rtt(200 + 10 * n, 300) };
+                hystart.on_ack(&mut window, &ack, DELAY_MIN);
+            }
+            assert_eq!(window.ssthresh.is_finite(), left, "ACKs of {acked}");
+        }
     }
 
     #[test]

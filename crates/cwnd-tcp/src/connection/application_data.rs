@@ -74,6 +74,17 @@ impl Connection {
         self.timers.rearm();
     }
 
+    /// Adds `segments` that the application has written. Returns whether there is new data to send.
+    pub(crate) fn on_write(&mut self, now: u64, segments: u64) -> bool {
+        let end = self.data_end.saturating_add(segments).min(self.config.segments);
+        self.data_end = end;
+        let has_data = self.next < end;
+        if has_data {
+            self.end_idle_time(now);
+        }
+        has_data
+    }
+
     /// Lets the application act. Returns whether there is new data to send.
     pub(crate) fn on_application_timer(&mut self, now: u64) -> bool {
         let end = self.end();
@@ -117,6 +128,17 @@ impl Connection {
         self.timers.rearm();
     }
 
+    /// Sets the window that the receiver advertises from now on, segments. The sender uses it when it sends next. When a closed
+    /// window opens, the time since the last packet counts as idle.
+    pub fn set_receive_window(&mut self, now: u64, segments: u64) {
+        let opens = self.config.receive_window == 0 && segments > 0;
+        (self.config.receive_window, self.peer_window) = (segments, segments);
+        if opens && self.una == self.next && self.next < self.data_end {
+            self.rtt.estimator.backoff = 0;
+            self.validate_after_idle(now);
+        }
+    }
+
     /// Ends an idle time, since there is data to send again. If nothing was in flight, the algorithm is told. A window that no
     /// ACK has confirmed for longer than a retransmission timeout shrinks (RFC 2861 section 3.2, RFC 5681 section 4.1): it is
     /// halved for each timeout since the last packet was sent, down to the initial window. As in Linux, the window of an
@@ -126,6 +148,12 @@ impl Connection {
         if since == NEVER || self.next != self.una {
             return;
         }
+        self.validate_after_idle(now);
+        self.algorithm.on_idle_restart(&mut self.window, Nanos(now), Nanos(now - since));
+    }
+
+    /// Lowers a window that nothing has confirmed since the last packet was sent.
+    fn validate_after_idle(&mut self, now: u64) {
         self.integrate_cwnd(now);
         let timeout = self.rtt.estimator.timeout();
         let mut idle = now - self.idle.last_sent;
@@ -143,6 +171,5 @@ impl Connection {
             }
             window.set_cwnd(cwnd.max(least));
         }
-        self.algorithm.on_idle_restart(&mut self.window, Nanos(now), Nanos(now - since));
     }
 }

@@ -13,6 +13,7 @@ mod undo;
 
 use super::{LossRecovery, SackRanges, without};
 use crate::connection::AckReport;
+use crate::connection::pacing::SendMode;
 use crate::fault::{self, Fault};
 use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
 use crate::{Connection, SenderConfig, expand};
@@ -22,6 +23,37 @@ use output::{Output, Timer};
 use rack::Rack;
 use send_log::{SendLog, SendRecord};
 use undo::Undo;
+
+/// System settings of Linux that change its loss recovery and its bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinuxOptions {
+    /// Whether tail loss probes are sent (`tcp_early_retrans`).
+    pub tail_loss_probe: bool,
+    /// A burst waits for more of the window only while less than this part of it is free (`tcp_tso_win_divisor`); with zero
+    /// while fewer than four segments are free.
+    pub tso_win_divisor: u32,
+    /// The least segments of a burst (`tcp_min_tso_segs`).
+    pub min_tso_segs: u32,
+    /// Whether bursts are paced although the algorithm sets no rate, as with the queue `fq`: at twice the window for each
+    /// round-trip time in slow start, and 1.2 times otherwise.
+    /// The first ten segments are not paced.
+    pub paced: bool,
+    /// Whether a reduction of the window grows it again only on an ACK that delivers a retransmission, as in Linux 4.3 to 5.10, and
+    /// not on any ACK that advances and reports no loss.
+    pub cautious_reduction: bool,
+}
+
+impl Default for LinuxOptions {
+    fn default() -> Self {
+        LinuxOptions {
+            tail_loss_probe: true,
+            tso_win_divisor: 3,
+            min_tso_segs: 2,
+            paced: false,
+            cautious_reduction: false,
+        }
+    }
+}
 
 /// The state of Linux's recovery.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +67,7 @@ pub struct Linux {
     /// What the last ACK with SACK blocks named.
     last_sack: SackRanges,
     fast_path_disabled: bool,
+    options: LinuxOptions,
     /// The number of segments during which the advertised window grows.
     growing: u64,
 }
@@ -147,7 +180,8 @@ impl LossRecovery for Linux {
             self.report_ack(conn, now, &delivery, marked, predicted, rtt, prior_in_flight);
         }
         if !conn.needs.owns_recovery && matches!(conn.state, State::Recovery | State::Cwr) {
-            self.reduce_window(conn, delivery.delivered, delivery.advanced > 0, lost);
+            let advanced = delivery.advanced > 0;
+            self.reduce_window(conn, delivery.delivered, advanced, delivery.has_retransmitted, lost);
         }
         self.send(conn, now, repair, out);
     }
@@ -157,6 +191,7 @@ impl LossRecovery for Linux {
     }
 
     fn transmit(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        self.update_pacing_rate(conn);
         if conn.pacing.uses_timer() {
             // What goes first, lost segments or new data, stays as the last ACK has decided it.
             self.send_by_timer(conn, now, out);
@@ -178,6 +213,25 @@ impl Linux {
     pub(crate) fn new(config: &SenderConfig) -> Linux {
         let growing = config.growing_window.map_or(0, |window| window.segments());
         Linux { growing, ..Linux::default() }
+    }
+
+    /// Returns the greatest distance of reordering, segments, and how many ACKs revealed reordering.
+    pub(crate) fn reordering(&self) -> (u32, u32) {
+        (self.rack.degree(), self.rack.reordering_events)
+    }
+
+    pub(crate) fn set_options(&mut self, conn: &mut Connection, options: LinuxOptions) {
+        self.options = options;
+        if options.paced {
+            conn.pacing.mode = SendMode::Paced;
+        }
+    }
+
+    /// Sets the pacing rate of an algorithm that sets none.
+    fn update_pacing_rate(&self, conn: &mut Connection) {
+        if self.options.paced && !conn.needs.pacing && conn.rtt.estimator.is_known() {
+            conn.window.pacing_rate = output::usual_rate(conn) * f64::from(conn.window.mss());
+        }
     }
 
     /// Returns whether an ACK takes the fast path: it acknowledges new data, and nothing is missing or was retransmitted.
@@ -273,6 +327,7 @@ impl Linux {
         let Delivery { delivered, advanced, .. } = *delivery;
         let lost = conn.episode.newly_lost;
         conn.report_ack(now, AckReport { delivered, advanced, lost, marked, rtt, prior_in_flight });
+        self.update_pacing_rate(conn);
     }
 
     /// Takes the first block of an ACK if it reports a duplicate (RFC 2883 section 4): it lies below what the ACK

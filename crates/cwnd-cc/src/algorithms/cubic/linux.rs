@@ -123,9 +123,16 @@ impl Configurable for CubicLinux {
     }
 }
 
+impl CubicLinux {
+    /// Makes HyStart follow rounds as Linux 5.16 to 6.13 did: from 16 segments up only.
+    pub fn with_late_hystart_rounds(self) -> CubicLinux {
+        CubicLinux { hystart: HyStart::with_late_rounds(Nanos::ZERO), ..self }
+    }
+}
+
 impl CongestionControl for CubicLinux {
     fn init(&mut self, _window: &mut Window, init: &Init) {
-        self.hystart = HyStart::new(init.now);
+        self.hystart = self.hystart.restarted(init.now);
     }
 
     #[inline]
@@ -170,9 +177,8 @@ impl CongestionControl for CubicLinux {
             window.set_ssthresh_for_loss(beta * cwnd);
         }
         if congestion.kind == CongestionKind::Timeout {
-            let parameters = self.parameters.clone();
-            *self = CubicLinux::new(parameters);
-            self.hystart = HyStart::new(congestion.now);
+            let hystart = self.hystart.restarted(congestion.now);
+            *self = CubicLinux { hystart, ..CubicLinux::new(self.parameters.clone()) };
         }
     }
 

@@ -287,8 +287,15 @@ impl Linux {
         conn.begin_episode(now, kind, 0);
     }
 
-    /// Sets the window by what an ACK delivers (section 6.2 of the draft).
-    pub(super) fn reduce_window(&mut self, conn: &mut Connection, delivered: u32, advanced: bool, lost: u32) {
+    /// Sets the window by what an ACK delivers (section 6.2 of the draft). `repaired`: it acknowledges a retransmission.
+    pub(super) fn reduce_window(
+        &mut self,
+        conn: &mut Connection,
+        delivered: u32,
+        advanced: bool,
+        repaired: bool,
+        lost: u32,
+    ) {
         let in_flight = conn.in_flight();
         let target = conn.window.recovery_cwnd.unwrap_or(conn.window.ssthresh);
         let prr = &mut self.prr;
@@ -302,6 +309,8 @@ impl Linux {
             let before = if fault::is(Fault::PrrShareTooSmall) { before + 1.0 } else { before };
             let share = libm::ceil(target * prr.delivered as f64 / before);
             share - prr.out as f64
+        } else if self.options.cautious_reduction && !repaired {
+            room.min(f64::from(delivered))
         } else {
             // Slow start back to the target, one segment more for an ACK that advances and reports no loss.
             let bound = (prr.delivered as f64 - prr.out as f64).max(f64::from(delivered));

@@ -3,7 +3,7 @@
 
 use super::{Delivery, Linux, Repair};
 use crate::connection::pacing::SendMode;
-use crate::packet::{Emit, PUSH};
+use crate::packet::{BARE, Emit, PUSH};
 use crate::{Connection, NEVER};
 use cwnd_cc::{CongestionKind, State, Window};
 
@@ -61,6 +61,8 @@ pub(super) enum Wait {
     Probe,
     /// The end of the reordering window.
     Reordering,
+    /// A probe of the receiver's window, which is closed.
+    Window,
 }
 
 /// The state of the timer besides its time.
@@ -105,9 +107,9 @@ enum Permission {
 /// The application's data comes in buffers of this size, which are cut into bursts, bytes.
 const BUFFER: u32 = 65_215;
 
-/// A burst is the data of this part of a second at the pacing rate, but at least two segments.
+/// A burst is the data of this part of a second at the pacing rate, but at least some segments
+/// ([`LinuxOptions::min_tso_segs`](super::LinuxOptions)).
 const BURSTS_A_SECOND: f64 = 1024.0;
-const LEAST_BURST: u32 = 2;
 
 /// Pacing rate below which a paced flow sends single segments, bytes a second (1.2 Mbit/s).
 const SLOW: f64 = 150_000.0;
@@ -116,9 +118,10 @@ const SLOW: f64 = 150_000.0;
 const SHORT_STEP: u64 = 512_000;
 
 /// A burst waits for more of the window only if the last one left within this time, and the next ACK is expected within
-/// it, ns; and only while less than a third of the window is free.
+/// it, ns; and only while less than a part of the window is free ([`LinuxOptions::tso_win_divisor`](super::LinuxOptions)).
 const RECENT: u64 = 1_000_000;
-const LARGE_PART: u32 = 3;
+/// That part without a divisor, segments.
+const LEAST_PART: u32 = 4;
 
 /// How much longer a probe waits than two round-trip times for a single segment, because of the receiver's delayed ACK (RFC 8985
 /// section 7.2), ns. For several segments, and after the reordering window, it waits two ticks longer.
@@ -143,6 +146,29 @@ impl Linux {
             self.send_lost(conn, now, out);
         }
         self.send_bursts(conn, now, out);
+        self.wait_for_window(conn, now);
+    }
+
+    /// Sets the timer for a probe if nothing is outstanding and the receiver's window holds data back (RFC 9293 section 3.8.6.1).
+    fn wait_for_window(&mut self, conn: &mut Connection, now: u64) {
+        let waits = conn.peer_window == 0 && conn.una == conn.next && conn.next < conn.data_end;
+        if waits && (self.timer.wait != Wait::Window || conn.timers.rto_at == NEVER) {
+            self.timer.wait = Wait::Window;
+            self.arm(conn, now, conn.rtt.estimator.timeout());
+        } else if !waits && self.timer.wait == Wait::Window {
+            self.timer.wait = Wait::Timeout;
+            conn.timers.rto_at = NEVER;
+        }
+    }
+
+    /// Probes the receiver's window: a packet without data and with a sequence number that was acknowledged, which the receiver
+    /// answers with its window. The interval doubles.
+    pub(super) fn probe_window(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        let mut probe = conn.config.packet(now, conn.una, BARE);
+        probe.size = conn.config.ack_size as u16;
+        out.emit(now, probe);
+        conn.rtt.estimator.back_off();
+        self.arm(conn, now, conn.rtt.estimator.timeout());
     }
 
     /// Sends by the release timer. Pacing holds back bursts, not the segments of one.
@@ -204,7 +230,7 @@ impl Linux {
 
     /// Retransmits what is lost as far as the window allows.
     fn send_lost(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
-        while conn.has_retransmission() {
+        while conn.has_retransmission() && out.accepts() {
             let in_flight = conn.in_flight();
             if in_flight >= conn.window.cwnd as u32 {
                 break;
@@ -321,11 +347,12 @@ impl Linux {
             return Permission::Now;
         }
         // Both windows bound a burst.
-        let advertised = (conn.una + conn.peer_window - conn.next).min(u64::from(u32::MAX)) as u32;
+        let advertised =
+            (conn.una + conn.peer_window).saturating_sub(conn.next).min(u64::from(u32::MAX)) as u32;
         let room = (cwnd - in_flight).min(advertised);
-        let most = burst_size(conn);
+        let most = burst_size(conn, self.options.min_tso_segs);
         let available = in_buffer(conn);
-        let part = cwnd.min(conn.peer_window.min(u64::from(u32::MAX)) as u32) / LARGE_PART;
+        let part = self.large_part(cwnd.min(conn.peer_window.min(u64::from(u32::MAX)) as u32));
         if room < most && room < part && self.expects_more(conn, now) {
             let is_rest = u64::from(available) == conn.data_end - conn.next;
             if available > 1 && (room < available || is_rest) {
@@ -339,6 +366,14 @@ impl Linux {
         self.output.burst = burst;
         self.output.several = burst > 1;
         Permission::Now
+    }
+
+    /// Returns how much of the window must be free for a small burst to leave at once.
+    fn large_part(&self, cwnd: u32) -> u32 {
+        match self.options.tso_win_divisor {
+            0 => LEAST_PART,
+            divisor => cwnd / divisor,
+        }
     }
 
     /// Returns whether more of the window may soon be free: something left just now, and the ACK of the first outstanding
@@ -372,7 +407,9 @@ impl Linux {
         }
         let wait = match self.timer.wait {
             Wait::Timeout => conn.rtt.estimator.timeout(),
-            Wait::Probe | Wait::Reordering => self.head_timeout(conn).saturating_sub(now).max(1),
+            Wait::Probe | Wait::Reordering | Wait::Window => {
+                self.head_timeout(conn).saturating_sub(now).max(1)
+            }
         };
         self.arm(conn, now, wait);
         self.timer.wait = Wait::Timeout;
@@ -381,7 +418,8 @@ impl Linux {
     /// Sets the timer for a probe: two round-trip times, but not later than the timeout (RFC 8985 section 7.2). Returns
     /// false if no probe is to be sent. `advancing`: the timeout counts from now.
     fn set_probe_timer(&mut self, conn: &mut Connection, now: u64, advancing: bool) -> bool {
-        if conn.una == conn.next || !matches!(conn.state, State::Open | State::Cwr) {
+        let probes = self.options.tail_loss_probe && matches!(conn.state, State::Open | State::Cwr);
+        if conn.una == conn.next || !probes {
             return false;
         }
         let estimator = &conn.rtt.estimator;
@@ -436,25 +474,30 @@ fn in_buffer(conn: &Connection) -> u32 {
     (per_buffer - conn.next % per_buffer).min(conn.data_end - conn.next) as u32
 }
 
+/// Returns the rate of the window, segments a second: twice in slow start, 1.2 times otherwise.
+pub(super) fn usual_rate(conn: &Connection) -> f64 {
+    let (window, estimator) = (&conn.window, &conn.rtt.estimator);
+    // Mostly this decides without rounding on which side of half the threshold the window is.
+    let half = window.ssthresh / 2.0;
+    let slow_start = window.cwnd < half && (window.cwnd + 1.0 <= half || window.cwnd < window.whole(half));
+    let gain = if slow_start { 2.0 } else { 1.2 };
+    let srtt = if estimator.is_known() { estimator.srtt() } else { 1_000_000 };
+    gain * window.cwnd.max((conn.next - conn.una) as f64) * 1e9 / srtt.max(1) as f64
+}
+
 /// Returns the segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times
 /// otherwise; more on paths of a few milliseconds.
-fn burst_size(conn: &Connection) -> u32 {
+fn burst_size(conn: &Connection, least: u32) -> u32 {
     let (window, estimator) = (&conn.window, &conn.rtt.estimator);
     let rate = if window.pacing_rate.is_finite() {
         window.pacing_rate / f64::from(window.mss())
     } else {
-        // Mostly this decides without rounding on which side of half the threshold the window is.
-        let half = window.ssthresh / 2.0;
-        let slow_start =
-            window.cwnd < half && (window.cwnd + 1.0 <= half || window.cwnd < window.whole(half));
-        let gain = if slow_start { 2.0 } else { 1.2 };
-        let srtt = if estimator.is_known() { estimator.srtt() } else { 1_000_000 };
-        gain * window.cwnd.max((conn.next - conn.una) as f64) * 1e9 / srtt.max(1) as f64
+        usual_rate(conn)
     };
     let steps = if estimator.is_known() { estimator.min / SHORT_STEP } else { u64::MAX };
     let short = if steps < 32 { BUFFER >> steps } else { 0 };
     let bytes = (rate / BURSTS_A_SECOND * f64::from(window.mss())) as u32;
     // BBR's module lowers the least burst for slow flows.
-    let least = if window.pacing_rate < SLOW { 1 } else { LEAST_BURST };
+    let least = if conn.needs.pacing && window.pacing_rate < SLOW { 1 } else { least };
     (bytes.saturating_add(short).min(BUFFER) / window.mss()).max(least)
 }

@@ -26,8 +26,8 @@ pub struct Rack {
     rtt: u64,
     /// Whether something was delivered since the last search for losses.
     pub advanced: bool,
-    /// Whether reordering was seen.
-    reordering_seen: bool,
+    /// How many ACKs revealed reordering.
+    pub reordering_events: u32,
     /// Over how many segments (`reordering` in Linux), at least [`DUP_THRESH`].
     degree: u64,
     /// The reordering window in quarters of the least round-trip time (RACK.reo_wnd_mult), and for how many more
@@ -50,7 +50,7 @@ impl Default for Rack {
             latest_sent: (0, 0),
             rtt: 0,
             advanced: false,
-            reordering_seen: false,
+            reordering_events: 0,
             degree: u64::from(DUP_THRESH),
             steps: 1,
             persists: 0,
@@ -79,9 +79,14 @@ impl Rack {
     /// step 3).
     pub fn on_reordering(&mut self, lowest: u64, end: u64) {
         if lowest + 1 < end {
-            self.reordering_seen = true;
+            self.reordering_events = self.reordering_events.saturating_add(1);
             self.degree = self.degree.max((end - lowest).min(MAX_DEGREE));
         }
+    }
+
+    /// Returns over how many segments reordering was seen.
+    pub fn degree(&self) -> u32 {
+        self.degree as u32
     }
 
     /// Forgets the degree of reordering when a timeout shows that what looked like it was loss.
@@ -101,7 +106,7 @@ impl Rack {
         if self.round.is_some_and(|round| una >= round) {
             self.round = None;
         }
-        if self.round.is_none() && self.reordering_seen {
+        if self.round.is_none() && self.reordering_events > 0 {
             self.round = Some(next);
             self.steps = (self.steps + 1).min(MAX_STEPS);
             self.persists = PERSISTENCE;
@@ -129,7 +134,7 @@ impl Rack {
 
     /// Returns the reordering window, ns (section 6.2, step 4).
     pub fn window(&self, in_recovery: bool, sacked: u32, least_rtt: u64, srtt: u64) -> u64 {
-        if !self.reordering_seen && (in_recovery || sacked >= DUP_THRESH) {
+        if self.reordering_events == 0 && (in_recovery || sacked >= DUP_THRESH) {
             return 0;
         }
         let window = least_rtt / 4 * self.steps;

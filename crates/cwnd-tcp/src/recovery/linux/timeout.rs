@@ -13,13 +13,16 @@ impl Linux {
     pub(super) fn on_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
         conn.timers.rto_at = NEVER;
         if conn.una == conn.next {
+            if self.timer.wait == Wait::Window {
+                self.probe_window(conn, now, out);
+            }
             return;
         }
         conn.integrate_cwnd(now);
         conn.scoreboard.cover(conn.una, conn.next);
         self.timer.expiring = true;
         match self.timer.wait {
-            Wait::Timeout => self.on_timeout(conn, now, out),
+            Wait::Timeout | Wait::Window => self.on_timeout(conn, now, out),
             Wait::Probe => self.send_probe(conn, now, out),
             Wait::Reordering => self.on_reordering_timer(conn, now, out),
         }
@@ -34,7 +37,7 @@ impl Linux {
                 self.enter_recovery(conn, now, false);
                 if !conn.needs.owns_recovery {
                     let lost = (self.rack.lost - lost) as u32;
-                    self.reduce_window(conn, 1, false, lost);
+                    self.reduce_window(conn, 1, false, false, lost);
                 }
             }
             self.send(conn, now, Repair::Lost, out);
