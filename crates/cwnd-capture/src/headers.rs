@@ -17,7 +17,7 @@
 //! - Payload is all zeros, which makes TCP's checksums right; a capture ends with the headers.
 
 use cwnd_scenario::{NodeId, Scenario, StackProfile};
-use cwnd_tcp::packet::{CE, CWR, ECE, ECT, ECT1, PUSH, Packet, SACK, SYN, SackBlocks};
+use cwnd_tcp::packet::{ACCURATE, ACE_SHIFT, CE, CWR, ECE, ECT, ECT1, PUSH, Packet, SACK, SYN, SackBlocks};
 use etherparse::{
     EtherType, Ethernet2Header, IpEcn, IpNumber, Ipv4Header, TcpHeader,
     TcpOptionElement::{
@@ -166,7 +166,7 @@ impl Headers {
             (false, _) => (after_syn, after_syn),
         };
         // RFC 3168 section 6.1.1: a SYN asks for ECN with both flags, and the answer says ECE.
-        let asks = packet.is(SYN) && self.flows[flow].ecn;
+        let asks = packet.is(SYN) && self.flows[flow].ecn && !packet.is(ACCURATE);
         let mut header = TcpHeader::new(from, to, sequence, self.window(reverse, syn));
         header.acknowledgment_number = acknowledgement;
         header.syn = syn;
@@ -174,8 +174,22 @@ impl Headers {
         header.psh = packet.is(PUSH);
         header.ece = packet.is(ECE) || asks;
         header.cwr = packet.is(CWR) || (asks && !reverse);
+        if packet.is(ACCURATE) {
+            self.set_accurate_flags(packet, reverse, &mut header);
+        }
         header.set_options(&self.options(packet, blocks, syn)).expect("the options of a packet have room");
         header
+    }
+
+    /// Sets the flags of accurate ECN feedback (RFC 9768 sections 3.1.1 and 3.2.2): the third flag (AE) has the place of the
+    /// former nonce sum. The option is not written.
+    fn set_accurate_flags(&self, packet: &Packet, reverse: bool, header: &mut TcpHeader) {
+        if packet.is(SYN) {
+            header.ns = !reverse;
+            return;
+        }
+        let ace = packet.flags >> ACE_SHIFT;
+        (header.ns, header.cwr, header.ece) = (ace & 4 != 0, ace & 2 != 0, ace & 1 != 0);
     }
 
     /// The sequence number at which a segment begins.

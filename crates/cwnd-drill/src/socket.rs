@@ -337,6 +337,7 @@ impl Socket {
             ack_size: stack.ack_size,
             receive_window: 0,
             growing_window: None,
+            accurate_ecn: false,
             timer: TimerWheel::new(HZ),
             validate_cwnd: true,
             window: WindowConfig {

@@ -3,7 +3,7 @@
 use crate::ends::ETHERNET;
 use crate::testbed::{packets_a_second, packets_held};
 use crate::{address, algorithms, doctor};
-use cwnd_scenario::{Cost, Problem, Rate, Recovery, Scenario, Time, Traffic};
+use cwnd_scenario::{Cost, Ecn, Problem, Rate, Recovery, Scenario, Time, Traffic};
 
 /// Flows that two threads can serve.
 const MOST_FLOWS: usize = 1_000;
@@ -67,6 +67,9 @@ fn check_stack(scenario: &Scenario, problem: &mut impl FnMut(&str, String)) {
             "stack.payload",
             format!("makes packets of {mtu} bytes; a device takes {} to {}", MTU.start(), MTU.end()),
         );
+    }
+    if matches!(stack.ecn, Ecn::Accurate(_)) {
+        problem("stack.ecn", "is accurate ECN, which this engine does not ask the kernel for".to_owned());
     }
     if stack.initial_ssthresh.is_some() {
         problem("stack.initial_ssthresh", "cannot be set: the kernel begins with none".to_owned());

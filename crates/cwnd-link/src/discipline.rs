@@ -1,6 +1,6 @@
 //! The contract of all queueing disciplines: the properties of an arriving packet, and a departing one.
 
-use crate::Limits;
+use crate::{EcnRemark, Limits};
 
 /// Properties of a packet that a queue uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,30 @@ impl Codepoint {
     #[inline]
     pub fn can_be_marked(self) -> bool {
         self != Codepoint::NotEct
+    }
+
+    /// Returns what a link makes of it that changes the ECN field.
+    pub fn remarked(self, remark: EcnRemark) -> Codepoint {
+        match (remark, self) {
+            (EcnRemark::Bleach, _) => Codepoint::NotEct,
+            (EcnRemark::Unmark, Codepoint::Ce) | (EcnRemark::Ect1ToEct0, Codepoint::Ect1) => Codepoint::Ect0,
+            (_, codepoint) => codepoint,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Codepoint::{self, Ce, Ect0, Ect1, NotEct};
+    use cwnd_scenario::EcnRemark;
+
+    #[test]
+    fn each_remark_changes_what_it_names() {
+        let all = [NotEct, Ect0, Ect1, Ce];
+        let of = |remark| all.map(|codepoint: Codepoint| codepoint.remarked(remark));
+        assert_eq!(of(EcnRemark::Bleach), [NotEct; 4]);
+        assert_eq!(of(EcnRemark::Unmark), [NotEct, Ect0, Ect1, Ect0]);
+        assert_eq!(of(EcnRemark::Ect1ToEct0), [NotEct, Ect0, Ect0, Ce]);
     }
 }
 

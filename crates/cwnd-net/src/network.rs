@@ -6,7 +6,7 @@ use crate::agenda::{Agenda, Event};
 use crate::link::{Found, Link, LinkCounts, Transmission};
 use crate::slab::Slab;
 use crate::{LinkId, NetworkError, NodeId, Route, RouteId, Settings};
-use cwnd_link::{Arrival, LinkSpec};
+use cwnd_link::{Arrival, Codepoint, LinkSpec};
 
 /// A packet of any transport, as a network sees it.
 pub trait Packet: Clone {
@@ -15,6 +15,12 @@ pub trait Packet: Clone {
 
     /// Sets the congestion mark. It is not called for a packet that cannot carry one.
     fn mark(&mut self);
+
+    /// Writes the ECN field. Only links that change it call this ([`EcnRemark`](cwnd_link::EcnRemark)); by default the field
+    /// stays.
+    fn set_ecn(&mut self, codepoint: Codepoint) {
+        let _ = codepoint;
+    }
 
     /// Returns whether it carries data, for [`LinkCounts::data_arrived`].
     fn is_data(&self) -> bool {
@@ -320,6 +326,10 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
         carried.place = Place::Queue;
         let link = &mut self.links[number];
         link.counts.data_arrived += u64::from(carried.packet.is_data());
+        if let Some(remark) = link.spec.effects.ecn_remark {
+            let codepoint = carried.packet.arrival().ecn;
+            carried.packet.set_ecn(codepoint.remarked(remark));
+        }
         let found = link.offer(now, id, carried.packet.arrival(), &mut self.dropped);
         let accepted = !self.dropped.contains(&id);
         if let Some(found) = found.filter(|_| accepted) {

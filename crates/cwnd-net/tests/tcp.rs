@@ -89,6 +89,7 @@ fn sender() -> Endpoint {
         limited_transmit: true,
         detect_lost_retransmissions: true,
         ecn: EcnMode::Off,
+        accurate_ecn: false,
         l4s: false,
         handshake: false,
         rto: (1_000_000_000, 200_000_000, 60_000_000_000),
@@ -117,6 +118,10 @@ fn receiver() -> Endpoint {
         ecn: EcnMode::Off,
         timer: TimerWheel::default(),
         paws: false,
+        accurate_ecn: false,
+        ecn_capability: cwnd_tcp::accurate_ecn::Capability::default(),
+        ecn_option: false,
+        data_overhead: 66,
         linux: false,
         growing_window: 0,
     })))

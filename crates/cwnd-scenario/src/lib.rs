@@ -24,7 +24,7 @@ mod units;
 pub use emulation::{Emulation, Implementation};
 pub use engine::{Cost, Engine, EngineError, Identity, Problem};
 pub use network::{
-    CoDel, Counting, DeliveryTrace, Discipline, DualPi2, Effects, FqCoDel, GilbertElliott, Jitter,
+    CoDel, Counting, DeliveryTrace, Discipline, DualPi2, EcnRemark, Effects, FqCoDel, GilbertElliott, Jitter,
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
     Step, Steps, TraceError,
 };
@@ -34,6 +34,6 @@ pub use rng::{Purpose, Stream, mix};
 pub use scenario::{
     AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, Scenario, Ties, is_reserved_group, registered_name,
 };
-pub use stack::{DelayedAck, Ecn, Recovery, Stack, StackProfile};
+pub use stack::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, Stack, StackProfile};
 pub use traffic::{Distribution, FlowSizes, Quantity, SizeTable, SizeTableError, Traffic, Workload};
 pub use units::{ByteSize, Decimal, NotInteger, Probability, Rate, Time, UnitError};

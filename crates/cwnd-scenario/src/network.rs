@@ -7,7 +7,7 @@ mod mahimahi;
 mod schedule;
 
 pub use discipline::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red};
-pub use effects::{Effects, Jitter, JitterShape, Policer};
+pub use effects::{EcnRemark, Effects, Jitter, JitterShape, Policer};
 pub use loss::{GilbertElliott, Loss};
 pub use mahimahi::TraceError;
 pub use schedule::{DeliveryTrace, Schedule, Step, Steps};

@@ -93,6 +93,30 @@ pub enum Ecn {
     Classic,
     /// RFC 8257's exact echo.
     Exact,
+    /// RFC 9768, if the peer can, for flows of all algorithms.
+    Accurate(AccurateEcn),
+}
+
+/// How accurate ECN feedback is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AccurateEcn {
+    /// What receivers are capable of. Without accurate feedback, their flows fall back to what they are capable of.
+    pub peer: EcnPeer,
+    /// Whether ACKs without SACK blocks carry the option with counters of bytes.
+    pub option: bool,
+}
+
+/// The ECN that a receiver is capable of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnPeer {
+    /// RFC 9768.
+    Accurate,
+    /// RFC 3168 only.
+    Classic,
+    /// None.
+    Off,
 }
 
 /// Bytes of headers in ns-2, without timestamps.

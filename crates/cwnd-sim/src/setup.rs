@@ -7,8 +7,10 @@ use crate::link::{ClosedForm, Link, Losses, QueuedLink};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
-    DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack, StackProfile,
+    AccurateEcn, DelayedAck, Ecn, EcnPeer, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack,
+    StackProfile,
 };
+use cwnd_tcp::accurate_ecn::Capability;
 use cwnd_tcp::{
     Application, GrowingWindow, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig, TimerWheel,
 };
@@ -63,7 +65,7 @@ pub fn endpoints(
         let connected = scenario.start_of(i).0 + origin;
         let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;
         let stack = &scenario.stack;
-        let ecn = negotiated(stack.ecn, marked, algorithm.needs().ecn);
+        let Ends { ecn, accurate, capability, option } = ecn_of(stack, marked, algorithm.needs().ecn);
         let (segments, last_payload) =
             flow.bytes.map_or((u64::MAX, stack.payload), |bytes| segments(bytes, stack.payload));
         let sender = SenderConfig {
@@ -92,6 +94,7 @@ pub fn endpoints(
             detect_lost_retransmissions: stack.detect_lost_retransmissions,
             validate_cwnd: stack.profile == StackProfile::Linux,
             ecn,
+            accurate_ecn: accurate,
             l4s: stack.l4s,
             handshake: stack.handshake,
             rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
@@ -128,6 +131,10 @@ pub fn endpoints(
             ecn,
             timer: timer(stack),
             paws: stack.recovery == Recovery::Linux && stack.timestamps,
+            accurate_ecn: accurate,
+            ecn_capability: capability,
+            ecn_option: option,
+            data_overhead: stack.data_overhead,
             linux: stack.recovery == Recovery::Linux,
             growing_window: growing_window(stack),
         };
@@ -148,12 +155,40 @@ pub fn origin(scenario: &Scenario) -> u64 {
     before.max().unwrap_or(0) + 1
 }
 
+/// The ECN of a flow's ends before a handshake.
+struct Ends {
+    ecn: EcnMode,
+    accurate: bool,
+    capability: Capability,
+    option: bool,
+}
+
+/// Returns the ECN of a flow's ends. Accurate feedback is asked for in the handshake; without one, the outcome is known.
+fn ecn_of(stack: &Stack, marked: bool, needed: Option<EcnMode>) -> Ends {
+    let Ecn::Accurate(AccurateEcn { peer, option }) = stack.ecn else {
+        let ecn = negotiated(stack.ecn, marked, needed);
+        return Ends { ecn, accurate: false, capability: Capability::None, option: false };
+    };
+    let ecn = needed.unwrap_or(EcnMode::Classic);
+    let capability = match peer {
+        EcnPeer::Accurate => Capability::Accurate,
+        EcnPeer::Classic => Capability::Classic,
+        EcnPeer::Off => Capability::None,
+    };
+    match capability {
+        _ if stack.handshake => Ends { ecn, accurate: true, capability, option },
+        Capability::Accurate => Ends { ecn, accurate: true, capability, option },
+        Capability::Classic => Ends { ecn: EcnMode::Classic, accurate: false, capability, option },
+        Capability::None => Ends { ecn: EcnMode::Off, accurate: false, capability, option },
+    }
+}
+
 /// Returns the ECN mode that a flow negotiates: the one its algorithm needs if some queue marks, otherwise the stack's.
 fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
     needed.filter(|_| marked).unwrap_or(match stack {
         Ecn::Off => EcnMode::Off,
         Ecn::Classic => EcnMode::Classic,
-        Ecn::Exact => EcnMode::Exact,
+        Ecn::Exact | Ecn::Accurate(_) => EcnMode::Exact,
     })
 }
 

@@ -43,6 +43,8 @@ pub struct SenderConfig {
     pub detect_lost_retransmissions: bool,
     /// The ECN mode that was negotiated.
     pub ecn: EcnMode,
+    /// Whether the feedback is accurate (RFC 9768). With a handshake it is asked for, and may be refused.
+    pub accurate_ecn: bool,
     /// Whether flows with exact ECN feedback send ECT(1) instead of ECT(0) (RFC 9331).
     pub l4s: bool,
     /// Whether a handshake precedes the data.

@@ -8,7 +8,8 @@ pub(crate) mod rounds;
 pub(crate) mod tcp_info;
 pub(crate) mod timers;
 
-use crate::packet::{CWR, ECE, ECT, ECT1, Packet};
+use crate::accurate_ecn::{Feedback, Grant};
+use crate::packet::{CWR, ECE, ECT, ECT1, Packet, SackBlocks};
 use crate::rate::RateEstimator;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -121,6 +122,8 @@ pub struct Connection {
     /// When the connection was established.
     pub established: Option<u64>,
     pub(crate) event_log: Option<Box<EventLog>>,
+    /// What accurate ECN feedback reports, if it is in use.
+    pub(crate) accurate: Option<Box<Feedback>>,
 }
 
 impl Connection {
@@ -133,6 +136,7 @@ impl Connection {
         tracks_segments: bool,
     ) -> Connection {
         let needs = algorithm.needs();
+        let accurate = config.accurate_ecn.then(Box::default);
         config.validate_cwnd &= !tracks_segments;
         let records = needs.rate_samples || needs.lost_packets || (!config.timestamps && !tracks_segments);
         let has_fast_path = !tracks_segments && !records && config.ecn == EcnMode::Off;
@@ -176,6 +180,7 @@ impl Connection {
             stopped: None,
             established: None,
             event_log: None,
+            accurate,
             config,
         }
     }
@@ -272,12 +277,25 @@ impl Connection {
         self.timers.rearm();
     }
 
+    /// Applies the ECN feedback that the handshake has granted to a sender that asked for accurate feedback.
+    pub(crate) fn agree_on_ecn(&mut self, grant: Grant) {
+        self.config.ecn = match grant {
+            Grant::Accurate => return,
+            Grant::Classic => EcnMode::Classic,
+            Grant::None => EcnMode::Off,
+        };
+        self.accurate = None;
+    }
+
     /// Ends the handshake: from now on data may leave.
     pub(crate) fn establish(&mut self, now: u64) {
         self.phase = Phase::Established;
         self.established = Some(now);
         self.window_integral.start(now);
         self.timers.rto_at = NEVER;
+        // Only episodes send CWR, without which a classic echo never ends.
+        let refused = self.needs.ecn == Some(EcnMode::Exact) && self.config.ecn == EcnMode::Classic;
+        self.needs.marks_only &= !refused;
         let init = Init {
             now: Nanos(now),
             seed: self.config.algorithm_seed,
@@ -392,11 +410,24 @@ impl Connection {
         self.window.recovery_cwnd = None;
         self.algorithm.on_congestion(&mut self.window, &congestion);
         // RFC 3168 section 6.1.2: CWR follows every reduction, whatever its cause.
-        self.episode.send_cwr = self.config.ecn == EcnMode::Classic;
+        self.episode.send_cwr = self.config.ecn == EcnMode::Classic && self.accurate.is_none();
     }
 
     /// Returns how many of the segments delivered by an ACK carried a congestion mark.
-    pub(crate) fn count_marks(&mut self, packet: &Packet, delivered: u32) -> u32 {
+    pub(crate) fn count_marks(
+        &mut self,
+        packet: &Packet,
+        blocks: Option<&SackBlocks>,
+        delivered: u32,
+    ) -> u32 {
+        if let Some(feedback) = &mut self.accurate {
+            let option = blocks.and_then(|blocks| blocks.ecn.as_ref());
+            let marked = feedback.on_ack(packet, option, delivered, self.window.mss());
+            if let Some(records) = self.records.as_mut().filter(|_| marked > 0) {
+                records.on_marked(marked);
+            }
+            return marked;
+        }
         if self.config.ecn == EcnMode::Off || !packet.is(ECE) {
             return 0;
         }

@@ -6,6 +6,7 @@
 //! A [`Sender`] is a [`Connection`], which is the same for every stack profile, and a loss-recovery strategy
 //! ([`LossRecovery`]), which the profile selects.
 
+pub mod accurate_ecn;
 mod application;
 mod config;
 mod connection;

@@ -1,5 +1,7 @@
 //! Packets, and the SACK blocks of ACKs.
 
+use crate::accurate_ecn::EcnOption;
+
 /// A packet, data or ACK. An engine may hold hundreds of thousands of these, so its size is 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
@@ -23,7 +25,7 @@ pub struct Packet {
 pub const BARE: u16 = 1 << 0;
 /// It is lost on the line: it keeps its place in the queue and on the line, and vanishes at the end.
 pub const LOST: u16 = 1 << 1;
-/// An ACK with selective acknowledgements.
+/// An ACK with selective acknowledgements, or with the option of accurate ECN feedback.
 pub const SACK: u16 = 1 << 2;
 /// ECN-capable transport.
 pub const ECT: u16 = 1 << 3;
@@ -42,6 +44,13 @@ pub const ECT1: u16 = 1 << 9;
 
 /// The last segment of a burst (TCP's PSH).
 pub const PUSH: u16 = 1 << 10;
+/// On ACKs: the three bits from [`ACE_SHIFT`] on are the ACE field (RFC 9768). On the SYN: its third flag (AE), which asks for
+/// accurate feedback; on the SYN/ACK: it is granted.
+pub const ACCURATE: u16 = 1 << 11;
+/// The first bit of the ACE field.
+pub const ACE_SHIFT: u16 = 12;
+/// With [`SACK`]: there are no blocks, only the option of accurate ECN feedback.
+pub const ECN_OPTION: u16 = 1 << 15;
 
 impl Packet {
     /// Returns whether all of `flags` are set.
@@ -93,6 +102,8 @@ pub struct SackBlocks {
     pub len: u32,
     /// Up to four (three with timestamps).
     pub blocks: [(u32, u32); 4],
+    /// The option of accurate ECN feedback, where an ACK without blocks carries one.
+    pub ecn: Option<EcnOption>,
 }
 
 impl SackBlocks {
@@ -196,7 +207,7 @@ mod tests {
     #[test]
     fn the_slab_reuses_what_is_given_back() {
         let mut slab = SackSlab::default();
-        let blocks = |n| SackBlocks { len: 1, blocks: [(n, n + 1), (0, 0), (0, 0), (0, 0)] };
+        let blocks = |n| SackBlocks { len: 1, blocks: [(n, n + 1), (0, 0), (0, 0), (0, 0)], ecn: None };
         let (a, b) = (slab.keep(&blocks(1)), slab.keep(&blocks(2)));
         assert_eq!(slab.take(a), blocks(1));
         assert_eq!(slab.keep(&blocks(3)), a);

@@ -2,7 +2,8 @@
 
 mod ack_policy;
 
-use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
+use crate::accurate_ecn::{self, Capability, Counters, Grant};
+use crate::packet::{BARE, CE, CWR, ECE, ECN_OPTION, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
 use crate::{NEVER, SYN_OPTIONS, TimerWheel, expand};
 use ack_policy::{AckPolicy, AckTime};
 use cwnd_cc::EcnMode;
@@ -31,6 +32,14 @@ pub struct ReceiverConfig {
     pub timer: TimerWheel,
     /// Whether it drops data whose timestamp is older than the one to echo (RFC 7323 section 5, PAWS).
     pub paws: bool,
+    /// Whether accurate feedback is in use from the beginning; with a handshake, whether a SYN may ask for it.
+    pub accurate_ecn: bool,
+    /// The ECN feedback that a SYN can get.
+    pub ecn_capability: Capability,
+    /// Whether accurate feedback has the option with counters of bytes.
+    pub ecn_option: bool,
+    /// Wire bytes of a data packet beyond its payload.
+    pub data_overhead: u32,
     /// Whether it acknowledges as Linux does: with quick ACKs when the connection is new, and compressed SACKs.
     pub linux: bool,
     /// The number of packets during which the advertised window grows; with `linux` each of them is acknowledged at once.
@@ -69,6 +78,8 @@ pub struct Receiver {
     pub deadline: u64,
     /// Classic ECN: whether to echo until CWR. Exact ECN: the mark of the packets not yet acknowledged.
     echoing: bool,
+    /// The counters of accurate feedback, if it is in use.
+    accurate: Option<Box<Counters>>,
     /// Used with [`ReceiverConfig::linux`].
     ack_policy: AckPolicy,
     /// The duplicate that the next ACK reports (RFC 2883).
@@ -89,6 +100,7 @@ impl Receiver {
             unacknowledged: 0,
             deadline: NEVER,
             echoing: false,
+            accurate: config.accurate_ecn.then(Box::default),
             ack_policy: AckPolicy::new(config.growing_window),
             duplicate: None,
             counts: ReceiverCounts::default(),
@@ -111,7 +123,7 @@ impl Receiver {
     /// acknowledged at once, alone, and without SACK blocks or ECN echo.
     #[inline]
     pub fn plain_sizes(&self) -> Option<(u32, Packet)> {
-        let plain = self.held == 0 && !self.echoing && self.config.delayed_ack.is_none();
+        let plain = self.held == 0 && !self.echoes() && self.config.delayed_ack.is_none();
         let (channel, size) = (self.config.channel, self.config.ack_size as u16);
         plain.then(|| (self.config.packet_size, Packet { channel, size, flags: BARE, ..Packet::default() }))
     }
@@ -124,7 +136,7 @@ impl Receiver {
     /// Returns the segment expected next, modulo 2^32, if full packets in order are now acknowledged at once, alone, and
     /// without SACK blocks or ECN echo.
     pub fn plain_next(&self) -> Option<u32> {
-        let plain = self.held == 0 && !self.echoing && self.config.delayed_ack.is_none();
+        let plain = self.held == 0 && !self.echoes() && self.config.delayed_ack.is_none();
         plain.then_some(self.next as u32)
     }
 
@@ -149,7 +161,7 @@ impl Receiver {
     #[inline(always)]
     pub fn on_packet(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
         let plain =
-            packet.flags & (CE | CWR | SYN | ESTABLISHED) == 0 && !self.echoing && packet.sent >= self.echo;
+            packet.flags & (CE | CWR | SYN | ESTABLISHED) == 0 && !self.echoes() && packet.sent >= self.echo;
         if plain && packet.seq == self.next as u32 && self.held == 0 && self.config.delayed_ack.is_none() {
             self.counts.received += 1;
             self.counts.wire_bytes += u64::from(packet.size);
@@ -177,7 +189,7 @@ impl Receiver {
         if packet.flags & (SYN | ESTABLISHED) != 0 {
             if packet.is(SYN) {
                 let size = self.config.ack_size as u16 + SYN_OPTIONS;
-                let flags = BARE | SYN;
+                let flags = BARE | SYN | self.agree_on_ecn(packet);
                 let channel = self.config.channel;
                 out.emit(now, Packet { at: now, sent: packet.sent, seq: 0, channel, aux: 0, size, flags });
                 self.ack_policy.on_syn(now);
@@ -191,12 +203,15 @@ impl Receiver {
         }
         // RFC 8257 section 3.2: when the mark changes, acknowledge the packets before with the old mark, and this packet
         // at once with the new mark.
+        // RFC 9768 section 3.2.2.5.1: one ACK for all.
         let mark_changes = self.record_mark(packet);
-        if mark_changes && self.unacknowledged > 0 {
-            self.send_ack(now, out);
-        }
-        if self.config.ecn == EcnMode::Exact {
-            self.echoing = packet.is(CE);
+        if self.accurate.is_none() {
+            if mark_changes && self.unacknowledged > 0 {
+                self.send_ack(now, out);
+            }
+            if self.config.ecn == EcnMode::Exact {
+                self.echoing = packet.is(CE);
+            }
         }
         let segment = expand(self.next, packet.seq);
         if segment == self.next {
@@ -283,10 +298,36 @@ impl Receiver {
         self.send_ack(now, out);
     }
 
-    /// Records the ECN flags of a packet. With exact ECN, returns whether its mark differs from the previous one.
+    /// Returns whether ACKs report marks now.
+    #[inline(always)]
+    fn echoes(&self) -> bool {
+        self.echoing || self.accurate.is_some()
+    }
+
+    /// Decides what a SYN gets that asks for accurate feedback. Returns the ECN flags of the SYN/ACK.
+    fn agree_on_ecn(&mut self, syn: &Packet) -> u16 {
+        if !self.config.accurate_ecn {
+            return 0;
+        }
+        let (grant, flags) = accurate_ecn::grant(self.config.ecn_capability, syn);
+        self.accurate = (grant == Grant::Accurate).then(Box::default);
+        match grant {
+            Grant::Accurate => {}
+            Grant::Classic => self.config.ecn = EcnMode::Classic,
+            Grant::None => self.config.ecn = EcnMode::Off,
+        }
+        flags
+    }
+
+    /// Records the ECN flags of a packet. With exact ECN, returns whether its mark differs from the previous one; with accurate
+    /// feedback, whether it is to be acknowledged at once.
     fn record_mark(&mut self, packet: &Packet) -> bool {
         let marked = packet.is(CE);
         self.counts.marked += u64::from(marked);
+        if let Some(counters) = &mut self.accurate {
+            let payload = u32::from(packet.size).saturating_sub(self.config.data_overhead);
+            return counters.count(packet, payload);
+        }
         if marked && !self.echoing {
             self.ack_policy.enter_quickack_briefly();
         }
@@ -311,7 +352,7 @@ impl Receiver {
         self.unacknowledged = 0;
         self.deadline = NEVER;
         self.ack_policy.on_ack(self.next);
-        let blocks = match self.duplicate.take() {
+        let mut blocks = match self.duplicate.take() {
             Some((from, to)) => {
                 self.blocks.latest(self.config.sack_blocks - 1).after((from as u32, to as u32))
             }
@@ -328,7 +369,15 @@ impl Receiver {
             size: (self.config.ack_size + extra) as u16,
             flags: BARE | if self.echoing { ECE } else { 0 },
         };
-        if blocks.len > 0 {
+        if let Some(counters) = &mut self.accurate {
+            ack.flags |= counters.report();
+            if self.config.ecn_option && blocks.len == 0 {
+                blocks.ecn = Some(counters.option());
+                ack.flags |= ECN_OPTION;
+                ack.size += accurate_ecn::OPTION_SIZE as u16;
+            }
+        }
+        if blocks.len > 0 || blocks.ecn.is_some() {
             ack.flags |= SACK;
             out.emit_sack(now, ack, &blocks);
         } else {
@@ -514,6 +563,10 @@ mod tests {
             ecn: EcnMode::Off,
             timer: TimerWheel::default(),
             paws: false,
+            accurate_ecn: false,
+            ecn_capability: Capability::default(),
+            ecn_option: false,
+            data_overhead: 0,
             linux: false,
             growing_window: 0,
         });

@@ -8,7 +8,7 @@ use crate::recovery::ns2::Ns2;
 use crate::recovery::rfc::Rfc;
 use crate::recovery::{AnyRecovery, LossRecovery};
 use crate::rtt::RttEstimator;
-use crate::{Connection, NEVER, SenderConfig, TcpInfo, TimerWheel, expand};
+use crate::{Connection, NEVER, SenderConfig, TcpInfo, TimerWheel, accurate_ecn, expand};
 use cwnd_cc::CongestionControl;
 use cwnd_scenario::Recovery;
 use std::ops::{Deref, DerefMut};
@@ -171,6 +171,9 @@ impl<R: LossRecovery> Sender<R> {
 
     fn finish_handshake(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
         let conn = &mut self.conn;
+        if conn.config.accurate_ecn {
+            conn.agree_on_ecn(accurate_ecn::granted(packet));
+        }
         let ack = Packet { at: now, sent: now, channel: conn.config.channel, ..Packet::default() };
         let size = conn.config.ack_size as u16;
         out.emit(now, Packet { size, flags: BARE | ESTABLISHED, ..ack });
@@ -216,7 +219,8 @@ impl Connection {
     fn send_syn(&mut self, now: u64, out: &mut impl Emit) {
         let size = self.config.ack_size as u16 + SYN_OPTIONS;
         let channel = self.config.channel;
-        out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags: BARE | SYN });
+        let flags = BARE | SYN | if self.config.accurate_ecn { accurate_ecn::request() } else { 0 };
+        out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags });
         let timeout = self.rtt.estimator.timeout();
         self.timers.rto_at = self.config.timer.expiry(now, timeout, false);
     }

@@ -4,6 +4,8 @@
 //! what the endpoint sends with what the named section of the named RFC requires. The derivation is written above each
 //! vector. No expected value was copied from the implementation.
 
+#[path = "endpoint/accurate_ecn.rs"]
+mod accurate_ecn;
 #[path = "endpoint/application.rs"]
 mod application;
 #[path = "endpoint/bench.rs"]

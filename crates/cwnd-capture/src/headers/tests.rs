@@ -51,7 +51,7 @@ fn a_full_segment_of_linux() {
 fn an_ack_of_linux_with_two_blocks() {
     let (channel, flags) = (1, BARE | SACK | ECE);
     let packet = Packet { sent: SENT, seq: 3, channel, size: 86, flags, ..Packet::default() };
-    let blocks = SackBlocks { len: 2, blocks: [(5, 7), (9, 10), (0, 0), (0, 0)] };
+    let blocks = SackBlocks { len: 2, blocks: [(5, 7), (9, 10), (0, 0), (0, 0)], ecn: None };
     let frame = headers(StackProfile::Linux).of(&packet, Some(&blocks), [1, 0]);
     assert_eq!((frame.length, frame.bytes.len()), (86, 86));
     let expected = [

@@ -25,6 +25,7 @@ pub mod ledbat_pp;
 pub mod multcp;
 pub mod new_vegas_reconstruction;
 pub mod newreno;
+pub mod prague;
 pub mod scalable;
 pub mod tcp_fit;
 #[cfg(test)]
@@ -78,6 +79,7 @@ static ALGORITHMS: &[AlgorithmInfo] = &[
     er_tcp_reconstruction::INFO,
     dctcp::INFO,
     d2tcp::INFO,
+    prague::INFO,
     cltcp::INFO,
     bbr::INFO,
     bbr3::INFO,

@@ -4,6 +4,7 @@ use super::{Collector, Phase, Socket, Trigger, engine_time};
 use crate::cursor::{Place, ScriptError};
 use crate::script::{EcnMark, Packet, TcpOption};
 use cwnd_cc::EcnMode;
+use cwnd_tcp::accurate_ecn::Capability;
 use cwnd_tcp::packet::{self, BARE, CE, ECE, SACK, SackBlocks};
 use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, TimerWheel};
 
@@ -100,6 +101,10 @@ impl Inbound {
             timer: TimerWheel::new(super::HZ),
             // The timestamps of a script need not follow its times.
             paws: false,
+            accurate_ecn: false,
+            ecn_capability: Capability::default(),
+            ecn_option: false,
+            data_overhead: 0,
         });
         if let Some((began, now)) = self.handshake {
             let bare = packet::Packet { sent: began, ..Default::default() };

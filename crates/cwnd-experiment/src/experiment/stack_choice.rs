@@ -1,6 +1,6 @@
 //! The options of a stack.
 
-use cwnd_scenario::{DelayedAck, Ecn, Problem, Stack, StackProfile, Time};
+use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Problem, Stack, StackProfile, Time};
 
 /// What is chosen of a stack; all that is left out comes with the profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,10 @@ pub struct StackChoice {
     pub delayed_ack: Option<bool>,
     /// Whether flows use ECN.
     pub ecn: EcnChoice,
+    /// What receivers are capable of, with accurate ECN; that, too, unless said.
+    pub ecn_peer: Option<EcnPeer>,
+    /// Whether ACKs carry the option of accurate ECN; on.
+    pub ecn_option: Option<bool>,
     /// Whether flows that answer marks in proportion send ECT(1); on in both profiles.
     pub l4s: Option<bool>,
     /// Ticks a second of the kernel's clock; zero for timers that expire exactly.
@@ -35,6 +39,8 @@ pub enum EcnChoice {
     Auto,
     /// As RFC 3168 says.
     On,
+    /// As RFC 9768 says.
+    Accurate,
     /// Not.
     Off,
 }
@@ -57,6 +63,8 @@ impl Default for StackChoice {
             timestamps: None,
             delayed_ack: None,
             ecn: EcnChoice::Auto,
+            ecn_peer: None,
+            ecn_option: None,
             l4s: None,
             timer_hz: None,
             receive_window: None,
@@ -97,6 +105,10 @@ impl StackChoice {
         };
         stack.ecn = match self.ecn {
             EcnChoice::On => Ecn::Classic,
+            EcnChoice::Accurate => Ecn::Accurate(AccurateEcn {
+                peer: self.ecn_peer.unwrap_or(EcnPeer::Accurate),
+                option: self.ecn_option.unwrap_or(true),
+            }),
             EcnChoice::Auto if a_queue_marks => Ecn::Classic,
             EcnChoice::Auto | EcnChoice::Off => Ecn::Off,
         };
@@ -131,6 +143,11 @@ impl StackChoice {
                 "packet_size",
                 format!("{size} bytes of payload are none: it lies between 1 and {MAX_PAYLOAD}"),
             );
+        }
+        let accurate = self.ecn == EcnChoice::Accurate;
+        if !accurate && (self.ecn_peer.is_some() || self.ecn_option.is_some()) {
+            let place = if self.ecn_peer.is_some() { "ecn_peer" } else { "ecn_option" };
+            problem(place, "it belongs to accurate ECN: set ecn to `accurate`".to_owned());
         }
         if self.receive_window == Some(0) {
             problem("receive_window", "it must hold at least 1 packet".to_owned());
@@ -182,6 +199,8 @@ mod tests {
         assert_eq!(ecn(EcnChoice::Auto, false), Ecn::Off);
         assert_eq!(ecn(EcnChoice::On, false), Ecn::Classic);
         assert_eq!(ecn(EcnChoice::Off, true), Ecn::Off);
+        let accurate = Ecn::Accurate(AccurateEcn { peer: EcnPeer::Accurate, option: true });
+        assert_eq!(ecn(EcnChoice::Accurate, false), accurate);
     }
 
     #[test]
@@ -204,5 +223,7 @@ mod tests {
         assert!(refused(StackChoice { mtu: Some(67), ..linux() }).contains("between 68 and 65535"));
         assert!(refused(StackChoice { packet_size: Some(0), ..ns2() }).contains("between 1 and 65483"));
         assert!(refused(StackChoice { receive_window: Some(0), ..ns2() }).starts_with("receive_window"));
+        assert!(refused(StackChoice { ecn_option: Some(false), ..linux() }).starts_with("ecn_option"));
+        assert!(refused(StackChoice { ecn_peer: Some(EcnPeer::Off), ..linux() }).starts_with("ecn_peer"));
     }
 }

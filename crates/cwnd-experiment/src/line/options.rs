@@ -3,8 +3,8 @@
 use crate::line::problem;
 use crate::{Bottleneck, Buffer, BufferContext, ScheduleChoice};
 use cwnd_scenario::{
-    Counting, DeliveryTrace, Discipline, Effects, Jitter, LinkSpec, Loss, NodeId, Policer, Problem,
-    QueueSpec, Rate, Schedule, Time,
+    Counting, DeliveryTrace, Discipline, EcnRemark, Effects, Jitter, LinkSpec, Loss, NodeId, Policer,
+    Problem, QueueSpec, Rate, Schedule, Time,
 };
 
 /// What one direction of a line does; what is left out it does not do, or has as the direction before it.
@@ -28,6 +28,8 @@ pub struct LineOptions {
     pub ack_thinning: Option<u32>,
     /// What comes too fast is dropped before the queue.
     pub policer: Option<Policer>,
+    /// How the ECN field of arriving packets is changed.
+    pub ecn_remark: Option<EcnRemark>,
     /// How rate and delay vary; in reverse as forward.
     pub schedule: Option<ScheduleChoice>,
     /// A file that says when packets may leave; its rate is then the file's mean unless it is said.
@@ -56,6 +58,7 @@ impl LineOptions {
             slot: self.slot.or(other.slot),
             ack_thinning: self.ack_thinning.or(other.ack_thinning),
             policer: self.policer.or(other.policer),
+            ecn_remark: self.ecn_remark.or(other.ecn_remark),
             schedule: self.schedule.clone().or(other.schedule.clone()),
             trace: self.trace.clone().or(other.trace.clone()),
         }
@@ -139,6 +142,7 @@ impl Direction<'_> {
                 slot: options.slot,
                 jitter: options.jitter,
                 duplication: options.duplication,
+                ecn_remark: options.ecn_remark,
             },
             ..LinkSpec::new(name, from, to, rate, delay)
         })

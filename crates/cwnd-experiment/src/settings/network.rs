@@ -6,7 +6,7 @@ use super::{
 };
 use crate::settings::Family;
 use crate::{EcnThreshold, LineDelay, Topology, TraceFile};
-use cwnd_scenario::{Loss, Probability};
+use cwnd_scenario::{EcnRemark, Loss, Probability};
 use std::str::FromStr;
 
 /// Settings of the network, in the order of their documentation.
@@ -199,6 +199,27 @@ pub const NETWORK: &[Setting] = &[
         kind: SettingKind::Text("a rate and a burst in quotes"),
         set: |e, text| put(&mut e.forward.policer, text, notation),
         get: |_, s| said(&bottleneck(s).effects.policer),
+        measure: nothing,
+    },
+    Setting {
+        key: "ecn-remark",
+        title: "ECN field",
+        about: "What the path does to the ECN field of packets that arrive at the bottleneck, forward. `bleach`: it is cleared, \
+                so that queues drop instead of marking. `unmark`: CE becomes ECT(0). `ect1-to-ect0`: ECT(1) becomes ECT(0), \
+                so that a dual queue takes L4S packets for classic ones.",
+        default: "unchanged",
+        example: "bleach",
+        kind: SettingKind::Word(&["unchanged", "bleach", "unmark", "ect1-to-ect0"]),
+        set: |e, text| {
+            let words = [
+                ("unchanged", None),
+                ("bleach", Some(EcnRemark::Bleach)),
+                ("unmark", Some(EcnRemark::Unmark)),
+                ("ect1-to-ect0", Some(EcnRemark::Ect1ToEct0)),
+            ];
+            word(text, &words).map(|remark| e.forward.ecn_remark = remark)
+        },
+        get: |_, s| bottleneck(s).effects.ecn_remark.map(|remark| remark.word().to_owned()),
         measure: nothing,
     },
     Setting {
@@ -423,6 +444,7 @@ pub static OF_LINES: &[&str] = &[
     "duplication",
     "slot",
     "policer",
+    "ecn-remark",
     "schedule",
     "rate-trace",
     "reverse-rate",

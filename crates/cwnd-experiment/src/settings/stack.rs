@@ -2,7 +2,7 @@
 
 use super::{Setting, SettingKind, nothing, number, on_off, switch, whole, word};
 use crate::EcnChoice;
-use cwnd_scenario::{DelayedAck, Ecn, StackProfile};
+use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, StackProfile};
 
 /// Settings of the stack, in the order of their documentation.
 pub const STACK: &[Setting] = &[
@@ -78,21 +78,60 @@ pub const STACK: &[Setting] = &[
     Setting {
         key: "ecn",
         title: "ECN",
-        about: "Explicit congestion notification (RFC 3168); `auto` is on where a queue marks.",
+        about: "Explicit congestion notification (RFC 3168); `auto` is on where a queue marks. `accurate`: receivers count all \
+                marks, and ACKs carry the counters (RFC 9768).",
         default: "auto",
         example: "on",
-        kind: SettingKind::Word(&["auto", "on", "off"]),
+        kind: SettingKind::Word(&["auto", "on", "accurate", "off"]),
         set: |e, text| {
             let words = [
                 ("auto", EcnChoice::Auto),
                 ("on", EcnChoice::On),
+                ("accurate", EcnChoice::Accurate),
                 ("off", EcnChoice::Off),
                 ("true", EcnChoice::On),
                 ("false", EcnChoice::Off),
             ];
             word(text, &words).map(|ecn| e.stack.ecn = ecn)
         },
-        get: |_, s| on_off(s.stack.ecn != Ecn::Off),
+        get: |_, s| match s.stack.ecn {
+            Ecn::Accurate(_) => Some("accurate".to_owned()),
+            ecn => on_off(ecn != Ecn::Off),
+        },
+        measure: nothing,
+    },
+    Setting {
+        key: "ecn-peer",
+        title: "ECN of receivers",
+        about: "What receivers are capable of when `ecn` is `accurate`. Senders fall back to it in the handshake.",
+        default: "accurate",
+        example: "classic",
+        kind: SettingKind::Word(&["accurate", "classic", "off"]),
+        set: |e, text| {
+            let words =
+                [("accurate", EcnPeer::Accurate), ("classic", EcnPeer::Classic), ("off", EcnPeer::Off)];
+            word(text, &words).map(|peer| e.stack.ecn_peer = Some(peer))
+        },
+        get: |_, s| match s.stack.ecn {
+            Ecn::Accurate(AccurateEcn { peer: EcnPeer::Accurate, .. }) => Some("accurate".to_owned()),
+            Ecn::Accurate(AccurateEcn { peer: EcnPeer::Classic, .. }) => Some("classic".to_owned()),
+            Ecn::Accurate(AccurateEcn { peer: EcnPeer::Off, .. }) => Some("off".to_owned()),
+            _ => None,
+        },
+        measure: nothing,
+    },
+    Setting {
+        key: "ecn-option",
+        title: "ECN option",
+        about: "Whether ACKs without SACK blocks carry the option with counters of bytes when `ecn` is `accurate`. It takes 12 bytes.",
+        default: "on",
+        example: "off",
+        kind: SettingKind::Switch,
+        set: |e, text| switch(text).map(|on| e.stack.ecn_option = Some(on)),
+        get: |_, s| match s.stack.ecn {
+            Ecn::Accurate(accurate) => on_off(accurate.option),
+            _ => None,
+        },
         measure: nothing,
     },
     Setting {

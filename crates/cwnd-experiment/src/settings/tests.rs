@@ -27,6 +27,7 @@ fn defaults_are_what_a_setup_has() {
             "hops" => experiment.topology = Topology::ParkingLot,
             key if key.starts_with("satellite") => experiment.topology = Topology::Satellite,
             "mtu" => experiment.stack.profile = StackProfile::Linux,
+            "ecn-peer" | "ecn-option" => experiment.stack.ecn = crate::EcnChoice::Accurate,
             _ => {}
         }
         let without = experiment.resolve(1).expect("a scenario");
@@ -45,6 +46,7 @@ fn experiment_for(key: &str) -> ExperimentSpec {
         "hops" => spec.topology = Topology::ParkingLot,
         key if key.starts_with("satellite") => spec.topology = Topology::Satellite,
         "mtu" => spec.stack.profile = StackProfile::Linux,
+        "ecn-peer" | "ecn-option" => spec.stack.ecn = crate::EcnChoice::Accurate,
         "ack-thinning" => spec.reverse.queue = Some(cwnd_scenario::Discipline::DropTail),
         "rtts" => spec.delay = crate::LineDelay::OneWay(Time::from_millis(2)),
         "mix" | "flow" => spec.algorithm = None,

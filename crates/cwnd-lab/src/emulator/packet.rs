@@ -83,12 +83,22 @@ fn has_sack_blocks(mut options: &[u8]) -> bool {
     }
 }
 
-/// Put the mark "congestion experienced" (RFC 3168) on an IPv4 packet, and mend its header's checksum (RFC 1624,
-/// equation 3).
+/// Puts the mark "congestion experienced" (RFC 3168) on an IPv4 packet.
 pub fn mark(packet: &mut [u8]) {
+    set_ecn(packet, Codepoint::Ce);
+}
+
+/// Writes the ECN field of an IPv4 packet, and updates its header's checksum (RFC 1624, equation 3).
+pub fn set_ecn(packet: &mut [u8], codepoint: Codepoint) {
+    let bits = match codepoint {
+        Codepoint::NotEct => 0,
+        Codepoint::Ect1 => 1,
+        Codepoint::Ect0 => 2,
+        Codepoint::Ce => 3,
+    };
     let word = |packet: &[u8], at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     let before = word(packet, 0);
-    packet[1] |= 3;
+    packet[1] = packet[1] & !3 | bits;
     let after = word(packet, 0);
     let checksum = word(packet, 10);
     let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
@@ -182,6 +192,18 @@ mod tests {
         packet[6] = 0x20;
         assert_eq!(read(&packet).unwrap().tcp, None);
         assert_eq!(read(&ipv4(0, 17, &[0; 8])).unwrap().tcp, None);
+    }
+
+    #[test]
+    fn the_ecn_field_can_be_changed() {
+        for tos in [0, 1, 2, 3, 0xB9, 0xFE] {
+            for codepoint in [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce] {
+                let mut packet = ipv4(tos, TCP, &tcp(ACK, &[], 10));
+                set_ecn(&mut packet, codepoint);
+                assert_eq!((read(&packet).unwrap().ecn, packet[1] >> 2), (codepoint, tos >> 2));
+                assert_eq!(u16::from_be_bytes([packet[10], packet[11]]), checksum(&packet), "{tos:#x}");
+            }
+        }
     }
 
     #[test]

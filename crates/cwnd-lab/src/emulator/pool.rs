@@ -74,6 +74,13 @@ impl cwnd_net::Packet for Frame {
         packet::mark(&mut self.room[..self.meta.length as usize]);
     }
 
+    fn set_ecn(&mut self, codepoint: Codepoint) {
+        if codepoint != self.meta.ecn {
+            self.meta.ecn = codepoint;
+            packet::set_ecn(&mut self.room[..self.meta.length as usize], codepoint);
+        }
+    }
+
     fn is_data(&self) -> bool {
         self.meta.data
     }

@@ -112,6 +112,7 @@ fn traits(link: &LinkSpec) -> Vec<String> {
     lines.extend(effects.jitter.map(|jitter| format!("jitter {jitter}")));
     lines.extend(effects.slot.map(|slot| format!("slots of {slot}")));
     lines.extend(effects.ack_thinning.map(|acks| format!("ACKs thinned to 1 of {acks}")));
+    lines.extend(effects.ecn_remark.map(|remark| format!("ECN field: {}", remark.word())));
     if effects.duplication > 0.0 {
         lines.push(format!("duplicates {:e}", effects.duplication));
     }

@@ -20,6 +20,38 @@ pub struct Effects {
     /// Each packet that is not lost comes out of the line twice with this probability, the second right after the
     /// first.
     pub duplication: f64,
+    /// How the ECN field of packets that arrive is changed, before policer and queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_remark: Option<EcnRemark>,
+}
+
+/// A change of the ECN field that RFC 3168 does not allow on a path, and that some paths make all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnRemark {
+    /// Each packet becomes Not-ECT ("bleaching"): queues drop it where they would mark it, and earlier marks are lost.
+    Bleach,
+    /// CE becomes ECT(0): earlier marks are lost.
+    Unmark,
+    /// ECT(1) becomes ECT(0): a dual queue takes L4S packets for classic ones.
+    Ect1ToEct0,
+}
+
+impl EcnRemark {
+    /// The words by which settings call them, in the order of the variants.
+    pub const WORDS: [&'static str; 3] = ["bleach", "unmark", "ect1-to-ect0"];
+    const ALL: [EcnRemark; 3] = [EcnRemark::Bleach, EcnRemark::Unmark, EcnRemark::Ect1ToEct0];
+
+    /// Returns the one of this word.
+    pub fn find(word: &str) -> Option<EcnRemark> {
+        let place = EcnRemark::WORDS.iter().position(|known| *known == word)?;
+        Some(EcnRemark::ALL[place])
+    }
+
+    /// Returns its word.
+    pub fn word(self) -> &'static str {
+        EcnRemark::WORDS[self as usize]
+    }
 }
 
 /// A token bucket: it fills at a rate up to a burst, and a packet passes that finds as many bytes in it as it has, which it

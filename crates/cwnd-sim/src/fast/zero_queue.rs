@@ -197,7 +197,7 @@ impl Search<'_> {
 
 /// Returns whether a flow's packets come out of a link once, and in the order in which they went in.
 fn keeps_order(link: &LinkSpec, hosts: &[Host]) -> bool {
-    let Effects { jitter, duplication, slot: _, policer: _, ack_thinning: _ } = &link.effects;
+    let Effects { jitter, duplication, slot: _, policer: _, ack_thinning: _, ecn_remark: _ } = &link.effects;
     // DualPI2 sorts by ECN codepoints, which change under way. Packets without them stay together.
     let uses_ecn = |end: &Endpoint| matches!(end, Endpoint::Sender(sender) if sender.uses_ecn());
     let several_queues = matches!(link.queue.discipline, Discipline::DualPi2(_))
@@ -207,6 +207,6 @@ fn keeps_order(link: &LinkSpec, hosts: &[Host]) -> bool {
 
 /// Returns whether packets come out of a link as far apart as its transmitter, at its rate, lets them go.
 fn keeps_distances(link: &LinkSpec) -> bool {
-    let Effects { slot, jitter, duplication, policer: _, ack_thinning: _ } = link.effects;
+    let Effects { slot, jitter, duplication, policer: _, ack_thinning: _, ecn_remark: _ } = link.effects;
     link.schedule.is_none() && slot.is_none() && jitter.is_none() && duplication == 0.0
 }

@@ -18,7 +18,7 @@ use crate::fault::{self, Fault};
 use crate::ring::Ring;
 use cwnd_link::{Arrival, Codepoint, Policer, Queue};
 use cwnd_scenario::{Effects, LinkSpec, Loss, QueueSpec, Rate, Time};
-use cwnd_tcp::packet::{BARE, CE, CWR, ECE, ECT, ECT1, ESTABLISHED, Packet, SACK, SYN};
+use cwnd_tcp::packet::{BARE, CE, CWR, ECE, ECN_OPTION, ECT, ECT1, ESTABLISHED, Packet, SACK, SYN};
 use std::cmp::Reverse;
 
 /// A packet without its time: its timestamp, its sequence number and channel, and the rest (see `packet.rs`).
@@ -156,6 +156,7 @@ impl QueuedLink {
             return Err("ACK thinning cannot change while it runs".to_owned());
         }
         self.service.line.set_effects(effects).map_err(|fixed| fixed.to_string())?;
+        self.service.ecn_remark = effects.ecn_remark;
         if effects.policer != old.policer {
             self.service.policer = effects.policer.as_ref().map(Policer::new);
         }
@@ -220,8 +221,20 @@ pub fn arrival(packet: &Packet) -> Arrival {
         bits if bits & ECT1 != 0 => Codepoint::Ect1,
         _ => Codepoint::Ect0,
     };
-    let plain_ack = flags & (BARE | SACK | ECE | CWR | SYN | ESTABLISHED) == BARE;
+    // Counters of accurate ECN survive the loss of an ACK.
+    let sack = if flags & ECN_OPTION == 0 { SACK } else { 0 };
+    let plain_ack = flags & (BARE | sack | ECE | CWR | SYN | ESTABLISHED) == BARE;
     Arrival { bytes: u32::from(packet.size), flow: packet.channel, ecn, plain_ack }
+}
+
+/// Returns the flags of a packet with this ECN field.
+pub fn codepoint_flags(codepoint: Codepoint) -> u16 {
+    match codepoint {
+        Codepoint::NotEct => 0,
+        Codepoint::Ect0 => ECT,
+        Codepoint::Ect1 => ECT | ECT1,
+        Codepoint::Ce => ECT | CE,
+    }
 }
 
 /// Creates the queue of a link.

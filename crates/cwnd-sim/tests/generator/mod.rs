@@ -16,8 +16,8 @@ pub use dice::Dice;
 pub use probe::factory;
 
 use cwnd_scenario::{
-    AlgorithmSpec, Counting, DelayedAck, Ecn, FlowSpec, LinkSpec, Loss, QueueLimit, QueueSpec, Rate,
-    Recovery, Scenario, Stack, Ties, Time, Traffic,
+    AccurateEcn, AlgorithmSpec, Counting, DelayedAck, Ecn, EcnPeer, EcnRemark, FlowSpec, LinkSpec, Loss,
+    QueueLimit, QueueSpec, Rate, Recovery, Scenario, Stack, Ties, Time, Traffic,
 };
 use networks::Shape;
 
@@ -79,6 +79,8 @@ pub fn scenario(seed: u64) -> Scenario {
             stack.ecn = apart.pick(&[Ecn::Classic, Ecn::Exact]);
         }
     }
+
+    draw_accurate_ecn(&mut Dice::new(seed ^ 0x4163_6345_434e), &mut network, &mut stack);
 
     let mixed = dice.one_in(2);
     let one = algorithm(&mut dice);
@@ -312,5 +314,21 @@ impl Habits {
             loss: self.draw_loss(dice),
             ..LinkSpec::new(name, from, to, rate, delay)
         }
+    }
+}
+
+/// Accurate ECN in some of the scenarios that have ECN, and links that change the ECN field.
+fn draw_accurate_ecn(dice: &mut Dice, network: &mut cwnd_scenario::Network, stack: &mut Stack) {
+    if stack.ecn == Ecn::Off {
+        return;
+    }
+    if dice.one_in(3) {
+        let peer = dice.pick(&[EcnPeer::Accurate, EcnPeer::Accurate, EcnPeer::Classic, EcnPeer::Off]);
+        stack.ecn = Ecn::Accurate(AccurateEcn { peer, option: dice.one_in(2) });
+    }
+    if dice.one_in(6) {
+        let link = dice.below(network.links.len() as u64) as usize;
+        let remark = dice.pick(&[EcnRemark::Bleach, EcnRemark::Unmark, EcnRemark::Ect1ToEct0]);
+        network.links[link].effects.ecn_remark = Some(remark);
     }
 }

@@ -3,7 +3,7 @@
 use cwnd_link::{Arrival, Codepoint};
 use cwnd_net::{Host, Output};
 use cwnd_sim::host::Endpoint;
-use cwnd_sim::link::queued::arrival;
+use cwnd_sim::link::queued::{arrival, codepoint_flags};
 use cwnd_tcp::NEVER;
 use cwnd_tcp::packet::{CE, Emit, Packet, SackBlocks};
 
@@ -22,6 +22,11 @@ impl cwnd_net::Packet for Segment {
     fn mark(&mut self) {
         assert_ne!(self.arrival().ecn, Codepoint::NotEct);
         self.packet.flags |= CE;
+    }
+
+    fn set_ecn(&mut self, codepoint: Codepoint) {
+        let field = codepoint_flags(Codepoint::Ce) | codepoint_flags(Codepoint::Ect1);
+        self.packet.flags = self.packet.flags & !field | codepoint_flags(codepoint);
     }
 
     fn is_data(&self) -> bool {

@@ -184,6 +184,8 @@ impl Coverage {
         let copied = outcome.flows.iter().any(|flow| flow.packets_copied > 0);
         self.note("copies of data", copied);
         self.note("marks, classic ECN", scenario.stack.ecn == Ecn::Classic && sum(|link| link.marked) > 0);
+        let accurate = matches!(scenario.stack.ecn, Ecn::Accurate(_));
+        self.note("marks, accurate ECN", accurate && sum(|link| link.marked) > 0);
         self.note("marks, exact ECN", scenario.stack.ecn == Ecn::Exact && sum(|link| link.marked) > 0);
     }
 
@@ -203,10 +205,11 @@ impl Coverage {
         }
         self.note("losses in bursts", matches!(spec.loss, Loss::GilbertElliott(_)) && link.lost > 0);
         self.note("losses of given packets", matches!(spec.loss, Loss::Nth(_)) && link.lost > 0);
-        let Effects { policer, ack_thinning, slot, jitter, duplication: _ } = spec.effects;
+        let Effects { policer, ack_thinning, slot, jitter, ecn_remark, duplication: _ } = spec.effects;
         self.note("drops of a policer or its queue", policer.is_some() && link.dropped > 0);
         let acks = link.arrived > link.data_arrived;
         self.note("ACKs thinned, or dropped", ack_thinning.is_some() && acks && link.dropped > 0);
+        self.note("changes of the ECN field", ecn_remark.is_some() && link.delivered > 0);
         self.note("slots", slot.is_some() && link.delivered > 0);
         let reorders = jitter.map(|jitter| jitter.reorders).filter(|_| link.delivered > 1);
         self.note("jitter, first in first out", reorders == Some(false));

@@ -15,7 +15,7 @@ use super::{LossRecovery, SackRanges, without};
 use crate::connection::AckReport;
 use crate::connection::pacing::SendMode;
 use crate::fault::{self, Fault};
-use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
+use crate::packet::{ACCURATE, ECE, Emit, Packet, SACK, SackBlocks};
 use crate::{Connection, SenderConfig, expand};
 use cwnd_cc::{DupAck, Nanos, State};
 use episode::Prr;
@@ -150,7 +150,7 @@ impl LossRecovery for Linux {
         self.update_reordering(conn, &delivery);
         let rtt = take_round_trip_of(conn, now, packet, &delivery);
         let mut set_timer = delivery.advanced > 0 || self.was_head_sent_since(conn, &delivery);
-        let marked = conn.count_marks(packet, delivery.delivered);
+        let marked = conn.count_marks(packet, blocks, delivery.delivered);
         conn.counts.delivered += u64::from(delivery.delivered);
         if delivery.advanced > 0 {
             conn.episode.timeouts = 0;
@@ -238,7 +238,7 @@ impl Linux {
     #[inline(always)]
     fn takes_fast_path(&self, conn: &Connection, packet: &Packet, cumulative: u64) -> bool {
         let una = conn.una;
-        if packet.flags & (SACK | ECE) != 0 || conn.state != State::Open || cumulative <= una {
+        if packet.flags & (SACK | ECE | ACCURATE) != 0 || conn.state != State::Open || cumulative <= una {
             return false;
         }
         let scoreboard = &conn.scoreboard;

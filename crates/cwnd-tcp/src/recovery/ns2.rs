@@ -58,7 +58,7 @@ impl LossRecovery for Ns2 {
         let feedback = self.dup_ack.take_feedback(conn, now, packet, blocks);
         let Feedback { advanced, delivered, duplicate, prior_in_flight, .. } = feedback;
         conn.episode.newly_lost = self.detect_losses(conn, now);
-        let marked = conn.count_marks(packet, delivered);
+        let marked = conn.count_marks(packet, blocks, delivered);
         let rtt = round_trip(conn, now, packet, advanced);
         let covered_rtt = if self.measures_covered_rtt {
             self.covered_rtt(conn, now, rtt, feedback.covers_retransmission)

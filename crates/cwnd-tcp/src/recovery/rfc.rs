@@ -51,7 +51,7 @@ impl LossRecovery for Rfc {
         conn.follow_peer_window();
         let Feedback { advanced, delivered, duplicate, prior_in_flight, .. } = feedback;
         conn.episode.newly_lost = self.detect_losses(conn, now);
-        let marked = conn.count_marks(packet, delivered);
+        let marked = conn.count_marks(packet, blocks, delivered);
         let rtt = round_trip(conn, now, packet, advanced);
         match rtt {
             Some(rtt) => take_sample(conn, rtt),

@@ -56,6 +56,7 @@ pub fn sender_config() -> SenderConfig {
         detect_lost_retransmissions: true,
         validate_cwnd: false,
         ecn: EcnMode::Off,
+        accurate_ecn: false,
         l4s: false,
         handshake: false,
         rto: (1000 * MS, 200 * MS, 120_000 * MS),
@@ -197,6 +198,10 @@ pub fn receiver_config() -> ReceiverConfig {
         ecn: EcnMode::Off,
         timer: TimerWheel::default(),
         paws: false,
+        accurate_ecn: false,
+        ecn_capability: cwnd_tcp::accurate_ecn::Capability::default(),
+        ecn_option: false,
+        data_overhead: 66,
         linux: false,
         growing_window: 0,
     }

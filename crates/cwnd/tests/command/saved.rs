@@ -52,6 +52,7 @@ fn with(key: &str) -> &'static [&'static str] {
         "mtu" => &["--stack", "linux"],
         "ack-thinning" => &["--reverse-queue", "drop-tail"],
         "rtts" => &["--access-rate", "1 Gbit/s"],
+        "ecn-peer" | "ecn-option" => &["--ecn", "accurate"],
         key if key.starts_with("satellite") => &["--topology", "satellite"],
         _ => &[],
     }

@@ -59,6 +59,7 @@ fn needs_follow_the_sources() {
         // Its answer to marks is the weight N, not a cut.
         (&["cltcp"], Needs { marks_only: true, ..exact }),
         (&["hybla", "new-vegas-reconstruction"], paced),
+        (&["prague"], Needs { marks_only: true, pacing: true, ..exact }),
         (&["copa"], own_recovery),
         (&["illinois", "vegas", "veno", "yeah", "compound-ns2"], module),
         (&["bbr"], bbr),

@@ -1,9 +1,9 @@
 //! What serves the queue of a link: the policer before it, the transmitter, and the line behind that.
 
-use super::{NEVER, Words, arrival, packet, size};
+use super::{NEVER, Words, arrival, codepoint_flags, packet, size};
 use crate::fault::{self, Fault};
 use crate::link::LinkCounts;
-use cwnd_link::{Arrival, Codepoint, Limits, Line, Policer, QueueDiscipline, Transmitter};
+use cwnd_link::{Arrival, Codepoint, EcnRemark, Limits, Line, Policer, QueueDiscipline, Transmitter};
 use cwnd_scenario::{Counting, LinkSpec};
 use cwnd_tcp::packet::{CE, LOST};
 use std::cmp::Reverse;
@@ -34,6 +34,7 @@ pub struct Service {
     /// The line.
     pub line: Line,
     pub(super) policer: Option<Policer>,
+    pub(super) ecn_remark: Option<EcnRemark>,
     /// Packets on a line on which they may overtake each other: when they reach its end, and in which order they left.
     pub(super) overtaking: BinaryHeap<Reverse<(u64, i64, Words)>>,
     /// The next number of that order, and the first of those given so far.
@@ -105,6 +106,7 @@ impl Service {
             transmitter: Transmitter::new(spec.rate, spec.schedule.as_ref(), origin),
             line: Line::new(spec, origin, seed, index),
             policer: spec.effects.policer.as_ref().map(Policer::new),
+            ecn_remark: spec.effects.ecn_remark,
             overtaking: BinaryHeap::new(),
             order: (0, 0),
         }
@@ -128,10 +130,13 @@ impl Service {
         limits: &Limits,
         dispatch: &mut impl Dispatch,
         now: u64,
-        words: Words,
+        mut words: Words,
         full: bool,
         outlet: &mut impl Outlet,
     ) {
+        if let Some(remark) = self.ecn_remark {
+            words = remarked(words, remark);
+        }
         let about = if full {
             let flow = (words[1] >> 32) as u32;
             Arrival { bytes: size(words), flow, ecn: Codepoint::NotEct, plain_ack: false }
@@ -295,4 +300,12 @@ impl Service {
     pub fn leaves_before_arrivals(&self) -> bool {
         self.counting == Counting::WaitingOnly || fault::is(Fault::AsksTooEarly)
     }
+}
+
+/// Returns a packet with the ECN field that a link gives it.
+#[cold]
+fn remarked([sent, sequence, rest]: Words, remark: EcnRemark) -> Words {
+    let codepoint = arrival(&packet([sent, sequence, rest])).ecn.remarked(remark);
+    let field = u64::from(codepoint_flags(Codepoint::Ce) | codepoint_flags(Codepoint::Ect1));
+    [sent, sequence, (rest & !(field << 48)) | u64::from(codepoint_flags(codepoint)) << 48]
 }

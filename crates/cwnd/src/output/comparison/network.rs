@@ -94,6 +94,7 @@ fn traits(link: &LinkSpec, forth: &LinkSpec) -> Vec<String> {
     traits.extend(effects.jitter.map(|jitter| format!("jitter {jitter}")));
     traits.extend(effects.slot.map(|slot| format!("slots of {slot}")));
     traits.extend(effects.ack_thinning.map(|acks| format!("ACKs thinned to 1 of {acks}")));
+    traits.extend(effects.ecn_remark.map(|remark| format!("ECN field: {}", remark.word())));
     if effects.duplication > 0.0 {
         traits.push(format!("duplicates {:e}", effects.duplication));
     }
