@@ -55,7 +55,7 @@ pub trait Endpoint {
     /// The endpoint refuses.
     fn connect(&mut self, place: Place) -> Result<(), ScriptError>;
 
-    /// Takes the connection whose handshake has ended. Returns false if there is none.
+    /// Accepts the connection whose handshake has ended. Returns false if there is none.
     fn accept(&mut self) -> bool;
 
     /// Switches Nagle's algorithm off.

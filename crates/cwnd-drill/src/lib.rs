@@ -56,7 +56,7 @@ mod stream;
 
 pub use cursor::{Place, ScriptError};
 pub use endpoint::Endpoint;
-pub use file::{FileError, run_file};
+pub use file::{FileError, run_file, run_file_with};
 pub use mechanism::Mechanism;
 pub use parser::parse;
 pub use runner::{Difference, Outcome, run, run_with};
