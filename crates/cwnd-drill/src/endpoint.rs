@@ -4,9 +4,32 @@ use crate::code::Value;
 use crate::cursor::{Place, ScriptError};
 use crate::script::Packet;
 use crate::settings::Settings;
-use crate::socket::Sent;
 use cwnd_tcp::TcpInfo;
 use std::collections::BTreeMap;
+
+/// Why a packet left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// A packet has arrived.
+    Arrival,
+    /// The application has called.
+    Call,
+    /// A timer has expired.
+    Timer,
+}
+
+/// A packet that has left.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// When, ns on the script's clock.
+    pub at: i64,
+    /// The packet.
+    pub packet: Packet,
+    /// Why it left.
+    pub trigger: Trigger,
+    /// Whether its data was sent before.
+    pub retransmission: bool,
+}
 
 /// A TCP endpoint with a clock. Times are ns on the script's clock.
 pub trait Endpoint {
@@ -55,7 +78,7 @@ pub trait Endpoint {
     /// The endpoint refuses.
     fn connect(&mut self, place: Place) -> Result<(), ScriptError>;
 
-    /// Takes the connection whose handshake has ended. Returns false if there is none.
+    /// Accepts the connection whose handshake has ended. Returns false if there is none.
     fn accept(&mut self) -> bool;
 
     /// Switches Nagle's algorithm off.

@@ -1,7 +1,8 @@
 //! Scripts in files.
 
 use crate::cursor::ScriptError;
-use crate::{Outcome, Settings, parse, run};
+use crate::socket::Socket;
+use crate::{Endpoint, Outcome, Settings, parse, run_with};
 use std::path::Path;
 
 /// The most bytes that a script may have.
@@ -21,11 +22,23 @@ pub enum FileError {
 /// # Errors
 /// The file cannot be read, or uses something that is not supported.
 pub fn run_file(path: &Path, settings: Settings) -> Result<Outcome, FileError> {
+    run_file_with(path, settings, |settings| Ok(Box::new(Socket::new(settings))))
+}
+
+/// Reads and plays the script in a file against an endpoint that `create` makes.
+///
+/// # Errors
+/// See [`run_file`]; or the endpoint cannot be made.
+pub fn run_file_with<'e>(
+    path: &Path,
+    settings: Settings,
+    create: impl FnOnce(Settings) -> Result<Box<dyn Endpoint + 'e>, ScriptError>,
+) -> Result<Outcome, FileError> {
     let text = read(path).map_err(FileError::Unreadable)?;
     let script = parse(&text).map_err(FileError::Script)?;
     let directory = path.parent().unwrap_or(Path::new("."));
     let loader = |name: &str| read(&directory.join(name)).ok();
-    run(&script, settings, &loader).map_err(FileError::Script)
+    run_with(&script, settings, &loader, create).map_err(FileError::Script)
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -30,7 +30,7 @@
 //!
 //! # How a script drives the endpoint
 //!
-//! The sender of `cwnd-tcp` counts segments and has no handshake with options. The [socket](socket) of this crate does the
+//! The sender of `cwnd-tcp` counts segments and has no handshake with options. The [socket] of this crate does the
 //! handshake itself and configures the sender by its result: segment size, SACK, timestamps, ECN, window scale, and the round-trip
 //! time of the handshake as the first sample. It maps the bytes of writes, ACKs and SACK blocks to segments, and the sender's
 //! segments back to packets.
@@ -55,8 +55,8 @@ pub mod socket;
 mod stream;
 
 pub use cursor::{Place, ScriptError};
-pub use endpoint::Endpoint;
-pub use file::{FileError, run_file};
+pub use endpoint::{Endpoint, Sent, Trigger};
+pub use file::{FileError, run_file, run_file_with};
 pub use mechanism::Mechanism;
 pub use parser::parse;
 pub use runner::{Difference, Outcome, run, run_with};

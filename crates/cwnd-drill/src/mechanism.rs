@@ -1,8 +1,7 @@
 //! Which mechanism of TCP a difference concerns.
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Sent, Trigger};
 use crate::script::Packet;
-use crate::socket::{Sent, Trigger};
 use cwnd_cc::State;
 use cwnd_tcp::TcpInfo;
 use std::fmt;

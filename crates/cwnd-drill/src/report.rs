@@ -21,11 +21,7 @@ pub fn text(name: &str, result: &ScriptResult, notes: bool) -> String {
         Ok(outcome) => {
             let seconds = outcome.time as f64 / 1e9;
             let verdict = if outcome.passed() { "ok    " } else { "FAILED" };
-            let _ = writeln!(
-                text,
-                "{verdict} {name} ({} events, {seconds:.3} s of virtual time)",
-                outcome.events
-            );
+            let _ = writeln!(text, "{verdict} {name} ({} events, {seconds:.3} s)", outcome.events);
             if let Some(difference) = &outcome.difference {
                 let line = difference.text.lines().next().unwrap_or_default();
                 let more = if difference.text.contains('\n') { " …" } else { "" };

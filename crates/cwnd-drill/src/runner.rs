@@ -5,11 +5,11 @@ mod compare;
 
 use crate::code::{Environment, Halt};
 use crate::cursor::{Place, ScriptError};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Sent};
 use crate::mechanism::{self, Mechanism};
 use crate::script::{Event, EventKind, EventTime, Packet, Script};
 use crate::settings::{Loader, Note, Settings};
-use crate::socket::{Sent, Socket};
+use crate::socket::Socket;
 use calls::Application;
 
 /// How long after the time at which a packet is expected it is waited for, ns.

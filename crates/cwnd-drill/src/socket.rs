@@ -11,6 +11,7 @@ mod state;
 pub use state::{CONSTANTS, TCP_FIELDS};
 
 use crate::cursor::{Place, ScriptError};
+use crate::endpoint::{Sent, Trigger};
 use crate::script::{EcnMark, Flags, Packet, TcpOption};
 use crate::settings::{Kernel, Settings};
 use crate::stream::Stream;
@@ -37,30 +38,6 @@ const TIMESTAMP_BYTES: u32 = 12;
 
 /// The most bytes that one script may write.
 const MAX_STREAM: u64 = 1 << 31;
-
-/// Why a packet left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
-    /// A packet has arrived.
-    Arrival,
-    /// The application has called.
-    Call,
-    /// A timer has expired.
-    Timer,
-}
-
-/// A packet that has left.
-#[derive(Clone, Debug)]
-pub struct Sent {
-    /// When, ns on the script's clock.
-    pub at: i64,
-    /// The packet.
-    pub packet: Packet,
-    /// Why it left.
-    pub trigger: Trigger,
-    /// Whether its data was sent before.
-    pub retransmission: bool,
-}
 
 /// How far the connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

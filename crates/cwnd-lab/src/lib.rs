@@ -17,6 +17,7 @@ pub mod address;
 mod algorithms;
 mod check;
 pub mod doctor;
+pub mod drill;
 mod drops;
 mod emulator;
 mod ends;

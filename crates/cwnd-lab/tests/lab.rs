@@ -9,6 +9,7 @@ use cwnd_scenario::{
     AlgorithmSpec, Counting, Engine, EngineError, FlowSpec, LinkSpec, Loss, Network, Outcome, QueueLimit,
     QueueSpec, Rate, Scenario, Stack, Time, Traffic,
 };
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -455,5 +456,26 @@ fn gone(before: &[u32]) {
     while loaded_ids().iter().any(|id| !before.contains(id)) {
         assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", cwnd_kernel::load::loaded());
         thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn scripts_pass_on_this_kernel_as_on_the_simulated_endpoint() {
+    let _turn = turn();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cwnd-drill/tests/scripts");
+    // Scripts whose result does not depend on the tick of this kernel's timers.
+    for name in ["slow-start", "fast-retransmit", "limited-transmit", "cubic-reduction", "ecn-echo"] {
+        let path = folder.join(name).with_extension("pkt");
+        // A busy machine can make this process late; a difference of TCP shows each time.
+        let mut report = String::new();
+        let passes = (0..5).any(|_| {
+            let result = cwnd_drill::run_file_with(&path, cwnd_drill::Settings::default(), |settings| {
+                Ok(Box::new(cwnd_lab::drill::KernelEndpoint::new(settings)?))
+            });
+            report = cwnd_drill::report::text(name, &result, true);
+            result.is_ok_and(|outcome| outcome.passed())
+        });
+        assert!(passes, "{report}");
     }
 }

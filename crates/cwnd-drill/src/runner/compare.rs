@@ -1,7 +1,7 @@
 //! The comparison of packets that have left with a packet that a script expects.
 
+use crate::endpoint::Sent;
 use crate::script::{EcnMark, Packet, TcpOption};
-use crate::socket::Sent;
 
 /// Returns whether `next` can be part of the same expected packet as those before it.
 pub(super) fn continues(before: &[Sent], next: &Sent) -> bool {

@@ -1,9 +1,9 @@
 //! The simulated endpoint as what a script drives.
 
-use super::{Phase, Sent, Socket};
+use super::{Phase, Socket};
 use crate::code::Value;
 use crate::cursor::{Place, ScriptError};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Sent};
 use crate::script::Packet;
 use crate::settings::Settings;
 use cwnd_tcp::{Sender, TcpInfo};

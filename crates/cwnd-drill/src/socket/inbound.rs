@@ -1,7 +1,8 @@
 //! Packets that arrive on an established connection, and the receiver of the data that they carry.
 
-use super::{Collector, Phase, Socket, Trigger, engine_time};
+use super::{Collector, Phase, Socket, engine_time};
 use crate::cursor::{Place, ScriptError};
+use crate::endpoint::Trigger;
 use crate::script::{EcnMark, Packet, TcpOption};
 use cwnd_cc::EcnMode;
 use cwnd_tcp::accurate_ecn::Capability;

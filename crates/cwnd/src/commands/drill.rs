@@ -1,7 +1,7 @@
 //! `cwnd drill`: scripts that test the TCP endpoint, and events that test an algorithm.
 
 use crate::{failure::Failure, output};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cwnd_drill::{Kernel, Settings, events, report, run_file};
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,10 @@ pub struct Flags {
     #[arg(long, value_name = "VERSION")]
     kernel: Option<Kernel>,
 
+    /// What plays the scripts: the simulated endpoint, or this host's kernel (in real time; needs root and a TUN device).
+    #[arg(long, value_name = "ENGINE", default_value = "simulator")]
+    engine: Player,
+
     /// Compare the flag PSH, too. It depends on how the kernel cuts writes into buffers.
     #[arg(long)]
     compare_push: bool,
@@ -49,6 +53,28 @@ pub struct Flags {
     json: bool,
 }
 
+/// What plays scripts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Player {
+    /// The endpoint of `--stack linux`, in virtual time.
+    Simulator,
+    /// This host's TCP, over a TUN device in a network namespace.
+    Kernel,
+}
+
+/// Plays a script.
+fn play(path: &Path, settings: Settings, engine: Player) -> report::ScriptResult {
+    match engine {
+        Player::Simulator => run_file(path, settings),
+        #[cfg(target_os = "linux")]
+        Player::Kernel => cwnd_drill::run_file_with(path, settings, |settings| {
+            Ok(Box::new(cwnd_lab::drill::KernelEndpoint::new(settings)?))
+        }),
+        #[cfg(not(target_os = "linux"))]
+        Player::Kernel => Err(cwnd_drill::FileError::Unreadable("--engine kernel needs Linux".to_owned())),
+    }
+}
+
 /// Do what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let mut paths = Vec::new();
@@ -59,7 +85,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let (mut reports, mut text) = (Vec::new(), String::new());
     let (mut passed, mut all) = (0, 0);
     for path in &paths {
-        let result = run_file(path, settings.clone());
+        let result = play(path, settings.clone(), flags.engine);
         passed += usize::from(result.as_ref().is_ok_and(cwnd_drill::Outcome::passed));
         all += 1;
         let name = path.display().to_string();

@@ -5,6 +5,7 @@ mod algorithms;
 mod bad_input;
 mod closed_pipes;
 mod compare;
+mod drill;
 #[cfg(target_os = "linux")]
 mod lab;
 mod output;
