@@ -6,7 +6,7 @@
 
 use crate::Nanos;
 
-/// Details of one ACK that only Linux's modules read.
+/// Details of one ACK that only an imitation of Linux gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckCompat {
     /// Linux's header prediction held: the ACK acknowledges new data, carries no SACK block and no mark, and advertises
@@ -16,6 +16,9 @@ pub struct AckCompat {
     /// Time until pacing lets the next segment leave; zero if one may leave at once. BBR with Linux's rules subtracts what
     /// is delivered until then from the segments in flight.
     pub until_departure: Nanos,
+    /// The window may grow on an ACK that only SACKs segments, because the connection sees reordering over more than three
+    /// segments.
+    pub grows_on_sack: bool,
 }
 
 /// What an algorithm's ns-2.35 module receives in place of the plain events.

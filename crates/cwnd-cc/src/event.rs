@@ -64,11 +64,13 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Returns whether the window may grow on this ACK: it advanced the cumulative acknowledgement, the window was
-    /// in use, and no reduction is under way (after a timeout it may: that is slow start).
+    /// Returns whether the window may grow on this ACK: it advanced the cumulative acknowledgement (or a transport that sees much
+    /// reordering says that SACKs count too), the window was in use, and no reduction is under way (after a timeout it may: that
+    /// is slow start).
     #[inline]
     pub fn may_grow(&self) -> bool {
-        self.cumulative > 0 && self.cwnd_limited && !matches!(self.state, State::Cwr | State::Recovery)
+        let advances = self.cumulative > 0 || self.compat.grows_on_sack;
+        advances && self.cwnd_limited && !matches!(self.state, State::Cwr | State::Recovery)
     }
 }
 

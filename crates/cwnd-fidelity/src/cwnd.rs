@@ -27,6 +27,10 @@ pub struct FlowDocument {
     pub goodput_bps: f64,
     /// Time average of the congestion window, segments.
     pub cwnd_mean: Option<f64>,
+    #[serde(default)]
+    pub retransmissions: f64,
+    /// Time from its start until everything was acknowledged; none if it did not end.
+    pub completion_time_s: Option<f64>,
 }
 
 /// The queue of a link.

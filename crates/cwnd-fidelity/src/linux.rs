@@ -1,11 +1,13 @@
 //! Compares `--stack linux` with recordings of Linux 6.1.
 //!
-//! The recordings (`data/linux-6.1.tar.gz`, with a `README.md` inside) are single flows with and without random loss, and pairs
-//! of flows over one path. cwnd runs the same flows. The results are printed, written to `data/linux-6.1.txt`, so that each
+//! The recordings (`data/linux-6.1.tar.gz` and `linux-6.1-cases.tar.gz`, each with a `README.md` inside) are single flows with
+//! and without random loss, pairs of flows over one path, transfers with given losses, flows with reordering, and late starts. cwnd runs the same flows. The results are printed, written to `data/linux-6.1.txt`, so that each
 //! change shows as a difference in the repository, and plotted on an HTML page.
 
+mod bbr_cases;
 mod cases;
 mod curves;
+mod given;
 mod lossless;
 mod lossy;
 mod matrix;
@@ -50,6 +52,11 @@ pub fn run(seeds: Option<usize>) -> Result<bool, String> {
     let tables = [lossy.text.clone(), pairs.text.clone()];
     findings.add(lossy);
     findings.add(pairs);
+    let cases = cases::read()?;
+    findings.add(given::transfers(&cwnd, &cases)?);
+    findings.add(given::singles(&cwnd, &cases)?);
+    findings.add(given::late_starts(&cwnd, &cases)?);
+    findings.add(bbr_cases::compare(&cwnd, &cases)?);
     let (judged, known) = judge(&findings.missed)?;
     findings.text += &judged;
     print!("{}", findings.text);

@@ -5,7 +5,7 @@ use cwnd_link::{Arrival, Codepoint, Counting, LinkSpec, Purpose, QueueLimit, Que
 use cwnd_net::{Driver, Host, Network, Output, Route, Settings};
 use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::{CE, Emit, Packet, SackBlocks};
-use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig, TimerWheel};
 
 #[derive(Clone)]
 struct Segment {
@@ -80,7 +80,7 @@ fn sender() -> Endpoint {
         segments: SEGMENTS,
         ack_size: ACK,
         receive_window: 1 << 30,
-        growing_window: 0,
+        growing_window: None,
         validate_cwnd: false,
         window: WindowConfig::default(),
         recovery: Recovery::Prr,
@@ -92,6 +92,7 @@ fn sender() -> Endpoint {
         l4s: false,
         handshake: false,
         rto: (1_000_000_000, 200_000_000, 60_000_000_000),
+        timer: TimerWheel::default(),
         start: 0,
         stop: NEVER,
         send_overhead: 0,
@@ -114,6 +115,8 @@ fn receiver() -> Endpoint {
         sack_memory: 8,
         delayed_ack: None,
         ecn: EcnMode::Off,
+        timer: TimerWheel::default(),
+        paws: false,
         linux: false,
         growing_window: 0,
     })))

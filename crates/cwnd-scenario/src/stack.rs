@@ -151,6 +151,14 @@ pub struct Stack {
     pub initial_rto: Time,
     /// Greatest retransmission timeout.
     pub max_rto: Time,
+    /// With [`Recovery::Linux`]: ticks a second of the kernel's clock. Retransmission and delayed-ACK timers expire as those of the
+    /// kernel's timer wheel: never early, and up to an eighth of their time late. Zero: timers expire exactly.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub timer_hz: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Stack {
@@ -192,6 +200,7 @@ impl Stack {
             min_rto: Time::from_millis(200),
             initial_rto: Time::from_millis(3000),
             max_rto: Time::from_millis(120_000),
+            timer_hz: 0,
         }
     }
 
@@ -223,6 +232,7 @@ impl Stack {
             min_rto: Time::from_millis(200),
             initial_rto: Time::from_millis(1000),
             max_rto: Time::from_millis(120_000),
+            timer_hz: 1000,
         }
     }
 }

@@ -96,6 +96,7 @@ fn check_stack(stack: &Stack, problems: &mut Vec<Problem>) {
     range("receive_window", u64::from(stack.receive_window), 1, 1 << 30);
     range("min_rto", stack.min_rto.0, 1_000_000, 60_000_000_000);
     range("initial_rto", stack.initial_rto.0, 1_000_000, 60_000_000_000);
+    range("timer_hz", u64::from(stack.timer_hz), 0, 1_000_000);
     range("max_rto", stack.max_rto.0, stack.initial_rto.0.max(stack.min_rto.0), LONGEST);
     if let DelayedAck::After(time) = stack.delayed_ack {
         range("delayed_ack", time.0, 1, 1_000_000_000);

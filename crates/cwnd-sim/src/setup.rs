@@ -9,11 +9,9 @@ use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
     DelayedAck, Ecn, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack, StackProfile,
 };
-use cwnd_tcp::{Application, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
-
-/// The first window that Linux advertises, bytes. It grows by two segments for each segment that arrives, up to the receive
-/// buffer.
-const FIRST_WINDOW: u32 = 65_535;
+use cwnd_tcp::{
+    Application, GrowingWindow, NEVER, Receiver, ReceiverConfig, Sender, SenderConfig, TimerWheel,
+};
 
 /// More segments than a flow can send.
 const UNBOUNDED: u64 = 1 << 62;
@@ -81,7 +79,12 @@ pub fn endpoints(
                 StackProfile::Ns2 => UNBOUNDED,
                 StackProfile::Linux => u64::from(stack.receive_window),
             },
-            growing_window: growing_window(stack),
+            growing_window: match stack.recovery {
+                Recovery::Linux if stack.profile == StackProfile::Linux => {
+                    Some(GrowingWindow::new(u64::from(stack.receive_window), stack.payload))
+                }
+                _ => None,
+            },
             recovery: stack.recovery,
             sack: stack.sack,
             timestamps: stack.timestamps,
@@ -92,6 +95,7 @@ pub fn endpoints(
             l4s: stack.l4s,
             handshake: stack.handshake,
             rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
+            timer: timer(stack),
             start: connected - handshake_time(scenario, flow),
             stop: flow.stop.map_or(NEVER, |stop| stop.0.saturating_add(origin)),
             send_overhead: scenario.send_overhead.0,
@@ -122,6 +126,8 @@ pub fn endpoints(
                 DelayedAck::After(time) => Some(time.0),
             },
             ecn,
+            timer: timer(stack),
+            paws: stack.recovery == Recovery::Linux && stack.timestamps,
             linux: stack.recovery == Recovery::Linux,
             growing_window: growing_window(stack),
         };
@@ -153,7 +159,12 @@ fn negotiated(stack: Ecn, marked: bool, needed: Option<EcnMode>) -> EcnMode {
 
 /// Returns how many packets enlarge the advertised window, by two segments each.
 fn growing_window(stack: &Stack) -> u64 {
-    u64::from(stack.receive_window.saturating_sub(FIRST_WINDOW / stack.payload)) / 2
+    GrowingWindow::new(u64::from(stack.receive_window), stack.payload).segments()
+}
+
+/// Returns the granularity of timers.
+fn timer(stack: &Stack) -> TimerWheel {
+    TimerWheel::new(if stack.recovery == Recovery::Linux { stack.timer_hz } else { 0 })
 }
 
 /// Returns the deadline of a flow that starts at `start`, on the engine's clock.

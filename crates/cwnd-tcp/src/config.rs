@@ -1,7 +1,7 @@
 //! The settings of a sender, and what it counts.
 
-use crate::Application;
 use crate::packet::Packet;
+use crate::{Application, GrowingWindow, TimerWheel};
 use cwnd_cc::{EcnMode, FlowHints, WindowConfig};
 use cwnd_scenario::{Recovery, Stream};
 
@@ -25,8 +25,8 @@ pub struct SenderConfig {
     pub ack_size: u32,
     /// The receiver's window, segments.
     pub receive_window: u64,
-    /// With [`Recovery::Linux`]: the number of segments during which the advertised window grows.
-    pub growing_window: u64,
+    /// How the advertised window grows to `receive_window`; `None` if it has that size from the beginning.
+    pub growing_window: Option<GrowingWindow>,
     /// Whether the congestion window grows only while it is in use (the problem of RFC 7661, with Linux's solution).
     pub validate_cwnd: bool,
     /// Initial values and arithmetic of the window.
@@ -49,6 +49,8 @@ pub struct SenderConfig {
     pub handshake: bool,
     /// Retransmission timeout: initial, minimum, maximum, ns.
     pub rto: (u64, u64, u64),
+    /// With [`Recovery::Linux`] and SACK: the granularity of the retransmission timer. That of a SYN has it, too.
+    pub timer: TimerWheel,
     /// When the application connects (without a handshake: when it starts to send).
     pub start: u64,
     /// When new data ends.

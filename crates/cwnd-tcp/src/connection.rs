@@ -87,6 +87,8 @@ pub struct Connection {
     pub(crate) timers: Timers,
     /// Segments that the application has provided.
     pub(crate) data_end: u64,
+    /// The advertised window, segments.
+    pub(crate) peer_window: u64,
     pub(crate) rounds: Rounds,
     pub(crate) algorithm: Box<dyn CongestionControl>,
     pub(crate) window_integral: WindowIntegral,
@@ -133,18 +135,25 @@ impl Connection {
         config.validate_cwnd &= !tracks_segments;
         let records = needs.rate_samples || needs.lost_packets || (!config.timestamps && !tracks_segments);
         let has_fast_path = !tracks_segments && !records && config.ecn == EcnMode::Off;
+        let peer_window = config.growing_window.map_or(config.receive_window, |window| window.after(0));
+        let fast_path = match has_fast_path {
+            true if peer_window < config.receive_window => FastPath::Suspended,
+            true => FastPath::Enabled,
+            false => FastPath::Disabled,
+        };
         Connection {
             una: 0,
             next: 0,
             timers: Timers::new(config.start, config.stop),
             data_end: config.segments,
+            peer_window,
             rounds: Rounds::new(config.validate_cwnd),
             algorithm,
             window_integral: WindowIntegral::default(),
             seen_cwnd: 0.0,
             allowance: 0,
             state: State::Open,
-            fast_path: if has_fast_path { FastPath::Enabled } else { FastPath::Disabled },
+            fast_path,
             phase: Phase::Waiting,
             dup_acks: 0,
             rtt: RoundTripTimes::new(estimator),
@@ -283,7 +292,26 @@ impl Connection {
     /// Returns the end of the new data that the receiver's window allows.
     #[inline(always)]
     pub(crate) fn send_end(&self) -> u64 {
-        self.data_end.min(self.una + self.config.receive_window)
+        self.data_end.min(self.una + self.peer_window)
+    }
+
+    /// Follows the advertised window, which grows with every segment that the receiver has. The receiver's packets do not carry it:
+    /// what they have acknowledged and SACKed determines it.
+    #[inline(always)]
+    pub(crate) fn follow_peer_window(&mut self) {
+        if self.peer_window < self.config.receive_window {
+            self.grow_peer_window();
+        }
+    }
+
+    #[cold]
+    fn grow_peer_window(&mut self) {
+        let Some(window) = &self.config.growing_window else { return };
+        let received = self.una + u64::from(self.scoreboard.sacked);
+        self.peer_window = self.peer_window.max(window.after(received));
+        if self.peer_window >= self.config.receive_window && self.fast_path == FastPath::Suspended {
+            self.fast_path = FastPath::Enabled;
+        }
     }
 
     /// Returns whether a lost segment waits to be retransmitted.

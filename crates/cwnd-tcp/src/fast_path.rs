@@ -201,7 +201,7 @@ impl Connection {
     #[inline(always)]
     fn see_window(&mut self) {
         self.seen_cwnd = self.window.cwnd;
-        self.allowance = u64::from(self.window.cwnd as u32).min(self.config.receive_window);
+        self.allowance = u64::from(self.window.cwnd as u32).min(self.peer_window);
     }
 
     /// Returns whether the data ends at or before `end`.

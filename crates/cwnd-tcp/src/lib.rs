@@ -12,6 +12,7 @@ mod connection;
 mod fast_path;
 #[doc(hidden)]
 pub mod fault;
+mod growing_window;
 pub mod packet;
 mod rate;
 mod receiver;
@@ -19,6 +20,7 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod timer_wheel;
 mod transmit;
 
 pub use application::{Application, Message};
@@ -29,9 +31,11 @@ pub use connection::event_log::{RoundTrips, SenderEvent};
 pub use connection::pacing::SendMode;
 #[doc(hidden)]
 pub use fast_path::PlainRun;
+pub use growing_window::GrowingWindow;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
 pub use recovery::{AnyRecovery, LossRecovery, linux::Linux, ns2::Ns2, rfc::Rfc};
 pub use sender::{SYN_OPTIONS, Sender};
+pub use timer_wheel::TimerWheel;
 
 /// The time of a timer that is not set.
 pub const NEVER: u64 = u64::MAX;

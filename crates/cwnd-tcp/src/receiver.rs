@@ -3,7 +3,7 @@
 mod ack_policy;
 
 use crate::packet::{BARE, CE, CWR, ECE, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
-use crate::{NEVER, SYN_OPTIONS, expand};
+use crate::{NEVER, SYN_OPTIONS, TimerWheel, expand};
 use ack_policy::{AckPolicy, AckTime};
 use cwnd_cc::EcnMode;
 
@@ -27,6 +27,10 @@ pub struct ReceiverConfig {
     pub delayed_ack: Option<u64>,
     /// How congestion marks are echoed.
     pub ecn: EcnMode,
+    /// With `linux`: the granularity of the timer of delayed ACKs.
+    pub timer: TimerWheel,
+    /// Whether it drops data whose timestamp is older than the one to echo (RFC 7323 section 5, PAWS).
+    pub paws: bool,
     /// Whether it acknowledges as Linux does: with quick ACKs when the connection is new, and compressed SACKs.
     pub linux: bool,
     /// The number of packets during which the advertised window grows; with `linux` each of them is acknowledged at once.
@@ -40,7 +44,7 @@ pub struct ReceiverCounts {
     pub received: u64,
     /// Their wire bytes.
     pub wire_bytes: u64,
-    /// Data packets that arrived again.
+    /// Data packets that arrived again, or too late for their timestamps.
     pub duplicates: u64,
     /// Data packets that carried a congestion mark.
     pub marked: u64,
@@ -144,7 +148,8 @@ impl Receiver {
     /// Processes a packet of the flow.
     #[inline(always)]
     pub fn on_packet(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
-        let plain = packet.flags & (CE | CWR | SYN | ESTABLISHED) == 0 && !self.echoing;
+        let plain =
+            packet.flags & (CE | CWR | SYN | ESTABLISHED) == 0 && !self.echoing && packet.sent >= self.echo;
         if plain && packet.seq == self.next as u32 && self.held == 0 && self.config.delayed_ack.is_none() {
             self.counts.received += 1;
             self.counts.wire_bytes += u64::from(packet.size);
@@ -181,6 +186,9 @@ impl Receiver {
             }
             return;
         }
+        if self.config.paws && is_older(packet.sent, self.echo) {
+            return self.reject(now, packet, out);
+        }
         // RFC 8257 section 3.2: when the mark changes, acknowledge the packets before with the old mark, and this packet
         // at once with the new mark.
         let mark_changes = self.record_mark(packet);
@@ -194,7 +202,7 @@ impl Receiver {
         if segment == self.next {
             // The timestamp to echo is that of the first segment that no ACK covers.
             if self.unacknowledged == 0 {
-                self.echo = packet.sent;
+                self.echo = if self.config.paws { self.echo.max(packet.sent) } else { packet.sent };
             }
             self.ack_policy.on_data_in_order(now);
             self.count(packet);
@@ -240,13 +248,28 @@ impl Receiver {
         self.send_ack(now, out);
     }
 
+    /// Drops a packet whose timestamp is too old, and acknowledges at once. Data that was received before is reported as a
+    /// duplicate.
+    #[cold]
+    fn reject(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
+        self.counts.duplicates += 1;
+        let segment = expand(self.next, packet.seq);
+        if segment < self.next {
+            self.ack_policy.enter_quickack();
+            if self.config.sack_blocks > 0 {
+                self.record_duplicate(segment);
+            }
+        }
+        self.send_ack(now, out);
+    }
+
     /// Acknowledges now or later, as Linux does; `at_once` forces the former.
     fn acknowledge_as_linux(&mut self, now: u64, at_once: bool, out: &mut impl Emit) {
         let waiting = self.next - self.ack_policy.acknowledged_to;
         let time = match self.config.delayed_ack {
             _ if at_once || waiting > 1 || self.ack_policy.is_quick() => AckTime::Now,
             None if self.held == 0 => AckTime::Now,
-            Some(delay) if self.held == 0 => AckTime::At(now + delay),
+            Some(delay) if self.held == 0 => AckTime::At(self.config.timer.expiry(now, delay, false)),
             _ => self.ack_policy.compress(now, self.next),
         };
         match time {
@@ -406,6 +429,14 @@ impl Receiver {
     }
 }
 
+/// The resolution of timestamps, ns.
+const TIMESTAMP: u64 = 1_000_000;
+
+/// Returns whether a timestamp is older than `latest` by more than one tick of Linux's clock of timestamps.
+fn is_older(sent: u64, latest: u64) -> bool {
+    sent / TIMESTAMP + 1 < latest / TIMESTAMP
+}
+
 /// Ranges held out of order, the most recently changed first (RFC 2018 section 4). The segments of a range that falls off
 /// the end are still held; the range returns when a segment joins it.
 #[derive(Clone, Debug, Default)]
@@ -481,6 +512,8 @@ mod tests {
             sack_memory: 8,
             delayed_ack: None,
             ecn: EcnMode::Off,
+            timer: TimerWheel::default(),
+            paws: false,
             linux: false,
             growing_window: 0,
         });

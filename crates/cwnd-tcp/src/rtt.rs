@@ -1,6 +1,8 @@
 //! Round-trip time estimation and the retransmission timeout: of RFC 6298 with Linux's floor, of Linux 6.1, and of ns-2.35's
 //! TCP-Linux.
 
+use crate::TimerWheel;
+
 /// The unit in which ns-2.35's TCP-Linux counts round-trip times, ns.
 const NS2_TICK: u64 = 1_000_000;
 /// The number of timeouts in a row after which ns-2.35's TCP-Linux takes the next sample as its first.
@@ -20,6 +22,8 @@ pub struct RttEstimator {
     afresh: bool,
     /// Timeouts in a row: each doubles the timeout.
     pub backoff: u32,
+    /// The timeout is a whole number of ticks of this.
+    pub wheel: TimerWheel,
     pub sum: u64,
     pub min: u64,
     pub max: u64,
@@ -126,6 +130,7 @@ impl RttEstimator {
             rto: initial_rto,
             afresh: true,
             backoff: 0,
+            wheel: TimerWheel::default(),
             sum: 0,
             min: u64::MAX,
             max: 0,
@@ -133,9 +138,9 @@ impl RttEstimator {
     }
 
     /// Creates the estimator of Linux 6.1: the timeout falls by a quarter of its excess in a round trip, not in a sample.
-    pub fn linux(initial_rto: u64, min_rto: u64, max_rto: u64) -> Self {
+    pub fn linux(initial_rto: u64, min_rto: u64, max_rto: u64, wheel: TimerWheel) -> Self {
         let variation = Variation::Linux(Deviation::first(0, min_rto as i64));
-        RttEstimator { variation, ..RttEstimator::new(initial_rto, min_rto, max_rto) }
+        RttEstimator { variation, wheel, ..RttEstimator::new(initial_rto, min_rto, max_rto) }
     }
 
     /// Creates the estimator of ns-2.35's TCP-Linux. Its timeouts are computed in whole milliseconds: SRTT + 4 RTTVAR with
@@ -278,7 +283,7 @@ impl RttEstimator {
     /// Returns the timeout, doubled for each timeout in a row (RFC 6298 section 5.5), ns.
     #[inline(always)]
     pub fn timeout(&self) -> u64 {
-        self.rto.saturating_mul(1 << self.backoff.min(30)).min(self.max_rto)
+        self.wheel.round_up(self.rto).saturating_mul(1 << self.backoff.min(30)).min(self.max_rto)
     }
 }
 
@@ -385,7 +390,7 @@ mod tests {
 
     #[test]
     fn linux_keeps_the_greatest_deviation_of_a_round_trip() {
-        let mut rtt = RttEstimator::linux(1000 * MS, 200 * MS, 60_000 * MS);
+        let mut rtt = RttEstimator::linux(1000 * MS, 200 * MS, 60_000 * MS, TimerWheel::default());
         // The first sample, of the handshake: 400 + 800. Everything below is of the data: 100 segments a round trip.
         rtt.sample(400 * MS);
         assert_eq!(rtt.timeout(), 1200 * MS);

@@ -3,11 +3,12 @@
 use crate::connection::event_log::SenderEvent;
 use crate::connection::{FastPath, Phase};
 use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use crate::recovery::linux::Linux;
 use crate::recovery::ns2::Ns2;
 use crate::recovery::rfc::Rfc;
 use crate::recovery::{AnyRecovery, LossRecovery};
 use crate::rtt::RttEstimator;
-use crate::{Connection, NEVER, SenderConfig, expand};
+use crate::{Connection, NEVER, SenderConfig, TimerWheel, expand};
 use cwnd_cc::CongestionControl;
 use cwnd_scenario::Recovery;
 use std::ops::{Deref, DerefMut};
@@ -33,12 +34,16 @@ impl Sender {
         let (initial, min, max) = config.rto;
         let estimator = match config.recovery {
             Recovery::Ns2 => RttEstimator::ns2(initial, min, max),
-            Recovery::Linux => RttEstimator::linux(initial, min, max),
+            Recovery::Linux => {
+                // Without SACK the fast path restarts the timer, which then expires exactly.
+                let wheel = if config.sack { config.timer } else { TimerWheel::default() };
+                RttEstimator::linux(initial, min, max, wheel)
+            }
             Recovery::Prr => RttEstimator::new(initial, min, max),
         };
         let recovery = match config.recovery {
             Recovery::Ns2 => AnyRecovery::Ns2(Ns2::new(&config, algorithm.needs())),
-            Recovery::Linux if config.sack => AnyRecovery::Linux(Box::default()),
+            Recovery::Linux if config.sack => AnyRecovery::Linux(Box::new(Linux::new(&config))),
             // Linux falls back to RFC 6582 without SACK.
             Recovery::Linux | Recovery::Prr => AnyRecovery::Rfc(Rfc::new(&config)),
         };
@@ -182,7 +187,8 @@ impl Connection {
         let size = self.config.ack_size as u16 + SYN_OPTIONS;
         let channel = self.config.channel;
         out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags: BARE | SYN });
-        self.timers.rto_at = now + self.rtt.estimator.timeout();
+        let timeout = self.rtt.estimator.timeout();
+        self.timers.rto_at = self.config.timer.expiry(now, timeout, false);
     }
 }
 

@@ -21,6 +21,8 @@ pub struct StackChoice {
     pub ecn: EcnChoice,
     /// Whether flows that answer marks in proportion send ECT(1); on in both profiles.
     pub l4s: Option<bool>,
+    /// Ticks a second of the kernel's clock; zero for timers that expire exactly.
+    pub timer_hz: Option<u32>,
     /// The receiver's window, packets, at least 1; 100,000 with ns2, 4 x (BDP + buffers) with linux.
     pub receive_window: Option<u32>,
 }
@@ -56,6 +58,7 @@ impl Default for StackChoice {
             delayed_ack: None,
             ecn: EcnChoice::Auto,
             l4s: None,
+            timer_hz: None,
             receive_window: None,
         }
     }
@@ -98,6 +101,7 @@ impl StackChoice {
             EcnChoice::Auto | EcnChoice::Off => Ecn::Off,
         };
         stack.l4s = self.l4s.unwrap_or(stack.l4s);
+        stack.timer_hz = self.timer_hz.unwrap_or(stack.timer_hz);
         Ok(stack)
     }
 

@@ -108,6 +108,18 @@ pub const STACK: &[Setting] = &[
         measure: nothing,
     },
     Setting {
+        key: "timer-hz",
+        title: "Timer frequency",
+        about: "Ticks a second of the kernel's clock with linux (CONFIG_HZ): retransmission and delayed-ACK timers expire on \
+                ticks, and far ones late by up to an eighth of their time, as in Linux's timer wheel; 0: exactly.",
+        default: "1000 with linux; 0 with ns2",
+        example: "250",
+        kind: SettingKind::Count,
+        set: |e, text| whole(text).map(|hz| e.stack.timer_hz = Some(hz)),
+        get: |_, s| Some(s.stack.timer_hz.to_string()),
+        measure: |text| number(text).map(|(hz, _)| (hz, "Hz")),
+    },
+    Setting {
         key: "receive-window",
         title: "Receive window",
         about: "The receiver's window, packets.",

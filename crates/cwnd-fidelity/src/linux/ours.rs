@@ -1,6 +1,6 @@
 //! cwnd over the recorded path.
 
-use super::cases::{self, Case};
+use super::cases::{self, Case, CaseRecordings, Path, Single, Transfer};
 use super::curves::{Curve, Point};
 use crate::cwnd::{self, Cwnd, Trace};
 use crate::program;
@@ -26,6 +26,8 @@ pub struct Means {
     pub cwnd: f64,
     /// Congestion episodes of all flows of the run.
     pub episodes: f64,
+    /// Segments that the flow sent again.
+    pub retransmissions: f64,
 }
 
 /// A flow over time.
@@ -36,9 +38,14 @@ pub struct Flow {
     pub episodes: u32,
 }
 
-fn compare(cwnd: &Cwnd, buffer: u32, duration: f64) -> Command {
+fn compare(cwnd: &Cwnd, buffer: u32, time: f64) -> Command {
+    compare_over(cwnd, &Path { rate: "100 Mbit/s", delay: DELAY, buffer, time })
+}
+
+fn compare_over(cwnd: &Cwnd, path: &Path) -> Command {
     let mut command = cwnd.compare("linux");
-    command.args(["--rate", "100 Mbit/s", "--delay", DELAY, "--receive-window", RECEIVE_WINDOW]);
+    let Path { rate, delay, buffer, time } = *path;
+    command.args(["--rate", rate, "--delay", delay, "--receive-window", RECEIVE_WINDOW]);
     command.args([
         "--access-rate",
         "unlimited",
@@ -49,7 +56,7 @@ fn compare(cwnd: &Cwnd, buffer: u32, duration: f64) -> Command {
         "--send-overhead",
         "0 s",
     ]);
-    command.args(["--buffer", &buffer.to_string(), "--duration", &format!("{duration} s")]);
+    command.args(["--buffer", &buffer.to_string(), "--duration", &format!("{time} s")]);
     command
 }
 
@@ -85,6 +92,80 @@ pub fn lossy(cwnd: &Cwnd, case: &Case, seeds: usize) -> Result<Vec<Means>, Strin
     Ok(means(&mut command)?.into_iter().flatten().collect())
 }
 
+/// Runs a single flow of the second archive, and returns its curve.
+pub fn single_curve(cwnd: &Cwnd, single: &Single) -> Result<Curve, String> {
+    let mut command = compare_over(cwnd, &single.path);
+    command.args([cases::of(single.module).algorithm, "--start-jitter", "0 s"]).args(single.options);
+    let trace = Trace::of(&mut command, "100 ms")?;
+    program::output(&mut command)?;
+    Ok(flow(&trace.read()?, 1)?.curve)
+}
+
+/// Runs a single flow of the second archive; one that is random `seeds` times.
+pub fn single(
+    cwnd: &Cwnd,
+    single: &Single,
+    recorded: &CaseRecordings,
+    seeds: usize,
+) -> Result<Vec<Means>, String> {
+    let mut command = compare_over(cwnd, &single.path);
+    command.args([cases::of(single.module).algorithm, "--start-jitter", "0 s"]).args(single.options);
+    if single.given_losses {
+        command.args(["--loss", &nth(&recorded.given_losses, 2)]);
+    }
+    if single.is_random {
+        command.args(["--repeats", &seeds.to_string()]);
+    }
+    Ok(means(&mut command)?.into_iter().flatten().collect())
+}
+
+/// The result of a transfer.
+pub struct Completed {
+    /// Seconds from the end of the handshake; `None` if it does not end within the run.
+    pub time: Option<f64>,
+    pub retransmissions: f64,
+}
+
+/// Runs a transfer. The SYN and the ACK of the handshake count among the sender's packets, and the receiver's SYN among its.
+pub fn transfer(cwnd: &Cwnd, transfer: &Transfer) -> Result<Completed, String> {
+    let mut command = compare_over(cwnd, &cases::TRANSFER_PATH);
+    let algorithm = cases::of(&transfer.module).algorithm;
+    command.args(["--flow", &format!("{algorithm}; start={} s; bytes={} B", transfer.clock, transfer.bytes)]);
+    command.args(["--start-jitter", "0 s"]);
+    if !transfer.lost_data.is_empty() {
+        command.args(["--loss", &nth(&transfer.lost_data, 2)]);
+    }
+    if !transfer.lost_acks.is_empty() {
+        command.args(["--reverse-loss", &nth(&transfer.lost_acks, 1)]);
+    }
+    let runs = cwnd::runs(&mut command)?;
+    let flow = runs.first().and_then(|run| run.flows.first()).ok_or("there is no flow")?;
+    Ok(Completed { time: flow.completion_time_s, retransmissions: flow.retransmissions })
+}
+
+/// Writes the loss of the packets with these numbers, after `more` packets of the handshake.
+fn nth(numbers: &[u64], more: u64) -> String {
+    let numbers: Vec<String> = numbers.iter().map(|number| (number + more).to_string()).collect();
+    format!("nth:{}", numbers.join(","))
+}
+
+/// Runs two flows of Illinois, the second from a given time on, `starts` times with start times within a round-trip time, or once
+/// without. Returns the means of both flows from `from` until the end of the first.
+pub fn late_start(
+    cwnd: &Cwnd,
+    &(_, until, second, stop): &(&str, f64, f64, f64),
+    from: f64,
+    starts: usize,
+) -> Result<Vec<Vec<Means>>, String> {
+    let algorithm = cases::of("illinois").algorithm;
+    let mut command = compare(cwnd, cases::PAIR_BUFFER, until.min(stop));
+    command.args(["--flow", algorithm, "--flow", &format!("{algorithm}; start={second} s")]);
+    command.args(["--warm-up", &format!("{from} s")]);
+    let jitter = if starts > 1 { cases::RTT } else { 0.0 };
+    command.args(["--start-jitter", &format!("{jitter} s"), "--repeats", &starts.to_string()]);
+    means(&mut command)
+}
+
 /// Runs a pair of flows with start times within a round-trip time, `starts` times. Returns the means of both flows.
 pub fn pair(cwnd: &Cwnd, cases: [&Case; 2], starts: usize) -> Result<Vec<Vec<Means>>, String> {
     let mut command = compare_pair(cwnd, cases);
@@ -113,7 +194,12 @@ fn means(command: &mut Command) -> Result<Vec<Vec<Means>>, String> {
         .map(|run| {
             let flows = run.flows.iter().map(|flow| {
                 let cwnd = flow.cwnd_mean.ok_or("a flow has no mean congestion window")?;
-                Ok(Means { goodput: flow.goodput_bps / 1e6, cwnd, episodes: run.congestion_events })
+                Ok(Means {
+                    goodput: flow.goodput_bps / 1e6,
+                    cwnd,
+                    episodes: run.congestion_events,
+                    retransmissions: flow.retransmissions,
+                })
             });
             flows.collect()
         })

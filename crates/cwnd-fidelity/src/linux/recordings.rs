@@ -7,6 +7,7 @@ use crate::samples::Samples;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 /// All recordings.
 pub struct Recordings {
@@ -18,13 +19,19 @@ pub struct Recordings {
     pub pairs: Vec<[Curve; 2]>,
 }
 
+/// A recorded flow.
+#[derive(Clone)]
+pub struct Recording {
+    pub curve: Curve,
+    /// The kernel's count at its end.
+    pub retransmissions: f64,
+}
+
 /// Unpacks and reads the recordings.
 pub fn read() -> Result<Recordings, String> {
-    let folder = tempfile::tempdir().map_err(|error| format!("a temporary directory: {error}"))?;
-    let archive = program::data("linux-6.1.tar.gz");
-    program::output(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.path()))?;
+    let folder = unpack("linux-6.1.tar.gz")?;
     let root = folder.path().join("linux-6.1");
-    let curve = |name: &str| curve(&root.join(name));
+    let curve = |name: &str| Ok::<_, String>(recording(&root.join(name))?.curve);
     let summary = text(&root.join("summary.txt"))?;
     let mut lossless = BTreeMap::new();
     let mut lossy = BTreeMap::new();
@@ -53,7 +60,16 @@ pub fn read() -> Result<Recordings, String> {
     Ok(Recordings { lossless, lossy, pairs: pairs? })
 }
 
-fn text(path: &Path) -> Result<String, String> {
+/// Unpacks an archive of `data` into a temporary directory.
+pub fn unpack(archive: &str) -> Result<TempDir, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("a temporary directory: {error}"))?;
+    let archive = program::data(archive);
+    program::output(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.path()))?;
+    Ok(folder)
+}
+
+/// Reads a file.
+pub fn text(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
@@ -64,11 +80,12 @@ fn episodes(summary: &str, module: &str) -> Option<u32> {
     line.last()?.parse().ok()
 }
 
-fn curve(path: &Path) -> Result<Curve, String> {
+/// Reads the recording of a flow.
+pub fn recording(path: &Path) -> Result<Recording, String> {
     parse(&Samples::parse(&text(path)?)).map_err(|why| format!("{}: {why}", path.display()))
 }
 
-fn parse(samples: &Samples) -> Result<Curve, String> {
+fn parse(samples: &Samples) -> Result<Recording, String> {
     let [time, cwnd, acked, retransmitted] =
         ["time_s", "cwnd_pkts", "bytes_acked", "total_retrans"].map(|name| samples.column(name));
     let (time, cwnd, acked, retransmitted) = (time?, cwnd?, acked?, retransmitted?);
@@ -80,7 +97,9 @@ fn parse(samples: &Samples) -> Result<Curve, String> {
             lost: sample.number(retransmitted)? > 0.0,
         })
     });
-    points.collect::<Result<_, String>>().map(Curve)
+    let last = samples.iter().last().ok_or("there is no sample")?;
+    let retransmissions = last.number(retransmitted)?;
+    Ok(Recording { curve: Curve(points.collect::<Result<_, String>>()?), retransmissions })
 }
 
 #[cfg(test)]
@@ -90,7 +109,8 @@ mod tests {
     #[test]
     fn reads_a_recording() {
         let text = "time_s,cwnd_pkts,bytes_acked,total_retrans\n0.1,40,43441,0\n0.2,160,217201,3\n";
-        let curve = parse(&Samples::parse(text)).unwrap();
+        let Recording { curve, retransmissions } = parse(&Samples::parse(text)).unwrap();
+        assert_eq!(retransmissions, 3.0);
         assert_eq!(curve.0.len(), 2);
         assert_eq!((curve.0[1].cwnd, curve.0[1].lost, curve.0[0].lost), (160.0, true, false));
         assert!(parse(&Samples::parse("time_s,cwnd_pkts\n0.1,40\n")).is_err());

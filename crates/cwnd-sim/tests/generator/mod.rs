@@ -186,6 +186,9 @@ fn stack(dice: &mut Dice) -> Stack {
         };
         stack.recovery = dice.pick(&others);
     }
+    if dice.one_in(3) {
+        stack.timer_hz = dice.pick(&[0, 100, 250, 1000]);
+    }
     stack.limited_transmit = !dice.one_in(3);
     stack.detect_lost_retransmissions = !dice.one_in(4);
     if dice.one_in(3) {

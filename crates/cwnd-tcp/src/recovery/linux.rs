@@ -15,7 +15,7 @@ use super::{LossRecovery, SackRanges, without};
 use crate::connection::AckReport;
 use crate::fault::{self, Fault};
 use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
-use crate::{Connection, expand};
+use crate::{Connection, SenderConfig, expand};
 use cwnd_cc::{DupAck, Nanos, State};
 use episode::Prr;
 use output::{Output, Timer};
@@ -35,6 +35,8 @@ pub struct Linux {
     /// What the last ACK with SACK blocks named.
     last_sack: SackRanges,
     fast_path_disabled: bool,
+    /// The number of segments during which the advertised window grows.
+    growing: u64,
 }
 
 /// What an ACK delivers.
@@ -111,7 +113,8 @@ impl LossRecovery for Linux {
         if cumulative > conn.una {
             self.acknowledge(conn, now, cumulative, highest, &mut delivery);
         }
-        self.update_reordering(conn, &delivery, highest);
+        conn.follow_peer_window();
+        self.update_reordering(conn, &delivery);
         let rtt = take_round_trip_of(conn, now, packet, &delivery);
         let mut set_timer = delivery.advanced > 0 || self.was_head_sent_since(conn, &delivery);
         let marked = conn.count_marks(packet, delivery.delivered);
@@ -172,6 +175,11 @@ impl LossRecovery for Linux {
 }
 
 impl Linux {
+    pub(crate) fn new(config: &SenderConfig) -> Linux {
+        let growing = config.growing_window.map_or(0, |window| window.segments());
+        Linux { growing, ..Linux::default() }
+    }
+
     /// Returns whether an ACK takes the fast path: it acknowledges new data, and nothing is missing or was retransmitted.
     #[inline(always)]
     fn takes_fast_path(&self, conn: &Connection, packet: &Packet, cumulative: u64) -> bool {
@@ -201,6 +209,7 @@ impl Linux {
         let last = self.send_log.of(cumulative - 1);
         self.rack.advance(now, cumulative - 1, last, conn.rtt.estimator.min);
         conn.una = cumulative;
+        conn.follow_peer_window();
         conn.dup_acks = 0;
         let delivery = Delivery { delivered: acked, advanced: acked, ..Delivery::default() };
         let rtt = take_round_trip(conn, now - first.at, now - last.at);
@@ -234,7 +243,8 @@ impl Linux {
         let mut delivery = Delivery::default();
         self.take_duplicates(conn, cumulative, blocks, &mut delivery);
         self.take_blocks(conn, now, conn.una, highest, blocks, &mut delivery);
-        self.update_reordering(conn, &delivery, highest);
+        conn.follow_peer_window();
+        self.update_reordering(conn, &delivery);
         if let Some(records) = &mut conn.records {
             records.discard_sample();
         }
@@ -257,7 +267,8 @@ impl Linux {
     ) {
         conn.ack.cwnd_limited = self.output.is_cwnd_limited(&conn.window);
         // While the advertised window grows, every ACK advertises another one, which Linux's prediction does not expect.
-        conn.ack.compat.header_predicted = predicted && conn.una > conn.config.growing_window;
+        conn.ack.compat.grows_on_sack = delivery.delivered > 0 && self.rack.grows_on_sack();
+        conn.ack.compat.header_predicted = predicted && conn.una > self.growing;
         conn.ack.compat.until_departure = Nanos(conn.pacing.until_departure(now));
         let Delivery { delivered, advanced, .. } = *delivery;
         let lost = conn.episode.newly_lost;
@@ -369,13 +380,19 @@ impl Linux {
     }
 
     /// Updates RACK's reordering window by what an ACK delivers (RFC 8985 section 6.2, steps 3 and 4).
-    fn update_reordering(&mut self, conn: &Connection, delivery: &Delivery, highest: u64) {
+    fn update_reordering(&mut self, conn: &Connection, delivery: &Delivery) {
         if let Some(lowest) = delivery.reordered {
-            self.rack.on_reordering(lowest, highest);
+            self.rack.on_reordering(lowest, self.delivered_end(conn));
         }
         if delivery.duplicate && !delivery.duplicate_of_probe {
             self.rack.on_duplicate(conn.una, conn.next);
         }
+    }
+
+    /// Returns the end of what is SACKed, or where nothing is of what is acknowledged.
+    fn delivered_end(&self, conn: &Connection) -> u64 {
+        let scoreboard = &conn.scoreboard;
+        if scoreboard.sacked > 0 { scoreboard.highest_sacked() + 1 } else { conn.una }
     }
 
     /// Returns whether the first outstanding segment was sent later than what was SACKed. It has then waited less long

@@ -48,6 +48,7 @@ impl LossRecovery for Rfc {
         out: &mut impl Emit,
     ) {
         let feedback = self.dup_ack.take_feedback(conn, now, packet, blocks);
+        conn.follow_peer_window();
         let Feedback { advanced, delivered, duplicate, prior_in_flight, .. } = feedback;
         conn.episode.newly_lost = self.detect_losses(conn, now);
         let marked = conn.count_marks(packet, delivered);

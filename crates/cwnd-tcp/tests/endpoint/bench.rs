@@ -5,7 +5,7 @@ use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
 use cwnd_scenario::Recovery;
 use cwnd_scenario::{Purpose, Stream};
 use cwnd_tcp::packet::{BARE, Emit, Packet, SACK, SackBlocks};
-use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig};
+use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig, TimerWheel};
 use std::sync::{Arc, Mutex};
 
 pub const MS: u64 = 1_000_000;
@@ -48,7 +48,7 @@ pub fn sender_config() -> SenderConfig {
         ack_size: BARE_ACK,
         window: window(10.0),
         receive_window: 100_000,
-        growing_window: 0,
+        growing_window: None,
         recovery: Recovery::Prr,
         sack: true,
         timestamps: true,
@@ -59,6 +59,7 @@ pub fn sender_config() -> SenderConfig {
         l4s: false,
         handshake: false,
         rto: (1000 * MS, 200 * MS, 120_000 * MS),
+        timer: TimerWheel::default(),
         start: 0,
         stop: NEVER,
         send_overhead: 0,
@@ -194,6 +195,8 @@ pub fn receiver_config() -> ReceiverConfig {
         sack_memory: 8,
         delayed_ack: None,
         ecn: EcnMode::Off,
+        timer: TimerWheel::default(),
+        paws: false,
         linux: false,
         growing_window: 0,
     }
@@ -242,8 +245,16 @@ impl Far {
 
     /// Hands over a segment with flags.
     pub fn flagged(&mut self, now: u64, seq: u32, flags: u16) -> Vec<Answer> {
-        let size = FULL as u16;
-        let packet = Packet { at: now, sent: now - 10, seq, size, flags, ..Packet::default() };
+        self.hand(now, Packet { sent: now - 10, seq, flags, ..Packet::default() })
+    }
+
+    /// Hands over a segment that was sent at `sent`.
+    pub fn late(&mut self, now: u64, sent: u64, seq: u32) -> Vec<Answer> {
+        self.hand(now, Packet { sent, seq, ..Packet::default() })
+    }
+
+    fn hand(&mut self, now: u64, packet: Packet) -> Vec<Answer> {
+        let packet = Packet { at: now, size: FULL as u16, ..packet };
         self.receiver.on_packet(now, &packet, &mut self.tape);
         self.answers()
     }

@@ -5,7 +5,7 @@ use crate::fake::Fake;
 use cwnd_cc::{State, WindowConfig};
 use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::PUSH;
-use cwnd_tcp::{ReceiverConfig, SenderConfig};
+use cwnd_tcp::{GrowingWindow, ReceiverConfig, SenderConfig, TimerWheel};
 
 /// A window of the given number of segments that does not grow, all sent at time 0.
 fn started(segments: f64, timestamps: bool) -> Bench {
@@ -205,4 +205,99 @@ fn an_overtaken_ack_reveals_losses() {
     let sent = bench.sack(101 * MS, 0, &[(3, 7)]);
     assert_eq!((sent[..2].to_vec(), bench.sender.state()), (vec![1, 2], State::Recovery));
     assert_eq!(bench.notes().congestions.len(), 1);
+}
+
+#[test]
+fn the_advertised_window_grows_with_what_the_receiver_has() {
+    // 65,535 B are 65 segments of 1,000 B, though the congestion window is 100. A buffer of 20 MB has a scale of 9.
+    for sack in [true, false] {
+        let config = SenderConfig {
+            window: window(100.0),
+            recovery: Recovery::Linux,
+            receive_window: 10_000,
+            growing_window: Some(GrowingWindow::new(10_000, 1000)),
+            sack,
+            ..sender_config()
+        };
+        let (mut bench, sent) = Bench::start(config, Fake::fixed());
+        assert_eq!(sent.len(), 65);
+        // One has arrived: 67,535 B, rounded up to 67,584: 1 + 67 segments. With SACK a burst of two leaves, and the third
+        // waits, since the next ACK is due.
+        let sent = bench.ack(100 * MS, 1);
+        assert_eq!(sent, if sack { vec![65, 66] } else { vec![65, 66, 67] });
+        if sack {
+            // A SACKed one counts as well: 69,535 B, up to 69,632.
+            assert_eq!(bench.sack(101 * MS, 1, &[(2, 3)]), [67, 68]);
+        }
+        // With 20 acknowledged the congestion window binds; with SACK the last segment waits again.
+        assert_eq!(bench.ack(102 * MS, 20).last(), Some(if sack { &118 } else { &119 }));
+    }
+}
+
+#[test]
+fn sacks_let_the_window_grow_once_reordering_is_wide() {
+    let grows = |bench: &Bench| bench.notes().acks.last().unwrap().compat.grows_on_sack;
+    let mut bench = started(20.0, true);
+    // 0 comes after 1: reordering over two segments. The next hole waits a quarter of the round-trip time, 25 ms.
+    bench.sack(100 * MS, 0, &[(1, 2)]);
+    bench.ack(101 * MS, 2);
+    bench.sack(102 * MS, 2, &[(3, 7)]);
+    assert!(!grows(&bench));
+    // 2 comes after 6: reordering over 7 - 2 = 5 segments, more than three.
+    bench.ack(103 * MS, 7);
+    bench.sack(104 * MS, 7, &[(8, 9)]);
+    assert!(grows(&bench) && bench.notes().acks.last().unwrap().may_grow());
+    assert_eq!((bench.sender.state(), bench.notes().congestions.len()), (State::Disorder, 0));
+}
+
+#[test]
+fn data_older_than_the_timestamp_to_echo_is_dropped() {
+    let mut far = Far::new(ReceiverConfig { paws: true, linux: true, ..receiver_config() });
+    far.late(20 * MS, 0, 0);
+    // 1 is late, 2 arrives; a copy of 1, sent at 40 ms, fills the hole.
+    far.late(21 * MS, MS, 2);
+    assert_eq!(only(far.late(60 * MS, 40 * MS, 1)).next, 3);
+    // 3 was sent at 38 ms: older by two ticks (RFC 7323 section 5.3, R1). It is dropped and acknowledged.
+    let answer = only(far.late(61 * MS, 38 * MS, 3));
+    assert_eq!((answer.next, answer.echo), (3, 40 * MS));
+    assert_eq!((far.receiver.in_order(), far.receiver.counts.duplicates), (3, 1));
+    // The original of 1 is dropped as well, and reported (RFC 2883).
+    assert_eq!(only(far.late(62 * MS, MS, 1)).blocks, [(1, 2)]);
+    // One tick less is accepted, and does not become the timestamp to echo.
+    let answer = only(far.late(63 * MS, 39 * MS, 3));
+    assert_eq!((answer.next, answer.echo), (4, 40 * MS));
+}
+
+#[test]
+fn timers_expire_on_the_ticks_of_the_wheel() {
+    let config =
+        |timer| SenderConfig { recovery: Recovery::Linux, timer, window: window(10.0), ..sender_config() };
+    let deadline = |hz: u32| {
+        let mut bench = Bench::started(config(TimerWheel::new(hz)), Fake::fixed());
+        bench.ack(100 * MS + 400_000, 2);
+        let probe = bench.sender.deadline();
+        bench.timer();
+        (probe / MS, bench.sender.deadline() / MS)
+    };
+    // SRTT 100.4 ms. The probe is due two round trips and two ticks later, but not after the timeout of 100.4 + 200.8 ms, counted
+    // from time 0 for the segment that left then: 200.8 ms, 201 ticks from 100 on. 301 is rounded up to 304. A new segment goes,
+    // and the timeout begins again: 302 ticks, 606, rounded up to 608.
+    assert_eq!(deadline(1000), (304, 608));
+    // At 250 Hz 51 ticks (200.8 ms) from 25 on, 76 and one more: 308 ms. Then 76 ticks (301.2 ms) from 77 on: 153, up to 160.
+    assert_eq!(deadline(250), (308, 640));
+    assert_eq!(deadline(0), (301, 602));
+}
+
+#[test]
+fn delayed_acks_wait_for_a_tick() {
+    let config = ReceiverConfig {
+        delayed_ack: Some(40 * MS),
+        linux: true,
+        timer: TimerWheel::new(1000),
+        ..receiver_config()
+    };
+    let mut far = Far::new(config);
+    (0..16).for_each(|segment| drop(far.data(MS, segment)));
+    assert_eq!(far.data(MS + 10, 16), []);
+    assert_eq!(far.receiver.deadline, 42 * MS);
 }

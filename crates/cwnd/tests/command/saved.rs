@@ -132,6 +132,7 @@ fn is_harmless(key: &str) -> bool {
         "delayed-ack",
         "ecn",
         "l4s",
+        "timer-hz",
         "receive-window",
         "duration",
         "warm-up",

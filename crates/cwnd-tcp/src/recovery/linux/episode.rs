@@ -55,7 +55,7 @@ impl Linux {
                 if delivery.advanced > 0 && self.answers_original(conn, packet) {
                     // A late original filled a hole, not a retransmission.
                     let hole = conn.una - u64::from(delivery.advanced);
-                    self.rack.on_reordering(hole, conn.scoreboard.highest_sacked());
+                    self.rack.on_reordering(hole, self.delivered_end(conn));
                     if conn.scoreboard.retransmitted > 0 {
                         return nothing(false);
                     }

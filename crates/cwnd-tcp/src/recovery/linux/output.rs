@@ -69,6 +69,8 @@ pub(super) struct Timer {
     pub wait: Wait,
     /// The probe that is out: the next new segment when it was sent, and whether it was a retransmission.
     pub probe: Option<(u64, bool)>,
+    /// Whether the timer has just expired.
+    pub expiring: bool,
 }
 
 impl Timer {
@@ -118,11 +120,8 @@ const SHORT_STEP: u64 = 512_000;
 const RECENT: u64 = 1_000_000;
 const LARGE_PART: u32 = 3;
 
-/// How much longer a probe waits than two round-trip times, and the reordering timer than the reordering window: two
-/// ticks, ns.
-const LEAST_WAIT: u64 = 2_000_000;
-
-/// How much longer a probe waits for a single segment, because of the receiver's delayed ACK (RFC 8985 section 7.2), ns.
+/// How much longer a probe waits than two round-trip times for a single segment, because of the receiver's delayed ACK (RFC 8985
+/// section 7.2), ns. For several segments, and after the reordering window, it waits two ticks longer.
 const DELAYED_ACK: u64 = 200_000_000;
 
 impl Linux {
@@ -230,8 +229,13 @@ impl Linux {
         // The timeout of the first outstanding segment begins with its retransmission.
         if segment == conn.una && self.timer.wait != Wait::Reordering {
             self.timer.wait = Wait::Timeout;
-            conn.timers.rto_at = now + conn.rtt.estimator.timeout();
+            self.arm(conn, now, conn.rtt.estimator.timeout());
         }
+    }
+
+    /// Sets the timer.
+    pub(super) fn arm(&self, conn: &mut Connection, now: u64, wait: u64) {
+        conn.timers.rto_at = conn.config.timer.expiry(now, wait, self.timer.expiring);
     }
 
     /// Sends a segment again that is not known to be lost.
@@ -316,13 +320,18 @@ impl Linux {
         if self.output.in_burst() {
             return Permission::Now;
         }
-        let room = cwnd - in_flight;
+        // Both windows bound a burst.
+        let advertised = (conn.una + conn.peer_window - conn.next).min(u64::from(u32::MAX)) as u32;
+        let room = (cwnd - in_flight).min(advertised);
         let most = burst_size(conn);
         let available = in_buffer(conn);
-        if room < most && room < cwnd / LARGE_PART && self.expects_more(conn, now) {
+        let part = cwnd.min(conn.peer_window.min(u64::from(u32::MAX)) as u32) / LARGE_PART;
+        if room < most && room < part && self.expects_more(conn, now) {
             let is_rest = u64::from(available) == conn.data_end - conn.next;
             if available > 1 && (room < available || is_rest) {
-                return Permission::Later;
+                // The end of the data may wait although the window has room for all of it.
+                let by_cwnd = cwnd - in_flight < advertised && room <= available;
+                return if by_cwnd { Permission::Later } else { Permission::No };
             }
         }
         // At least two bursts a window.
@@ -361,10 +370,11 @@ impl Linux {
             conn.timers.rto_at = NEVER;
             return;
         }
-        conn.timers.rto_at = match self.timer.wait {
-            Wait::Timeout => now + conn.rtt.estimator.timeout(),
-            Wait::Probe | Wait::Reordering => self.head_timeout(conn).max(now + 1),
+        let wait = match self.timer.wait {
+            Wait::Timeout => conn.rtt.estimator.timeout(),
+            Wait::Probe | Wait::Reordering => self.head_timeout(conn).saturating_sub(now).max(1),
         };
+        self.arm(conn, now, wait);
         self.timer.wait = Wait::Timeout;
     }
 
@@ -376,25 +386,24 @@ impl Linux {
         }
         let estimator = &conn.rtt.estimator;
         let wait = if estimator.is_known() {
-            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { LEAST_WAIT };
-            2 * estimator.srtt() + extra
+            let wheel = &conn.config.timer;
+            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { wheel.two_ticks() };
+            wheel.round_up(2 * estimator.srtt()) + extra
         } else {
             estimator.timeout()
         };
         let timeout = if advancing { now + estimator.timeout() } else { self.head_timeout(conn) };
-        let mut at = now + wait;
-        if timeout > now {
-            at = at.min(timeout);
-        }
+        let wait = if timeout > now { wait.min(timeout - now) } else { wait };
         self.timer.wait = Wait::Probe;
-        conn.timers.rto_at = at;
+        self.arm(conn, now, wait);
         true
     }
 
     /// Sets the timer for the next search for losses.
     pub(super) fn wait_for_reordering(&mut self, conn: &mut Connection, now: u64, wait: u64) {
         self.timer.wait = Wait::Reordering;
-        conn.timers.rto_at = now + wait + LEAST_WAIT;
+        let wheel = &conn.config.timer;
+        self.arm(conn, now, wheel.round_up(wait) + wheel.two_ticks());
     }
 
     /// Takes the answer to a probe: a loss that the probe has repaired is answered by a reduction (RFC 8985 section 7.4).

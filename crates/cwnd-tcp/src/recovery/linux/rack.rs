@@ -5,11 +5,14 @@ use crate::fault::{self, Fault};
 use std::collections::VecDeque;
 
 /// SACKed segments that mean a loss while no reordering was seen (RFC 8985's RACK.dup_thresh).
-const DUP_THRESH: u32 = 3;
+pub const DUP_THRESH: u32 = 3;
 
 /// After this number of recoveries without a duplicate, the reordering window is the least again (RFC 8985's
 /// RACK.reo_wnd_persist).
 const PERSISTENCE: u32 = 16;
+
+/// The greatest degree of reordering (Linux's `tcp_max_reordering`).
+const MAX_DEGREE: u64 = 300;
 
 /// The greatest multiple of the least reordering window.
 const MAX_STEPS: u64 = 255;
@@ -23,8 +26,10 @@ pub struct Rack {
     rtt: u64,
     /// Whether something was delivered since the last search for losses.
     pub advanced: bool,
-    /// Whether reordering was seen. (Linux also counts over how many segments, which has no effect afterwards.)
+    /// Whether reordering was seen.
     reordering_seen: bool,
+    /// Over how many segments (`reordering` in Linux), at least [`DUP_THRESH`].
+    degree: u64,
     /// The reordering window in quarters of the least round-trip time (RACK.reo_wnd_mult), and for how many more
     /// recoveries it stays.
     steps: u64,
@@ -46,6 +51,7 @@ impl Default for Rack {
             rtt: 0,
             advanced: false,
             reordering_seen: false,
+            degree: u64::from(DUP_THRESH),
             steps: 1,
             persists: 0,
             round: None,
@@ -69,9 +75,24 @@ impl Rack {
         self.latest_sent = self.latest_sent.max((sent.at, segment));
     }
 
-    /// Records that `lowest` was delivered after `highest`, which was sent later (section 6.2, step 3).
-    pub fn on_reordering(&mut self, lowest: u64, highest: u64) {
-        self.reordering_seen |= lowest < highest;
+    /// Records that `lowest` was delivered after segments that were sent later, of which `end` follows the last (section 6.2,
+    /// step 3).
+    pub fn on_reordering(&mut self, lowest: u64, end: u64) {
+        if lowest + 1 < end {
+            self.reordering_seen = true;
+            self.degree = self.degree.max((end - lowest).min(MAX_DEGREE));
+        }
+    }
+
+    /// Forgets the degree of reordering when a timeout shows that what looked like it was loss.
+    pub fn reset_degree(&mut self) {
+        self.degree = u64::from(DUP_THRESH);
+    }
+
+    /// Returns whether segments come so much out of order that SACKs let the window grow like ACKs (`tcp_may_raise_cwnd` in
+    /// Linux).
+    pub fn grows_on_sack(&self) -> bool {
+        self.degree > u64::from(DUP_THRESH)
     }
 
     /// Records that a retransmitted segment arrived twice, so that the window was too short (section 6.2, step 4). `una`

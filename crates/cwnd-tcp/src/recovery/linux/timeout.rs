@@ -3,6 +3,7 @@
 
 use super::episode::current_ssthresh;
 use super::output::Wait;
+use super::rack::DUP_THRESH;
 use super::{Linux, Repair, SackRanges};
 use crate::packet::Emit;
 use crate::{Connection, NEVER};
@@ -16,11 +17,13 @@ impl Linux {
         }
         conn.integrate_cwnd(now);
         conn.scoreboard.cover(conn.una, conn.next);
+        self.timer.expiring = true;
         match self.timer.wait {
             Wait::Timeout => self.on_timeout(conn, now, out),
             Wait::Probe => self.send_probe(conn, now, out),
             Wait::Reordering => self.on_reordering_timer(conn, now, out),
         }
+        self.timer.expiring = false;
     }
 
     fn on_reordering_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
@@ -64,6 +67,9 @@ impl Linux {
         conn.counts.timeouts += 1;
         let fresh = !matches!(conn.state, State::Recovery | State::Loss);
         let repeated = conn.episode.timeouts > 0;
+        if matches!(conn.state, State::Open | State::Disorder) && conn.scoreboard.sacked >= DUP_THRESH {
+            self.rack.reset_degree();
+        }
         self.lose_after_timeout(conn, now);
         // Linux reduces the threshold once an episode.
         let reduces = matches!(conn.state, State::Open | State::Disorder)
@@ -94,7 +100,7 @@ impl Linux {
         // The first outstanding segment is retransmitted in any case.
         self.retransmit(conn, now, conn.in_flight(), out);
         self.pace_at_once(conn, now);
-        conn.timers.rto_at = now + conn.rtt.estimator.timeout();
+        self.arm(conn, now, conn.rtt.estimator.timeout());
     }
 
     /// Declares the first outstanding segment lost, and all others that were not sent within the last round-trip time,
