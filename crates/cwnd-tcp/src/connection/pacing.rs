@@ -90,7 +90,7 @@ impl Pacing {
         self.next_slot.saturating_sub(now)
     }
 
-    /// Takes the slot of a packet that leaves at once, whether its time has come or not.
+    /// Uses the slot of a packet that leaves at once, whether its time has come or not.
     pub fn take_slot(&mut self, now: u64) {
         self.schedule(now, false);
     }
