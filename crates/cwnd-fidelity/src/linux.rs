@@ -4,6 +4,7 @@
 //! and without random loss, pairs of flows over one path, transfers with given losses, flows with reordering, and late starts. cwnd runs the same flows. The results are printed, written to `data/linux-6.1.txt`, so that each
 //! change shows as a difference in the repository, and plotted on an HTML page.
 
+mod bbr_cases;
 mod cases;
 mod curves;
 mod given;
@@ -55,6 +56,7 @@ pub fn run(seeds: Option<usize>) -> Result<bool, String> {
     findings.add(given::transfers(&cwnd, &cases)?);
     findings.add(given::singles(&cwnd, &cases)?);
     findings.add(given::late_starts(&cwnd, &cases)?);
+    findings.add(bbr_cases::compare(&cwnd, &cases)?);
     let (judged, known) = judge(&findings.missed)?;
     findings.text += &judged;
     print!("{}", findings.text);

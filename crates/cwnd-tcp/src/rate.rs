@@ -228,4 +228,19 @@ mod tests {
         assert!(sample.app_limited);
         assert_eq!(sample.lost, 1);
     }
+
+    #[test]
+    fn a_limit_ends_with_more_than_what_was_in_flight() {
+        // Limited at the first write: until more than nothing is delivered. The second flight is not limited.
+        let mut rate = RateEstimator::default();
+        rate.on_app_limited(0);
+        (0..2).for_each(|i| rate.on_send(0, i, 0, i as u32, false));
+        rate.on_delivered(10 * MS, 0);
+        assert!(rate.finish(10 * MS, 0).unwrap().app_limited);
+        rate.on_send(10 * MS, 2, 1, 1, false);
+        rate.on_delivered(10 * MS, 1);
+        assert!(rate.finish(10 * MS, 0).unwrap().app_limited);
+        rate.on_delivered(20 * MS, 2);
+        assert!(!rate.finish(20 * MS, 0).unwrap().app_limited);
+    }
 }

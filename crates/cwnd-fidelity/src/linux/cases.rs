@@ -26,16 +26,16 @@ pub static CASES: [Case; 15] = [
     case("cubic-nohystart", "cubic-linux:hystart=false"),
     case("bic", "bic"),
     case("highspeed", "highspeed"),
-    case("htcp", "htcp:rtt_scaling=true"),
+    case("htcp", "htcp"),
     case("illinois", "illinois"),
     case("scalable", "scalable"),
     case("veno", "veno"),
-    case("westwood", "westwood:set_at=recovery-end"),
+    case("westwood", "westwood"),
     case("yeah", "yeah"),
-    case("hybla", "hybla:max_exponent=16"),
+    case("hybla", "hybla"),
     case("vegas", "vegas"),
     Case { marks_beyond: Some(50), ..case("dctcp-ecn50", "dctcp") },
-    Case { by_means: true, ..case("bbr", "bbr:pacing_margin=0.01") },
+    Case { by_means: true, ..case("bbr", "bbr") },
 ];
 
 /// All recordings without random loss.

@@ -92,6 +92,15 @@ pub fn lossy(cwnd: &Cwnd, case: &Case, seeds: usize) -> Result<Vec<Means>, Strin
     Ok(means(&mut command)?.into_iter().flatten().collect())
 }
 
+/// Runs a single flow of the second archive, and returns its curve.
+pub fn single_curve(cwnd: &Cwnd, single: &Single) -> Result<Curve, String> {
+    let mut command = compare_over(cwnd, &single.path);
+    command.args([cases::of(single.module).algorithm, "--start-jitter", "0 s"]).args(single.options);
+    let trace = Trace::of(&mut command, "100 ms")?;
+    program::output(&mut command)?;
+    Ok(flow(&trace.read()?, 1)?.curve)
+}
+
 /// Runs a single flow of the second archive; one that is random `seeds` times.
 pub fn single(
     cwnd: &Cwnd,

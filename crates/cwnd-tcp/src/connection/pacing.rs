@@ -90,7 +90,7 @@ impl Pacing {
         self.next_slot.saturating_sub(now)
     }
 
-    /// Takes the slot of a packet that leaves at once, whether its time has come or not.
+    /// Uses the slot of a packet that leaves at once, whether its time has come or not.
     pub fn take_slot(&mut self, now: u64) {
         self.schedule(now, false);
     }
@@ -117,5 +117,58 @@ impl Pacing {
         }
         self.next_slot = self.slot + interval;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_cc::WindowConfig;
+
+    const MS: u64 = 1_000_000;
+
+    /// A pacing schedule and a window of which a segment takes 1 ms.
+    fn paced(linux: bool) -> (Pacing, Window) {
+        let pacing = Pacing::new(true, linux, 0, Stream::new(1, cwnd_scenario::Purpose::SendOverhead, 0));
+        let mut window = Window::new(&WindowConfig::default());
+        window.pacing_rate = f64::from(window.mss()) * 1000.0;
+        (pacing, window)
+    }
+
+    #[test]
+    fn linux_does_not_pace_the_first_ten_segments() {
+        for (linux, expected) in [(true, 0), (false, 9 * MS)] {
+            let (mut pacing, window) = paced(linux);
+            for sent in 1..10 {
+                pacing.schedule(0, sent > 1);
+                assert!(pacing.on_sent(&window, sent));
+            }
+            assert_eq!(pacing.until_departure(0), expected);
+            pacing.schedule(0, true);
+            pacing.on_sent(&window, 10);
+            assert_eq!(pacing.until_departure(0), expected + MS);
+        }
+    }
+
+    #[test]
+    fn in_linux_a_late_burst_shortens_the_interval_after_it() {
+        // The next slot is at 1 ms. A burst of two that leaves at 1.3 ms takes 2 ms, less the 0.3 ms; one that leaves at 9 ms half
+        // of the two. Without Linux's rules both take 2 ms.
+        for (linux, at, expected) in [
+            (true, 1_300_000, 1_700_000),
+            (true, 9 * MS, MS),
+            (false, 1_300_000, 2 * MS),
+            (false, 9 * MS, 2 * MS),
+        ] {
+            let (mut pacing, window) = paced(linux);
+            pacing.schedule(0, false);
+            pacing.on_sent(&window, 20);
+            assert_eq!(pacing.until_departure(0), MS);
+            pacing.schedule(at, false);
+            pacing.on_sent(&window, 22);
+            pacing.schedule_in_burst(at);
+            pacing.on_sent(&window, 22);
+            assert_eq!(pacing.until_departure(at), expected, "{linux} {at}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::bench::{Bench, MS, sender_config, window};
 use crate::fake::Fake;
 use cwnd_cc::{FlowHints, Nanos, WindowConfig};
 use cwnd_scenario::Traffic;
-use cwnd_scenario::{Purpose, Stream};
+use cwnd_scenario::{Purpose, Recovery, Stream};
 use cwnd_tcp::{Application, Message, NEVER, SenderConfig};
 
 fn config(traffic: &str) -> SenderConfig {
@@ -202,4 +202,18 @@ fn the_algorithm_hears_of_length_and_deadline() {
     let bench = Bench::started(SenderConfig { hints, ..sender_config() }, Fake::fixed());
     let told = bench.notes().init.expect("it was told").hints;
     assert_eq!((told.bytes, told.deadline), (Some(5000), Some(Nanos(70 * MS))));
+}
+
+#[test]
+fn linux_marks_samples_where_the_application_writes() {
+    // Messages of ten segments and a pause of 50 ms. Each write finds nothing waiting: the flight that it begins is
+    // application-limited, up to the first ACK of it. What is sent after that ACK is not, although nothing more waits then.
+    let config = SenderConfig { recovery: Recovery::Linux, ..config("responses:size=14 kB,think=50 ms") };
+    let mut bench = Bench::started(config, Fake::sampled());
+    for k in 1..=14 {
+        bench.ack((99 + 10 * k) * MS, k as u32);
+    }
+    let limited: Vec<bool> =
+        bench.notes().acks.iter().map(|ack| ack.rate.expect("a sample").app_limited).collect();
+    assert_eq!(limited, [vec![true; 10], vec![false; 4]].concat());
 }

@@ -36,7 +36,7 @@ impl Aggregation {
         self.acked = 0;
     }
 
-    /// Takes in an ACK that delivers `acked` segments. `expected(span)` is what the bandwidth delivers in a time; `cwnd`, the
+    /// Handles an ACK that delivers `acked` segments. `expected(span)` is what the bandwidth delivers in a time; `cwnd`, the
     /// window, bounds the excess.
     pub fn on_ack(
         &mut self,

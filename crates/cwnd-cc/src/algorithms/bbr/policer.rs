@@ -73,7 +73,7 @@ impl Policer {
         *self = Policer::default();
     }
 
-    /// Takes in a report. `mss` is the payload of a segment, bytes.
+    /// Handles a report. `mss` is the payload of a segment, bytes.
     pub fn on_report(&mut self, report: &Report, mss: f64) -> Verdict {
         if self.used {
             return self.use_rate(report);

@@ -216,7 +216,7 @@ impl Linux {
         conn.pacing.on_sent(&conn.window, sent)
     }
 
-    /// Takes the slot of a packet that a timer has sent at once.
+    /// Uses the slot of a packet that a timer has sent at once.
     pub(super) fn pace_at_once(&self, conn: &mut Connection, now: u64) {
         if conn.pacing.mode == SendMode::Paced {
             conn.pacing.take_slot(now);
