@@ -4,6 +4,7 @@
 //! of that kernel. An ACK is processed in three files: here what it delivers and measures, in `linux/episode.rs` what that
 //! does to loss recovery and the window, in `linux/output.rs` what is sent and when the timer expires.
 
+mod buffers;
 mod episode;
 mod output;
 mod rack;
@@ -16,6 +17,7 @@ use crate::connection::AckReport;
 use crate::fault::{self, Fault};
 use crate::packet::{ECE, Emit, Packet, SACK, SackBlocks};
 use crate::{Connection, SenderConfig, expand};
+use buffers::Buffers;
 use cwnd_cc::{DupAck, Nanos, State};
 use episode::Prr;
 use output::{Output, Timer};
@@ -32,6 +34,7 @@ pub struct Linux {
     undo: Undo,
     timer: Timer,
     output: Output,
+    buffers: Buffers,
     /// What the last ACK with SACK blocks named.
     last_sack: SackRanges,
     fast_path_disabled: bool,
@@ -177,7 +180,7 @@ impl LossRecovery for Linux {
 impl Linux {
     pub(crate) fn new(config: &SenderConfig) -> Linux {
         let growing = config.growing_window.map_or(0, |window| window.segments());
-        Linux { growing, ..Linux::default() }
+        Linux { growing, buffers: Buffers::new(config), ..Linux::default() }
     }
 
     /// Returns whether an ACK takes the fast path: it acknowledges new data, and nothing is missing or was retransmitted.

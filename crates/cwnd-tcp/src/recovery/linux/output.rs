@@ -101,8 +101,8 @@ enum Permission {
     No,
 }
 
-/// The application's data comes in buffers of this size, which are cut into bursts, bytes.
-const BUFFER: u32 = 65_215;
+/// The application's data comes in buffers of at most this size, which are cut into bursts, bytes.
+pub(super) const BUFFER: u32 = 65_215;
 
 /// A burst is the data of this part of a second at the pacing rate, but at least two segments.
 const BURSTS_A_SECOND: f64 = 1024.0;
@@ -307,7 +307,7 @@ impl Linux {
         let advertised = (conn.una + conn.peer_window - conn.next).min(u64::from(u32::MAX)) as u32;
         let room = (cwnd - in_flight).min(advertised);
         let most = burst_size(conn);
-        let available = in_buffer(conn);
+        let available = self.buffers.left(conn);
         let part = cwnd.min(conn.peer_window.min(u64::from(u32::MAX)) as u32) / LARGE_PART;
         if room < most && room < part && self.expects_more(conn, now) {
             let is_rest = u64::from(available) == conn.data_end - conn.next;
@@ -411,12 +411,6 @@ impl Linux {
             conn.state = State::Open;
         }
     }
-}
-
-/// Returns the number of segments left in the application's buffer under way.
-fn in_buffer(conn: &Connection) -> u32 {
-    let per_buffer = u64::from((BUFFER / conn.window.mss()).max(1));
-    (per_buffer - conn.next % per_buffer).min(conn.data_end - conn.next) as u32
 }
 
 /// Returns the segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times
