@@ -35,6 +35,8 @@ pub struct Linux {
     timer: Timer,
     output: Output,
     buffers: Buffers,
+    /// How much longer the probe and the reordering timer wait than their formulas say, ns.
+    two_ticks: u64,
     /// What the last ACK with SACK blocks named.
     last_sack: SackRanges,
     fast_path_disabled: bool,
@@ -180,7 +182,8 @@ impl LossRecovery for Linux {
 impl Linux {
     pub(crate) fn new(config: &SenderConfig) -> Linux {
         let growing = config.growing_window.map_or(0, |window| window.segments());
-        Linux { growing, buffers: Buffers::new(config), ..Linux::default() }
+        let (buffers, two_ticks) = (Buffers::new(config), config.timer.two_ticks());
+        Linux { growing, buffers, two_ticks, ..Linux::default() }
     }
 
     /// Returns whether an ACK takes the fast path: it acknowledges new data, and nothing is missing or was retransmitted.

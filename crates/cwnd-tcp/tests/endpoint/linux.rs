@@ -275,9 +275,14 @@ fn timers_expire_on_the_ticks_of_the_wheel() {
     let deadline = |hz: u32| {
         let mut bench = Bench::started(config(TimerWheel::new(hz)), Fake::fixed());
         bench.ack(100 * MS + 400_000, 2);
-        let probe = bench.sender.deadline();
-        bench.timer();
-        (probe / MS, bench.sender.deadline() / MS)
+        // The time of the wheel is known when the earliest possible time has come.
+        let mut expiry = || loop {
+            let at = bench.sender.deadline();
+            if !bench.timer().is_empty() {
+                return at / MS;
+            }
+        };
+        (expiry(), expiry())
     };
     // SRTT 100.4 ms. The probe is due two round trips and two ticks later, but not after the timeout of 100.4 + 200.8 ms, counted
     // from time 0 for the segment that left then: 200.8 ms, 201 ticks from 100 on. 301 is rounded up to 304. A new segment goes,

@@ -216,8 +216,9 @@ impl Linux {
     }
 
     /// Sets the timer.
+    #[inline(always)]
     pub(super) fn arm(&self, conn: &mut Connection, now: u64, wait: u64) {
-        conn.timers.rto_at = conn.config.timer.expiry(now, wait, self.timer.expiring);
+        conn.timers.set_retransmission(now, wait, self.timer.expiring);
     }
 
     /// Sends a segment again that is not known to be lost.
@@ -369,9 +370,8 @@ impl Linux {
         }
         let estimator = &conn.rtt.estimator;
         let wait = if estimator.is_known() {
-            let wheel = &conn.config.timer;
-            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { wheel.two_ticks() };
-            wheel.round_up(2 * estimator.srtt()) + extra
+            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { self.two_ticks };
+            2 * estimator.srtt() + extra
         } else {
             estimator.timeout()
         };
@@ -385,8 +385,7 @@ impl Linux {
     /// Sets the timer for the next search for losses.
     pub(super) fn wait_for_reordering(&mut self, conn: &mut Connection, now: u64, wait: u64) {
         self.timer.wait = Wait::Reordering;
-        let wheel = &conn.config.timer;
-        self.arm(conn, now, wheel.round_up(wait) + wheel.two_ticks());
+        self.arm(conn, now, wait + self.two_ticks);
     }
 
     /// Takes the answer to a probe: a loss that the probe has repaired is answered by a reduction (RFC 8985 section 7.4).
