@@ -305,16 +305,16 @@ impl Linux {
             return Permission::Now;
         }
         // Both windows bound a burst.
-        let advertised = (conn.una + conn.peer_window - conn.next).min(u64::from(u32::MAX)) as u32;
-        let room = (cwnd - in_flight).min(advertised);
+        let advertised = conn.una + conn.peer_window - conn.next;
+        let room = u64::from(cwnd - in_flight).min(advertised) as u32;
         let most = burst_size(conn);
         let available = self.buffers.left(conn);
-        let part = cwnd.min(conn.peer_window.min(u64::from(u32::MAX)) as u32) / LARGE_PART;
-        if room < most && room < part && self.expects_more(conn, now) {
+        let part = || u64::from(cwnd).min(conn.peer_window) as u32 / LARGE_PART;
+        if room < most && room < part() && self.expects_more(conn, now) {
             let is_rest = u64::from(available) == conn.data_end - conn.next;
             if available > 1 && (room < available || is_rest) {
                 // The end of the data may wait although the window has room for all of it.
-                let by_cwnd = cwnd - in_flight < advertised && room <= available;
+                let by_cwnd = u64::from(cwnd - in_flight) < advertised && room <= available;
                 return if by_cwnd { Permission::Later } else { Permission::No };
             }
         }
