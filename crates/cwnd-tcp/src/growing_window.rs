@@ -30,9 +30,10 @@ impl GrowingWindow {
 
     /// Returns the window, whole segments, after `received` segments. It is at least one.
     pub fn after(&self, received: u64) -> u64 {
-        let bytes = FIRST.saturating_add(received.saturating_mul(2 * self.payload));
+        // Numbers of segments are far below 2^40.
+        let bytes = FIRST + received * 2 * self.payload;
         // The window of the SYN is not scaled.
-        let bytes = if received == 0 { bytes } else { bytes.next_multiple_of(self.unit) };
+        let bytes = if received == 0 { bytes } else { (bytes + self.unit - 1) & !(self.unit - 1) };
         (bytes / self.payload).min(self.most).max(1)
     }
 

@@ -284,6 +284,8 @@ impl Receiver {
         let time = match self.config.delayed_ack {
             _ if at_once || waiting > 1 || self.ack_policy.is_quick() => AckTime::Now,
             None if self.held == 0 => AckTime::Now,
+            // A timer that runs expires first.
+            Some(_) if self.held == 0 && self.deadline != NEVER => return,
             Some(delay) if self.held == 0 => AckTime::At(self.config.timer.expiry(now, delay, false)),
             _ => self.ack_policy.compress(now, self.next),
         };
@@ -483,7 +485,7 @@ const TIMESTAMP: u64 = 1_000_000;
 
 /// Returns whether a timestamp is older than `latest` by more than one tick of Linux's clock of timestamps.
 fn is_older(sent: u64, latest: u64) -> bool {
-    sent / TIMESTAMP + 1 < latest / TIMESTAMP
+    sent < latest && sent / TIMESTAMP + 1 < latest / TIMESTAMP
 }
 
 /// Ranges held out of order, the most recently changed first (RFC 2018 section 4). The segments of a range that falls off

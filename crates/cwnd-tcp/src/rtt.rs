@@ -22,7 +22,7 @@ pub struct RttEstimator {
     afresh: bool,
     /// Timeouts in a row: each doubles the timeout.
     pub backoff: u32,
-    /// The timeout is a whole number of ticks of this.
+    /// The timeout that is doubled is a whole number of ticks of this.
     pub wheel: TimerWheel,
     pub sum: u64,
     pub min: u64,
@@ -283,6 +283,10 @@ impl RttEstimator {
     /// Returns the timeout, doubled for each timeout in a row (RFC 6298 section 5.5), ns.
     #[inline(always)]
     pub fn timeout(&self) -> u64 {
+        if self.backoff == 0 {
+            // The timer wheel rounds it up.
+            return self.rto;
+        }
         self.wheel.round_up(self.rto).saturating_mul(1 << self.backoff.min(30)).min(self.max_rto)
     }
 }

@@ -143,6 +143,10 @@ impl<R: LossRecovery> Sender<R> {
                 recovery.transmit(conn, now, out);
             }
         } else if conn.timers.rto_at <= now {
+            if !conn.timers.retransmission_expires(now, &conn.config.timer) {
+                conn.timers.rearm();
+                return;
+            }
             if conn.phase == Phase::Connecting {
                 conn.rtt.estimator.back_off();
                 conn.send_syn(now, out);

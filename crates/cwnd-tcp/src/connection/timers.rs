@@ -1,6 +1,6 @@
 //! The timers of a sender.
 
-use crate::NEVER;
+use crate::{NEVER, TimerWheel};
 
 /// Expiry times, ns; [`NEVER`] if a timer is not set.
 ///
@@ -13,6 +13,11 @@ pub(crate) struct Timers {
     pub deadline: u64,
     /// The retransmission timer. A strategy may use it for its probe and reordering timeouts, too.
     pub rto_at: u64,
+    /// The time for which the retransmission timer was set, while `rto_at` is but the earliest time at which it may expire on the
+    /// timer wheel: the wheel's time is computed when that comes, since most timers are set again before. Else [`NEVER`].
+    pub rto_wait: u64,
+    /// Whether a timer that had just expired set it.
+    pub expiring: bool,
     /// The earliest of the timers below.
     pub other_at: u64,
     /// When a packet leaves that the window has let go (pacing or send overhead).
@@ -26,10 +31,29 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
+    /// Sets the retransmission timer, which expires on the timer wheel.
+    #[inline(always)]
+    pub fn set_retransmission(&mut self, now: u64, wait: u64, expiring: bool) {
+        self.rto_wait = wait;
+        self.expiring = expiring;
+        self.rto_at = now + wait;
+    }
+
+    /// Returns whether the retransmission timer, which was due at `now`, expires then. If not, it is set to when it does.
+    pub fn retransmission_expires(&mut self, now: u64, wheel: &TimerWheel) -> bool {
+        let wait = std::mem::replace(&mut self.rto_wait, NEVER);
+        if wait != NEVER {
+            self.rto_at = wheel.expiry(self.rto_at - wait, wait, self.expiring);
+        }
+        self.rto_at <= now
+    }
+
     pub fn new(start_at: u64, stop_at: u64) -> Timers {
         let mut timers = Timers {
             deadline: NEVER,
             rto_at: NEVER,
+            rto_wait: NEVER,
+            expiring: false,
             other_at: NEVER,
             release_at: NEVER,
             start_at,

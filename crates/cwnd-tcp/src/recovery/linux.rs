@@ -4,6 +4,7 @@
 //! of that kernel. An ACK is processed in three files: here what it delivers and measures, in `linux/episode.rs` what that
 //! does to loss recovery and the window, in `linux/output.rs` what is sent and when the timer expires.
 
+mod buffers;
 mod episode;
 mod output;
 mod rack;
@@ -17,6 +18,7 @@ use crate::connection::pacing::SendMode;
 use crate::fault::{self, Fault};
 use crate::packet::{ACCURATE, ECE, Emit, Packet, SACK, SackBlocks};
 use crate::{Connection, SenderConfig, expand};
+use buffers::Buffers;
 use cwnd_cc::{DupAck, Nanos, State};
 use episode::Prr;
 use output::{Output, Timer};
@@ -64,6 +66,9 @@ pub struct Linux {
     undo: Undo,
     timer: Timer,
     output: Output,
+    buffers: Buffers,
+    /// How much longer the probe and the reordering timer wait than their formulas say, ns.
+    two_ticks: u64,
     /// What the last ACK with SACK blocks named.
     last_sack: SackRanges,
     fast_path_disabled: bool,
@@ -212,7 +217,8 @@ impl LossRecovery for Linux {
 impl Linux {
     pub(crate) fn new(config: &SenderConfig) -> Linux {
         let growing = config.growing_window.map_or(0, |window| window.segments());
-        Linux { growing, ..Linux::default() }
+        let (buffers, two_ticks) = (Buffers::new(config), config.timer.two_ticks());
+        Linux { growing, buffers, two_ticks, ..Linux::default() }
     }
 
     /// Returns the greatest distance of reordering, segments, and how many ACKs revealed reordering.

@@ -104,8 +104,8 @@ enum Permission {
     No,
 }
 
-/// The application's data comes in buffers of this size, which are cut into bursts, bytes.
-const BUFFER: u32 = 65_215;
+/// The application's data comes in buffers of at most this size, which are cut into bursts, bytes.
+pub(super) const BUFFER: u32 = 65_215;
 
 /// A burst is the data of this part of a second at the pacing rate, but at least some segments
 /// ([`LinuxOptions::min_tso_segs`](super::LinuxOptions)).
@@ -260,8 +260,9 @@ impl Linux {
     }
 
     /// Sets the timer.
+    #[inline(always)]
     pub(super) fn arm(&self, conn: &mut Connection, now: u64, wait: u64) {
-        conn.timers.rto_at = conn.config.timer.expiry(now, wait, self.timer.expiring);
+        conn.timers.set_retransmission(now, wait, self.timer.expiring);
     }
 
     /// Sends a segment again that is not known to be lost.
@@ -347,17 +348,16 @@ impl Linux {
             return Permission::Now;
         }
         // Both windows bound a burst.
-        let advertised =
-            (conn.una + conn.peer_window).saturating_sub(conn.next).min(u64::from(u32::MAX)) as u32;
-        let room = (cwnd - in_flight).min(advertised);
+        let advertised = (conn.una + conn.peer_window).saturating_sub(conn.next);
+        let room = u64::from(cwnd - in_flight).min(advertised) as u32;
         let most = burst_size(conn, self.options.min_tso_segs);
-        let available = in_buffer(conn);
-        let part = self.large_part(cwnd.min(conn.peer_window.min(u64::from(u32::MAX)) as u32));
-        if room < most && room < part && self.expects_more(conn, now) {
+        let available = self.buffers.left(conn);
+        let part = || self.large_part(u64::from(cwnd).min(conn.peer_window) as u32);
+        if room < most && room < part() && self.expects_more(conn, now) {
             let is_rest = u64::from(available) == conn.data_end - conn.next;
             if available > 1 && (room < available || is_rest) {
                 // The end of the data may wait although the window has room for all of it.
-                let by_cwnd = cwnd - in_flight < advertised && room <= available;
+                let by_cwnd = u64::from(cwnd - in_flight) < advertised && room <= available;
                 return if by_cwnd { Permission::Later } else { Permission::No };
             }
         }
@@ -424,9 +424,8 @@ impl Linux {
         }
         let estimator = &conn.rtt.estimator;
         let wait = if estimator.is_known() {
-            let wheel = &conn.config.timer;
-            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { wheel.two_ticks() };
-            wheel.round_up(2 * estimator.srtt()) + extra
+            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { self.two_ticks };
+            2 * estimator.srtt() + extra
         } else {
             estimator.timeout()
         };
@@ -440,8 +439,7 @@ impl Linux {
     /// Sets the timer for the next search for losses.
     pub(super) fn wait_for_reordering(&mut self, conn: &mut Connection, now: u64, wait: u64) {
         self.timer.wait = Wait::Reordering;
-        let wheel = &conn.config.timer;
-        self.arm(conn, now, wheel.round_up(wait) + wheel.two_ticks());
+        self.arm(conn, now, wait + self.two_ticks);
     }
 
     /// Takes the answer to a probe: a loss that the probe has repaired is answered by a reduction (RFC 8985 section 7.4).
@@ -466,12 +464,6 @@ impl Linux {
             conn.state = State::Open;
         }
     }
-}
-
-/// Returns the number of segments left in the application's buffer under way.
-fn in_buffer(conn: &Connection) -> u32 {
-    let per_buffer = u64::from((BUFFER / conn.window.mss()).max(1));
-    (per_buffer - conn.next % per_buffer).min(conn.data_end - conn.next) as u32
 }
 
 /// Returns the rate of the window, segments a second: twice in slow start, 1.2 times otherwise.
