@@ -3,7 +3,7 @@
 //! RFC 9959. The phases, with `saved_cwnd` and `saved_rtt` of an earlier connection on the path:
 //!
 //! - *Reconnaissance*: slow start, until the initial window is acknowledged without congestion. If the least round-trip time is then at most half
-//!   of `saved_rtt`, the path is another one, and slow start goes on (Normal).
+//!   of `saved_rtt`, the path is another one, and slow start continues (Normal).
 //! - *Unvalidated*: `PipeSize = flight_size`, `cwnd = saved_cwnd/2`, paced over a round trip. It ends when the window is used, when a segment is
 //!   acknowledged that was sent in it, or after a round trip. If what is in flight is then less than the initial window or not above PipeSize,
 //!   `cwnd = PipeSize` and the flow is Normal; else `cwnd = flight_size`.

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn doubling_without_a_queue_goes_on() {
+    fn doubling_without_a_queue_continues() {
         // Delivered is what was sent 100 ms ago, and both double in that time: sent(n) = 2^(0.35 n), delivered(n) = 2^(0.35 n - 1).
         let mut search = Search::default();
         let mut window = window_with(100.0, f64::INFINITY, Arithmetic::Real);
