@@ -22,7 +22,9 @@
 //! | `c` | 0.4 segments/s^3 | 0.001 to 100 | section 5 |
 //! | `beta` | 0.7 | 0.1 to 0.95 | section 4.6, the fraction kept |
 //! | `fast_convergence` | on | | section 4.7 |
-//! | `slow_start` | `hystart++` | `standard`, `limited`, `hystart`, `hystart++` | section 4.10 |
+//! | `slow_start` | `hystart++` | `standard`, `limited`, `hystart`, `hystart++`, `search`, `careful-resume` | section 4.10 |
+//! | `saved_cwnd` | 0 segments | 0 to 1,000,000 | RFC 9959, of `careful-resume`; 0 is none |
+//! | `saved_rtt` | 0.1 s | 0 to 100 | RFC 9959, of `careful-resume` |
 //! | `reduce_from` | `flight-size` | `cwnd`, `flight-size` | section 4.6 |
 //!
 //! Interpretations:
@@ -45,12 +47,13 @@ mod tests;
 pub mod v2008;
 
 use crate::parts::{
+    careful_resume::CarefulResume,
     reno::ReduceFrom,
     slow_start::{SlowStart, SlowStartKind},
 };
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos, Observable,
-    Observation, ParameterSet, Signal, Window, build,
+    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, Nanos, Needs,
+    Observable, Observation, ParameterSet, Signal, Window, build,
 };
 
 /// The entry of the registry.
@@ -85,6 +88,10 @@ parameters! {
         fast_convergence: switch(true), "", "RFC 9438 section 4.7";
         /// Kind of slow start.
         slow_start: word(SlowStartKind::HyStartPlusPlus), "", "RFC 9438 section 4.10 (SHOULD)";
+        /// Window of an earlier connection, to which `careful-resume` refers.
+        saved_cwnd: number(0.0, 0.0..=1e6), "segments", "RFC 9959";
+        /// Least round-trip time of that connection.
+        saved_rtt: number(0.1, 0.0..=100.0), "s", "RFC 9959";
         /// The window that is multiplied at a loss.
         reduce_from: word(ReduceFrom::FlightSize), "", "RFC 9438 section 4.6; Linux has cwnd";
     }
@@ -160,7 +167,7 @@ impl Configurable for Cubic {
     fn new(parameters: CubicParameters) -> Self {
         Cubic {
             alpha: 3.0 * (1.0 - parameters.beta) / (1.0 + parameters.beta),
-            slow_start: SlowStart::new(parameters.slow_start, Nanos::ZERO),
+            slow_start: slow_start(&parameters, Nanos::ZERO),
             state: START,
             before_episode: START,
             last_ack: Nanos::ZERO,
@@ -169,14 +176,24 @@ impl Configurable for Cubic {
     }
 }
 
+fn slow_start(parameters: &CubicParameters, now: Nanos) -> SlowStart {
+    match parameters.slow_start {
+        SlowStartKind::CarefulResume => {
+            let saved_rtt = Nanos((parameters.saved_rtt * 1e9) as u64);
+            SlowStart::CarefulResume(CarefulResume::new(parameters.saved_cwnd, saved_rtt))
+        }
+        kind => SlowStart::new(kind, now),
+    }
+}
+
 impl CongestionControl for Cubic {
     fn init(&mut self, _window: &mut Window, init: &Init) {
-        self.slow_start = SlowStart::new(self.parameters.slow_start, init.now);
+        self.slow_start = slow_start(&self.parameters, init.now);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         // Rare work is a function of its own, so that the common path saves no registers.
-        if window.in_slow_start() || !ack.may_grow() {
+        if window.in_slow_start() || !ack.may_grow() || self.slow_start.is_resuming() {
             return self.on_uncommon_ack(window, ack);
         }
         self.last_ack = ack.now;
@@ -198,6 +215,12 @@ impl CongestionControl for Cubic {
         self.state.cwnd_prior = cwnd;
         self.state.epoch = None;
         window.set_ssthresh_for_loss(beta * self.parameters.reduce_from.segments(window, congestion));
+        self.slow_start.retreat(window, congestion.kind);
+    }
+
+    fn needs(&self) -> Needs {
+        let pacing = self.parameters.slow_start == SlowStartKind::CarefulResume;
+        Needs { pacing, ..Needs::default() }
     }
 
     fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
@@ -229,7 +252,7 @@ impl Cubic {
     #[inline(never)]
     fn on_uncommon_ack(&mut self, window: &mut Window, ack: &Ack) {
         let mut acked = ack.acked;
-        if window.in_slow_start() {
+        if window.in_slow_start() || self.slow_start.is_resuming() {
             acked = self.slow_start.on_ack(window, ack);
             if acked == 0 {
                 return;

@@ -13,7 +13,7 @@
 //!
 //! | parameter | default | values | source |
 //! |---|---|---|---|
-//! | `slow_start` | `standard` | `standard`, `limited`, `hystart`, `hystart++` | off in Linux and ns-2.35 |
+//! | `slow_start` | `standard` | `standard`, `limited`, `hystart`, `hystart++`, `search`, `careful-resume` | off in Linux and ns-2.35 |
 //! | `max_ssthresh` | 100 segments | 2 to 1,000,000 | RFC 3742; of the limited slow start |
 //!
 //! Interpretations:

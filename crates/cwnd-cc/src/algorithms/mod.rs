@@ -6,6 +6,7 @@ pub mod areno;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
+pub mod cdg;
 pub mod cltcp;
 pub mod compound;
 pub mod copa;
@@ -85,4 +86,5 @@ static ALGORITHMS: &[AlgorithmInfo] = &[
     bbr3::INFO,
     copa::INFO,
     ledbat_pp::INFO,
+    cdg::INFO,
 ];

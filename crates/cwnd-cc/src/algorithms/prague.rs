@@ -213,7 +213,7 @@ impl CongestionControl for Prague {
 }
 
 impl Prague {
-    /// Takes over a window that the transport has changed: in recovery, after a timeout or a pause.
+    /// Adopts a window that the transport has changed: in recovery, after a timeout or a pause.
     #[inline]
     fn follow(&mut self, window: &Window) {
         if window.cwnd != self.published {

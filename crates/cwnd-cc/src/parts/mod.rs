@@ -3,6 +3,7 @@
 pub mod backlog;
 pub mod bandwidth;
 pub mod candidate_max;
+pub mod careful_resume;
 pub mod draws;
 pub mod highspeed_response;
 pub mod hystart;
@@ -12,5 +13,6 @@ pub mod marks;
 pub mod reno;
 pub mod round;
 pub mod round_max;
+pub mod search;
 pub mod slow_start;
 pub mod time_min;

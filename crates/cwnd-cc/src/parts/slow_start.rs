@@ -1,7 +1,11 @@
 //! Slow start, selected by a word.
 
-use super::{hystart::HyStart, hystart_plus_plus::HyStartPlusPlus, limited_slow_start::LimitedSlowStart};
+use super::{
+    careful_resume::CarefulResume, hystart::HyStart, hystart_plus_plus::HyStartPlusPlus,
+    limited_slow_start::LimitedSlowStart, search::Search,
+};
 use crate::{Ack, CongestionKind, Nanos, Window};
+use alloc::boxed::Box;
 
 words! {
     /// Kind of slow start.
@@ -14,6 +18,10 @@ words! {
         HyStart = "hystart",
         /// RFC 9406.
         HyStartPlusPlus = "hystart++",
+        /// draft-chung-ccwg-search: ends where deliveries fall behind what was sent.
+        Search = "search",
+        /// RFC 9959: jumps to half of a saved window. Without one, it is the standard one.
+        CarefulResume = "careful-resume",
     }
 }
 
@@ -28,6 +36,10 @@ pub enum SlowStart {
     HyStart(HyStart),
     /// RFC 9406.
     HyStartPlusPlus(HyStartPlusPlus),
+    /// draft-chung-ccwg-search.
+    Search(Box<Search>),
+    /// RFC 9959.
+    CarefulResume(CarefulResume),
 }
 
 impl SlowStart {
@@ -38,7 +50,15 @@ impl SlowStart {
             SlowStartKind::Limited => SlowStart::Limited(LimitedSlowStart::default()),
             SlowStartKind::HyStart => SlowStart::HyStart(HyStart::new(now)),
             SlowStartKind::HyStartPlusPlus => SlowStart::HyStartPlusPlus(HyStartPlusPlus::default()),
+            SlowStartKind::Search => SlowStart::Search(Box::default()),
+            SlowStartKind::CarefulResume => SlowStart::CarefulResume(CarefulResume::new(0.0, Nanos::ZERO)),
         }
+    }
+
+    /// Returns whether every ACK is to be reported, outside of slow start as well.
+    #[inline]
+    pub fn is_resuming(&self) -> bool {
+        matches!(self, SlowStart::CarefulResume(resume) if resume.is_active())
     }
 
     /// Handles an ACK in slow start: always measures it, and grows the window if allowed. Returns the acknowledged segments
@@ -49,6 +69,8 @@ impl SlowStart {
             SlowStart::Limited(limited) => return limited.on_ack(window, ack),
             SlowStart::HyStart(hystart) => hystart.on_ack(window, ack, ack.min_rtt),
             SlowStart::HyStartPlusPlus(hystart) => return hystart.on_ack(window, ack),
+            SlowStart::Search(search) => search.on_ack(window, ack),
+            SlowStart::CarefulResume(resume) => return resume.on_ack(window, ack),
         }
         if !ack.may_grow() {
             0
@@ -66,6 +88,18 @@ impl SlowStart {
             SlowStart::HyStart(hystart) if kind == CongestionKind::Timeout => *hystart = HyStart::new(now),
             SlowStart::HyStart(_) => {}
             SlowStart::HyStartPlusPlus(hystart) => hystart.end(),
+            SlowStart::Search(search) => search.end(),
+            SlowStart::CarefulResume(_) => {}
+        }
+    }
+
+    /// Handles the beginning of a congestion episode after the algorithm has set `ssthresh` for it: a retreat of Careful Resume
+    /// lowers it.
+    pub fn retreat(&mut self, window: &mut Window, kind: CongestionKind) {
+        if let SlowStart::CarefulResume(resume) = self
+            && let Some(segments) = resume.on_congestion(window, kind)
+        {
+            window.set_ssthresh_for_loss(segments.min(window.ssthresh));
         }
     }
 }
@@ -76,11 +110,13 @@ mod tests {
     use crate::Arithmetic;
     use crate::testing::{ack_rtt, window_with};
 
-    const KINDS: [SlowStartKind; 4] = [
+    const KINDS: [SlowStartKind; 6] = [
         SlowStartKind::Standard,
         SlowStartKind::Limited,
         SlowStartKind::HyStart,
         SlowStartKind::HyStartPlusPlus,
+        SlowStartKind::Search,
+        SlowStartKind::CarefulResume,
     ];
 
     #[test]

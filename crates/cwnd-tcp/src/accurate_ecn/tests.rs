@@ -10,7 +10,7 @@ fn ack(ace: u16) -> Packet {
     data(ACCURATE | ace << ACE_SHIFT)
 }
 
-/// A sender whose receiver has counted so many CE packets, and whose ACKs cover one segment each.
+/// A sender whose receiver has counted `ce_packets` CE packets, and whose ACKs cover one segment each.
 fn feedback(ce_packets: u64) -> Feedback {
     Feedback { ce_packets, ..Feedback::default() }
 }
@@ -31,7 +31,7 @@ fn all_pairs_of_ends_agree() {
         let (grant, flags) = grant(receiver, &request);
         assert_eq!((grant, granted(&data(SYN | flags))), (agreed, agreed));
     }
-    // A client that asks for classic ECN gets it from a server that can do more; one that asks for nothing gets nothing.
+    // A client that asks for classic ECN gets it from a server that can do more; one without a request gets none.
     assert_eq!(grant(Capability::Accurate, &data(SYN | ECE | CWR)), (Grant::Classic, ECE));
     assert_eq!(grant(Capability::Accurate, &data(SYN)), (Grant::None, 0));
 }
