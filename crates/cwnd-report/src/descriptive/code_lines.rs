@@ -30,7 +30,7 @@ static ENTRIES: [Entry; 5] = [
         printed: 553,
         algorithm: "bbr",
         own: files!["algorithms/bbr.rs", "algorithms/bbr/control.rs"],
-        parts: files!["parts/draws.rs", "parts/round_max.rs"],
+        parts: files!["parts/candidate_max.rs", "parts/draws.rs", "parts/round_max.rs"],
     },
     Entry {
         variant: "CUBIC",
