@@ -14,7 +14,7 @@
 //! Not modelled: ECN-capable SYNs and ACKs (so that a SYN's own field is always Not-ECT), the tests for mangled flags of the
 //! handshake, and the fall-back to a SYN without flags after it was lost twice.
 
-use crate::packet::{ACCURATE, ACE_SHIFT, CE, CWR, ECE, ECT, ECT1, Packet, SYN};
+use crate::packet::{ACCURATE, ACE_SHIFT, CE, CWR, ECE, ECT, ECT1, EcnOption, Packet, SYN};
 
 /// The initial value of the count of CE packets, and of the bytes of ECT(0) and ECT(1) (section 3.2.1).
 const FIRST_CE_PACKETS: u64 = 5;
@@ -68,17 +68,6 @@ pub(crate) fn granted(syn_ack: &Packet) -> Grant {
         (false, true) => Grant::Classic,
         (false, false) => Grant::None,
     }
-}
-
-/// The last 24 bits of the bytes that arrived as ECT(0), CE and ECT(1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EcnOption {
-    /// Bytes that arrived as ECT(0) (EE0B).
-    pub ect0: u32,
-    /// Bytes that arrived as CE (ECEB).
-    pub ce: u32,
-    /// Bytes that arrived as ECT(1) (EE1B).
-    pub ect1: u32,
 }
 
 /// The counters of a receiver: r.cep, r.e0b, r.ceb and r.e1b.

@@ -1,7 +1,5 @@
 //! Packets, and the SACK blocks of ACKs.
 
-use crate::accurate_ecn::EcnOption;
-
 /// A packet, data or ACK. An engine may hold hundreds of thousands of these, so its size is 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
@@ -93,6 +91,17 @@ impl Packet {
     pub fn flow(&self) -> usize {
         (self.channel >> 1) as usize
     }
+}
+
+/// The option of accurate ECN feedback (RFC 9768 section 3.2.3): the last 24 bits of the bytes that arrived as ECT(0), CE and ECT(1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnOption {
+    /// Bytes that arrived as ECT(0) (EE0B).
+    pub ect0: u32,
+    /// Bytes that arrived as CE (ECEB).
+    pub ce: u32,
+    /// Bytes that arrived as ECT(1) (EE1B).
+    pub ect1: u32,
 }
 
 /// Selective acknowledgement blocks, the most recent first: half-open ranges of segment numbers modulo 2^32.

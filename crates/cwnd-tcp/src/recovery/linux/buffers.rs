@@ -9,7 +9,7 @@ const SEND_BUFFER: u64 = 8 << 20;
 const OVERHEAD: u64 = 1280;
 
 /// Where the buffers end. One holds at most half of the largest advertised window (`tcp_bound_to_half_wnd` in Linux). The
-/// application fills the send buffer as soon as it is connected, when only the first window is known, and goes on when the window has
+/// application fills the send buffer as soon as it is connected, when only the first window is known, and continues when the window has
 /// grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Buffers {
