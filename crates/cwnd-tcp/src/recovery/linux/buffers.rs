@@ -30,7 +30,9 @@ impl Buffers {
 
     fn of(growing: Option<GrowingWindow>, most: u64, window: &WindowConfig) -> Buffers {
         let mss = u64::from(window.mss).max(1);
-        let late = (u64::from(BUFFER) / mss).clamp(1, (most / 2).max(1));
+        // A window of zero is set later (`Connection::set_receive_window`).
+        let half = if most == 0 { u64::MAX } else { (most / 2).max(1) };
+        let late = (u64::from(BUFFER) / mss).clamp(1, half);
         let first = window.initial_cwnd as u64;
         let Some(window) = growing else {
             return Buffers { first: 0, early: late, late, late_from: 0 };
