@@ -1,4 +1,4 @@
-//! The recordings of BBR in the second archive: a long path, messages, and transfers with given losses.
+//! The flows of BBR in the second archive: a long path, and messages.
 //!
 //! BBR enters its gain cycle at a random phase. A recording is one sample; cwnd's numbers are means of several seeds.
 
@@ -7,7 +7,6 @@ use super::cases::{CaseRecordings, Path, Single};
 use super::curves::Curve;
 use super::{ours, recordings};
 use crate::cwnd::Cwnd;
-use crate::parallel::parallel;
 use crate::table::{cells, table};
 use cwnd_metrics::statistics::{Summary, percentiles};
 
@@ -28,9 +27,6 @@ const fn flow(file: &'static str, path: Path, options: &'static [&'static str]) 
 const SEEDS: usize = 20;
 /// The largest differences in goodput, mean window and retransmissions.
 const BARS: [(&str, f64); 3] = [("goodput", 0.01), ("mean cwnd", 0.03), ("retransmissions", 0.05)];
-/// The largest median of the differences of completion times, and the smallest share of transfers with as many retransmissions.
-const COMPLETION: f64 = 0.005;
-const EQUAL: f64 = 0.99;
 /// Window in ProbeRTT, segments, and the largest difference of the times at which it begins, seconds.
 const PROBE_RTT: f64 = 4.0;
 const PROBE_TIME: f64 = 0.2;
@@ -87,52 +83,6 @@ pub fn compare(cwnd: &Cwnd, recorded: &CaseRecordings) -> Result<Findings, Strin
         "\nBBR over a long path (h3), and messages of 200 kB (resp200k), means of {SEEDS} seeds\n\n{}\n{probes}",
         table(&[0], &head, &rows)
     );
-    findings.add(transfers(cwnd, recorded)?);
-    Ok(findings)
-}
-
-/// Compares BBR's transfers with given losses.
-fn transfers(cwnd: &Cwnd, recorded: &CaseRecordings) -> Result<Findings, String> {
-    let cases: Vec<_> = recorded.transfers.iter().filter(|case| case.module == "bbr").collect();
-    let ours = parallel(cases.len(), |number| ours::transfer(cwnd, cases[number]))?;
-    let (mut apart, mut equal, mut listed) = (Vec::new(), 0, String::new());
-    for (case, ours) in cases.iter().zip(&ours) {
-        let time = ours.time.unwrap_or(case.completion.max(60.0));
-        let difference = time / case.completion - 1.0;
-        apart.push(difference.abs());
-        let is_equal = ours.retransmissions == case.retransmissions;
-        equal += usize::from(is_equal);
-        if difference.abs() > 0.02 || !is_equal {
-            listed += &format!(
-                "  {} bbr, {} B: {:.6} s and {} again, ours {time:.6} s ({:+.1} %) and {}\n",
-                case.port,
-                case.bytes,
-                case.completion,
-                case.retransmissions,
-                100.0 * difference,
-                ours.retransmissions,
-            );
-        }
-    }
-    let quantiles = percentiles(&apart, &[50.0, 90.0, 100.0]).ok_or("there is no transfer")?;
-    let (late, few) = (quantiles[0] > COMPLETION, (equal as f64) < EQUAL * cases.len() as f64);
-    let mark = |missed: bool| if missed { "!" } else { "" };
-    let mut findings = Findings {
-        text: format!(
-            "\n  transfers of bbr: {equal}{} of {} with as many retransmissions; completion times differ by {:.2} %{} (median), \
-             {:.2} % (90th), {:.1} % (largest)\n{listed}",
-            mark(few),
-            cases.len(),
-            100.0 * quantiles[0],
-            mark(late),
-            100.0 * quantiles[1],
-            100.0 * quantiles[2],
-        ),
-        ..Findings::default()
-    };
-    let missed = [(late, "completion times"), (few, "retransmissions")];
-    let missed = missed.into_iter().filter(|(missed, _)| *missed);
-    findings.missed.extend(missed.map(|(_, name)| format!("transfers of bbr, {name}")));
     Ok(findings)
 }
 

@@ -9,7 +9,7 @@ use crate::table::{cells, table};
 use cwnd_metrics::statistics::{Summary, percentiles};
 
 /// The algorithms of the transfers with bars.
-const TRANSFERRED: [&str; 2] = ["reno", "cubic"];
+const TRANSFERRED: [&str; 3] = ["reno", "cubic", "bbr"];
 /// The largest median of the differences of completion times, and the smallest share of transfers with as many retransmissions.
 const COMPLETION: f64 = 0.005;
 const EQUAL: f64 = 0.99;

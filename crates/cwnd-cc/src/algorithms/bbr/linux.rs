@@ -132,7 +132,7 @@ impl Bbr {
         (u64::from(in_flight) + burst).saturating_sub(delivered) as f64
     }
 
-    /// Updates the detection of policers and the allowance for aggregation by an ACK with a sample.
+    /// Updates the detection of policers by an ACK with a sample.
     pub(super) fn sample_policer(&mut self, window: &Window, ack: &Ack, limited: bool) {
         self.delivered_at = ack.now;
         self.report_to_policer(window, ack.lost > 0, limited);
