@@ -8,7 +8,7 @@ use crate::cursor::{Cursor, Parsed, Place, ScriptError};
 use crate::script::{Command, Event, EventKind, EventTime, Script};
 
 /// What an event may be, for errors.
-const EVENT_KINDS: &str = "an event is a packet (`<` or `>`), a system call such as `write(4, ..., 1000) = 1000`, a command in \
+pub(crate) const EVENT_KINDS: &str = "an event is a packet (`<` or `>`), a system call such as `write(4, ..., 1000) = 1000`, a command in \
                            backticks, or a code block `%{ … }%`";
 
 /// Reads a script.

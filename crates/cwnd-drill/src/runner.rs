@@ -7,6 +7,7 @@ use crate::code::{Environment, Halt};
 use crate::cursor::{Place, ScriptError};
 use crate::endpoint::{Endpoint, Sent};
 use crate::mechanism::{self, Mechanism};
+use crate::parser::EVENT_KINDS;
 use crate::script::{Event, EventKind, EventTime, Packet, Script};
 use crate::settings::{Loader, Note, Settings};
 use crate::socket::Socket;
@@ -76,6 +77,12 @@ pub fn run_with<'e>(
     let mut settings = settings;
     let mut outcome = Outcome::default();
     settings.apply(script, loader, &mut outcome.notes)?;
+    if script.events.is_empty() {
+        return Err(ScriptError::new(
+            Place { line: 1, column: 1 },
+            format!("the script has no event; {EVENT_KINDS}"),
+        ));
+    }
     let mut runner = Runner {
         endpoint: create(settings)?,
         application: Application::default(),

@@ -150,6 +150,7 @@ fn errors_name_the_place_and_what_is_valid() {
         ("`reboot`", "1:2: the command `reboot` is not supported; commands with an effect are sysctl"),
         ("+0 %{ while 1 }%", "1:7: this statement is not supported (found `while`); a statement is `assert"),
         ("+0 %{ assert tcpi_cwnd == 1 }%", "1:14: `tcpi_cwnd` has no value"),
+        ("// nothing\n", "1:1: the script has no event; an event is a packet"),
         ("hello", "1:1: expected the time of an event, found `hello`; a time is `+.1`"),
         (
             "--color=red\n",
