@@ -142,7 +142,7 @@ impl<W: Write> Qlog<W> {
     fn lost_by(&self, event: &SenderEvent) -> &'static str {
         match self.recovery {
             _ if event.timer && event.timeouts > 0 => "pto_expired",
-            Recovery::Linux => "time_threshold",
+            Recovery::Linux | Recovery::Rack => "time_threshold",
             Recovery::Ns2 | Recovery::Prr => "reordering_threshold",
         }
     }

@@ -351,6 +351,7 @@ impl Socket {
             min_tso_segs: self.settings.min_tso_segs,
             paced: self.settings.paced,
             cautious_reduction: self.settings.kernel.is_some_and(Kernel::has_cautious_reduction),
+            follows_rfcs: false,
         });
         // The packets of this handshake stand for those that the script has seen.
         let mut unseen = Collector::default();

@@ -28,20 +28,19 @@ impl StackProfile {
     /// Linux's modules differ from the papers. The ns-2 profile sets none: studies of papers that used ns-2 name the parameters of
     /// its modules themselves.
     pub fn parameters(self, algorithm: &str) -> &'static [(&'static str, &'static str)] {
-        let modules = match self {
-            StackProfile::Ns2 => &[],
-            StackProfile::Linux => &LINUX_MODULES[..],
-        };
-        modules.iter().find(|(name, _)| *name == algorithm).map_or(&[], |(_, parameters)| parameters)
+        self.modules().iter().find(|(name, _)| *name == algorithm).map_or(&[], |(_, parameters)| parameters)
     }
 
     /// Returns the algorithms for which the profile sets parameters.
     pub fn parametrised(self) -> impl Iterator<Item = &'static str> {
-        let modules = match self {
+        self.modules().iter().map(|(name, _)| *name)
+    }
+
+    fn modules(self) -> &'static [Module] {
+        match self {
             StackProfile::Ns2 => &[],
-            StackProfile::Linux => &LINUX_MODULES[..],
-        };
-        modules.iter().map(|(name, _)| *name)
+            StackProfile::Linux => &LINUX_MODULES,
+        }
     }
 }
 
@@ -67,10 +66,19 @@ pub enum Recovery {
     Ns2,
     /// Losses by SACK as RFC 6675 says, and proportional rate reduction (RFC 6937) down to `ssthresh`.
     Prr,
+    /// As `Linux`, with RACK-TLP as RFC 8985 has it, and proportional rate reduction as RFC 9937 has it.
+    Rack,
     /// Linux 6.1: RACK-TLP (RFC 8985) with proportional rate reduction, F-RTO (RFC 5682), reductions that are taken back
     /// when they prove spurious, data that leaves in bursts, and a receiver that compresses SACKs. Without SACK the same
     /// as `Prr`.
     Linux,
+}
+
+impl Recovery {
+    /// Returns whether losses are found by time (RACK-TLP).
+    pub fn is_by_time(self) -> bool {
+        matches!(self, Recovery::Rack | Recovery::Linux)
+    }
 }
 
 /// When the receiver acknowledges data that came in order.
@@ -175,7 +183,7 @@ pub struct Stack {
     pub initial_rto: Time,
     /// Greatest retransmission timeout.
     pub max_rto: Time,
-    /// With [`Recovery::Linux`]: ticks a second of the kernel's clock. Retransmission and delayed-ACK timers expire as those of the
+    /// With [`Recovery::Linux`] and [`Recovery::Rack`]: ticks a second of the kernel's clock. Retransmission and delayed-ACK timers expire as those of the
     /// kernel's timer wheel: never early, and up to an eighth of their time late. Zero: timers expire exactly.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub timer_hz: u32,

@@ -4,7 +4,7 @@
 //! estimate: windows are taken to fill what limits them. `tests/memory.rs` holds it to a factor of two of the bytes allocated.
 
 use cwnd_link::SerialTime;
-use cwnd_scenario::{Cost, Discipline, FlowSpec, LinkSpec, QueueLimit, Rate, Recovery, Scenario};
+use cwnd_scenario::{Cost, Discipline, FlowSpec, LinkSpec, QueueLimit, Rate, Scenario};
 use std::collections::BTreeMap;
 
 /// CPU seconds a packet (data or ACK).
@@ -64,7 +64,7 @@ pub(crate) fn cost(scenario: &Scenario, keeps_records: bool) -> Cost {
     let demands: Vec<Demand> = scenario.flows.iter().map(|flow| demand(scenario, flow)).collect();
 
     let packets = 2.0 * packets(scenario, &demands);
-    let keeps_records = keeps_records || !stack.timestamps || stack.recovery == Recovery::Linux;
+    let keeps_records = keeps_records || !stack.timestamps || stack.recovery.is_by_time();
     let (flow, packet) = if keeps_records { (FLOW + RECORDS, RECORDED_PACKET) } else { (FLOW, PACKET) };
     let used = crossings(scenario);
     let of_links: f64 = used.iter().map(|(&link, &channels)| link_memory(&links[link], channels)).sum();

@@ -29,7 +29,7 @@ impl Engine for Simulator {
 
     fn identity(&self, scenario: &Scenario) -> Identity {
         let version = match scenario.stack.recovery {
-            Recovery::Linux => format!("{VERSION}.{LINUX_VERSION}"),
+            Recovery::Linux | Recovery::Rack => format!("{VERSION}.{LINUX_VERSION}"),
             Recovery::Ns2 => format!("{VERSION}.{NS2_VERSION}"),
             Recovery::Prr => VERSION.to_string(),
         };

@@ -7,7 +7,7 @@ use crate::link::{ClosedForm, Link, Losses, QueuedLink};
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
-    AccurateEcn, DelayedAck, Ecn, EcnPeer, EngineError, FlowSpec, Loss, Problem, Recovery, Scenario, Stack,
+    AccurateEcn, DelayedAck, Ecn, EcnPeer, EngineError, FlowSpec, Loss, Problem, Scenario, Stack,
     StackProfile,
 };
 use cwnd_tcp::accurate_ecn::Capability;
@@ -81,12 +81,8 @@ pub fn endpoints(
                 StackProfile::Ns2 => UNBOUNDED,
                 StackProfile::Linux => u64::from(stack.receive_window),
             },
-            growing_window: match stack.recovery {
-                Recovery::Linux if stack.profile == StackProfile::Linux => {
-                    Some(GrowingWindow::new(u64::from(stack.receive_window), stack.payload))
-                }
-                _ => None,
-            },
+            growing_window: (stack.recovery.is_by_time() && stack.profile == StackProfile::Linux)
+                .then(|| GrowingWindow::new(u64::from(stack.receive_window), stack.payload)),
             recovery: stack.recovery,
             sack: stack.sack,
             timestamps: stack.timestamps,
@@ -130,12 +126,12 @@ pub fn endpoints(
             },
             ecn,
             timer: timer(stack),
-            paws: stack.recovery == Recovery::Linux && stack.timestamps,
+            paws: stack.recovery.is_by_time() && stack.timestamps,
             accurate_ecn: accurate,
             ecn_capability: capability,
             ecn_option: option,
             data_overhead: stack.data_overhead,
-            linux: stack.recovery == Recovery::Linux,
+            linux: stack.recovery.is_by_time(),
             growing_window: growing_window(stack),
         };
         endpoints.push([
@@ -199,7 +195,7 @@ fn growing_window(stack: &Stack) -> u64 {
 
 /// Returns the granularity of timers.
 fn timer(stack: &Stack) -> TimerWheel {
-    TimerWheel::new(if stack.recovery == Recovery::Linux { stack.timer_hz } else { 0 })
+    TimerWheel::new(if stack.recovery.is_by_time() { stack.timer_hz } else { 0 })
 }
 
 /// Returns the deadline of a flow that starts at `start`, on the engine's clock.

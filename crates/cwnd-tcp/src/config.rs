@@ -51,7 +51,7 @@ pub struct SenderConfig {
     pub handshake: bool,
     /// Retransmission timeout: initial, minimum, maximum, ns.
     pub rto: (u64, u64, u64),
-    /// With [`Recovery::Linux`] and SACK: the granularity of the retransmission timer. That of a SYN has it, too.
+    /// With [`Recovery::Linux`] or [`Recovery::Rack`], and SACK: the granularity of the retransmission timer. That of a SYN has it, too.
     pub timer: TimerWheel,
     /// When the application connects (without a handshake: when it starts to send).
     pub start: u64,

@@ -19,7 +19,6 @@ use cwnd_cc::{
     Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, Observable, Observation,
     State, Window,
 };
-use cwnd_scenario::Recovery;
 use event_log::EventLog;
 use measurement::{RoundTripTimes, WindowIntegral};
 use pacing::Pacing;
@@ -170,7 +169,7 @@ impl Connection {
             needs,
             pacing: Pacing::new(
                 needs.pacing,
-                config.recovery == Recovery::Linux,
+                config.recovery.is_by_time(),
                 config.send_overhead,
                 config.overhead_stream.clone(),
             ),

@@ -19,8 +19,9 @@ pub const SYN_OPTIONS: u16 = 8;
 /// The timeout before the first sample when a SYN was lost, ns (RFC 6298 section 5.7).
 const SYN_LOST_RTO: u64 = 3_000_000_000;
 
-/// Duplicate ACKs that mean a loss where reordering is not measured (RFC 5681 section 3.2).
-const DUP_THRESH: u32 = 3;
+/// Duplicate ACKs, or SACKed segments, that mean a loss while no reordering was seen (RFC 5681 section 3.2, and RFC 8985's
+/// RACK.dup_thresh).
+pub(crate) const DUP_THRESH: u32 = 3;
 
 /// The sending endpoint of a flow.
 ///
@@ -37,7 +38,7 @@ impl Sender {
         let (initial, min, max) = config.rto;
         let estimator = match config.recovery {
             Recovery::Ns2 => RttEstimator::ns2(initial, min, max),
-            Recovery::Linux => {
+            Recovery::Linux | Recovery::Rack => {
                 // Without SACK the fast path restarts the timer, which then expires exactly.
                 let wheel = if config.sack { config.timer } else { TimerWheel::default() };
                 RttEstimator::linux(initial, min, max, wheel)
@@ -46,9 +47,11 @@ impl Sender {
         };
         let recovery = match config.recovery {
             Recovery::Ns2 => AnyRecovery::Ns2(Ns2::new(&config, algorithm.needs())),
-            Recovery::Linux if config.sack => AnyRecovery::Linux(Box::new(Linux::new(&config))),
+            Recovery::Linux | Recovery::Rack if config.sack => {
+                AnyRecovery::Linux(Box::new(Linux::new(&config)))
+            }
             // Linux falls back to RFC 6582 without SACK.
-            Recovery::Linux | Recovery::Prr => AnyRecovery::Rfc(Rfc::new(&config)),
+            Recovery::Linux | Recovery::Rack | Recovery::Prr => AnyRecovery::Rfc(Rfc::new(&config)),
         };
         Sender::with_recovery(config, algorithm, estimator, recovery)
     }

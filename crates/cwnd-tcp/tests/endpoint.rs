@@ -30,6 +30,8 @@ mod newreno;
 mod ns2;
 #[path = "endpoint/pacing.rs"]
 mod pacing;
+#[path = "endpoint/rack.rs"]
+mod rack;
 #[path = "endpoint/rate_samples.rs"]
 mod rate_samples;
 #[path = "endpoint/reduction.rs"]

@@ -1,6 +1,6 @@
 //! The options of a stack.
 
-use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Problem, Stack, StackProfile, Time};
+use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Problem, Recovery, Stack, StackProfile, Time};
 
 /// What is chosen of a stack; all that is left out comes with the profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct StackChoice {
     pub ecn_option: Option<bool>,
     /// Whether flows that answer marks in proportion send ECT(1); on in both profiles.
     pub l4s: Option<bool>,
+    /// How losses are repaired; as the profile has it.
+    pub recovery: Option<Recovery>,
     /// Ticks a second of the kernel's clock; zero for timers that expire exactly.
     pub timer_hz: Option<u32>,
     /// The receiver's window, packets, at least 1; 100,000 with ns2, 4 x (BDP + buffers) with linux.
@@ -66,6 +68,7 @@ impl Default for StackChoice {
             ecn_peer: None,
             ecn_option: None,
             l4s: None,
+            recovery: None,
             timer_hz: None,
             receive_window: None,
         }
@@ -113,6 +116,7 @@ impl StackChoice {
             EcnChoice::Auto | EcnChoice::Off => Ecn::Off,
         };
         stack.l4s = self.l4s.unwrap_or(stack.l4s);
+        stack.recovery = self.recovery.unwrap_or(stack.recovery);
         stack.timer_hz = self.timer_hz.unwrap_or(stack.timer_hz);
         Ok(stack)
     }

@@ -2,7 +2,10 @@
 
 use super::{Setting, SettingKind, nothing, number, on_off, switch, whole, word};
 use crate::EcnChoice;
-use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, StackProfile};
+use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, StackProfile};
+
+const RECOVERIES: [(&str, Recovery); 4] =
+    [("ns2", Recovery::Ns2), ("prr", Recovery::Prr), ("rack", Recovery::Rack), ("linux", Recovery::Linux)];
 
 /// Settings of the stack, in the order of their documentation.
 pub const STACK: &[Setting] = &[
@@ -144,6 +147,22 @@ pub const STACK: &[Setting] = &[
         kind: SettingKind::Switch,
         set: |e, text| switch(text).map(|on| e.stack.l4s = Some(on)),
         get: |_, s| on_off(s.stack.l4s),
+        measure: nothing,
+    },
+    Setting {
+        key: "recovery",
+        title: "Loss recovery",
+        about: "How senders find and repair losses. ns2: ns-2.35's forward acknowledgement. prr: SACK (RFC 6675) with proportional \
+                rate reduction. rack: RACK-TLP (RFC 8985) with proportional rate reduction (RFC 9937). linux: what Linux 6.1 makes of \
+                them.",
+        default: "linux with linux; ns2 with ns2",
+        example: "rack",
+        kind: SettingKind::Word(&["ns2", "prr", "rack", "linux"]),
+        set: |e, text| word(text, &RECOVERIES).map(|recovery| e.stack.recovery = Some(recovery)),
+        get: |_, s| {
+            let name = RECOVERIES.iter().find(|(_, recovery)| *recovery == s.stack.recovery)?.0;
+            Some(name.to_owned())
+        },
         measure: nothing,
     },
     Setting {

@@ -183,8 +183,10 @@ fn stack(dice: &mut Dice) -> Stack {
     }
     if dice.one_in(4) {
         let others = match stack.recovery {
-            Recovery::Ns2 => [Recovery::Prr, Recovery::Linux],
-            Recovery::Prr | Recovery::Linux => [Recovery::Ns2, Recovery::Prr],
+            Recovery::Ns2 => [Recovery::Prr, Recovery::Linux, Recovery::Rack],
+            Recovery::Prr | Recovery::Linux | Recovery::Rack => {
+                [Recovery::Ns2, Recovery::Prr, Recovery::Rack]
+            }
         };
         stack.recovery = dice.pick(&others);
     }

@@ -290,7 +290,7 @@ impl Coverage {
         for (spec, flow) in scenario.flows.iter().zip(&outcome.flows) {
             self.note("retransmissions", flow.retransmissions > 0);
             self.note("duplicates", flow.duplicates > 0);
-            let tells = scenario.stack.recovery == Recovery::Linux && scenario.stack.sack;
+            let tells = scenario.stack.recovery.is_by_time() && scenario.stack.sack;
             self.note(
                 "duplicates that are told of, to a sender that has sent again",
                 tells && flow.duplicates > 0 && flow.retransmissions > 0,

@@ -4,7 +4,7 @@ use super::Connection;
 use crate::NEVER;
 use crate::application::{Application, End, Message};
 use cwnd_cc::{Nanos, State};
-use cwnd_scenario::{Recovery, Stream, Traffic};
+use cwnd_scenario::{Stream, Traffic};
 
 /// The idle times of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl Connection {
 
     /// Checks, with Linux's recovery, whether samples are application-limited before the application writes.
     fn check_write(&mut self) {
-        if self.config.recovery == Recovery::Linux && self.records.is_some() {
+        if self.config.recovery.is_by_time() && self.records.is_some() {
             let in_flight = self.in_flight();
             self.record_lack_of_data(in_flight, self.window.cwnd as u32);
         }
@@ -43,7 +43,7 @@ impl Connection {
 
     /// Starts the application of a connection that is now established, unless it was stopped before.
     pub(crate) fn begin_application(&mut self, now: u64) {
-        if let (Recovery::Linux, Some(records)) = (self.config.recovery, &mut self.records) {
+        if let (true, Some(records)) = (self.config.recovery.is_by_time(), &mut self.records) {
             // The first write finds nothing to send: the samples of the first flight are application-limited.
             records.on_app_limited(0);
         }

@@ -20,6 +20,7 @@ use crate::packet::{ACCURATE, ECE, Emit, Packet, SACK, SackBlocks};
 use crate::{Connection, SenderConfig, expand};
 use buffers::Buffers;
 use cwnd_cc::{DupAck, Nanos, State};
+use cwnd_scenario::Recovery;
 use episode::Prr;
 use output::{Output, Timer};
 use rack::Rack;
@@ -43,6 +44,8 @@ pub struct LinuxOptions {
     /// Whether a reduction of the window grows it again only on an ACK that delivers a retransmission, as in Linux 4.3 to 5.10, and
     /// not on any ACK that advances and reports no loss.
     pub cautious_reduction: bool,
+    /// Whether losses are found as RFC 8985 says, and the window is reduced as RFC 9937 says, where Linux differs from them.
+    pub follows_rfcs: bool,
 }
 
 impl Default for LinuxOptions {
@@ -53,6 +56,7 @@ impl Default for LinuxOptions {
             min_tso_segs: 2,
             paced: false,
             cautious_reduction: false,
+            follows_rfcs: false,
         }
     }
 }
@@ -67,8 +71,6 @@ pub struct Linux {
     timer: Timer,
     output: Output,
     buffers: Buffers,
-    /// How much longer the probe and the reordering timer wait than their formulas say, ns.
-    two_ticks: u64,
     /// What the last ACK with SACK blocks named.
     last_sack: SackRanges,
     fast_path_disabled: bool,
@@ -142,6 +144,9 @@ impl LossRecovery for Linux {
         conn.episode.newly_lost = 0;
         let prior_in_flight = conn.in_flight();
         let highest = conn.scoreboard.highest_sacked();
+        if self.options.follows_rfcs && conn.config.timestamps {
+            self.rack.echoed = packet.sent;
+        }
 
         let mut delivery = Delivery::default();
         if let Some(blocks) = blocks {
@@ -217,8 +222,10 @@ impl LossRecovery for Linux {
 impl Linux {
     pub(crate) fn new(config: &SenderConfig) -> Linux {
         let growing = config.growing_window.map_or(0, |window| window.segments());
-        let (buffers, two_ticks) = (Buffers::new(config), config.timer.two_ticks());
-        Linux { growing, buffers, two_ticks, ..Linux::default() }
+        let buffers = Buffers::new(config);
+        let options =
+            LinuxOptions { follows_rfcs: config.recovery == Recovery::Rack, ..LinuxOptions::default() };
+        Linux { growing, buffers, options, ..Linux::default() }
     }
 
     /// Returns the greatest distance of reordering, segments, and how many ACKs revealed reordering.
@@ -445,7 +452,9 @@ impl Linux {
         if let Some(lowest) = delivery.reordered {
             self.rack.on_reordering(lowest, self.delivered_end(conn));
         }
-        if delivery.duplicate && !delivery.duplicate_of_probe {
+        // Linux ignores duplicates of probes, and all before reordering is seen.
+        let counts = !delivery.duplicate_of_probe && self.rack.reordering_events > 0;
+        if delivery.duplicate && (counts || self.options.follows_rfcs) {
             self.rack.on_duplicate(conn.una, conn.next);
         }
     }

@@ -133,6 +133,7 @@ fn is_harmless(key: &str) -> bool {
         "delayed-ack",
         "ecn",
         "l4s",
+        "recovery",
         "timer-hz",
         "receive-window",
         "duration",

@@ -7,15 +7,15 @@ use crate::fault::{self, Fault};
 use crate::packet::Packet;
 use cwnd_cc::{CongestionKind, EcnMode, Nanos, State};
 
-/// Proportional rate reduction (draft-ietf-tcpm-prr-rfc6937bis).
+/// Proportional rate reduction (RFC 9937).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prr {
     /// Segments delivered since the reduction began.
     delivered: u64,
     /// Segments sent since.
     pub out: u64,
-    /// The window when it began (it stands for RecoverFS).
-    pub prior_cwnd: f64,
+    /// RecoverFS: what is delivered while the window falls from one to the other. In Linux the window when it began.
+    pub recover_fs: f64,
 }
 
 /// The result of a change of state.
@@ -99,7 +99,7 @@ impl Linux {
                 }
             }
         }
-        self.enter_recovery(conn, now, marked);
+        self.enter_recovery(conn, now, marked, delivery.sacked + delivery.advanced);
         Change { repair: Repair::Lost, waits_for_reordering: waits }
     }
 
@@ -116,14 +116,19 @@ impl Linux {
         }
     }
 
-    /// Begins a recovery, or turns the reduction that an ECN echo began into one.
-    pub(super) fn enter_recovery(&mut self, conn: &mut Connection, now: u64, marked: bool) {
+    /// Begins a recovery, or turns the reduction that an ECN echo began into one. The ACK at hand delivers `newly` segments.
+    pub(super) fn enter_recovery(&mut self, conn: &mut Connection, now: u64, marked: bool, newly: u32) {
         let reducing = conn.state == State::Cwr;
         // An exact mark may have reduced the window by little, and a loss is answered all the same (RFC 8257 section 3.5).
         if !reducing || conn.config.ecn == EcnMode::Exact {
             let ssthresh = if marked { 0.0 } else { current_ssthresh(conn) };
             let cwnd = if marked { 0.0 } else { conn.window.cwnd };
             self.begin_reduction(conn, now, CongestionKind::Loss);
+            if self.options.follows_rfcs {
+                // RFC 9937 section 6.1: what is neither acknowledged nor SACKed, and what this ACK delivers.
+                let flight = conn.next - conn.una - u64::from(conn.scoreboard.sacked) + u64::from(newly);
+                self.prr.recover_fs = flight.max(1) as f64;
+            }
             self.undo.remember(conn.una, conn.scoreboard.retransmitted, cwnd, ssthresh);
         }
         conn.state = State::Recovery;
@@ -281,13 +286,13 @@ impl Linux {
 
     /// Begins a reduction of the window.
     pub(super) fn begin_reduction(&mut self, conn: &mut Connection, now: u64, kind: CongestionKind) {
-        self.prr = Prr { prior_cwnd: conn.window.cwnd, ..Prr::default() };
+        self.prr = Prr { recover_fs: conn.window.cwnd, ..Prr::default() };
         // The reduction answers whatever a probe would find.
         self.timer.probe = None;
         conn.begin_episode(now, kind, 0);
     }
 
-    /// Sets the window by what an ACK delivers (section 6.2 of the draft). `repaired`: it acknowledges a retransmission.
+    /// Sets the window by what an ACK delivers (RFC 9937 section 6.2). `repaired`: it acknowledges a retransmission.
     pub(super) fn reduce_window(
         &mut self,
         conn: &mut Connection,
@@ -299,13 +304,13 @@ impl Linux {
         let in_flight = conn.in_flight();
         let target = conn.window.recovery_cwnd.unwrap_or(conn.window.ssthresh);
         let prr = &mut self.prr;
-        if delivered == 0 || prr.prior_cwnd == 0.0 {
+        if delivered == 0 || prr.recover_fs == 0.0 {
             return;
         }
         prr.delivered += u64::from(delivered);
         let room = target - f64::from(in_flight);
         let count = if room < 0.0 {
-            let before = prr.prior_cwnd;
+            let before = prr.recover_fs;
             let before = if fault::is(Fault::PrrShareTooSmall) { before + 1.0 } else { before };
             let share = libm::ceil(target * prr.delivered as f64 / before);
             share - prr.out as f64

@@ -424,7 +424,7 @@ impl Linux {
         }
         let estimator = &conn.rtt.estimator;
         let wait = if estimator.is_known() {
-            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { self.two_ticks };
+            let extra = if conn.next - conn.una == 1 { DELAYED_ACK } else { self.timer_slack(conn) };
             2 * estimator.srtt() + extra
         } else {
             estimator.timeout()
@@ -439,7 +439,12 @@ impl Linux {
     /// Sets the timer for the next search for losses.
     pub(super) fn wait_for_reordering(&mut self, conn: &mut Connection, now: u64, wait: u64) {
         self.timer.wait = Wait::Reordering;
-        self.arm(conn, now, wait + self.two_ticks);
+        self.arm(conn, now, wait + self.timer_slack(conn));
+    }
+
+    /// Returns how much longer Linux waits for probes and reordering than RFC 8985 says.
+    fn timer_slack(&self, conn: &Connection) -> u64 {
+        if self.options.follows_rfcs { 0 } else { conn.config.timer.two_ticks() }
     }
 
     /// Takes the answer to a probe: a loss that the probe has repaired is answered by a reduction (RFC 8985 section 7.4).

@@ -1,11 +1,10 @@
 //! The state of RACK (RFC 8985): a segment is lost when one that was sent sufficiently later is delivered.
 
 use super::send_log::SendRecord;
+use crate::NEVER;
 use crate::fault::{self, Fault};
+use crate::sender::DUP_THRESH;
 use std::collections::VecDeque;
-
-/// SACKed segments that mean a loss while no reordering was seen (RFC 8985's RACK.dup_thresh).
-pub const DUP_THRESH: u32 = 3;
 
 /// After this number of recoveries without a duplicate, the reordering window is the least again (RFC 8985's
 /// RACK.reo_wnd_persist).
@@ -42,6 +41,8 @@ pub struct Rack {
     pub retransmissions: VecDeque<(u64, u64)>,
     /// Segments ever declared lost.
     pub lost: u64,
+    /// The timestamp that the ACK echoes. Linux does not look at it: then it is [`NEVER`].
+    pub echoed: u64,
 }
 
 impl Default for Rack {
@@ -58,16 +59,17 @@ impl Default for Rack {
             scanned: 0,
             retransmissions: VecDeque::new(),
             lost: 0,
+            echoed: NEVER,
         }
     }
 }
 
 impl Rack {
-    /// Takes in a delivered segment (section 6.2, step 2). A retransmission whose round trip is shorter than any was
-    /// needless: the original was delivered.
+    /// Takes in a delivered segment (section 6.2, step 2). A retransmission whose round trip is shorter than any, or whose ACK
+    /// echoes an earlier timestamp, was needless: the original was delivered.
     pub fn advance(&mut self, now: u64, segment: u64, sent: SendRecord, least_rtt: u64) {
         let rtt = now - sent.at;
-        if sent.retransmitted && rtt < least_rtt {
+        if sent.retransmitted && (rtt < least_rtt || self.echoed < sent.at) {
             return;
         }
         self.advanced = true;
@@ -101,12 +103,12 @@ impl Rack {
     }
 
     /// Records that a retransmitted segment arrived twice, so that the window was too short (section 6.2, step 4). `una`
-    /// and `next` are the first outstanding and the next new segment. Linux ignores duplicates before reordering is seen.
+    /// and `next` are the first outstanding and the next new segment.
     pub fn on_duplicate(&mut self, una: u64, next: u64) {
         if self.round.is_some_and(|round| una >= round) {
             self.round = None;
         }
-        if self.round.is_none() && self.reordering_events > 0 {
+        if self.round.is_none() {
             self.round = Some(next);
             self.steps = (self.steps + 1).min(MAX_STEPS);
             self.persists = PERSISTENCE;
@@ -145,5 +147,23 @@ impl Rack {
     /// Returns how much longer a segment sent at `sent` may take before it counts as lost; zero if it is lost.
     pub fn remaining(&self, now: u64, sent: u64, window: u64) -> u64 {
         (sent + self.rtt + window).saturating_sub(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_echo_of_before_the_retransmission_shows_that_it_was_needless() {
+        // RFC 8985 section 6.2, step 2: sent again at 100, answered at 150. An RTT of 50 is not shorter than the least, 40, but the ACK
+        // echoes 99.
+        let sent = SendRecord { at: 100, retransmitted: true };
+        let mut rack = Rack { echoed: 99, ..Rack::default() };
+        rack.advance(150, 7, sent, 40);
+        assert!(!rack.advanced && rack.latest_sent == (0, 0));
+        rack.echoed = 100;
+        rack.advance(150, 7, sent, 40);
+        assert!(rack.advanced && rack.latest_sent == (100, 7));
     }
 }

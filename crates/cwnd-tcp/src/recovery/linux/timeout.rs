@@ -3,9 +3,9 @@
 
 use super::episode::current_ssthresh;
 use super::output::Wait;
-use super::rack::DUP_THRESH;
 use super::{Linux, Repair, SackRanges};
 use crate::packet::Emit;
+use crate::sender::DUP_THRESH;
 use crate::{Connection, NEVER};
 use cwnd_cc::{CongestionKind, State};
 
@@ -34,7 +34,7 @@ impl Linux {
         let wait = self.detect_by_rack(conn, now);
         if in_flight != conn.in_flight() {
             if conn.state != State::Recovery {
-                self.enter_recovery(conn, now, false);
+                self.enter_recovery(conn, now, false, 0);
                 if !conn.needs.owns_recovery {
                     let lost = (self.rack.lost - lost) as u32;
                     self.reduce_window(conn, 1, false, false, lost);
@@ -83,7 +83,7 @@ impl Linux {
         conn.report_congestion(now, CongestionKind::Timeout, conn.episode.timeouts + 1);
         if reduces {
             conn.counts.congestion_events += 1;
-            self.prr.prior_cwnd = cwnd;
+            self.prr.recover_fs = cwnd;
             self.undo.remember(conn.una, conn.scoreboard.retransmitted, cwnd, restored);
         } else {
             conn.window.ssthresh = ssthresh;
