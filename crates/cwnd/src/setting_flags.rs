@@ -131,6 +131,7 @@ fn value_name(setting: &Setting) -> &'static str {
         (SettingKind::Word(_), "topology") => "TOPOLOGY",
         (SettingKind::Word(_), "stack") => "STACK",
         (SettingKind::Word(_), "ties") => "ORDER",
+        (SettingKind::Word(_), "recovery") => "RECOVERY",
         (SettingKind::Word(_), "ecn-peer") => "accurate|classic|off",
         (SettingKind::Word(_), "ecn-remark") => "CHANGE",
         (SettingKind::Word(_), _) => "auto|on|accurate|off",
