@@ -187,6 +187,7 @@ fn sampled() -> Outcome {
                     rtt: (halves > 0).then(|| Time::from_millis(20 + halves as u64)),
                     delivered_bytes: 500_000 * rate * halves as u64,
                     in_flight: 1,
+                    sent: None,
                     state: SampleState::Open,
                 });
             }
@@ -381,6 +382,7 @@ fn epochs_are_from_one_reduction_to_the_next() {
                 rtt: None,
                 delivered_bytes: 0,
                 in_flight: 10,
+                sent: None,
                 state: *state,
             };
             trace.samples.push(sample);
@@ -427,6 +429,7 @@ fn shares_are_even_from_when_they_stay_so() {
                 rtt: None,
                 delivered_bytes: 1_000 * delivered,
                 in_flight: 0,
+                sent: None,
                 state: SampleState::Open,
             });
         }

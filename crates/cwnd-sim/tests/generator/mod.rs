@@ -17,7 +17,7 @@ pub use probe::factory;
 
 use cwnd_scenario::{
     AccurateEcn, AlgorithmSpec, Counting, DelayedAck, Ecn, EcnPeer, EcnRemark, FlowSpec, LinkSpec, Loss,
-    QueueLimit, QueueSpec, Rate, Recovery, Scenario, Stack, Ties, Time, Traffic,
+    QueueLimit, QueueSpec, Rate, ReceiverBehaviour, Recovery, Scenario, Stack, Ties, Time, Traffic,
 };
 use networks::Shape;
 
@@ -103,6 +103,7 @@ pub fn scenario(seed: u64) -> Scenario {
                 group: None,
                 short: false,
                 reverse: false,
+                receiver: ReceiverBehaviour::Honest,
             }
         })
         .collect();

@@ -99,6 +99,7 @@ pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
                 rtt: rtt.get(row)?.map(self::time),
                 delivered_bytes: (*delivered.get(row)?)? as u64,
                 in_flight: (*in_flight.get(row)?)? as u64,
+                sent: None,
                 state: state(states.get(row)?.as_deref()?)?,
             };
             Some((time, sample))

@@ -20,6 +20,7 @@ fn receiver(next: u64, length: u64, seed: u64) -> Receiver {
         data_overhead: 0,
         linux: false,
         growing_window: 0,
+        behaviour: cwnd_scenario::ReceiverBehaviour::Honest,
     });
     receiver.next = next;
     for segment in (next + 1..next + length).filter(|segment| !mix(seed ^ segment).is_multiple_of(16)) {
