@@ -15,7 +15,34 @@ use std::collections::BTreeMap;
 /// The chance of an accidental `better` or `worse` anywhere in the list.
 pub const LEVEL: f64 = 0.05;
 
-/// Judges all rows. `results` has those of each study by its name.
+/// Which repeats are compared: each of the algorithm with one of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairing {
+    /// Those of the same seed.
+    BySeed,
+    /// Blocks of repeats with others: the repeats of a study are `blocks` blocks, and the reference has the block after the algorithm's. With the same
+    /// algorithm in both places the verdicts are false alarms.
+    Shifted {
+        /// Which block the algorithm has, from 0.
+        block: usize,
+        /// How many there are.
+        blocks: usize,
+    },
+}
+
+impl Pairing {
+    fn pairs(self, repeats: u32) -> Vec<(usize, usize)> {
+        match self {
+            Pairing::BySeed => (0..repeats as usize).map(|repeat| (repeat, repeat)).collect(),
+            Pairing::Shifted { block, blocks } => {
+                let length = repeats as usize / blocks;
+                (block * length..(block + 1) * length).map(|repeat| (repeat, repeat + length)).collect()
+            }
+        }
+    }
+}
+
+/// Judges all rows, with runs paired by seed. `results` has those of each study by its name.
 ///
 /// # Errors
 /// A study or a cell is missing.
@@ -24,13 +51,26 @@ pub fn judge(
     field: &Field,
     results: &BTreeMap<String, Results>,
 ) -> Result<Vec<Entry>, String> {
+    judge_paired(criteria, field, results, Pairing::BySeed)
+}
+
+/// Judges all rows, with this pairing.
+///
+/// # Errors
+/// A study or a cell is missing.
+pub fn judge_paired(
+    criteria: &Criteria,
+    field: &Field,
+    results: &BTreeMap<String, Results>,
+    pairing: Pairing,
+) -> Result<Vec<Entry>, String> {
     let mut rows: Vec<Entry> = Vec::new();
     for row in &criteria.rows {
         let entries: Result<Vec<CriterionEntry>, String> =
-            row.criteria.iter().map(|criterion| measure(criterion, field, results)).collect();
+            row.criteria.iter().map(|criterion| measure(criterion, field, results, pairing)).collect();
         rows.push(entry(row, entries?));
     }
-    for algorithm in field.all().into_iter().filter(|name| *name != field.reference) {
+    for algorithm in field.all().into_iter().filter(|name| *name == field.candidate || *name != field.reference) {
         correct(&mut rows, algorithm);
     }
     for row in &mut rows {
@@ -57,20 +97,20 @@ fn measure(
     criterion: &Criterion,
     field: &Field,
     results: &BTreeMap<String, Results>,
+    pairing: Pairing,
 ) -> Result<CriterionEntry, String> {
     let wrong = |why: &str| format!("the criterion `{}`: {why}", criterion.id);
     let results = results.get(&criterion.study).ok_or_else(|| wrong("its study was not run"))?;
-    let cells = Cells::of(criterion, field, results).map_err(|why| wrong(&why))?;
+    let cells = Cells::of(criterion, field, results, pairing).map_err(|why| wrong(&why))?;
     let mut values = BTreeMap::new();
     let mut effects = BTreeMap::new();
     for algorithm in field.all() {
         values.insert(algorithm.to_owned(), cells.measured(algorithm, &criterion.metric));
-        if algorithm != field.reference {
+        // The candidate may be the reference itself.
+        if algorithm == field.candidate || algorithm != field.reference {
             effects.insert(algorithm.to_owned(), cells.effect(algorithm, criterion));
         }
     }
-    // The candidate may be the reference itself.
-    effects.entry(field.candidate.clone()).or_insert_with(|| cells.effect(&field.candidate, criterion));
     let of_cells = cells.effects(&field.candidate, criterion);
     Ok(CriterionEntry {
         id: criterion.id.clone(),
@@ -80,7 +120,7 @@ fn measure(
         better: criterion.better,
         compare: criterion.compare,
         margin: criterion.margin,
-        repeats: results.study.repeats,
+        repeats: cells.pairs.len() as u32,
         missing: cells.missing(&field.candidate, criterion),
         values,
         effects,
@@ -97,10 +137,17 @@ struct Cells<'a> {
     by_algorithm: BTreeMap<String, Vec<usize>>,
     /// What the places are called, without the algorithm.
     labels: Vec<String>,
+    /// The repeats that are compared: of the algorithm, and of the reference.
+    pairs: Vec<(usize, usize)>,
 }
 
 impl<'a> Cells<'a> {
-    fn of(criterion: &Criterion, field: &'a Field, results: &'a Results) -> Result<Cells<'a>, String> {
+    fn of(
+        criterion: &Criterion,
+        field: &'a Field,
+        results: &'a Results,
+        pairing: Pairing,
+    ) -> Result<Cells<'a>, String> {
         let study = &results.study;
         let axis = study.axis(AXIS).ok_or_else(|| format!("its study has no axis `{AXIS}`"))?;
         let select = criterion.select();
@@ -128,7 +175,8 @@ impl<'a> Cells<'a> {
         }) {
             return Err(format!("its study has no cells of `{missing}`"));
         }
-        Ok(Cells { results, reference: &field.reference, by_algorithm, labels })
+        let pairs = pairing.pairs(study.repeats);
+        Ok(Cells { results, reference: &field.reference, by_algorithm, labels, pairs })
     }
 
     fn value(&self, algorithm: &str, place: usize, repeat: usize, metric: &str) -> Option<f64> {
@@ -136,8 +184,9 @@ impl<'a> Cells<'a> {
         self.results.runs_of(cell).get(repeat)?.metric(metric).filter(|value| value.is_finite())
     }
 
-    fn repeats(&self) -> std::ops::Range<usize> {
-        0..self.results.study.repeats as usize
+    /// Returns the repeats of an algorithm that are compared.
+    fn own_repeats(&self) -> impl Iterator<Item = usize> + '_ {
+        self.pairs.iter().map(|(own, _)| *own)
     }
 
     /// Returns the mean of the metric over cells, with the interval over repeats.
@@ -146,25 +195,31 @@ impl<'a> Cells<'a> {
             let values = (0..self.labels.len()).filter_map(|place| self.value(algorithm, place, repeat, metric));
             Summary::of(&values.collect::<Vec<f64>>()).map(|summary| summary.mean)
         };
-        let summary = Summary::of(&self.repeats().filter_map(of_repeat).collect::<Vec<f64>>())?;
+        let summary = Summary::of(&self.own_repeats().filter_map(of_repeat).collect::<Vec<f64>>())?;
         Some(Measured { mean: summary.mean, ci95: summary.ci95 })
     }
 
-    /// Returns the effect at a place with a seed, as it is averaged.
-    fn effect_at(&self, algorithm: &str, criterion: &Criterion, place: usize, repeat: usize) -> Option<f64> {
-        let value = self.value(algorithm, place, repeat, &criterion.metric)?;
-        let reference = self.value(self.reference, place, repeat, &criterion.metric)?;
+    /// Returns the effect at a place in a pair of runs, as it is averaged.
+    fn effect_at(
+        &self,
+        algorithm: &str,
+        criterion: &Criterion,
+        place: usize,
+        (own, other): (usize, usize),
+    ) -> Option<f64> {
+        let value = self.value(algorithm, place, own, &criterion.metric)?;
+        let reference = self.value(self.reference, place, other, &criterion.metric)?;
         Some(criterion.compare.effect(value, reference)).filter(|effect| effect.is_finite())
     }
 
     /// Returns the effect over all cells, still without its verdict.
     fn effect(&self, algorithm: &str, criterion: &Criterion) -> Effect {
-        let of_repeat = |repeat| {
+        let of_pair = |pair: &(usize, usize)| {
             let places = 0..self.labels.len();
-            let effects = places.filter_map(|place| self.effect_at(algorithm, criterion, place, repeat));
+            let effects = places.filter_map(|place| self.effect_at(algorithm, criterion, place, *pair));
             Summary::of(&effects.collect::<Vec<f64>>()).map(|summary| summary.mean)
         };
-        let summary = Summary::of(&self.repeats().filter_map(of_repeat).collect::<Vec<f64>>());
+        let summary = Summary::of(&self.pairs.iter().filter_map(of_pair).collect::<Vec<f64>>());
         Effect {
             interval: summary.and_then(|summary| interval(criterion.compare, &summary)),
             p: summary.and_then(|summary| summary.p()),
@@ -176,7 +231,7 @@ impl<'a> Cells<'a> {
     /// Returns the effect in each cell.
     fn effects(&self, algorithm: &str, criterion: &Criterion) -> Vec<CellEffect> {
         let of_place = |(place, label): (usize, &String)| {
-            let effects = self.repeats().filter_map(|repeat| self.effect_at(algorithm, criterion, place, repeat));
+            let effects = self.pairs.iter().filter_map(|pair| self.effect_at(algorithm, criterion, place, *pair));
             let summary = Summary::of(&effects.collect::<Vec<f64>>());
             let interval = summary.and_then(|summary| interval(criterion.compare, &summary));
             CellEffect { cell: label.clone(), interval }
@@ -192,7 +247,7 @@ impl<'a> Cells<'a> {
             if harm(one.1.mean) > harm(worst.1.mean) { one } else { worst }
         })?;
         let values = |algorithm: &str| {
-            let values = self.repeats().filter_map(|repeat| self.value(algorithm, place, repeat, &criterion.metric));
+            let values = self.own_repeats().filter_map(|repeat| self.value(algorithm, place, repeat, &criterion.metric));
             Summary::of(&values.collect::<Vec<f64>>())
                 .map(|summary| Measured { mean: summary.mean, ci95: summary.ci95 })
         };
@@ -207,9 +262,9 @@ impl<'a> Cells<'a> {
 
     /// Returns how many pairs lack a value, of how many.
     fn missing(&self, algorithm: &str, criterion: &Criterion) -> (usize, usize) {
-        let places = (0..self.labels.len()).flat_map(|place| self.repeats().map(move |repeat| (place, repeat)));
-        let all = self.labels.len() * self.repeats().len();
-        let known = places.filter(|(p, r)| self.effect_at(algorithm, criterion, *p, *r).is_some()).count();
+        let places = (0..self.labels.len()).flat_map(|place| self.pairs.iter().map(move |pair| (place, *pair)));
+        let all = self.labels.len() * self.pairs.len();
+        let known = places.filter(|(p, pair)| self.effect_at(algorithm, criterion, *p, *pair).is_some()).count();
         (all - known, all)
     }
 }

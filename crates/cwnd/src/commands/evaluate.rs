@@ -3,6 +3,7 @@
 //! The studies of `studies/rfc9743/` are in the program. The algorithm takes its place in each ([`plan`]), they run as any others,
 //! and `cwnd_evaluate` judges what they gave. The worst cells are run again with samples for their figures ([`worst`]).
 
+mod calibrate;
 mod plan;
 mod text;
 mod worst;
@@ -67,6 +68,10 @@ pub struct Flags {
     #[arg(long, value_name = "LEDGER")]
     diff: Option<PathBuf>,
 
+    /// Measure the false-alarm rate instead: the first of --against with itself, in this many trials of other seeds.
+    #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u32).range(1..=100), conflicts_with_all = ["diff", "fail_on", "json", "open"])]
+    calibrate: Option<u32>,
+
     /// Exit with code 1 if a section is worse than the reference, or (with --diff) if a verdict has become worse.
     #[arg(long, value_name = "WHEN", value_enum)]
     fail_on: Option<FailOn>,
@@ -115,10 +120,13 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let field = Field::new(&candidate, &against);
     let criteria = plan::criteria(flags.section.as_deref())?;
     let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
+    if let Some(trials) = flags.calibrate {
+        return calibrate::run(&flags, trials);
+    }
     let command = command(&flags, &field);
     let directory = flags.out.clone().unwrap_or_else(|| plan::directory(&candidate, scale));
 
-    let mut studies = plan::studies(&criteria, &field, scale, &directory, &command, flags.memory.budget())?;
+    let mut studies = plan::studies(&criteria, &field, scale, &directory, &command, flags.memory.budget(), 1)?;
     let failures = reproduce::complete(&mut studies, run::jobs(flags.jobs), flags.quiet)?;
     let results = results(&studies)?;
     let ledger = ledger(&flags, &field, &criteria, scale, &results, command)?;

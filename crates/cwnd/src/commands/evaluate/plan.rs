@@ -37,7 +37,9 @@ fn of_file(path: &Path) -> Result<String, Failure> {
     for (key, value) in table.iter().filter(|(key, _)| *key != "name") {
         let value = match value {
             toml::Value::String(word) => word.clone(),
-            toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => value.to_string(),
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Float(number) => number.to_string(),
+            toml::Value::Boolean(switch) => switch.to_string(),
             _ => return Err(wrong(format!("`{key}` takes a number, a switch or a word"))),
         };
         parameters.push(format!("{key}={value}"));
@@ -61,7 +63,7 @@ pub fn criteria(section: Option<&str>) -> Result<Criteria, Failure> {
     }
 }
 
-/// Prepares the studies that the criteria name, each in a directory of its own.
+/// Prepares the studies that the criteria name, each in a directory of its own, with `times` as many repeats as they say.
 ///
 /// # Errors
 /// A study is wrong, or its directory is not for it.
@@ -72,9 +74,11 @@ pub fn studies(
     directory: &Path,
     command: &str,
     memory: MemoryBudget,
+    times: u32,
 ) -> Result<Vec<Prepared>, Failure> {
     let prepared = |name: &str| {
-        let study = study(name, field)?.at_scale(scale);
+        let mut study = study(name, field)?.at_scale(scale);
+        study.repeats *= times;
         let engines = engines::of_study(&study);
         Prepared::new(study, engines, Some(directory.join(name)), command.to_owned(), memory)
     };
