@@ -89,7 +89,10 @@ impl Criteria {
             }
             for criterion in &row.criteria {
                 if !ids.insert(criterion.id.clone()) {
-                    return Err(format!("section {section}: there is a criterion `{}` already", criterion.id));
+                    return Err(format!(
+                        "section {section}: there is a criterion `{}` already",
+                        criterion.id
+                    ));
                 }
                 if cwnd_metrics::find(&criterion.metric).is_none() {
                     return Err(format!("section {section}: there is no metric `{}`", criterion.metric));
@@ -116,7 +119,8 @@ impl Criteria {
     /// There is no such section.
     pub fn section(mut self, section: &str) -> Result<Criteria, String> {
         let is_in = |row: &Row| {
-            row.section == section || row.section.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
+            row.section == section
+                || row.section.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
         };
         let known: Vec<String> = self.rows.iter().map(|row| row.section.clone()).collect();
         self.rows.retain(is_in);
@@ -185,7 +189,9 @@ mod tests {
         assert!(Criteria::parse(&twice).unwrap_err().contains("a criterion `loss` already"));
         let empty = "[[rows]]\nsection = \"8\"\ntitle = \"A\"\nlevel = \"MUST\"\n";
         assert!(Criteria::parse(empty).unwrap_err().contains("either criteria or"));
-        assert!(Criteria::parse(&ROW.replace("loss_ratio", "lost")).unwrap_err().contains("no metric `lost`"));
+        assert!(
+            Criteria::parse(&ROW.replace("loss_ratio", "lost")).unwrap_err().contains("no metric `lost`")
+        );
         assert!(Criteria::parse(&ROW.replace("margin", "margni")).unwrap_err().contains("margni"));
     }
 

@@ -70,7 +70,9 @@ pub fn judge_paired(
             row.criteria.iter().map(|criterion| measure(criterion, field, results, pairing)).collect();
         rows.push(entry(row, entries?));
     }
-    for algorithm in field.all().into_iter().filter(|name| *name == field.candidate || *name != field.reference) {
+    for algorithm in
+        field.all().into_iter().filter(|name| *name == field.candidate || *name != field.reference)
+    {
         correct(&mut rows, algorithm);
     }
     for row in &mut rows {
@@ -170,9 +172,11 @@ impl<'a> Cells<'a> {
         if labels.is_empty() {
             return Err("its selection has no cells".to_owned());
         }
-        if let Some(missing) = field.all().into_iter().find(|name| {
-            by_algorithm.get(*name).is_none_or(|cells| cells.len() != labels.len())
-        }) {
+        if let Some(missing) = field
+            .all()
+            .into_iter()
+            .find(|name| by_algorithm.get(*name).is_none_or(|cells| cells.len() != labels.len()))
+        {
             return Err(format!("its study has no cells of `{missing}`"));
         }
         let pairs = pairing.pairs(study.repeats);
@@ -192,7 +196,8 @@ impl<'a> Cells<'a> {
     /// Returns the mean of the metric over cells, with the interval over repeats.
     fn measured(&self, algorithm: &str, metric: &str) -> Option<Measured> {
         let of_repeat = |repeat| {
-            let values = (0..self.labels.len()).filter_map(|place| self.value(algorithm, place, repeat, metric));
+            let values =
+                (0..self.labels.len()).filter_map(|place| self.value(algorithm, place, repeat, metric));
             Summary::of(&values.collect::<Vec<f64>>()).map(|summary| summary.mean)
         };
         let summary = Summary::of(&self.own_repeats().filter_map(of_repeat).collect::<Vec<f64>>())?;
@@ -231,7 +236,8 @@ impl<'a> Cells<'a> {
     /// Returns the effect in each cell.
     fn effects(&self, algorithm: &str, criterion: &Criterion) -> Vec<CellEffect> {
         let of_place = |(place, label): (usize, &String)| {
-            let effects = self.pairs.iter().filter_map(|pair| self.effect_at(algorithm, criterion, place, *pair));
+            let effects =
+                self.pairs.iter().filter_map(|pair| self.effect_at(algorithm, criterion, place, *pair));
             let summary = Summary::of(&effects.collect::<Vec<f64>>());
             let interval = summary.and_then(|summary| interval(criterion.compare, &summary));
             CellEffect { cell: label.clone(), interval }
@@ -243,11 +249,12 @@ impl<'a> Cells<'a> {
     fn worst(&self, effects: &[CellEffect], field: &Field, criterion: &Criterion) -> Option<Worst> {
         let harm = |effect: f64| if criterion.better == Better::Less { effect } else { -effect };
         let known = effects.iter().enumerate().filter_map(|(place, cell)| Some((place, cell.interval?)));
-        let (place, interval) = known.reduce(|worst, one| {
-            if harm(one.1.mean) > harm(worst.1.mean) { one } else { worst }
-        })?;
+        let (place, interval) =
+            known.reduce(|worst, one| if harm(one.1.mean) > harm(worst.1.mean) { one } else { worst })?;
         let values = |algorithm: &str| {
-            let values = self.own_repeats().filter_map(|repeat| self.value(algorithm, place, repeat, &criterion.metric));
+            let values = self
+                .own_repeats()
+                .filter_map(|repeat| self.value(algorithm, place, repeat, &criterion.metric));
             Summary::of(&values.collect::<Vec<f64>>())
                 .map(|summary| Measured { mean: summary.mean, ci95: summary.ci95 })
         };
@@ -262,9 +269,11 @@ impl<'a> Cells<'a> {
 
     /// Returns how many pairs lack a value, of how many.
     fn missing(&self, algorithm: &str, criterion: &Criterion) -> (usize, usize) {
-        let places = (0..self.labels.len()).flat_map(|place| self.pairs.iter().map(move |pair| (place, *pair)));
+        let places =
+            (0..self.labels.len()).flat_map(|place| self.pairs.iter().map(move |pair| (place, *pair)));
         let all = self.labels.len() * self.pairs.len();
-        let known = places.filter(|(p, pair)| self.effect_at(algorithm, criterion, *p, *pair).is_some()).count();
+        let known =
+            places.filter(|(p, pair)| self.effect_at(algorithm, criterion, *p, *pair).is_some()).count();
         (all - known, all)
     }
 }

@@ -233,11 +233,8 @@ impl Ledger {
         let (before, now) = (old.effects(), self.effects());
         let ids: std::collections::BTreeSet<&str> = before.keys().chain(now.keys()).copied().collect();
         let change = |id: &str| {
-            let change = Change {
-                id: id.to_owned(),
-                before: before.get(id).copied(),
-                now: now.get(id).copied(),
-            };
+            let change =
+                Change { id: id.to_owned(), before: before.get(id).copied(), now: now.get(id).copied() };
             let differs = match (&change.before, &change.now) {
                 (Some(before), Some(now)) => before.verdict != now.verdict || are_apart(before, now),
                 _ => true,

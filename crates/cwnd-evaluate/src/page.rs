@@ -62,14 +62,16 @@ pub fn html(ledger: &Ledger, extras: &Extras) -> String {
 /// Returns the number of rows with each verdict, in words.
 pub fn counts(ledger: &Ledger) -> String {
     let all = [Verdict::Better, Verdict::As, Verdict::Worse, Verdict::NotMeasured, Verdict::NotApplicable];
-    let some = all.into_iter().map(|verdict| (verdict, ledger.count(verdict))).filter(|(_, count)| *count > 0);
+    let some =
+        all.into_iter().map(|verdict| (verdict, ledger.count(verdict))).filter(|(_, count)| *count > 0);
     let parts: Vec<String> = some.map(|(verdict, count)| format!("{count} {}", verdict.word())).collect();
     format!("{} sections: {}.", ledger.rows.len(), parts.join(", "))
 }
 
 /// Returns the criterion that decides a row's verdict: of those with this verdict the first.
 pub fn deciding<'a>(row: &'a Entry, candidate: &str) -> Option<&'a CriterionEntry> {
-    let has = |entry: &&CriterionEntry| entry.effects.get(candidate).is_some_and(|e| e.verdict == row.verdict);
+    let has =
+        |entry: &&CriterionEntry| entry.effects.get(candidate).is_some_and(|e| e.verdict == row.verdict);
     row.criteria.iter().find(has).or(row.criteria.first())
 }
 
@@ -224,6 +226,9 @@ fn interval_text(entry: &CriterionEntry, interval: Interval) -> String {
         Compare::Ratio => Shown { factor: 100.0, unit: "%".to_owned() },
         Compare::Difference => Shown::of(&Measure::of(&entry.metric), ends),
     };
+    // A difference of shares is in percentage points.
+    let is_points = entry.compare == Compare::Difference && shown.unit == "%";
+    let shown = if is_points { Shown { unit: "pp".to_owned(), ..shown } } else { shown };
     let half = low.zip(high).map(|(low, high)| shown.factor * (high - low) / 2.0);
     let digits = decimals(mean * shown.factor, half).min(3);
     let signed = |value: f64| {
@@ -231,7 +236,8 @@ fn interval_text(entry: &CriterionEntry, interval: Interval) -> String {
         format!("{sign}{}", number(value * shown.factor, digits))
     };
     let range = low.zip(high).filter(|(low, high)| low < high);
-    let range = range.map_or_else(String::new, |(low, high)| format!(" ({} to {})", signed(low), signed(high)));
+    let range =
+        range.map_or_else(String::new, |(low, high)| format!(" ({} to {})", signed(low), signed(high)));
     let unit = if shown.unit.is_empty() { String::new() } else { format!(" {}", shown.unit) };
     format!("{}{unit}{range}", signed(mean))
 }

@@ -64,12 +64,19 @@ pub fn worst(entry: &CriterionEntry) -> String {
             let length = value.mean.abs() * factor;
             canvas.rectangle(2.0, y, length.max(0.8), 7.0, colour, 1.0);
             if let Some(half) = value.ci95.filter(|ci| ci.is_finite()) {
-                let ends = [(2.0 + (length - half * factor).max(0.0), y + 3.5), (2.0 + length + half * factor, y + 3.5)];
+                let ends = [
+                    (2.0 + (length - half * factor).max(0.0), y + 3.5),
+                    (2.0 + length + half * factor, y + 3.5),
+                ];
                 canvas.line(&ends, &Stroke::solid(WORSE, 1.2));
             }
         }
     }
-    canvas.into_inline_svg(WIDTH, HEIGHT, "Values in the worst cell: the candidate above, the reference below")
+    canvas.into_inline_svg(
+        WIDTH,
+        HEIGHT,
+        "Values in the worst cell: the candidate above, the reference below",
+    )
 }
 
 fn colour(verdict: Verdict) -> Colour {
@@ -80,7 +87,14 @@ fn colour(verdict: Verdict) -> Colour {
     }
 }
 
-fn draw(canvas: &mut Canvas, scale: &Scale, entry: &CriterionEntry, interval: &Interval, y: f64, colour: Colour) {
+fn draw(
+    canvas: &mut Canvas,
+    scale: &Scale,
+    entry: &CriterionEntry,
+    interval: &Interval,
+    y: f64,
+    colour: Colour,
+) {
     let x = |value: f64| scale.x(signed(entry, value));
     if let Some((low, high)) = interval.low.zip(interval.high) {
         canvas.line(&[(x(low), y), (x(high), y)], &Stroke::solid(colour, 1.6));

@@ -2,8 +2,8 @@
 
 use cwnd_scenario::notation::{NotationError, Piece, nearest};
 use cwnd_scenario::{
-    AlgorithmSpec, Arrivals, Decimal, Distribution, FlowSizes, FlowSpec, LinkId, Rate, ReceiverBehaviour, SizeTable, Stack,
-    Time, Traffic,
+    AlgorithmSpec, Arrivals, Decimal, Distribution, FlowSizes, FlowSpec, LinkId, Rate, ReceiverBehaviour,
+    SizeTable, Stack, Time, Traffic,
 };
 use std::{fmt, str::FromStr};
 

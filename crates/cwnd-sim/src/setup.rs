@@ -8,8 +8,8 @@ use crate::unresponsive::Unresponsive;
 use cwnd_cc::{Arithmetic, CongestionControl, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
-    AccurateEcn, DelayedAck, Ecn, EcnPeer, EngineError, FlowSpec, Loss, Problem, ReceiverBehaviour, Recovery, Scenario, Stack,
-    StackProfile, Traffic,
+    AccurateEcn, DelayedAck, Ecn, EcnPeer, EngineError, FlowSpec, Loss, Problem, ReceiverBehaviour, Recovery,
+    Scenario, Stack, StackProfile, Traffic,
 };
 use cwnd_tcp::accurate_ecn::Capability;
 use cwnd_tcp::{

@@ -26,7 +26,8 @@ impl ExperimentSpec {
         let placeholders = spec.named_mut().filter(|named| named.is_candidate());
         let mut is_named = false;
         for named in placeholders {
-            let problem = |message: &str| Err(Problem { place: "candidate".to_owned(), message: message.to_owned() });
+            let problem =
+                |message: &str| Err(Problem { place: "candidate".to_owned(), message: message.to_owned() });
             is_named = true;
             if !named.parameters.is_empty() {
                 return problem("the name `candidate` takes no parameters: its algorithm has them");
@@ -34,7 +35,11 @@ impl ExperimentSpec {
             match &candidate {
                 Some(candidate) if !candidate.is_candidate() => *named = candidate.clone(),
                 Some(_) => return problem("`candidate` cannot stand for itself: name an algorithm"),
-                None => return problem("the name `candidate` stands for no algorithm: write `candidate = \"cubic\"`"),
+                None => {
+                    return problem(
+                        "the name `candidate` stands for no algorithm: write `candidate = \"cubic\"`",
+                    );
+                }
             }
         }
         match is_named {

@@ -175,7 +175,8 @@ impl Traffic {
                 let rest = wanted(PULSES_EXAMPLE)?;
                 let parts: Vec<Piece<'_>> = rest.split(',').collect();
                 let [rate, on, off] = parts[..] else {
-                    let message = format!("a rate, the length of a burst and the pause: `{PULSES}:{PULSES_EXAMPLE}`");
+                    let message =
+                        format!("a rate, the length of a burst and the pause: `{PULSES}:{PULSES_EXAMPLE}`");
                     return Err(rest.error(message));
                 };
                 let traffic = Traffic::Pulses {

@@ -40,7 +40,8 @@ pub fn digest(trace: &Trace) -> [u8; 32] {
     trace.queues.iter().for_each(|queue| text(queue));
     let mut last = None;
     for sample in &trace.samples {
-        let Sample { time_index, flow, cwnd, ssthresh, rtt, delivered_bytes, in_flight, sent: _, state } = sample;
+        let Sample { time_index, flow, cwnd, ssthresh, rtt, delivered_bytes, in_flight, sent: _, state } =
+            sample;
         if last != Some(*time_index) {
             last = Some(*time_index);
             hash.update(trace.times[*time_index].0.to_le_bytes());

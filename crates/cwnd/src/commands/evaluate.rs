@@ -17,6 +17,7 @@ use cwnd_evaluate::{
     page,
 };
 use cwnd_study::{Results, RunScale, output_file};
+use plan::{Job, Library};
 use run::Prepared;
 use std::{
     collections::BTreeMap,
@@ -76,6 +77,10 @@ pub struct Flags {
     #[arg(long, value_name = "WHEN", value_enum)]
     fail_on: Option<FailOn>,
 
+    /// Folder of the studies and `criteria.toml`, to change them [default: those of the program, `studies/rfc9743`].
+    #[arg(long, value_name = "DIR")]
+    studies: Option<PathBuf>,
+
     /// Directory of the results [default: results/rfc9743/ALGORITHM].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -118,21 +123,31 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let candidate = plan::candidate(&flags.algorithm)?;
     let against: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
     let field = Field::new(&candidate, &against);
-    let criteria = plan::criteria(flags.section.as_deref())?;
+    let library = Library::new(flags.studies.as_deref());
+    let criteria = library.criteria(flags.section.as_deref())?;
     let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
     if let Some(trials) = flags.calibrate {
-        return calibrate::run(&flags, trials);
+        return calibrate::run(&flags, &library, trials);
     }
     let command = command(&flags, &field);
     let directory = flags.out.clone().unwrap_or_else(|| plan::directory(&candidate, scale));
 
-    let mut studies = plan::studies(&criteria, &field, scale, &directory, &command, flags.memory.budget(), 1)?;
+    let job = Job {
+        field: &field,
+        scale,
+        directory: &directory,
+        command: &command,
+        memory: flags.memory.budget(),
+        times: 1,
+    };
+    let mut studies = library.studies(&criteria, &job)?;
     let failures = reproduce::complete(&mut studies, run::jobs(flags.jobs), flags.quiet)?;
     let results = results(&studies)?;
     let ledger = ledger(&flags, &field, &criteria, scale, &results, command)?;
 
     let ledger_path = directory.join("ledger.json");
-    let json = serde_json::to_string_pretty(&ledger).map_err(|error| Failure::broken(error.to_string()))? + "\n";
+    let json =
+        serde_json::to_string_pretty(&ledger).map_err(|error| Failure::broken(error.to_string()))? + "\n";
     write(&ledger_path, &json)?;
     let page_path = write_page(&ledger, &results, &directory)?;
     let changes = old.map(|old| ledger.changes_since(&old));
@@ -240,6 +255,9 @@ fn command(flags: &Flags, field: &Field) -> String {
     }
     if flags.quick {
         command += " --quick";
+    }
+    if let Some(studies) = &flags.studies {
+        command += &format!(" --studies {}", output::quoted(&studies.to_string_lossy()));
     }
     let mut against = vec![field.reference.as_str()];
     against.extend(field.others.iter().map(String::as_str));

@@ -2,7 +2,11 @@
 //!
 //! The reference takes both places, with other seeds in each. Every verdict but "as" is a false alarm.
 
-use super::{Flags, plan, results};
+use super::{
+    Flags,
+    plan::{self, Job, Library},
+    results,
+};
 use crate::{
     commands::{reproduce, run},
     failure::Failure,
@@ -16,26 +20,34 @@ use cwnd_evaluate::{
 use cwnd_study::RunScale;
 
 /// Runs the trials and prints the rates.
-pub fn run(flags: &Flags, trials: u32) -> Result<(), Failure> {
+pub fn run(flags: &Flags, library: &Library<'_>, trials: u32) -> Result<(), Failure> {
     let reference = flags.against.0[0].to_string();
     let field = Field::new(&reference, std::slice::from_ref(&reference));
-    let criteria = plan::criteria(flags.section.as_deref())?;
+    let criteria = library.criteria(flags.section.as_deref())?;
     let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
     let directory = flags.out.clone().unwrap_or_else(|| plan::directory("calibration", scale));
     let command = format!("cwnd evaluate {reference} --calibrate {trials}");
-    let memory = flags.memory.budget();
-    let mut studies = plan::studies(&criteria, &field, scale, &directory, &command, memory, trials + 1)?;
+    let job = Job {
+        field: &field,
+        scale,
+        directory: &directory,
+        command: &command,
+        memory: flags.memory.budget(),
+        times: trials + 1,
+    };
+    let mut studies = library.studies(&criteria, &job)?;
     let failures = reproduce::complete(&mut studies, run::jobs(flags.jobs), flags.quiet)?;
     let results = results(&studies)?;
 
     let (mut rows, mut alarms, mut lists, mut uncorrected, mut effects) = (0, 0, 0, 0, 0);
     let mut told = String::new();
     for trial in 0..trials {
-        // Studies differ in their repeats, and blocks with them.
-        let judged = judge::judge_paired(&criteria, &field, &results, Pairing::Shifted {
-            block: trial as usize,
-            blocks: trials as usize + 1,
-        })
+        let judged = judge::judge_paired(
+            &criteria,
+            &field,
+            &results,
+            Pairing::Shifted { block: trial as usize, blocks: trials as usize + 1 },
+        )
         .map_err(Failure::broken)?;
         let measured: Vec<_> = judged.iter().filter(|row| !row.criteria.is_empty()).collect();
         let wrong: Vec<&str> = measured

@@ -31,7 +31,9 @@ fn of_file(path: &Path) -> Result<String, Failure> {
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
     let Some(name) = table.get("name").and_then(toml::Value::as_str) else {
-        return Err(wrong("it needs a line `name = \"elastic\"`, and may have one for each parameter".into()));
+        return Err(wrong(
+            "it needs a line `name = \"elastic\"`, and may have one for each parameter".into(),
+        ));
     };
     let mut parameters = Vec::new();
     for (key, value) in table.iter().filter(|(key, _)| *key != "name") {
@@ -47,58 +49,96 @@ fn of_file(path: &Path) -> Result<String, Failure> {
     Ok(if parameters.is_empty() { name.to_owned() } else { format!("{name}:{}", parameters.join(",")) })
 }
 
-/// Reads the list of criteria, or those of a section.
-///
-/// # Errors
-/// There is no such section.
-pub fn criteria(section: Option<&str>) -> Result<Criteria, Failure> {
-    let text = text("criteria")?;
-    let wrong = |why: String| Failure::broken(format!("studies/{FOLDER}/criteria.toml: {why}"));
-    let criteria = Criteria::parse(text).map_err(wrong)?;
-    match section {
-        None => Ok(criteria),
-        Some(section) => {
-            criteria.section(section).map_err(|why| Failure::bad_input(format!("--section: {why}")))
+/// Where the studies and the list of criteria come from.
+pub struct Library<'a> {
+    /// A folder; none for those of the program.
+    folder: Option<&'a Path>,
+}
+
+/// What is to be run.
+pub struct Job<'a> {
+    /// The algorithms.
+    pub field: &'a Field,
+    /// How much of the studies.
+    pub scale: RunScale,
+    /// Where the results go, each study's in a directory of its own.
+    pub directory: &'a Path,
+    /// The command that makes the same results.
+    pub command: &'a str,
+    /// The memory that runs may use.
+    pub memory: MemoryBudget,
+    /// How many times as many repeats as the studies say.
+    pub times: u32,
+}
+
+impl<'a> Library<'a> {
+    /// Creates a library of a folder, or of the program's studies.
+    pub fn new(folder: Option<&'a Path>) -> Library<'a> {
+        Library { folder }
+    }
+
+    /// Reads the list of criteria, or those of a section.
+    ///
+    /// # Errors
+    /// The list is wrong, or there is no such section.
+    pub fn criteria(&self, section: Option<&str>) -> Result<Criteria, Failure> {
+        let (file, text) = self.text("criteria")?;
+        let criteria =
+            Criteria::parse(&text).map_err(|why| Failure::bad_input(format!("{}: {why}", file.display())))?;
+        match section {
+            None => Ok(criteria),
+            Some(section) => {
+                criteria.section(section).map_err(|why| Failure::bad_input(format!("--section: {why}")))
+            }
         }
     }
-}
 
-/// Prepares the studies that the criteria name, each in a directory of its own, with `times` as many repeats as they say.
-///
-/// # Errors
-/// A study is wrong, or its directory is not for it.
-pub fn studies(
-    criteria: &Criteria,
-    field: &Field,
-    scale: RunScale,
-    directory: &Path,
-    command: &str,
-    memory: MemoryBudget,
-    times: u32,
-) -> Result<Vec<Prepared>, Failure> {
-    let prepared = |name: &str| {
-        let mut study = study(name, field)?.at_scale(scale);
-        study.repeats *= times;
-        let engines = engines::of_study(&study);
-        Prepared::new(study, engines, Some(directory.join(name)), command.to_owned(), memory)
-    };
-    criteria.studies().into_iter().map(prepared).collect()
-}
+    /// Prepares the studies that the criteria name.
+    ///
+    /// # Errors
+    /// A study is wrong, or its directory is not for it.
+    pub fn studies(&self, criteria: &Criteria, job: &Job<'_>) -> Result<Vec<Prepared>, Failure> {
+        let prepared = |name: &str| {
+            let mut study = self.study(name, job.field)?.at_scale(job.scale);
+            study.repeats *= job.times;
+            let engines = engines::of_study(&study);
+            Prepared::new(study, engines, Some(job.directory.join(name)), job.command.to_owned(), job.memory)
+        };
+        criteria.studies().into_iter().map(prepared).collect()
+    }
 
-/// Reads a study with the algorithms in their place.
-///
-/// # Errors
-/// It is wrong.
-pub fn study(name: &str, field: &Field) -> Result<Study, Failure> {
-    let file = format!("studies/{FOLDER}/{name}.toml");
-    let text = field.put_into(text(name)?).map_err(|why| Failure::broken(format!("{file}: {why}")))?;
-    Study::parse(&format!("{FOLDER}/{name}"), &file, &text, &catalogue::check)
-        .map_err(|error| Failure::broken(error.to_string()))
-}
+    /// Reads a study with the algorithms in their place.
+    ///
+    /// # Errors
+    /// It is wrong.
+    pub fn study(&self, name: &str, field: &Field) -> Result<Study, Failure> {
+        let (file, text) = self.text(name)?;
+        let file = file.display().to_string();
+        let text = field.put_into(&text).map_err(|why| Failure::bad_input(format!("{file}: {why}")))?;
+        Study::parse(&format!("{FOLDER}/{name}"), &file, &text, &catalogue::check)
+            .map_err(|error| Failure::bad_input(error.to_string()))
+    }
 
-fn text(name: &str) -> Result<&'static str, Failure> {
-    reproduce::text(&format!("{FOLDER}/{name}"))
-        .ok_or_else(|| Failure::broken(format!("the program lacks studies/{FOLDER}/{name}.toml")))
+    /// Returns the path of a file, and its text.
+    fn text(&self, name: &str) -> Result<(PathBuf, String), Failure> {
+        let file = format!("{name}.toml");
+        match self.folder {
+            None => {
+                let path = Path::new("studies").join(FOLDER).join(file);
+                let text = reproduce::text(&format!("{FOLDER}/{name}"));
+                let lacks = || Failure::broken(format!("the program lacks {}", path.display()));
+                Ok((path.clone(), text.ok_or_else(lacks)?.to_owned()))
+            }
+            Some(folder) => {
+                let path = folder.join(file);
+                let cannot = |error: std::io::Error| {
+                    Failure::bad_input(format!("--studies: `{}`: {error}", path.display()))
+                };
+                let text = fs::read_to_string(&path).map_err(cannot)?;
+                Ok((path, text))
+            }
+        }
+    }
 }
 
 /// The name of a study within the folder.
@@ -120,15 +160,18 @@ mod tests {
 
     #[test]
     fn every_criterion_has_its_study_and_its_cells() {
-        let Ok(criteria) = criteria(None) else { panic!("the list is wrong") };
+        let library = Library::new(None);
+        let Ok(criteria) = library.criteria(None) else { panic!("the list is wrong") };
         assert_eq!(criteria.rows.len(), 26);
         let field = Field::new("elastic", &["cubic".to_owned(), "bbr3".to_owned()]);
         for criterion in criteria.rows.iter().flat_map(|row| &row.criteria) {
-            let study = study(&criterion.study, &field).unwrap_or_else(|error| panic!("{}", error.message()));
+            let study =
+                library.study(&criterion.study, &field).unwrap_or_else(|error| panic!("{}", error.message()));
             let select = criterion.select();
             for (axis, labels) in &select.0 {
                 let Some(axis) = study.axis(axis) else { panic!("{}: no axis `{axis}`", criterion.id) };
-                let known = |label: &String| study.axes[axis].points.iter().any(|point| point.label == *label);
+                let known =
+                    |label: &String| study.axes[axis].points.iter().any(|point| point.label == *label);
                 assert!(labels.iter().all(known), "{}: {labels:?}", criterion.id);
             }
             // At the quick scale as well.

@@ -63,6 +63,13 @@ pub fn figure(
     Ok(Some(Figure { svg: trace_figure::over_time(&traced, &title), command }))
 }
 
+/// Returns the time between samples: a whole number of 10 ms, unless the run is shorter than that.
+fn every(duration: Time) -> Time {
+    const STEP: u64 = 10_000_000;
+    let every = duration.0 / SAMPLES;
+    Time(if every > STEP { every / STEP * STEP } else { every.max(1) })
+}
+
 /// Returns the candidate's cell of this label, and the reference's in the same place.
 fn cells(study: &Study, label: &str, reference: &str) -> Option<(usize, usize)> {
     let own = (0..study.cells.len()).find(|cell| study.cell_label(*cell) == label)?;
@@ -83,8 +90,7 @@ struct Run {
 impl Run {
     fn new(study: &Study, cell: usize) -> Result<Run, Failure> {
         let mut scenario = study.scenario(cell, 0);
-        let every = (scenario.duration.0 / SAMPLES).max(1);
-        scenario.sample = Some(Time(every));
+        scenario.sample = Some(every(scenario.duration));
         let engine = engines::engine(EngineKind::Sim)?;
         let outcome = engine.run(&scenario).map_err(|error| {
             Failure::broken(format!("{}: {}: {error}", plan::short(&study.name), study.cell_label(cell)))
