@@ -26,7 +26,7 @@ fn main() {
     }
 }
 
-/// Writes the list of all files in folders of `studies/` that are papers': their paths there, and their texts; and the stored
+/// Writes the list of all files in folders of `studies/` that are papers' or have criteria: their paths there, and their texts; and the stored
 /// verdicts.
 fn studies() {
     let own = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo says it"));
@@ -36,7 +36,7 @@ fn studies() {
     println!("cargo:rerun-if-changed={}", root.display());
     let mut files: Vec<PathBuf> = entries(&root)
         .into_iter()
-        .filter(|folder| folder.join("paper.toml").is_file())
+        .filter(|folder| ["paper.toml", "criteria.toml"].iter().any(|list| folder.join(list).is_file()))
         .flat_map(|folder| entries(&folder))
         .filter(|file| file.extension().is_some_and(|extension| extension == "toml"))
         .collect();

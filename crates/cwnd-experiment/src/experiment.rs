@@ -29,6 +29,8 @@ use cwnd_scenario::{
 /// given in one of three ways: `algorithm`, `mix` or `flow`. [`ExperimentSpec::resolve`] makes the scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentSpec {
+    /// The algorithm that the name `candidate` stands for wherever an algorithm is named; none.
+    pub candidate: Option<AlgorithmSpec>,
     /// Flows of one algorithm.
     pub algorithm: Option<AlgorithmSpec>,
     /// The number of flows of `algorithm`; 1.
@@ -111,6 +113,7 @@ pub struct ExperimentSpec {
 impl Default for ExperimentSpec {
     fn default() -> ExperimentSpec {
         ExperimentSpec {
+            candidate: None,
             algorithm: None,
             flows: None,
             beside: None,
@@ -208,6 +211,7 @@ impl ExperimentSpec {
                 group: self.name(group, *owner < own).map(str::to_owned),
                 short: false,
                 reverse: group.reverse,
+                receiver: group.receiver,
             }
         };
         self.check_names(groups, own)?;

@@ -4,7 +4,7 @@
 //! Only the form is checked here; which algorithms and parameters exist is known where algorithms are.
 
 use cwnd_scenario::notation::{NotationError, Piece, nearest, quoted_hint};
-use cwnd_scenario::{AlgorithmSpec, ByteSize, MAX_FLOWS, Time, Traffic};
+use cwnd_scenario::{AlgorithmSpec, ByteSize, MAX_FLOWS, ReceiverBehaviour, Time, Traffic};
 use std::{fmt, str::FromStr};
 
 /// Some equal flows of a scenario, before their network is built.
@@ -32,6 +32,8 @@ pub struct FlowGroup {
     pub place: Place,
     /// A name under which metrics speak of them, together with other groups of the same name.
     pub name: Option<String>,
+    /// How their receivers acknowledge.
+    pub receiver: ReceiverBehaviour,
 }
 
 /// Where a flow runs.
@@ -92,6 +94,7 @@ impl FlowGroup {
             reverse: false,
             place: Place::Usual,
             name: None,
+            receiver: ReceiverBehaviour::Honest,
         }
     }
 }
@@ -123,7 +126,7 @@ impl FromStr for FlowGroup {
     type Err = NotationError;
 
     /// `ALGORITHM; count=1; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; traffic=live:5 Mbit/s; deadline=50 ms;
-    /// reverse`, of which all but the algorithm may be left out.
+    /// receiver=hide-ce; reverse`, of which all but the algorithm may be left out.
     fn from_str(text: &str) -> Result<FlowGroup, NotationError> {
         let mut pieces = Piece::whole(text).split(';');
         let algorithm = AlgorithmSpec::from_piece(pieces.next().unwrap_or(Piece::whole(text)))?;
@@ -144,9 +147,9 @@ impl FromStr for FlowGroup {
     }
 }
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "count", "start", "stop", "rtt", "bytes", "traffic", "deadline", "side", "hop", "path", "group",
-    "reverse",
+    "receiver", "reverse",
 ];
 
 impl FlowGroup {
@@ -178,6 +181,10 @@ impl FlowGroup {
                 name.check_word("a group's name")?;
                 self.name = Some(name.text().to_owned());
             }
+            "receiver" => {
+                let behaviour = wanted("hide-ce")?;
+                self.receiver = behaviour.text().parse().map_err(|why: String| behaviour.error(why))?;
+            }
             "reverse" => match value {
                 None => self.reverse = true,
                 Some(value) => return Err(value.error("`reverse` stands alone, without a value")),
@@ -188,8 +195,8 @@ impl FlowGroup {
                     nearest(unknown, KEYS).map(|k| format!(" (did you mean `{k}`?)")).unwrap_or_default();
                 return Err(key.error(format!(
                     "a flow has no `{unknown}`{hint}: it takes {} and {}",
-                    KEYS[..11].join(", "),
-                    KEYS[11]
+                    KEYS[..12].join(", "),
+                    KEYS[12]
                 )));
             }
         }
@@ -276,6 +283,9 @@ impl fmt::Display for FlowGroup {
         }
         if let Some(name) = &self.name {
             write!(f, "; group={name}")?;
+        }
+        if !self.receiver.is_honest() {
+            write!(f, "; receiver={}", self.receiver)?;
         }
         if self.reverse { f.write_str("; reverse") } else { Ok(()) }
     }

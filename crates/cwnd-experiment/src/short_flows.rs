@@ -2,8 +2,8 @@
 
 use cwnd_scenario::notation::{NotationError, Piece, nearest};
 use cwnd_scenario::{
-    AlgorithmSpec, Arrivals, Decimal, Distribution, FlowSizes, FlowSpec, LinkId, Rate, SizeTable, Stack,
-    Time, Traffic,
+    AlgorithmSpec, Arrivals, Decimal, Distribution, FlowSizes, FlowSpec, LinkId, Rate, ReceiverBehaviour,
+    SizeTable, Stack, Time, Traffic,
 };
 use std::{fmt, str::FromStr};
 
@@ -112,6 +112,7 @@ impl ShortFlows {
             group: None,
             short: true,
             reverse: false,
+            receiver: ReceiverBehaviour::Honest,
         };
         Ok(Arrivals { flow, per_second, size, until: self.stop })
     }

@@ -4,7 +4,7 @@ use crate::GymError;
 use crate::agent::AGENT;
 use cwnd_scenario::{
     AlgorithmSpec, Counting, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Purpose, QueueLimit, QueueSpec,
-    Rate, Scenario, Stack, Stream, Ties, Time, Traffic, mix,
+    Rate, ReceiverBehaviour, Scenario, Stack, Stream, Ties, Time, Traffic, mix,
 };
 use serde::{Deserialize, Serialize};
 
@@ -157,6 +157,7 @@ fn agent_flow() -> FlowSpec {
         group: None,
         short: false,
         reverse: false,
+        receiver: ReceiverBehaviour::Honest,
     }
 }
 

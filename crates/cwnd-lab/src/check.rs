@@ -105,6 +105,9 @@ fn check_flows(scenario: &Scenario, problem: &mut impl FnMut(&str, String)) {
                 "has an application that sends by turns: this engine sends in bulk, or so many bytes".into(),
             );
         }
+        if !flow.receiver.is_honest() {
+            problem(&place, "has a receiver that misbehaves, which a kernel's does not".into());
+        }
         if flow.bytes == Some(0) {
             problem(&place, "has nothing to send".to_owned());
         }

@@ -3,7 +3,9 @@
 use crate::namespace::Namespace;
 use crate::testbed::Testbed;
 use crate::{algorithms, host, probe};
-use cwnd_scenario::{AlgorithmSpec, FlowSpec, LinkSpec, Network, Rate, Scenario, Stack, Ties, Time, Traffic};
+use cwnd_scenario::{
+    AlgorithmSpec, FlowSpec, LinkSpec, Network, Rate, ReceiverBehaviour, Scenario, Stack, Ties, Time, Traffic,
+};
 use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -125,6 +127,7 @@ pub fn smallest() -> Scenario {
             group: None,
             short: false,
             reverse: false,
+            receiver: ReceiverBehaviour::Honest,
         }],
         arrivals: None,
         stack: Stack::linux(1500, true, 100),

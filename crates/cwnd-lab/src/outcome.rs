@@ -142,6 +142,7 @@ fn trace(scenario: &Scenario, answers: &Measurements) -> Trace {
                 // The SYN is acknowledged as a byte.
                 delivered_bytes: row.info.bytes_acked.saturating_sub(1),
                 in_flight: row.info.in_flight(),
+                sent: None,
                 state: match row.info.state {
                     0 => SampleState::Open,
                     1 => SampleState::Disorder,

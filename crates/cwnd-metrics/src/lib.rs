@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod breaker;
 mod comparative;
 mod completion;
 mod document;

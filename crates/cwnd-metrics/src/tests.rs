@@ -187,6 +187,7 @@ fn sampled() -> Outcome {
                     rtt: (halves > 0).then(|| Time::from_millis(20 + halves as u64)),
                     delivered_bytes: 500_000 * rate * halves as u64,
                     in_flight: 1,
+                    sent: None,
                     state: SampleState::Open,
                 });
             }
@@ -358,6 +359,52 @@ fn samples_by_hand() {
     assert_eq!(get(&scenario, "fairness_time_s"), None);
 }
 
+/// By hand: intervals of a second (five round trips of 22 ms are less), in each 100 packets. Three seconds in a row with over ten
+/// retransmissions trip the breaker; then it begins again, so that seven in a row are two trips.
+#[test]
+fn a_circuit_breaker_trips_after_three_bad_intervals() {
+    let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
+    let setup = ExperimentSpec {
+        delay: "10 ms".parse::<Time>().map(cwnd_experiment::LineDelay::OneWay).unwrap(),
+        duration: Time::from_secs(20),
+        ..ExperimentSpec::default()
+    };
+    let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).unwrap();
+    let metric = |name: &str, again: &[u64], known: bool| {
+        let mut trace = Trace { queues: Vec::new(), ..Trace::default() };
+        let mut total = 0;
+        for time_index in 0..=again.len() {
+            trace.times.push(Time::from_secs(time_index as u64));
+            trace.queue_lengths.push(Vec::new());
+            trace.samples.push(Sample {
+                time_index,
+                flow: 0,
+                cwnd: 10.0,
+                ssthresh: 5.0,
+                rtt: None,
+                delivered_bytes: 0,
+                in_flight: 10,
+                sent: known.then_some((100 * time_index as u64, total)),
+                state: SampleState::Open,
+            });
+            total += again.get(time_index).copied().unwrap_or_default();
+        }
+        let outcome = Outcome {
+            end: Time::from_secs(20),
+            flows: vec![FlowOutcome::default()],
+            trace: Some(trace),
+            ..outcome()
+        };
+        value(&scenario, &outcome, name)
+    };
+    let trips = |again: &[u64]| metric("breaker_trips", again, true);
+    assert_eq!(trips(&[11, 11, 11, 0]), Some(1.0));
+    assert_eq!(trips(&[11, 11, 10, 11, 11]), Some(0.0));
+    assert_eq!(trips(&[50; 7]), Some(2.0));
+    assert_eq!(metric("breaker_share", &[11, 10, 50, 0], true), Some(0.5));
+    assert_eq!(metric("breaker_trips", &[50; 7], false), None);
+}
+
 #[test]
 fn epochs_are_from_one_reduction_to_the_next() {
     use SampleState::{Cwr, Disorder, Loss, Open, Recovery};
@@ -381,6 +428,7 @@ fn epochs_are_from_one_reduction_to_the_next() {
                 rtt: None,
                 delivered_bytes: 0,
                 in_flight: 10,
+                sent: None,
                 state: *state,
             };
             trace.samples.push(sample);
@@ -427,6 +475,7 @@ fn shares_are_even_from_when_they_stay_so() {
                 rtt: None,
                 delivered_bytes: 1_000 * delivered,
                 in_flight: 0,
+                sent: None,
                 state: SampleState::Open,
             });
         }

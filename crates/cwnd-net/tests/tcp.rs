@@ -124,6 +124,7 @@ fn receiver() -> Endpoint {
         data_overhead: 66,
         linux: false,
         growing_window: 0,
+        behaviour: cwnd_scenario::ReceiverBehaviour::Honest,
     })))
 }
 

@@ -6,7 +6,8 @@ use cwnd_study::{Formula, Study};
 
 /// The ratios of a part to its whole, which are shown in per cent. The other metrics without a unit are indices and
 /// counts.
-const SHARES: [&str; 16] = [
+const SHARES: [&str; 17] = [
+    "breaker_share",
     "utilisation",
     "loss_ratio",
     "drop_ratio",

@@ -40,6 +40,7 @@ mod tests {
             rtt: None,
             delivered_bytes,
             in_flight: 0,
+            sent: None,
             state: SampleState::Open,
         };
         (times, bytes.iter().enumerate().map(sample).collect())

@@ -242,6 +242,8 @@ pub struct Sample {
     pub delivered_bytes: u64,
     /// Segments in flight.
     pub in_flight: u64,
+    /// Data packets sent so far, and retransmissions among them; none where it is not known, as in a file of samples.
+    pub sent: Option<(u64, u64)>,
     /// Loss-recovery state.
     pub state: SampleState,
 }

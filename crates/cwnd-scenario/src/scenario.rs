@@ -2,9 +2,11 @@
 
 mod algorithm;
 mod arrivals;
+mod receiver;
 
 pub use algorithm::{AlgorithmSpec, registered_name};
 pub use arrivals::Arrivals;
+pub use receiver::ReceiverBehaviour;
 
 use crate::{LinkId, LinkSpec, Network, Purpose, Schedule, Stack, Stream, Time, Traffic};
 use serde::{Deserialize, Serialize};
@@ -112,7 +114,7 @@ impl Scenario {
     /// not known here.
     pub fn is_random(&self) -> bool {
         let random_traffic = |flow: &FlowSpec| match &flow.traffic {
-            Traffic::Bulk | Traffic::Live(_) => false,
+            Traffic::Bulk | Traffic::Live(_) | Traffic::Pulses { .. } => false,
             Traffic::OnOff { on, off } => !on.is_constant() || !off.is_constant(),
             Traffic::Responses { size, think } => !size.is_constant() || !think.is_constant(),
         };
@@ -199,6 +201,9 @@ pub struct FlowSpec {
     pub short: bool,
     /// It runs against the direction of the others.
     pub reverse: bool,
+    /// How its receiver acknowledges. An honest one is left out of the serialized form.
+    #[serde(default, skip_serializing_if = "ReceiverBehaviour::is_honest")]
+    pub receiver: ReceiverBehaviour,
 }
 
 fn is_zero(seed: &u64) -> bool {

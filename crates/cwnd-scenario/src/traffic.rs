@@ -28,6 +28,17 @@ pub enum Traffic {
     /// At this rate of payload, a packet at a time, as a live stream: what the network does not take is kept, and sent as soon
     /// as it does. The first packet is there at the start, and packet n (from 0) n packets' payload / rate later.
     Live(Rate),
+    /// Bursts at a constant rate, whatever the network says: the flow has no congestion control and repairs no losses, as an
+    /// attacker's UDP source (A. Kuzmanovic and E. Knightly, Low-Rate TCP-Targeted Denial of Service Attacks, SIGCOMM 2003). It
+    /// begins with a burst. The algorithm of the flow has no part in it.
+    Pulses {
+        /// Payload sent during a burst.
+        rate: Rate,
+        /// How long a burst is.
+        on: Time,
+        /// From the end of a burst to the beginning of the next.
+        off: Time,
+    },
     /// Message after message on one connection: the next is there a while after all of the one before it is
     /// acknowledged. Requests travel outside of the simulated network; a message is a response.
     Responses {

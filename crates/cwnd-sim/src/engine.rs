@@ -134,6 +134,7 @@ fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
                 rtt: state.srtt,
                 delivered_bytes: state.delivered_bytes,
                 in_flight: state.in_flight,
+                sent: Some(state.sent),
                 state: state.state,
             });
         }

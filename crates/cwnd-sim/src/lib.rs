@@ -26,6 +26,7 @@ mod ring;
 pub mod setup;
 mod simulation;
 mod stage;
+mod unresponsive;
 pub mod watch;
 
 pub use check::check_with;

@@ -4,11 +4,12 @@ use crate::factory::Factory;
 use crate::graph::Graph;
 use crate::host::Endpoint;
 use crate::link::{ClosedForm, Link, Losses, QueuedLink};
-use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Nanos, WindowConfig};
+use crate::unresponsive::Unresponsive;
+use cwnd_cc::{Arithmetic, CongestionControl, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
-    AccurateEcn, DelayedAck, Ecn, EcnPeer, EngineError, FlowSpec, Loss, Problem, Scenario, Stack,
-    StackProfile,
+    AccurateEcn, DelayedAck, Ecn, EcnPeer, EngineError, FlowSpec, Loss, Problem, ReceiverBehaviour, Scenario,
+    Stack, StackProfile, Traffic,
 };
 use cwnd_tcp::accurate_ecn::Capability;
 use cwnd_tcp::{
@@ -63,7 +64,12 @@ pub fn endpoints(
     let mut endpoints = Vec::with_capacity(scenario.flows.len());
     for (i, flow) in scenario.flows.iter().enumerate() {
         let connected = scenario.start_of(i).0 + origin;
-        let algorithm = factory(&flow.algorithm).map_err(EngineError::Failed)?;
+        let (algorithm, behaviour): (Box<dyn CongestionControl>, _) = match flow.traffic {
+            Traffic::Pulses { rate, .. } => {
+                (Box::new(Unresponsive::new(rate)), ReceiverBehaviour::ConcealLosses)
+            }
+            _ => (factory(&flow.algorithm).map_err(EngineError::Failed)?, flow.receiver),
+        };
         let stack = &scenario.stack;
         let Ends { ecn, accurate, capability, option } = ecn_of(stack, marked, algorithm.needs().ecn);
         let (segments, last_payload) =
@@ -106,7 +112,8 @@ pub fn endpoints(
                 Stream::new(scenario.seed, Purpose::Traffic, i as u64),
                 stack.payload,
             ),
-            restart_after_idle: stack.profile == StackProfile::Linux,
+            restart_after_idle: stack.profile == StackProfile::Linux
+                && !matches!(flow.traffic, Traffic::Pulses { .. }),
         };
         let receiver = ReceiverConfig {
             channel: 2 * i as u32 + 1,
@@ -133,9 +140,15 @@ pub fn endpoints(
             data_overhead: stack.data_overhead,
             linux: stack.recovery.is_by_time(),
             growing_window: growing_window(stack),
+            behaviour,
         };
+        let mut sender = Sender::new(sender, algorithm);
+        if behaviour.ahead() > 0 {
+            // The fast path trusts that no ACK is of data that was not sent.
+            sender.disable_fast_paths();
+        }
         endpoints.push([
-            Endpoint::Sender(Box::new(Sender::new(sender, algorithm))),
+            Endpoint::Sender(Box::new(sender)),
             Endpoint::Receiver(Box::new(Receiver::new(receiver))),
         ]);
     }

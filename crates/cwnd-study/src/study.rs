@@ -521,7 +521,7 @@ impl Cell {
 
     /// Returns the flows that last, equal ones together, cross flows included.
     pub fn groups(&self) -> Vec<FlowGroup> {
-        let groups = self.experiment.groups().and_then(|groups| self.experiment.with_cross_flows(&groups));
+        let groups = self.experiment.with_candidate().and_then(|spec| spec.with_cross_flows(&spec.groups()?));
         groups.unwrap_or_default()
     }
 }

@@ -200,6 +200,7 @@ fn trace(scenario: &Scenario, every: Time) -> Trace {
         rtt: (time_index > 0).then_some(Time(204_000_000 + scenario.seed)),
         delivered_bytes: 1_448 * time_index as u64,
         in_flight: 9,
+        sent: None,
         state: if time_index == 3 { SampleState::Recovery } else { SampleState::Open },
     };
     Trace {

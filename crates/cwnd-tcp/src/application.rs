@@ -89,6 +89,10 @@ impl Application {
             Some(Traffic::OnOff { on, off }) => Kind::OnOff { on, off, is_on: false },
             Some(Traffic::Live(rate)) => Kind::Live { rate, given: 0, since: 0, before: 0 },
             Some(Traffic::Responses { size, think }) => Kind::Responses { size, think },
+            Some(Traffic::Pulses { on, off, .. }) => {
+                let (on, off) = (Distribution::Constant(on), Distribution::Constant(off));
+                Kind::OnOff { on, off, is_on: false }
+            }
         };
         Application { kind, stream, payload: u64::from(payload), messages: Vec::new() }
     }

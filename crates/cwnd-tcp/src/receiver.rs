@@ -7,6 +7,7 @@ use crate::packet::{BARE, CE, CWR, ECE, ECN_OPTION, ESTABLISHED, Emit, PUSH, Pac
 use crate::{NEVER, SYN_OPTIONS, TimerWheel, expand};
 use ack_policy::{AckPolicy, AckTime};
 use cwnd_cc::EcnMode;
+use cwnd_scenario::ReceiverBehaviour;
 
 /// The settings of a receiver.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub struct ReceiverConfig {
     pub linux: bool,
     /// The number of packets during which the advertised window grows; with `linux` each of them is acknowledged at once.
     pub growing_window: u64,
+    /// Whether it follows the RFCs, or reports less congestion than there was.
+    pub behaviour: ReceiverBehaviour,
 }
 
 /// What a receiver counts.
@@ -123,7 +126,7 @@ impl Receiver {
     /// acknowledged at once, alone, and without SACK blocks or ECN echo.
     #[inline]
     pub fn plain_sizes(&self) -> Option<(u32, Packet)> {
-        let plain = self.held == 0 && !self.echoes() && self.config.delayed_ack.is_none();
+        let plain = self.is_plain();
         let (channel, size) = (self.config.channel, self.config.ack_size as u16);
         plain.then(|| (self.config.packet_size, Packet { channel, size, flags: BARE, ..Packet::default() }))
     }
@@ -136,8 +139,12 @@ impl Receiver {
     /// Returns the segment expected next, modulo 2^32, if full packets in order are now acknowledged at once, alone, and
     /// without SACK blocks or ECN echo.
     pub fn plain_next(&self) -> Option<u32> {
-        let plain = self.held == 0 && !self.echoes() && self.config.delayed_ack.is_none();
-        plain.then_some(self.next as u32)
+        self.is_plain().then_some(self.next as u32)
+    }
+
+    fn is_plain(&self) -> bool {
+        let at_once = self.config.delayed_ack.is_none() && self.config.behaviour.is_honest();
+        self.held == 0 && !self.echoes() && at_once
     }
 
     /// Returns the segment expected next, modulo 2^32.
@@ -162,7 +169,7 @@ impl Receiver {
     pub fn on_packet(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
         let plain =
             packet.flags & (CE | CWR | SYN | ESTABLISHED) == 0 && !self.echoes() && packet.sent >= self.echo;
-        if plain && packet.seq == self.next as u32 && self.held == 0 && self.config.delayed_ack.is_none() {
+        if plain && packet.seq == self.next as u32 && self.is_plain() {
             self.counts.received += 1;
             self.counts.wire_bytes += u64::from(packet.size);
             self.next += 1;
@@ -198,6 +205,7 @@ impl Receiver {
             }
             return;
         }
+        let packet = &self.misreport(*packet);
         if self.config.paws && is_older(packet.sent, self.echo) {
             return self.reject(now, packet, out);
         }
@@ -261,6 +269,18 @@ impl Receiver {
             return self.acknowledge_as_linux(now, mark_changes || segment < self.next, out);
         }
         self.send_ack(now, out);
+    }
+
+    /// Returns a data packet as a receiver that misbehaves takes it: without its mark, or as if nothing before it was missing.
+    fn misreport(&mut self, mut packet: Packet) -> Packet {
+        if self.config.behaviour == ReceiverBehaviour::HideCe && packet.is(CE) {
+            self.counts.marked += 1;
+            packet.flags &= !CE;
+        }
+        if self.config.behaviour.conceals_losses() {
+            self.next = self.next.max(expand(self.next, packet.seq));
+        }
+        packet
     }
 
     /// Drops a packet whose timestamp is too old, and acknowledges at once. Data that was received before is reported as a
@@ -365,7 +385,7 @@ impl Receiver {
         let mut ack = Packet {
             at: now,
             sent: self.echo,
-            seq: self.next as u32,
+            seq: (self.next + u64::from(self.config.behaviour.ahead())) as u32,
             channel: self.config.channel,
             aux: 0,
             size: (self.config.ack_size + extra) as u16,

@@ -7,6 +7,7 @@ pub mod compare;
 mod completions;
 mod diff;
 mod drill;
+mod evaluate;
 mod export;
 #[cfg(feature = "kernel")]
 mod kernel;
@@ -29,6 +30,7 @@ use clap::Subcommand;
 pub enum Command {
     Compare(Box<compare::Flags>),
     Advise(Box<advise::Flags>),
+    Evaluate(Box<evaluate::Flags>),
     New(new::Flags),
     Check(check::Flags),
     Run(run::Flags),
@@ -55,6 +57,7 @@ impl Command {
         match self {
             Command::Compare(flags) => compare::run(*flags),
             Command::Advise(flags) => advise::run(*flags),
+            Command::Evaluate(flags) => evaluate::run(*flags),
             Command::New(flags) => new::run(&flags),
             Command::Check(flags) => check::run(&flags),
             Command::Run(flags) => run::run(flags),

@@ -99,6 +99,7 @@ impl Inbound {
             ecn: self.ecn,
             linux: true,
             growing_window: 0,
+            behaviour: cwnd_scenario::ReceiverBehaviour::Honest,
             timer: TimerWheel::new(super::HZ),
             // The timestamps of a script need not follow its times.
             paws: false,

@@ -2,6 +2,7 @@
 
 use crate::{CrossFlows, ExperimentSpec, FlowGroup};
 use cwnd_scenario::{AlgorithmSpec, Problem, Scenario};
+use std::borrow::Cow;
 
 impl ExperimentSpec {
     /// Makes the scenario of this experiment with this seed.
@@ -10,11 +11,56 @@ impl ExperimentSpec {
     /// Everything that contradicts itself or cannot be met, by its place: a field's name (`buffer`, `algorithm`), or
     /// `flows[1].rtt` for the second group.
     pub fn resolve(&self, seed: u64) -> Result<Scenario, Vec<Problem>> {
-        let groups = self.groups().map_err(|problem| vec![problem])?;
-        self.scenario(&groups, seed)
+        let spec = self.with_candidate().map_err(|problem| vec![problem])?;
+        let groups = spec.groups().map_err(|problem| vec![problem])?;
+        spec.scenario(&groups, seed)
     }
 
-    /// Returns every algorithm that is named anywhere in it.
+    /// Returns the experiment with the algorithm of `candidate` wherever one is named `candidate`.
+    ///
+    /// # Errors
+    /// The name is there, and no algorithm that it stands for; or it has parameters of its own.
+    pub fn with_candidate(&self) -> Result<Cow<'_, ExperimentSpec>, Problem> {
+        let mut spec = self.clone();
+        let candidate = spec.candidate.take();
+        let placeholders = spec.named_mut().filter(|named| named.is_candidate());
+        let mut is_named = false;
+        for named in placeholders {
+            let problem =
+                |message: &str| Err(Problem { place: "candidate".to_owned(), message: message.to_owned() });
+            is_named = true;
+            if !named.parameters.is_empty() {
+                return problem("the name `candidate` takes no parameters: its algorithm has them");
+            }
+            match &candidate {
+                Some(candidate) if !candidate.is_candidate() => *named = candidate.clone(),
+                Some(_) => return problem("`candidate` cannot stand for itself: name an algorithm"),
+                None => {
+                    return problem(
+                        "the name `candidate` stands for no algorithm: write `candidate = \"cubic\"`",
+                    );
+                }
+            }
+        }
+        match is_named {
+            true => Ok(Cow::Owned(spec)),
+            false => Ok(Cow::Borrowed(self)),
+        }
+    }
+
+    /// Returns every algorithm that flows name.
+    fn named_mut(&mut self) -> impl Iterator<Item = &mut AlgorithmSpec> {
+        let cross = match &mut self.cross_flows {
+            Some(CrossFlows::Mix(mix)) => mix.0.as_mut_slice(),
+            Some(CrossFlows::Count(_)) | None => &mut [],
+        };
+        let groups = self.mix.iter_mut().flat_map(|mix| &mut mix.0).chain(&mut self.flow).chain(cross);
+        let short = self.short_flows.iter_mut().map(|flows| &mut flows.algorithm);
+        let groups = groups.map(|group| &mut group.algorithm).chain(short);
+        self.algorithm.iter_mut().chain(&mut self.beside).chain(groups)
+    }
+
+    /// Returns every algorithm that is named anywhere in it, without the name `candidate`.
     pub fn algorithms(&self) -> impl Iterator<Item = &AlgorithmSpec> {
         let cross = match &self.cross_flows {
             Some(CrossFlows::Mix(mix)) => mix.0.as_slice(),
@@ -23,7 +69,8 @@ impl ExperimentSpec {
         let groups = self.mix.iter().flat_map(|mix| &mix.0).chain(&self.flow).chain(cross);
         let short = self.short_flows.iter().map(|flows| &flows.algorithm);
         let groups = groups.map(|group| &group.algorithm).chain(short);
-        self.algorithm.iter().chain(&self.beside).chain(groups)
+        let all = self.candidate.iter().chain(&self.algorithm).chain(&self.beside).chain(groups);
+        all.filter(|spec| !spec.is_candidate())
     }
 
     /// The flows, equal ones together.
@@ -87,6 +134,31 @@ mod tests {
             Ok(groups) => Ok(groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")),
             Err(problem) => Err(problem.to_string()),
         }
+    }
+
+    #[test]
+    fn a_candidate_stands_wherever_it_is_named() {
+        let named = ExperimentSpec {
+            candidate: Some("bbr3:quanta=2".parse().unwrap()),
+            flow: vec!["candidate; count=2; group=own".parse().unwrap(), "cubic".parse().unwrap()],
+            cross_flows: Some("candidate*3,newreno".parse().unwrap()),
+            short_flows: Some("candidate; load=5 %; size=web-search".parse().unwrap()),
+            ..ExperimentSpec::default()
+        };
+        let spec = named.with_candidate().unwrap();
+        let names: Vec<String> = spec.algorithms().map(ToString::to_string).collect();
+        assert_eq!(names, ["bbr3:quanta=2", "cubic", "bbr3:quanta=2", "newreno", "bbr3:quanta=2"]);
+        assert_eq!(named.algorithms().count(), 3, "the name itself is no algorithm");
+
+        let message = |candidate: Option<&str>, flow: &str| {
+            let candidate = candidate.map(|text| text.parse().unwrap());
+            let flow = vec![flow.parse().unwrap()];
+            let spec = ExperimentSpec { candidate, flow, ..ExperimentSpec::default() };
+            spec.with_candidate().map(|_| ()).unwrap_err().to_string()
+        };
+        assert!(message(None, "candidate").contains("stands for no algorithm"));
+        assert!(message(Some("candidate"), "candidate").contains("cannot stand for itself"));
+        assert!(message(Some("cubic"), "candidate:beta=0.5").contains("takes no parameters"));
     }
 
     #[test]

@@ -20,6 +20,17 @@ pub const FLOWS: &[Setting] = &[
         measure: nothing,
     },
     Setting {
+        key: "candidate",
+        title: "Candidate",
+        about: "The algorithm that the name `candidate` stands for, wherever flows name an algorithm. An axis of it puts one algorithm after the other into the same place.",
+        default: "no flow may name it",
+        example: "elastic",
+        kind: SettingKind::Algorithm,
+        set: |e, text| put(&mut e.candidate, text, notation),
+        get: |e, _| said(&e.candidate),
+        measure: nothing,
+    },
+    Setting {
         key: "flows",
         title: "Flows",
         about: "Number of flows of the algorithm.",
@@ -55,7 +66,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "flow",
         title: "Flows",
-        about: "A list of flows, each with its own options: count, start, stop, rtt, bytes, traffic, deadline, group, reverse.",
+        about: "A list of flows, each with its own options: count, start, stop, rtt, bytes, traffic, deadline, group, receiver, reverse. The `receiver` is `honest`, or misbehaves: `hide-ce`, `conceal-losses`, `optimistic:SEGMENTS` (ACKs of data that has not arrived).",
         default: "no list",
         example: "cubic; start=21 s; rtt=320 ms",
         kind: SettingKind::Flows,
@@ -88,7 +99,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "traffic",
         title: "Traffic",
-        about: "When applications give their flows data to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, or `responses:size=SIZE,think=TIME`.",
+        about: "When applications give their flows data to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, `responses:size=SIZE,think=TIME`, or `pulses:RATE,ON,OFF` (bursts without congestion control).",
         default: "bulk",
         example: "on-off:exponential 2 s,exponential 1 s",
         kind: SettingKind::Text("a text in quotes"),

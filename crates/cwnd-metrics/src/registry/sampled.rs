@@ -2,7 +2,7 @@
 //! [`SAMPLED_VERSION`](crate::SAMPLED_VERSION) up.
 
 use super::{Better, EACH, Measure, Metric, RUN, Range, SHARED};
-use crate::samples;
+use crate::{breaker, samples};
 
 pub(super) static SAMPLED: &[Metric] = &[
     Metric {
@@ -124,6 +124,30 @@ pub(super) static SAMPLED: &[Metric] = &[
         about: "",
         source: "",
         measure: Measure::Sampled(|v, f| samples::queue_delay_percentile(v, f, 99.0)),
+    },
+    Metric {
+        name: "breaker_trips",
+        title: "Trips of a circuit breaker",
+        unit: "",
+        better: Better::Less,
+        scopes: EACH,
+        range: Range::FROM_ZERO,
+        formula: "times that over 10 % of the packets sent were retransmissions in 3 intervals of 5 base round-trip times in a row",
+        about: "After a trip the breaker begins again. Whole intervals of the counted time. Not there where samples do not count packets.",
+        source: "RFC 8084",
+        measure: Measure::Sampled(breaker::breaker_trips),
+    },
+    Metric {
+        name: "breaker_share",
+        title: "Time over the circuit breaker's threshold",
+        unit: "",
+        better: Better::Less,
+        scopes: EACH,
+        range: Range::SHARE,
+        formula: "intervals of 5 base round-trip times in which over 10 % of the packets sent were retransmissions / intervals",
+        about: "",
+        source: "RFC 8084",
+        measure: Measure::Sampled(breaker::breaker_share),
     },
     Metric {
         name: "convergence_time_s",

@@ -17,6 +17,7 @@ fn trace(flows: usize, queues: &[(&str, u32)]) -> Trace {
             rtt: None,
             delivered_bytes: 0,
             in_flight: 0,
+            sent: None,
             state: SampleState::Open,
         }));
     }

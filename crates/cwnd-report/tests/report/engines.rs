@@ -120,6 +120,7 @@ fn traces(results: &Results) -> Traces {
                 rtt: None,
                 delivered_bytes: 0,
                 in_flight: 0,
+                sent: None,
                 state: SampleState::Open,
             });
         }

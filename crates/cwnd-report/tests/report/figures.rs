@@ -105,6 +105,7 @@ fn trace(cell: u32) -> Trace {
                 rtt: None,
                 delivered_bytes: u64::from(1_000_000 * i),
                 in_flight: 0,
+                sent: None,
                 state: SampleState::Open,
             });
         }

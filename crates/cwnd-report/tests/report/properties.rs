@@ -161,6 +161,7 @@ fn trace(run: usize) -> Result<Trace, String> {
                 rtt: None,
                 delivered_bytes: u64::MAX - i as u64,
                 in_flight: u64::MAX,
+                sent: None,
                 state: SampleState::Loss,
             });
         }

@@ -393,6 +393,7 @@ fn trace(coordinates: &[usize]) -> Trace {
             rtt: (i > 0).then(|| Time(12_000_000 + 8_000 * u64::from(queue))),
             delivered_bytes: 10_000_000 * i,
             in_flight: cwnd as u64,
+            sent: None,
             state: SampleState::Open,
         });
         cwnd += [26.0, 9.0, 3.0 + buffer / 60.0][variant] * if ssthresh.is_infinite() { 3.0 } else { 1.0 };

@@ -46,6 +46,14 @@ pub fn registered_name(name: &str) -> Option<&'static str> {
 }
 
 impl AlgorithmSpec {
+    /// The name of the algorithm that the setting `candidate` stands for: `flow = ["candidate; count=4", "cubic"]`.
+    pub const CANDIDATE: &'static str = "candidate";
+
+    /// Returns whether it stands for the algorithm of the setting `candidate`.
+    pub fn is_candidate(&self) -> bool {
+        self.name == AlgorithmSpec::CANDIDATE
+    }
+
     /// Returns the algorithm as it runs on a stack: with the parameters that the stack's profile sets
     /// ([`StackProfile::parameters`]). A parameter that is set explicitly keeps its value.
     #[must_use]

@@ -70,7 +70,7 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AlgorithmSpec, Distribution, Traffic};
+    use crate::{AlgorithmSpec, Distribution, ReceiverBehaviour, Traffic};
 
     fn arrivals() -> Arrivals {
         let flow = FlowSpec {
@@ -85,6 +85,7 @@ mod tests {
             group: None,
             short: true,
             reverse: false,
+            receiver: ReceiverBehaviour::Honest,
         };
         Arrivals {
             flow,

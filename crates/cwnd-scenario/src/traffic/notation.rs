@@ -1,5 +1,5 @@
 //! Distributions and applications in one line of text: `exponential 2 s`, `on-off:exponential 2 s,1 s`,
-//! `responses:size=web-search,think=exponential 1 s`.
+//! `responses:size=web-search,think=exponential 1 s`, `pulses:10 Mbit/s,100 ms,900 ms`.
 
 use super::{Distribution, Quantity, Traffic, Workload};
 use crate::notation::{NotationError, Piece, nearest};
@@ -10,7 +10,8 @@ const BULK: &str = "bulk";
 const ON_OFF: &str = "on-off";
 const LIVE: &str = "live";
 const RESPONSES: &str = "responses";
-const KINDS: [&str; 4] = [BULK, ON_OFF, LIVE, RESPONSES];
+const PULSES: &str = "pulses";
+const KINDS: [&str; 5] = [BULK, ON_OFF, LIVE, RESPONSES, PULSES];
 
 const EXPONENTIAL: &str = "exponential";
 const UNIFORM: &str = "uniform";
@@ -170,6 +171,21 @@ impl Traffic {
                 traffic.problem().map_or(Ok(traffic), |problem| Err(rest.error(problem)))
             }
             RESPONSES => responses(wanted("size=web-search,think=exponential 1 s")?),
+            PULSES => {
+                let rest = wanted(PULSES_EXAMPLE)?;
+                let parts: Vec<Piece<'_>> = rest.split(',').collect();
+                let [rate, on, off] = parts[..] else {
+                    let message =
+                        format!("a rate, the length of a burst and the pause: `{PULSES}:{PULSES_EXAMPLE}`");
+                    return Err(rest.error(message));
+                };
+                let traffic = Traffic::Pulses {
+                    rate: rate.trimmed().quantity()?,
+                    on: on.trimmed().quantity()?,
+                    off: off.trimmed().quantity()?,
+                };
+                traffic.problem().map_or(Ok(traffic), |problem| Err(rest.error(problem)))
+            }
             "" => Err(kind.error(format!("it is missing here: one of {}", KINDS.join(", ")))),
             text => {
                 let hint =
@@ -188,17 +204,24 @@ impl Traffic {
                 let often = on.mean() + off.mean() < LEAST_TURN;
                 often.then(|| "on and off together must take 1 us or more in the mean".to_owned())
             }),
-            Traffic::Live(rate) => (*rate == Rate::UNLIMITED || rate.0 < LEAST_RATE).then(|| {
-                format!(
-                    "a live stream has a rate of {} or more: write `5 Mbit/s`, for example",
-                    Rate(LEAST_RATE)
-                )
+            Traffic::Live(rate) => rate_problem(*rate, "a live stream has"),
+            Traffic::Pulses { rate, on, off } => rate_problem(*rate, "bursts have").or_else(|| {
+                let short = (*on == Time::ZERO) || ((on.0.saturating_add(off.0)) as f64) < LEAST_TURN;
+                short.then(|| "a burst takes some time, and with its pause 1 us or more".to_owned())
             }),
             Traffic::Responses { size, think } => size.problem().or_else(|| think.problem()),
         }
     }
 }
 
+/// What is wrong with the rate of a source, if anything is.
+fn rate_problem(rate: Rate, whose: &str) -> Option<String> {
+    (rate == Rate::UNLIMITED || rate.0 < LEAST_RATE)
+        .then(|| format!("{whose} a rate of {} or more: write `5 Mbit/s`, for example", Rate(LEAST_RATE)))
+}
+
+/// The rate, burst and pause of the paper's attack, scaled to a path of 10 Mbit/s.
+const PULSES_EXAMPLE: &str = "10 Mbit/s,100 ms,900 ms";
 /// Turns of an application that take less, ns, in the mean would fill a run with nothing else.
 const LEAST_TURN: f64 = 1e3;
 /// The slowest live stream, bit/s.
@@ -239,6 +262,7 @@ impl fmt::Display for Traffic {
             Traffic::OnOff { on, off } => write!(f, "{ON_OFF}:{on},{off}"),
             Traffic::Live(rate) => write!(f, "{LIVE}:{rate}"),
             Traffic::Responses { size, think } => write!(f, "{RESPONSES}:size={size},think={think}"),
+            Traffic::Pulses { rate, on, off } => write!(f, "{PULSES}:{rate},{on},{off}"),
         }
     }
 }
@@ -255,6 +279,7 @@ mod tests {
             "on-off:uniform 1 s to 3 s,pareto 500 ms shape 1.5",
             "on-off:2 s,0 s",
             "live:5 Mbit/s",
+            "pulses:10 Mbit/s,100 ms,900 ms",
             "responses:size=web-search,think=exponential 1 s",
             "responses:size=lognormal 30 KB sigma 2,think=0 s",
         ] {

@@ -117,6 +117,10 @@ impl Simulation {
         if let Some(message) = traffic.problem() {
             return Err(Problem { place: format!("flows[{flow}].traffic"), message: message.to_string() });
         }
+        if matches!(traffic, Traffic::Pulses { .. }) {
+            let message = "bursts without congestion control cannot begin in a flow that has it".to_owned();
+            return Err(Problem { place: format!("flows[{flow}].traffic"), message });
+        }
         self.change_traffic(flow, Some(&traffic));
         self.scenario.flows[flow].traffic = traffic;
         Ok(())

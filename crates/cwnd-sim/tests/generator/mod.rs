@@ -17,7 +17,7 @@ pub use probe::factory;
 
 use cwnd_scenario::{
     AccurateEcn, AlgorithmSpec, Counting, DelayedAck, Ecn, EcnPeer, EcnRemark, FlowSpec, LinkSpec, Loss,
-    QueueLimit, QueueSpec, Rate, Recovery, Scenario, Stack, Ties, Time, Traffic,
+    QueueLimit, QueueSpec, Rate, ReceiverBehaviour, Recovery, Scenario, Stack, Ties, Time, Traffic,
 };
 use networks::Shape;
 
@@ -103,6 +103,7 @@ pub fn scenario(seed: u64) -> Scenario {
                 group: None,
                 short: false,
                 reverse: false,
+                receiver: ReceiverBehaviour::Honest,
             }
         })
         .collect();
@@ -110,6 +111,7 @@ pub fn scenario(seed: u64) -> Scenario {
     if apart.one_in(3) {
         traffic::enrich(&mut apart, &mut flows, &stack, &[packet, trip.max(packet), 300_000_000]);
     }
+    draw_misbehaviour(&mut Dice::new(seed ^ 0x4c69_6172), &mut flows, &stack, packet.max(1000));
     Scenario {
         network,
         flows,
@@ -320,6 +322,28 @@ impl Habits {
 }
 
 /// Accurate ECN in some of the scenarios that have ECN, and links that change the ECN field.
+/// Lets some receivers misbehave, and some sources ignore the network. Drawn apart, so that other draws stay as they are.
+fn draw_misbehaviour(dice: &mut Dice, flows: &mut [FlowSpec], stack: &Stack, packet: u64) {
+    for flow in flows {
+        if dice.one_in(12) {
+            flow.receiver = dice.pick(&[
+                ReceiverBehaviour::HideCe,
+                ReceiverBehaviour::ConcealLosses,
+                ReceiverBehaviour::Optimistic(1),
+                ReceiverBehaviour::Optimistic(30),
+            ]);
+        }
+        if dice.one_in(30) {
+            let rate = u128::from(stack.payload) * 8_000_000_000 / u128::from(packet * dice.between(1, 4));
+            flow.traffic = Traffic::Pulses {
+                rate: Rate((rate as u64).clamp(1_000, 1_000_000_000_000)),
+                on: Time(packet * dice.between(1, 100)),
+                off: Time(packet * dice.between(0, 300)),
+            };
+        }
+    }
+}
+
 fn draw_accurate_ecn(dice: &mut Dice, network: &mut cwnd_scenario::Network, stack: &mut Stack) {
     if stack.ecn == Ecn::Off {
         return;

@@ -3,7 +3,7 @@
 use crate::generator::Action;
 use cwnd_scenario::{
     Counting, DelayedAck, Discipline, Ecn, Effects, FlowOutcome, FlowSpec, LinkId, LinkOutcome, LinkSpec,
-    Loss, Outcome, QueueLimit, Rate, Recovery, Scenario, Schedule, Ties, Time, Traffic,
+    Loss, Outcome, QueueLimit, Rate, ReceiverBehaviour, Recovery, Scenario, Schedule, Ties, Time, Traffic,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +89,10 @@ const FEATURES: &[&str] = &[
     "traffic on and off",
     "traffic on and off, sent again after a timeout's time",
     "live traffic",
+    "bursts without congestion control, with drops",
+    "receiver that hides marks, with marks",
+    "receiver that conceals losses, with losses",
+    "optimistic receiver",
     "several messages, one after the other",
     "last message of a transfer",
     "short flow",
@@ -323,6 +327,14 @@ impl Coverage {
     fn note_traffic(&mut self, scenario: &Scenario, spec: &FlowSpec, flow: &FlowOutcome) {
         let began = flow.acks_received > 0;
         self.note("live traffic", began && matches!(spec.traffic, Traffic::Live(_)));
+        let missing = flow.packets_dropped + flow.packets_lost > 0;
+        let pulses = matches!(spec.traffic, Traffic::Pulses { .. });
+        self.note("bursts without congestion control, with drops", began && pulses && missing);
+        let hides = spec.receiver == ReceiverBehaviour::HideCe;
+        self.note("receiver that hides marks, with marks", hides && flow.packets_marked > 0);
+        let conceals = spec.receiver == ReceiverBehaviour::ConcealLosses;
+        self.note("receiver that conceals losses, with losses", began && conceals && missing);
+        self.note("optimistic receiver", began && spec.receiver.ahead() > 0);
         if let Traffic::OnOff { off, .. } = spec.traffic {
             self.note("traffic on and off", began);
             let long = off.mean() > scenario.stack.min_rto.0 as f64;

@@ -40,7 +40,8 @@ pub fn digest(trace: &Trace) -> [u8; 32] {
     trace.queues.iter().for_each(|queue| text(queue));
     let mut last = None;
     for sample in &trace.samples {
-        let Sample { time_index, flow, cwnd, ssthresh, rtt, delivered_bytes, in_flight, state } = sample;
+        let Sample { time_index, flow, cwnd, ssthresh, rtt, delivered_bytes, in_flight, sent: _, state } =
+            sample;
         if last != Some(*time_index) {
             last = Some(*time_index);
             hash.update(trace.times[*time_index].0.to_le_bytes());
@@ -99,6 +100,7 @@ pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Trace, String> {
                 rtt: rtt.get(row)?.map(self::time),
                 delivered_bytes: (*delivered.get(row)?)? as u64,
                 in_flight: (*in_flight.get(row)?)? as u64,
+                sent: None,
                 state: state(states.get(row)?.as_deref()?)?,
             };
             Some((time, sample))

@@ -14,6 +14,7 @@ fn traces() -> [Trace; 2] {
         rtt,
         delivered_bytes: 1448 * time_index as u64,
         in_flight: cwnd as u64,
+        sent: None,
         state: if time_index == 0 { SampleState::Open } else { SampleState::Recovery },
     };
     let first = Trace {

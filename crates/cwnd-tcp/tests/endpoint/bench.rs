@@ -204,6 +204,7 @@ pub fn receiver_config() -> ReceiverConfig {
         data_overhead: 66,
         linux: false,
         growing_window: 0,
+        behaviour: cwnd_scenario::ReceiverBehaviour::Honest,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Flags and a recording give a path ([`path`]); the path and the candidates give the text of a study ([`study`]), which runs
 //! as any other. Its results are ranked ([`ranking`]) and printed with what the host must set ([`host`]).
 
-mod candidates;
+pub(super) mod candidates;
 mod criterion;
 mod flags;
 mod host;

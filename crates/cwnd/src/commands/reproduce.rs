@@ -8,6 +8,7 @@ mod pages;
 mod progress;
 mod verdicts;
 
+pub(super) use do_all::complete;
 pub use library::text;
 
 use super::run::Scale;

@@ -6,6 +6,7 @@ mod bad_input;
 mod closed_pipes;
 mod compare;
 mod drill;
+mod evaluate;
 #[cfg(target_os = "linux")]
 mod lab;
 mod output;

@@ -32,6 +32,7 @@ prop_compose! {
                     rtt: (draw() % 4 > 0).then(|| Time(draw() % (1 << 40))),
                     delivered_bytes: draw(),
                     in_flight: draw() % 100_000,
+                    sent: None,
                     state: [Open, Disorder, Cwr, Recovery, Loss][draw() as usize % 5],
                 });
             }
@@ -96,6 +97,7 @@ fn many_samples_take_several_row_groups() {
         rtt: None,
         delivered_bytes: 0,
         in_flight: 1,
+        sent: None,
         state: SampleState::Open,
     };
     let count = (1 << 16) + 100;
@@ -123,6 +125,7 @@ fn times_without_samples_are_not_in_the_file() {
         rtt: None,
         delivered_bytes: 0,
         in_flight: 1,
+        sent: None,
         state: SampleState::Open,
     };
     let trace = Trace {

@@ -76,7 +76,7 @@ fn command(paper: &str, scale: RunScale) -> String {
 }
 
 /// Runs what is left of all studies, one after the other. How many runs failed.
-fn complete(studies: &mut [Prepared], jobs: usize, quiet: bool) -> Result<usize, Failure> {
+pub fn complete(studies: &mut [Prepared], jobs: usize, quiet: bool) -> Result<usize, Failure> {
     let mut shared = Shared::new(studies, jobs, quiet);
     let mut failures = 0;
     for study in studies {

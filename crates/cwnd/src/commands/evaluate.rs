@@ -1,0 +1,265 @@
+//! `cwnd evaluate`: what RFC 9743 asks of a new congestion control, in one command.
+//!
+//! The studies of `studies/rfc9743/` are in the program. The algorithm takes its place in each ([`plan`]), they run as any others,
+//! and `cwnd_evaluate` judges what they gave. The worst cells are run again with samples for their figures ([`worst`]).
+
+mod calibrate;
+mod plan;
+mod text;
+mod worst;
+
+use super::{reproduce, run};
+use crate::{failure::Failure, memory::MemoryFlags, output};
+use clap::{Args, ValueEnum};
+use cwnd_evaluate::{
+    Criteria, Field, Ledger, judge,
+    ledger::{Change, FORMAT, Verdict},
+    page,
+};
+use cwnd_study::{Results, RunScale, output_file};
+use plan::{Job, Library};
+use run::Prepared;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  The whole list, some minutes:
+    cwnd evaluate elastic
+
+  In seconds, with parameters:
+    cwnd evaluate agile-sd:lambda_max=4 --quick
+
+  One section against other references:
+    cwnd evaluate elastic --section 5.2.1 --against cubic,bbr3
+
+  In CI: fails if a verdict is worse than in the ledger that the repository keeps:
+    cwnd evaluate ./my_algorithm.toml --diff ledger.json --fail-on regression
+
+./my_algorithm.toml is a file of parameters: name = \"elastic\", then a line for each parameter.
+docs/how-to/evaluate.md describes the list, the verdicts and the ledger.";
+
+/// Evaluate an algorithm by RFC 9743, against CUBIC in its place.
+///
+/// Runs the studies of all sections, writes a page and a ledger, and prints a line for each section: better, as or worse than the
+/// reference, with the effect and the cell in which the algorithm is worst. The same command continues an interrupted one.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Flags {
+    /// The algorithm, perhaps with parameters (`elastic`, `agile-sd:lambda_max=4`), or a TOML file of parameters.
+    #[arg(value_name = "ALGORITHM")]
+    algorithm: String,
+
+    /// Only this section of the RFC, or those that begin with it: `5.2.1`, `5.1`.
+    #[arg(long, value_name = "SECTION")]
+    section: Option<String>,
+
+    /// A part of the cells and fewer repeats, for a first look.
+    #[arg(long)]
+    quick: bool,
+
+    /// What it is compared with, parted by commas: the first is the reference of the verdicts, the others are shown beside it.
+    #[arg(long, value_name = "LIST", value_parser = super::advise::candidates::list, default_value = "cubic,reno,bbr3")]
+    against: super::advise::candidates::List,
+
+    /// Compare with an older ledger: list the criteria whose verdicts differ, or whose intervals do not overlap.
+    #[arg(long, value_name = "LEDGER")]
+    diff: Option<PathBuf>,
+
+    /// Measure the false-alarm rate instead: the first of --against with itself, in this many trials of other seeds.
+    #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u32).range(1..=100), conflicts_with_all = ["diff", "fail_on", "json", "open"])]
+    calibrate: Option<u32>,
+
+    /// Exit with code 1 if a section is worse than the reference, or (with --diff) if a verdict has become worse.
+    #[arg(long, value_name = "WHEN", value_enum)]
+    fail_on: Option<FailOn>,
+
+    /// Folder of the studies and `criteria.toml`, to change them [default: those of the program, `studies/rfc9743`].
+    #[arg(long, value_name = "DIR")]
+    studies: Option<PathBuf>,
+
+    /// Directory of the results [default: results/rfc9743/ALGORITHM].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// How many runs at once [default: one a core].
+    #[arg(long, value_name = "N", value_parser = crate::numbers::jobs, allow_hyphen_values = true)]
+    jobs: Option<u16>,
+
+    #[command(flatten)]
+    memory: MemoryFlags,
+
+    /// Print the ledger instead of a table.
+    #[arg(long)]
+    json: bool,
+
+    /// Open the page with the system's program for it.
+    #[arg(long)]
+    open: bool,
+
+    /// Show no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// When the command fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// A section is worse than the reference.
+    Worse,
+    /// A verdict is worse than in the ledger of `--diff`.
+    Regression,
+}
+
+/// Do what the flags ask.
+pub fn run(flags: Flags) -> Result<(), Failure> {
+    let old = flags.diff.as_deref().map(read).transpose()?;
+    if flags.fail_on == Some(FailOn::Regression) && old.is_none() {
+        return Err(Failure::bad_input("--fail-on regression: since which ledger? Name it with --diff"));
+    }
+    let candidate = plan::candidate(&flags.algorithm)?;
+    let against: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
+    let field = Field::new(&candidate, &against);
+    let library = Library::new(flags.studies.as_deref());
+    let criteria = library.criteria(flags.section.as_deref())?;
+    let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
+    if let Some(trials) = flags.calibrate {
+        return calibrate::run(&flags, &library, trials);
+    }
+    let command = command(&flags, &field);
+    let directory = flags.out.clone().unwrap_or_else(|| plan::directory(&candidate, scale));
+
+    let job = Job {
+        field: &field,
+        scale,
+        directory: &directory,
+        command: &command,
+        memory: flags.memory.budget(),
+        times: 1,
+    };
+    let mut studies = library.studies(&criteria, &job)?;
+    let failures = reproduce::complete(&mut studies, run::jobs(flags.jobs), flags.quiet)?;
+    let results = results(&studies)?;
+    let ledger = ledger(&flags, &field, &criteria, scale, &results, command)?;
+
+    let ledger_path = directory.join("ledger.json");
+    let json =
+        serde_json::to_string_pretty(&ledger).map_err(|error| Failure::broken(error.to_string()))? + "\n";
+    write(&ledger_path, &json)?;
+    let page_path = write_page(&ledger, &results, &directory)?;
+    let changes = old.map(|old| ledger.changes_since(&old));
+    if flags.json {
+        output::print(&json)?;
+    } else {
+        output::print(&text::of(&ledger, changes.as_deref(), &page_path, &ledger_path))?;
+    }
+    if flags.open {
+        super::report::open(&page_path)?;
+    }
+    run::failed(failures, true)?;
+    judged(&flags, &ledger, changes.as_deref().unwrap_or_default())
+}
+
+/// Fails if the user has asked for it.
+fn judged(flags: &Flags, ledger: &Ledger, changes: &[Change]) -> Result<(), Failure> {
+    let (count, what) = match flags.fail_on {
+        None => return Ok(()),
+        Some(FailOn::Worse) => (ledger.count(Verdict::Worse), "sections are worse than the reference"),
+        Some(FailOn::Regression) => {
+            (changes.iter().filter(|change| change.is_regression()).count(), "verdicts have become worse")
+        }
+    };
+    if count == 0 { Ok(()) } else { Err(Failure::broken(format!("--fail-on: {count} {what}"))) }
+}
+
+fn read(path: &Path) -> Result<Ledger, Failure> {
+    let wrong = |why: String| Failure::bad_input(format!("--diff: `{}`: {why}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let ledger: Ledger = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    match ledger.format == FORMAT {
+        true => Ok(ledger),
+        false => Err(wrong(format!("its format is `{}`, and this program writes `{FORMAT}`", ledger.format))),
+    }
+}
+
+/// Returns what each study gave, by its short name.
+fn results(studies: &[Prepared]) -> Result<BTreeMap<String, Results>, Failure> {
+    let named = |prepared: &Prepared| Ok((plan::short(&prepared.study.name).to_owned(), prepared.results()?));
+    studies.iter().map(named).collect()
+}
+
+fn ledger(
+    flags: &Flags,
+    field: &Field,
+    criteria: &Criteria,
+    scale: RunScale,
+    results: &BTreeMap<String, Results>,
+    command: String,
+) -> Result<Ledger, Failure> {
+    let rows = judge::judge(criteria, field, results).map_err(Failure::broken)?;
+    let count: usize = rows.iter().map(|row| row.criteria.len()).sum();
+    let commit = option_env!("CWND_COMMIT").map_or(String::new(), |commit| format!(" ({commit})"));
+    let method = format!(
+        "Better or worse: a t-test of the mean effect over the cells, paired by seed, has a p-value under {:.0} % after Holm's \
+         correction for {count} criteria, and the effect is over the criterion's margin. The intervals are of 95 % and not \
+         corrected.",
+        100.0 * judge::LEVEL
+    );
+    Ok(Ledger {
+        format: FORMAT.to_owned(),
+        candidate: field.candidate.clone(),
+        reference: field.reference.clone(),
+        others: field.others.clone(),
+        scale: scale.to_string(),
+        section: flags.section.clone(),
+        made_by: format!("cwnd {}{commit}, engine sim", env!("CARGO_PKG_VERSION")),
+        command,
+        method,
+        rows,
+    })
+}
+
+/// Writes the page, and the reports of the studies that it links to.
+fn write_page(
+    ledger: &Ledger,
+    results: &BTreeMap<String, Results>,
+    directory: &Path,
+) -> Result<PathBuf, Failure> {
+    let mut extras = page::Extras::default();
+    for (name, results) in results {
+        super::report::page(results, &directory.join(name))?;
+        extras.reports.insert(name.clone(), format!("{name}/report.html"));
+    }
+    for row in &ledger.rows {
+        if let Some(figure) = worst::figure(row, ledger, results, directory)? {
+            extras.figures.insert(row.section.clone(), figure);
+        }
+    }
+    let path = directory.join("index.html");
+    write(&path, &page::html(ledger, &extras))?;
+    Ok(path)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    output_file::write_text(path, text).map_err(|error| Failure::broken(error.to_string()))
+}
+
+/// The command that makes the same ledger: what tells where and how fast is left out.
+fn command(flags: &Flags, field: &Field) -> String {
+    let mut command = format!("cwnd evaluate {}", output::quoted(&field.candidate));
+    if let Some(section) = &flags.section {
+        command += &format!(" --section {}", output::quoted(section));
+    }
+    if flags.quick {
+        command += " --quick";
+    }
+    if let Some(studies) = &flags.studies {
+        command += &format!(" --studies {}", output::quoted(&studies.to_string_lossy()));
+    }
+    let mut against = vec![field.reference.as_str()];
+    against.extend(field.others.iter().map(String::as_str));
+    command + &format!(" --against {}", output::quoted(&against.join(",")))
+}

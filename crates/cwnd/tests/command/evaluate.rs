@@ -1,0 +1,101 @@
+//! `cwnd evaluate`: the instrument finds known failures, gives the same bytes, and fails where it is asked to.
+
+use crate::{cwnd, text};
+use serde_json::Value;
+use std::{fs, path::Path};
+
+/// Evaluates at the quick scale and returns the ledger.
+#[track_caller]
+fn ledger(directory: &Path, algorithm: &str, section: &str, more: &[&str]) -> Value {
+    let out = directory.to_str().expect("UTF-8");
+    let mut arguments = vec!["evaluate", algorithm, "--section", section, "--quick", "--quiet", "--json"];
+    arguments.extend(["--against", "cubic", "--out", out]);
+    arguments.extend(more);
+    let output = cwnd(&arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a ledger")
+}
+
+/// The verdict of a criterion.
+#[track_caller]
+fn verdict(ledger: &Value, id: &str) -> String {
+    let rows = ledger["rows"].as_array().expect("rows");
+    let mut criteria = rows.iter().flat_map(|row| row["criteria"].as_array().expect("criteria"));
+    let found = criteria.find(|criterion| criterion["id"] == id).expect("the criterion");
+    let name = ledger["candidate"].as_str().expect("a name");
+    found["effects"][name]["verdict"].as_str().expect("a verdict").to_owned()
+}
+
+#[test]
+fn known_failures_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |algorithm: &str, section: &str| {
+        ledger(&folder.path().join(format!("{algorithm}-{section}")), algorithm, section, &[])
+    };
+    // N. Cardwell and others, and M. Hock and others (ICNP 2017): many flows of BBR v1 before a buffer of 1.5 BDP.
+    assert_eq!(verdict(&of("bbr", "5.1.3"), "5.1.3-loss"), "worse");
+    // J. Mo and others (INFOCOM 1999): Vegas beside Reno.
+    let vegas = of("vegas", "5.2.1");
+    assert_eq!(verdict(&vegas, "5.2.1-own"), "worse");
+    // D.-M. Chiu and R. Jain (1989): multiplicative increase does not converge to fair shares.
+    assert_eq!(verdict(&of("scalable", "5.1.4"), "5.1.4-staggered"), "worse");
+    // A scavenger gives way by design.
+    let scavenger = of("ledbat-pp", "5.2.1");
+    assert_eq!(verdict(&scavenger, "5.2.1-own"), "worse");
+    assert_eq!(verdict(&scavenger, "5.2.1-reno"), "better");
+}
+
+#[test]
+fn the_reference_is_as_itself_and_the_bytes_are_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    let ledger_of = |directory: &Path, jobs| ledger(directory, "cubic", "5.2.2", &["--jobs", jobs]);
+    let document = ledger_of(&first, "1");
+    assert_eq!(document, ledger_of(&second, "3"));
+    for id in ["5.2.2-delay", "5.2.2-rate"] {
+        assert_eq!(verdict(&document, id), "as");
+    }
+    for file in ["ledger.json", "index.html"] {
+        let read = |directory: &Path| fs::read_to_string(directory.join(file)).expect("the file");
+        // The page names the directory in the commands that record a cell again.
+        let place = |directory: &Path| directory.display().to_string();
+        let text = |directory: &Path| read(directory).replace(&place(directory), "DIR");
+        assert_eq!(text(&first), text(&second), "{file}");
+    }
+    let page = fs::read_to_string(first.join("index.html")).expect("the page");
+    assert!(page.contains("5.2.2-real-time/report.html") && page.contains("--recorded-cell"));
+    assert!(first.join("5.2.2-real-time/report.html").is_file());
+}
+
+#[test]
+fn it_fails_where_it_is_asked_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("vegas");
+    let document = ledger(&out, "vegas", "5.2.1", &[]);
+    let old = folder.path().join("old.json");
+    let run = |more: &[&str]| {
+        let mut arguments = vec!["evaluate", "vegas", "--section", "5.2.1", "--quick", "--quiet"];
+        arguments.extend(["--against", "cubic", "--out", out.to_str().expect("UTF-8")]);
+        arguments.extend(more);
+        let output = cwnd(&arguments);
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, _, why) = run(&["--fail-on", "worse"]);
+    assert_eq!(code, Some(1), "{why}");
+    assert!(why.contains("--fail-on: 1 sections are worse"), "{why}");
+
+    fs::write(&old, document.to_string()).expect("written");
+    let old = old.to_str().expect("UTF-8");
+    let (code, told, why) = run(&["--diff", old, "--fail-on", "regression"]);
+    assert_eq!(code, Some(0), "{why}");
+    assert!(told.contains("Nothing has changed"), "{told}");
+
+    // A better past.
+    let better = document.to_string().replace("\"worse\"", "\"better\"");
+    fs::write(old, better).expect("written");
+    let (code, told, why) = run(&["--diff", old, "--fail-on", "regression"]);
+    assert_eq!(code, Some(1), "{why}");
+    assert!(told.contains("worse than before"), "{told}");
+    assert_eq!(run(&["--fail-on", "regression"]).0, Some(2));
+    assert_eq!(cwnd(&["evaluate", "cubic", "--section", "9.9"]).status.code(), Some(2));
+}
