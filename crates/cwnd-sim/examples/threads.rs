@@ -15,7 +15,8 @@ const ROUNDS: usize = 3;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number = |i: usize, default: u64| arguments.get(i).map_or(default, |text| text.parse().expect("a number"));
+    let number =
+        |i: usize, default: u64| arguments.get(i).map_or(default, |text| text.parse().expect("a number"));
     let (flows, mbps, rtt, seconds) = (number(0, 1_000), number(1, 1_000), number(2, 40), number(3, 10));
     let stack = match arguments.get(4).map(String::as_str) {
         Some("ns2") => StackProfile::Ns2,
@@ -36,7 +37,10 @@ fn main() {
     for _ in 0..ROUNDS {
         for (threads, least) in THREADS.into_iter().zip(&mut least) {
             let (outcome, times) = run(&scenario, threads);
-            assert!(expected.get_or_insert_with(|| outcome.clone()) == &outcome, "another outcome on {threads} threads");
+            assert!(
+                expected.get_or_insert_with(|| outcome.clone()) == &outcome,
+                "another outcome on {threads} threads"
+            );
             *least = Some(least.map_or(times, |least| least.min(times)));
         }
     }
@@ -85,7 +89,9 @@ fn run(scenario: &Scenario, threads: usize) -> (Outcome, Times) {
 
 /// Returns the CPU time of this thread.
 fn thread_cpu() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells the time of threads");
-    let nanos = text.split_whitespace().next().and_then(|text| text.parse().ok()).expect("its first number is ns");
+    let text =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells the time of threads");
+    let nanos =
+        text.split_whitespace().next().and_then(|text| text.parse().ok()).expect("its first number is ns");
     Duration::from_nanos(nanos)
 }

@@ -171,7 +171,8 @@ impl Shared {
 /// ends only when all its tasks are done.
 fn take_task(part: &AtomicU64) -> Option<usize> {
     let next = |range: u64| (range as u32 as u64) < range >> 32;
-    let taken = part.fetch_update(Ordering::Acquire, Ordering::Relaxed, |range| next(range).then_some(range + 1));
+    let taken =
+        part.fetch_update(Ordering::Acquire, Ordering::Relaxed, |range| next(range).then_some(range + 1));
     taken.ok().map(|range| range as u32 as usize)
 }
 

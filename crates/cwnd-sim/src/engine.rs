@@ -3,7 +3,8 @@
 use crate::factory::Factory;
 use crate::simulation::{Options, Simulation};
 use cwnd_scenario::{
-    Cost, Engine, EngineError, Helpers, Identity, Observed, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace,
+    Cost, Engine, EngineError, Helpers, Identity, Observed, Outcome, Problem, Recovery, Sample, Scenario,
+    Time, Trace,
 };
 
 /// The packet-level simulator.

@@ -23,9 +23,7 @@ use crate::graph::Graph;
 use crate::host::Host;
 use crate::link::Link;
 use crate::net::Net;
-use crate::stage::{
-    GeneralPath, IntoRings, LinkRun, SharedRunner, StageRunner, Stages, closed_form, queued,
-};
+use crate::stage::{GeneralPath, IntoRings, LinkRun, SharedRunner, StageRunner, Stages, closed_form, queued};
 use cwnd_scenario::Scenario;
 use first_packet_guard::FirstPacketGuard;
 use inline_receiver::{InlineExit, InlineReceiver};
@@ -178,6 +176,10 @@ impl StageRunner for FastPath {
 
     fn shared(&self) -> Arc<dyn SharedRunner> {
         Arc::clone(&self.shared) as _
+    }
+
+    fn loses_when_shared(&self) -> bool {
+        self.before_receivers.contains(&true)
     }
 
     fn next_review(&self) -> u64 {

@@ -61,8 +61,8 @@ pub struct Simulation {
     crew: Option<StageCrew>,
     /// The threads that it may use.
     helpers: Helpers,
-    /// The least packets of a round in which it uses them.
-    least_packets: u64,
+    /// Whether it uses them for any number of packets.
+    eager_threads: bool,
     /// Packets that links have handled in the last round.
     packets: u64,
     sharing: Sharing,
@@ -206,7 +206,7 @@ impl Simulation {
         Ok(Simulation {
             crew: None,
             helpers: options.helpers.clone(),
-            least_packets: if options.eager_threads { 0 } else { threads::LEAST_PACKETS },
+            eager_threads: options.eager_threads,
             packets: 0,
             sharing: Sharing::default(),
             scenario: scenario.clone(),

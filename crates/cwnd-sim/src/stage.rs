@@ -67,6 +67,11 @@ pub trait StageRunner: Send + Sync {
     /// Returns the runner of several threads. It gives the same outcome, also where both run in turn.
     fn shared(&self) -> Arc<dyn SharedRunner>;
 
+    /// Returns whether the runner of several threads does more work than this one.
+    fn loses_when_shared(&self) -> bool {
+        false
+    }
+
     /// Returns when to call [`StageRunner::review`] next; `u64::MAX` for never.
     fn next_review(&self) -> u64 {
         u64::MAX

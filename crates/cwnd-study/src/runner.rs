@@ -366,9 +366,8 @@ fn simulate(
     let spec = RunSpec::new(engine, scenario);
     let (clock, helpers) = (Clock::start(), Helpers::new(spare, Clock::of_thread));
     let seconds = || clock.seconds() + helpers.cpu_time().as_secs_f64();
-    let failed = |spec, reason: String| {
-        (NewRun { spec, content: NewContent::Failed(reason), cpu_s: seconds() }, None)
-    };
+    let failed =
+        |spec, reason: String| (NewRun { spec, content: NewContent::Failed(reason), cpu_s: seconds() }, None);
     let mut outcome = match panics::caught(|| engine.run_with_helpers(scenario, &helpers)) {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) => return failed(spec, error.to_string()),

@@ -27,10 +27,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A round with fewer packets is left to one thread.
-pub const LEAST_PACKETS: u64 = 1_024;
-/// The packets of a round for which another thread is taken.
-const PACKETS_A_THREAD: u64 = 512;
+/// A round with fewer packets is left to one thread. Each thread more needs as many.
+const PACKETS_A_THREAD: u64 = 1_024;
+/// A simulation with fewer hosts is left to one thread: its rounds are short. Where inline receivers save work, it needs more
+/// hosts to gain from threads, which do without them. `examples/threads.rs` measures both: 16 flows of the linux stack gain, 64 of
+/// the ns2 stack do not, 1,000 do.
+const LEAST_HOSTS: usize = 32;
+const LEAST_HOSTS_INLINE: usize = 1_000;
+/// The hosts for which a thread is taken.
+const HOSTS_A_THREAD: usize = 16;
 /// Tasks of hosts for each thread: more than one, so that all threads end at about the same time.
 const TASKS_A_THREAD: usize = 8;
 
@@ -82,14 +87,12 @@ struct Part {
 impl Simulation {
     /// Returns whether this round is done with threads. Takes more of them if there are.
     pub(super) fn use_threads(&mut self) -> bool {
-        let eager = self.least_packets == 0;
-        if self.packets < self.least_packets || self.watch.is_some() || self.senders_watched {
+        let worth = self.worthwhile_helpers();
+        if worth == 0 || self.watch.is_some() || self.senders_watched {
             self.leave_threads();
             return false;
         }
         let helpers = self.crew.as_ref().map_or(0, StageCrew::helpers);
-        let worth = if eager { u64::MAX } else { self.packets / PACKETS_A_THREAD };
-        let worth = worth.min(MOST_THREADS as u64 - 1) as usize;
         if worth > helpers && self.helpers.spare() > 0 {
             self.drop_crew();
             let helpers = self.helpers.take(worth);
@@ -101,6 +104,24 @@ impl Simulation {
             crew.entered = true;
         }
         true
+    }
+
+    /// Returns how many helpers are worth it, given the packets of the last round.
+    fn worthwhile_helpers(&self) -> usize {
+        let hosts = self.stages.hosts.len();
+        let least = if self.runner.loses_when_shared() { LEAST_HOSTS_INLINE } else { LEAST_HOSTS };
+        if self.eager_threads {
+            return MOST_THREADS - 1;
+        } else if hosts < least {
+            return 0;
+        }
+        let for_packets = (self.packets / PACKETS_A_THREAD) as usize;
+        for_packets.min(hosts / HOSTS_A_THREAD - 1).min(MOST_THREADS - 1)
+    }
+
+    /// Returns how many threads it uses now.
+    pub fn threads(&self) -> usize {
+        1 + self.crew.as_ref().map_or(0, StageCrew::helpers)
     }
 
     /// Does the work of a round with threads. Returns whether anything happened, and how many packets links handled.

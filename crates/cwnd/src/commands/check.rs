@@ -85,7 +85,8 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     if let Err(memory) = memory.check(cost.memory) {
         return Err(run::refused(&study, &RunError::TooLarge { cell: cost.largest, memory }));
     }
-    let threads = flags.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let threads =
+        flags.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     output::print(&text(&study, &cost, threads, memory, terminal::columns()))?;
     match &flags.topology {
         Some(path) => draw(&study, cell, path),

@@ -3,7 +3,7 @@
 use crate::{
     engines::EngineName,
     memory::MemoryFlags,
-    numbers::{threads, repeats, whole},
+    numbers::{repeats, threads, whole},
     recording::RecordingFlags,
     setting_flags::{Selection, SettingFlags, checked},
 };
