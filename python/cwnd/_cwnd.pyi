@@ -241,10 +241,11 @@ class Study:
     def run(
         self,
         directory: str | PathLike[str] | None,
-        jobs: int | None,
+        threads: int | None,
+        memory: str | None,
         progress: Callable[[int, int], object] | None,
     ) -> Results: ...
-    def sweep(self, directory: str | PathLike[str] | None, workers: int) -> Sweep: ...
+    def sweep(self, directory: str | PathLike[str] | None, workers: int, memory: str | None) -> Sweep: ...
     def scenario(self, cell: int, repeat: int) -> str: ...
 
 class Sweep:

@@ -167,30 +167,36 @@ class Study:
         self,
         directory: str | os.PathLike[str] | None = None,
         *,
-        jobs: int | None = None,
+        threads: int | None = None,
+        memory: str | int | None = None,
         executor: Executor | str | None = None,
         progress: Progress = True,
     ) -> Result:
         """Runs what is missing, and returns all results.
 
         With a `directory`, runs are stored there as they are done, under the same keys as those of `cwnd run`, and only what is missing
-        is run; Ctrl-C loses nothing. `jobs` is how many run at once, one a core if not given. `progress` is True for a bar (tqdm, if
-        it is installed, for what takes longer than a second), False for none, or a function of (runs done, runs in all).
+        is run; Ctrl-C loses nothing. `progress` is True for a bar (tqdm, if it is installed, for what takes longer than a second), False
+        for none, or a function of (runs done, runs in all).
+
+        Each of `threads` does one run, and those that are left help with large runs; one a core if not given. `memory` is what runs
+        may use together, in bytes or as "4 GB"; what needs more is refused before it begins. If not given, it is 80 % of what the
+        machine, or the control group, has free.
 
         `executor` has the runs done elsewhere: any `concurrent.futures.Executor`, such as Dask's `client.get_executor()`,
         `mpi4py.futures.MPIPoolExecutor()` or `cwnd.executors.RayExecutor()`, or a URL (`cwnd.executors.executor`). Workers need cwnd of
         the same version and nothing else. Runs travel in batches of about a second, their results are stored here, and a batch
-        whose worker died is done again. The results are the same to the bit. `jobs` then has no meaning: the executor has it.
+        whose worker died is done again. The results are the same to the bit. `threads` then has no meaning: the executor has them.
 
         Raises `RunError` if a run failed, or what an algorithm in Python raised (elsewhere: as a `RunError` with its traceback).
         """
         where = None if directory is None else os.fspath(directory)
+        size = None if memory is None else str(memory)
         with Shown(progress, self.title) as shown:
             if executor is None:
-                native = self._native.run(where, jobs, shown.update)
+                native = self._native.run(where, threads, size, shown.update)
             else:
                 with made(executor) as workers:
-                    driver = self._native.sweep(where, 1)
+                    driver = self._native.sweep(where, 1, size)
                     sweep(driver, workers, packed(self._classes), shown.update)
                 native = driver.results()
         native.check()
@@ -204,7 +210,8 @@ def compare(
     repeats: int = 1,
     sample: str | float | None = None,
     save: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
+    threads: int | None = None,
+    memory: str | int | None = None,
     progress: Progress = True,
     **settings: Any,
 ) -> Result:
@@ -212,13 +219,14 @@ def compare(
 
     `algorithms` are names, perhaps with parameters ("agile-sd:lambda_max=4"), or classes; `mix="cubic*2,bbr3*2"` is a run of several.
     Settings are the command line's: `rate`, `rtt`, `buffer`, `flows`, `duration`, … (`cwnd.settings()`). Runs are sampled over time
-    at a tenth of the round-trip time, or at `sample`. `save` is a directory in which results are kept.
+    at a tenth of the round-trip time, or at `sample`. `save` is a directory in which results are kept. `threads` and `memory`
+    are as in `Study.run`.
 
     Raises `InputError` if something is wrong, with what would be right.
     """
     named = list(algorithms) if isinstance(algorithms, Sequence) and not isinstance(algorithms, str) else [algorithms]
     study = comparison(named, seed=seed, repeats=repeats, sample=sample, settings=settings)
-    return study.run(save, jobs=jobs, progress=progress)
+    return study.run(save, threads=threads, memory=memory, progress=progress)
 
 
 def comparison(

@@ -344,7 +344,7 @@ def test_the_command_line_refuses_what_is_wrong(tmp_path: Path) -> None:
 
     code, text = told("--executor", "slurm")
     assert code == 2 and "there is no executor `slurm`" in text
-    code, text = told("--executor", "threads:1", "--jobs", "2")
+    code, text = told("--executor", "threads:1", "--threads", "2")
     assert code == 2 and "cannot be used with" in text
     code, text = told("--executor")
     assert code == 2 and "a value is required" in text

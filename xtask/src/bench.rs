@@ -10,6 +10,7 @@ mod machine;
 mod measure;
 mod rows;
 mod shortcuts;
+mod threads;
 
 use crate::json;
 use crate::options::Options;
@@ -20,7 +21,7 @@ use rows::{LINK_ROWS, ROWS, Row};
 use std::path::Path;
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--runs 5] [--rows TEXT] [--acks-only] [--links-only] [--shortcuts] [--no-callgrind] \
+pub const OPTIONS: &str = "[--runs 5] [--rows TEXT] [--acks-only] [--links-only] [--threads] [--shortcuts] [--no-callgrind] \
      [--instructions [--record]] [--reference 'PROGRAM ARGUMENTS']";
 
 /// How many times longer a run is that shows whether memory grows.
@@ -32,6 +33,8 @@ const NO_CALLGRIND: &str = "--no-callgrind";
 const ACKS_ONLY: &str = "--acks-only";
 const LINKS_ONLY: &str = "--links-only";
 const SHORTCUTS: &str = "--shortcuts";
+/// Only what a second thread gains.
+const THREADS: &str = "--threads";
 /// Compares instruction counts with those recorded, or records them.
 const INSTRUCTIONS: &str = "--instructions";
 const RECORD: &str = "--record";
@@ -42,7 +45,7 @@ pub use instructions::obstacle;
 
 /// Measure everything, and print it.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let switches = [NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY, SHORTCUTS, INSTRUCTIONS, RECORD];
+    let switches = [NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY, THREADS, SHORTCUTS, INSTRUCTIONS, RECORD];
     let options = Options::new(arguments, &[REFERENCE, RUNS, ROWS_NAMED], &switches)?;
     let runs = options.number(RUNS, 5)?;
     if options.has(ACKS_ONLY) {
@@ -61,6 +64,12 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let load_before = machine::load();
     if options.has(LINKS_ONLY) {
         print_links(&cwnd, runs)?;
+        println!("\n{machine}; load average {load_before} before, {} after", machine::load());
+        return Ok(true);
+    }
+
+    if options.has(THREADS) {
+        print!("{}", threads::gains(&cwnd, runs)?);
         println!("\n{machine}; load average {load_before} before, {} after", machine::load());
         return Ok(true);
     }
@@ -96,6 +105,8 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         println!("\n{machine}; load average {load_before} before, {} after", machine::load());
         return Ok(true);
     }
+    println!();
+    print!("{}", threads::gains(&cwnd, runs)?);
     println!();
     print_links(&cwnd, runs)?;
     println!();

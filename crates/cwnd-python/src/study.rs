@@ -130,24 +130,26 @@ impl Study {
 
     /// Runs what is missing in the store of a directory, or in memory, and returns the results. `progress` is called with (stored,
     /// total) some times a second. Ctrl-C ends it; what was stored is safe.
-    #[pyo3(signature = (directory, jobs, progress))]
+    #[pyo3(signature = (directory, threads, memory, progress))]
     fn run(
         &self,
         py: Python<'_>,
         directory: Option<PathBuf>,
-        jobs: Option<usize>,
+        threads: Option<usize>,
+        memory: Option<&str>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Results> {
         let classes = Classes::new(&self.classes);
         let engines = self.engines();
-        let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+        let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+        let memory = embedding::memory(memory).map_err(errors::failure)?;
         let study = self.study.clone();
         let stop = AtomicBool::new(false);
         let mut told = Told { progress, stop: &stop, raised: None };
         let done = py.detach(|| {
             let command = "cwnd.Study.run".to_owned();
-            let mut prepared = Prepared::new(study, engines, directory, command, embedding::usual_memory())?;
-            let ran = prepared.run_until(jobs, &mut told, &stop)?;
+            let mut prepared = Prepared::new(study, engines, directory, command, memory)?;
+            let ran = prepared.run_until(threads, &mut told, &stop)?;
             let results = prepared.results()?;
             Ok((prepared, results, ran))
         });
@@ -162,15 +164,22 @@ impl Study {
     }
 
     /// Begins to have what is missing in the store of a directory, or in memory, done by other processes.
-    fn sweep(&self, py: Python<'_>, directory: Option<PathBuf>, workers: usize) -> PyResult<Sweep> {
+    fn sweep(
+        &self,
+        py: Python<'_>,
+        directory: Option<PathBuf>,
+        workers: usize,
+        memory: Option<&str>,
+    ) -> PyResult<Sweep> {
+        let memory = embedding::memory(memory).map_err(errors::failure)?;
         let python = Arc::new(PythonEngine::new(self.classes()));
         let (engines, unknown) = (self.engines_with(Arc::clone(&python)), python.unknown.clone());
         let study = self.study.clone();
         let classes = self.classes.iter().map(|one| one.clone_ref(py)).collect();
         py.detach(move || {
             let command = "cwnd.Study.run".to_owned();
-            let prepared = Prepared::new(study, engines, directory, command, embedding::usual_memory())
-                .map_err(errors::failure)?;
+            let prepared =
+                Prepared::new(study, engines, directory, command, memory).map_err(errors::failure)?;
             Sweep::begin(prepared, workers, unknown, classes)
         })
     }

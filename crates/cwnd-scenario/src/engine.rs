@@ -1,6 +1,6 @@
 //! The engines that run a scenario.
 
-use crate::{Outcome, Scenario};
+use crate::{Helpers, Outcome, Scenario};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
@@ -15,6 +15,12 @@ pub trait Engine {
 
     /// Run it.
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError>;
+
+    /// Runs it, and may use helpers, on which the outcome does not depend.
+    fn run_with_helpers(&self, scenario: &Scenario, helpers: &Helpers) -> Result<Outcome, EngineError> {
+        let _ = helpers;
+        self.run(scenario)
+    }
 }
 
 /// An engine and the versions of everything in it that takes part in a run.

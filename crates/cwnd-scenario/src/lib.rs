@@ -10,6 +10,7 @@
 
 mod emulation;
 mod engine;
+mod helpers;
 mod infinite;
 pub mod kinds;
 mod network;
@@ -23,6 +24,7 @@ mod units;
 
 pub use emulation::{Emulation, Implementation};
 pub use engine::{Cost, Engine, EngineError, Identity, Problem};
+pub use helpers::{HELPER_THREAD, Helpers, SpareThreads};
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, EcnRemark, Effects, FqCoDel, GilbertElliott, Jitter,
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,

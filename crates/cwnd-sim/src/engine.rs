@@ -3,7 +3,8 @@
 use crate::factory::Factory;
 use crate::simulation::{Options, Simulation};
 use cwnd_scenario::{
-    Cost, Engine, EngineError, Identity, Observed, Outcome, Problem, Recovery, Sample, Scenario, Time, Trace,
+    Cost, Engine, EngineError, Helpers, Identity, Observed, Outcome, Problem, Recovery, Sample, Scenario,
+    Time, Trace,
 };
 
 /// The packet-level simulator.
@@ -46,6 +47,11 @@ impl Engine for Simulator {
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
         run_with(scenario, &crate::factory::registered)
+    }
+
+    fn run_with_helpers(&self, scenario: &Scenario, helpers: &Helpers) -> Result<Outcome, EngineError> {
+        let options = Options { helpers: helpers.clone(), ..Options::default() };
+        run_with_options(scenario, &crate::factory::registered, &options)
     }
 }
 

@@ -22,13 +22,13 @@ use crate::fault::{self, Fault};
 use crate::graph::Graph;
 use crate::host::Host;
 use crate::link::Link;
-use crate::link::queued::EachPacket;
 use crate::net::Net;
-use crate::stage::{IntoRings, LinkRun, StageRunner, Stages, closed_form, queued};
+use crate::stage::{GeneralPath, IntoRings, LinkRun, SharedRunner, StageRunner, Stages, closed_form, queued};
 use cwnd_scenario::Scenario;
 use first_packet_guard::FirstPacketGuard;
 use inline_receiver::{InlineExit, InlineReceiver};
 use single_endpoint::SingleEndpointPath;
+use std::sync::Arc;
 use steady::SteadyDispatch;
 use zero_queue::ZeroQueueLinks;
 
@@ -96,15 +96,20 @@ impl Default for Shortcuts {
 
 /// Runs stages by shortcuts where they hold.
 pub struct FastPath {
-    shortcuts: Shortcuts,
-    /// For each host.
-    paths: Vec<Option<SingleEndpointPath>>,
+    shared: Arc<SharedPath>,
     /// For each ring.
     receivers: Vec<InlineReceiver>,
     /// For each link, whether a possible inline receiver is behind it.
     before_receivers: Vec<bool>,
-    zero_queue: ZeroQueueLinks,
     guard: Option<FirstPacketGuard>,
+}
+
+/// The shortcuts that several threads take at once: all but inline receivers, with which a link does the work of hosts.
+struct SharedPath {
+    shortcuts: Shortcuts,
+    /// For each host.
+    paths: Vec<Option<SingleEndpointPath>>,
+    zero_queue: ZeroQueueLinks,
 }
 
 impl FastPath {
@@ -130,7 +135,7 @@ impl FastPath {
                 before_receivers[link as usize] = true;
             }
         }
-        let mut zero_queue = match shortcuts.zero_queue {
+        let zero_queue = match shortcuts.zero_queue {
             true => ZeroQueueLinks::find(scenario, graph, net, hosts, &receivers),
             false => ZeroQueueLinks::default(),
         };
@@ -140,30 +145,23 @@ impl FastPath {
         } else if !zero_queue.is_empty() {
             guard = Some(FirstPacketGuard::new(scenario.flows.len()));
         }
-        FastPath { shortcuts, paths, receivers, before_receivers, zero_queue, guard }
+        let shared = Arc::new(SharedPath { shortcuts, paths, zero_queue });
+        FastPath { shared, receivers, before_receivers, guard }
     }
 }
 
 impl StageRunner for FastPath {
     fn run_host(&mut self, stages: &mut Stages, host: usize, limit: u64) {
-        let Stages { net, hosts, local, .. } = stages;
-        match self.paths[host] {
-            Some(path) => path.run(&mut hosts[host], net, limit),
-            None => hosts[host].run(net, local, limit),
-        }
+        self.shared.run_host(stages, host, limit);
     }
 
     fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64 {
+        if !self.before_receivers[run.link as usize] || self.shared.is_zero_queue(run.link) {
+            return self.shared.run_link(stages, run);
+        }
         let Stages { net, hosts, merge, .. } = stages;
-        let inline = self.before_receivers[run.link as usize];
         let (is_queued, full_packet) = match &net.links[run.link as usize] {
-            Link::ClosedForm(_) if self.zero_queue.contains(run.link) || fault::is(Fault::AllZeroQueue) => {
-                return zero_queue::run(net, run);
-            }
-            Link::ClosedForm(_) if !inline => return closed_form::run(net, merge, run, &mut IntoRings),
-            Link::Queued(_) if !self.shortcuts.steady => {
-                return queued::run::<EachPacket, _>(net, merge, run, &mut IntoRings);
-            }
+            Link::Queued(_) if !self.shared.shortcuts.steady => return self.shared.run_link(stages, run),
             Link::ClosedForm(link) => (false, link.full_packet().0),
             Link::Queued(link) => (true, link.full_packet),
         };
@@ -176,20 +174,57 @@ impl StageRunner for FastPath {
         handled
     }
 
+    fn shared(&self) -> Arc<dyn SharedRunner> {
+        Arc::clone(&self.shared) as _
+    }
+
+    fn loses_when_shared(&self) -> bool {
+        self.before_receivers.contains(&true)
+    }
+
     fn next_review(&self) -> u64 {
         self.guard.as_ref().map_or(u64::MAX, FirstPacketGuard::next_check)
     }
 
     fn review(&mut self, stages: &mut Stages, now: u64) {
         if let Some(guard) = &mut self.guard {
-            guard.check(now, stages, &mut self.zero_queue, &mut self.receivers);
+            guard.check(now, stages, &self.shared.zero_queue, &mut self.receivers);
         }
     }
 
-    fn network_changed(&mut self) {
+    fn network_changed(&mut self, net: &Net) {
         self.guard = None;
-        self.zero_queue = ZeroQueueLinks::default();
+        self.shared.zero_queue.set_open(false, &mut self.receivers, net);
         self.receivers.fill(InlineReceiver::default());
         self.before_receivers.fill(false);
+    }
+}
+
+impl SharedPath {
+    /// Returns whether a closed-form link is treated as a zero-queue link now.
+    #[inline]
+    fn is_zero_queue(&self, link: u32) -> bool {
+        self.zero_queue.contains(link) || fault::is(Fault::AllZeroQueue)
+    }
+}
+
+impl SharedRunner for SharedPath {
+    fn run_host(&self, stages: &mut Stages, host: usize, limit: u64) {
+        let Stages { net, hosts, local, .. } = stages;
+        match self.paths[host] {
+            Some(path) => path.run(&mut hosts[host], net, limit),
+            None => hosts[host].run(net, local, limit),
+        }
+    }
+
+    fn run_link(&self, stages: &mut Stages, run: &LinkRun<'_>) -> u64 {
+        let Stages { net, merge, .. } = stages;
+        match &net.links[run.link as usize] {
+            Link::ClosedForm(_) if self.is_zero_queue(run.link) => zero_queue::run(net, run),
+            Link::Queued(_) if self.shortcuts.steady => {
+                queued::run::<SteadyDispatch, _>(net, merge, run, &mut IntoRings)
+            }
+            _ => SharedRunner::run_link(&GeneralPath, stages, run),
+        }
     }
 }

@@ -6,6 +6,7 @@
 
 mod check;
 mod cost;
+mod crew;
 mod engine;
 mod factory;
 mod fast;
@@ -22,9 +23,11 @@ mod merge;
 pub mod net;
 mod outcome;
 mod ring;
+mod sacks;
 #[doc(hidden)]
 pub mod setup;
 mod simulation;
+mod slots;
 mod stage;
 mod unresponsive;
 pub mod watch;

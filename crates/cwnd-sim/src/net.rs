@@ -3,30 +3,36 @@
 use crate::link::Link;
 use crate::merge::Turn;
 use crate::ring::Ring;
-use cwnd_tcp::packet::{ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks, SackSlab};
+use crate::sacks::Sacks;
+use crate::slots::Slots;
+use cwnd_tcp::packet::{ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks};
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Everything that is not an endpoint.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Net {
     /// Links, by their number in the scenario.
-    pub links: Vec<Link>,
+    pub links: Slots<Link>,
     /// For each link, the packets that its line lost, counted when they would have reached its end.
     pub lost: Vec<u64>,
     /// Rings: each is read by one stage, and written by one.
-    pub rings: Vec<Ring>,
+    pub rings: Slots<Ring>,
     /// For each ring into a merging link, when it last had its turn.
-    pub turns: Vec<Turn>,
+    pub turns: Slots<Turn>,
     /// For each ring, the link whose line ends in it, if there is one.
     pub line_of: Vec<Option<u32>>,
     /// The SACK blocks of the ACKs under way.
-    pub sacks: SackSlab,
+    pub sacks: Sacks,
     /// For each channel, where its packets go from the host that sends them.
     pub egress: Vec<Egress>,
     /// For each channel, what became of its packets.
     pub packet_counts: Vec<PacketCounts>,
     /// For each host, a time before which nothing happens there, stored together so that idle hosts need not be
-    /// visited. One more at the end, for rings that lead to no host.
-    pub wake: Vec<u64>,
+    /// visited. One more at the end, which stays 0, for rings that lead to no host. Several links, each on its thread, may lead
+    /// to one host.
+    pub wake: Arc<[AtomicU64]>,
     /// For each ring, the host (an index into `wake`) that it leads to.
     pub owner: Vec<u32>,
     /// Packets that queues dropped, if a caller wants them.
@@ -55,11 +61,20 @@ pub struct PacketCounts {
     pub handshake: u64,
 }
 
+impl AddAssign for PacketCounts {
+    fn add_assign(&mut self, PacketCounts { dropped, lost, copies, handshake }: PacketCounts) {
+        self.dropped += dropped;
+        self.lost += lost;
+        self.copies += copies;
+        self.handshake += handshake;
+    }
+}
+
 impl PacketCounts {
     /// Counts a packet that was lost on a line, or else dropped by a queue, and frees its SACK blocks.
     #[cold]
     #[inline(never)]
-    pub fn discard(counts: &mut [PacketCounts], sacks: &mut SackSlab, packet: &Packet, lost: bool) {
+    pub fn discard(counts: &mut [PacketCounts], sacks: &mut Sacks, packet: &Packet, lost: bool) {
         if packet.is(SACK) {
             sacks.take(packet.aux);
         }
@@ -97,9 +112,9 @@ impl Net {
     /// Notes that a packet was put into a ring: the host behind it has something to do at `at` at the latest.
     #[inline(always)]
     pub fn note_arrival(&mut self, ring: u32, at: u64) {
-        let wake = &mut self.wake[self.owner[ring as usize] as usize];
-        if at < *wake {
-            *wake = at;
+        let wake = &self.wake[self.owner[ring as usize] as usize];
+        if at < wake.load(Ordering::Relaxed) {
+            wake.fetch_min(at, Ordering::Relaxed);
         }
     }
 

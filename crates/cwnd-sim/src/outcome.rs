@@ -2,6 +2,7 @@
 
 use crate::host::Endpoint;
 use crate::link::Link;
+use crate::net::PacketCounts;
 use crate::simulation::Simulation;
 use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Time};
 use cwnd_tcp::Receiver;
@@ -21,6 +22,7 @@ impl Simulation {
     }
 
     fn outcome_with(&self, bytes_left: Vec<Vec<u64>>) -> Outcome {
+        let (counts, lost) = self.counts();
         let mut data_in_flight = vec![0u64; self.scenario.flows.len()];
         let mut on_link = vec![0u64; self.scenario.network.links.len()];
         for (ring, line) in self.stages.net.rings.iter().zip(&self.stages.net.line_of) {
@@ -41,9 +43,13 @@ impl Simulation {
             begin: Time::ZERO,
             end: self.now(),
             flows: (bytes_left.into_iter().enumerate())
-                .map(|(i, left)| FlowOutcome { bytes_left: left, ..self.flow_outcome(i, data_in_flight[i]) })
+                .map(|(i, left)| FlowOutcome {
+                    bytes_left: left,
+                    packets_in_flight: data_in_flight[i],
+                    ..self.flow_outcome(i, counts[2 * i])
+                })
                 .collect(),
-            links: (0..on_link.len()).map(|i| self.link_outcome(i, on_link[i])).collect(),
+            links: (0..on_link.len()).map(|i| self.link_outcome(i, on_link[i], lost[i])).collect(),
             trace: None,
             emulation: None,
         }
@@ -102,9 +108,8 @@ impl Simulation {
         }
     }
 
-    fn flow_outcome(&self, flow: usize, packets_in_flight: u64) -> FlowOutcome {
+    fn flow_outcome(&self, flow: usize, counts: PacketCounts) -> FlowOutcome {
         let (sender, receiver) = (self.sender(flow), self.receiver(flow));
-        let counts = self.stages.net.packet_counts[2 * flow];
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
         let since_origin = |t: u64| Time(t.saturating_sub(self.origin));
         FlowOutcome {
@@ -121,7 +126,7 @@ impl Simulation {
             packets_dropped: counts.dropped,
             packets_lost: counts.lost,
             packets_copied: counts.copies,
-            packets_in_flight,
+            packets_in_flight: 0,
             timeouts: sender.counts.timeouts,
             congestion_events: sender.counts.congestion_events,
             acks_received: sender.counts.acks,
@@ -145,9 +150,9 @@ impl Simulation {
         }
     }
 
-    fn link_outcome(&self, link: usize, in_flight: u64) -> LinkOutcome {
+    fn link_outcome(&self, link: usize, in_flight: u64, lost: u64) -> LinkOutcome {
         let state = self.link(link);
-        let (counts, lost) = (state.counts(), self.stages.net.lost[link]);
+        let counts = state.counts();
         LinkOutcome {
             name: self.scenario.network.links[link].name.clone(),
             arrived: counts.arrived,

@@ -6,6 +6,8 @@
 //! stages advance the times until all have come to the requested one.
 
 mod changes;
+mod round;
+mod threads;
 
 use crate::factory::Factory;
 use crate::fast::{FastPath, Shortcuts};
@@ -16,11 +18,14 @@ use crate::link::Link;
 use crate::merge::{Merge, Turn};
 use crate::net::{Net, PacketCounts};
 use crate::setup;
-use crate::stage::{self, GeneralPath, LinkRun, StageRunner, Stages};
+use crate::stage::{GeneralPath, StageRunner, Stages};
 use crate::watch::{End, NoopObserver, PacketObserver, Point, Watch};
 use cwnd_cc::{Observable, State};
-use cwnd_scenario::{EngineError, LinkId, SampleState, Scenario, Time};
+use cwnd_scenario::{EngineError, Helpers, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
+use round::Frontiers;
+use std::sync::atomic::AtomicU64;
+use threads::{Sharing, StageCrew};
 
 /// A simulation.
 ///
@@ -52,16 +57,21 @@ use cwnd_tcp::Sender;
 /// # Ok::<(), cwnd_scenario::EngineError>(())
 /// ```
 pub struct Simulation {
+    /// The threads that it uses, if any. They are gone before the stages that they use.
+    crew: Option<StageCrew>,
+    /// The threads that it may use.
+    helpers: Helpers,
+    /// Whether it uses them for any number of packets.
+    eager_threads: bool,
+    /// Packets that links have handled in the last round.
+    packets: u64,
+    sharing: Sharing,
     pub(crate) scenario: Scenario,
     pub(crate) stages: Stages,
     /// Runs the stages: the general path or the fast path.
     runner: Box<dyn StageRunner>,
     pub(crate) graph: Graph,
-    /// The time before which each stage has handled everything.
-    done: Vec<u64>,
-    /// What each stage still causes looks from outside as if it happened then or later: `done`, or later at a link
-    /// that knows when its next packet leaves.
-    quiet: Vec<u64>,
+    frontiers: Frontiers,
     now: u64,
     /// The engine's clock at the scenario's time zero: handshakes may come before it.
     pub(crate) origin: u64,
@@ -81,8 +91,13 @@ pub struct Simulation {
 pub struct Options {
     /// The shortcuts that it may take. Without [`Shortcuts::NONE`] it takes all that hold.
     pub shortcuts: Shortcuts,
-    /// Points at which packets are observed (see [`Simulation::run_observed`]). Then it takes the general path.
+    /// Points at which packets are observed (see [`Simulation::run_observed`]). Then it takes the general path, on one thread.
     pub points: Vec<Point>,
+    /// The threads that it may use besides the one that runs it. It takes them when it has enough to do for them.
+    pub helpers: Helpers,
+    /// Use threads also for a few packets: for tests.
+    #[doc(hidden)]
+    pub eager_threads: bool,
 }
 
 /// The state of a flow.
@@ -144,7 +159,7 @@ impl Simulation {
         let links = setup::links(scenario);
         let mut net = Net {
             lost: vec![0; links.len()],
-            links,
+            links: links.into(),
             packet_counts: vec![PacketCounts::default(); 2 * scenario.flows.len()],
             ..Net::default()
         };
@@ -179,9 +194,8 @@ impl Simulation {
             .map(|((endpoints, inlets), channel)| Host::new(endpoints, std::mem::take(inlets), channel))
             .collect();
         net.owner = graph.owners(net.rings.len(), &hosts);
-        net.turns = vec![Turn::default(); net.rings.len()];
-        net.wake = vec![0; hosts.len() + 1];
-        net.wake[hosts.len()] = u64::MAX;
+        net.turns = vec![Turn::default(); net.rings.len()].into();
+        net.wake = (0..=hosts.len()).map(|_| AtomicU64::new(0)).collect();
         // The one place that chooses the path. Shortcuts pass by the points at which packets are observed.
         let runner: Box<dyn StageRunner> = if options.shortcuts == Shortcuts::NONE || !points.is_empty() {
             Box::new(GeneralPath)
@@ -190,12 +204,16 @@ impl Simulation {
         };
         let stages = graph.waits.len();
         Ok(Simulation {
+            crew: None,
+            helpers: options.helpers.clone(),
+            eager_threads: options.eager_threads,
+            packets: 0,
+            sharing: Sharing::default(),
             scenario: scenario.clone(),
-            stages: Stages { net, hosts, local, places, merge: Merge::new(scenario.ties) },
+            stages: Stages { net, hosts: hosts.into(), local, places, merge: Merge::new(scenario.ties) },
             runner,
             graph,
-            done: vec![0; stages],
-            quiet: vec![0; stages],
+            frontiers: Frontiers::new(stages),
             now: 0,
             origin,
             waited_before_zero: Vec::new(),
@@ -239,7 +257,7 @@ impl Simulation {
     /// simulation begins. It does not change the outcome.
     pub fn watch_senders(&mut self) {
         self.senders_watched = true;
-        for host in &mut self.stages.hosts {
+        for host in self.stages.hosts.as_mut_slice() {
             for endpoint in &mut host.endpoints {
                 if let Endpoint::Sender(sender) = endpoint {
                     sender.enable_event_log();
@@ -269,16 +287,17 @@ impl Simulation {
         if stop <= self.now {
             return;
         }
-        while stop > self.now && self.go_round(stop) < stop {
+        while self.go_round(stop) < stop {
             self.report(observer);
         }
         self.report(observer);
+        self.leave_threads();
         self.now = stop;
     }
 
     /// Reports the events at senders before a time that all hosts have come to.
     fn report_senders(&mut self, observer: &mut dyn PacketObserver) {
-        let until = self.done[..self.stages.hosts.len()].iter().copied().min().unwrap_or(0);
+        let until = (0..self.stages.hosts.len()).map(|host| self.frontiers.done(host)).min().unwrap_or(0);
         let mut events = Vec::new();
         for (flow, [(host, endpoint), _]) in self.stages.places.iter().enumerate() {
             let Endpoint::Sender(sender) = &mut self.stages.hosts[*host].endpoints[*endpoint] else {
@@ -298,136 +317,13 @@ impl Simulation {
             self.report_senders(observer);
         }
         let Some(watch) = &mut self.watch else { return };
-        let (graph, done) = (&self.graph, &self.done);
+        let (graph, frontiers) = (&self.graph, &self.frontiers);
         let is_crossed = |link: LinkId| graph.links.binary_search(&link).is_ok();
         let handled = |tap: usize, point: &Point| match point.end {
-            End::Enter if is_crossed(point.link) => done[graph.stage_of(point.link)],
-            _ => done[graph.tap_stage(tap)],
+            End::Enter if is_crossed(point.link) => frontiers.done(graph.stage_of(point.link)),
+            _ => frontiers.done(graph.tap_stage(tap)),
         };
         watch.report(handled, &self.stages.net, self.origin, observer);
-    }
-
-    /// Lets every stage handle what it can before `stop`; hosts stay within the window. Returns the least time that all
-    /// stages have come to.
-    fn go_round(&mut self, stop: u64) -> u64 {
-        let least = self.done.iter().copied().min().unwrap_or(stop);
-        let horizon = stop.min(least.saturating_add(self.window));
-        let mut packets = 0;
-        let mut ran = false;
-        for stage in 0..self.done.len() {
-            let is_host = stage < self.stages.hosts.len();
-            let mut limit = if is_host { horizon } else { stop };
-            for wait in &self.graph.waits[stage] {
-                let beyond = if fault::is(Fault::PastTheFrontier) { 1000 } else { 0 };
-                limit = limit.min(self.quiet[wait.stage].saturating_add(wait.latency).saturating_add(beyond));
-            }
-            if limit <= self.done[stage] {
-                continue;
-            }
-            if is_host {
-                if self.stages.net.wake[stage] < limit {
-                    self.runner.run_host(&mut self.stages, stage, limit);
-                    let Stages { net, hosts, .. } = &mut self.stages;
-                    net.wake[stage] = hosts[stage].next_event(net);
-                    ran = true;
-                }
-            } else {
-                let handled = self.run_link(stage - self.stages.hosts.len(), limit, stop);
-                ran |= handled > 0;
-                packets += handled;
-            }
-            self.done[stage] = limit;
-            self.quiet[stage] =
-                if is_host { limit } else { self.link_quiet_until(stage - self.stages.hosts.len(), limit) };
-        }
-        if ran {
-            self.adapt_window(packets);
-        }
-        if packets < self.done.len() as u64 {
-            self.skip_idle_time(stop);
-        }
-        self.done.iter().copied().min().unwrap_or(stop)
-    }
-
-    /// Advances all stages to the earliest event there is, after a round in which little or nothing happened.
-    fn skip_idle_time(&mut self, stop: u64) {
-        // Packets in a host's inlet that have not left it may look earlier than what the host has done.
-        let hosts = self.stages.net.wake[..self.stages.hosts.len()]
-            .iter()
-            .zip(&self.done)
-            .map(|(wake, done)| *wake.max(done));
-        let links =
-            self.graph.inputs.iter().flatten().map(|&ring| self.stages.net.rings[ring as usize].next_at());
-        let queued = self.graph.links.iter().filter_map(|&link| self.stages.net.links[link].queued());
-        let events = queued.map(|link| link.next_event());
-        let taps = self.graph.taps.iter().flat_map(|tap| &tap.inputs);
-        let links = links.chain(taps.map(|&ring| self.stages.net.rings[ring as usize].next_at()));
-        let next = hosts.chain(links).chain(events).min().unwrap_or(stop).min(stop);
-        for stage in 0..self.done.len() {
-            let done = self.done[stage].max(next);
-            self.done[stage] = done;
-            self.quiet[stage] = match stage.checked_sub(self.stages.hosts.len()) {
-                Some(index) if index < self.graph.links.len() => {
-                    self.run_link_without_arrivals(index, done, stop);
-                    self.link_quiet_until(index, done)
-                }
-                _ => done,
-            };
-        }
-    }
-
-    /// Lets packets leave a link to which nothing comes before `limit`.
-    fn run_link_without_arrivals(&mut self, index: usize, limit: u64, stop: u64) {
-        let link = self.graph.links[index];
-        if matches!(self.stages.net.links[link], Link::Queued(_)) {
-            self.run_observed_link(&LinkRun { link: link as u32, inputs: &[], limit, stop });
-        }
-    }
-
-    /// Adapts the window. With about a thousand packets a round, the memory of the stages stays in the caches; many flows
-    /// need some packets each. The outcome does not depend on it.
-    fn adapt_window(&mut self, packets: u64) {
-        let wanted = 1024u64.max(64 * self.stages.hosts.len() as u64);
-        if packets < wanted / 2 {
-            self.window = (self.window * 2).min(10_000_000_000);
-        } else if packets > wanted * 2 {
-            self.window = (self.window / 2).max(1000);
-        }
-    }
-
-    /// Lets a link or a tap handle everything before `limit`. Returns how many packets it handled.
-    fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
-        if let Some(&link) = self.graph.links.get(index) {
-            let inputs = std::mem::take(&mut self.graph.inputs[index]);
-            let handled =
-                self.run_observed_link(&LinkRun { link: link as u32, inputs: &inputs, limit, stop });
-            self.graph.inputs[index] = inputs;
-            return handled;
-        }
-        let point = index - self.graph.links.len();
-        let Some(watch) = &mut self.watch else { return 0 };
-        let Stages { net, merge, .. } = &mut self.stages;
-        watch.run_tap(point, &self.graph.taps[point], net, merge, limit)
-    }
-
-    fn run_observed_link(&mut self, run: &LinkRun<'_>) -> u64 {
-        let link = run.link as usize;
-        if let Some(watch) = &self.watch {
-            watch.before_link(link, &mut self.stages.net);
-        }
-        let packets = self.runner.run_link(&mut self.stages, run);
-        if let Some(watch) = &mut self.watch {
-            watch.after_link(link, &mut self.stages.net);
-        }
-        packets
-    }
-
-    /// Returns `quiet` of a link's stage when everything before `done` has been handled.
-    fn link_quiet_until(&mut self, index: usize, done: u64) -> u64 {
-        match self.graph.links.get(index) {
-            Some(&link) => stage::quiet_until(&mut self.stages.net, link as u32, done, self.smallest_packet),
-            None => done,
-        }
     }
 
     pub(crate) fn sender(&self, flow: usize) -> &Sender {

@@ -13,14 +13,16 @@ use crate::link::queued::EachPacket;
 use crate::merge::Merge;
 use crate::net::Net;
 use crate::ring::Ring;
+use crate::slots::Slots;
 use cwnd_tcp::Sender;
+use std::sync::Arc;
 
 /// The state of all stages.
 pub struct Stages {
     /// Links, rings and counts.
     pub net: Net,
     /// Hosts.
-    pub hosts: Vec<Host>,
+    pub hosts: Slots<Host>,
     /// For each channel, which endpoint of its host receives it.
     pub local: Vec<u32>,
     /// For each flow: the host (an index into `hosts`) and endpoint of its sender, and of its receiver.
@@ -62,6 +64,14 @@ pub trait StageRunner: Send + Sync {
     /// Lets a link handle its packets. Returns how many came, or left if those are more.
     fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64;
 
+    /// Returns the runner of several threads. It gives the same outcome, also where both run in turn.
+    fn shared(&self) -> Arc<dyn SharedRunner>;
+
+    /// Returns whether the runner of several threads does more work than this one.
+    fn loses_when_shared(&self) -> bool {
+        false
+    }
+
     /// Returns when to call [`StageRunner::review`] next; `u64::MAX` for never.
     fn next_review(&self) -> u64 {
         u64::MAX
@@ -73,7 +83,18 @@ pub trait StageRunner: Send + Sync {
     }
 
     /// Is called after a live change of the network or of the traffic.
-    fn network_changed(&mut self) {}
+    fn network_changed(&mut self, net: &Net) {
+        let _ = net;
+    }
+}
+
+/// Runs stages on several threads at once, each thread others. It changes nothing but the stage that it runs.
+pub trait SharedRunner: Send + Sync {
+    /// See [`StageRunner::run_host`].
+    fn run_host(&self, stages: &mut Stages, host: usize, limit: u64);
+
+    /// See [`StageRunner::run_link`].
+    fn run_link(&self, stages: &mut Stages, run: &LinkRun<'_>) -> u64;
 }
 
 /// Runs each stage packet by packet.
@@ -81,10 +102,24 @@ pub struct GeneralPath;
 
 impl StageRunner for GeneralPath {
     fn run_host(&mut self, stages: &mut Stages, host: usize, limit: u64) {
-        stages.hosts[host].run(&mut stages.net, &stages.local, limit);
+        SharedRunner::run_host(self, stages, host, limit);
     }
 
     fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64 {
+        SharedRunner::run_link(self, stages, run)
+    }
+
+    fn shared(&self) -> Arc<dyn SharedRunner> {
+        Arc::new(GeneralPath)
+    }
+}
+
+impl SharedRunner for GeneralPath {
+    fn run_host(&self, stages: &mut Stages, host: usize, limit: u64) {
+        stages.hosts[host].run(&mut stages.net, &stages.local, limit);
+    }
+
+    fn run_link(&self, stages: &mut Stages, run: &LinkRun<'_>) -> u64 {
         let Stages { net, merge, .. } = stages;
         match net.links[run.link as usize] {
             Link::ClosedForm(_) => closed_form::run(net, merge, run, &mut IntoRings),
@@ -98,7 +133,7 @@ pub struct RunningNet<'a> {
     /// The rest.
     pub net: &'a mut Net,
     /// The rings.
-    pub rings: Vec<Ring>,
+    pub rings: Slots<Ring>,
     /// Nothing that happens then or later may be done anywhere.
     pub stop: u64,
 }

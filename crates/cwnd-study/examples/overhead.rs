@@ -82,7 +82,7 @@ fn once(directory: &Path, flows: u32, runs: u32, jobs: usize) -> Result<Measured
     let plan_s = begin.elapsed().as_secs_f64();
 
     let begin = Instant::now();
-    let limits = Limits { jobs, memory: 1e12 };
+    let limits = Limits { threads: jobs, memory: 1e12 };
     let ran = runner::run(&engines, &plan, &mut store, limits, &mut (), &AtomicBool::new(false))?;
     let run_s = begin.elapsed().as_secs_f64();
     assert_eq!((ran.done, ran.failures.len()), (runs as usize, 0));

@@ -1,7 +1,8 @@
 //! Runs what a store has not yet of a study.
 //!
 //! Threads take runs: first one of each cell, which tell how long the others will take, then the one expected to take
-//! longest first, so that at the end none has all the others wait for it. A run begins only when the memory that it may need is free. The thread that called stores what comes back, one
+//! longest first, so that at the end none has all the others wait for it. A thread for which no run is left is spare: a run in
+//! progress may use it. A run begins only when the memory that it may need is free. The thread that called stores what comes back, one
 //! transaction a run, and tells a [`Progress`]. When no run of the simulator is left, those in real time are done, one at a
 //! time and with nothing beside them.
 //!
@@ -32,7 +33,7 @@ use crate::{
     store::{NewContent, NewRun, Store, TraceStore, encode, sampled_metrics},
 };
 pub use clock::Clock;
-use cwnd_scenario::{Engine, EngineError, Problem, Scenario, Trace};
+use cwnd_scenario::{Engine, EngineError, Helpers, Problem, Scenario, SpareThreads, Trace};
 use plan::Task;
 use pool::Pool;
 use std::{
@@ -50,8 +51,8 @@ use tally::Tally;
 /// What runs may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// How many run at once, at least 1.
-    pub jobs: usize,
+    /// How many threads work, at least 1. Each does a run; those for which no run is left help with the runs in progress.
+    pub threads: usize,
     /// Memory that those which run at once may need together, bytes.
     pub memory: f64,
 }
@@ -180,16 +181,16 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<RunSummary, RunError> {
     let begin = Instant::now();
-    let jobs = limits.jobs.max(1);
+    let threads = limits.threads.max(1);
     let pool = |kind| Arc::new(Pool::new(plan.of(kind).cloned().collect(), limits.memory));
     let pools: Vec<(EngineKind, Arc<Pool>)> = EngineKind::ALL.map(|kind| (kind, pool(kind))).into();
     let cursor = store.cursor()?;
-    let tally = Tally::new(plan, jobs);
+    let tally = Tally::new(plan, threads);
     let mut session =
         Session { store, pools, tally, cursor, begin, told: begin, looked: begin, progress, stop };
     let mut result = Ok(());
     for kind in EngineKind::ALL {
-        result = session.runs_of(kind, engines, if kind.is_real_time() { 1 } else { jobs });
+        result = session.runs_of(kind, engines, if kind.is_real_time() { 1 } else { threads });
         if result.is_err() || session.tally.ran.stopped {
             break;
         }
@@ -217,19 +218,26 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Does all runs of an engine.
-    fn runs_of(&mut self, kind: EngineKind, engines: &Engines, jobs: usize) -> Result<(), StoreError> {
+    fn runs_of(&mut self, kind: EngineKind, engines: &Engines, threads: usize) -> Result<(), StoreError> {
         let Some(pool) = self.pools.iter().find(|(of, _)| *of == kind).map(|(_, pool)| Arc::clone(pool))
         else {
             return Ok(());
         };
         self.tally.phase(kind, self.begin.elapsed());
-        let (sender, receiver) = mpsc::sync_channel(4 * jobs);
-        let workers: Vec<_> = (0..jobs.min(pool.waiting()))
+        let (sender, receiver) = mpsc::sync_channel(4 * threads);
+        let runs = threads.min(pool.waiting());
+        let spare = SpareThreads::new(threads - runs);
+        let workers: Vec<_> = (0..runs)
             .map(|_| {
                 let (engine, pool, sender) =
                     (Arc::clone(engines.of(kind)), Arc::clone(&pool), sender.clone());
+                let spare = spare.clone();
                 let traces = self.store.traces();
-                panics::spawn(move || work(&*engine, &pool, &traces, &sender))
+                panics::spawn(move || {
+                    work(&*engine, &pool, &traces, &spare, &sender);
+                    // The runs of the others may use this thread now.
+                    spare.add(1);
+                })
             })
             .collect();
         drop(sender);
@@ -314,12 +322,18 @@ enum Message {
 }
 
 /// What a thread does: one run after the other, until there are none or nobody listens.
-fn work(engine: &dyn Engine, pool: &Pool, traces: &TraceStore, to: &mpsc::SyncSender<Message>) {
+fn work(
+    engine: &dyn Engine,
+    pool: &Pool,
+    traces: &TraceStore,
+    spare: &SpareThreads,
+    to: &mpsc::SyncSender<Message>,
+) {
     while let Some(task) = pool.take() {
         if to.send(Message::Began(task.clone(), Instant::now())).is_err() {
             return;
         }
-        let done = run_one(engine, &task, traces);
+        let done = run_one(engine, &task, traces, spare);
         pool.give_back(&task);
         if to.send(Message::Done(task, done.map(Box::new), Instant::now())).is_err() {
             return;
@@ -328,28 +342,38 @@ fn work(engine: &dyn Engine, pool: &Pool, traces: &TraceStore, to: &mpsc::SyncSe
 }
 
 /// One run. Whatever goes wrong in it is a failure of this run alone; only a trace that cannot be written is more.
-fn run_one(engine: &dyn Engine, task: &Task, traces: &TraceStore) -> Result<NewRun, StoreError> {
+fn run_one(
+    engine: &dyn Engine,
+    task: &Task,
+    traces: &TraceStore,
+    spare: &SpareThreads,
+) -> Result<NewRun, StoreError> {
     let scenario = task.scenario();
-    let (mut run, found) = simulate(engine, &scenario, task.traced);
+    let (mut run, found) = simulate(engine, &scenario, task.traced, spare);
     if let (NewContent::Done { trace, .. }, Some(found)) = (&mut run.content, found) {
         *trace = Some(traces.write(task.key, &scenario, found)?);
     }
     Ok(run)
 }
 
-/// What came of a run, still without its trace, and the trace if it is to be kept.
-fn simulate(engine: &dyn Engine, scenario: &Scenario, traced: bool) -> (NewRun, Option<Trace>) {
+/// What came of a run, still without its trace, and the trace if it is to be kept. It may use spare threads.
+fn simulate(
+    engine: &dyn Engine,
+    scenario: &Scenario,
+    traced: bool,
+    spare: &SpareThreads,
+) -> (NewRun, Option<Trace>) {
     let spec = RunSpec::new(engine, scenario);
-    let clock = Clock::start();
-    let failed = |spec, reason: String| {
-        (NewRun { spec, content: NewContent::Failed(reason), cpu_s: clock.seconds() }, None)
-    };
-    let mut outcome = match panics::caught(|| engine.run(scenario)) {
+    let (clock, helpers) = (Clock::start(), Helpers::new(spare, Clock::of_thread));
+    let seconds = || clock.seconds() + helpers.cpu_time().as_secs_f64();
+    let failed =
+        |spec, reason: String| (NewRun { spec, content: NewContent::Failed(reason), cpu_s: seconds() }, None);
+    let mut outcome = match panics::caught(|| engine.run_with_helpers(scenario, &helpers)) {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) => return failed(spec, error.to_string()),
         Err(panic) => return failed(spec, panic),
     };
-    let cpu_s = clock.seconds();
+    let cpu_s = seconds();
     let measured = panics::caught(|| {
         let counts = encode(scenario, &outcome)?;
         Ok::<_, String>((counts, sampled_metrics(scenario, &mut outcome)))

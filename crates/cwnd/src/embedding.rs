@@ -50,9 +50,13 @@ pub fn check_name(named: Named<'_>) -> Result<(), String> {
     catalogue::check(named)
 }
 
-/// Returns the memory that runs may use together where nobody says it.
-pub fn usual_memory() -> MemoryBudget {
-    MemoryFlags::default().budget()
+/// Returns the memory that runs may use together: what is stated, such as `4 GB`, or what this process has.
+///
+/// # Errors
+/// If the text is no size.
+pub fn memory(stated: Option<&str>) -> Result<MemoryBudget, Failure> {
+    let flags = stated.map_or(Ok(MemoryFlags::default()), |text| text.parse().map(MemoryFlags::stated));
+    Ok(flags.map_err(|error| Failure::bad_input(format!("memory: {error}")))?.budget())
 }
 
 /// Writes the report's page of results into a directory, and returns its path.

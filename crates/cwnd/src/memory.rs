@@ -14,6 +14,11 @@ pub struct MemoryFlags {
 }
 
 impl MemoryFlags {
+    /// Returns flags that state a size.
+    pub fn stated(size: ByteSize) -> MemoryFlags {
+        MemoryFlags { memory: Some(size) }
+    }
+
     /// Returns what is stated, or what this process has.
     pub fn budget(self) -> MemoryBudget {
         self.memory.map_or_else(MemoryBudget::of_this_process, |size| MemoryBudget::stated(size.0))

@@ -31,12 +31,12 @@ pub fn repeats(text: &str) -> Result<u32, String> {
     counted(text, "repeats", MAX_REPEATS).map(|repeats| repeats as u32)
 }
 
-/// Parses how many runs there are at once.
+/// Parses a number of threads.
 ///
 /// # Errors
 /// As [`whole`], or how many are the least or the most.
-pub fn jobs(text: &str) -> Result<u16, String> {
-    counted(text, "runs at once", u16::MAX.into()).map(|jobs| jobs as u16)
+pub fn threads(text: &str) -> Result<u16, String> {
+    counted(text, "threads", u16::MAX.into()).map(|threads| threads as u16)
 }
 
 fn counted(text: &str, what: &str, most: u64) -> Result<u64, String> {
@@ -54,17 +54,17 @@ mod tests {
 
     #[test]
     fn a_wrong_number_says_what_is_valid() {
-        assert_eq!((jobs("2"), repeats(" 30 ")), (Ok(2), Ok(30)));
+        assert_eq!((threads("2"), repeats(" 30 ")), (Ok(2), Ok(30)));
         for (text, why) in [
             ("0", "there must be at least 1"),
             ("-1", "it must not be negative"),
             ("two", "it must be a whole number, such as `4`"),
             ("1.5", "it must be a whole number, such as `4`"),
-            ("70000", "too many: 65535 runs at once are the most"),
-            ("99999999999999999999", "too many: 65535 runs at once are the most"),
+            ("70000", "too many: 65535 threads are the most"),
+            ("99999999999999999999", "too many: 65535 threads are the most"),
             ("--json", "a value is missing before `--json`"),
         ] {
-            assert_eq!(jobs(text), Err(why.to_owned()));
+            assert_eq!(threads(text), Err(why.to_owned()));
         }
     }
 }

@@ -6,7 +6,7 @@ mod with_kernel;
 
 #[cfg(not(feature = "kernel"))]
 use cwnd_gym::policy::factory;
-use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
+use cwnd_scenario::{Cost, Engine, EngineError, Helpers, Identity, Outcome, Problem, Scenario};
 use cwnd_sim::{Options, Shortcuts, check_with, run_with_options};
 #[cfg(feature = "kernel")]
 use with_kernel::{factory, identity};
@@ -42,6 +42,11 @@ impl Engine for Simulator {
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
         run_with_options(scenario, &factory, &self.options)
+    }
+
+    fn run_with_helpers(&self, scenario: &Scenario, helpers: &Helpers) -> Result<Outcome, EngineError> {
+        let options = Options { helpers: helpers.clone(), ..self.options.clone() };
+        run_with_options(scenario, &factory, &options)
     }
 }
 

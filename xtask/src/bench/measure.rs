@@ -6,6 +6,7 @@ use serde::Deserialize;
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 use wait4::Wait4;
 
 /// What a run cost.
@@ -13,13 +14,16 @@ pub struct Measurement {
     pub ns_per_packet: f64,
     /// Peak resident memory of the whole process.
     pub peak_mib: f64,
+    /// CPU seconds of all threads of the run, and seconds of the whole process by the clock.
+    pub cpu_s: f64,
+    pub wall_s: f64,
 }
 
-fn add_arguments(command: &mut Command, row: &Row, seconds: u32) {
+fn add_arguments(command: &mut Command, row: &Row, seconds: u32, threads: u32) {
     let names_its_stack = row.arguments.contains(&"--stack") || row.kind == Kind::Defaults;
     let stack = if names_its_stack { &[] } else { STACK };
     command.args(row.kind.arguments()).args(stack).args(row.arguments);
-    command.args(["--duration", &format!("{seconds} s")]);
+    command.args(["--duration", &format!("{seconds} s"), "--threads", &threads.to_string()]);
 }
 
 /// What is read of the document that `cwnd compare --json` prints.
@@ -48,17 +52,26 @@ fn timing(child: &mut Child) -> Option<Timing> {
 
 /// Runs a row for `seconds` of simulated time.
 pub fn run(cwnd: &Path, row: &Row, seconds: u32) -> Result<Measurement, String> {
+    run_on(cwnd, row, seconds, 1)
+}
+
+/// The same on several threads.
+pub fn run_on(cwnd: &Path, row: &Row, seconds: u32, threads: u32) -> Result<Measurement, String> {
     let mut command = Command::new(cwnd);
-    add_arguments(&mut command, row, seconds);
+    add_arguments(&mut command, row, seconds, threads);
+    let begin = Instant::now();
     let shown = command::shown(&command);
     let failed = |why: &dyn std::fmt::Display| format!("{shown}: {why}");
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| failed(&error))?;
     let timing = timing(&mut child);
     let used = child.wait4().map_err(|error| failed(&error))?;
+    let wall_s = begin.elapsed().as_secs_f64();
     let timing = timing.filter(|_| used.status.success()).ok_or_else(|| failed(&used.status))?;
     Ok(Measurement {
         ns_per_packet: timing.cpu_ns_per_packet,
         peak_mib: used.rusage.maxrss as f64 / f64::from(1 << 20),
+        cpu_s: timing.cpu_s,
+        wall_s,
     })
 }
 
@@ -89,7 +102,7 @@ pub fn instructions(
 fn counted(cwnd: &Path, row: &Row, more: &[String], seconds: u32) -> Result<(f64, f64), String> {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(cwnd);
-    add_arguments(&mut valgrind, row, seconds);
+    add_arguments(&mut valgrind, row, seconds, 1);
     valgrind.args(more);
     let failed = |error: std::io::Error| format!("valgrind: {error}");
     let mut child = valgrind.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;

@@ -165,6 +165,15 @@ pub const LINK_ROWS: &[Row] = &[
     link!("rate by steps", 15.0, "--schedule", "90 s: 900 Mbit/s"),
 ];
 
+/// Rows that are also measured on two threads, and how many times as fast they then are at least.
+pub const THREAD_ROWS: &[(&str, f64)] = &[
+    ("1,000 flows", 1.6),
+    ("1,000 flows, the linux stack", 1.6),
+    ("defaults, 4 flows, 204 ms", 1.0),
+    ("defaults, 1,000 flows, 204 ms", 1.6),
+    ("defaults, 10,000 flows, 40 ms", 1.6),
+];
+
 /// The row that a reference is held against.
 pub fn four_flows() -> &'static Row {
     named("4 flows")

@@ -47,7 +47,7 @@ impl FirstPacketGuard {
         &mut self,
         now: u64,
         stages: &mut Stages,
-        links: &mut ZeroQueueLinks,
+        links: &ZeroQueueLinks,
         receivers: &mut [InlineReceiver],
     ) {
         if self.open {

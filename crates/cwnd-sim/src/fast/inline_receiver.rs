@@ -14,6 +14,7 @@ use crate::host::{Endpoint, Host};
 use crate::link::{ClosedForm, Link, PacketInRing};
 use crate::merge::Turn;
 use crate::net::Net;
+use crate::slots::Slots;
 use crate::stage::{Exit, RunningNet};
 use cwnd_scenario::Scenario;
 use cwnd_tcp::packet::BARE;
@@ -140,7 +141,7 @@ impl InlineReceiver {
     /// Replaces the host from now on, if nothing exceptional is there. The host first handles the packets on their way to
     /// it: all of them precede what this link will hand on. Returns whether it replaces the host.
     #[inline(never)]
-    fn begin(&mut self, net: &mut Net, hosts: &mut [Host], stop: u64) -> bool {
+    fn begin(&mut self, net: &mut Net, hosts: &mut Slots<Host>, stop: u64) -> bool {
         let Some(path) = self.path else { return false };
         let host = &mut hosts[self.host as usize];
         path.run(host, net, stop);
@@ -194,7 +195,7 @@ impl InlineReceiver {
 
     /// Returns the host to its own stage: updates it and its links.
     #[inline(never)]
-    fn end(&mut self, net: &mut Net, hosts: &mut [Host]) {
+    fn end(&mut self, net: &mut Net, hosts: &mut Slots<Host>) {
         self.active = false;
         let packets = u64::from(self.expected.wrapping_sub(self.first_expected));
         if packets == 0 {
@@ -225,7 +226,7 @@ impl InlineReceiver {
 /// The exit of a link with inline receivers behind it.
 pub struct InlineExit<'a> {
     receivers: &'a mut [InlineReceiver],
-    hosts: &'a mut [Host],
+    hosts: &'a mut Slots<Host>,
     /// The high half of the last word of a full data packet without flags.
     full: u64,
     /// Rings whose inline receivers have been active.
@@ -234,7 +235,7 @@ pub struct InlineExit<'a> {
 
 impl<'a> InlineExit<'a> {
     /// Creates the exit for a run of a link.
-    pub fn new(receivers: &'a mut [InlineReceiver], hosts: &'a mut [Host], full_packet: u32) -> Self {
+    pub fn new(receivers: &'a mut [InlineReceiver], hosts: &'a mut Slots<Host>, full_packet: u32) -> Self {
         InlineExit { receivers, hosts, full: u64::from(full_packet), active: Vec::new() }
     }
 

@@ -8,7 +8,8 @@ use crate::host::{Endpoint, Host, Inlet};
 use crate::link::{ClosedForm, PacketInRing};
 use crate::net::{Egress, Net, PacketCounts};
 use crate::ring::Ring;
-use cwnd_tcp::packet::{Emit, LOST, Packet, SACK, SackBlocks, SackSlab};
+use crate::sacks::Sacks;
+use cwnd_tcp::packet::{Emit, LOST, Packet, SACK, SackBlocks};
 use cwnd_tcp::{Receiver, Sender};
 
 /// Which links and rings are the host's.
@@ -218,7 +219,7 @@ pub struct OutputPort<'a> {
     pub behind: &'a mut Ring,
     /// The number of that ring.
     pub behind_id: u32,
-    sacks: &'a mut SackSlab,
+    sacks: &'a mut Sacks,
     counts: &'a mut [PacketCounts],
 }
 
@@ -227,7 +228,7 @@ impl<'a> OutputPort<'a> {
         link: &'a mut ClosedForm,
         behind: &'a mut Ring,
         behind_id: u32,
-        sacks: &'a mut SackSlab,
+        sacks: &'a mut Sacks,
         counts: &'a mut [PacketCounts],
     ) -> Self {
         OutputPort { link, behind, behind_id, sacks, counts }

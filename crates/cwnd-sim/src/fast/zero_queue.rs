@@ -17,6 +17,7 @@ use cwnd_link::SerialTime;
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Scenario};
 use cwnd_tcp::packet::{BARE, LOST, Packet};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// SACK blocks of an ACK at most.
 const MOST_BLOCKS: u32 = 4;
@@ -30,11 +31,11 @@ struct ZeroQueueLink {
 }
 
 /// The zero-queue links of a scenario.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct ZeroQueueLinks {
     links: Vec<ZeroQueueLink>,
     /// Whether it is treated as such now.
-    open: bool,
+    open: AtomicBool,
 }
 
 impl ZeroQueueLinks {
@@ -60,7 +61,7 @@ impl ZeroQueueLinks {
             let rings = search.feeding_rings(link, &feeders[link])?;
             Some(ZeroQueueLink { link, rings })
         });
-        ZeroQueueLinks { links: found.collect(), open: false }
+        ZeroQueueLinks { links: found.collect(), open: false.into() }
     }
 
     /// Returns whether there are none.
@@ -71,7 +72,7 @@ impl ZeroQueueLinks {
     /// Returns whether a link is treated as a zero-queue link now.
     #[inline]
     pub fn contains(&self, link: u32) -> bool {
-        self.open && self.links.iter().any(|known| known.link == link as usize)
+        self.open.load(Ordering::Relaxed) && self.links.iter().any(|known| known.link == link as usize)
     }
 
     /// Returns when the last of their transmitters is free.
@@ -80,8 +81,8 @@ impl ZeroQueueLinks {
     }
 
     /// Treats them as zero-queue links from now on, or not any more.
-    pub fn set_open(&mut self, open: bool, receivers: &mut [InlineReceiver], net: &Net) {
-        self.open = open;
+    pub fn set_open(&self, open: bool, receivers: &mut [InlineReceiver], net: &Net) {
+        self.open.store(open, Ordering::Relaxed);
         for ZeroQueueLink { link, rings } in &self.links {
             for &ring in rings {
                 receivers[ring].set_through(open.then_some(*link as u32), net);

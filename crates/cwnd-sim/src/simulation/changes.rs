@@ -8,6 +8,7 @@ use crate::setup;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
 use cwnd_tcp::Sender;
+use std::sync::atomic::Ordering;
 
 impl Simulation {
     /// Changes a link's rate. It applies to the remaining bits of the packet in transmission, and to all packets that
@@ -59,7 +60,7 @@ impl Simulation {
             }
             Link::ClosedForm(link) => link.set_queue(self.now, &queue),
         }
-        self.runner.network_changed();
+        self.network_changed();
         self.scenario.network.links[link].queue = queue;
         Ok(())
     }
@@ -82,7 +83,7 @@ impl Simulation {
         if let Err(message) = state.set_effects(&old, &effects) {
             return refuse(message);
         }
-        self.runner.network_changed();
+        self.network_changed();
         self.scenario.network.links[link].effects = effects;
         Ok(())
     }
@@ -136,7 +137,7 @@ impl Simulation {
         let stream = Stream::new(self.scenario.seed, Purpose::Traffic, flow as u64);
         self.change_sender(flow, |sender, now| sender.set_traffic(now, traffic, stream));
         // A flow's first packets may come at another time now.
-        self.runner.network_changed();
+        self.network_changed();
     }
 
     fn change_sender(&mut self, flow: usize, change: impl FnOnce(&mut Sender, u64)) {
@@ -145,7 +146,14 @@ impl Simulation {
             change(sender, self.now);
         }
         self.stages.hosts[host].touch(endpoint);
-        self.stages.net.wake[host] = 0;
+        self.stages.net.wake[host].store(0, Ordering::Relaxed);
+    }
+
+    /// Notes that links, or what comes to them, are other ones from now on.
+    fn network_changed(&mut self) {
+        self.runner.network_changed(&self.stages.net);
+        // What its threads know of latencies does not hold any more.
+        self.drop_crew();
     }
 
     fn change(&mut self, link: LinkId, spec: LinkSpec, change: Change) -> Result<(), Problem> {
@@ -165,15 +173,17 @@ impl Simulation {
                 return Err(problem);
             }
         }
-        self.runner.network_changed();
-        self.stages.net.links[link].change(self.now, change, &mut self.stages.net.rings);
+        self.network_changed();
+        self.stages.net.links[link].change(self.now, change, self.stages.net.rings.as_mut_slice());
         // What a link knew of its next departure may not hold any more.
         for index in 0..self.graph.links.len() {
             let stage = self.stages.hosts.len() + index;
-            self.quiet[stage] = self.link_quiet_until(index, self.done[stage]);
+            let done = self.frontiers.done(stage);
+            let quiet = self.link_quiet_until(index, done);
+            self.frontiers.set(stage, done, quiet);
         }
         // What is on its way may come at another time.
-        self.stages.net.wake[..self.stages.hosts.len()].fill(0);
+        self.stages.net.wake.iter().for_each(|wake| wake.store(0, Ordering::Relaxed));
         Ok(())
     }
 }

@@ -5,6 +5,8 @@ use crate::link::queued::{Dispatch, Outlet, QueuedLink, Service, Words};
 use crate::link::{Arrivals, Link, NextRing};
 use crate::merge::Merge;
 use crate::net::Net;
+use crate::ring::Ring;
+use crate::slots::Slots;
 use cwnd_link::{Limits, QueueDiscipline, QueueVisitor};
 use cwnd_tcp::packet::{BARE, LOST, Packet};
 use std::marker::PhantomData;
@@ -69,7 +71,7 @@ struct Handle<'a, 'b, D, E> {
 }
 
 impl<S: Dispatch, E: Exit> QueueVisitor<Words> for Handle<'_, '_, S, E> {
-    type Answer = (u64, Vec<crate::ring::Ring>);
+    type Answer = (u64, Slots<Ring>);
 
     fn visit<D: QueueDiscipline<Words>>(self, queue: &mut D, limits: &Limits) -> Self::Answer {
         let Handle { service, mut outlet, merge, run, arrivals, full, .. } = self;

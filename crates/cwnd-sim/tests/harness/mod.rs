@@ -5,7 +5,7 @@ mod watched;
 use crate::generator::{self, Action, Dice, factory};
 use crate::naive::Naive;
 use crate::verdict::{Coverage, conserved, same, same_outcome, same_states};
-use cwnd_scenario::{EngineError, Outcome, Scenario, Time};
+use cwnd_scenario::{EngineError, Helpers, Outcome, Scenario, Time};
 use cwnd_sim::{FlowState, Options, Shortcuts, Simulation};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use watched::Counter;
@@ -13,6 +13,8 @@ use watched::Counter;
 /// Number of events after which a scenario ends; one in [`LONG_ONES`] ends after ten times that number.
 const EVENTS: u64 = 20_000;
 const LONG_ONES: u64 = 40;
+/// Numbers of threads.
+const THREADS: [usize; 3] = [2, 4, 8];
 
 /// What a seed covers, or how the simulators differ.
 pub fn check(seed: u64) -> Result<Coverage, String> {
@@ -214,6 +216,15 @@ impl Record {
             &outcome,
             &format!("with {shortcuts:?}"),
         )?;
+        // On several threads, whatever they do at once.
+        let threads = THREADS[scenario.seed as usize % THREADS.len()];
+        let options = Options {
+            helpers: Helpers::uncounted(threads - 1),
+            eager_threads: true,
+            shortcuts: if scenario.seed % 5 == 4 { Shortcuts::NONE } else { Shortcuts::ALL },
+            ..Options::default()
+        };
+        self.check_again(scenario, &options, &outcome, &format!("on {threads} threads"))?;
         let mut counter = Counter::draw(scenario, &mut dice);
         self.check_split(scenario, &mut counter, &mut dice, &outcome)?;
         self.check_split(scenario, &mut Counter::new(Vec::new()), &mut dice, &outcome)

@@ -16,7 +16,7 @@ fn store() -> (TempDir, Store, Study) {
     let run = |store: &mut Store, study: &Study| {
         let engine = simulator(Toy { fails_at: Some(2), ..Toy::default() }.into());
         let plan = runner::plan(&engine, study, store).unwrap();
-        let limits = Limits { jobs: 1, memory: 1e9 };
+        let limits = Limits { threads: 1, memory: 1e9 };
         runner::run(&engine, &plan, store, limits, &mut (), &AtomicBool::new(false)).unwrap();
         plan
     };
@@ -123,7 +123,7 @@ fn filled(study: &Study, mut store: Store) -> Store {
             provenance: Provenance::default(),
         })
         .unwrap();
-    let limits = Limits { jobs: 2, memory: 1e9 };
+    let limits = Limits { threads: 2, memory: 1e9 };
     runner::run(&engine, &plan, &mut store, limits, &mut (), &AtomicBool::new(false)).unwrap();
     assert_eq!(runner::plan(&engine, study, &store).unwrap().missing(), 0);
     store

@@ -16,7 +16,7 @@ use crate::{
     store::{NewContent, NewRun, encode_trace},
     trace_file,
 };
-use cwnd_scenario::{Engine, Identity, Scenario};
+use cwnd_scenario::{Engine, Identity, Scenario, SpareThreads};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -130,7 +130,7 @@ pub fn run(engine: &dyn Engine, batch: &[u8]) -> Result<Vec<u8>, BatchError> {
                 order.seed
             )));
         }
-        let (run, trace) = simulate(engine, &scenario, order.traced);
+        let (run, trace) = simulate(engine, &scenario, order.traced, &SpareThreads::default());
         let state = match run.content {
             NewContent::Failed(reason) => State::Failed(reason),
             NewContent::Done { counts, sampled, .. } => {

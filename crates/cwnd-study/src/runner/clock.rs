@@ -1,7 +1,7 @@
 //! CPU time of a thread.
 
 use cpu_time::ThreadTime;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// CPU time of this thread, or what passes where a system does not tell it.
 pub struct Clock(Source);
@@ -15,6 +15,11 @@ impl Clock {
     /// Begin now.
     pub fn start() -> Clock {
         Clock(ThreadTime::try_now().map_or_else(|_| Source::Wall(Instant::now()), Source::Cpu))
+    }
+
+    /// Returns the CPU time of this thread since the thread began, or nothing where a system does not tell it.
+    pub fn of_thread() -> Duration {
+        ThreadTime::try_now().map_or(Duration::ZERO, |time| time.as_duration())
     }
 
     /// Seconds since it began; on the thread on which it did.

@@ -1,6 +1,8 @@
 //! Panics inside a run, as a text.
 
+use cwnd_scenario::HELPER_THREAD;
 use std::{
+    any::Any,
     cell::{Cell, RefCell},
     panic::{self, AssertUnwindSafe},
     sync::Once,
@@ -26,7 +28,7 @@ pub(super) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| match CAUGHT.get() {
+        panic::set_hook(Box::new(move |info| match CAUGHT.get() || is_helper() {
             true => LAST.set(Some(describe(info))),
             false => before(info),
         }));
@@ -39,13 +41,22 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     // What it was working on is dropped; nothing of it is seen again.
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     CAUGHT.set(false);
-    result.map_err(|_| LAST.take().unwrap_or_else(|| "it panicked".to_owned()))
+    // A panic of a helper comes without its location.
+    result.map_err(|payload| LAST.take().unwrap_or_else(|| format!("it panicked: {}", message(&*payload))))
+}
+
+/// Returns whether this thread helps a run, which passes on its panics.
+fn is_helper() -> bool {
+    thread::current().name() == Some(HELPER_THREAD)
+}
+
+fn message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 fn describe(info: &panic::PanicHookInfo<'_>) -> String {
-    let payload = info.payload();
-    let said = payload.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    let said = message(info.payload());
     match info.location() {
         Some(place) => format!("it panicked: {said} ({}:{})", place.file(), place.line()),
         None => format!("it panicked: {said}"),

@@ -13,7 +13,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-const LIMITS: Limits = Limits { jobs: 2, memory: 1e9 };
+const LIMITS: Limits = Limits { threads: 2, memory: 1e9 };
 
 struct Bench {
     directory: TempDir,
@@ -106,8 +106,8 @@ fn a_new_version_of_an_algorithm_runs_what_it_changes() {
 #[test]
 fn threads_do_not_matter() {
     let (one, two, study) = (Bench::new(), Bench::new(), traced());
-    one.run_with(Toy::default(), &study, Limits { jobs: 1, ..LIMITS });
-    two.run_with(Toy::default(), &study, Limits { jobs: 7, ..LIMITS });
+    one.run_with(Toy::default(), &study, Limits { threads: 1, ..LIMITS });
+    two.run_with(Toy::default(), &study, Limits { threads: 7, ..LIMITS });
     assert_eq!(one.canonical(&study), two.canonical(&study));
 }
 

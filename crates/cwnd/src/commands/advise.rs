@@ -62,7 +62,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let command = command(&flags);
     let mut prepared =
         Prepared::new(study, engines, flags.save.clone(), command.clone(), flags.memory.budget())?;
-    let (ran, jobs) = prepared.run_shown(flags.jobs, Announce::of(flags.quiet))?;
+    let (ran, threads) = prepared.run_shown(flags.threads, Announce::of(flags.quiet))?;
     if ran.stopped {
         return Err(prepared.stopped(&ran));
     }
@@ -85,7 +85,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     };
     output::print(&match flags.json {
         true => json::document(&recommendation, &command),
-        false => recommendation.text() + &run::failures(&prepared.study, &ran) + &took(&ran, jobs) + "\n",
+        false => recommendation.text() + &run::failures(&prepared.study, &ran) + &took(&ran, threads) + "\n",
     })?;
     if let Some(directory) = &flags.save {
         super::report::save(&results, directory, flags.json)?;
@@ -133,7 +133,7 @@ fn command(flags: &Flags) -> String {
     words.join(" ")
 }
 
-fn took(ran: &RunSummary, jobs: usize) -> String {
-    let on = if jobs > 1 { format!(" on {jobs} threads") } else { String::new() };
+fn took(ran: &RunSummary, threads: usize) -> String {
+    let on = if threads > 1 { format!(" on {threads} threads") } else { String::new() };
     format!("  took {:.2} s{on}: {:.2} s of CPU\n", ran.elapsed.as_secs_f64(), ran.cpu_s)
 }

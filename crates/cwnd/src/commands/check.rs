@@ -53,9 +53,9 @@ pub struct Flags {
     #[arg(long, value_name = "CELL", requires = "topology")]
     cell: Option<String>,
 
-    /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = crate::numbers::jobs, allow_hyphen_values = true)]
-    jobs: Option<u16>,
+    /// How many threads: each does one run, and those that are left help with large runs [default: one a core].
+    #[arg(long, alias = "jobs", value_name = "N", value_parser = crate::numbers::threads, allow_hyphen_values = true)]
+    threads: Option<u16>,
 
     #[command(flatten)]
     memory: MemoryFlags,
@@ -85,8 +85,9 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     if let Err(memory) = memory.check(cost.memory) {
         return Err(run::refused(&study, &RunError::TooLarge { cell: cost.largest, memory }));
     }
-    let jobs = flags.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
-    output::print(&text(&study, &cost, jobs, memory, terminal::columns()))?;
+    let threads =
+        flags.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    output::print(&text(&study, &cost, threads, memory, terminal::columns()))?;
     match &flags.topology {
         Some(path) => draw(&study, cell, path),
         None => Ok(()),
@@ -225,12 +226,12 @@ impl StudyCost {
 fn text(
     study: &Study,
     cost: &StudyCost,
-    jobs: usize,
+    threads: usize,
     memory: MemoryBudget,
     columns: Option<usize>,
 ) -> String {
     // The longest run may begin last.
-    let wall = (cost.cpu_s / jobs as f64).max(cost.longest_s);
+    let wall = (cost.cpu_s / threads as f64).max(cost.longest_s);
     let points: Vec<String> =
         study.axes.iter().map(|axis| format!("{} {}", axis.points.len(), axis.name)).collect();
     let grid: usize = study.axes.iter().map(|axis| axis.points.len()).product();
@@ -238,7 +239,7 @@ fn text(
         0 => String::new(),
         skipped => format!(", {skipped} of the grid skipped"),
     };
-    let jobs_text = if jobs == 1 { "1 thread".to_owned() } else { format!("{jobs} threads") };
+    let threads_text = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
     let once = match (0..study.cells.len()).filter(|cell| study.is_run_once(*cell)).count() {
         0 => String::new(),
         count => format!(", {count} of them once"),
@@ -252,7 +253,7 @@ fn text(
     let simulated = cost.runs - cost.real.0;
     let mut time = format!("about {}", duration(wall + cost.real.1));
     if simulated > 0 {
-        time += &format!(" on {jobs_text}");
+        time += &format!(" on {threads_text}");
     }
     let mut rows = vec![
         ("grid", if points.is_empty() { "one cell".to_owned() } else { points.join(" x ") + &skipped }),
@@ -266,7 +267,7 @@ fn text(
             format!(
                 "up to {} a run, {} together",
                 size(cost.memory),
-                size((cost.memory * jobs as f64).min(memory.bytes))
+                size((cost.memory * threads as f64).min(memory.bytes))
             ),
         ),
         ("disk", format!("about {}", size(cost.disk))),
@@ -274,7 +275,7 @@ fn text(
     ];
     if cost.real.0 > 0 {
         let of = |runs: u64, how: String| format!("{runs} {}, {how}", if runs == 1 { "run" } else { "runs" });
-        let sim = of(simulated, format!("about {} on {jobs_text}", duration(wall)));
+        let sim = of(simulated, format!("about {} on {threads_text}", duration(wall)));
         let kernel = of(cost.real.0, format!("about {} in real time, one by one", duration(cost.real.1)));
         let at = rows.iter().position(|(name, _)| *name == "time").map_or(rows.len(), |time| time + 1);
         rows.splice(

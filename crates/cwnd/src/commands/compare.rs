@@ -59,7 +59,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         (None, false) => Announce::IfLong,
         (_, quiet) => Announce::of(quiet),
     };
-    let (ran, jobs) = prepared.run_shown(flags.jobs, announce)?;
+    let (ran, threads) = prepared.run_shown(flags.threads, announce)?;
 
     let mut runs: Vec<Vec<Measured>> = labels.iter().map(|_| Vec::new()).collect();
     let groups: Vec<Vec<FlowGroup>> = prepared.study.cells.iter().map(|cell| cell.groups()).collect();
@@ -77,7 +77,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
             .collect();
         let mut text = comparison::table(&entries, &runs, terminal::columns());
         text += &run::failures(study, &ran);
-        text += &comparison::cost(runs.iter().flatten(), ran.elapsed, jobs);
+        text += &comparison::cost(runs.iter().flatten(), ran.elapsed, threads);
         for path in [&flags.trace, &flags.plot].into_iter().flatten().filter(|_| written.is_ok()) {
             text += &format!("  wrote {}\n", path.display());
         }

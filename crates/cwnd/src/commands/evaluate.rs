@@ -86,8 +86,8 @@ pub struct Flags {
     out: Option<PathBuf>,
 
     /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = crate::numbers::jobs, allow_hyphen_values = true)]
-    jobs: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = crate::numbers::threads, allow_hyphen_values = true)]
+    threads: Option<u16>,
 
     #[command(flatten)]
     memory: MemoryFlags,
@@ -141,7 +141,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         times: 1,
     };
     let mut studies = library.studies(&criteria, &job)?;
-    let failures = reproduce::complete(&mut studies, run::jobs(flags.jobs), flags.quiet)?;
+    let failures = reproduce::complete(&mut studies, run::threads(flags.threads), flags.quiet)?;
     let results = results(&studies)?;
     let ledger = ledger(&flags, &field, &criteria, scale, &results, command)?;
 

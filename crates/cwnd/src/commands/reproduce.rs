@@ -48,15 +48,15 @@ pub struct Flags {
     #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
     out: PathBuf,
 
-    /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = crate::numbers::jobs, allow_hyphen_values = true)]
-    jobs: Option<u16>,
+    /// How many threads: each does one run, and those that are left help with large runs [default: one a core].
+    #[arg(long, alias = "jobs", value_name = "N", value_parser = crate::numbers::threads, allow_hyphen_values = true)]
+    threads: Option<u16>,
 
     #[command(flatten)]
     memory: MemoryFlags,
 
     /// Print the stored verdicts at the papers' own scale as a page: `docs/verdicts.md`.
-    #[arg(long, conflicts_with_all = ["papers", "scale", "jobs"])]
+    #[arg(long, conflicts_with_all = ["papers", "scale", "threads"])]
     markdown: bool,
 
     /// Show no progress and no notes.

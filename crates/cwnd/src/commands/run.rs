@@ -43,7 +43,7 @@ Examples:
     cwnd run studies/matrix.toml --executor dask://scheduler:8786
 
   With more repeats, elsewhere, on one core:
-    cwnd run studies/elastic/cwnd.toml --repeats 30 --out /tmp/elastic --jobs 1";
+    cwnd run studies/elastic/cwnd.toml --repeats 30 --out /tmp/elastic --threads 1";
 
 /// Run a study, or what is left of it.
 ///
@@ -61,13 +61,13 @@ pub struct Flags {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = crate::numbers::jobs, allow_hyphen_values = true)]
-    jobs: Option<u16>,
+    /// How many threads: each does one run, and those that are left help with large runs [default: one a core].
+    #[arg(long, alias = "jobs", value_name = "N", value_parser = crate::numbers::threads, allow_hyphen_values = true)]
+    threads: Option<u16>,
 
     /// Run on the workers of a cluster: `dask://HOST:PORT`, `ray` (or `ray://HOST:PORT`), `mpi`, `processes:N` or `threads:N`. Needs
     /// the `cwnd` of the Python package.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["no_fast_path", "jobs"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["no_fast_path", "threads"])]
     executor: Option<String>,
 
     /// How much of the study is run: all of it, or what its `[quick]` leaves, or a sample of that.
@@ -140,14 +140,14 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     for path in flags.recording.write(&recorded)? {
         output::print(&format!("  wrote {}\n", path.display()))?;
     }
-    let (ran, jobs) = prepared.run_shown(flags.jobs, Announce::of(flags.quiet))?;
+    let (ran, threads) = prepared.run_shown(flags.threads, Announce::of(flags.quiet))?;
     if ran.stopped {
         return Err(prepared.stopped(&ran));
     }
 
     let results = prepared.results()?;
     let page = if flags.no_report { None } else { Some(report::page(&results, &directory)?) };
-    output::print(&summary::text(&results, &prepared.plan, &ran, jobs, &directory, page.as_deref()))?;
+    output::print(&summary::text(&results, &prepared.plan, &ran, threads, &directory, page.as_deref()))?;
     if let Some(page) = page.filter(|_| flags.open) {
         report::open(&page)?;
     }
@@ -199,7 +199,7 @@ fn record_kernels(flags: &Flags, recorded: &[Recorded<'_>]) -> Result<(), Failur
 }
 
 /// How many runs at once: one a core, unless it is said.
-pub fn jobs(said: Option<u16>) -> usize {
+pub fn threads(said: Option<u16>) -> usize {
     said.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 

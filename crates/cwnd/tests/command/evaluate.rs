@@ -49,7 +49,7 @@ fn known_failures_are_found() {
 fn the_reference_is_as_itself_and_the_bytes_are_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
-    let ledger_of = |directory: &Path, jobs| ledger(directory, "cubic", "5.2.2", &["--jobs", jobs]);
+    let ledger_of = |directory: &Path, threads| ledger(directory, "cubic", "5.2.2", &["--threads", threads]);
     let document = ledger_of(&first, "1");
     assert_eq!(document, ledger_of(&second, "3"));
     for id in ["5.2.2-delay", "5.2.2-rate"] {

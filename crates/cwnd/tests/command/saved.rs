@@ -261,7 +261,7 @@ fn an_interrupted_comparison_shows_what_is_done() {
     for wait_ms in [300, 1_000, 3_000, 6_000] {
         let child = Command::new(env!("CARGO_BIN_EXE_cwnd"))
             .args(["compare", "cubic", "--rate", "100 Mbit/s", "--duration", "10 s", "--repeats", "20000"])
-            .args(["--delay", "5 ms", "--jobs", "1"])
+            .args(["--delay", "5 ms", "--threads", "1"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -8,7 +8,7 @@ const THROUGHPUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/agi
 
 #[test]
 fn a_study_is_checked_without_a_run() {
-    let checked = printed(&["check", THROUGHPUT, "--jobs", "2"]);
+    let checked = printed(&["check", THROUGHPUT, "--threads", "2"]);
     for part in [
         "agile-sd/throughput",
         "1638 (378 cells x 5 repeats, 63 of them once)",

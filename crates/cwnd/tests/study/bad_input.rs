@@ -19,11 +19,11 @@ fn a_study_with_mistakes_writes_nothing() {
 fn flags_are_checked() {
     let place = small();
     for (arguments, expected) in [
-        (&["run", "quick.toml", "--jobs", "0"][..], "--jobs"),
+        (&["run", "quick.toml", "--threads", "0"][..], "--threads"),
         (&["run", "quick.toml", "--repeats", "0"], "--repeats"),
         (&["run", "quick.toml", "--repeats", "-3"], "--repeats"),
         (&["run", "quick.toml", "--executor", "dask://a:8786"], "pip install 'cwnd[dask]'"),
-        (&["run", "quick.toml", "--executor", "ray", "--jobs", "2"], "cannot be used with"),
+        (&["run", "quick.toml", "--executor", "ray", "--threads", "2"], "cannot be used with"),
         (&["export", "nowhere"], "there are no results; `cwnd run STUDY --out DIR` makes them"),
         (&["export", "x", "--format", "parquet"], "--out FILE.parquet"),
         (&["export", "x", "--canonical", "--format", "parquet", "--out", "a.parquet"], "--format csv"),

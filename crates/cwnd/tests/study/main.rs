@@ -144,7 +144,7 @@ fn a_study_is_run_once() {
 #[test]
 fn threads_do_not_matter() {
     let place = Workplace::new();
-    place.printed(&["run", "quick.toml", "--quiet", "--jobs", "1", "--out", "one"]);
+    place.printed(&["run", "quick.toml", "--quiet", "--threads", "1", "--out", "one"]);
     place.printed(&["run", "quick.toml", "--quiet", "--jobs", "2", "--out", "two"]);
     assert_eq!(place.canonical("one"), place.canonical("two"));
     assert_eq!(files(&place.path("one/traces")), files(&place.path("two/traces")));

@@ -16,7 +16,7 @@ fn alone(study: &Study) -> String {
     let engines = simulator(Arc::default());
     let plan = plan(&engines, study, &store).unwrap();
     store.keep_study(&kept(study, &plan)).unwrap();
-    let limits = Limits { jobs: 2, memory: 1e9 };
+    let limits = Limits { threads: 2, memory: 1e9 };
     runner::run(&engines, &plan, &mut store, limits, &mut (), &AtomicBool::new(false)).unwrap();
     canonical(&store, study)
 }

@@ -88,10 +88,10 @@ pub struct Flags {
     #[arg(long, value_name = "TIME", default_value = "1 h", allow_hyphen_values = true, help_heading = RUNS)]
     pub max_cpu: Time,
 
-    /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true,
-          help_heading = RUNS)]
-    pub jobs: Option<u16>,
+    /// How many threads: each does one run, and those that are left help with large runs [default: one a core].
+    #[arg(long, alias = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..),
+          allow_hyphen_values = true, help_heading = RUNS)]
+    pub threads: Option<u16>,
 
     #[command(flatten)]
     pub memory: MemoryFlags,

@@ -3,7 +3,7 @@
 use crate::{
     engines::EngineName,
     memory::MemoryFlags,
-    numbers::{jobs, repeats, whole},
+    numbers::{repeats, threads, whole},
     recording::RecordingFlags,
     setting_flags::{Selection, SettingFlags, checked},
 };
@@ -85,10 +85,10 @@ pub struct Flags {
           help_heading = RUNS)]
     pub repeats: u32,
 
-    /// How many runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = jobs, allow_hyphen_values = true,
+    /// How many threads: each does one run, and those that are left help with large runs [default: one a core].
+    #[arg(long, alias = "jobs", value_name = "N", value_parser = threads, allow_hyphen_values = true,
           help_heading = RUNS)]
-    pub jobs: Option<u16>,
+    pub threads: Option<u16>,
 
     #[command(flatten)]
     pub memory: MemoryFlags,

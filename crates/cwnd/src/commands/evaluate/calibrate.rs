@@ -36,7 +36,7 @@ pub fn run(flags: &Flags, library: &Library<'_>, trials: u32) -> Result<(), Fail
         times: trials + 1,
     };
     let mut studies = library.studies(&criteria, &job)?;
-    let failures = reproduce::complete(&mut studies, run::jobs(flags.jobs), flags.quiet)?;
+    let failures = reproduce::complete(&mut studies, run::threads(flags.threads), flags.quiet)?;
     let results = results(&studies)?;
 
     let (mut rows, mut alarms, mut lists, mut uncorrected, mut effects) = (0, 0, 0, 0, 0);

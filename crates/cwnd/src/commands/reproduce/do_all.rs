@@ -19,7 +19,7 @@ use std::path::Path;
 pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
     let scale: RunScale = flags.scale.into();
     let places = Places::new(&flags.out, scale);
-    let jobs = run::jobs(flags.jobs);
+    let threads = run::threads(flags.threads);
     let memory = flags.memory.budget();
     let mut studies = Vec::new();
     for book in books {
@@ -31,7 +31,7 @@ pub fn run(books: &[Book], flags: &Flags) -> Result<(), Failure> {
             studies.push(Prepared::new(study, engines, Some(directory), command, memory)?);
         }
     }
-    let failures = complete(&mut studies, jobs, flags.quiet)?;
+    let failures = complete(&mut studies, threads, flags.quiet)?;
 
     let stored = verdicts::stored()?;
     let mut prepared = studies.iter();
@@ -76,12 +76,12 @@ fn command(paper: &str, scale: RunScale) -> String {
 }
 
 /// Runs what is left of all studies, one after the other. How many runs failed.
-pub fn complete(studies: &mut [Prepared], jobs: usize, quiet: bool) -> Result<usize, Failure> {
-    let mut shared = Shared::new(studies, jobs, quiet);
+pub fn complete(studies: &mut [Prepared], threads: usize, quiet: bool) -> Result<usize, Failure> {
+    let mut shared = Shared::new(studies, threads, quiet);
     let mut failures = 0;
     for study in studies {
         shared.begin(study);
-        let ran = study.run(jobs, &mut shared);
+        let ran = study.run(threads, &mut shared);
         if ran.as_ref().map_or(true, |ran| ran.stopped) {
             shared.clear();
         }

@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// One display for all studies.
 pub struct Shared {
     shown: Shown,
-    jobs: usize,
+    threads: usize,
     /// What the cells of the study are called.
     cells: Vec<String>,
     /// Missing runs of all studies, and of those that are done.
@@ -36,10 +36,10 @@ enum Shown {
 
 impl Shared {
     /// Says what is about to be done.
-    pub fn new(studies: &[Prepared], jobs: usize, quiet: bool) -> Shared {
+    pub fn new(studies: &[Prepared], threads: usize, quiet: bool) -> Shared {
         let total = studies.iter().map(|study| study.plan.missing()).sum();
         let present: usize = studies.iter().map(|study| study.plan.present).sum();
-        let wall_s: f64 = studies.iter().map(|study| study.plan.wall_s(jobs)).sum();
+        let wall_s: f64 = studies.iter().map(|study| study.plan.wall_s(threads)).sum();
         let shown = match (quiet || total == 0, io::stderr().is_terminal()) {
             (true, _) => Shown::Quiet,
             (false, false) => Shown::Lines(Instant::now()),
@@ -56,14 +56,14 @@ impl Shared {
             let stored = if present > 0 { format!("; {present} are stored already") } else { String::new() };
             let expected = Duration::try_from_secs_f64(wall_s).unwrap_or(Duration::MAX);
             crate::terminal::tell!(
-                "{} studies: {total} runs to do on {jobs} threads, about {} at most{stored}",
+                "{} studies: {total} runs to do on {threads} threads, about {} at most{stored}",
                 studies.len(),
                 duration(expected)
             );
         }
         Shared {
             shown,
-            jobs,
+            threads,
             cells: Vec::new(),
             total,
             before: 0,
@@ -78,7 +78,7 @@ impl Shared {
         self.name.clone_from(&study.study.name);
         let labels = (0..study.study.cells.len()).map(|cell| study.study.cell_label(cell));
         self.cells = labels.collect();
-        self.later_s -= study.plan.wall_s(self.jobs);
+        self.later_s -= study.plan.wall_s(self.threads);
         if !matches!(self.shown, Shown::Quiet) {
             study.plan.notes.iter().for_each(|note| crate::terminal::tell!("note: {note}"));
         }

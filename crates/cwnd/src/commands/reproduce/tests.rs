@@ -88,7 +88,7 @@ fn flags(scale: Scale, out: &Path) -> Flags {
         papers: Vec::new(),
         scale,
         out: out.to_owned(),
-        jobs: Some(2),
+        threads: Some(2),
         memory: MemoryFlags::default(),
         markdown: false,
         quiet: true,

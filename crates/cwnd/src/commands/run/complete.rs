@@ -60,9 +60,9 @@ impl Prepared {
     ///
     /// # Errors
     /// If the store cannot be written, or the user has stopped it.
-    pub fn run(&mut self, jobs: usize, progress: &mut dyn Progress) -> Result<RunSummary, Failure> {
+    pub fn run(&mut self, threads: usize, progress: &mut dyn Progress) -> Result<RunSummary, Failure> {
         let stop = interrupt::catch().map_err(Failure::broken)?;
-        self.run_until(jobs, progress, &stop)
+        self.run_until(threads, progress, &stop)
     }
 
     /// Runs what is left, until `stop` is true.
@@ -71,11 +71,11 @@ impl Prepared {
     /// If the store cannot be written.
     pub fn run_until(
         &mut self,
-        jobs: usize,
+        threads: usize,
         progress: &mut dyn Progress,
         stop: &AtomicBool,
     ) -> Result<RunSummary, Failure> {
-        let limits = Limits { jobs, memory: self.memory.bytes };
+        let limits = Limits { threads, memory: self.memory.bytes };
         let ran = runner::run(&self.engines, &self.plan, &mut self.store, limits, progress, stop);
         ran.map_err(|error| refused(&self.study, &error))
     }
@@ -107,21 +107,22 @@ impl Prepared {
         })
     }
 
-    /// Does what is missing and shows the progress, with as many runs at once as a flag says or as there are cores. Returns what
+    /// Does what is missing and shows the progress, with as many threads as a flag says or as there are cores. Returns what
     /// was done, and how many ran at once at most.
     ///
     /// # Errors
     /// As [`Prepared::run`].
     pub(crate) fn run_shown(
         &mut self,
-        jobs: Option<u16>,
+        threads: Option<u16>,
         announce: Announce,
     ) -> Result<(RunSummary, usize), Failure> {
-        let jobs = super::jobs(jobs).min(self.plan.missing().max(1));
-        let mut shown = Shown::new(&self.study, &self.plan, jobs, announce);
-        let ran = self.run(jobs, &mut shown);
+        let threads = super::threads(threads);
+        let runs = threads.min(self.plan.missing().max(1));
+        let mut shown = Shown::new(&self.study, &self.plan, runs, announce);
+        let ran = self.run(threads, &mut shown);
         shown.clear();
-        Ok((ran?, jobs))
+        Ok((ran?, runs))
     }
 
     /// What it says when the user has stopped it.

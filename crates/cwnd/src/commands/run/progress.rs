@@ -49,10 +49,10 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 impl Shown {
     /// Says what is about to be done, and begins to show how far it has come.
-    pub fn new(study: &Study, plan: &Plan, jobs: usize, announce: Announce) -> Shown {
+    pub fn new(study: &Study, plan: &Plan, threads: usize, announce: Announce) -> Shown {
         let in_real_time = plan.missing_of(EngineKind::Kernel) > 0;
         let names = (0..study.cells.len()).filter(|_| in_real_time).map(|cell| study.cell_label(cell));
-        Shown { display: Display::new(study, plan, jobs, announce), cells: names.collect() }
+        Shown { display: Display::new(study, plan, threads, announce), cells: names.collect() }
     }
 
     /// Leaves nothing of the bar.
@@ -64,7 +64,7 @@ impl Shown {
 }
 
 impl Display {
-    fn new(study: &Study, plan: &Plan, jobs: usize, announce: Announce) -> Display {
+    fn new(study: &Study, plan: &Plan, threads: usize, announce: Announce) -> Display {
         const LONG: f64 = 60.0;
         if announce == Announce::Never {
             return Display::Quiet;
@@ -75,8 +75,8 @@ impl Display {
         if plan.missing() == 0 {
             return Display::Quiet;
         }
-        if announce == Announce::Always || plan.wall_s(jobs) > LONG {
-            crate::terminal::tell!("{}", announcement(study, plan, jobs));
+        if announce == Announce::Always || plan.wall_s(threads) > LONG {
+            crate::terminal::tell!("{}", announcement(study, plan, threads));
         }
         if !io::stderr().is_terminal() {
             return Display::Lines(Instant::now());
@@ -126,13 +126,13 @@ pub fn running(status: &Status, cells: &[String]) -> String {
     format!("; on {}: {cell}repeat {}, {elapsed} of {expected} s", running.engine, running.repeat + 1)
 }
 
-fn announcement(study: &Study, plan: &Plan, jobs: usize) -> String {
+fn announcement(study: &Study, plan: &Plan, threads: usize) -> String {
     let present = match plan.present {
         0 => String::new(),
         present => format!("; {present} are stored already"),
     };
-    let expected = Duration::try_from_secs_f64(plan.wall_s(jobs)).unwrap_or(Duration::MAX);
-    let threads = if jobs == 1 { "on 1 thread".to_owned() } else { format!("on {jobs} threads") };
+    let expected = Duration::try_from_secs_f64(plan.wall_s(threads)).unwrap_or(Duration::MAX);
+    let threads = if threads == 1 { "on 1 thread".to_owned() } else { format!("on {threads} threads") };
     let runs = if plan.missing() == 1 { "run" } else { "runs" };
     let how = match (plan.missing_of(EngineKind::Sim), plan.missing_of(EngineKind::Kernel)) {
         (_, 0) => threads,

@@ -26,11 +26,11 @@ pub fn text(
     results: &Results,
     plan: &Plan,
     ran: &RunSummary,
-    jobs: usize,
+    threads: usize,
     directory: &Path,
     page: Option<&Path>,
 ) -> String {
-    let mut text = format!("\n  {}\n\n", what_was_run(plan, ran, jobs));
+    let mut text = format!("\n  {}\n\n", what_was_run(plan, ran, threads));
     for (cell, repeat, reason) in ran.failures.iter().take(MOST_FAILURES) {
         let seed = results.study.seed.wrapping_add((*repeat).into());
         text += &format!("  failed: {} (seed {seed}): {reason}\n", results.study.cell_label(*cell));
@@ -83,8 +83,8 @@ fn doubted(results: &Results) -> String {
     text + "\n"
 }
 
-fn what_was_run(plan: &Plan, ran: &RunSummary, jobs: usize) -> String {
-    let threads = if jobs > 1 { format!(" on {jobs} threads") } else { String::new() };
+fn what_was_run(plan: &Plan, ran: &RunSummary, threads: usize) -> String {
+    let threads = if threads > 1 { format!(" on {threads} threads") } else { String::new() };
     let mut parts = Vec::new();
     if ran.done > 0 {
         parts.push(format!(
