@@ -8,13 +8,14 @@ pub mod queued;
 
 use crate::fault::{self, Fault};
 use crate::host::{Endpoint, Host};
-use crate::link::Link;
 use crate::link::queued::EachPacket;
+use crate::link::{ClosedForm, Link, PacketInRing};
 use crate::merge::Merge;
 use crate::net::Net;
 use crate::ring::Ring;
 use crate::slots::Slots;
 use cwnd_tcp::Sender;
+use cwnd_tcp::packet::{BARE, LOST};
 use std::sync::Arc;
 
 /// The state of all stages.
@@ -152,20 +153,27 @@ pub trait Exit {
     /// Passes on a packet that reaches the end of the line before `ring` at `at`.
     fn put(&mut self, running: &mut RunningNet<'_>, ring: u32, at: u64, words: [u64; 3]);
 
-    /// May let several packets at the head of an input, whose first arrives at `first`, cross a link in closed form before
-    /// any other input has its turn at `until`. Returns how many, and the time of the last.
-    #[inline(always)]
+    /// May let packets at the head of an input, whose first arrives at `first`, cross a link in closed form before any other
+    /// input has its turn at `until`.
     fn take_burst(
         &mut self,
         running: &mut RunningNet<'_>,
-        link: &mut crate::link::ClosedForm,
+        link: &mut ClosedForm,
         input: u32,
         first: u64,
         until: u64,
-    ) -> Option<(u64, u64)> {
-        let _ = (running, link, input, first, until);
-        None
-    }
+    ) -> Option<Burst>;
+}
+
+/// Packets of one input that came to a link in closed form one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Burst {
+    /// How many, and how many of them carry no data.
+    pub packets: u64,
+    /// See `packets`.
+    pub bare: u64,
+    /// When the last came.
+    pub last: u64,
 }
 
 /// Puts each packet into its ring.
@@ -175,6 +183,50 @@ impl Exit for IntoRings {
     #[inline(always)]
     fn put(&mut self, running: &mut RunningNet<'_>, ring: u32, at: u64, words: [u64; 3]) {
         running.put(ring, at, words);
+    }
+
+    /// Lets packets cross that go into the same ring and were not lost before.
+    #[inline(always)]
+    fn take_burst(
+        &mut self,
+        running: &mut RunningNet<'_>,
+        link: &mut ClosedForm,
+        input: u32,
+        _: u64,
+        until: u64,
+    ) -> Option<Burst> {
+        let RunningNet { net, rings, .. } = running;
+        let channel = rings[input as usize].first_channel()?;
+        let ring = link.next.of(channel);
+        let [head, behind] = rings.get_disjoint_mut([input as usize, ring as usize])?;
+        let lossy = link.is_lossy();
+        let mut burst = Burst::default();
+        let mut first_out = u64::MAX;
+        while let Some([at, sent, sequence, rest]) = head.first_words() {
+            let (came_on, flags) = ((sequence >> 32) as u32, (rest >> 48) as u16);
+            let elsewhere = came_on != channel && link.next.of(came_on) != ring;
+            if at >= until || flags & LOST != 0 || elsewhere {
+                break;
+            }
+            head.skip();
+            burst.packets += 1;
+            burst.bare += u64::from(flags & BARE);
+            burst.last = at;
+            let size = (rest >> 32) as u32 & 0xFFFF;
+            let entry = PacketInRing::new(size, ring);
+            let Some((departure, mut added)) = link.enqueue(at, link.serial_time(size), entry, flags) else {
+                net.drop_packet([at, sent, sequence, rest]);
+                continue;
+            };
+            if lossy {
+                added |= link.draw_loss();
+            }
+            let out = link.end_of_line(departure);
+            behind.push_words(out, sent, sequence, rest | u64::from(added) << 48);
+            first_out = first_out.min(out);
+        }
+        net.note_arrival(ring, first_out);
+        (burst.packets > 0).then_some(burst)
     }
 }
 

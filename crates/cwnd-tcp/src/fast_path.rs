@@ -7,6 +7,7 @@ use crate::packet::Emit;
 use crate::recovery::LossRecovery;
 use crate::{Connection, NEVER, Sender};
 use cwnd_cc::{Nanos, State};
+use cwnd_scenario::Recovery;
 
 /// Values that stay the same during a run of plain ACKs.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +45,22 @@ impl<R: LossRecovery> Sender<R> {
         }
     }
 
+    /// Processes an ACK without flags by the strategy's own fast path. Returns false, and has done nothing, if the ACK
+    /// takes the general path.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn on_tracked_ack(&mut self, now: u64, acked: u32, out: &mut impl Emit) -> bool {
+        let Sender { conn, recovery } = self;
+        let taken = recovery.on_plain_ack(conn, now, conn.una + u64::from(acked), out);
+        if taken {
+            conn.counts.acks += 1;
+            conn.timers.rearm();
+            conn.check_completion(now);
+            conn.log_event(now, false);
+        }
+        taken
+    }
+
     /// Sends by the release timer what there is up to the end of the data, at the end of a run.
     #[doc(hidden)]
     pub fn send_last(&mut self, now: u64, out: &mut impl Emit) {
@@ -72,6 +89,14 @@ impl Connection {
             rto_at: self.timers.rto_at,
             least_timeout: self.rtt.estimator.least_timeout(),
         })
+    }
+
+    /// Returns the wire bytes of an ACK if the strategy's own fast path may take ACKs now.
+    #[inline]
+    pub fn tracked_ack_size(&self) -> Option<u32> {
+        let open = self.fast_path == FastPath::Disabled && self.state == State::Open;
+        (open && self.config.recovery == Recovery::Linux && self.scoreboard.is_clean())
+            .then_some(self.config.ack_size)
     }
 
     /// Returns how packets leave during a run of plain ACKs; `None` if ACKs must be processed one by one, since the

@@ -34,6 +34,8 @@ pub use connection::tcp_info::TcpInfo;
 #[doc(hidden)]
 pub use fast_path::PlainRun;
 pub use growing_window::GrowingWindow;
+#[doc(hidden)]
+pub use receiver::DelayedAckRun;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounts};
 pub use recovery::{
     AnyRecovery, LossRecovery,

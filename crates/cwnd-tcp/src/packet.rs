@@ -136,6 +136,14 @@ pub trait Emit {
     /// Hands a packet to the host's output queue at `now`. Returns false if the queue dropped it at once.
     fn emit(&mut self, now: u64, packet: Packet) -> bool;
 
+    /// Hands `count` data packets to the host's output queue at `now`: `packet`, and others like it with the segments after it.
+    #[inline]
+    fn emit_run(&mut self, now: u64, packet: Packet, count: u64) {
+        for i in 0..count {
+            self.emit(now, Packet { seq: packet.seq.wrapping_add(i as u32), ..packet });
+        }
+    }
+
     /// Hands an ACK with SACK blocks to the host's output queue.
     fn emit_sack(&mut self, now: u64, packet: Packet, blocks: &SackBlocks) -> bool;
 

@@ -1,6 +1,7 @@
 //! The receiver: data in order, SACK blocks, delayed ACKs, ECN echo.
 
 mod ack_policy;
+mod plain_run;
 
 use crate::accurate_ecn::{self, Capability, Counters, Grant};
 use crate::packet::{BARE, CE, CWR, ECE, ECN_OPTION, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
@@ -8,6 +9,9 @@ use crate::{NEVER, SYN_OPTIONS, TimerWheel, expand};
 use ack_policy::{AckPolicy, AckTime};
 use cwnd_cc::EcnMode;
 use cwnd_scenario::ReceiverBehaviour;
+
+#[doc(hidden)]
+pub use plain_run::DelayedAckRun;
 
 /// The settings of a receiver.
 #[derive(Clone, Debug)]

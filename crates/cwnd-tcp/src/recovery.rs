@@ -36,6 +36,19 @@ pub trait LossRecovery {
     /// Sends what the window allows now.
     fn transmit(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit);
 
+    /// Processes an ACK without flags on the strategy's own fast path, and sends what it allows. Returns false, and has done
+    /// nothing, if the ACK takes the general path.
+    fn on_plain_ack(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        cumulative: u64,
+        out: &mut impl Emit,
+    ) -> bool {
+        let _ = (conn, now, cumulative, out);
+        false
+    }
+
     /// Returns whether the strategy keeps a record of each segment. If so, it takes round-trip time samples without
     /// timestamps, validates the congestion window itself, and has its own fast path instead of the shared one.
     fn tracks_segments(&self) -> bool {
@@ -88,6 +101,17 @@ impl LossRecovery for AnyRecovery {
     #[inline(always)]
     fn transmit(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
         dispatch!(self, recovery => recovery.transmit(conn, now, out));
+    }
+
+    #[inline(always)]
+    fn on_plain_ack(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        cumulative: u64,
+        out: &mut impl Emit,
+    ) -> bool {
+        dispatch!(self, recovery => recovery.on_plain_ack(conn, now, cumulative, out))
     }
 
     fn tracks_segments(&self) -> bool {

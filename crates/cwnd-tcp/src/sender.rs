@@ -102,7 +102,6 @@ impl<R: LossRecovery> Sender<R> {
     }
 
     /// The general path: the strategy processes the ACK.
-    #[cold]
     #[inline(never)]
     fn on_packet_in_general(
         &mut self,

@@ -15,7 +15,7 @@ use crate::link::{ClosedForm, Link, PacketInRing};
 use crate::merge::Turn;
 use crate::net::Net;
 use crate::slots::Slots;
-use crate::stage::{Exit, RunningNet};
+use crate::stage::{Burst, Exit, RunningNet};
 use cwnd_scenario::Scenario;
 use cwnd_tcp::packet::BARE;
 
@@ -312,7 +312,7 @@ impl Exit for InlineExit<'_> {
         input: u32,
         first: u64,
         until: u64,
-    ) -> Option<(u64, u64)> {
+    ) -> Option<Burst> {
         let (full, time) = link.full_packet();
         // A burst of one packet gains nothing.
         if until - first <= time {
@@ -356,6 +356,6 @@ impl Exit for InlineExit<'_> {
                 break;
             }
         }
-        (packets > 0).then_some((packets, came))
+        (packets > 0).then_some(Burst { packets, bare: 0, last: came })
     }
 }

@@ -6,15 +6,15 @@ use super::lane::Lane;
 use super::single_endpoint::{InletPort, OutputPort};
 use crate::link::PacketInRing;
 use crate::ring::Ring;
-use cwnd_tcp::packet::{BARE, Packet};
-use cwnd_tcp::{PlainRun, Receiver, SendMode, Sender};
+use cwnd_tcp::packet::{BARE, PUSH, Packet};
+use cwnd_tcp::{DelayedAckRun, PlainRun, Receiver, SendMode, Sender};
 
 /// Handles plain ACKs that come to a sender.
 #[inline(always)]
 pub fn of_sender(sender: &mut Sender, inlet: &mut InletPort<'_>, output: &mut OutputPort<'_>, limit: u64) {
-    let Some(run) = sender.plain_run() else { return };
+    let Some(run) = sender.plain_run() else { return of_tracking_sender(sender, inlet, output, limit) };
     let Some(lane) = inlet.open_lane(run.ack_size) else { return };
-    let mut acks = PlainAcks::new(inlet.raw, lane, &run);
+    let mut acks = PlainAcks::new(inlet.raw, lane, run.ack_size);
     match sender.run_mode() {
         _ if output.link.is_lossy() => run_in_general(sender, &mut acks, output, limit),
         Some(SendMode::Immediate) => run_at_once(sender, &mut acks, output, limit, &run),
@@ -25,9 +25,86 @@ pub fn of_sender(sender: &mut Sender, inlet: &mut InletPort<'_>, output: &mut Ou
     inlet.close_lane(lane, taken, run.ack_size, true);
 }
 
-/// Handles full data packets that come to a receiver and are acknowledged at once.
+/// Handles plain ACKs that come to a sender whose strategy has a fast path of its own.
+#[inline(never)]
+fn of_tracking_sender(
+    sender: &mut Sender,
+    inlet: &mut InletPort<'_>,
+    output: &mut OutputPort<'_>,
+    limit: u64,
+) {
+    let Some(ack_size) = sender.tracked_ack_size() else { return };
+    let Some(lane) = inlet.open_lane(ack_size) else { return };
+    let mut acks = PlainAcks::new(inlet.raw, lane, ack_size);
+    while let Some(ack) = acks.next(sender) {
+        if ack.arrival >= limit {
+            break;
+        }
+        // Packets precede timers.
+        while sender.deadline() < ack.arrival {
+            sender.on_timer(sender.deadline(), output);
+        }
+        if !sender.on_tracked_ack(ack.arrival, ack.acked, output) {
+            break;
+        }
+        acks.take(&ack);
+    }
+    let (lane, taken) = (acks.inlet, acks.taken);
+    inlet.close_lane(lane, taken, ack_size, true);
+}
+
+/// Handles full data packets that come to a receiver in order.
 #[inline(always)]
 pub fn of_receiver(
+    receiver: &mut Receiver,
+    inlet: &mut InletPort<'_>,
+    output: &mut OutputPort<'_>,
+    limit: u64,
+) {
+    match receiver.delayed_ack_run() {
+        Some(run) => acknowledge_later(run, inlet, output, limit),
+        None => acknowledge_at_once(receiver, inlet, output, limit),
+    }
+}
+
+/// Handles packets that are acknowledged as Linux does, with delayed ACKs.
+#[inline(never)]
+fn acknowledge_later(
+    mut run: DelayedAckRun<'_>,
+    inlet: &mut InletPort<'_>,
+    output: &mut OutputPort<'_>,
+    limit: u64,
+) {
+    let (size, ack) = run.sizes();
+    let Some(mut data_lane) = inlet.open_lane(size) else { return };
+    let first = inlet.raw.next_at().saturating_add(data_lane.lead);
+    let Some(mut ack_lane) = Lane::open(output.link, u32::from(ack.size), first) else { return };
+    let (mut packets, mut acks) = (0, 0);
+    while let Some([at, sent, sequence, rest]) = inlet.raw.first_words() {
+        let arrival = at + data_lane.lead;
+        let flags = (rest >> 48) as u16;
+        let plain = (rest >> 32) as u16 == size as u16 && flags & !PUSH == 0;
+        let idle = at >= data_lane.ready && arrival >= ack_lane.ready;
+        if !plain || !idle || arrival >= limit || !run.takes(arrival, sent, sequence as u32) {
+            break;
+        }
+        packets += 1;
+        data_lane.pass(at);
+        inlet.raw.skip();
+        if let Some((echo, next)) = run.take(arrival, sent, flags != 0) {
+            acks += 1;
+            ack_lane.pass(arrival);
+            output.behind.push(Packet { at: arrival + ack_lane.lead, sent: echo, seq: next, ..ack });
+        }
+    }
+    inlet.close_lane(data_lane, packets, size, false);
+    ack_lane.close(output.link, acks, PacketInRing::new(u32::from(ack.size), output.behind_id), true);
+    run.end();
+}
+
+/// Handles packets that are each acknowledged at once.
+#[inline(always)]
+fn acknowledge_at_once(
     receiver: &mut Receiver,
     inlet: &mut InletPort<'_>,
     output: &mut OutputPort<'_>,
@@ -83,8 +160,8 @@ struct PlainAck {
 
 impl<'a> PlainAcks<'a> {
     #[inline(always)]
-    fn new(raw: &'a mut Ring, inlet: Lane, run: &PlainRun) -> PlainAcks<'a> {
-        PlainAcks { raw, inlet, plain: u64::from(run.ack_size) | u64::from(BARE) << 16, taken: 0 }
+    fn new(raw: &'a mut Ring, inlet: Lane, ack_size: u32) -> PlainAcks<'a> {
+        PlainAcks { raw, inlet, plain: u64::from(ack_size) | u64::from(BARE) << 16, taken: 0 }
     }
 
     /// Returns the next packet if it is a plain ACK that finds the inlet's link idle.

@@ -258,6 +258,29 @@ impl Emit for OutputPort<'_> {
         }
     }
 
+    #[inline(always)]
+    fn emit_run(&mut self, now: u64, packet: Packet, count: u64) {
+        let [_, sent, mut sequence, rest] = packet.to_words();
+        let size = u32::from(packet.size);
+        let (time, entry) = (self.link.serial_time(size), PacketInRing::new(size, self.behind_id));
+        let lossy = self.link.is_lossy();
+        self.link.arrivals.packets += count;
+        for _ in 0..count {
+            match self.link.enqueue(now, time, entry, packet.flags) {
+                Some((departure, mut added)) => {
+                    if lossy {
+                        added |= self.link.draw_loss();
+                    }
+                    let at = self.link.end_of_line(departure);
+                    self.behind.push_words(at, sent, sequence, rest | u64::from(added) << 48);
+                }
+                None => self.drop_packet([now, sent, sequence, rest]),
+            }
+            // The segment is the lower half of its word.
+            sequence = (sequence & !0xFFFF_FFFF) | u64::from((sequence as u32).wrapping_add(1));
+        }
+    }
+
     fn emit_sack(&mut self, now: u64, mut packet: Packet, blocks: &SackBlocks) -> bool {
         packet.aux = self.sacks.keep(blocks);
         self.emit(now, packet)

@@ -28,9 +28,10 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &LinkRun<'_>, exit: &mut impl 
             if at >= until {
                 break at;
             }
-            if let Some((crossed, last)) = exit.take_burst(&mut running, link, input, at, until) {
-                packets += crossed;
-                came = last;
+            if let Some(burst) = exit.take_burst(&mut running, link, input, at, until) {
+                packets += burst.packets;
+                bare += burst.bare;
+                came = burst.last;
                 continue;
             }
             let [_, sent, sequence, rest] = running.rings[input as usize].pop_words();

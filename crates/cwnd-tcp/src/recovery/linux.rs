@@ -132,8 +132,8 @@ impl LossRecovery for Linux {
         out: &mut impl Emit,
     ) {
         let cumulative = expand(conn.una, packet.seq).min(conn.next);
-        if self.takes_fast_path(conn, packet, cumulative) {
-            return self.on_fast_ack(conn, now, cumulative, out);
+        if packet.flags & (SACK | ECE | ACCURATE) == 0 && self.on_plain_ack(conn, now, cumulative, out) {
+            return;
         }
         if cumulative < conn.una {
             return self.on_old_ack(conn, now, packet, cumulative, blocks, out);
@@ -210,6 +210,22 @@ impl LossRecovery for Linux {
         }
     }
 
+    /// It does what the general path would, without the checks that such an ACK passes.
+    #[inline(always)]
+    fn on_plain_ack(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        cumulative: u64,
+        out: &mut impl Emit,
+    ) -> bool {
+        let takes = self.takes_fast_path(conn, cumulative);
+        if takes {
+            self.on_fast_ack(conn, now, cumulative, out);
+        }
+        takes
+    }
+
     fn tracks_segments(&self) -> bool {
         true
     }
@@ -241,17 +257,19 @@ impl Linux {
     }
 
     /// Sets the pacing rate of an algorithm that sets none.
+    #[inline(always)]
     fn update_pacing_rate(&self, conn: &mut Connection) {
         if self.options.paced && !conn.needs.pacing && conn.rtt.estimator.is_known() {
             conn.window.pacing_rate = output::usual_rate(conn) * f64::from(conn.window.mss());
         }
     }
 
-    /// Returns whether an ACK takes the fast path: it acknowledges new data, and nothing is missing or was retransmitted.
+    /// Returns whether an ACK without flags takes the fast path: it acknowledges new data, and nothing is missing or was
+    /// retransmitted.
     #[inline(always)]
-    fn takes_fast_path(&self, conn: &Connection, packet: &Packet, cumulative: u64) -> bool {
+    fn takes_fast_path(&self, conn: &Connection, cumulative: u64) -> bool {
         let una = conn.una;
-        if packet.flags & (SACK | ECE | ACCURATE) != 0 || conn.state != State::Open || cumulative <= una {
+        if conn.state != State::Open || cumulative <= una || cumulative > conn.next {
             return false;
         }
         let scoreboard = &conn.scoreboard;
@@ -262,10 +280,8 @@ impl Linux {
         clean && original && !self.timer.has_probe() && !self.fast_path_disabled
     }
 
-    /// The fast path. It does what the general path would, without the checks that such an ACK passes.
+    #[inline]
     fn on_fast_ack(&mut self, conn: &mut Connection, now: u64, cumulative: u64, out: &mut impl Emit) {
-        conn.integrate_cwnd(now);
-        conn.ack.now = Nanos(now);
         conn.episode.newly_lost = 0;
         let prior_in_flight = conn.outstanding();
         let acked = (cumulative - conn.una) as u32;
@@ -282,11 +298,19 @@ impl Linux {
         let rtt = take_round_trip(conn, now - first.at, now - last.at);
         conn.counts.delivered += u64::from(acked);
         conn.episode.timeouts = 0;
-        if !fault::is(Fault::FastPathForgetsTimer) {
+        let forgets = fault::is(Fault::FastPathForgetsTimer);
+        // New data sets the timer for a probe again, whatever it was set for.
+        let outstanding =
+            conn.una < conn.next && self.options.tail_loss_probe && !self.timer.waits_for_window();
+        if !outstanding && !forgets {
             self.set_timer(conn, now);
         }
         self.report_ack(conn, now, &delivery, 0, true, rtt, prior_in_flight);
+        let next = conn.next;
         self.send(conn, now, Repair::Nothing, out);
+        if outstanding && conn.next == next && !forgets {
+            self.set_timer(conn, now);
+        }
     }
 
     /// Processes an ACK that a later one has overtaken: its cumulative number lies below `una`. As in Linux (`old_ack` in
@@ -322,6 +346,7 @@ impl Linux {
 
     /// Tells the algorithm of an ACK. `predicted`: the ACK acknowledges new data and reports nothing else.
     #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
     fn report_ack(
         &mut self,
         conn: &mut Connection,
@@ -497,6 +522,7 @@ fn take_round_trip_of(conn: &mut Connection, now: u64, packet: &Packet, delivery
     }
 }
 
+#[inline(always)]
 fn take_round_trip(conn: &mut Connection, first: u64, last: u64) -> Option<u64> {
     conn.rtt.estimator.sample_in_round(first, conn.una, conn.next);
     conn.rtt.estimator.note_least(last);

@@ -3,9 +3,9 @@
 
 use super::{Delivery, Linux, Repair};
 use crate::connection::pacing::SendMode;
-use crate::packet::{BARE, Emit, PUSH};
+use crate::packet::{BARE, Emit, PUSH, Packet};
 use crate::{Connection, NEVER};
-use cwnd_cc::{CongestionKind, State, Window};
+use cwnd_cc::{CongestionKind, EcnMode, State, Window};
 
 /// How the window is used (the problem of RFC 7661, with Linux's solution), and the burst under way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +37,7 @@ impl Output {
     }
 
     /// Records the window's use after something was sent or held back.
+    #[inline(always)]
     fn record_use(&mut self, conn: &Connection, in_flight: u32, sent: bool, held_back: bool) {
         let limited = held_back || in_flight >= conn.window.cwnd as u32;
         if !sent && !limited {
@@ -79,6 +80,11 @@ impl Timer {
     /// Returns the segment that a probe has retransmitted, if one is out.
     pub fn probed(&self) -> Option<u64> {
         self.probe.filter(|&(_, again)| again).map(|(end, _)| end - 1)
+    }
+
+    /// Returns whether it waits to probe the receiver's closed window.
+    pub fn waits_for_window(&self) -> bool {
+        self.wait == Wait::Window
     }
 
     /// Returns whether a probe is out.
@@ -172,9 +178,11 @@ impl Linux {
     }
 
     /// Sends by the release timer. Pacing holds back bursts, not the segments of one.
-    #[cold]
     #[inline(never)]
     pub(super) fn send_by_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        if conn.pacing.mode == SendMode::Delayed && !conn.has_retransmission() {
+            return self.send_after_overhead(conn, now, out);
+        }
         let (before, was_idle) = (conn.next, conn.una == conn.next);
         let mut back_to_back = false;
         let permission = loop {
@@ -206,7 +214,34 @@ impl Linux {
             }
             back_to_back |= self.pace(conn);
         };
-        self.end_sending(conn, now, before, was_idle, permission);
+        self.end_sending(conn, now, before, was_idle, conn.in_flight(), permission);
+        conn.timers.rearm();
+    }
+
+    /// The same without pacing, where no lost segment waits: each new segment leaves after its send overhead.
+    #[inline]
+    fn send_after_overhead(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        let (before, was_idle) = (conn.next, conn.una == conn.next);
+        let mut in_flight = conn.in_flight();
+        let mut release = conn.timers.release_at;
+        let permission = loop {
+            let permission = self.may_send_new(conn, now, in_flight);
+            if permission != Permission::Now {
+                release = NEVER;
+                break permission;
+            }
+            if release == NEVER {
+                release = now + conn.pacing.draw_overhead();
+            }
+            if release > now {
+                break permission;
+            }
+            release = NEVER;
+            self.send_several(conn, now, in_flight, 1, out);
+            in_flight += 1;
+        };
+        conn.timers.release_at = release;
+        self.end_sending(conn, now, before, was_idle, in_flight, permission);
         conn.timers.rearm();
     }
 
@@ -275,32 +310,66 @@ impl Linux {
     fn send_bursts(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
         let (before, was_idle) = (conn.next, conn.una == conn.next);
         let mut in_flight = conn.in_flight();
-        let mut permission = self.may_send_new(conn, now, in_flight);
-        while permission == Permission::Now {
-            self.send_new(conn, now, in_flight, out);
-            in_flight += 1;
-            permission = self.may_send_new(conn, now, in_flight);
-        }
-        self.end_sending(conn, now, before, was_idle, permission);
+        let permission = loop {
+            let permission = self.may_send_new(conn, now, in_flight);
+            if permission != Permission::Now {
+                break permission;
+            }
+            let room = u64::from(conn.window.cwnd as u32 - in_flight).min(conn.send_end() - conn.next);
+            let count = room.min(u64::from(self.output.burst.max(1))) as u32;
+            self.send_several(conn, now, in_flight, count, out);
+            in_flight += count;
+        };
+        self.end_sending(conn, now, before, was_idle, in_flight, permission);
     }
 
-    /// Records the window's use after a call to send, and sets the timer if new data has left.
+    /// Records the window's use after a call to send, and sets the timer if new data has left. `in_flight` segments are in
+    /// flight now.
+    #[inline(always)]
     fn end_sending(
         &mut self,
         conn: &mut Connection,
         now: u64,
         before: u64,
         was_idle: bool,
+        in_flight: u32,
         permission: Permission,
     ) {
         let sent = conn.next > before;
-        let in_flight = conn.in_flight();
         self.output.record_use(conn, in_flight, sent, permission == Permission::Later);
-        if sent {
-            if was_idle || self.timer.wait == Wait::Probe {
-                self.set_timeout_timer(conn, now);
-            }
-            self.set_probe_timer(conn, now, false);
+        if sent && !self.set_probe_timer(conn, now, false) && (was_idle || self.timer.wait == Wait::Probe) {
+            self.set_timeout_timer(conn, now);
+        }
+    }
+
+    /// Sends the next `count` new segments of the burst.
+    #[inline(always)]
+    fn send_several(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        in_flight: u32,
+        count: u32,
+        out: &mut impl Emit,
+    ) {
+        let (first, end) = (conn.next, conn.next + u64::from(count));
+        let records = conn.records.is_some() || conn.config.ecn != EcnMode::Off;
+        // The first and the last packet of a flow may be shorter.
+        if records || first == 0 || end >= conn.config.segments {
+            return (0..count).for_each(|i| self.send_new(conn, now, in_flight + i, out));
+        }
+        conn.next = end;
+        self.output.burst = self.output.burst.saturating_sub(count);
+        self.output.wrote_at = now;
+        self.prr.out += if matches!(conn.state, State::Recovery | State::Cwr) { u64::from(count) } else { 0 };
+        conn.counts.sent += u64::from(count);
+        conn.idle.last_sent = now;
+        self.send_log.record_new(now, first, u64::from(count), conn.una);
+        let packet = conn.config.packet(now, first, 0);
+        let push = self.output.burst == 0 && self.output.several;
+        out.emit_run(now, packet, u64::from(count - u32::from(push)));
+        if push {
+            out.emit(now, Packet { seq: (end - 1) as u32, flags: PUSH, ..packet });
         }
     }
 
@@ -338,15 +407,19 @@ impl Linux {
 
     /// Returns whether a new segment may leave now, as part of the burst under way or of one that begins. Linux hands
     /// several segments at a time to its output, and waits for an ACK rather than send few.
+    #[inline(always)]
     fn may_send_new(&mut self, conn: &Connection, now: u64, in_flight: u32) -> Permission {
-        let cwnd = conn.window.cwnd as u32;
-        if conn.next >= conn.send_end() || in_flight >= cwnd {
+        if conn.next >= conn.send_end() || in_flight >= conn.window.cwnd as u32 {
             self.output.burst = 0;
             return Permission::No;
         }
-        if self.output.in_burst() {
-            return Permission::Now;
-        }
+        if self.output.in_burst() { Permission::Now } else { self.may_begin_burst(conn, now, in_flight) }
+    }
+
+    /// The same between bursts, where both windows have room and there is data.
+    #[inline(never)]
+    fn may_begin_burst(&mut self, conn: &Connection, now: u64, in_flight: u32) -> Permission {
+        let cwnd = conn.window.cwnd as u32;
         // Both windows bound a burst.
         let advertised = (conn.una + conn.peer_window).saturating_sub(conn.next);
         let room = u64::from(cwnd - in_flight).min(advertised) as u32;
@@ -417,6 +490,7 @@ impl Linux {
 
     /// Sets the timer for a probe: two round-trip times, but not later than the timeout (RFC 8985 section 7.2). Returns
     /// false if no probe is to be sent. `advancing`: the timeout counts from now.
+    #[inline(always)]
     fn set_probe_timer(&mut self, conn: &mut Connection, now: u64, advancing: bool) -> bool {
         let probes = self.options.tail_loss_probe && matches!(conn.state, State::Open | State::Cwr);
         if conn.una == conn.next || !probes {

@@ -40,6 +40,19 @@ impl SendLog {
         self.times[i] = now | if retransmitted { RETRANSMITTED } else { 0 };
     }
 
+    /// Records that `count` segments from `first` on are sent for the first time.
+    #[inline]
+    pub fn record_new(&mut self, now: u64, first: u64, count: u64, una: u64) {
+        let last = first + count - 1;
+        if last - una >= self.times.len() as u64 {
+            self.grow(una, last);
+        }
+        for segment in first..=last {
+            let i = self.index(segment);
+            self.times[i] = now;
+        }
+    }
+
     /// Returns how a segment was sent.
     #[inline]
     pub fn of(&self, segment: u64) -> SendRecord {
