@@ -24,7 +24,7 @@ use episode::Prr;
 use output::{Output, Timer};
 use rack::Rack;
 use send_log::{SendLog, SendRecord};
-use undo::Undo;
+use undo::{TIMESTAMP_TICK, Undo};
 
 /// System settings of Linux that change its loss recovery and its bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -476,7 +476,9 @@ fn take_round_trip_of(conn: &mut Connection, now: u64, packet: &Packet, delivery
         last = Some(now - last_sacked);
     }
     if first.is_none() && delivery.advanced > 0 && conn.config.timestamps {
-        first = Some(now - packet.sent);
+        // Timestamps are whole ticks.
+        first =
+            Some((now / TIMESTAMP_TICK).saturating_sub(packet.sent / TIMESTAMP_TICK).max(1) * TIMESTAMP_TICK);
         last = first;
     }
     match (first, last) {
