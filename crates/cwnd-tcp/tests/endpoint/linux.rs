@@ -96,6 +96,23 @@ fn without_timestamps_new_data_finds_out() {
 }
 
 #[test]
+fn an_ack_with_the_same_window_is_predicted() {
+    // After 1 to 5 segments of 1,448 B, the growing window is 17, 18, 19, 19 and 20 units of 4,096 B.
+    let growing = GrowingWindow::new(46_341, 1448);
+    let config = SenderConfig {
+        recovery: Recovery::Linux,
+        validate_cwnd: true,
+        receive_window: 46_341,
+        growing_window: Some(growing),
+        ..sender_config()
+    };
+    let mut bench = Bench::started(config, Fake::fixed());
+    (1..6).for_each(|seq| drop(bench.ack(100 * MS + u64::from(seq), seq)));
+    let predicted: Vec<bool> = bench.notes().acks.iter().map(|ack| ack.compat.header_predicted).collect();
+    assert_eq!(predicted, [false, false, false, true, false]);
+}
+
+#[test]
 fn the_round_trip_of_a_copy_is_in_ticks() {
     // The copy of 0 leaves at 100 ms. Its ACK at 200.1 ms echoes 100.9 ms, and timestamps count milliseconds: 200 - 100. One at 2.9
     // ms echoes 2.1: at least one tick.
