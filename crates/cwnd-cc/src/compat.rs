@@ -21,7 +21,7 @@ pub struct AckCompat {
     pub until_departure: Nanos,
 }
 
-/// What an algorithm's ns-2.35 module receives in place of the plain events.
+/// What an algorithm's module receives or changes in place of the plain events, in ns-2.35 or in Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompatNeeds {
     /// The round-trip time samples are those of ns-2.35's TCP-Linux agent, if the transport imitates that agent with
@@ -29,4 +29,6 @@ pub struct CompatNeeds {
     /// acknowledgement covers. There is no sample if the ACK covers or SACKs a segment that is known to be retransmitted.
     /// The agent forgets its retransmissions when a recovery ends, so the next sample can be too long or too short.
     pub covered_rtt: bool,
+    /// Pacing rate below which Linux sends single segments, not two at least, bytes a second (`min_tso_segs` of Linux's module).
+    pub single_segments_below: u64,
 }

@@ -17,15 +17,19 @@ PARAMETERS(819, 16000, 200, 4, 14, 1);
 
 /* Growth before the first loss: at least a segment for so many. */
 #define FIRST_CNT 20
+/* A count is held so long while the window stays the same. */
+#define HOLD_MS 31
 /* Segments an ACK acknowledges, in sixteenths, at first. */
 #define FIRST_ACK_RATIO (2 * 16)
 
 struct bic {
 	u32 w_max; /* 0 before the first loss and after a timeout */
-	u32 w_max_before;
 	u32 ack_ratio;
+	/* The window and the time (ms) of the last computed count, and the count. */
+	u32 held_cwnd;
+	u32 held_since;
+	u32 held;
 	u8 state;
-	u8 last_state; /* as the last ACK found it */
 };
 PRIVATE(struct bic)
 
@@ -34,20 +38,20 @@ INIT(tp)
 	struct bic *ca = private_of(tp);
 
 	ca->w_max = 0;
-	ca->w_max_before = 0;
 	ca->ack_ratio = FIRST_ACK_RATIO;
+	ca->held_cwnd = 0;
+	ca->held_since = 0;
+	ca->held = 0;
 	ca->state = CA_OPEN;
-	ca->last_state = CA_OPEN;
 }
 
-/* The ACK that ends a recovery is not counted: it acknowledges hundreds. */
+/* The state is the one before the ACK: one that ends a recovery is not counted, as it acknowledges hundreds. */
 PKTS_ACKED(tp, pkts, rtt_us)
 {
 	struct bic *ca = private_of(tp);
 
-	if (pkts && ca->last_state == CA_OPEN)
+	if (ca->state == CA_OPEN)
 		ca->ack_ratio += pkts - ca->ack_ratio / 16;
-	ca->last_state = ca->state;
 }
 
 /* Acknowledged segments for each of growth. */
@@ -75,13 +79,20 @@ static INLINE u64 count_at(struct tcp_sock *tp, struct bic *ca, u64 cwnd)
 CONG_AVOID(tp, acked)
 {
 	struct bic *ca = private_of(tp);
+	u32 cwnd, now = milliseconds(tp);
 
 	if (!past_slow_start(tp, &acked))
 		return;
-	if (tp->snd_cwnd <= LOW_WINDOW(tp))
-		increase(tp, acked, tp->snd_cwnd);
-	else
-		increase(tp, acked, count_at(tp, ca, tp->snd_cwnd) * 16 / greatest(ca->ack_ratio, 1));
+	cwnd = tp->snd_cwnd;
+	if (cwnd != ca->held_cwnd || now - ca->held_since > HOLD_MS) {
+		ca->held_cwnd = cwnd;
+		ca->held_since = now;
+		if (cwnd <= LOW_WINDOW(tp))
+			ca->held = cwnd;
+		else
+			ca->held = count_at(tp, ca, cwnd) * 16 / greatest(ca->ack_ratio, 1);
+	}
+	increase(tp, acked, ca->held);
 }
 
 SSTHRESH(tp)
@@ -89,7 +100,6 @@ SSTHRESH(tp)
 	struct bic *ca = private_of(tp);
 	u64 cwnd = tp->snd_cwnd;
 
-	ca->w_max_before = ca->w_max;
 	ca->w_max = cwnd < ca->w_max && FAST_CONVERGENCE(tp) ? cwnd * (1024 + BETA(tp)) / 2048 : cwnd;
 	return threshold(cwnd <= LOW_WINDOW(tp) ? cwnd / 2 : cwnd * BETA(tp) / 1024);
 }
@@ -99,18 +109,13 @@ CWND_EVENT(tp, event)
 	if (event == EVENT_LOSS) {
 		private_of(tp)->w_max = 0;
 		private_of(tp)->ack_ratio = FIRST_ACK_RATIO;
+		private_of(tp)->held_cwnd = 0;
 	}
 }
 
 SET_STATE(tp, state) { private_of(tp)->state = state; }
 
-UNDO_CWND(tp)
-{
-	struct bic *ca = private_of(tp);
-
-	ca->w_max = ca->w_max_before;
-	return window_before(tp);
-}
+UNDO_CWND(tp) { return window_before(tp); }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
 	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .cwnd_event = HOOK(cwnd_event),

@@ -17,14 +17,12 @@ PARAMETERS(1000, 1, 0);
 #define MOST_KEPT 102
 #define LEAST_RTT_MS 10
 #define MOST_RTT_RISE_MS 20
-/* After an event so many RTTmin are too few to average throughput or to follow RTTmax. */
+/* After an event, throughput is not averaged within this number of RTTmin. */
 #define FRESH_ROUNDS 3
-/* A threshold from here on counts as not set. */
-#define NO_SSTHRESH 65535
 
 /* What an undone event restores. */
 struct epoch {
-	u32 since; /* the last event, the end of its recovery or the first ACK, ms; 0 before them */
+	u32 since; /* the last event, the end of its recovery or the begin of the connection, ms */
 	u32 rtt_max; /* ms */
 	u32 last_peak; /* segments a second */
 };
@@ -35,13 +33,15 @@ struct htcp {
 	u32 alpha;
 	u32 beta;
 	u32 rtt_min; /* ms; 0 before the first sample */
-	s32 sample; /* of the last ACK, us */
+	u32 acked; /* what an ACK counts as */
+	u32 progress; /* what is counted towards the next step */
 	u32 counted; /* segments acknowledged since `counted_from`, ms */
 	u32 counted_from;
 	u32 average; /* segments a second */
 	u32 peak;
 	u8 steady;
 	u8 state;
+	u8 is_pending; /* the last event has neither ended nor been undone */
 };
 PRIVATE(struct htcp)
 
@@ -49,20 +49,22 @@ INIT(tp)
 {
 	struct htcp *ca = private_of(tp);
 
-	ca->epoch.since = 0;
+	ca->epoch.since = milliseconds(tp);
 	ca->epoch.rtt_max = 0;
 	ca->epoch.last_peak = 0;
 	ca->before = ca->epoch;
 	ca->alpha = ONE;
 	ca->beta = HALF;
 	ca->rtt_min = 0;
-	ca->sample = -1;
+	ca->acked = 1;
+	ca->progress = 0;
 	ca->counted = 0;
 	ca->counted_from = 0;
 	ca->average = 0;
 	ca->peak = 0;
 	ca->steady = 0;
 	ca->state = CA_OPEN;
+	ca->is_pending = 0;
 }
 
 static INLINE bool is_fresh(struct htcp *ca, u32 now)
@@ -95,34 +97,35 @@ static INLINE void measure_throughput(struct tcp_sock *tp, struct htcp *ca, u32 
 	ca->counted_from = now;
 }
 
-PKTS_ACKED(tp, pkts, rtt_us)
+/* Follow RTTmin and RTTmax by a sample, ms. */
+static INLINE void measure_rtt(struct htcp *ca, u32 rtt)
 {
-	struct htcp *ca = private_of(tp);
-	u32 now = milliseconds(tp);
-
-	ca->sample = rtt_us;
-	if (!ca->epoch.since)
-		ca->epoch.since = now;
-	if (pkts)
-		measure_throughput(tp, ca, now, pkts);
-}
-
-static INLINE void measure_rtt(struct tcp_sock *tp, struct htcp *ca, u32 now)
-{
-	u32 rtt = greatest(((u32)ca->sample + 500) / 1000, 1), most;
+	u32 most;
 
 	if (ca->rtt_min > rtt || !ca->rtt_min)
 		ca->rtt_min = rtt;
-	if (ca->state != CA_OPEN || tp->snd_ssthresh >= NO_SSTHRESH || is_fresh(ca, now))
+	if (ca->state != CA_OPEN)
 		return;
 	most = greatest(ca->epoch.rtt_max, ca->rtt_min);
 	ca->epoch.rtt_max = most < rtt && rtt <= most + MOST_RTT_RISE_MS ? rtt : most;
 }
 
+/* The state is still the one before the ACK. */
+PKTS_ACKED(tp, pkts, rtt_us)
+{
+	struct htcp *ca = private_of(tp);
+
+	if (ca->state == CA_OPEN)
+		ca->acked = pkts;
+	if (rtt_us > 0)
+		measure_rtt(ca, ((u32)rtt_us + 999) / 1000);
+	measure_throughput(tp, ca, milliseconds(tp), pkts);
+}
+
 /* 2 (1 - beta) f(D), in 128ths of a segment. */
 static INLINE u32 alpha_at(struct tcp_sock *tp, struct htcp *ca, u32 now)
 {
-	u64 past = ca->epoch.since ? now - ca->epoch.since : 0, factor;
+	u64 past = now - ca->epoch.since, factor;
 
 	past = past > DELTA_L(tp) ? past - DELTA_L(tp) : 0;
 	factor = 1 + (10 * past + (past / 2) * (past / 2) / 1000) / 1000;
@@ -137,17 +140,22 @@ static INLINE u32 alpha_at(struct tcp_sock *tp, struct htcp *ca, u32 now)
 CONG_AVOID(tp, acked)
 {
 	struct htcp *ca = private_of(tp);
-	u32 now = milliseconds(tp), cwnd;
 
-	if (!past_slow_start(tp, &acked))
+	if (!is_limited(tp))
 		return;
-	if (ca->sample >= 0)
-		measure_rtt(tp, ca, now);
-	cwnd = tp->snd_cwnd;
-	increase(tp, acked, ((u64)cwnd * ONE + ca->alpha - 1) / greatest(ca->alpha, 1));
-	/* alpha is renewed when the window has made a step. */
-	if (tp->snd_cwnd != cwnd)
-		ca->alpha = alpha_at(tp, ca, now);
+	if (in_slow_start(tp)) {
+		slow_start(tp, acked);
+		return;
+	}
+	/* A step takes an ACK of its own, and renews alpha. */
+	if ((u64)ca->progress * ca->alpha / ONE >= tp->snd_cwnd) {
+		set_window(tp, (u64)tp->snd_cwnd + 1);
+		ca->progress = 0;
+		ca->alpha = alpha_at(tp, ca, milliseconds(tp));
+	} else {
+		ca->progress += ca->acked;
+	}
+	ca->acked = 1;
 }
 
 /* The fraction to keep: a half until the throughput has been steady twice. */
@@ -166,30 +174,48 @@ static INLINE u32 backoff(struct htcp *ca)
 SSTHRESH(tp)
 {
 	struct htcp *ca = private_of(tp);
-	u32 now = milliseconds(tp);
 
-	ca->before = ca->epoch;
 	ca->beta = ADAPTIVE_BACKOFF(tp) ? backoff(ca) : HALF;
-	ca->alpha = alpha_at(tp, ca, now);
+	ca->alpha = alpha_at(tp, ca, milliseconds(tp));
 	if (ca->rtt_min && ca->epoch.rtt_max > ca->rtt_min)
 		ca->epoch.rtt_max = ca->rtt_min + (ca->epoch.rtt_max - ca->rtt_min) * 95 / 100;
-	ca->epoch.since = now;
+	ca->progress = 0;
 	return threshold((u64)tp->snd_cwnd * ca->beta / ONE);
+}
+
+static INLINE void end_event(struct tcp_sock *tp, struct htcp *ca)
+{
+	if (ca->is_pending)
+		ca->epoch.since = milliseconds(tp);
+	ca->is_pending = 0;
 }
 
 CWND_EVENT(tp, event)
 {
 	if (event == EVENT_COMPLETE_CWR)
-		private_of(tp)->epoch.since = milliseconds(tp);
+		end_event(tp, private_of(tp));
 }
 
-SET_STATE(tp, state) { private_of(tp)->state = state; }
+SET_STATE(tp, state)
+{
+	struct htcp *ca = private_of(tp);
+
+	ca->state = state;
+	if (state == CA_OPEN) {
+		end_event(tp, ca);
+	} else if (state != CA_DISORDER) {
+		ca->before = ca->epoch;
+		ca->epoch.since = milliseconds(tp);
+		ca->is_pending = 1;
+	}
+}
 
 UNDO_CWND(tp)
 {
 	struct htcp *ca = private_of(tp);
 
 	ca->epoch = ca->before;
+	ca->is_pending = 0;
 	return window_before(tp);
 }
 

@@ -56,6 +56,47 @@ static INLINE bool measure_rounds(struct tcp_sock *tp, struct rounds *rounds, s3
 	return begins;
 }
 
+/*
+ * Round trips as Linux's own modules follow them: one ends with the first ACK beyond what was sent at its beginning that
+ * lets the window grow. The first ACK begins one, and so does the state when it becomes open. Times are in us plus one.
+ */
+struct module_rounds {
+	u32 end; /* a sequence number */
+	u32 base; /* least of the connection; ~0 before the first sample */
+	u32 rtt; /* least of this round trip */
+	u32 samples;
+	u8 has_begun;
+};
+
+static INLINE void restart_module_rounds(struct tcp_sock *tp, struct module_rounds *rounds)
+{
+	rounds->end = tp->snd_nxt;
+	rounds->rtt = ~0u;
+	rounds->samples = 0;
+}
+
+static INLINE void begin_module_rounds(struct tcp_sock *tp, struct module_rounds *rounds)
+{
+	rounds->base = ~0u;
+	rounds->has_begun = 0;
+	restart_module_rounds(tp, rounds);
+}
+
+static INLINE void measure_module_rounds(struct tcp_sock *tp, struct module_rounds *rounds, u32 pkts,
+					  s32 rtt_us)
+{
+	if (rtt_us >= 0) {
+		u32 rtt = (u32)rtt_us + 1;
+
+		rounds->base = least(rounds->base, rtt);
+		rounds->rtt = least(rounds->rtt, rtt);
+		rounds->samples++;
+	}
+	if (!rounds->has_begun)
+		restart_module_rounds(tp, rounds);
+	rounds->has_begun |= pkts > 0;
+}
+
 /* Of a window of so many segments those in queues, in 2^20ths. */
 static INLINE u64 queued(u32 cwnd, u32 base, u32 rtt)
 {

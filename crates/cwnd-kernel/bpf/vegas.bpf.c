@@ -15,60 +15,82 @@ PARAMETERS(2000, 4000, 1000, 500);
 #define KEPT(tp) PARAMETER(tp, 3)
 
 struct vegas {
-	struct rounds rounds;
+	struct module_rounds rounds;
+	u8 state;
 };
 PRIVATE(struct vegas)
 
-INIT(tp) { begin_rounds(tp, &private_of(tp)->rounds); }
+INIT(tp)
+{
+	begin_module_rounds(tp, &private_of(tp)->rounds);
+	private_of(tp)->state = CA_OPEN;
+}
 
 PKTS_ACKED(tp, pkts, rtt_us)
 {
-	measure_rounds(tp, &private_of(tp)->rounds, rtt_us);
+	measure_module_rounds(tp, &private_of(tp)->rounds, pkts, rtt_us);
+}
+
+static INLINE void end_round(struct tcp_sock *tp, struct module_rounds *rounds, u32 acked)
+{
+	u64 cwnd = tp->snd_cwnd, base = rounds->base, rtt = rounds->rtt;
+	u64 diff = cwnd * (rtt - base) / greatest64(base, 1) * 1000;
+
+	if (in_slow_start(tp) && diff <= GAMMA(tp)) {
+		slow_start(tp, acked);
+	} else if (in_slow_start(tp)) {
+		set_window(tp, least64(cwnd, cwnd * base / greatest64(rtt, 1) + 1));
+		tp->snd_ssthresh = least(tp->snd_ssthresh, tp->snd_cwnd);
+	} else if (diff > BETA(tp)) {
+		set_window(tp, cwnd - 1);
+		tp->snd_ssthresh = least(tp->snd_ssthresh, tp->snd_cwnd);
+	} else if (diff < ALPHA(tp)) {
+		set_window(tp, cwnd + 1);
+	}
+	set_window(tp, greatest(tp->snd_cwnd, 2));
+	tp->snd_ssthresh = greatest(tp->snd_ssthresh, tp->snd_cwnd / 2 + tp->snd_cwnd / 4);
 }
 
 CONG_AVOID(tp, acked)
 {
-	struct rounds *rounds = &private_of(tp)->rounds;
-	u32 cwnd = tp->snd_cwnd, samples = rounds->ended_samples;
-	/* W (RTT - baseRTT) against so many segments times RTT, in 1000ths. */
-	u64 rtt = rounds->ended_rtt, base = rounds->ended_base;
-	u64 diff = samples && rtt > base ? cwnd * (rtt - base) * 1000 : 0;
+	struct vegas *ca = private_of(tp);
+	struct module_rounds *rounds = &ca->rounds;
 
-	if (!is_limited(tp))
-		return;
-	if (in_slow_start(tp)) {
-		if (samples >= LEAST_SAMPLES && diff > GAMMA(tp) * rtt)
-			lower_window(tp, cwnd * least64(base, rtt) / greatest64(rtt, 1) + 1);
+	if (ca->state != CA_OPEN) {
+		grow_as_reno(tp, acked);
+	} else if (is_after(tp->snd_una, rounds->end)) {
+		if (rounds->samples >= LEAST_SAMPLES)
+			end_round(tp, rounds, acked);
 		else
-			slow_start(tp, acked);
-	} else if (samples) {
-		if (samples < LEAST_SAMPLES || diff < ALPHA(tp) * rtt)
-			set_window(tp, (u64)cwnd + 1);
-		else if (diff > BETA(tp) * rtt)
-			lower_window(tp, cwnd - 1);
+			grow_as_reno(tp, acked);
+		restart_module_rounds(tp, rounds);
+	} else if (in_slow_start(tp)) {
+		slow_start(tp, acked);
 	}
 }
 
-SSTHRESH(tp)
-{
-	restart_rounds(&private_of(tp)->rounds);
-	return threshold(tp->snd_cwnd * KEPT(tp) / 1000);
-}
+SSTHRESH(tp) { return threshold(tp->snd_cwnd * KEPT(tp) / 1000); }
 
-CWND_EVENT(tp, event)
+/* Nothing was in flight, so that the path may be another one. */
+CWND_EVENT_TX_START(tp)
 {
-	if (event == EVENT_COMPLETE_CWR)
-		restart_rounds(&private_of(tp)->rounds);
+	struct module_rounds *rounds = &private_of(tp)->rounds;
+
+	rounds->base = ~0u;
+	restart_module_rounds(tp, rounds);
 }
 
 SET_STATE(tp, state)
 {
-	if (state == CA_LOSS)
-		restart_rounds(&private_of(tp)->rounds);
+	struct vegas *ca = private_of(tp);
+
+	ca->state = state;
+	if (state == CA_OPEN)
+		restart_module_rounds(tp, &ca->rounds);
 }
 
 UNDO_CWND(tp) { return window_before(tp); }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .cwnd_event = HOOK(cwnd_event),
-	   .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state),
+	   .cwnd_event_tx_start = HOOK(cwnd_event_tx_start), .undo_cwnd = HOOK(undo_cwnd), );

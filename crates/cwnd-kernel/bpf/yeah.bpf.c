@@ -21,8 +21,8 @@ PARAMETERS(81920, 8192, 1024, 500, 125, 16, 50);
 #define LEAST_RENO_WINDOW 2
 
 struct yeah {
-	u64 queue; /* Q of the last round trip, 2^20ths of a segment */
-	struct rounds rounds;
+	u64 queue; /* Q of the last round trip, segments */
+	struct module_rounds rounds;
 	u32 reno; /* W_reno */
 	u32 slow_rounds;
 	u32 fast_rounds;
@@ -37,23 +37,22 @@ INIT(tp)
 	ca->reno = LEAST_RENO_WINDOW;
 	ca->slow_rounds = 0;
 	ca->fast_rounds = 0;
-	begin_rounds(tp, &ca->rounds);
+	begin_module_rounds(tp, &ca->rounds);
 }
 
 PKTS_ACKED(tp, pkts, rtt_us)
 {
-	measure_rounds(tp, &private_of(tp)->rounds, rtt_us);
+	measure_module_rounds(tp, &private_of(tp)->rounds, pkts, rtt_us);
 }
 
 static INLINE void end_round(struct tcp_sock *tp, struct yeah *ca)
 {
-	u32 cwnd = tp->snd_cwnd, base = ca->rounds.ended_base, rtt = ca->rounds.ended_rtt;
-	u64 delay = rtt > base ? rtt - base : 0;
+	u32 cwnd = tp->snd_cwnd, base = ca->rounds.base, rtt = ca->rounds.rtt;
 	bool long_queue;
 
-	ca->queue = ended_queued(&ca->rounds, cwnd);
-	long_queue = ca->queue > ALPHA(tp) << 10;
-	if (!long_queue && delay * PHI(tp) <= (u64)base * 1024) {
+	ca->queue = (u64)cwnd * (rtt - base) / rtt;
+	long_queue = ca->queue * 1024 > ALPHA(tp);
+	if (!long_queue && rtt - base <= (u64)base * 1024 / PHI(tp)) {
 		ca->slow_rounds = 0;
 		ca->fast_rounds++;
 		if (ca->fast_rounds > ZETA(tp)) {
@@ -63,11 +62,9 @@ static INLINE void end_round(struct tcp_sock *tp, struct yeah *ca)
 		return;
 	}
 	if (long_queue && cwnd > ca->reno) {
-		/* What is left, rounded down. */
-		u64 taken = least64(ca->queue * 1024 / GAMMA(tp), ((u64)cwnd << 20) * EPSILON(tp) / 1000);
-		u64 left = ((u64)cwnd << 20) - least64(taken, (u64)cwnd << 20);
+		u64 taken = least64(ca->queue * 1024 / GAMMA(tp), (u64)cwnd * EPSILON(tp) / 1000);
 
-		set_window(tp, greatest64(left >> 20, ca->reno));
+		set_window(tp, greatest64(cwnd - least64(taken, cwnd), ca->reno));
 		tp->snd_ssthresh = threshold(tp->snd_cwnd);
 	}
 	if (ca->reno <= LEAST_RENO_WINDOW)
@@ -87,37 +84,42 @@ CONG_AVOID(tp, acked)
 		acked = slow_start(tp, acked);
 	if (acked)
 		increase(tp, acked, ca->slow_rounds ? tp->snd_cwnd : least(tp->snd_cwnd, SCALABLE_SEGMENTS));
-	if (ca->rounds.ended_samples >= LEAST_SAMPLES)
+	if (!is_after(tp->snd_una, ca->rounds.end))
+		return;
+	if (ca->rounds.samples >= LEAST_SAMPLES)
 		end_round(tp, ca);
+	restart_module_rounds(tp, &ca->rounds);
 }
 
 SSTHRESH(tp)
 {
 	struct yeah *ca = private_of(tp);
-	u64 cwnd = tp->snd_cwnd, given_up = cwnd << 19;
+	u64 cwnd = tp->snd_cwnd, given_up = cwnd / 2;
 
-	restart_rounds(&ca->rounds);
 	if (ca->slow_rounds < RHO(tp))
-		given_up = greatest64(least64(ca->queue, given_up), (cwnd << 20) * DELTA(tp) / 1000);
+		given_up = greatest64(least64(ca->queue, given_up), cwnd * DELTA(tp) / 1000);
 	ca->fast_rounds = 0;
 	ca->reno = greatest(ca->reno / 2, LEAST_RENO_WINDOW);
-	return threshold(cwnd - (given_up >> 20));
+	return threshold(cwnd - given_up);
 }
 
-CWND_EVENT(tp, event)
+/* Nothing was in flight, so that the path may be another one. */
+CWND_EVENT_TX_START(tp)
 {
-	if (event == EVENT_COMPLETE_CWR)
-		restart_rounds(&private_of(tp)->rounds);
+	struct module_rounds *rounds = &private_of(tp)->rounds;
+
+	rounds->base = ~0u;
+	restart_module_rounds(tp, rounds);
 }
 
 SET_STATE(tp, state)
 {
-	if (state == CA_LOSS)
-		restart_rounds(&private_of(tp)->rounds);
+	if (state == CA_OPEN)
+		restart_module_rounds(tp, &private_of(tp)->rounds);
 }
 
 UNDO_CWND(tp) { return window_before(tp); }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_avoid = HOOK(cong_avoid),
-	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state), .cwnd_event = HOOK(cwnd_event),
-	   .undo_cwnd = HOOK(undo_cwnd), );
+	   .pkts_acked = HOOK(pkts_acked), .set_state = HOOK(set_state),
+	   .cwnd_event_tx_start = HOOK(cwnd_event_tx_start), .undo_cwnd = HOOK(undo_cwnd), );

@@ -94,11 +94,12 @@ impl CongestionControl for Native {
         socket.srtt_us = eighths(ack.srtt);
         socket.rtt_min[1] = if ack.min_rtt == Nanos::MAX { u32::MAX } else { micros(ack.min_rtt) };
         socket.is_cwnd_limited = u8::from(ack.cwnd_limited);
-        self.enter(ack.state);
+        // As in the kernel, an ACK is measured before it changes the state.
         if let Some(hook) = self.operations.pkts_acked {
             let rtt = ack.rtt.map_or(-1, |rtt| micros(rtt).min(i32::MAX as u32) as i32);
             self.call(|socket| unsafe { hook(socket, ack.cumulative, rtt) });
         }
+        self.enter(ack.state);
         if let Some(hook) = self.operations.cong_control {
             let cwnd = self.socket.snd_cwnd;
             self.call(|socket| unsafe { hook(socket, ack.acked, ack.lost) });

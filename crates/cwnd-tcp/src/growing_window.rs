@@ -37,6 +37,12 @@ impl GrowingWindow {
         (bytes / self.payload).min(self.most).max(1)
     }
 
+    /// Returns the window after `received` segments as the header carries it, in its unit. Several segments in a row may leave it the
+    /// same.
+    pub fn field(&self, received: u64) -> u64 {
+        (FIRST + received * 2 * self.payload).div_ceil(self.unit)
+    }
+
     /// Returns the number of segments during which it grows.
     pub fn segments(&self) -> u64 {
         self.most.saturating_sub(FIRST / self.payload) / 2
@@ -57,6 +63,8 @@ mod tests {
         // 65,535 + 2,896 = 68,431, up to 69,632.
         assert_eq!(window.after(1), 48);
         assert_eq!((window.segments(), window.after(23_148)), (23_148, 46_341));
+        // 68,431, 71,327, 74,223, 77,119 and 80,015 B are 16.7, 17.4, 18.1, 18.8 and 19.5 units.
+        assert_eq!([1, 2, 3, 4, 5].map(|received| window.field(received)), [17, 18, 19, 19, 20]);
         // The default buffer of 6 MiB has a scale of 7.
         assert_eq!(GrowingWindow::new(2172, 1448).unit, 128);
         // A small buffer, and large segments.

@@ -62,8 +62,8 @@ use crate::parts::candidate_max::CandidateMax;
 use crate::parts::draws::Draws;
 use crate::parts::round_max::RoundMax;
 use crate::{
-    Ack, AlgorithmInfo, Configurable, Congestion, CongestionControl, CongestionKind, Init, LostPacket, Nanos,
-    Needs, Observable, Observation, ParameterSet, Signal, State, Window, build,
+    Ack, AlgorithmInfo, CompatNeeds, Configurable, Congestion, CongestionControl, CongestionKind, Init,
+    LostPacket, Nanos, Needs, Observable, Observation, ParameterSet, Signal, State, Window, build,
 };
 use aggregation::Aggregation;
 use policer::Policer;
@@ -368,6 +368,10 @@ impl CongestionControl for Bbr {
             pacing: true,
             owns_recovery: true,
             marks_only: true,
+            compat: CompatNeeds {
+                single_segments_below: control::SINGLE_SEGMENTS_BELOW,
+                ..CompatNeeds::default()
+            },
             ..Needs::default()
         }
     }

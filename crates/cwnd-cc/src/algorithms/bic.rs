@@ -36,14 +36,15 @@
 //!   that an ACK acknowledges, an average whose fixed point starts at 2 and does not fall below 31/16: with an ACK for each
 //!   segment the module grows almost twice as fast.
 //! - The kernel recomputes the count only every 1/32 s while the window stays the same. Only that average can change in this
-//!   time. The arithmetic of Linux 2.6 (and of ns-2) does the same here, because growth right after a recovery depends on it.
-//!   Today's arithmetic always recomputes.
+//!   time. The integer arithmetics do the same here, because growth right after a recovery depends on it.
+//! - *Today's Linux* averages in the state before an ACK, also over ACKs that only SACK, and keeps Wmax when an event is undone.
 //! - Before the first loss there is no Wmax. The window then grows as above a Wmax of 0.
 
 #[cfg(test)]
 mod tests;
 
 use crate::observable::known;
+use crate::parts::prior_state::PriorState;
 use crate::{
     Ack, AlgorithmInfo, Arithmetic, Configurable, Congestion, CongestionControl, CongestionKind, Nanos,
     Observable, Observation, ParameterSet, Signal, State, Window, build,
@@ -66,7 +67,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (its default from 2.6.8 to 2.6.18), ns-2.35, ns-3",
     reconstruction: false,
-    version: 5,
+    version: 6,
     parameters: BicParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<Bic>,
@@ -109,8 +110,10 @@ pub const OBSERVABLES: &[Observable] = &[
 
 /// Acknowledged segments for each segment of growth before the first loss, at most.
 const FIRST_CNT: f64 = 20.0;
-/// While the window stays the same, Linux 2.6 computes a count again only after more than this number of milliseconds (HZ/32).
+/// While the window stays the same, Linux computes a count again only after more than this number of milliseconds (HZ/32).
 const HOLD_MS: u64 = 31;
+/// [`Bic::held`] before the first count.
+const NOTHING_HELD: (f64, u64, f64) = (0.0, 0, 0.0);
 /// Initial value of the segments that an ACK acknowledges, in sixteenths.
 const FIRST_ACK_RATIO: u32 = 2 * 16;
 
@@ -125,10 +128,10 @@ pub struct Bic {
     w_max_before: f64,
     /// Segments that an ACK acknowledges, in sixteenths; used by the integer arithmetics.
     ack_ratio: u32,
-    /// In Linux 2.6's arithmetic: the window and the time (in milliseconds) of the last computed count, and the count.
+    /// In the integer arithmetics: the window and the time (in milliseconds) of the last computed count, and the count.
     held: (f64, u64, f64),
-    /// The state after the previous ACK.
-    state: State,
+    /// The state before an ACK.
+    prior_state: PriorState,
 }
 
 impl Configurable for Bic {
@@ -142,8 +145,8 @@ impl Configurable for Bic {
             w_max: 0.0,
             w_max_before: 0.0,
             ack_ratio: FIRST_ACK_RATIO,
-            held: (0.0, 0, 0.0),
-            state: State::Open,
+            held: NOTHING_HELD,
+            prior_state: PriorState::default(),
         }
     }
 }
@@ -152,9 +155,10 @@ impl CongestionControl for Bic {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         // Linux counts an ACK in the state before it: the ACK that ends a recovery acknowledges hundreds of segments.
-        let before = core::mem::replace(&mut self.state, ack.state);
-        let state = if window.arithmetic() == Arithmetic::Linux { before } else { ack.state };
-        if ack.cumulative > 0 && state == State::Open {
+        let before = self.prior_state.on_ack(ack);
+        let is_today = window.arithmetic() == Arithmetic::Linux;
+        let state = if is_today { before } else { ack.state };
+        if (ack.cumulative > 0 || is_today) && state == State::Open {
             // ratio = 15/16 ratio + acknowledged, both in sixteenths, rounded as the module does.
             self.ack_ratio = (self.ack_ratio - self.ack_ratio / 16).saturating_add(ack.cumulative);
         }
@@ -171,8 +175,7 @@ impl CongestionControl for Bic {
         let cwnd = window.cwnd;
         match window.arithmetic() {
             Arithmetic::Real => window.increase_weighted(acked, self.growth(cwnd), cwnd),
-            Arithmetic::Linux => window.increase(acked, self.acked_count(cwnd)),
-            Arithmetic::Linux26 => {
+            Arithmetic::Linux | Arithmetic::Linux26 => {
                 let (held_cwnd, since, _) = self.held;
                 let now = ack.now.0 / 1_000_000;
                 if cwnd != held_cwnd || now - since > HOLD_MS {
@@ -185,8 +188,9 @@ impl CongestionControl for Bic {
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         if congestion.is_repeated_timeout() {
-            return;
+            return self.prior_state.on_congestion(congestion);
         }
+        self.prior_state.on_congestion(congestion);
         let cwnd = window.cwnd;
         let BicParameters { beta, low_window, fast_convergence, .. } = self.parameters;
         self.w_max_before = self.w_max;
@@ -196,12 +200,19 @@ impl CongestionControl for Bic {
             self.w_max = 0.0;
             // The kernel's module is initialised again, including the average of segments per ACK.
             self.ack_ratio = FIRST_ACK_RATIO;
+            if window.arithmetic() == Arithmetic::Linux {
+                self.held = NOTHING_HELD;
+            }
         }
         window.set_ssthresh_for_loss(cwnd * if cwnd <= low_window { 0.5 } else { beta });
     }
 
-    fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
-        self.w_max = self.w_max_before;
+    fn on_undo(&mut self, window: &mut Window, now: Nanos) {
+        self.prior_state.on_undo(now);
+        // Today's module keeps the reduced one.
+        if window.arithmetic() != Arithmetic::Linux {
+            self.w_max = self.w_max_before;
+        }
     }
 
     fn observables(&self) -> &'static [Observable] {

@@ -34,7 +34,7 @@
 //!   RTTmin + 0.95 (RTTmax - RTTmin) (Linux). RTTmin never ages.
 //! - *RTT scaling* is Linux's: RTTmin/RTTref within 0.1 to 2, and never slower than f = 1.
 //! - A timeout is handled as a loss (Linux).
-//! - *Integers*: `linux.rs` is the module of Linux and ns-2.35, which rounds f down and measures by other rules. It also keeps
+//! - *Integers*: `linux.rs` has the modules of Linux 6.1 and of ns-2.35, which round f down and measure by other rules. They also keep
 //!   a half at the first steady event after an unsteady one, and where RTTmin is below 10 ms.
 
 mod linux;
@@ -65,7 +65,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (htcp), FreeBSD (cc_htcp), ns-2.35, ns-3",
     reconstruction: false,
-    version: 3,
+    version: 4,
     parameters: HTcpParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<HTcp>,
@@ -143,8 +143,9 @@ impl Configurable for HTcp {
 }
 
 impl CongestionControl for HTcp {
-    fn init(&mut self, _window: &mut Window, init: &Init) {
+    fn init(&mut self, window: &mut Window, init: &Init) {
         self.epoch.since = init.now;
+        self.linux.init(window, init.now);
     }
 
     #[inline]
@@ -177,10 +178,10 @@ impl CongestionControl for HTcp {
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         if congestion.is_repeated_timeout() {
-            return;
+            return self.linux.on_repeated_timeout(window, congestion);
         }
         if window.arithmetic() != Arithmetic::Real {
-            let ssthresh = self.linux.on_congestion(window.cwnd, congestion.now, &self.parameters);
+            let ssthresh = self.linux.on_congestion(window, congestion, &self.parameters);
             return window.set_ssthresh_for_loss(ssthresh);
         }
         self.before = self.epoch;
@@ -196,14 +197,14 @@ impl CongestionControl for HTcp {
         window.set_ssthresh_for_loss(self.epoch.beta * window.cwnd);
     }
 
-    fn on_recovery_exit(&mut self, _window: &mut Window, now: Nanos) {
+    fn on_recovery_exit(&mut self, window: &mut Window, now: Nanos) {
         self.epoch.since = now;
-        self.linux.on_recovery_exit(now);
+        self.linux.on_recovery_exit(window, now);
     }
 
-    fn on_undo(&mut self, _window: &mut Window, _now: Nanos) {
+    fn on_undo(&mut self, _window: &mut Window, now: Nanos) {
         self.epoch = self.before;
-        self.linux.on_undo();
+        self.linux.on_undo(now);
     }
 
     fn observables(&self) -> &'static [Observable] {

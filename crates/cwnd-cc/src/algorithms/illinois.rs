@@ -223,7 +223,7 @@ impl CongestionControl for Illinois {
     }
 
     fn needs(&self) -> Needs {
-        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true, ..CompatNeeds::default() }, ..Needs::default() }
     }
 
     fn observables(&self) -> &'static [Observable] {

@@ -19,11 +19,11 @@
 //! | `kept` | 0.5 | 0.1 to 0.95 | Linux; 0.75 in the paper |
 //! | `slow_start` | `linux` | `paper`, `linux` | see below |
 //!
-//! The defaults are Linux's, except for Diff. The paper's Vegas is `vegas:alpha=1,beta=3,kept=0.75,slow_start=paper`.
+//! The defaults are Linux's, except for Diff in real arithmetic. The paper's Vegas is `vegas:alpha=1,beta=3,kept=0.75,slow_start=paper`.
 //!
 //! Interpretations:
-//! - *Diff* is the paper's. Today's Linux has `W (RTT - baseRTT)/baseRTT`, which is larger by RTT/baseRTT. With a few queued
-//!   segments on a long path, the difference is small.
+//! - *Diff* is the paper's. In today's Linux arithmetic it is that of Linux 6.1, `W (RTT - baseRTT)/baseRTT`, which is larger by
+//!   RTT/baseRTT (`vegas/linux61.rs`).
 //! - *RTT* is the least sample of the round trip, as in Linux and ns-2's module, so that delayed ACKs do not look like a
 //!   queue. With fewer than three samples, all may come from delayed ACKs; Vegas then adds one segment per round trip, like
 //!   Reno.
@@ -33,11 +33,12 @@
 //!   round trip.
 //! - *Loss*: Linux halves the window. The paper's 3/4 belongs to its fine-grained retransmissions, which the transport would
 //!   implement. After a timeout, the stack's restart window is used (1; the paper has 2).
-//! - baseRTT is the smallest of the connection. Linux resets it after idle times; this file does not.
+//! - baseRTT is the smallest of the connection. In today's Linux arithmetic, an idle time resets it.
 //! - In Linux 2.6's arithmetic, with Linux's slow start, it is the module of Linux 2.6 and ns-2.35 (`vegas/linux.rs`): the
 //!   window held during recovery is `ssthresh/2`, and a segment is added or removed in two round trips, not in one.
 
 mod linux;
+mod linux61;
 #[cfg(test)]
 mod tests;
 
@@ -66,7 +67,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Reno",
     implemented_in: "Linux (vegas), FreeBSD (cc_vegas), ns-2, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: VegasParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<Vegas>,
@@ -138,6 +139,9 @@ impl CongestionControl for Vegas {
         if self.uses_linux_rules(window) {
             return self.linux.on_ack(window, ack, &self.parameters);
         }
+        if self.uses_linux61_rules(window) {
+            return linux61::on_ack(&mut self.rounds, window, ack, &self.parameters);
+        }
         let ended = self.rounds.on_ack(ack);
         if !ack.may_grow() {
             return;
@@ -150,7 +154,11 @@ impl CongestionControl for Vegas {
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
-        self.rounds.restart();
+        if self.uses_linux61_rules(window) {
+            self.rounds.on_congestion(window, congestion);
+        } else {
+            self.rounds.restart();
+        }
         self.doubling = true;
         if congestion.is_repeated_timeout() {
             return;
@@ -164,8 +172,16 @@ impl CongestionControl for Vegas {
         self.linux.begin_round();
     }
 
+    fn on_undo(&mut self, window: &mut Window, now: Nanos) {
+        self.rounds.on_undo(window, now);
+    }
+
+    fn on_idle_restart(&mut self, window: &mut Window, _now: Nanos, _idle: Nanos) {
+        self.rounds.on_idle_restart(window);
+    }
+
     fn needs(&self) -> Needs {
-        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true, ..CompatNeeds::default() }, ..Needs::default() }
     }
 
     fn observables(&self) -> &'static [Observable] {
@@ -185,6 +201,10 @@ impl CongestionControl for Vegas {
 impl Vegas {
     fn uses_linux_rules(&self, window: &Window) -> bool {
         window.arithmetic() == Arithmetic::Linux26 && self.parameters.slow_start == VegasSlowStart::Linux
+    }
+
+    fn uses_linux61_rules(&self, window: &Window) -> bool {
+        window.arithmetic() == Arithmetic::Linux && self.parameters.slow_start == VegasSlowStart::Linux
     }
 
     /// Measures an ACK. Returns the delay of the round trip that it ends.

@@ -158,7 +158,7 @@ impl CongestionControl for Veno {
     }
 
     fn needs(&self) -> Needs {
-        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true, ..CompatNeeds::default() }, ..Needs::default() }
     }
 
     fn observables(&self) -> &'static [Observable] {

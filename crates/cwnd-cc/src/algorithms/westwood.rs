@@ -52,7 +52,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (westwood), ns-2, ns-3",
     reconstruction: false,
-    version: 3,
+    version: 4,
     parameters: WestwoodParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<Westwood>,

@@ -35,9 +35,10 @@
 //! - Q at a loss is that of the last whole round trip. A timeout sets ssthresh like a loss.
 //! - In Linux 2.6's arithmetic, the window during recovery is `ssthresh/2`, as in ns-2.35's module. That arithmetic counts
 //!   ACKs in fast mode; the others count acknowledged segments, like the first kernel module. In slow mode, it takes the step
-//!   with the ACK that completes the window. Q and reductions are whole segments, computed from whole microseconds. A round
-//!   trip ends with the first ACK beyond the segments sent at its beginning, and the sample of that ACK counts in it. The end
-//!   of a recovery begins another round trip.
+//!   with the ACK that completes the window.
+//! - In the integer arithmetics, Q and reductions are whole segments, computed from whole microseconds. A round trip ends with the
+//!   first ACK beyond the segments sent at its beginning, and the sample of that ACK counts in it. The end of a recovery begins
+//!   another round trip. In today's Linux, so does the end of reordering, and baseRTT is forgotten when nothing is in flight.
 
 #[cfg(test)]
 mod tests;
@@ -66,7 +67,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "Scalable TCP, Reno, Vegas",
     implemented_in: "Linux (yeah), ns-2, ns-3",
     reconstruction: false,
-    version: 4,
+    version: 5,
     parameters: YeahParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<Yeah>,
@@ -166,7 +167,7 @@ impl CongestionControl for Yeah {
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
-        self.rounds.on_congestion(window);
+        self.rounds.on_congestion(window, congestion);
         if congestion.is_repeated_timeout() {
             return;
         }
@@ -185,8 +186,16 @@ impl CongestionControl for Yeah {
         self.rounds.restart();
     }
 
+    fn on_undo(&mut self, window: &mut Window, now: Nanos) {
+        self.rounds.on_undo(window, now);
+    }
+
+    fn on_idle_restart(&mut self, window: &mut Window, _now: Nanos, _idle: Nanos) {
+        self.rounds.on_idle_restart(window);
+    }
+
     fn needs(&self) -> Needs {
-        Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() }
+        Needs { compat: CompatNeeds { covered_rtt: true, ..CompatNeeds::default() }, ..Needs::default() }
     }
 
     fn observables(&self) -> &'static [Observable] {
@@ -203,10 +212,16 @@ impl Yeah {
     fn end_round(&mut self, window: &mut Window, delay: &RoundDelay) {
         let YeahParameters { alpha, phi, gamma, epsilon, zeta, .. } = self.parameters;
         let cwnd = window.cwnd;
-        let whole = window.arithmetic() == Arithmetic::Linux26;
+        let arithmetic = window.arithmetic();
+        let whole = arithmetic != Arithmetic::Real;
         self.queue = if whole { delay.whole_segments(cwnd) } else { delay.queued_segments(cwnd) };
-        let base = delay.base.0 as f64;
-        if self.queue <= alpha && delay.queueing_delay().0 as f64 <= base / phi {
+        let is_short = if arithmetic == Arithmetic::Linux {
+            let [base, rtt] = delay.microseconds();
+            (rtt - base) as f64 <= libm::floor(base as f64 / phi)
+        } else {
+            delay.queueing_delay().0 as f64 <= delay.base.0 as f64 / phi
+        };
+        if self.queue <= alpha && is_short {
             self.slow_rounds = 0;
             self.fast_rounds += 1;
             if f64::from(self.fast_rounds) > zeta {

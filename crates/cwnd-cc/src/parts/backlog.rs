@@ -12,8 +12,9 @@
 //! shorter, so every full packet would seem queued if they counted. Algorithms differ in RTT. Most use the smallest sample of a round trip
 //! ([`RoundDelay`]), which delayed ACKs do not affect; some use the latest or a smoothed one.
 
+use super::prior_state::PriorState;
 use super::round::{RoundRtt, SentRound};
-use crate::{Ack, Arithmetic, Nanos, Window};
+use crate::{Ack, Arithmetic, Congestion, Nanos, State, Window};
 
 /// Returns `1 - baseRTT/RTT`, the fraction of the window that is in queues; 0 without a sample.
 #[inline]
@@ -34,7 +35,7 @@ pub struct RoundDelay {
     pub base: Nanos,
     /// Smallest round-trip time of this round trip.
     pub rtt: Nanos,
-    /// Number of samples of the round trip; at least one.
+    /// Number of samples of the round trip; at least one, but for a module's round trip ([`DelayRounds::on_ack_as_module`]).
     pub samples: u32,
 }
 
@@ -49,12 +50,17 @@ impl RoundDelay {
         queued_segments(cwnd, self.base, self.rtt)
     }
 
-    /// Computes Diff as Linux 2.6's modules do: whole segments, from times in whole microseconds plus one, so that no time is
+    /// Computes Diff as Linux's modules do: whole segments, from times in whole microseconds plus one, so that no time is
     /// zero.
     pub fn whole_segments(&self, cwnd: f64) -> f64 {
-        let [base, rtt] = [self.base, self.rtt].map(|time| time.0 / 1000 + 1);
+        let [base, rtt] = self.microseconds();
         let queued = u128::from(cwnd as u64) * u128::from(rtt.saturating_sub(base));
         (queued / u128::from(rtt)) as f64
+    }
+
+    /// Returns baseRTT and RTT as Linux's modules store them: whole microseconds plus one.
+    pub fn microseconds(&self) -> [u64; 2] {
+        [self.base, self.rtt].map(|time| time.0 / 1000 + 1)
     }
 
     /// Returns RTT - baseRTT.
@@ -68,15 +74,23 @@ impl RoundDelay {
 pub struct DelayRounds {
     base: Nanos,
     round: RoundRtt,
-    /// Round trips as in Linux 2.6's modules.
+    /// Round trips as in Linux's modules.
     module: SentRound,
+    /// Today's Linux: the state before an ACK.
+    prior_state: PriorState,
     /// The delay of the last round trip that had a sample.
     last: Option<RoundDelay>,
 }
 
 impl Default for DelayRounds {
     fn default() -> Self {
-        DelayRounds { base: Nanos::MAX, round: RoundRtt::EMPTY, module: SentRound::default(), last: None }
+        DelayRounds {
+            base: Nanos::MAX,
+            round: RoundRtt::EMPTY,
+            module: SentRound::default(),
+            prior_state: PriorState::default(),
+            last: None,
+        }
     }
 }
 
@@ -89,20 +103,32 @@ impl DelayRounds {
         ended
     }
 
-    /// Measures an ACK for an algorithm that follows Linux 2.6's module in that arithmetic. A round trip then ends with the
-    /// first ACK beyond the segments sent at its beginning, if the window may grow. The sample of that ACK is its last.
+    /// Measures an ACK for an algorithm that follows Linux's module in the integer arithmetics. A round trip then ends with the
+    /// first ACK beyond the segments sent at its beginning, if the window may grow. The sample of that ACK is its last. A round
+    /// trip may have no sample.
+    ///
+    /// In today's Linux, the ACK with which the state becomes open begins a round trip, and so does the first; their samples do
+    /// not count.
     #[inline]
     pub fn on_ack_as_module(&mut self, window: &Window, ack: &Ack) -> Option<RoundDelay> {
-        if window.arithmetic() != Arithmetic::Linux26 {
+        if window.arithmetic() == Arithmetic::Real {
             return self.on_ack(ack);
         }
+        let is_first = self.module.acknowledged == 0;
         self.module.on_ack(ack);
         self.measure(ack);
+        if window.arithmetic() == Arithmetic::Linux {
+            let opens = self.prior_state.on_ack(ack) != State::Open && ack.state == State::Open;
+            if opens || is_first {
+                self.restart();
+            }
+        }
         if !ack.may_grow() || !self.module.is_over() {
             return None;
         }
         self.module.begin_next();
-        self.end_round()
+        let RoundRtt { min: rtt, samples } = self.round;
+        Some(self.end_round().unwrap_or(RoundDelay { base: self.base, rtt, samples }))
     }
 
     #[inline]
@@ -123,10 +149,28 @@ impl DelayRounds {
         self.last
     }
 
-    /// Handles the beginning of a congestion episode: discards the samples of the round trip. Linux 2.6's modules discard them
-    /// only at the end of the episode.
-    pub fn on_congestion(&mut self, window: &Window) {
-        if window.arithmetic() != Arithmetic::Linux26 {
+    /// Handles the beginning of a congestion episode: discards the samples of the round trip. Linux's modules discard them only at
+    /// the end of the episode.
+    pub fn on_congestion(&mut self, window: &Window, congestion: &Congestion) {
+        self.prior_state.on_congestion(congestion);
+        if window.arithmetic() == Arithmetic::Real {
+            self.restart();
+        }
+    }
+
+    /// Handles the undoing of an episode: in today's Linux the state is open again, which begins a round trip.
+    pub fn on_undo(&mut self, window: &Window, now: Nanos) {
+        if window.arithmetic() == Arithmetic::Linux {
+            self.prior_state.on_undo(now);
+            self.restart();
+        }
+    }
+
+    /// Forgets baseRTT and begins a round trip, as today's Linux does when it sends while nothing is in flight. The other
+    /// arithmetics do not.
+    pub fn on_idle_restart(&mut self, window: &Window) {
+        if window.arithmetic() == Arithmetic::Linux {
+            self.base = Nanos::MAX;
             self.restart();
         }
     }
@@ -148,8 +192,8 @@ impl DelayRounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::State;
-    use crate::testing::{ack, ack_rtt, assert_near, window};
+    use crate::CongestionKind;
+    use crate::testing::{ack, ack_rtt, assert_near, congestion, window};
 
     const BASE: Nanos = Nanos::from_millis(100);
 
@@ -188,7 +232,7 @@ mod tests {
         // Four are sent. In a recovery none ends, and with it another begins: six are sent at its end, of which five are
         // acknowledged; the sixth comes now, and the seventh ends it.
         assert_eq!(ack(&mut rounds, 130, 5, State::Open), None);
-        rounds.on_congestion(&module);
+        rounds.on_congestion(&module, &congestion(&module, CongestionKind::Loss, 0));
         assert_eq!(ack(&mut rounds, 150, 6, State::Recovery), None);
         rounds.restart();
         assert_eq!(ack(&mut rounds, 140, 7, State::Open), None);
@@ -200,8 +244,39 @@ mod tests {
         let begins = Ack { round_start: true, ..ack_rtt(1, 110) };
         let delay = rounds.on_ack_as_module(&real, &begins).unwrap();
         assert_eq!((delay.rtt, delay.samples), (ms(120), 1));
-        rounds.on_congestion(&real);
+        rounds.on_congestion(&real, &congestion(&real, CongestionKind::Loss, 0));
         assert_eq!(rounds.on_ack_as_module(&real, &begins), None);
+    }
+
+    #[test]
+    fn in_todays_linux_a_round_trip_begins_when_the_state_becomes_open() {
+        let linux = window(10.0, Arithmetic::Linux);
+        let mut rounds = DelayRounds::default();
+        let ack = |rounds: &mut DelayRounds, rtt, sent, state| {
+            let ack = Ack { sent, state, round_start: true, ..ack_rtt(0, rtt) };
+            rounds.on_ack_as_module(&linux, &ack).map(|delay| (delay.rtt, delay.samples))
+        };
+        let ms = Nanos::from_millis;
+        // Two are sent at the first ACK, whose sample does not count; the third ends the round trip.
+        assert_eq!(ack(&mut rounds, 120, 2, State::Open), None);
+        assert_eq!(ack(&mut rounds, 125, 3, State::Open), None);
+        assert_eq!(ack(&mut rounds, 130, 4, State::Open), Some((ms(125), 2)));
+        // A recovery, and the ACK that ends it: 6 are sent, of which 5 are acknowledged. The sixth does not end the round trip, the
+        // seventh does.
+        rounds.on_congestion(&linux, &congestion(&linux, CongestionKind::Loss, 0));
+        assert_eq!(ack(&mut rounds, 101, 5, State::Recovery), None);
+        rounds.restart();
+        assert_eq!(ack(&mut rounds, 102, 6, State::Open), None);
+        assert_eq!(ack(&mut rounds, 140, 7, State::Open), None);
+        assert_eq!(ack(&mut rounds, 145, 8, State::Open), Some((ms(140), 2)));
+        assert_eq!(rounds.base(), ms(101));
+        // Reordering that is over is an end as well, and sending from idle forgets the least.
+        assert_eq!(ack(&mut rounds, 110, 9, State::Disorder), None);
+        assert_eq!(ack(&mut rounds, 110, 10, State::Open), None);
+        assert_eq!(ack(&mut rounds, 150, 11, State::Open), None);
+        assert_eq!(ack(&mut rounds, 160, 12, State::Open), Some((ms(150), 2)));
+        rounds.on_idle_restart(&linux);
+        assert_eq!(rounds.base(), Nanos::MAX);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod hystart;
 pub mod hystart_plus_plus;
 pub mod limited_slow_start;
 pub mod marks;
+pub mod prior_state;
 pub mod reno;
 pub mod round;
 pub mod round_max;

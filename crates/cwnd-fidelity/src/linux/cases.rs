@@ -101,7 +101,7 @@ pub const PAIR_OFFSET: f64 = 10.0;
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     pub rate: &'static str,
-    /// One-way delay, less half of the transmission times of a packet and an ACK, as for [`RTT`]'s path.
+    /// One-way delay, less half of the transmission times of a packet and an ACK, and 1 us more, as for [`RTT`]'s path.
     pub delay: &'static str,
     /// Queue limit, packets.
     pub buffer: u32,
@@ -127,7 +127,7 @@ pub struct Single {
     pub given_losses: bool,
 }
 
-const H2: Path = Path { rate: "200 Mbit/s", delay: "9968400 ns", buffer: 60, time: 20.0 };
+const H2: Path = Path { rate: "200 Mbit/s", delay: "9969400 ns", buffer: 60, time: 20.0 };
 /// The full delay: Hybla truncates the ratio of its first round-trip time, that of the handshake, to 25 ms, which is 8 in the
 /// recording.
 const H3: Path = Path { rate: "20 Mbit/s", delay: "100 ms", buffer: 60, time: 60.0 };

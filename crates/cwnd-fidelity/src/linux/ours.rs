@@ -9,8 +9,9 @@ use std::process::Command;
 
 /// One-way delay of the path. The recorded bottleneck sends a packet at once when it is idle, and the next one a transmission
 /// time later; cwnd's link takes a transmission time for each packet. The delay is therefore shorter by half of the 121.12 us of
-/// a packet and the 5.28 us of an ACK, so that the round-trip time is the recorded 40 ms.
-const DELAY: &str = "19936800 ns";
+/// a packet and the 5.28 us of an ACK. The recorded round-trip time is 40.002 ms, since each timer is 1 us late. Modules that round
+/// up to milliseconds (H-TCP, Westwood) have 41 ms.
+const DELAY: &str = "19937800 ns";
 
 /// Receive window, packets of 1,448 B. The recorded receiver's window grows up to 64 MiB, and the receiver acknowledges every
 /// packet for the first half of that. (`highspeed` and `hybla`, which count ACKs, grow half as fast from 33.5 MB on, in all

@@ -19,7 +19,9 @@ pub fn factory(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, Strin
         "probe-owns-recovery" => Needs { owns_recovery: true, ..needs },
         "probe-marks" => Needs { ecn: Some(EcnMode::Exact), ..needs },
         "probe-marks-only" => Needs { ecn: Some(EcnMode::Exact), marks_only: true, ..needs },
-        "probe-module" => Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() },
+        "probe-module" => {
+            Needs { compat: CompatNeeds { covered_rtt: true, ..CompatNeeds::default() }, ..Needs::default() }
+        }
         _ => return cwnd_sim::registered(spec),
     };
     Ok(Box::new(Probe { needs, digest: 0, rate: 0.0 }))

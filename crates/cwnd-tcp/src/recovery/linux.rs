@@ -25,7 +25,7 @@ use episode::Prr;
 use output::{Output, Timer};
 use rack::Rack;
 use send_log::{SendLog, SendRecord};
-use undo::Undo;
+use undo::{TIMESTAMP_TICK, Undo};
 
 /// System settings of Linux that change its loss recovery and its bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +75,9 @@ pub struct Linux {
     last_sack: SackRanges,
     fast_path_disabled: bool,
     options: LinuxOptions,
-    /// The number of segments during which the advertised window grows.
+    /// The number of segments during which the advertised window grows, and the last one in the header's unit.
     growing: u64,
+    advertised: u64,
 }
 
 /// What an ACK delivers.
@@ -358,14 +359,26 @@ impl Linux {
         prior_in_flight: u32,
     ) {
         conn.ack.cwnd_limited = self.output.is_cwnd_limited(&conn.window);
-        // While the advertised window grows, every ACK advertises another one, which Linux's prediction does not expect.
         conn.ack.compat.grows_on_sack = delivery.delivered > 0 && self.rack.grows_on_sack();
-        conn.ack.compat.header_predicted = predicted && conn.una > self.growing;
+        // Linux's prediction expects the window of the ACK before.
+        conn.ack.compat.header_predicted = !self.advertises_another_window(conn) && predicted;
         conn.ack.compat.until_departure = Nanos(conn.pacing.until_departure(now));
         let Delivery { delivered, advanced, .. } = *delivery;
         let lost = conn.episode.newly_lost;
         conn.report_ack(now, AckReport { delivered, advanced, lost, marked, rtt, prior_in_flight });
         self.update_pacing_rate(conn);
+    }
+
+    /// Returns whether an ACK advertises another window than the one before it.
+    fn advertises_another_window(&mut self, conn: &Connection) -> bool {
+        if conn.una > self.growing {
+            return false;
+        }
+        let received = conn.una + u64::from(conn.scoreboard.sacked);
+        let field = conn.config.growing_window.map_or(0, |window| window.field(received));
+        let is_another = field > self.advertised;
+        self.advertised = self.advertised.max(field);
+        is_another
     }
 
     /// Takes the first block of an ACK if it reports a duplicate (RFC 2883 section 4): it lies below what the ACK
@@ -510,7 +523,9 @@ fn take_round_trip_of(conn: &mut Connection, now: u64, packet: &Packet, delivery
         last = Some(now - last_sacked);
     }
     if first.is_none() && delivery.advanced > 0 && conn.config.timestamps {
-        first = Some(now - packet.sent);
+        // Timestamps are whole ticks.
+        first =
+            Some((now / TIMESTAMP_TICK).saturating_sub(packet.sent / TIMESTAMP_TICK).max(1) * TIMESTAMP_TICK);
         last = first;
     }
     match (first, last) {

@@ -2,9 +2,9 @@
 
 use crate::bench::{Bench, Far, MS, only, receiver_config, sender_config, window};
 use crate::fake::Fake;
-use cwnd_cc::{State, WindowConfig};
+use cwnd_cc::{CompatNeeds, Nanos, Needs, State, WindowConfig};
 use cwnd_scenario::Recovery;
-use cwnd_tcp::packet::PUSH;
+use cwnd_tcp::packet::{BARE, PUSH, Packet};
 use cwnd_tcp::{GrowingWindow, ReceiverConfig, SenderConfig, TimerWheel};
 
 /// A window of the given number of segments that does not grow, all sent at time 0.
@@ -93,6 +93,50 @@ fn without_timestamps_new_data_finds_out() {
     lost.timer();
     assert_eq!(lost.ack(702 * MS, 3), [13]);
     assert_eq!(lost.sack(802 * MS, 3, &[(13, 14)]), [3]);
+}
+
+#[test]
+fn an_ack_with_the_same_window_is_predicted() {
+    // After 1 to 5 segments of 1,448 B, the growing window is 17, 18, 19, 19 and 20 units of 4,096 B.
+    let growing = GrowingWindow::new(46_341, 1448);
+    let config = SenderConfig {
+        recovery: Recovery::Linux,
+        validate_cwnd: true,
+        receive_window: 46_341,
+        growing_window: Some(growing),
+        ..sender_config()
+    };
+    let mut bench = Bench::started(config, Fake::fixed());
+    (1..6).for_each(|seq| drop(bench.ack(100 * MS + u64::from(seq), seq)));
+    let predicted: Vec<bool> = bench.notes().acks.iter().map(|ack| ack.compat.header_predicted).collect();
+    assert_eq!(predicted, [false, false, false, true, false]);
+}
+
+#[test]
+fn the_round_trip_of_a_copy_is_in_ticks() {
+    // The copy of 0 leaves at 100 ms. Its ACK at 200.1 ms echoes 100.9 ms, and timestamps count milliseconds: 200 - 100. One at 2.9
+    // ms echoes 2.1: at least one tick.
+    let mut bench = started(10.0, true);
+    assert_eq!(bench.sack(100 * MS, 0, &[(1, 4)]), [0, 10]);
+    bench.hand(200_100_000, Packet { sent: 100_900_000, seq: 4, flags: BARE, ..Packet::default() }, &[]);
+    assert_eq!(bench.notes().acks.last().unwrap().rtt, Some(Nanos::from_millis(100)));
+    let mut bench = started(10.0, true);
+    bench.sack(2 * MS, 0, &[(1, 4)]);
+    bench.hand(2_900_000, Packet { sent: 2_100_000, seq: 4, flags: BARE, ..Packet::default() }, &[]);
+    assert_eq!(bench.notes().acks.last().unwrap().rtt, Some(Nanos::from_millis(1)));
+}
+
+#[test]
+fn an_algorithm_may_ask_for_single_segments() {
+    // 100 kB a second is below 150 kB. Without the request, a burst has two segments at any rate.
+    for (single_segments_below, sent) in [(150_000, vec![10]), (0, vec![10, 11])] {
+        let compat = CompatNeeds { single_segments_below, ..CompatNeeds::default() };
+        let needs = Needs { pacing: true, compat, ..Needs::default() };
+        let fake = Fake { pacing_rate: Some(1e5), needs, ..Fake::default() };
+        let config = SenderConfig { recovery: Recovery::Linux, validate_cwnd: true, ..sender_config() };
+        let mut bench = Bench::started(config, fake);
+        assert_eq!(bench.ack(100 * MS, 2), sent);
+    }
 }
 
 #[test]

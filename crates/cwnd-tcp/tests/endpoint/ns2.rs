@@ -139,7 +139,10 @@ fn round_trips_are_of_when_the_last_covered_segment_was_last_sent() {
     // Window 20. 0 is lost, its first copy as well, which the SACK of 23 tells: 0 and 32 go, and 10 are in flight. 24 is lost,
     // too: the SACK of 28, four above, tells so, and with 8 in flight 24 and a new one go.
     let module = Fake {
-        needs: Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() },
+        needs: Needs {
+            compat: CompatNeeds { covered_rtt: true, ..CompatNeeds::default() },
+            ..Needs::default()
+        },
         ..Fake::fixed()
     };
     let mut bench = Bench::started(config(20.0), module);

@@ -11,7 +11,7 @@ const DRAINING_PHASE: usize = 1;
 const MIN_PIPE_CWND: f64 = 4.0;
 
 /// Rates in payload bytes per second up to which one segment, or two, are sent in a burst (1.2 and 24 Mbit/s).
-const ONE_SEGMENT: f64 = 1.2e6 / 8.0;
+pub(super) const SINGLE_SEGMENTS_BELOW: u64 = 1_200_000 / 8;
 const TWO_SEGMENTS: f64 = 24e6 / 8.0;
 const GREATEST_QUANTUM: f64 = 65_536.0;
 
@@ -203,7 +203,7 @@ impl Bbr {
 fn send_quantum(window: &Window) -> f64 {
     let mss = f64::from(window.mss().max(1));
     let rate = window.pacing_rate;
-    if rate < ONE_SEGMENT {
+    if rate < SINGLE_SEGMENTS_BELOW as f64 {
         1.0
     } else if rate < TWO_SEGMENTS {
         2.0

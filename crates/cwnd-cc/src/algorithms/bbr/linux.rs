@@ -13,6 +13,7 @@
 //!
 //! Not imitated: an ACK that seems delayed, of a single segment that is not full, does not renew an expired RTprop.
 
+use super::control::SINGLE_SEGMENTS_BELOW;
 use super::policer::{Report, Verdict};
 use super::{Bbr, Mode};
 use crate::{Ack, Nanos, RateSample, State, Window};
@@ -27,8 +28,6 @@ const GAINS: f64 = 256.0;
 /// Largest burst: bytes (the largest buffer of a socket's output, less the headers), and segments.
 const LARGEST_BURST: u64 = 65_215;
 const MOST_SEGMENTS: u64 = 127;
-/// Pacing rate below which single segments are sent, bytes a second.
-const ONE_SEGMENT: f64 = 150_000.0;
 
 /// Time for whose deliveries the allowance for aggregation suffices.
 const MOST_AGGREGATION: Nanos = Nanos::from_millis(100);
@@ -74,7 +73,7 @@ fn gain_units(gain: f64) -> u128 {
 
 /// Returns the segments of a burst at the pacing rate.
 fn burst(window: &Window) -> u64 {
-    let least = if window.pacing_rate < ONE_SEGMENT { 1 } else { 2 };
+    let least = if window.pacing_rate < SINGLE_SEGMENTS_BELOW as f64 { 1 } else { 2 };
     let bytes = ((window.pacing_rate as u64) >> 10).min(LARGEST_BURST);
     (bytes / u64::from(window.mss().max(1))).max(least).min(MOST_SEGMENTS)
 }

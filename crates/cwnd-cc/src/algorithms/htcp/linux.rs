@@ -1,12 +1,21 @@
-//! H-TCP in integers, as in the module of Linux and ns-2.35: milliseconds, and alpha and beta in 128ths.
+//! H-TCP in integers, as in the modules of Linux and ns-2.35: milliseconds, and alpha and beta in 128ths.
 //!
-//! Its measurements differ from the paper's by more than rounding. RTTmin and RTTmax come from the smoothed round-trip time,
-//! in congestion avoidance only, and RTTmax rises only later than four RTTmin after an event. A throughput sample needs nearly
-//! a window (less alpha) of acknowledged segments and a time of RTTmin, so that there is none while alpha exceeds the window.
+//! Its measurements differ from the paper's by more than rounding. A throughput sample needs nearly a window (less alpha) of
+//! acknowledged segments and a time of RTTmin, so that there is none while alpha exceeds the window.
+//!
+//! | | Linux 2.6 and ns-2.35 | Linux 6.1 |
+//! |---|---|---|
+//! | RTTmin and RTTmax | from the smoothed round-trip time, rounded, in congestion avoidance | from each sample, rounded up |
+//! | RTTmax rises | later than four RTTmin after an event | whenever the state is open |
+//! | an ACK's state | the one after it | the one before it, so that the ACK that ends a recovery does not count |
+//! | a step of the window | keeps what is counted beyond it | takes an ACK of its own, and the count begins at zero |
+//! | an ACK of n segments counts | 1 | n; 1 if the state was not open before it |
+//! | undone events | restore RTTmax and B(k-1) as well | restore the time of the last event |
 
 use super::HTcpParameters;
 use crate::observable::{bits_per_second, known};
-use crate::{Ack, Arithmetic, Nanos, State, Window};
+use crate::parts::prior_state::PriorState;
+use crate::{Ack, Arithmetic, Congestion, Nanos, State, Window};
 
 const ONE: u64 = 128;
 const HALF: u64 = 64;
@@ -31,6 +40,12 @@ pub(super) struct HTcpLinux {
     rtt_min: u64,
     epoch: Epoch,
     before: Epoch,
+    /// Today's module: whether the last event has neither ended nor been undone.
+    is_pending: bool,
+    /// Today's module: the state before the ACK, what an ACK counts as, and what is counted towards the next step.
+    prior_state: PriorState,
+    acked: u64,
+    progress: u64,
     /// Whether the last event was steady, or the first steady one.
     steady: bool,
     /// Segments acknowledged since `counted_from`.
@@ -58,6 +73,10 @@ impl HTcpLinux {
             rtt_min: 0,
             epoch: Epoch::default(),
             before: Epoch::default(),
+            is_pending: false,
+            prior_state: PriorState::default(),
+            acked: 1,
+            progress: 0,
             steady: false,
             counted: 0,
             counted_from: 0,
@@ -66,12 +85,22 @@ impl HTcpLinux {
         }
     }
 
+    /// Begins the time of today's module, which counts from the begin of the connection and not from its first ACK.
+    pub fn init(&mut self, window: &Window, now: Nanos) {
+        if window.arithmetic() == Arithmetic::Linux {
+            self.epoch.since = Some(milliseconds(now));
+        }
+    }
+
     #[inline]
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, parameters: &HTcpParameters) {
+        if window.arithmetic() == Arithmetic::Linux {
+            return self.on_ack_today(window, ack, parameters);
+        }
         let now = milliseconds(ack.now);
         let since = *self.epoch.since.get_or_insert(now);
         if ack.cumulative > 0 {
-            self.measure_throughput(window.cwnd as u64, now, since, ack);
+            self.measure_throughput(window.cwnd as u64, now, since, ack.cumulative, ack.state);
         }
         if !ack.may_grow() {
             return;
@@ -83,11 +112,7 @@ impl HTcpLinux {
                 return;
             }
         }
-        // Today's Linux uses each sample; ns-2 and Linux 2.6 use the smoothed round-trip time, rounded.
-        let rtt = if window.arithmetic() == Arithmetic::Linux { ack.rtt } else { Some(ack.srtt) };
-        if let Some(rtt) = rtt {
-            self.measure_rtt(milliseconds(rtt + Nanos(500_000)).max(1), window, now, since, ack.state);
-        }
+        self.measure_rtt(milliseconds(ack.srtt + Nanos(500_000)).max(1), window, now, since, ack.state);
         let cwnd = window.cwnd;
         window.increase(acked, (cwnd as u64 * ONE).div_ceil(self.alpha) as f64);
         if window.cwnd != cwnd {
@@ -96,14 +121,46 @@ impl HTcpLinux {
         }
     }
 
+    /// Handles an ACK in today's module. It measures before the ACK changes the state, and grows after that.
+    fn on_ack_today(&mut self, window: &mut Window, ack: &Ack, parameters: &HTcpParameters) {
+        let now = milliseconds(ack.now);
+        let since = *self.epoch.since.get_or_insert(now);
+        let state = self.prior_state.on_ack(ack);
+        if state == State::Open {
+            self.acked = u64::from(ack.cumulative);
+        }
+        if let Some(Nanos(rtt)) = ack.rtt.filter(|&Nanos(rtt)| rtt >= 1000) {
+            self.measure_rtt_today((rtt / 1000).div_ceil(1000), state);
+        }
+        self.measure_throughput(window.cwnd as u64, now, since, ack.cumulative, state);
+        if ack.state == State::Open {
+            self.end_event(now);
+        }
+        if !ack.may_grow() {
+            return;
+        }
+        if window.in_slow_start() {
+            window.slow_start(ack.acked);
+            return;
+        }
+        if self.progress * self.alpha / ONE >= window.cwnd as u64 {
+            window.set_cwnd(window.cwnd + 1.0);
+            self.progress = 0;
+            self.alpha = self.alpha_at(now, parameters);
+        } else {
+            self.progress += self.acked;
+        }
+        self.acked = 1;
+    }
+
     #[inline]
-    fn measure_throughput(&mut self, cwnd: u64, now: u64, since: u64, ack: &Ack) {
-        if !matches!(ack.state, State::Open | State::Disorder) {
+    fn measure_throughput(&mut self, cwnd: u64, now: u64, since: u64, cumulative: u32, state: State) {
+        if !matches!(state, State::Open | State::Disorder) {
             self.counted = 0;
             self.counted_from = now;
             return;
         }
-        self.counted += u64::from(ack.cumulative);
+        self.counted += u64::from(cumulative);
         let Some(enough) = cwnd.checked_sub((self.alpha / ONE).max(1)) else { return };
         let span = now.saturating_sub(self.counted_from);
         if self.counted < enough || self.rtt_min == 0 || span < self.rtt_min {
@@ -133,13 +190,29 @@ impl HTcpLinux {
         self.epoch.rtt_max = if rises { rtt } else { greatest };
     }
 
+    fn measure_rtt_today(&mut self, rtt: u64, state: State) {
+        if self.rtt_min > rtt || self.rtt_min == 0 {
+            self.rtt_min = rtt;
+        }
+        if state == State::Open {
+            let greatest = self.epoch.rtt_max.max(self.rtt_min);
+            let rises = greatest < rtt && rtt <= greatest + MOST_RTT_RISE_MS;
+            self.epoch.rtt_max = if rises { rtt } else { greatest };
+        }
+    }
+
     fn is_fresh(&self, now: u64, since: u64) -> bool {
         now.saturating_sub(since) / self.rtt_min <= FRESH_ROUNDS
     }
 
     /// Updates beta and alpha at a congestion event. Returns the threshold, segments.
-    pub fn on_congestion(&mut self, cwnd: f64, now: Nanos, parameters: &HTcpParameters) -> f64 {
-        let now = milliseconds(now);
+    pub fn on_congestion(
+        &mut self,
+        window: &Window,
+        congestion: &Congestion,
+        parameters: &HTcpParameters,
+    ) -> f64 {
+        let now = milliseconds(congestion.now);
         self.before = self.epoch;
         self.beta = if parameters.adaptive_backoff { self.backoff() } else { HALF };
         // Time still counts from the last event.
@@ -148,8 +221,34 @@ impl HTcpLinux {
         if self.rtt_min > 0 && *rtt_max > self.rtt_min {
             *rtt_max = self.rtt_min + (*rtt_max - self.rtt_min) * 95 / 100;
         }
-        self.epoch.since = Some(now);
-        (cwnd as u64 * self.beta / ONE) as f64
+        self.progress = 0;
+        if window.arithmetic() == Arithmetic::Linux {
+            self.begin_event(congestion);
+        } else {
+            self.epoch.since = Some(now);
+        }
+        (window.cwnd as u64 * self.beta / ONE) as f64
+    }
+
+    /// Handles a further timeout of the same data, which today's module takes for another event without a reduction.
+    pub fn on_repeated_timeout(&mut self, window: &Window, congestion: &Congestion) {
+        if window.arithmetic() == Arithmetic::Linux {
+            self.begin_event(congestion);
+        }
+    }
+
+    fn begin_event(&mut self, congestion: &Congestion) {
+        self.before = self.epoch;
+        self.epoch.since = Some(milliseconds(congestion.now));
+        self.is_pending = true;
+        self.prior_state.on_congestion(congestion);
+    }
+
+    /// Restarts the time when the state is open again after an event that was not undone.
+    fn end_event(&mut self, now: u64) {
+        if core::mem::take(&mut self.is_pending) {
+            self.epoch.since = Some(now);
+        }
     }
 
     /// Returns alpha, beta, the time since the last event, RTTmax and B(k) as [`super::OBSERVABLES`] has them.
@@ -164,12 +263,18 @@ impl HTcpLinux {
         ]
     }
 
-    pub fn on_recovery_exit(&mut self, now: Nanos) {
-        self.epoch.since = Some(milliseconds(now));
+    pub fn on_recovery_exit(&mut self, window: &Window, now: Nanos) {
+        if window.arithmetic() == Arithmetic::Linux {
+            self.end_event(milliseconds(now));
+        } else {
+            self.epoch.since = Some(milliseconds(now));
+        }
     }
 
-    pub fn on_undo(&mut self) {
+    pub fn on_undo(&mut self, now: Nanos) {
         self.epoch = self.before;
+        self.is_pending = false;
+        self.prior_state.on_undo(now);
     }
 
     /// Returns the fraction to keep.
@@ -209,7 +314,8 @@ fn milliseconds(time: Nanos) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{acks_for_a_segment, window, window_with};
+    use crate::CongestionKind;
+    use crate::testing::{acks_for_a_segment, congestion, window, window_with};
 
     const PLAIN: HTcpParameters = HTcpParameters { delta_l: 1.0, adaptive_backoff: true, rtt_scaling: false };
 
@@ -243,7 +349,7 @@ mod tests {
     fn a_throughput_sample_takes_a_window_less_alpha_and_the_least_round_trip() {
         let mut module = HTcpLinux { rtt_min: 100, ..HTcpLinux::new() };
         let mut count = |at, acked| {
-            module.measure_throughput(100, at, 0, &ack(at, acked, 100));
+            module.measure_throughput(100, at, 0, acked, State::Open);
             (module.counted, module.peak)
         };
         // Alpha is one: 99 are enough, but not before 100 ms are over; 105 in 110 ms are 954 a second.
@@ -258,10 +364,10 @@ mod tests {
         assert_eq!(count(500, 200), (0, 751));
         // Alpha of 101 at a window of 100: never.
         module.alpha = 101 * ONE;
-        module.measure_throughput(100, 900, 0, &ack(900, 1000, 100));
+        module.measure_throughput(100, 900, 0, 1000, State::Open);
         assert_eq!((module.counted, module.peak), (1000, 751));
         // What a recovery acknowledges does not count.
-        module.measure_throughput(100, 950, 0, &Ack { state: State::Recovery, ..ack(950, 1, 100) });
+        module.measure_throughput(100, 950, 0, 1, State::Recovery);
         assert_eq!((module.counted, module.counted_from), (0, 950));
     }
 
@@ -291,14 +397,14 @@ mod tests {
         for (rtt_max, kept) in [(140, 710.0), (110, 796.0)] {
             let epoch = Epoch { rtt_max, last_peak: 1000, since: Some(0) };
             let mut module = HTcpLinux { rtt_min: 100, epoch, peak: 1000, ..HTcpLinux::new() };
-            assert_eq!(module.on_congestion(1000.0, Nanos::from_millis(9000), &PLAIN), 500.0);
+            assert_eq!(module.on_congestion(&large(1000.0), &loss(9000), &PLAIN), 500.0);
             module.epoch.rtt_max = rtt_max;
             module.peak = 1200;
-            assert_eq!(module.on_congestion(1000.0, Nanos::from_millis(9900), &PLAIN), kept);
+            assert_eq!(module.on_congestion(&large(1000.0), &loss(9900), &PLAIN), kept);
             assert_eq!(module.epoch.rtt_max, 100 + (rtt_max - 100) * 95 / 100);
             // 1441 is more than a fifth above 1200, so that the next must wait again.
             module.peak = 1441;
-            assert_eq!(module.on_congestion(1000.0, Nanos::from_millis(9990), &PLAIN), 500.0);
+            assert_eq!(module.on_congestion(&large(1000.0), &loss(9990), &PLAIN), 500.0);
             assert!(!module.steady);
         }
     }
@@ -309,10 +415,81 @@ mod tests {
         // 1, and 111 take 112.
         let mut module =
             HTcpLinux { epoch: Epoch { since: Some(0), ..Epoch::default() }, ..HTcpLinux::new() };
-        module.on_congestion(220.0, Nanos::from_millis(3000), &PLAIN);
+        module.on_congestion(&large(220.0), &loss(3000), &PLAIN);
         let mut htcp = super::super::HTcp { linux: module, ..crate::Configurable::new(PLAIN) };
         let mut window = large(110.0);
         let steps = [6, 112].map(|_| acks_for_a_segment(&mut htcp, &mut window, &ack(3100, 1, 100)));
         assert_eq!(steps, [6, 112]);
+    }
+
+    fn loss(at_ms: u64) -> Congestion {
+        congestion(&large(10.0), CongestionKind::Loss, at_ms)
+    }
+
+    /// Today's arithmetic.
+    fn today(cwnd: f64) -> Window {
+        window(cwnd, Arithmetic::Linux)
+    }
+
+    #[test]
+    fn a_step_of_today_takes_an_ack_of_its_own() {
+        // Alpha 4, a window of 100: 25 segments are enough (100/128ths rounded down). ACKs of two: 26 are there after 13, and the
+        // 14th takes the step and is not counted. Alpha is then 1: 101 are enough, 51 ACKs count 102, and the 52nd steps.
+        let mut module = HTcpLinux { alpha: 4 * ONE, ..HTcpLinux::new() };
+        let mut window = today(100.0);
+        module.init(&window, Nanos::ZERO);
+        let mut steps = |module: &mut HTcpLinux| {
+            let before = window.cwnd;
+            (1..).find(|_| {
+                module.on_ack(&mut window, &ack(100, 2, 50), &PLAIN);
+                window.cwnd > before
+            })
+        };
+        assert_eq!((steps(&mut module), module.progress), (Some(14), 0));
+        assert_eq!(steps(&mut module), Some(52));
+        // The ACK that ends a recovery counts as one, even if the recovery began without an ACK; one that begins it counts
+        // as before.
+        for (at, counted) in [(150, 1), (200, 40)] {
+            module.on_congestion(&window, &loss(at), &PLAIN);
+            module.on_ack(&mut window, &ack(200, 40, 50), &PLAIN);
+            assert_eq!(module.progress, counted);
+        }
+    }
+
+    #[test]
+    fn samples_of_today_are_rounded_up_and_count_in_every_state() {
+        let mut module = HTcpLinux::new();
+        let mut window = today(10.0);
+        let mut see = |module: &mut HTcpLinux, rtt, state| {
+            let ack = Ack { rtt: Some(Nanos(rtt)), state, cwnd_limited: false, ..ack(7, 1, 0) };
+            module.on_ack(&mut window, &ack, &PLAIN);
+            (module.rtt_min, module.epoch.rtt_max)
+        };
+        // 40.001 ms are 41. The state before the ACK decides about the greatest one, in slow start, too.
+        assert_eq!(see(&mut module, 40_001_000, State::Open), (41, 41));
+        assert_eq!(see(&mut module, 60_999_000, State::Recovery), (41, 61));
+        assert_eq!(see(&mut module, 70_000_000, State::Open), (41, 61));
+        assert_eq!(see(&mut module, 40_000_999, State::Open), (40, 61));
+        assert_eq!(see(&mut module, 82_000_000, State::Open), (40, 61));
+    }
+
+    #[test]
+    fn an_undone_event_of_today_restores_only_its_time() {
+        let mut module = HTcpLinux { rtt_min: 100, peak: 7, ..HTcpLinux::new() };
+        let window = today(100.0);
+        module.init(&window, Nanos::from_millis(5));
+        module.epoch.rtt_max = 140;
+        module.on_congestion(&window, &loss(900), &PLAIN);
+        let event = module.clone();
+        module.on_undo(Nanos::from_millis(910));
+        assert_eq!((module.epoch.since, module.epoch.rtt_max, module.epoch.last_peak), (Some(5), 138, 7));
+        // It has no end then, while another one has.
+        module.on_recovery_exit(&window, Nanos::from_millis(950));
+        assert_eq!(module.epoch.since, Some(5));
+        let mut module = event;
+        assert_eq!(module.epoch.since, Some(900));
+        module.on_recovery_exit(&window, Nanos::from_millis(950));
+        module.on_recovery_exit(&window, Nanos::from_millis(970));
+        assert_eq!(module.epoch.since, Some(950));
     }
 }

@@ -52,7 +52,8 @@ fn needs_follow_the_sources() {
     let own_recovery = Needs { owns_recovery: true, marks_only: true, ..paced };
     let bbr = Needs { rate_samples: true, ..own_recovery };
     // ns-2.35 has them as modules that measure delays.
-    let module = Needs { compat: CompatNeeds { covered_rtt: true }, ..Needs::default() };
+    let module =
+        Needs { compat: CompatNeeds { covered_rtt: true, ..CompatNeeds::default() }, ..Needs::default() };
     for (names, expected) in [
         (&["newreno", "cubic", "cubic-linux", "westwood"][..], Needs::default()),
         (&["dctcp", "d2tcp"], exact),
@@ -62,7 +63,11 @@ fn needs_follow_the_sources() {
         (&["prague"], Needs { marks_only: true, pacing: true, ..exact }),
         (&["copa"], own_recovery),
         (&["illinois", "vegas", "veno", "yeah", "compound-ns2"], module),
-        (&["bbr"], bbr),
+        // Both the draft and Linux send single segments below 1.2 Mbit/s.
+        (
+            &["bbr"],
+            Needs { compat: CompatNeeds { single_segments_below: 150_000, ..CompatNeeds::default() }, ..bbr },
+        ),
         (&["bbr3"], Needs { lost_packets: true, ..bbr }),
     ] {
         for name in names {

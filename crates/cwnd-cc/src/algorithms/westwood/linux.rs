@@ -66,7 +66,8 @@ impl WestwoodLinux {
             self.note_rtt();
         }
         if let Some(rtt) = ack.rtt {
-            self.rtt = rtt.0.div_ceil(MILLISECOND);
+            // Of whole microseconds, as everything in Linux is.
+            self.rtt = (rtt.0 / 1000).div_ceil(1000);
         }
     }
 

@@ -117,9 +117,6 @@ pub(super) const BUFFER: u32 = 65_215;
 /// ([`LinuxOptions::min_tso_segs`](super::LinuxOptions)).
 const BURSTS_A_SECOND: f64 = 1024.0;
 
-/// Pacing rate below which a paced flow sends single segments, bytes a second (1.2 Mbit/s).
-const SLOW: f64 = 150_000.0;
-
 /// On short paths a burst is longer, by a buffer halved for each of these steps of the least round-trip time, ns.
 const SHORT_STEP: u64 = 512_000;
 
@@ -568,7 +565,6 @@ fn burst_size(conn: &Connection, least: u32) -> u32 {
     let steps = if estimator.is_known() { estimator.min / SHORT_STEP } else { u64::MAX };
     let short = if steps < 32 { BUFFER >> steps } else { 0 };
     let bytes = (rate / BURSTS_A_SECOND * f64::from(window.mss())) as u32;
-    // BBR's module lowers the least burst for slow flows.
-    let least = if conn.needs.pacing && window.pacing_rate < SLOW { 1 } else { least };
+    let least = if window.pacing_rate < conn.needs.compat.single_segments_below as f64 { 1 } else { least };
     (bytes.saturating_add(short).min(BUFFER) / window.mss()).max(least)
 }

@@ -2,7 +2,7 @@
 //! the receiver reports (RFC 3708).
 
 /// The resolution of timestamps, ns.
-const TICK: u64 = 1_000_000;
+pub const TIMESTAMP_TICK: u64 = 1_000_000;
 
 /// The state before the reduction, and the evidence against it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +46,8 @@ impl Undo {
 
     /// Returns whether the timestamp `echo` is older than the first retransmission, so that the ACK answers an original.
     pub fn answers_original(&self, echo: u64) -> bool {
-        self.possible && self.first_retransmission.is_some_and(|first| echo / TICK < first / TICK)
+        self.possible
+            && self.first_retransmission.is_some_and(|first| echo / TIMESTAMP_TICK < first / TIMESTAMP_TICK)
     }
 
     /// Returns whether everything that the episode retransmitted arrived twice.
