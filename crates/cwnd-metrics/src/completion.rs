@@ -75,7 +75,16 @@ fn completion(view: &View<'_>, flow: usize) -> Option<f64> {
     flow.completed.map(|completed| between(flow.start, completed))
 }
 
+/// Returns whether the ACKs of a flow say when its data has arrived: a receiver that acknowledges missing data can make a transfer end
+/// sooner than is possible.
+fn is_acknowledged_truly(view: &View<'_>, flow: usize) -> bool {
+    !view.scenario.flows[flow].receiver.conceals_losses()
+}
+
 fn flow_slowdown(view: &View<'_>, flow: usize) -> Option<f64> {
+    if !is_acknowledged_truly(view, flow) {
+        return None;
+    }
     let least = least_time(view, flow, view.scenario.flows[flow].bytes?, true);
     Some(completion(view, flow)? / least).filter(|ratio| ratio.is_finite())
 }
@@ -126,6 +135,9 @@ fn message_times(view: &View<'_>, flows: Flows<'_>) -> Vec<f64> {
 
 fn message_slowdowns(view: &View<'_>, flows: Flows<'_>) -> Vec<f64> {
     of_messages(view, flows, |flow, place, message| {
+        if !is_acknowledged_truly(view, flow) {
+            return None;
+        }
         // The first packet of a flow carries the beginning of its first message.
         Some(between(message.start, message.end?) / least_time(view, flow, message.bytes, place == 0))
     })

@@ -60,7 +60,7 @@ pub(super) static ENDS: &[Metric] = &[
         scopes: EVERY,
         range: Range::FROM_ONE,
         formula: "mean of completion time / least possible one",
-        about: "The least possible one is that on an idle path: the first packet comes to the narrowest link, all of them leave that one after the other, and the last goes on to the receiver and its ACK back. Where rate or delay of a link vary, the best that they ever are counts. Of the same flows as the completion time.",
+        about: "The least possible one is that on an idle path: the first packet comes to the narrowest link, all of them leave that one after the other, and the last goes on to the receiver and its ACK back. Where rate or delay of a link vary, the best that they ever are counts. Of the same flows as the completion time, without those whose receivers acknowledge missing data.",
         source: "Alizadeh and others, pFabric, SIGCOMM 2013 (normalised flow completion time)",
         measure: Measure::Counted(ends::slowdown),
     },

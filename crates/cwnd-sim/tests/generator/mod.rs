@@ -333,7 +333,7 @@ fn draw_misbehaviour(dice: &mut Dice, flows: &mut [FlowSpec], stack: &Stack, pac
                 ReceiverBehaviour::Optimistic(30),
             ]);
         }
-        if dice.one_in(30) {
+        if dice.one_in(30) && !flow.short {
             let rate = u128::from(stack.payload) * 8_000_000_000 / u128::from(packet * dice.between(1, 4));
             flow.traffic = Traffic::Pulses {
                 rate: Rate((rate as u64).clamp(1_000, 1_000_000_000_000)),
