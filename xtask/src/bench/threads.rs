@@ -34,6 +34,7 @@ pub fn gains(cwnd: &Path, runs: usize) -> Result<String, String> {
         cells(&["", "times as fast", "", "at least", "CPU time"]),
         cells(&["", "median", "range", "", "times"]),
     ];
-    let title = format!("Two threads against one, the whole process by the clock; median of {runs} pairs\n\n");
+    let title =
+        format!("Two threads against one, the whole process by the clock; median of {runs} pairs\n\n");
     Ok(title + &table(&[0], &head, &texts))
 }
