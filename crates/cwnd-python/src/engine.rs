@@ -4,8 +4,10 @@ use crate::algorithm::{AlgorithmClass, Class};
 use crate::raised::caught;
 use cwnd_cc::CongestionControl;
 use cwnd_gym::policy;
-use cwnd_scenario::{AlgorithmSpec, Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
-use cwnd_sim::{Simulator, check_with, run_with};
+use cwnd_scenario::{
+    AlgorithmSpec, Cost, Engine, EngineError, Helpers, Identity, Outcome, Problem, Scenario,
+};
+use cwnd_sim::{Options, Simulator, check_with, run_with, run_with_options};
 use pyo3::prelude::*;
 use std::{
     sync::{
@@ -85,5 +87,14 @@ impl Engine for PythonEngine {
         // Python makes the state of a thread at its first call and drops it at the last end of one: this call lasts as long as the
         // run, so that those for its ACKs find the state there.
         Python::attach(|py| py.detach(run))?
+    }
+
+    fn run_with_helpers(&self, scenario: &Scenario, helpers: &Helpers) -> Result<Outcome, EngineError> {
+        // Threads would wait for each other at each call of Python.
+        if scenario.flows.iter().any(|flow| self.classes.find(&flow.algorithm.name).is_some()) {
+            return self.run(scenario);
+        }
+        let options = Options { helpers: helpers.clone(), ..Options::default() };
+        run_with_options(scenario, &|spec| self.classes.build(spec), &options)
     }
 }

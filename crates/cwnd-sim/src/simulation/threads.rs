@@ -87,6 +87,9 @@ struct Part {
 impl Simulation {
     /// Returns whether this round is done with threads. Takes more of them if there are.
     pub(super) fn use_threads(&mut self) -> bool {
+        if self.crew.is_none() && self.helpers.spare() == 0 {
+            return false;
+        }
         let worth = self.worthwhile_helpers();
         if worth == 0 || self.watch.is_some() || self.senders_watched {
             self.leave_threads();

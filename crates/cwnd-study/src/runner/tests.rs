@@ -170,6 +170,64 @@ fn a_stop_keeps_what_is_done() {
     assert_eq!(ran.done + rest.done, 12);
 }
 
+/// Threads without a run help with those in progress, and the CPU time of a run includes its helpers.
+#[test]
+fn idle_threads_help() {
+    /// Waits until it can have as many helpers as it wants.
+    struct Helped {
+        toy: Toy,
+        begun: AtomicUsize,
+        wanted: usize,
+    }
+    impl Engine for Helped {
+        fn check(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Cost, Vec<Problem>> {
+            self.toy.check(scenario)
+        }
+        fn identity(&self, scenario: &cwnd_scenario::Scenario) -> cwnd_scenario::Identity {
+            self.toy.identity(scenario)
+        }
+        fn run(&self, scenario: &cwnd_scenario::Scenario) -> Result<cwnd_scenario::Outcome, EngineError> {
+            self.toy.run(scenario)
+        }
+        fn run_with_helpers(
+            &self,
+            scenario: &cwnd_scenario::Scenario,
+            helpers: &Helpers,
+        ) -> Result<cwnd_scenario::Outcome, EngineError> {
+            // The last run to begin is the only one that waits for helpers.
+            if self.begun.fetch_add(1, Relaxed) == 11 {
+                let begin = Instant::now();
+                while helpers.spare() < self.wanted {
+                    assert!(begin.elapsed() < Duration::from_secs(60), "{} spare threads", helpers.spare());
+                    thread::sleep(Duration::from_millis(1));
+                }
+                assert_eq!(helpers.take(self.wanted), self.wanted);
+                let helper = helpers.clone();
+                let spin = move || {
+                    let clock = Clock::start();
+                    while clock.seconds() < 0.05 {}
+                    helper.note_cpu_time();
+                };
+                thread::spawn(spin).join().unwrap();
+                helpers.give_back(self.wanted);
+            }
+            self.toy.run(scenario)
+        }
+    }
+    // Twelve runs on three threads: two are idle at the end. On twenty, eight are idle from the beginning.
+    for (threads, wanted) in [(3, 2), (20, 8)] {
+        let (bench, study) = (Bench::new(), study(STUDY));
+        let mut store = bench.store();
+        let engine = Helped { toy: Toy::default(), begun: AtomicUsize::new(0), wanted };
+        let engines = Engines::new(Arc::new(engine), Err(String::new()));
+        let plan = plan(&engines, &study, &store).unwrap();
+        let limits = Limits { threads, ..LIMITS };
+        let ran = run(&engines, &plan, &mut store, limits, &mut (), &AtomicBool::new(false)).unwrap();
+        assert_eq!((ran.done, ran.failures.len()), (12, 0), "{:?}", ran.failures);
+        assert!(ran.cpu_s >= 0.05, "{} s", ran.cpu_s);
+    }
+}
+
 #[test]
 fn little_memory_runs_one_after_the_other() {
     let (bench, study) = (Bench::new(), study(STUDY));
