@@ -64,6 +64,9 @@ pub struct Graph {
     pub taps: Vec<Tap>,
     /// The stages that each stage waits for: hosts, then links, then taps.
     pub waits: Vec<Vec<Wait>>,
+    /// The same in one piece of memory, through which every round reads, and where those of each stage end.
+    flat_waits: Vec<(u32, u64)>,
+    flat_ends: Vec<u32>,
 }
 
 /// Another stage that a stage waits for.
@@ -83,8 +86,8 @@ impl Graph {
         self.hosts.binary_search(&node).expect("flows end on hosts")
     }
 
-    /// Returns for each of `rings` rings the host that it leads to, as an index into `hosts`. The number of hosts stands for
-    /// none.
+    /// Returns for each of `rings` rings what it leads to: a host, as an index into `hosts`, a tap (the number of hosts), or,
+    /// from there on, each input of a link.
     pub fn owners(&self, rings: usize, hosts: &[Host]) -> Vec<u32> {
         let mut owners = vec![hosts.len() as u32; rings];
         for (i, host) in hosts.iter().enumerate() {
@@ -95,7 +98,17 @@ impl Graph {
                 }
             }
         }
+        for (i, &ring) in self.inputs.iter().flatten().enumerate() {
+            owners[ring as usize] = (hosts.len() + 1 + i) as u32;
+        }
         owners
+    }
+
+    /// Returns the stages that a stage waits for, and the latencies.
+    #[inline]
+    pub fn waits_of(&self, stage: usize) -> &[(u32, u64)] {
+        let begin = if stage == 0 { 0 } else { self.flat_ends[stage - 1] };
+        &self.flat_waits[begin as usize..self.flat_ends[stage] as usize]
     }
 
     /// Computes the latencies from the current state of the links.
@@ -103,6 +116,12 @@ impl Graph {
         for wait in self.waits.iter_mut().flatten() {
             let links = wait.via.iter().flatten();
             wait.latency = links.map(|&link| net.links[link].least_latency(smallest_packet)).sum();
+        }
+        self.flat_waits.clear();
+        self.flat_ends.clear();
+        for waits in &self.waits {
+            self.flat_waits.extend(waits.iter().map(|wait| (wait.stage as u32, wait.latency)));
+            self.flat_ends.push(self.flat_waits.len() as u32);
         }
     }
 
@@ -170,6 +189,8 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
         inputs: Vec::new(),
         taps: points.iter().map(|point| Tap::new(point.end)).collect(),
         waits: vec![Vec::new(); hosts.len() + links.len() + points.len()],
+        flat_waits: Vec::new(),
+        flat_ends: Vec::new(),
         runners,
         hosts,
         links,

@@ -180,8 +180,8 @@ impl Simulation {
             .collect();
         net.owner = graph.owners(net.rings.len(), &hosts);
         net.turns = vec![Turn::default(); net.rings.len()];
-        net.wake = vec![0; hosts.len() + 1];
-        net.wake[hosts.len()] = u64::MAX;
+        net.wake = vec![0; hosts.len()];
+        net.wake.resize(hosts.len() + 1 + graph.inputs.iter().map(Vec::len).sum::<usize>(), u64::MAX);
         // The one place that chooses the path. Shortcuts pass by the points at which packets are observed.
         let runner: Box<dyn StageRunner> = if options.shortcuts == Shortcuts::NONE || !points.is_empty() {
             Box::new(GeneralPath)
@@ -230,8 +230,11 @@ impl Simulation {
             self.runner.review(&mut self.stages, until);
         }
         self.do_all_before(stop, observer);
-        for host in self.stages.hosts.iter().filter(|_| !fault::is(Fault::InletNotSettled)) {
-            host.settle(&mut self.stages.net, stop);
+        for (i, host) in self.stages.hosts.iter().enumerate().filter(|_| !fault::is(Fault::InletNotSettled)) {
+            // Nothing lies before `stop` in the inlets of a host that wakes later.
+            if self.stages.net.wake[i] < stop {
+                host.settle(&mut self.stages.net, stop);
+            }
         }
     }
 
@@ -317,9 +320,9 @@ impl Simulation {
         for stage in 0..self.done.len() {
             let is_host = stage < self.stages.hosts.len();
             let mut limit = if is_host { horizon } else { stop };
-            for wait in &self.graph.waits[stage] {
+            for &(other, latency) in self.graph.waits_of(stage) {
                 let beyond = if fault::is(Fault::PastTheFrontier) { 1000 } else { 0 };
-                limit = limit.min(self.quiet[wait.stage].saturating_add(wait.latency).saturating_add(beyond));
+                limit = limit.min(self.quiet[other as usize].saturating_add(latency).saturating_add(beyond));
             }
             if limit <= self.done[stage] {
                 continue;
@@ -356,8 +359,7 @@ impl Simulation {
             .iter()
             .zip(&self.done)
             .map(|(wake, done)| *wake.max(done));
-        let links =
-            self.graph.inputs.iter().flatten().map(|&ring| self.stages.net.rings[ring as usize].next_at());
+        let links = self.stages.net.wake[self.stages.hosts.len() + 1..].iter().copied();
         let queued = self.graph.links.iter().filter_map(|&link| self.stages.net.links[link].queued());
         let events = queued.map(|link| link.next_event());
         let taps = self.graph.taps.iter().flat_map(|tap| &tap.inputs);

@@ -169,7 +169,7 @@ impl Simulation {
             self.quiet[stage] = self.link_quiet_until(index, self.done[stage]);
         }
         // What is on its way may come at another time.
-        self.stages.net.wake[..self.stages.hosts.len()].fill(0);
+        self.stages.net.wake.fill(0);
         Ok(())
     }
 }
