@@ -64,6 +64,39 @@ pub struct Graph {
     pub taps: Vec<Tap>,
     /// The stages that each stage waits for: hosts, then links, then taps.
     pub waits: Vec<Vec<Wait>>,
+    /// The same in one piece of memory, through which every round reads.
+    pub packed_waits: PackedWaits,
+}
+
+/// The stages that each stage waits for, and the latencies.
+#[derive(Clone, Debug, Default)]
+pub struct PackedWaits {
+    waits: Vec<(u32, u64)>,
+    /// Where those of each stage end.
+    ends: Vec<u32>,
+}
+
+impl PackedWaits {
+    fn new(waits: &[Vec<Wait>]) -> PackedWaits {
+        let mut packed = PackedWaits::default();
+        for waits in waits {
+            packed.waits.extend(waits.iter().map(|wait| (wait.stage as u32, wait.latency)));
+            packed.ends.push(packed.waits.len() as u32);
+        }
+        packed
+    }
+
+    /// Returns the stages that a stage waits for, and the latencies.
+    #[inline]
+    pub fn of(&self, stage: usize) -> &[(u32, u64)] {
+        let begin = if stage == 0 { 0 } else { self.ends[stage - 1] };
+        &self.waits[begin as usize..self.ends[stage] as usize]
+    }
+
+    /// Returns the number of stages.
+    pub fn stages(&self) -> usize {
+        self.ends.len()
+    }
 }
 
 /// Another stage that a stage waits for.
@@ -83,8 +116,8 @@ impl Graph {
         self.hosts.binary_search(&node).expect("flows end on hosts")
     }
 
-    /// Returns for each of `rings` rings the host that it leads to, as an index into `hosts`. The number of hosts stands for
-    /// none.
+    /// Returns for each of `rings` rings what it leads to: a host, as an index into `hosts`, a tap (the number of hosts), or,
+    /// from there on, each input of a link.
     pub fn owners(&self, rings: usize, hosts: &[Host]) -> Vec<u32> {
         let mut owners = vec![hosts.len() as u32; rings];
         for (i, host) in hosts.iter().enumerate() {
@@ -95,6 +128,9 @@ impl Graph {
                 }
             }
         }
+        for (i, &ring) in self.inputs.iter().flatten().enumerate() {
+            owners[ring as usize] = (hosts.len() + 1 + i) as u32;
+        }
         owners
     }
 
@@ -104,6 +140,7 @@ impl Graph {
             let links = wait.via.iter().flatten();
             wait.latency = links.map(|&link| net.links[link].least_latency(smallest_packet)).sum();
         }
+        self.packed_waits = PackedWaits::new(&self.waits);
     }
 
     /// Returns the tap at an end of a link, if that end is observed.
@@ -170,6 +207,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
         inputs: Vec::new(),
         taps: points.iter().map(|point| Tap::new(point.end)).collect(),
         waits: vec![Vec::new(); hosts.len() + links.len() + points.len()],
+        packed_waits: PackedWaits::default(),
         runners,
         hosts,
         links,

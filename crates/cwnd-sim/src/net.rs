@@ -30,10 +30,10 @@ pub struct Net {
     /// For each channel, what became of its packets.
     pub packet_counts: Vec<PacketCounts>,
     /// For each host, a time before which nothing happens there, stored together so that idle hosts need not be
-    /// visited. One more at the end, which stays 0, for rings that lead to no host. Several links, each on its thread, may lead
-    /// to one host.
+    /// visited. Then one for rings that lead to a tap, which stays 0, and for each ring into a link a time before which nothing
+    /// arrives. Several links, each on its thread, may lead to one host.
     pub wake: Arc<[AtomicU64]>,
-    /// For each ring, the host (an index into `wake`) that it leads to.
+    /// For each ring, what it leads to: an index into `wake`.
     pub owner: Vec<u32>,
     /// Packets that queues dropped, if a caller wants them.
     pub dropped: Option<Vec<Packet>>,
@@ -109,13 +109,25 @@ impl Net {
         }
     }
 
-    /// Notes that a packet was put into a ring: the host behind it has something to do at `at` at the latest.
+    /// Notes that a packet was put into a ring: what is behind it has something to do at `at` at the latest.
     #[inline(always)]
     pub fn note_arrival(&mut self, ring: u32, at: u64) {
         let wake = &self.wake[self.owner[ring as usize] as usize];
         if at < wake.load(Ordering::Relaxed) {
             wake.fetch_min(at, Ordering::Relaxed);
         }
+    }
+
+    /// Returns a time before which nothing arrives in a ring into a link.
+    #[inline(always)]
+    pub fn input_wakes(&self, ring: u32) -> u64 {
+        self.wake[self.owner[ring as usize] as usize].load(Ordering::Relaxed)
+    }
+
+    /// Sets the time of [`Net::input_wakes`], when the link has taken everything before it.
+    #[inline(always)]
+    pub fn set_input_wakes(&self, ring: u32, at: u64) {
+        self.wake[self.owner[ring as usize] as usize].store(at, Ordering::Relaxed);
     }
 
     /// Counts a packet that was lost on its line and would now reach the end of it.
@@ -194,6 +206,7 @@ impl Emit for Net {
             Egress::Link(link) => self.cross(link, now, packet),
             Egress::Ring(ring) => {
                 self.rings[ring as usize].push(packet);
+                self.note_arrival(ring, packet.at);
                 true
             }
         }

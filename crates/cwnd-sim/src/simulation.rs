@@ -24,7 +24,7 @@ use cwnd_cc::{Observable, State};
 use cwnd_scenario::{EngineError, Helpers, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
 use round::Frontiers;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use threads::{Sharing, StageCrew};
 
 /// A simulation.
@@ -195,7 +195,9 @@ impl Simulation {
             .collect();
         net.owner = graph.owners(net.rings.len(), &hosts);
         net.turns = vec![Turn::default(); net.rings.len()].into();
-        net.wake = (0..=hosts.len()).map(|_| AtomicU64::new(0)).collect();
+        let inputs = graph.inputs.iter().map(Vec::len).sum();
+        let wake_of_hosts = (0..=hosts.len()).map(|_| AtomicU64::new(0));
+        net.wake = wake_of_hosts.chain((0..inputs).map(|_| AtomicU64::new(u64::MAX))).collect();
         // The one place that chooses the path. Shortcuts pass by the points at which packets are observed.
         let runner: Box<dyn StageRunner> = if options.shortcuts == Shortcuts::NONE || !points.is_empty() {
             Box::new(GeneralPath)
@@ -248,8 +250,11 @@ impl Simulation {
             self.runner.review(&mut self.stages, until);
         }
         self.do_all_before(stop, observer);
-        for host in self.stages.hosts.iter().filter(|_| !fault::is(Fault::InletNotSettled)) {
-            host.settle(&mut self.stages.net, stop);
+        for (i, host) in self.stages.hosts.iter().enumerate().filter(|_| !fault::is(Fault::InletNotSettled)) {
+            // Nothing lies before `stop` in the inlets of a host that wakes later.
+            if self.stages.net.wake[i].load(Ordering::Relaxed) < stop {
+                host.settle(&mut self.stages.net, stop);
+            }
         }
     }
 

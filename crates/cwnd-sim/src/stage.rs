@@ -231,12 +231,17 @@ impl Exit for IntoRings {
 }
 
 /// Begins to merge the inputs of a link. Returns whether a packet arrives before the limit.
-pub fn begin_merge(net: &Net, merge: &mut Merge, inputs: &[u32], limit: u64) -> bool {
+pub fn begin_merge(net: &mut Net, merge: &mut Merge, inputs: &[u32], limit: u64) -> bool {
     merge.clear();
     for (input, &ring) in inputs.iter().enumerate() {
+        if net.input_wakes(ring) >= limit {
+            continue;
+        }
         let at = net.rings[ring as usize].next_at();
         if at < limit {
             merge.push(at, net.turns[ring as usize], input as u32);
+        } else {
+            net.set_input_wakes(ring, at);
         }
     }
     merge.begin()

@@ -113,6 +113,9 @@ pub fn run(net: &mut Net, run: &LinkRun<'_>) -> u64 {
     let link = state.closed_form();
     let mut packets = 0;
     for &input in run.inputs {
+        if net.input_wakes(input) >= run.limit {
+            continue;
+        }
         while net.rings[input as usize].next_at() < run.limit {
             let [at, sent, sequence, rest] = net.rings[input as usize].pop_words();
             net.turns[input as usize] = Turn { at, place: 0 };
@@ -129,6 +132,7 @@ pub fn run(net: &mut Net, run: &LinkRun<'_>) -> u64 {
             net.rings[ring as usize].push_words(at, sent, sequence, rest);
             net.note_arrival(ring, at);
         }
+        net.set_input_wakes(input, net.rings[input as usize].next_at());
     }
     net.links[run.link as usize] = state;
     packets

@@ -2,7 +2,6 @@
 
 use super::Simulation;
 use crate::fault::{self, Fault};
-use crate::graph::Wait;
 use crate::link::Link;
 use crate::stage::{self, LinkRun, Stages};
 use std::sync::Arc;
@@ -45,11 +44,11 @@ impl Frontiers {
 
     /// Returns the time before which a stage may handle everything, `most` at most.
     #[inline(always)]
-    pub fn limit(&self, waits: &[Wait], most: u64) -> u64 {
+    pub fn limit(&self, waits: &[(u32, u64)], most: u64) -> u64 {
         let beyond = if fault::is(Fault::PastTheFrontier) { 1000 } else { 0 };
-        waits.iter().fold(most, |limit, wait| {
-            let quiet = self.quiet[wait.stage].load(Ordering::Relaxed);
-            limit.min(quiet.saturating_add(wait.latency).saturating_add(beyond))
+        waits.iter().fold(most, |limit, &(stage, latency)| {
+            let quiet = self.quiet[stage as usize].load(Ordering::Relaxed);
+            limit.min(quiet.saturating_add(latency).saturating_add(beyond))
         })
     }
 }
@@ -101,12 +100,12 @@ impl Simulation {
         let hosts = self.stages.hosts.len();
         let (mut ran, mut packets) = (false, 0);
         for host in 0..hosts {
-            let limit = self.frontiers.limit(&self.graph.waits[host], horizon);
+            let limit = self.frontiers.limit(self.graph.packed_waits.of(host), horizon);
             let run = |stages: &mut Stages| self.runner.run_host(stages, host, limit);
             ran |= advance_host(&mut self.stages, &self.frontiers, host, limit, run);
         }
         for stage in hosts..self.graph.waits.len() {
-            let limit = self.frontiers.limit(&self.graph.waits[stage], stop);
+            let limit = self.frontiers.limit(self.graph.packed_waits.of(stage), stop);
             if limit > self.frontiers.done(stage) {
                 packets += self.run_link(stage - hosts, limit, stop);
                 let quiet = self.link_quiet_until(stage - hosts, limit);
@@ -122,8 +121,7 @@ impl Simulation {
         // Packets in a host's inlet that have not left it may look earlier than what the host has done.
         let wakes = self.stages.net.wake[..hosts].iter().map(|wake| wake.load(Ordering::Relaxed));
         let wakes = wakes.enumerate().map(|(host, wake)| wake.max(self.frontiers.done(host)));
-        let links =
-            self.graph.inputs.iter().flatten().map(|&ring| self.stages.net.rings[ring as usize].next_at());
+        let links = self.stages.net.wake[hosts + 1..].iter().map(|wake| wake.load(Ordering::Relaxed));
         let queued = self.graph.links.iter().filter_map(|&link| self.stages.net.links[link].queued());
         let events = queued.map(|link| link.next_event());
         let taps = self.graph.taps.iter().flat_map(|tap| &tap.inputs);

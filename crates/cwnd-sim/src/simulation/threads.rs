@@ -16,7 +16,7 @@
 use super::Simulation;
 use super::round::{Frontiers, advance_host};
 use crate::crew::{AtEnd, Crew};
-use crate::graph::{Graph, Wait};
+use crate::graph::{Graph, PackedWaits};
 use crate::merge::Merge;
 use crate::net::{Net, PacketCounts};
 use crate::sacks::{MOST_THREADS, Sacks, Slabs};
@@ -60,7 +60,7 @@ pub struct StageCrew {
 /// What all threads see.
 struct Shared {
     runner: Arc<dyn SharedRunner>,
-    waits: Vec<Vec<Wait>>,
+    waits: PackedWaits,
     /// The links that are stages, and their inputs.
     links: Vec<usize>,
     inputs: Vec<Vec<u32>>,
@@ -186,7 +186,7 @@ impl Simulation {
         let (first, all) = (of_hosts.len(), of_hosts.len() + of_links.len());
         let shared = Arc::new(Shared {
             runner: self.runner.shared(),
-            waits: self.graph.waits.clone(),
+            waits: self.graph.packed_waits.clone(),
             links: self.graph.links.clone(),
             inputs: self.graph.inputs.clone(),
             tasks: of_hosts.into_iter().chain(of_links).collect(),
@@ -276,7 +276,7 @@ impl Shared {
     fn advance(&self, thread: usize, task: usize) {
         let mut part = lock(&self.parts[thread]);
         for &stage in &self.tasks[task] {
-            match stage.checked_sub(self.waits.len() - self.links.len()) {
+            match stage.checked_sub(self.waits.stages() - self.links.len()) {
                 None => self.advance_host(&mut part, stage),
                 Some(index) => self.advance_link(&mut part, stage, index),
             }
@@ -284,14 +284,14 @@ impl Shared {
     }
 
     fn advance_host(&self, part: &mut Part, host: usize) {
-        let limit = self.frontiers.limit(&self.waits[host], self.horizon.load(Ordering::Relaxed));
+        let limit = self.frontiers.limit(self.waits.of(host), self.horizon.load(Ordering::Relaxed));
         let run = |stages: &mut Stages| self.runner.run_host(stages, host, limit);
         part.ran |= advance_host(&mut part.stages, &self.frontiers, host, limit, run);
     }
 
     fn advance_link(&self, part: &mut Part, stage: usize, index: usize) {
         let stop = self.stop.load(Ordering::Relaxed);
-        let limit = self.frontiers.limit(&self.waits[stage], stop);
+        let limit = self.frontiers.limit(self.waits.of(stage), stop);
         if limit <= self.frontiers.done(stage) {
             return;
         }

@@ -56,6 +56,7 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &LinkRun<'_>, exit: &mut impl 
             merge.go_on(came, next);
         } else {
             running.net.turns[input as usize] = merge.end(came);
+            running.net.set_input_wakes(input, next);
         }
     }
     link.arrivals.packets += packets;

@@ -113,6 +113,7 @@ impl<S: Dispatch, E: Exit> QueueVisitor<Words> for Handle<'_, '_, S, E> {
                 merge.go_on(came, next);
             } else {
                 outlet.running.net.turns[ring as usize] = merge.end(came);
+                outlet.running.net.set_input_wakes(ring, next);
             }
         }
         left += service.advance(queue, &mut dispatch, stop.min(limit + leaves_first), &mut outlet);

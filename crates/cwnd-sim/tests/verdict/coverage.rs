@@ -3,7 +3,7 @@
 use crate::generator::Action;
 use cwnd_scenario::{
     Counting, DelayedAck, Discipline, Ecn, Effects, FlowOutcome, FlowSpec, LinkId, LinkOutcome, LinkSpec,
-    Loss, Outcome, QueueLimit, Rate, ReceiverBehaviour, Recovery, Scenario, Schedule, Ties, Time, Traffic,
+    Loss, Outcome, QueueLimit, Rate, ReceiverBehaviour, Scenario, Schedule, Ties, Time, Traffic,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
