@@ -23,7 +23,8 @@ impl Receiver {
     #[doc(hidden)]
     #[inline]
     pub fn delayed_ack_run(&mut self) -> Option<DelayedAckRun<'_>> {
-        let delay = self.config.delayed_ack.filter(|_| self.config.linux)?;
+        let usual = self.config.linux && self.config.behaviour.is_honest();
+        let delay = self.config.delayed_ack.filter(|_| usual)?;
         let plain = self.held == 0 && self.duplicate.is_none() && !self.echoes();
         let until = self.deadline;
         plain.then_some(DelayedAckRun { receiver: self, delay, waits_since: NEVER, until, packets: 0 })
