@@ -166,11 +166,12 @@ impl DelayRounds {
         }
     }
 
-    /// Forgets baseRTT and begins a round trip, as today's Linux does when it sends while nothing is in flight. The other
+    /// Forgets baseRTT and the last delay, and begins a round trip, as today's Linux does when it sends while nothing is in flight. The other
     /// arithmetics do not.
     pub fn on_idle_restart(&mut self, window: &Window) {
         if window.arithmetic() == Arithmetic::Linux {
             self.base = Nanos::MAX;
+            self.last = None;
             self.restart();
         }
     }
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(ack(&mut rounds, 150, 11, State::Open), None);
         assert_eq!(ack(&mut rounds, 160, 12, State::Open), Some((ms(150), 2)));
         rounds.on_idle_restart(&linux);
-        assert_eq!(rounds.base(), Nanos::MAX);
+        assert_eq!((rounds.base(), rounds.last()), (Nanos::MAX, None));
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl HTcpLinux {
             window.slow_start(ack.acked);
             return;
         }
-        if self.progress * self.alpha / ONE >= window.cwnd as u64 {
+        if self.progress.saturating_mul(self.alpha) / ONE >= window.cwnd as u64 {
             window.set_cwnd(window.cwnd + 1.0);
             self.progress = 0;
             self.alpha = self.alpha_at(now, parameters);
