@@ -31,7 +31,7 @@ impl SpareThreads {
         self.0.fetch_add(threads, Ordering::Relaxed);
     }
 
-    /// Takes `most` threads, or as many as there are. Returns how many.
+    /// Reserves `most` threads, or as many as there are. Returns how many.
     pub fn take(&self, most: usize) -> usize {
         let rest = |spare: usize| Some(spare.saturating_sub(most));
         let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).unwrap_or(0);
@@ -67,7 +67,7 @@ impl Helpers {
         self.spare.count()
     }
 
-    /// Takes `most` threads, or as many as there are. Returns how many.
+    /// Reserves `most` threads, or as many as there are. Returns how many.
     pub fn take(&self, most: usize) -> usize {
         self.spare.take(most)
     }

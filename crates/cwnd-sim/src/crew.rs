@@ -167,7 +167,7 @@ impl Shared {
     }
 }
 
-/// Takes the next task of a part, if there is one. It is one of the present phase, also for a helper that was late: a phase
+/// Claims the next task of a part, if there is one. It is one of the present phase, also for a helper that was late: a phase
 /// ends only when all its tasks are done.
 fn take_task(part: &AtomicU64) -> Option<usize> {
     let next = |range: u64| (range as u32 as u64) < range >> 32;

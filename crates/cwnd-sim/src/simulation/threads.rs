@@ -85,7 +85,7 @@ struct Part {
 }
 
 impl Simulation {
-    /// Returns whether this round is done with threads. Takes more of them if there are.
+    /// Returns whether this round is done with threads. Reserves more of them if there are.
     pub(super) fn use_threads(&mut self) -> bool {
         if self.crew.is_none() && self.helpers.spare() == 0 {
             return false;
