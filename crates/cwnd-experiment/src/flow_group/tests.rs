@@ -50,7 +50,8 @@ fn refuses_mixes_with_a_place() {
 #[test]
 fn reads_flows() {
     let text = "agile-sd:lambda_max=4; count=2; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; \
-                traffic=on-off:exponential 2 s,1 s; deadline=50 ms; group=back-ground; reverse";
+                traffic=on-off:exponential 2 s,1 s; deadline=50 ms; group=back-ground; \
+                receiver=hide-ce; reverse";
     let group: FlowGroup = text.parse().unwrap();
     let expected = FlowGroup {
         algorithm: spec("agile-sd", &[("lambda_max", "4")]),
@@ -67,6 +68,7 @@ fn reads_flows() {
         reverse: true,
         place: Place::Usual,
         name: Some("back-ground".to_owned()),
+        receiver: ReceiverBehaviour::HideCe,
     };
     assert_eq!(group, expected);
     assert_eq!(group.to_string(), text);
@@ -89,7 +91,7 @@ fn refuses_flows_with_a_place() {
     assert_eq!(
         refused::<FlowGroup>("cubic; strat=3 s"),
         "column 8: a flow has no `strat` (did you mean `start`?): it takes count, start, stop, rtt, bytes, traffic, deadline, \
-         side, hop, path, group and reverse"
+         side, hop, path, group, receiver and reverse"
     );
     assert_eq!(
         refused::<FlowGroup>("cubic; start=3"),

@@ -196,7 +196,7 @@ fn flows_and_mixes_name_the_column() {
     assert_eq!(
         refused(&["compare", "--flow", "cubic; strat=3 s"]),
         "invalid value 'cubic; strat=3 s' for '--flow <FLOW>': column 8: a flow has no `strat` (did you mean `start`?): \
-         it takes count, start, stop, rtt, bytes, traffic, deadline, side, hop, path, group and reverse"
+         it takes count, start, stop, rtt, bytes, traffic, deadline, side, hop, path, group, receiver and reverse"
     );
     assert_eq!(
         refused(&["compare", "--mix", "cubic*2*3"]),
@@ -235,7 +235,7 @@ fn files_that_cannot_be_written() {
 #[test]
 fn unknown_traffic() {
     assert!(compare(&["--traffic", "on-of:1 s,1 s"]).ends_with(
-        "': there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses"
+        "': there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses, pulses"
     ));
     assert!(
         compare(&["--short-flows", "cubik; load=20 %; size=1 KB"])
