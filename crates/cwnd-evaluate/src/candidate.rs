@@ -12,7 +12,7 @@ pub struct Field {
     pub candidate: String,
     /// What it is compared with.
     pub reference: String,
-    /// Others that are shown beside both.
+    /// Others that are shown alongside both.
     pub others: Vec<String>,
 }
 

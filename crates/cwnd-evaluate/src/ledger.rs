@@ -20,7 +20,7 @@ pub struct Ledger {
     pub candidate: String,
     /// What it is compared with.
     pub reference: String,
-    /// Others beside both.
+    /// Others alongside both.
     pub others: Vec<String>,
     /// How much was run: `paper` is all, `quick` a part.
     pub scale: String,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const STYLE: &str = include_str!("../assets/evaluation.css");
 
-/// What a page has beside the ledger.
+/// What a page has alongside the ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
     /// For each section the figure of its worst cell over time, as SVG, with the criterion that it is of.

@@ -140,7 +140,6 @@ impl Engine for Idle {
             .map(|link| LinkOutcome {
                 name: link.name.clone(),
                 in_flight: draw(20),
-                sent: None,
                 ..LinkOutcome::default()
             })
             .collect();

@@ -18,6 +18,10 @@ use linux::Linux;
 use ns2::Ns2;
 use rfc::Rfc;
 
+/// Duplicate ACKs, or SACKed segments, that mean a loss while no reordering was seen (RFC 5681 section 3.2, and RFC 8985's
+/// RACK.dup_thresh).
+pub(crate) const DUP_THRESH: u32 = 3;
+
 /// A loss-recovery strategy.
 pub trait LossRecovery {
     /// Processes an ACK on the general path, and sends what it allows.

@@ -6,7 +6,7 @@ use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks}
 use crate::recovery::linux::{Linux, LinuxOptions};
 use crate::recovery::ns2::Ns2;
 use crate::recovery::rfc::Rfc;
-use crate::recovery::{AnyRecovery, LossRecovery};
+use crate::recovery::{AnyRecovery, DUP_THRESH, LossRecovery};
 use crate::rtt::RttEstimator;
 use crate::{Connection, NEVER, SenderConfig, TcpInfo, TimerWheel, accurate_ecn, expand};
 use cwnd_cc::CongestionControl;
@@ -18,10 +18,6 @@ pub const SYN_OPTIONS: u16 = 8;
 
 /// The timeout before the first sample when a SYN was lost, ns (RFC 6298 section 5.7).
 const SYN_LOST_RTO: u64 = 3_000_000_000;
-
-/// Duplicate ACKs, or SACKed segments, that mean a loss while no reordering was seen (RFC 5681 section 3.2, and RFC 8985's
-/// RACK.dup_thresh).
-pub(crate) const DUP_THRESH: u32 = 3;
 
 /// The sending endpoint of a flow.
 ///

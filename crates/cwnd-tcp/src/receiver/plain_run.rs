@@ -48,7 +48,7 @@ impl DelayedAckRun<'_> {
         segment == self.receiver.next as u32 && sent >= self.receiver.echo && now <= self.until
     }
 
-    /// Takes a packet. Returns the timestamp and the segment of its ACK if that is sent at once.
+    /// Processes a packet. Returns the timestamp and the segment of its ACK if that is sent at once.
     #[inline(always)]
     pub fn take(&mut self, now: u64, sent: u64, push: bool) -> Option<(u64, u32)> {
         let receiver = &mut *self.receiver;

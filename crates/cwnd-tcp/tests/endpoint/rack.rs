@@ -1,4 +1,4 @@
-//! RACK-TLP and proportional rate reduction as RFC 8985 and RFC 9937 have them, beside what Linux makes of them.
+//! RACK-TLP and proportional rate reduction as RFC 8985 and RFC 9937 have them, alongside what Linux makes of them.
 
 use crate::bench::{Bench, MS, sender_config, window};
 use crate::fake::Fake;

@@ -61,7 +61,7 @@ pub struct Flags {
     #[arg(long)]
     quick: bool,
 
-    /// What it is compared with, parted by commas: the first is the reference of the verdicts, the others are shown beside it.
+    /// What it is compared with, parted by commas: the first is the reference of the verdicts, the others are shown alongside it.
     #[arg(long, value_name = "LIST", value_parser = super::advise::candidates::list, default_value = "cubic,reno,bbr3")]
     against: super::advise::candidates::List,
 

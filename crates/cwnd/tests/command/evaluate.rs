@@ -34,7 +34,7 @@ fn known_failures_are_found() {
     };
     // N. Cardwell and others, and M. Hock and others (ICNP 2017): many flows of BBR v1 before a buffer of 1.5 BDP.
     assert_eq!(verdict(&of("bbr", "5.1.3"), "5.1.3-loss"), "worse");
-    // J. Mo and others (INFOCOM 1999): Vegas beside Reno.
+    // J. Mo and others (INFOCOM 1999): Vegas alongside Reno.
     let vegas = of("vegas", "5.2.1");
     assert_eq!(verdict(&vegas, "5.2.1-own"), "worse");
     // D.-M. Chiu and R. Jain (1989): multiplicative increase does not converge to fair shares.

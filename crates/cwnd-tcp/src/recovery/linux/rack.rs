@@ -3,7 +3,7 @@
 use super::send_log::SendRecord;
 use crate::NEVER;
 use crate::fault::{self, Fault};
-use crate::sender::DUP_THRESH;
+use crate::recovery::DUP_THRESH;
 use std::collections::VecDeque;
 
 /// After this number of recoveries without a duplicate, the reordering window is the least again (RFC 8985's

@@ -5,7 +5,7 @@ use super::episode::current_ssthresh;
 use super::output::Wait;
 use super::{Linux, Repair, SackRanges};
 use crate::packet::Emit;
-use crate::sender::DUP_THRESH;
+use crate::recovery::DUP_THRESH;
 use crate::{Connection, NEVER};
 use cwnd_cc::{CongestionKind, State};
 

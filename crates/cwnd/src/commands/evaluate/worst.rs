@@ -98,7 +98,7 @@ impl Run {
         Ok(Run { scenario, outcome })
     }
 
-    /// Names the flows of the run of `names[which]`: in the place of the candidate, or beside it.
+    /// Names the flows of the run of `names[which]`: in the place of the candidate, or alongside it.
     fn flows(&self, names: [&String; 2], which: usize, candidate: &Run) -> Vec<String> {
         let is_own = |flow: usize| {
             let other = candidate.scenario.flows.get(flow);
@@ -106,7 +106,11 @@ impl Run {
         };
         let name = |flow: usize| {
             let algorithm = self.scenario.flows[flow].algorithm.to_string();
-            if is_own(flow) { names[which].clone() } else { format!("{algorithm} beside {}", names[which]) }
+            if is_own(flow) {
+                names[which].clone()
+            } else {
+                format!("{algorithm} alongside {}", names[which])
+            }
         };
         (0..self.scenario.flows.len()).map(name).collect()
     }
