@@ -134,10 +134,11 @@ impl Shared {
                 looks += 1;
                 if looks < LOOKS { std::hint::spin_loop() } else { self.sleep(seen) }
             }
+            // In this order: `ends` is set before the last phase begins, and the last phase must not be missed.
+            seen = self.phase.load(Ordering::Acquire);
             if self.ends.load(Ordering::SeqCst) {
                 return;
             }
-            seen = self.phase.load(Ordering::Acquire);
             self.take_tasks(thread);
         }
     }
@@ -205,6 +206,15 @@ mod tests {
         assert!(cells[TASKS..].iter().all(|cell| cell.load(Ordering::Relaxed) == 201));
         drop(crew);
         assert_eq!(ended.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn a_crew_ends_at_once_after_a_phase() {
+        // The helpers may still be on their way to the last phase when the end comes.
+        let at_end: AtEnd = Arc::new(|| ());
+        for _ in 0..3_000 {
+            Crew::new(2, &at_end, |_, _| ()).expect("two threads").run(&(0..1));
+        }
     }
 
     #[test]

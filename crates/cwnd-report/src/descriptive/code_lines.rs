@@ -44,7 +44,7 @@ static ENTRIES: [Entry; 5] = [
         printed: 219,
         algorithm: "compound",
         own: files!["algorithms/compound.rs"],
-        parts: files!["parts/backlog.rs", "parts/round.rs"],
+        parts: files!["parts/backlog.rs", "parts/prior_state.rs", "parts/round.rs"],
     },
     Entry {
         variant: "Elastic-TCP",
