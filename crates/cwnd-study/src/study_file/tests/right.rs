@@ -252,10 +252,12 @@ fn the_studies_of_the_repository_are_right() {
                         "{folder} has no {study}"
                     );
                 }
+            } else if path.ends_with("rfc9743/criteria.toml") {
+                // The criteria of `cwnd evaluate`, which its own tests read.
             } else if path.extension().is_some_and(|extension| extension == "toml") {
                 // Which algorithms there are is not known here.
                 let study = Study::load(&path, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"));
-                assert_eq!(studies.join(&study.name).with_extension("toml"), path);
+                assert_eq!(studies.join(format!("{}.toml", study.name)), path);
                 assert!(!study.figures.is_empty());
                 files += 1;
             }
