@@ -217,7 +217,7 @@ def batches(sweep: _cwnd.Sweep) -> Iterator[bytes]:
 
 
 def test_a_second_copy_is_ignored(tmp_path: Path, alone: str) -> None:
-    sweep = study()._native.sweep(tmp_path, 2)
+    sweep = study()._native.sweep(tmp_path, 2, None)
     for batch in batches(sweep):
         sweep.put(_cwnd.run_batch(batch, [], ""))
         sweep.put(_cwnd.run_batch(batch, [], ""))
