@@ -25,6 +25,7 @@ use crate::link::Link;
 use crate::net::Net;
 use crate::stage::{GeneralPath, IntoRings, LinkRun, SharedRunner, StageRunner, Stages, closed_form, queued};
 use cwnd_scenario::Scenario;
+use cwnd_tcp::prefetch::prefetch;
 use first_packet_guard::FirstPacketGuard;
 use inline_receiver::{InlineExit, InlineReceiver};
 use single_endpoint::SingleEndpointPath;
@@ -151,10 +152,6 @@ impl FastPath {
 }
 
 impl StageRunner for FastPath {
-    fn run_host(&mut self, stages: &mut Stages, host: usize, limit: u64) {
-        self.shared.run_host(stages, host, limit);
-    }
-
     fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64 {
         if !self.before_receivers[run.link as usize] || self.shared.is_zero_queue(run.link) {
             return self.shared.run_link(stages, run);
@@ -214,6 +211,15 @@ impl SharedRunner for SharedPath {
         match self.paths[host] {
             Some(path) => path.run(&mut hosts[host], net, limit),
             None => hosts[host].run(net, local, limit),
+        }
+    }
+
+    fn prefetch_host(&self, stages: &Stages, host: usize, depth: usize) {
+        if depth == 0 {
+            prefetch(&self.paths[host]);
+            prefetch(&stages.hosts[host]);
+        } else if let Some(path) = &self.paths[host] {
+            path.prefetch(&stages.hosts[host], &stages.net, depth);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::host::{Host, Inlet};
 use crate::link::{NOWHERE, NextRing};
-use crate::net::{Egress, Net};
+use crate::net::{Egress, Net, Owner};
 use crate::ring::Ring;
 use crate::watch::{End, Point, Tap};
 use cwnd_scenario::{LinkId, NodeId, Scenario};
@@ -117,19 +117,20 @@ impl Graph {
     }
 
     /// Returns for each of `rings` rings what it leads to: a host, as an index into `hosts`, a tap (the number of hosts), or,
-    /// from there on, each input of a link.
-    pub fn owners(&self, rings: usize, hosts: &[Host]) -> Vec<u32> {
-        let mut owners = vec![hosts.len() as u32; rings];
+    /// from there on, each input of a link. A host with one inlet is woken by one stage only, and so is each input of a link.
+    pub fn owners(&self, rings: usize, hosts: &[Host]) -> Vec<Owner> {
+        let mut owners = vec![Owner { wake: hosts.len() as u32, shares: true }; rings];
         for (i, host) in hosts.iter().enumerate() {
+            let owner = Owner { wake: i as u32, shares: host.inlets.len() > 1 };
             for inlet in &host.inlets {
-                owners[inlet.ring as usize] = i as u32;
+                owners[inlet.ring as usize] = owner;
                 if let Some((_, after)) = inlet.link {
-                    owners[after as usize] = i as u32;
+                    owners[after as usize] = owner;
                 }
             }
         }
         for (i, &ring) in self.inputs.iter().flatten().enumerate() {
-            owners[ring as usize] = (hosts.len() + 1 + i) as u32;
+            owners[ring as usize] = Owner { wake: (hosts.len() + 1 + i) as u32, shares: false };
         }
         owners
     }

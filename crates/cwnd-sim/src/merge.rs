@@ -29,8 +29,11 @@ pub struct First {
 pub struct Merge {
     /// Whether turns decide between simultaneous packets.
     by_turn: bool,
-    /// All inputs, before they are merged. If there are many: those that have not ended, in a heap.
+    /// All inputs, before they are merged. If there are many, they are in order, and `next` is the first that has not had a turn.
     keys: Vec<Key>,
+    next: usize,
+    /// Of many: those that have had a turn and have not ended, in a heap.
+    again: Vec<Key>,
     many: bool,
     /// If there are few: the sort keys of the inputs in order, in a ring of which `len` places are used.
     few: [u128; FEW],
@@ -44,6 +47,9 @@ pub struct Merge {
 
 /// Largest number of inputs that are stored as sort keys: a power of two.
 const FEW: usize = 8;
+
+/// Children of each key in the heap.
+const ARITY: usize = 4;
 
 /// The first packet of an input: its arrival, the input's last turn, and the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +90,8 @@ impl Merge {
         Merge {
             by_turn: ties == Ties::ByTurn && !fault::is(Fault::TurnsForgotten),
             keys: Vec::new(),
+            next: 0,
+            again: Vec::new(),
             many: false,
             few: [0; FEW],
             head: 0,
@@ -105,6 +113,11 @@ impl Merge {
         self.keys.push(Key::new(at, if self.by_turn { turn } else { Turn::default() }, input));
     }
 
+    /// Returns the inputs, in the order of their first packets if there are many. Not one may have had a turn.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = u32> + Clone {
+        self.keys.iter().map(|key| key.input)
+    }
+
     /// Begins to merge the added inputs. Returns whether there are any.
     #[inline]
     pub fn begin(&mut self) -> bool {
@@ -112,8 +125,9 @@ impl Merge {
         self.last = Turn::default();
         self.many = count > FEW;
         if self.many {
-            // A sorted array is also a heap.
             self.keys.sort_unstable();
+            self.next = 0;
+            self.again.clear();
             return true;
         }
         (self.head, self.len) = (0, 0);
@@ -151,10 +165,28 @@ impl Merge {
 
     #[inline]
     fn first_of_many(&self) -> Option<First> {
-        let Key { at, input, .. } = *self.keys.first()?;
-        let second = self.keys[1..self.keys.len().min(5)].iter().min();
+        let (waiting, again) = (&self.keys[self.next..], &self.again[..]);
+        let (Key { at, input, .. }, second) = match (waiting, again) {
+            ([], []) => return None,
+            ([first, rest @ ..], [other, ..]) if first < other => {
+                (*first, rest.first().into_iter().chain([other]).min())
+            }
+            ([first, rest @ ..], []) => (*first, rest.first()),
+            (_, [first, rest @ ..]) => {
+                (*first, waiting.first().into_iter().chain(rest.iter().take(ARITY)).min())
+            }
+        };
         let until = second.map_or(u64::MAX, |second| self.until(at, second.at, input < second.input));
         Some(First { input, at, until })
+    }
+
+    /// Returns whether the input of many that comes first has not had a turn yet.
+    #[inline]
+    fn first_waits(&self) -> bool {
+        match (self.keys.get(self.next), self.again.first()) {
+            (Some(waiting), Some(again)) => waiting < again,
+            (waiting, _) => waiting.is_some(),
+        }
     }
 
     /// Returns the time before which an input may be read whose first packet arrives at `at`, the next input's at `second`.
@@ -169,8 +201,7 @@ impl Merge {
     pub fn go_on(&mut self, had: u64, at: u64) {
         let turn = if self.by_turn { self.turn(had) } else { Turn::default() };
         if self.many {
-            let input = self.keys[0].input;
-            return self.sift_down(Key::new(at, turn, input));
+            return self.go_on_of_many(at, turn);
         }
         let mark = mark_of(self.few[self.head % FEW]);
         self.head += 1;
@@ -183,8 +214,10 @@ impl Merge {
         if !self.many {
             self.head += 1;
             self.len -= 1;
-        } else if let Some(last) = self.keys.pop()
-            && !self.keys.is_empty()
+        } else if self.first_waits() {
+            self.next += 1;
+        } else if let Some(last) = self.again.pop()
+            && !self.again.is_empty()
         {
             self.sift_down(last);
         }
@@ -214,17 +247,45 @@ impl Merge {
         self.few[place % FEW] = number;
     }
 
+    /// Ends the turn of the first of many inputs, whose next packet arrives at `at`.
     #[inline(never)]
+    fn go_on_of_many(&mut self, at: u64, turn: Turn) {
+        if self.first_waits() {
+            let input = self.keys[self.next].input;
+            self.next += 1;
+            self.sift_up(Key::new(at, turn, input));
+        } else {
+            let input = self.again[0].input;
+            self.sift_down(Key::new(at, turn, input));
+        }
+    }
+
+    /// Adds an input to the heap.
+    fn sift_up(&mut self, key: Key) {
+        let mut i = self.again.len();
+        self.again.push(key);
+        while i > 0 {
+            let parent = (i - 1) / ARITY;
+            if self.again[parent] <= key {
+                break;
+            }
+            self.again[i] = self.again[parent];
+            i = parent;
+        }
+        self.again[i] = key;
+    }
+
+    /// Replaces the first input of the heap.
     fn sift_down(&mut self, key: Key) {
-        let heap = self.keys.as_mut_slice();
+        let heap = self.again.as_mut_slice();
         let mut i = 0;
         loop {
-            let first_child = 4 * i + 1;
+            let first_child = ARITY * i + 1;
             if first_child >= heap.len() {
                 break;
             }
             let mut least = first_child;
-            for child in first_child + 1..(first_child + 4).min(heap.len()) {
+            for child in first_child + 1..(first_child + ARITY).min(heap.len()) {
                 if heap[child] < heap[least] {
                     least = child;
                 }

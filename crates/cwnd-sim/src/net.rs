@@ -6,6 +6,7 @@ use crate::ring::Ring;
 use crate::sacks::Sacks;
 use crate::slots::Slots;
 use cwnd_tcp::packet::{ESTABLISHED, Emit, LOST, Packet, SACK, SYN, SackBlocks};
+use cwnd_tcp::prefetch::prefetch;
 use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,10 +34,19 @@ pub struct Net {
     /// visited. Then one for rings that lead to a tap, which stays 0, and for each ring into a link a time before which nothing
     /// arrives. Several links, each on its thread, may lead to one host.
     pub wake: Arc<[AtomicU64]>,
-    /// For each ring, what it leads to: an index into `wake`.
-    pub owner: Vec<u32>,
+    /// For each ring, what it leads to.
+    pub owner: Vec<Owner>,
     /// Packets that queues dropped, if a caller wants them.
     pub dropped: Option<Vec<Packet>>,
+}
+
+/// What a ring leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The index into [`Net::wake`].
+    pub wake: u32,
+    /// Whether other rings, which several threads may fill at once, have the same wake-up time.
+    pub shares: bool,
 }
 
 /// Where a host's packets go.
@@ -112,22 +122,35 @@ impl Net {
     /// Notes that a packet was put into a ring: what is behind it has something to do at `at` at the latest.
     #[inline(always)]
     pub fn note_arrival(&mut self, ring: u32, at: u64) {
-        let wake = &self.wake[self.owner[ring as usize] as usize];
-        if at < wake.load(Ordering::Relaxed) {
-            wake.fetch_min(at, Ordering::Relaxed);
+        let owner = self.owner[ring as usize];
+        let wake = &self.wake[owner.wake as usize];
+        if at >= wake.load(Ordering::Relaxed) {
+            return;
         }
+        if owner.shares {
+            wake.fetch_min(at, Ordering::Relaxed);
+        } else {
+            // Nobody else writes now, and this does not wait for earlier reads as an exchange does.
+            wake.store(at, Ordering::Relaxed);
+        }
+    }
+
+    /// Asks for the memory of the wake-up time of what is behind a ring.
+    #[inline(always)]
+    pub fn prefetch_wake(&self, ring: u32) {
+        prefetch(&self.wake[self.owner[ring as usize].wake as usize]);
     }
 
     /// Returns a time before which nothing arrives in a ring into a link.
     #[inline(always)]
     pub fn input_wakes(&self, ring: u32) -> u64 {
-        self.wake[self.owner[ring as usize] as usize].load(Ordering::Relaxed)
+        self.wake[self.owner[ring as usize].wake as usize].load(Ordering::Relaxed)
     }
 
     /// Sets the time of [`Net::input_wakes`], when the link has taken everything before it.
     #[inline(always)]
     pub fn set_input_wakes(&self, ring: u32, at: u64) {
-        self.wake[self.owner[ring as usize] as usize].store(at, Ordering::Relaxed);
+        self.wake[self.owner[ring as usize].wake as usize].store(at, Ordering::Relaxed);
     }
 
     /// Counts a packet that was lost on its line and would now reach the end of it.

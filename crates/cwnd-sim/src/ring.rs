@@ -1,6 +1,7 @@
 //! A growing ring of packets in order of time.
 
 use cwnd_tcp::packet::Packet;
+use cwnd_tcp::prefetch::prefetch;
 
 /// A first-in, first-out ring. Its capacity is a power of two and doubles when it is full.
 #[derive(Clone, Debug)]
@@ -31,6 +32,13 @@ impl Ring {
         // SAFETY: `begin` is a multiple of `WORDS` that was taken modulo the length of `words`, which is a power
         // of two and at least `WORDS`; so all of the packet's words are within.
         unsafe { &*self.words.as_ptr().add(begin).cast() }
+    }
+
+    /// Asks for the memory of the first packet and of the place behind the last.
+    #[inline(always)]
+    pub fn prefetch_ends(&self) {
+        prefetch(self.slot(self.head));
+        prefetch(self.slot(self.tail));
     }
 
     /// Returns whether the ring is empty.

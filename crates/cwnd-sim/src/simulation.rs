@@ -18,12 +18,13 @@ use crate::link::Link;
 use crate::merge::{Merge, Turn};
 use crate::net::{Net, PacketCounts};
 use crate::setup;
-use crate::stage::{GeneralPath, StageRunner, Stages};
+use crate::stage::{GeneralPath, SharedRunner, StageRunner, Stages};
 use crate::watch::{End, NoopObserver, PacketObserver, Point, Watch};
 use cwnd_cc::{Observable, State};
 use cwnd_scenario::{EngineError, Helpers, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
 use round::Frontiers;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use threads::{Sharing, StageCrew};
 
@@ -70,6 +71,8 @@ pub struct Simulation {
     pub(crate) stages: Stages,
     /// Runs the stages: the general path or the fast path.
     runner: Box<dyn StageRunner>,
+    /// Its part for hosts and for several threads.
+    shared_runner: Arc<dyn SharedRunner>,
     pub(crate) graph: Graph,
     frontiers: Frontiers,
     now: u64,
@@ -83,6 +86,8 @@ pub struct Simulation {
     senders_watched: bool,
     /// How far the hosts advance in one round, ns: long enough to keep a stage busy, short enough for the caches.
     window: u64,
+    /// The time that all stages have come to.
+    least: u64,
     smallest_packet: u32,
 }
 
@@ -95,7 +100,7 @@ pub struct Options {
     pub points: Vec<Point>,
     /// The threads that it may use besides the one that runs it. It takes them when it has enough to do for them.
     pub helpers: Helpers,
-    /// Use threads also for a few packets: for tests.
+    /// Use threads also for a few packets, and batches also for a few hosts: for tests.
     #[doc(hidden)]
     pub eager_threads: bool,
 }
@@ -213,6 +218,7 @@ impl Simulation {
             sharing: Sharing::default(),
             scenario: scenario.clone(),
             stages: Stages { net, hosts: hosts.into(), local, places, merge: Merge::new(scenario.ties) },
+            shared_runner: runner.shared(),
             runner,
             graph,
             frontiers: Frontiers::new(stages),
@@ -222,6 +228,7 @@ impl Simulation {
             watch: (!points.is_empty()).then(|| Box::new(Watch::new(points))),
             senders_watched: false,
             window: 1_000_000,
+            least: 0,
             smallest_packet,
         })
     }

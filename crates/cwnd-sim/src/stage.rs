@@ -9,14 +9,18 @@ pub mod queued;
 use crate::fault::{self, Fault};
 use crate::host::{Endpoint, Host};
 use crate::link::queued::EachPacket;
-use crate::link::{ClosedForm, Link, PacketInRing};
+use crate::link::{ClosedForm, Link, NextRing, PacketInRing};
 use crate::merge::Merge;
 use crate::net::Net;
 use crate::ring::Ring;
 use crate::slots::Slots;
 use cwnd_tcp::Sender;
 use cwnd_tcp::packet::{BARE, LOST};
+use cwnd_tcp::prefetch::prefetch;
 use std::sync::Arc;
+
+/// With as many inputs, the rings behind a link are in none of the near caches.
+const MANY_INPUTS: usize = 64;
 
 /// The state of all stages.
 pub struct Stages {
@@ -57,11 +61,8 @@ pub struct LinkRun<'a> {
     pub stop: u64,
 }
 
-/// Runs stages.
+/// Runs stages on one thread. Hosts are run by its [`SharedRunner`].
 pub trait StageRunner: Send + Sync {
-    /// Lets a host handle everything before `limit`.
-    fn run_host(&mut self, stages: &mut Stages, host: usize, limit: u64);
-
     /// Lets a link handle its packets. Returns how many came, or left if those are more.
     fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64;
 
@@ -89,10 +90,19 @@ pub trait StageRunner: Send + Sync {
     }
 }
 
+/// How far [`SharedRunner::prefetch_host`] follows references.
+pub const PREFETCH_DEPTHS: usize = 4;
+
 /// Runs stages on several threads at once, each thread others. It changes nothing but the stage that it runs.
 pub trait SharedRunner: Send + Sync {
-    /// See [`StageRunner::run_host`].
+    /// Lets a host handle everything before `limit`.
     fn run_host(&self, stages: &mut Stages, host: usize, limit: u64);
+
+    /// Asks for the memory that a host is about to use. What is at depth 0 is known at once; what is at each further depth,
+    /// below [`PREFETCH_DEPTHS`], is found in the memory of the depth before it.
+    fn prefetch_host(&self, stages: &Stages, host: usize, depth: usize) {
+        let _ = (stages, host, depth);
+    }
 
     /// See [`StageRunner::run_link`].
     fn run_link(&self, stages: &mut Stages, run: &LinkRun<'_>) -> u64;
@@ -102,10 +112,6 @@ pub trait SharedRunner: Send + Sync {
 pub struct GeneralPath;
 
 impl StageRunner for GeneralPath {
-    fn run_host(&mut self, stages: &mut Stages, host: usize, limit: u64) {
-        SharedRunner::run_host(self, stages, host, limit);
-    }
-
     fn run_link(&mut self, stages: &mut Stages, run: &LinkRun<'_>) -> u64 {
         SharedRunner::run_link(self, stages, run)
     }
@@ -245,6 +251,27 @@ pub fn begin_merge(net: &mut Net, merge: &mut Merge, inputs: &[u32], limit: u64)
         }
     }
     merge.begin()
+}
+
+/// Asks for the memory of the rings into which a link puts the first packets of the inputs that a merge has begun with, where
+/// there are many.
+pub fn prefetch_outputs(net: &Net, next: &NextRing, merge: &Merge, inputs: &[u32]) {
+    let NextRing::ByChannel(outputs) = next else { return };
+    if merge.inputs().len() < MANY_INPUTS {
+        return;
+    }
+    let outputs = merge.inputs().filter_map(|input| {
+        let channel = net.rings[inputs[input as usize] as usize].first_channel()?;
+        Some(outputs[channel as usize])
+    });
+    for ring in outputs.clone() {
+        prefetch(&net.rings[ring as usize]);
+        prefetch(&net.owner[ring as usize]);
+    }
+    for ring in outputs {
+        net.rings[ring as usize].prefetch_ends();
+        net.prefetch_wake(ring);
+    }
 }
 
 /// Returns what a link's stage promises about itself when everything before `done` has been handled: what it still causes

@@ -15,6 +15,7 @@ mod fast_path;
 pub mod fault;
 mod growing_window;
 pub mod packet;
+pub mod prefetch;
 mod rate;
 mod receiver;
 mod recovery;

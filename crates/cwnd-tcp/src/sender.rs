@@ -3,6 +3,7 @@
 use crate::connection::event_log::SenderEvent;
 use crate::connection::{FastPath, Phase};
 use crate::packet::{BARE, ECE, ESTABLISHED, Emit, Packet, SACK, SYN, SackBlocks};
+use crate::prefetch::prefetch;
 use crate::recovery::linux::{Linux, LinuxOptions};
 use crate::recovery::ns2::Ns2;
 use crate::recovery::rfc::Rfc;
@@ -58,6 +59,14 @@ impl Sender {
             AnyRecovery::Linux(linux) => linux.reordering(),
             AnyRecovery::Rfc(_) | AnyRecovery::Ns2(_) => (DUP_THRESH, 0),
         })
+    }
+
+    /// Asks for the memory of what it refers to (see [`prefetch`](crate::prefetch)).
+    pub fn prefetch_parts(&self) {
+        prefetch(&*self.conn.algorithm);
+        if let AnyRecovery::Linux(linux) = &self.recovery {
+            prefetch(&**linux);
+        }
     }
 
     /// Sets what system settings of Linux change in its loss recovery. Other strategies have no such settings.

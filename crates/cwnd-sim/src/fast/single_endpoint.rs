@@ -10,6 +10,7 @@ use crate::net::{Egress, Net, PacketCounts};
 use crate::ring::Ring;
 use crate::sacks::Sacks;
 use cwnd_tcp::packet::{Emit, LOST, Packet, SACK, SackBlocks};
+use cwnd_tcp::prefetch::prefetch;
 use cwnd_tcp::{Receiver, Sender};
 
 /// Which links and rings are the host's.
@@ -59,6 +60,31 @@ impl SingleEndpointPath {
     /// Returns the inlet's own link, and the ring behind it.
     pub fn inlet_link(self) -> Option<(u32, u32)> {
         self.link
+    }
+
+    /// Asks for memory that [`SingleEndpointPath::run`] uses (see [`SharedRunner`](crate::stage::SharedRunner)).
+    pub fn prefetch(&self, host: &Host, net: &Net, depth: usize) {
+        let rings = [Some(self.output.1), Some(self.ring), self.link.map(|(_, after)| after)];
+        let rings = rings.into_iter().flatten().map(|ring| &net.rings[ring as usize]);
+        match (depth, &host.endpoints[..]) {
+            (1, endpoints) => {
+                let links = [Some(self.output.0), self.link.map(|(link, _)| link)];
+                links.into_iter().flatten().for_each(|link| prefetch(&net.links[link as usize]));
+                rings.for_each(prefetch);
+                prefetch(endpoints);
+                prefetch(&net.owner[self.output.1 as usize]);
+            }
+            (2, [endpoint]) => {
+                rings.for_each(Ring::prefetch_ends);
+                net.prefetch_wake(self.output.1);
+                match endpoint {
+                    Endpoint::Sender(sender) => prefetch(&**sender),
+                    Endpoint::Receiver(receiver) => prefetch(&**receiver),
+                }
+            }
+            (_, [Endpoint::Sender(sender)]) => sender.prefetch_parts(),
+            _ => (),
+        }
     }
 
     /// Lets the host handle everything before `limit`.

@@ -2,10 +2,18 @@
 
 use super::Simulation;
 use crate::fault::{self, Fault};
+use crate::graph::PackedWaits;
 use crate::link::Link;
-use crate::stage::{self, LinkRun, Stages};
+use crate::stage::{self, LinkRun, PREFETCH_DEPTHS, SharedRunner, Stages};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The memory of this many hosts stays in the near caches from round to round.
+const FEW_HOSTS: usize = 256;
+/// Hosts whose memory is asked for at once: about what a processor fetches at a time.
+const BATCH: usize = 8;
+/// A round with as many packets leaves little idle time to skip.
+const FEW_PACKETS: u64 = 64;
 
 /// How far each stage has come. Every stage has one writer; clones are the same numbers.
 #[derive(Clone)]
@@ -53,33 +61,85 @@ impl Frontiers {
     }
 }
 
-/// Lets a host advance to `limit`, if that is later than where it is. Returns whether anything happened there.
-#[inline(always)]
-pub fn advance_host(
-    stages: &mut Stages,
-    frontiers: &Frontiers,
-    host: usize,
-    limit: u64,
-    run: impl FnOnce(&mut Stages),
-) -> bool {
-    if limit <= frontiers.done(host) {
-        return false;
+/// Lets hosts advance. Where there are many hosts, those that have something to do run in batches, so that the memory of a whole
+/// batch is asked for before the first of them waits for it.
+pub struct HostBatch<'a> {
+    runner: &'a dyn SharedRunner,
+    frontiers: &'a Frontiers,
+    waits: &'a PackedWaits,
+    /// Hosts advance to this time at most.
+    horizon: u64,
+    /// Hosts that have something to do, and how far they advance.
+    waking: [(usize, u64); BATCH],
+    count: usize,
+    /// How many of them run together.
+    size: usize,
+    /// Whether anything happened.
+    ran: bool,
+}
+
+impl<'a> HostBatch<'a> {
+    /// Begins a round in which as many hosts as [`HostBatch::size`] returns run together.
+    pub fn new(
+        size: usize,
+        runner: &'a dyn SharedRunner,
+        frontiers: &'a Frontiers,
+        waits: &'a PackedWaits,
+        horizon: u64,
+    ) -> Self {
+        HostBatch { runner, frontiers, waits, horizon, waking: [(0, 0); BATCH], count: 0, size, ran: false }
     }
-    let ran = stages.net.wake[host].load(Ordering::Relaxed) < limit;
-    if ran {
-        run(stages);
-        let next = stages.hosts[host].next_event(&stages.net);
-        stages.net.wake[host].store(next, Ordering::Relaxed);
+
+    /// Returns how many hosts run together in a simulation of `hosts` hosts. `eager`: also where it gains nothing.
+    pub fn size(hosts: usize, eager: bool) -> usize {
+        if hosts > FEW_HOSTS || eager { BATCH } else { 1 }
     }
-    frontiers.set(host, limit, limit);
-    ran
+
+    /// Lets a host advance, now or with the rest of its batch.
+    #[inline(always)]
+    pub fn advance(&mut self, stages: &mut Stages, host: usize) {
+        let limit = self.frontiers.limit(self.waits.of(host), self.horizon);
+        if limit <= self.frontiers.done(host) {
+            return;
+        }
+        if stages.net.wake[host].load(Ordering::Relaxed) >= limit {
+            return self.frontiers.set(host, limit, limit);
+        }
+        self.waking[self.count] = (host, limit);
+        self.count += 1;
+        if self.count == self.size {
+            self.run(stages);
+        }
+    }
+
+    /// Lets the rest of the last batch advance. Returns whether anything happened in this round.
+    pub fn end(mut self, stages: &mut Stages) -> bool {
+        self.run(stages);
+        self.ran
+    }
+
+    fn run(&mut self, stages: &mut Stages) {
+        let waking = &self.waking[..std::mem::take(&mut self.count)];
+        if waking.len() > 1 {
+            for depth in 0..PREFETCH_DEPTHS {
+                waking.iter().for_each(|&(host, _)| self.runner.prefetch_host(stages, host, depth));
+            }
+        }
+        for &(host, limit) in waking {
+            self.runner.run_host(stages, host, limit);
+            let next = stages.hosts[host].next_event(&stages.net);
+            stages.net.wake[host].store(next, Ordering::Relaxed);
+            self.frontiers.set(host, limit, limit);
+            self.ran = true;
+        }
+    }
 }
 
 impl Simulation {
     /// Lets every stage handle what it can before `stop`; hosts stay within the window. Returns the least time that all
     /// stages have come to.
     pub(super) fn go_round(&mut self, stop: u64) -> u64 {
-        let horizon = stop.min(self.frontiers.least(stop).saturating_add(self.window));
+        let horizon = stop.min(self.least.saturating_add(self.window));
         let (ran, packets) = match self.use_threads() {
             true => self.advance_with_threads(horizon, stop),
             false => self.advance_alone(horizon, stop),
@@ -88,22 +148,28 @@ impl Simulation {
         if ran {
             self.adapt_window(packets);
         }
-        if packets < self.graph.waits.len() as u64 {
+        if packets < FEW_PACKETS.min(self.graph.waits.len() as u64) {
             self.skip_idle_time(stop);
         }
-        self.frontiers.least(stop)
+        self.least = self.frontiers.least(stop);
+        self.least
     }
 
     /// Lets every stage handle what it can, on this thread. Returns whether anything happened, and how many packets links
     /// handled.
     fn advance_alone(&mut self, horizon: u64, stop: u64) -> (bool, u64) {
         let hosts = self.stages.hosts.len();
-        let (mut ran, mut packets) = (false, 0);
-        for host in 0..hosts {
-            let limit = self.frontiers.limit(self.graph.packed_waits.of(host), horizon);
-            let run = |stages: &mut Stages| self.runner.run_host(stages, host, limit);
-            ran |= advance_host(&mut self.stages, &self.frontiers, host, limit, run);
-        }
+        let (runner, waits) = (&*self.shared_runner, &self.graph.packed_waits);
+        let mut batch = HostBatch::new(
+            HostBatch::size(hosts, self.eager_threads),
+            runner,
+            &self.frontiers,
+            waits,
+            horizon,
+        );
+        (0..hosts).for_each(|host| batch.advance(&mut self.stages, host));
+        let ran = batch.end(&mut self.stages);
+        let mut packets = 0;
         for stage in hosts..self.graph.waits.len() {
             let limit = self.frontiers.limit(self.graph.packed_waits.of(stage), stop);
             if limit > self.frontiers.done(stage) {

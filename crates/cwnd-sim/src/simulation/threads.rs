@@ -14,7 +14,7 @@
 //! Inline receivers, with which a link does the work of hosts, are not used.
 
 use super::Simulation;
-use super::round::{Frontiers, advance_host};
+use super::round::{Frontiers, HostBatch};
 use crate::crew::{AtEnd, Crew};
 use crate::graph::{Graph, PackedWaits};
 use crate::merge::Merge;
@@ -71,6 +71,8 @@ struct Shared {
     horizon: AtomicU64,
     stop: AtomicU64,
     smallest_packet: u32,
+    /// How many hosts run together.
+    batch: usize,
     /// What belongs to each thread.
     parts: Vec<Mutex<Part>>,
 }
@@ -185,7 +187,7 @@ impl Simulation {
         let parts = (0..threads).map(|thread| Mutex::new(self.part(thread))).collect();
         let (first, all) = (of_hosts.len(), of_hosts.len() + of_links.len());
         let shared = Arc::new(Shared {
-            runner: self.runner.shared(),
+            runner: Arc::clone(&self.shared_runner),
             waits: self.graph.packed_waits.clone(),
             links: self.graph.links.clone(),
             inputs: self.graph.inputs.clone(),
@@ -194,6 +196,7 @@ impl Simulation {
             horizon: AtomicU64::new(0),
             stop: AtomicU64::new(0),
             smallest_packet: self.smallest_packet,
+            batch: HostBatch::size(hosts, self.eager_threads),
             parts,
         });
         let (work, helpers) = (Arc::clone(&shared), self.helpers.clone());
@@ -275,31 +278,32 @@ impl Shared {
     /// Does a task on a thread.
     fn advance(&self, thread: usize, task: usize) {
         let mut part = lock(&self.parts[thread]);
+        let Part { stages, ran, packets } = &mut *part;
+        let hosts = self.waits.stages() - self.links.len();
+        let horizon = self.horizon.load(Ordering::Relaxed);
+        let mut batch = HostBatch::new(self.batch, &*self.runner, &self.frontiers, &self.waits, horizon);
         for &stage in &self.tasks[task] {
-            match stage.checked_sub(self.waits.stages() - self.links.len()) {
-                None => self.advance_host(&mut part, stage),
-                Some(index) => self.advance_link(&mut part, stage, index),
+            match stage.checked_sub(hosts) {
+                None => batch.advance(stages, stage),
+                Some(index) => *packets += self.advance_link(stages, stage, index),
             }
         }
+        *ran |= batch.end(stages);
     }
 
-    fn advance_host(&self, part: &mut Part, host: usize) {
-        let limit = self.frontiers.limit(self.waits.of(host), self.horizon.load(Ordering::Relaxed));
-        let run = |stages: &mut Stages| self.runner.run_host(stages, host, limit);
-        part.ran |= advance_host(&mut part.stages, &self.frontiers, host, limit, run);
-    }
-
-    fn advance_link(&self, part: &mut Part, stage: usize, index: usize) {
+    /// Lets a link handle what it can. Returns how many packets it handled.
+    fn advance_link(&self, stages: &mut Stages, stage: usize, index: usize) -> u64 {
         let stop = self.stop.load(Ordering::Relaxed);
         let limit = self.frontiers.limit(self.waits.of(stage), stop);
         if limit <= self.frontiers.done(stage) {
-            return;
+            return 0;
         }
         let link = self.links[index] as u32;
         let run = LinkRun { link, inputs: &self.inputs[index], limit, stop };
-        part.packets += self.runner.run_link(&mut part.stages, &run);
-        let quiet = stage::quiet_until(&mut part.stages.net, link, limit, self.smallest_packet);
+        let packets = self.runner.run_link(stages, &run);
+        let quiet = stage::quiet_until(&mut stages.net, link, limit, self.smallest_packet);
         self.frontiers.set(stage, limit, quiet);
+        packets
     }
 }
 

@@ -1,6 +1,6 @@
 //! The stage of a link in closed form that several stages feed, or that feeds several: merges its inputs by time.
 
-use super::{Exit, LinkRun, RunningNet, begin_merge, in_order};
+use super::{Exit, LinkRun, RunningNet, begin_merge, in_order, prefetch_outputs};
 use crate::link::Link;
 use crate::merge::Merge;
 use crate::net::Net;
@@ -15,6 +15,7 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &LinkRun<'_>, exit: &mut impl 
     }
     let mut state = std::mem::replace(&mut net.links[run.link as usize], Link::placeholder());
     let link = state.closed_form();
+    prefetch_outputs(net, &link.next, merge, &inputs);
     let rings = std::mem::take(&mut net.rings);
     let mut running = RunningNet { net, rings, stop };
     let (mut packets, mut bare) = (0, 0);
