@@ -366,12 +366,7 @@ impl Store {
     ///
     /// # Errors
     /// Why the row cannot be used.
-    fn unseal(
-        &self,
-        key: RunKey,
-        sealed: Sealed,
-        version: &str,
-    ) -> Result<StoredState, String> {
+    fn unseal(&self, key: RunKey, sealed: Sealed, version: &str) -> Result<StoredState, String> {
         let damaged = "its row in the store is damaged: its scenario, engine and seed do not have its key";
         let last = self.last_read.borrow();
         let shared = last.as_ref().ok_or(damaged)?;

@@ -2,7 +2,8 @@
 
 use super::{RunError, forecast::pilots_first};
 use crate::{
-    EngineKind, Engines, RunKey, RunSpec, StoredState, Study, key::KeysBySeed, memory::MemoryBudget, store::Store,
+    EngineKind, Engines, RunKey, RunSpec, StoredState, Study, key::KeysBySeed, memory::MemoryBudget,
+    store::Store,
 };
 use cwnd_scenario::{Cost, Engine, Problem, Scenario, Time, mix};
 use std::{collections::HashMap, process, sync::Arc};

@@ -68,7 +68,9 @@ pub(super) fn read_counts(scenario: &Scenario, bytes: &[u8]) -> Result<Outcome, 
         read => {
             let Format { format } = serde_json::from_str(&text).map_err(|error| cannot(&error))?;
             if format != COUNTS_FORMAT {
-                return Err(format!("its counts have format {format}, and this version reads {COUNTS_FORMAT}"));
+                return Err(format!(
+                    "its counts have format {format}, and this version reads {COUNTS_FORMAT}"
+                ));
             }
             read.map_err(|error| cannot(&error))?.counts
         }
