@@ -8,8 +8,11 @@ mod acks;
 mod instructions;
 mod machine;
 mod measure;
+mod peers;
+mod record;
 mod rows;
 mod shortcuts;
+mod sweeps;
 mod threads;
 
 use crate::json;
@@ -17,12 +20,13 @@ use crate::options::Options;
 use crate::statistics::{ends, median};
 use crate::table::{cells, table};
 use measure::Measurement;
+use record::Section;
 use rows::{LINK_ROWS, ROWS, Row};
 use std::path::Path;
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--runs 5] [--rows TEXT] [--acks-only] [--links-only] [--threads] [--shortcuts] [--no-callgrind] \
-     [--instructions [--record]] [--reference 'PROGRAM ARGUMENTS']";
+pub const OPTIONS: &str = "[--runs 5] [--rows TEXT] [--acks-only] [--links-only] [--threads] [--peers] [--sweeps] [--shortcuts] \
+     [--no-callgrind] [--record] [--instructions [--record]] [--reference 'PROGRAM ARGUMENTS']";
 
 /// How many times longer a run is that shows whether memory grows.
 const LONGER: u32 = 4;
@@ -35,8 +39,13 @@ const LINKS_ONLY: &str = "--links-only";
 const SHORTCUTS: &str = "--shortcuts";
 /// Only what a second thread gains.
 const THREADS: &str = "--threads";
+/// Only the same work in ns-2 and ns-3.
+const PEERS: &str = "--peers";
+/// Only sweeps of short runs.
+const SWEEPS: &str = "--sweeps";
 /// Compares instruction counts with those recorded, or records them.
 const INSTRUCTIONS: &str = "--instructions";
+/// Writes what is measured into docs/speed.md, or the instruction counts into their file.
 const RECORD: &str = "--record";
 /// Only rows whose name contains this.
 const ROWS_NAMED: &str = "--rows";
@@ -45,7 +54,8 @@ pub use instructions::obstacle;
 
 /// Measure everything, and print it.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let switches = [NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY, THREADS, SHORTCUTS, INSTRUCTIONS, RECORD];
+    let switches =
+        [NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY, THREADS, PEERS, SWEEPS, SHORTCUTS, INSTRUCTIONS, RECORD];
     let options = Options::new(arguments, &[REFERENCE, RUNS, ROWS_NAMED], &switches)?;
     let runs = options.number(RUNS, 5)?;
     if options.has(ACKS_ONLY) {
@@ -60,18 +70,19 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     if options.has(INSTRUCTIONS) {
         return if options.has(RECORD) { instructions::record(&cwnd) } else { instructions::compare(&cwnd) };
     }
-    let machine = machine::describe();
-    let load_before = machine::load();
+    let record = options.has(RECORD);
+    let command = |switch: &str| format!("cargo xtask bench {switch}");
     if options.has(LINKS_ONLY) {
-        print_links(&cwnd, runs)?;
-        println!("\n{machine}; load average {load_before} before, {} after", machine::load());
-        return Ok(true);
+        return show("links", &command(LINKS_ONLY), record, || links(&cwnd, runs));
     }
-
     if options.has(THREADS) {
-        print!("{}", threads::gains(&cwnd, runs)?);
-        println!("\n{machine}; load average {load_before} before, {} after", machine::load());
-        return Ok(true);
+        return show("threads", &command(THREADS), record, || threads::gains(&cwnd, runs));
+    }
+    if options.has(PEERS) {
+        return show("peers", &command(PEERS), record, || peers::speeds(&cwnd, runs));
+    }
+    if options.has(SWEEPS) {
+        return show("sweeps", &command(SWEEPS), record, || sweeps::costs(&cwnd));
     }
 
     let wanted = options.text(ROWS_NAMED).unwrap_or_default();
@@ -83,43 +94,66 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
             names.join("; ")
         ));
     }
-    let mut measured = Vec::with_capacity(rows.len());
-    for row in &rows {
-        eprintln!("{}: {runs} runs", row.name);
-        let all: Result<Vec<Measurement>, String> =
-            (0..runs).map(|_| measure::run(&cwnd, row, row.seconds)).collect();
-        measured.push(all?);
+    if record && !wanted.is_empty() {
+        return Err(format!("{RECORD} records all rows: leave out {ROWS_NAMED}"));
     }
-    let counts =
-        if options.has(NO_CALLGRIND) { Err("not asked for".to_owned()) } else { instructions(&cwnd, &rows) };
-
-    println!("CPU time of `cwnd compare`, median of {runs} runs (least to greatest)\n");
-    print!("{}", costs(&rows, &measured, counts.as_deref().ok()));
-    println!("\n  Per data packet that arrives at the bottleneck's queue. The bars are the project's own.");
-    if let Err(why) = counts {
-        println!("  Instructions: skipped: {why}");
-    }
-    println!("\nPeak memory of the process in runs {LONGER} times as long\n");
-    print!("{}", memory(&cwnd, &rows, &measured)?);
+    let given = std::iter::once("cargo xtask bench").chain(options.has(NO_CALLGRIND).then_some(NO_CALLGRIND));
+    let given = given.collect::<Vec<_>>().join(" ");
+    show("rows", &given, record, || all_rows(&cwnd, &rows, runs, !options.has(NO_CALLGRIND)))?;
     if !wanted.is_empty() {
-        println!("\n{machine}; load average {load_before} before, {} after", machine::load());
         return Ok(true);
     }
     println!();
-    print!("{}", threads::gains(&cwnd, runs)?);
+    show("threads", &command(THREADS), record, || threads::gains(&cwnd, runs))?;
     println!();
-    print_links(&cwnd, runs)?;
+    show("links", &command(LINKS_ONLY), record, || links(&cwnd, runs))?;
     println!();
     print_acks(runs)?;
     if let Some(reference) = options.text(REFERENCE) {
         println!("\n{}", against(reference, &cwnd, runs)?);
     }
-    println!("\n{machine}; load average {load_before} before, {} after", machine::load());
     Ok(true)
 }
 
-/// What four flows cost with other bottlenecks than a drop-tail queue before a constant rate.
-fn print_links(cwnd: &Path, runs: usize) -> Result<(), String> {
+/// Measures something, and prints it with the machine. Writes it into a section of docs/speed.md if it is to be recorded.
+fn show(
+    section: &str,
+    command: &str,
+    is_recorded: bool,
+    measure: impl FnOnce() -> Result<String, String>,
+) -> Result<bool, String> {
+    let load_before = machine::load();
+    let text = measure()?;
+    print!("{text}");
+    println!("\n{}; load average {load_before} before, {} after", machine::describe(), machine::load());
+    if is_recorded {
+        record::record(&Section { name: section, command, text: &text, load_before: &load_before })?;
+    }
+    Ok(true)
+}
+
+/// Returns the tables of CPU time and of memory.
+fn all_rows(cwnd: &Path, rows: &[&Row], runs: usize, counted: bool) -> Result<String, String> {
+    let mut measured = Vec::with_capacity(rows.len());
+    for row in rows {
+        eprintln!("{}: {runs} runs", row.name);
+        let all: Result<Vec<Measurement>, String> =
+            (0..runs).map(|_| measure::run(cwnd, row, row.seconds)).collect();
+        measured.push(all?);
+    }
+    let counts = if counted { instructions(cwnd, rows) } else { Err("not asked for".to_owned()) };
+    let mut text = format!("CPU time of `cwnd compare`, median of {runs} runs (least to greatest)\n\n");
+    text += &costs(rows, &measured, counts.as_deref().ok());
+    text += "\n  Per data packet that arrives at the bottleneck's queue. The bars are the project's own.\n";
+    if let Err(why) = counts {
+        text += &format!("  Instructions: skipped: {why}\n");
+    }
+    text += &format!("\nPeak memory of the process in runs {LONGER} times as long\n\n");
+    Ok(text + &memory(cwnd, rows, &measured)?)
+}
+
+/// Returns what four flows cost with other bottlenecks than a drop-tail queue before a constant rate.
+fn links(cwnd: &Path, runs: usize) -> Result<String, String> {
     let mut rows = Vec::with_capacity(LINK_ROWS.len());
     let mut plain = 0.0;
     for (i, row) in LINK_ROWS.iter().enumerate() {
@@ -137,13 +171,12 @@ fn print_links(cwnd: &Path, runs: usize) -> Result<(), String> {
             [format!("{time:.1}"), format!("{least:.1} to {greatest:.1}"), format!("{over:+.1}"), bar];
         rows.push(std::iter::once(row.name.to_owned()).chain(texts).collect::<Vec<_>>());
     }
-    println!("Four flows over other bottlenecks; median of {runs} runs\n");
     let head = [
         cells(&["", "ns a packet", "", "over drop-tail", "at most"]),
         cells(&["", "median", "range", "ns", "ns"]),
     ];
-    print!("{}", table(&[0], &head, &rows));
-    Ok(())
+    let title = format!("Four flows over other bottlenecks; median of {runs} runs\n\n");
+    Ok(title + &table(&[0], &head, &rows))
 }
 
 fn print_acks(runs: usize) -> Result<(), String> {

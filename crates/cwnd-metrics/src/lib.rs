@@ -28,7 +28,8 @@ pub use comparative::{bandwidth_stolen_rate, harm, harm_of_less, relative_gain};
 pub use document::markdown;
 pub use registry::{Better, Measure, Metric, Range, Scope, all};
 pub use values::{
-    MAX_FLOWS, SIZE_CLASSES, find, find_of_flows, has, of_each_flow, size_class, split, values,
+    MAX_FLOWS, SIZE_CLASSES, find, find_of_flows, full_name, has, of_each_flow, size_class, split, values,
+    visit,
 };
 pub use view::{View, jain_index};
 

@@ -63,35 +63,49 @@ pub fn has(scenario: &Scenario, name: &str) -> bool {
 
 /// All metrics of a run that can be measured, by name; what needs samples is there if the outcome has them.
 pub fn values(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<String, f64> {
-    let view = View::new(scenario, outcome);
     let mut values = BTreeMap::new();
-    of_flows(&view, &view.forward(), Scope::Run, "", &mut values);
+    visit(scenario, outcome, &mut |of, metric, value| {
+        values.insert(full_name(of, metric), value);
+    });
+    values
+}
+
+/// Returns the name of a metric that [`visit`] passes.
+pub fn full_name(of: &str, metric: &Metric) -> String {
+    if of.is_empty() { metric.name.to_owned() } else { format!("{of}.{}", metric.name) }
+}
+
+/// Passes to `each` what [`values`] returns, without making the names: what it is of (`flow2`; empty for the run), the metric
+/// and the value. Where two have the same name, the later counts. Runs of the same scenario pass the same metrics in the same
+/// order, apart from those that cannot be measured.
+pub fn visit(scenario: &Scenario, outcome: &Outcome, each: &mut dyn FnMut(&str, &'static Metric, f64)) {
+    let view = View::new(scenario, outcome);
+    of_flows(&view, &view.forward(), Scope::Run, "", each);
     if scenario.lasting_flows() <= MAX_FLOWS {
         for flow in view.all().filter(|flow| !scenario.flows[*flow].short) {
-            of_flows(&view, &[flow], Scope::Flow, &format!("flow{}.", flow + 1), &mut values);
+            of_flows(&view, &[flow], Scope::Flow, &format!("flow{}", flow + 1), each);
         }
     }
     for (name, flows) in algorithms(scenario).into_iter().flatten().chain(groups(scenario)) {
         let flows: Vec<usize> = flows.into_iter().filter(|flow| view.all().contains(flow)).collect();
-        of_flows(&view, &flows, Scope::Algorithm, &format!("{name}."), &mut values);
+        of_flows(&view, &flows, Scope::Algorithm, &name, each);
     }
     let short = view.short();
     for (class, belongs) in SHORT_CLASSES.iter().filter(|_| !short.is_empty()) {
         let of_class = |flow: &usize| scenario.flows[*flow].bytes.is_some_and(belongs);
         let flows: Vec<usize> = short.iter().copied().filter(of_class).collect();
         if !flows.is_empty() {
-            of_flows(&view, &flows, Scope::Short, &format!("{class}."), &mut values);
+            of_flows(&view, &flows, Scope::Short, class, each);
         }
     }
     for link in queues(scenario).into_iter().filter(|link| *link < outcome.links.len()) {
         let name = &outcome.links[link].name;
         for metric in all() {
             if let Some(value) = metric.of_link(&view, link) {
-                values.insert(format!("{name}.{}", metric.name), value);
+                each(name, metric, value);
             }
         }
     }
-    values
 }
 
 /// Returns the flows that a metric of single flows speaks of, each with its value: none where it cannot be measured.
@@ -210,15 +224,15 @@ fn of_flows(
     view: &View<'_>,
     flows: &[usize],
     scope: Scope,
-    prefix: &str,
-    values: &mut BTreeMap<String, f64>,
+    of: &str,
+    each: &mut dyn FnMut(&str, &'static Metric, f64),
 ) {
     // Short flows are not sampled.
     let lasting = view.lasting(flows);
     for metric in all().filter(|metric| metric.is_of(scope)) {
         let flows = if metric.needs_samples() { &lasting } else { flows };
         if let Some(value) = metric.of_flows(view, flows) {
-            values.insert(format!("{prefix}{}", metric.name), value);
+            each(of, metric, value);
         }
     }
 }

@@ -6,7 +6,7 @@
 //! paired t-test, and its p-values corrected for the number of tests by Holm's method. Where every value is the same to
 //! the bit there is nothing to test, and such comparisons do not count.
 
-use crate::{Results, RunState};
+use crate::{MetricValues, Results, RunState};
 use cwnd_metrics::statistics::{Paired, holm};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -206,7 +206,7 @@ fn names(first: &Results, second: &Results, metrics: Metrics<'_>) -> Vec<String>
             let runs = first.runs.iter().chain(&second.runs);
             let all: BTreeSet<&String> = runs
                 .filter_map(|run| if let RunState::Done(metrics) = &run.state { Some(metrics) } else { None })
-                .flat_map(BTreeMap::keys)
+                .flat_map(MetricValues::keys)
                 .collect();
             all.into_iter().for_each(add);
         }
@@ -214,7 +214,7 @@ fn names(first: &Results, second: &Results, metrics: Metrics<'_>) -> Vec<String>
     names
 }
 
-fn by_seed(results: &Results, cell: usize) -> BTreeMap<u64, &BTreeMap<String, f64>> {
+fn by_seed(results: &Results, cell: usize) -> BTreeMap<u64, &MetricValues> {
     let runs = results.runs_of(cell).iter();
     runs.filter_map(|run| match &run.state {
         RunState::Done(metrics) => Some((run.seed, metrics)),

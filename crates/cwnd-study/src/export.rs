@@ -31,6 +31,7 @@
 //! has an apostrophe before it. Numbers, Parquet and JSON have none.
 
 mod flows;
+mod in_order;
 mod sheet;
 mod write;
 
@@ -38,8 +39,13 @@ pub use crate::parquet::Kind;
 pub use flows::{flows, write_flows};
 pub use sheet::{Column, Entry, Sheet};
 
-use crate::{Results, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study};
-use std::{fmt, io};
+use crate::{
+    Derived, RunKey, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study,
+};
+use in_order::in_order;
+use sheet::{DerivedValues, Layout, RowMaker};
+use std::{collections::BTreeSet, convert::Infallible, fmt, io, sync::Arc};
+use write::{Piece, PieceWriter};
 
 /// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,17 +112,21 @@ pub fn write(
         let error = StoreError::new(&store.place(), StoreErrorKind::Other, reason);
         return Err(ExportError::Store(error));
     }
-    let (sheet, results, rows) = sheet_of(store, study, canonical).map_err(ExportError::Store)?;
-    write_sheet(&sheet, format, &results.study.name, "runs", to)?;
-    let unusable = |(run, row): (&RunResult, &Option<StoredRun>)| match (&run.state, row.as_ref()?) {
-        (RunState::Failed(reason), StoredRun { state: StoredState::Unusable(_), .. }) => Some(UnusableRun {
-            cell: results.study.cell_label(run.cell),
-            seed: run.seed,
-            reason: reason.clone(),
-        }),
-        _ => None,
+    let found = Found::new(store, &study).map_err(ExportError::Store)?;
+    let layout = found.layout(&study, store, canonical);
+    let mut writer =
+        PieceWriter::new(format, &layout.columns, (&study.name, "runs"), to).map_err(ExportError::Write)?;
+    let maker = || {
+        let mut rows = RowMaker::new(&layout);
+        let columns = &layout.columns;
+        move |place: usize, run: &RunResult, row: Option<&StoredRun>| {
+            Piece::new(format, columns, rows.row(place, run, row))
+        }
     };
-    Ok(results.runs.iter().zip(&rows).filter_map(unusable).collect())
+    let order = layout.order(found.keys.len());
+    let written = in_order((&study, store), &order, &maker, |piece| writer.write(&piece));
+    written.map_err(ExportError::Store)?.and_then(|()| writer.finish()).map_err(ExportError::Write)?;
+    Ok(found.unusable)
 }
 
 /// Returns all runs of the study that was last run in a store, one row a run.
@@ -124,33 +134,115 @@ pub fn write(
 /// # Errors
 /// If the store cannot be read.
 pub fn runs(store: &Store, study: Study) -> Result<Sheet, StoreError> {
-    sheet_of(store, study, false).map(|(sheet, _, _)| sheet)
+    let found = Found::new(store, &study)?;
+    let layout = found.layout(&study, store, false);
+    let mut rows = Vec::with_capacity(found.keys.len());
+    let maker = || {
+        let mut rows = RowMaker::new(&layout);
+        move |place: usize, run: &RunResult, row: Option<&StoredRun>| rows.row(place, run, row)
+    };
+    let read = in_order((&study, store), &layout.order(found.keys.len()), &maker, |row| {
+        rows.push(row);
+        Ok::<(), Infallible>(())
+    })?;
+    let Ok(()) = read;
+    Ok(Sheet { columns: layout.columns, rows })
 }
 
-type Rows = Vec<Option<StoredRun>>;
+/// What must be known of all runs before the first row is written. Rows are read again for writing: of a million runs the
+/// metrics do not fit into memory.
+struct Found {
+    /// The keys of all runs: cell by cell, repeats in order.
+    keys: Vec<RunKey>,
+    /// The metrics that any run has: those that the study names first.
+    metrics: Vec<String>,
+    derived: Vec<DerivedValues>,
+    unusable: Vec<UnusableRun>,
+}
 
-fn sheet_of(store: &Store, study: Study, canonical: bool) -> Result<(Sheet, Results, Rows), StoreError> {
-    let keys = store.study()?.map(|kept| kept.keys).unwrap_or_default();
-    let mut rows = Vec::new();
-    let results = Results::with_each(study, store, &mut |_, row| rows.push(row))?;
-    let sheet = Sheet::new(&results, &rows, &keys, store.directory(), canonical);
-    Ok((sheet, results, rows))
+impl Found {
+    fn new(store: &Store, study: &Study) -> Result<Found, StoreError> {
+        let keys = store.study()?.map(|kept| kept.keys).unwrap_or_default();
+        let order: Vec<usize> = (0..keys.len()).collect();
+        let maker = || {
+            |_: usize, run: &RunResult, row: Option<&StoredRun>| {
+                let names = match &run.state {
+                    RunState::Done(metrics) => Some(Arc::clone(metrics.names())),
+                    RunState::Failed(_) | RunState::Missing => None,
+                };
+                let values = study.derived.iter().map(|one| run.metric(&one.metric).unwrap_or(f64::NAN));
+                (names, values.collect::<Vec<f64>>(), unusable(study, run, row))
+            }
+        };
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        // Runs share their names, so that these are looked at once for each thread that reads.
+        let mut seen: Vec<Arc<[String]>> = Vec::new();
+        let mut measured: Vec<Vec<f64>> = vec![Vec::new(); study.derived.len()];
+        let mut all_unusable = Vec::new();
+        let read = in_order((study, store), &order, &maker, |(own, values, unusable)| {
+            if let Some(own) = own.filter(|own| !seen.iter().any(|other| Arc::ptr_eq(own, other))) {
+                names.extend(own.iter().cloned());
+                seen.truncate(MOST_SEEN - 1);
+                seen.insert(0, own);
+            }
+            measured.iter_mut().zip(values).for_each(|(all, value)| all.push(value));
+            all_unusable.extend(unusable);
+            Ok::<(), Infallible>(())
+        })?;
+        let Ok(()) = read;
+        let derived = derive(study, &measured);
+        let is_there = |derived: &&DerivedValues| derived.values.iter().any(|value| !value.is_nan());
+        names.extend(derived.iter().filter(is_there).map(|derived| derived.name.clone()));
+        let named = study.metrics.iter().filter(|name| names.remove(*name)).cloned().collect::<Vec<_>>();
+        let metrics = named.into_iter().chain(names).collect();
+        Ok(Found { keys, metrics, derived, unusable: all_unusable })
+    }
+
+    fn layout<'a>(&'a self, study: &'a Study, store: &'a Store, canonical: bool) -> Layout<'a> {
+        let keys = canonical.then_some(&self.keys[..]);
+        Layout::new(study, &self.metrics, &self.derived, keys, store.directory())
+    }
+}
+
+/// Names that are compared by their addresses before they are looked at.
+const MOST_SEEN: usize = 64;
+
+/// Computes the derived metrics of all runs from the values of the metrics that they are made of.
+fn derive(study: &Study, measured: &[Vec<f64>]) -> Vec<DerivedValues> {
+    let repeats = study.repeats as usize;
+    let of = |(derived, values): (&Derived, &Vec<f64>)| {
+        let references = study.references(derived);
+        let value = |(place, this): (usize, &f64)| {
+            let reference = values[references[place / repeats]? * repeats + place % repeats];
+            Some(derived.formula.value(*this, reference)?).filter(|_| !this.is_nan() && !reference.is_nan())
+        };
+        let values = values.iter().enumerate().map(|one| value(one).unwrap_or(f64::NAN)).collect();
+        DerivedValues { name: derived.name.clone(), values }
+    };
+    study.derived.iter().zip(measured).map(of).collect()
+}
+
+fn unusable(study: &Study, run: &RunResult, row: Option<&StoredRun>) -> Option<UnusableRun> {
+    let (RunState::Failed(reason), StoredState::Unusable(_)) = (&run.state, &row?.state) else { return None };
+    Some(UnusableRun { cell: study.cell_label(run.cell), seed: run.seed, reason: reason.clone() })
 }
 
 /// Writes a sheet in a format. `rows` is what JSON calls its rows.
 fn write_sheet(
-    sheet: &Sheet,
+    sheet: Sheet,
     format: Format,
     study: &str,
     rows: &str,
     to: &mut (impl io::Write + Send),
-) -> Result<(), ExportError> {
-    let written = match format {
-        Format::Csv => write::csv(sheet, to),
-        Format::Parquet => write::parquet(sheet, to),
-        Format::Json => write::json(sheet, (study, rows), to),
-    };
-    written.map_err(ExportError::Write)
+) -> Result<usize, ExportError> {
+    let Sheet { columns, rows: all } = sheet;
+    let mut writer = PieceWriter::new(format, &columns, (study, rows), to).map_err(ExportError::Write)?;
+    for row in all {
+        writer.write(&Piece::new(format, &columns, row)).map_err(ExportError::Write)?;
+    }
+    let rows = writer.rows;
+    writer.finish().map_err(ExportError::Write)?;
+    Ok(rows)
 }
 
 #[cfg(test)]

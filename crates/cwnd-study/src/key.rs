@@ -69,17 +69,38 @@ impl RunSpec {
     pub fn canonical_text(&self) -> String {
         let Identity { engine, versions } = &self.identity;
         let (engine, versions) = (Value::from(engine.as_str()), to_json(versions));
-        format!(
-            r#"{{"engine":{engine},"versions":{versions},"scenario":{},"seed":{}}}"#,
-            self.scenario.as_str(),
-            self.seed
-        )
+        let scenario = self.scenario.as_str();
+        let end = seed_text(self.seed);
+        format!(r#"{{"engine":{engine},"versions":{versions},"scenario":{scenario}{end}"#)
     }
 
     /// Computes the key.
     pub fn key(&self) -> RunKey {
-        RunKey(Sha256::digest(self.canonical_text()).into())
+        self.keys_by_seed().key(self.seed)
     }
+
+    /// Prepares the keys of the runs that differ from this one in their seeds alone.
+    pub(crate) fn keys_by_seed(&self) -> KeysBySeed {
+        let text = self.canonical_text();
+        KeysBySeed(Sha256::new_with_prefix(&text[..text.len() - seed_text(self.seed).len()]))
+    }
+}
+
+/// The keys of runs that differ in their seeds alone. The seed is at the end of the canonical text, so that all before it is
+/// hashed once.
+#[derive(Clone, Debug)]
+pub(crate) struct KeysBySeed(Sha256);
+
+impl KeysBySeed {
+    /// Computes the key of the run with this seed.
+    pub fn key(&self, seed: u64) -> RunKey {
+        RunKey(self.0.clone().chain_update(seed_text(seed)).finalize().into())
+    }
+}
+
+/// The end of a canonical text.
+fn seed_text(seed: u64) -> String {
+    format!(r#","seed":{seed}}}"#)
 }
 
 /// A scenario as canonical JSON: complete, but without the seed and without the names that decide nothing

@@ -22,6 +22,7 @@ pub mod export;
 pub mod input_file;
 mod key;
 pub mod memory;
+mod metric_values;
 pub mod output_file;
 mod paper;
 mod parquet;
@@ -39,6 +40,7 @@ mod traced_run;
 
 pub use engines::{EngineKind, Engines, SharedEngine};
 pub use key::{Difference, RunKey, RunSpec, ScenarioText};
+pub use metric_values::MetricValues;
 pub use paper::{By, Paper, PaperItem};
 pub use provenance::Provenance;
 pub use results::{Results, RunResult, RunState};
@@ -54,8 +56,6 @@ pub use study_file::{
     markdown as study_file_markdown, schema,
 };
 pub use traced_run::TracedRun;
-
-pub(crate) use cwnd_metrics::values as metric_values;
 
 /// The version of this program, which the store writes into each row.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -2,12 +2,12 @@
 
 use crate::store::inputs;
 use crate::{
-    EngineKind, KeptStudy, Provenance, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun,
-    StoredState, Study, VERSION, metric_values, store::Samples,
+    EngineKind, KeptStudy, MetricValues, Provenance, ScenarioText, Store, StoreError, StoreErrorKind,
+    StoredRun, StoredState, Study, VERSION, metric_values::SharedNames, store::Samples,
 };
 use cwnd_experiment::Defaults;
 use cwnd_scenario::{Emulation, Scenario, Trace};
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, path::Path, sync::Arc};
 
 /// A study with what its runs gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ pub enum RunState {
     /// It failed, for this reason.
     Failed(String),
     /// Its metrics by name; a metric that could not be measured is not there.
-    Done(BTreeMap<String, f64>),
+    Done(MetricValues),
 }
 
 impl Results {
@@ -98,56 +98,15 @@ impl Results {
         store: &Store,
         each: &mut dyn FnMut(&RunResult, Option<StoredRun>),
     ) -> Result<Results, StoreError> {
-        let kept = kept(store)?;
-        if kept.keys.len() != study.cells.len() * study.repeats as usize {
-            let reason = format!(
-                "the store has {} runs of the study, and the study {} cells with {} repeats; run it again: `{}`",
-                kept.keys.len(),
-                study.cells.len(),
-                study.repeats,
-                kept.provenance.command
-            );
-            return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
-        }
-        let mut runs = Vec::with_capacity(kept.keys.len());
-        let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
-        for ((cell, repeat), key) in places.zip(&kept.keys) {
-            let today = study.scenario(cell, repeat);
-            let row = store.get(*key)?;
-            let (mut emulation, mut flows) = (None, BTreeMap::new());
-            let (state, trace) = match row.as_ref().map(|row| &row.state) {
-                None => (RunState::Missing, None),
-                Some(StoredState::Failed(reason)) => (RunState::Failed(reason.clone()), None),
-                Some(StoredState::Unusable(reason)) => {
-                    (RunState::Failed(format!("{reason}; `{}` runs it again", kept.provenance.command)), None)
-                }
-                Some(StoredState::Done { spec, scenario, outcome, sampled, trace }) => {
-                    let version = row.as_ref().map_or("", |row| &row.version);
-                    if let Some(reason) = difference(&spec.scenario, &today, version) {
-                        let place = format!("{} (repeat {repeat})", study.cell_label(cell));
-                        let place = place.trim_start();
-                        let command = Provenance::command_in(&kept.provenance.command, &store.place());
-                        let reason = format!("{place}: {reason}; `{command}` runs it again");
-                        return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
-                    }
-                    let scenario = labelled(scenario, &today);
-                    let mut metrics = metric_values(&scenario, outcome);
-                    let values = |name: &&str| {
-                        let values = cwnd_metrics::of_each_flow(&scenario, outcome, sampled, name);
-                        let values = values.into_iter().map(|(_, value)| value.unwrap_or(f64::NAN));
-                        ((*name).to_owned(), values.collect())
-                    };
-                    flows = study.flow_metrics_asked().iter().map(values).collect();
-                    metrics.extend(sampled.clone());
-                    emulation = outcome.emulation.clone().map(Box::new);
-                    (RunState::Done(metrics), trace.as_ref().map(|trace| trace.samples.clone()))
-                }
-            };
-            let run = RunResult { cell, repeat, seed: today.seed, state, trace, emulation, flows };
+        let mut reader = RunReader::new(&study, store)?;
+        let mut runs = Vec::with_capacity(reader.len());
+        for place in 0..reader.len() {
+            let (run, row) = reader.read(place)?;
             each(&run, row);
             runs.push(run);
         }
-        let mut results = Results { study, runs, provenance: kept.provenance };
+        let provenance = reader.kept.provenance;
+        let mut results = Results { study, runs, provenance };
         results.derive();
         Ok(results)
     }
@@ -157,19 +116,20 @@ impl Results {
     pub fn derive(&mut self) {
         let study = &self.study;
         let repeats = study.repeats as usize;
-        let mut found: Vec<(usize, String, f64)> = Vec::new();
+        let mut names = SharedNames::default();
         for derived in &study.derived {
+            let mut found: Vec<(usize, f64)> = Vec::new();
             let references = study.references(derived);
             for (index, run) in self.runs.iter().enumerate() {
                 let reference = references[run.cell].map(|cell| &self.runs[cell * repeats + index % repeats]);
                 let both = run.metric(&derived.metric).zip(reference.and_then(|r| r.metric(&derived.metric)));
                 let value = both.and_then(|(this, reference)| derived.formula.value(this, reference));
-                found.extend(value.map(|value| (index, derived.name.clone(), value)));
+                found.extend(value.map(|value| (index, value)));
             }
-        }
-        for (index, name, value) in found {
-            if let RunState::Done(metrics) = &mut self.runs[index].state {
-                metrics.insert(name, value);
+            for (index, value) in found {
+                if let RunState::Done(metrics) = &mut self.runs[index].state {
+                    names.add(metrics, &derived.name, value);
+                }
             }
         }
     }
@@ -209,12 +169,110 @@ impl RunResult {
     }
 }
 
+/// Reads the runs of a study one by one, in any order. Derived metrics are not there.
+pub(crate) struct RunReader<'a> {
+    study: &'a Study,
+    store: &'a Store,
+    pub kept: KeptStudy,
+    flow_metrics: Vec<&'a str>,
+    /// What the study gives today for the repeats of a cell that are sampled alike: the cell, the scenario and its text.
+    today: Option<(usize, Scenario, ScenarioText)>,
+    names: SharedNames,
+}
+
+impl<'a> RunReader<'a> {
+    /// Begins to read the runs of a store.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or its study has other runs.
+    pub fn new(study: &'a Study, store: &'a Store) -> Result<RunReader<'a>, StoreError> {
+        let kept = kept(store)?;
+        if kept.keys.len() != study.cells.len() * study.repeats as usize {
+            let reason = format!(
+                "the store has {} runs of the study, and the study {} cells with {} repeats; run it again: `{}`",
+                kept.keys.len(),
+                study.cells.len(),
+                study.repeats,
+                kept.provenance.command
+            );
+            return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
+        }
+        let (flow_metrics, names) = (study.flow_metrics_asked(), SharedNames::default());
+        Ok(RunReader { study, store, kept, flow_metrics, today: None, names })
+    }
+
+    /// Returns how many runs there are.
+    pub fn len(&self) -> usize {
+        self.kept.keys.len()
+    }
+
+    /// Reads a run by its place: cell by cell, repeats in order. Returns its row of the store as well.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the run's stored scenario is not the one that the study gives today.
+    pub fn read(&mut self, place: usize) -> Result<(RunResult, Option<StoredRun>), StoreError> {
+        let (study, store) = (self.study, self.store);
+        let (cell, repeat) = (place / study.repeats as usize, (place % study.repeats as usize) as u32);
+        let seed = study.seed_of(cell, repeat);
+        let row = store.get(self.kept.keys[place])?;
+        let (mut emulation, mut flows) = (None, BTreeMap::new());
+        let (state, trace) = match row.as_ref().map(|row| &row.state) {
+            None => (RunState::Missing, None),
+            Some(StoredState::Failed(reason)) => (RunState::Failed(reason.clone()), None),
+            Some(StoredState::Unusable(reason)) => {
+                let command = &self.kept.provenance.command;
+                (RunState::Failed(format!("{reason}; `{command}` runs it again")), None)
+            }
+            Some(StoredState::Done { spec, scenario, outcome, sampled, trace }) => {
+                let version = row.as_ref().map_or("", |row| &row.version);
+                let (today, text) = self.today(cell, repeat);
+                if let Some(reason) = difference(&spec.scenario, text, version) {
+                    let place = format!("{} (repeat {repeat})", study.cell_label(cell));
+                    let place = place.trim_start();
+                    let command = Provenance::command_in(&self.kept.provenance.command, &store.place());
+                    let reason = format!("{place}: {reason}; `{command}` runs it again");
+                    return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
+                }
+                let scenario = labelled(scenario, today);
+                let mut metrics = self.names.values(&scenario, outcome);
+                let values = |name: &&str| {
+                    let values = cwnd_metrics::of_each_flow(&scenario, outcome, sampled, name);
+                    let values = values.into_iter().map(|(_, value)| value.unwrap_or(f64::NAN));
+                    ((*name).to_owned(), values.collect())
+                };
+                flows = self.flow_metrics.iter().map(values).collect();
+                for (name, value) in sampled {
+                    self.names.add(&mut metrics, name, *value);
+                }
+                emulation = outcome.emulation.clone().map(Box::new);
+                (RunState::Done(metrics), trace.as_ref().map(|trace| trace.samples.clone()))
+            }
+        };
+        Ok((RunResult { cell, repeat, seed, state, trace, emulation, flows }, row))
+    }
+
+    /// Returns what the study gives today for a run, but for its seed unless that draws short flows.
+    fn today(&mut self, cell: usize, repeat: u32) -> (&Scenario, &ScenarioText) {
+        let sample = self.study.sample_of(cell, repeat);
+        let is_same = |(of, scenario, _): &(usize, Scenario, ScenarioText)| {
+            *of == cell && scenario.sample == sample && scenario.arrivals.is_none()
+        };
+        let today = self.today.take().filter(is_same).unwrap_or_else(|| {
+            let scenario = self.study.scenario(cell, repeat);
+            let text = ScenarioText::of(&scenario);
+            (cell, scenario, text)
+        });
+        let (_, scenario, text) = self.today.insert(today);
+        (scenario, text)
+    }
+}
+
 /// Returns whether a study gives the scenario of the first run that is stored of it, or whether none is.
 fn gave(study: &Study, kept: &KeptStudy, store: &Store) -> Result<bool, StoreError> {
     let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
     for ((cell, repeat), key) in places.zip(&kept.keys) {
         if let Some(StoredState::Done { spec, .. }) = store.get(*key)?.map(|row| row.state) {
-            return Ok(difference(&spec.scenario, &study.scenario(cell, repeat), "").is_none());
+            return Ok(spec.scenario == ScenarioText::of(&study.scenario(cell, repeat)));
         }
     }
     Ok(true)
@@ -222,12 +280,11 @@ fn gave(study: &Study, kept: &KeptStudy, store: &Store) -> Result<bool, StoreErr
 
 /// Says in what the scenario of a stored run differs from the one that its study gives today; none if it does not.
 /// Another version of cwnd may have other defaults, or the study's text was changed.
-fn difference(stored: &ScenarioText, today: &Scenario, version: &str) -> Option<String> {
-    let today = ScenarioText::of(today);
-    if *stored == today {
+fn difference(stored: &ScenarioText, today: &ScenarioText, version: &str) -> Option<String> {
+    if stored == today {
         return None;
     }
-    let differences = stored.differences(&today);
+    let differences = stored.differences(today);
     let first = differences.first().map_or_else(String::new, |first| {
         let [then, now] = first.values.each_ref().map(|value| value.as_deref().unwrap_or("absent"));
         format!("{}: {then}, today {now}", first.path)
@@ -243,12 +300,15 @@ fn difference(stored: &ScenarioText, today: &Scenario, version: &str) -> Option<
 }
 
 /// Returns a stored scenario with the names that the study has for its groups of flows.
-fn labelled(stored: &Scenario, today: &Scenario) -> Scenario {
+fn labelled<'a>(stored: &'a Scenario, today: &Scenario) -> Cow<'a, Scenario> {
+    if today.flows.iter().all(|flow| flow.group.is_none()) {
+        return Cow::Borrowed(stored);
+    }
     let mut scenario = stored.clone();
     for (flow, today) in scenario.flows.iter_mut().zip(&today.flows) {
         flow.group.clone_from(&today.group);
     }
-    scenario
+    Cow::Owned(scenario)
 }
 
 fn kept(store: &Store) -> Result<KeptStudy, StoreError> {

@@ -2,8 +2,8 @@
 //!
 //! Threads take runs: first one of each cell, which tell how long the others will take, then the one expected to take
 //! longest first, so that at the end none has all the others wait for it. A thread for which no run is left is spare: a run in
-//! progress may use it. A run begins only when the memory that it may need is free. The thread that called stores what comes back, one
-//! transaction a run, and tells a [`Progress`]. When no run of the simulator is left, those in real time are done, one at a
+//! progress may use it. A run begins only when the memory that it may need is free. The thread that called stores what comes back, and
+//! tells a [`Progress`]. Runs that end within 20 ms of each other share a transaction. When no run of the simulator is left, those in real time are done, one at a
 //! time and with nothing beside them.
 //!
 //! When it is to stop, it stops at once: what was stored is safe, and the simulator's runs in progress are left behind. A
@@ -28,7 +28,7 @@ mod tally;
 pub use plan::{Plan, check, plan};
 
 use crate::{
-    EngineKind, Engines, RunSpec, StoreError,
+    EngineKind, Engines, RunKey, RunSpec, StoreError,
     memory::TooMuchMemory,
     store::{NewContent, NewRun, Store, TraceStore, encode, sampled_metrics},
 };
@@ -37,6 +37,7 @@ use cwnd_scenario::{Engine, EngineError, Helpers, Problem, Scenario, SpareThread
 use plan::Task;
 use pool::Pool;
 use std::{
+    collections::HashSet,
     fmt,
     sync::{
         Arc,
@@ -163,6 +164,9 @@ impl From<StoreError> for RunError {
 /// How often to look for a wish to stop, and to tell the progress.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Runs that end within this time are stored in one transaction: one for each run costs more than a run of a millisecond.
+const TOGETHER: Duration = Duration::from_millis(20);
+
 /// How often to look for what other processes have stored.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -186,8 +190,20 @@ pub fn run(
     let pools: Vec<(EngineKind, Arc<Pool>)> = EngineKind::ALL.map(|kind| (kind, pool(kind))).into();
     let cursor = store.cursor()?;
     let tally = Tally::new(plan, threads);
-    let mut session =
-        Session { store, pools, tally, cursor, begin, told: begin, looked: begin, progress, stop };
+    let mut session = Session {
+        store,
+        pools,
+        tally,
+        cursor,
+        begin,
+        told: begin,
+        looked: begin,
+        unstored: Vec::new(),
+        stored: begin,
+        own: HashSet::new(),
+        progress,
+        stop,
+    };
     let mut result = Ok(());
     for kind in EngineKind::ALL {
         result = session.runs_of(kind, engines, if kind.is_real_time() { 1 } else { threads });
@@ -212,6 +228,12 @@ struct Session<'a> {
     begin: Instant,
     told: Instant,
     looked: Instant,
+    /// What is done and not stored yet, with the time at which each run ended.
+    unstored: Vec<(Task, NewRun, Instant)>,
+    /// When runs were last stored.
+    stored: Instant,
+    /// What was stored here since other processes' runs were looked for.
+    own: HashSet<RunKey>,
     progress: &'a mut dyn Progress,
     stop: &'a AtomicBool,
 }
@@ -242,7 +264,7 @@ impl Session<'_> {
             .collect();
         drop(sender);
         let result = loop {
-            match receiver.recv_timeout(TICK) {
+            match receiver.recv_timeout(if self.unstored.is_empty() { TICK } else { TOGETHER }) {
                 Ok(message) => {
                     if let Err(error) = self.take(message) {
                         break Err(error);
@@ -251,7 +273,8 @@ impl Session<'_> {
                 Err(RecvTimeoutError::Disconnected) => break Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if let Err(error) = self.look() {
+            let stored = if self.stored.elapsed() >= TOGETHER { self.store_done() } else { Ok(()) };
+            if let Err(error) = stored.and_then(|()| self.look()) {
                 break Err(error);
             }
             if self.told.elapsed() >= TICK {
@@ -274,10 +297,10 @@ impl Session<'_> {
             // They have nothing more to do: the channel was closed by the last of them.
             workers.into_iter().for_each(|worker| drop(worker.join()));
         }
-        result
+        result.and_then(|()| self.store_done())
     }
 
-    /// Stores what a thread has done.
+    /// Takes what a thread has done.
     fn take(&mut self, message: Message) -> Result<(), StoreError> {
         match message {
             Message::Began(task, at) => self.tally.began(&task, at.duration_since(self.begin)),
@@ -288,9 +311,22 @@ impl Session<'_> {
                     // It did not fail: it was ended.
                     return Ok(());
                 }
-                self.store.put(&new)?;
-                self.tally.done(&task, &new, at.duration_since(self.begin));
+                self.unstored.push((task, *new, at));
             }
+        }
+        Ok(())
+    }
+
+    /// Stores what is done, all of it in one transaction.
+    fn store_done(&mut self) -> Result<(), StoreError> {
+        self.stored = Instant::now();
+        if self.unstored.is_empty() {
+            return Ok(());
+        }
+        self.store.put_all(self.unstored.iter().map(|(_, run, _)| run))?;
+        for (task, run, at) in self.unstored.drain(..) {
+            self.own.insert(task.key);
+            self.tally.done(&task, &run, at.duration_since(self.begin));
         }
         Ok(())
     }
@@ -299,7 +335,10 @@ impl Session<'_> {
     fn look(&mut self) -> Result<(), StoreError> {
         if self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
-            let keys = self.store.stored_since(&mut self.cursor)?;
+            let mut keys = self.store.stored_since(&mut self.cursor)?;
+            // To look for them among all that waits takes long when that is a million runs.
+            keys.retain(|key| !self.own.contains(key));
+            self.own.clear();
             for (_, pool) in &self.pools {
                 self.tally.by_others(&pool.remove(&keys));
             }
@@ -349,7 +388,7 @@ fn run_one(
     spare: &SpareThreads,
 ) -> Result<NewRun, StoreError> {
     let scenario = task.scenario();
-    let (mut run, found) = simulate(engine, &scenario, task.traced, spare);
+    let (mut run, found) = simulate(engine, &scenario, task.spec(engine), task.traced, spare);
     if let (NewContent::Done { trace, .. }, Some(found)) = (&mut run.content, found) {
         *trace = Some(traces.write(task.key, &scenario, found)?);
     }
@@ -360,10 +399,10 @@ fn run_one(
 fn simulate(
     engine: &dyn Engine,
     scenario: &Scenario,
+    spec: RunSpec,
     traced: bool,
     spare: &SpareThreads,
 ) -> (NewRun, Option<Trace>) {
-    let spec = RunSpec::new(engine, scenario);
     let (clock, helpers) = (Clock::start(), Helpers::new(spare, Clock::of_thread));
     let seconds = || clock.seconds() + helpers.cpu_time().as_secs_f64();
     let failed =

@@ -9,8 +9,8 @@
 //! | `inputs/` | files that the study names, such as delivery traces, as they were |
 //! | `traces/<key>.parquet` | the samples of a run, where the study keeps them |
 //!
-//! A run is known by its [`RunKey`], and each is one transaction: a process that is killed loses the runs in progress
-//! and nothing else, and a run whose key is there is never done again. Rows of algorithms that have changed since,
+//! A run is known by its [`RunKey`]. Runs that end within 20 ms of each other are one transaction: a process that is killed
+//! loses these and the runs in progress, and nothing else, and a run whose key is there is never done again. Rows of algorithms that have changed since,
 //! or of cells that a study no longer has, stay; they are found again when the study goes back.
 //!
 //! A row describes itself. It holds the run's [`RunSpec`] (the engine and its versions, the whole scenario as canonical
@@ -34,7 +34,7 @@ pub(crate) use sampled::of as sampled_metrics;
 pub(crate) use traces::encode as encode_trace;
 pub use traces::{Samples, StoredTrace, TraceStore};
 
-use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, output_file};
+use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, key::KeysBySeed, output_file};
 use cwnd_scenario::{Identity, Outcome, Scenario};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
@@ -52,8 +52,8 @@ use std::{
 pub struct Store {
     traces: TraceStore,
     connection: Connection,
-    /// The last scenario that was read, by its row: the repeats of a cell share one.
-    last_scenario: RefCell<Option<(i64, ScenarioText)>>,
+    /// What the run that was read last shares with the other repeats of its cell.
+    last_read: RefCell<Option<SharedRow>>,
 }
 
 /// The study whose results a store holds.
@@ -177,7 +177,7 @@ impl Store {
     }
 
     fn new(traces: TraceStore, connection: Connection) -> Store {
-        Store { traces, connection, last_scenario: RefCell::default() }
+        Store { traces, connection, last_read: RefCell::default() }
     }
 
     /// Returns the directory, if the store is in one.
@@ -252,8 +252,8 @@ impl Store {
     /// If the store cannot be read.
     pub fn get(&self, key: RunKey) -> Result<Option<StoredRun>, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
-        let sql = "SELECT engine, seed, state, content, sampled, trace, checksum, cpu_s, finished, version, scenario, \
-                   scenarios.text FROM runs LEFT JOIN scenarios ON scenarios.id = scenario WHERE key = ?1";
+        let sql = "SELECT engine, seed, state, content, sampled, trace, checksum, cpu_s, finished, version, scenario \
+                   FROM runs WHERE key = ?1";
         let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
         let read = |row: &Row<'_>| {
             let sealed = Sealed {
@@ -267,10 +267,9 @@ impl Store {
             let whole = sealed.checksum(key) == row.get::<_, i64>(6)?;
             let milliseconds: i64 = row.get(8)?;
             let version: String = row.get(9)?;
-            let scenario = self.scenario_text(row.get(10)?, row.get_ref(11)?.as_blob_or_null()?);
-            let state = match (whole, scenario) {
-                (true, Some(scenario)) => self.unseal(key, sealed, scenario, &version),
-                _ => Err("its row in the store is damaged".to_owned()),
+            let state = match whole && self.read_shared(row.get(10)?, &sealed.engine)? {
+                true => self.unseal(key, sealed, &version),
+                false => Err("its row in the store is damaged".to_owned()),
             };
             Ok(StoredRun {
                 state: state.unwrap_or_else(StoredState::Unusable),
@@ -287,27 +286,30 @@ impl Store {
     /// # Errors
     /// If the store cannot be written; then nothing has changed.
     pub fn put(&mut self, run: &NewRun) -> Result<(), StoreError> {
-        self.put_all(std::slice::from_ref(run))
+        self.put_all([run])
     }
 
     /// Stores what came of several runs as [`Store::put`] does, all of them in one transaction.
     ///
     /// # Errors
     /// If the store cannot be written; then nothing has changed.
-    pub fn put_all(&mut self, runs: &[NewRun]) -> Result<(), StoreError> {
+    pub fn put_all<'a>(&mut self, runs: impl IntoIterator<Item = &'a NewRun>) -> Result<(), StoreError> {
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
         let execute = |connection: &mut Connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // The repeats of a cell share a scenario, whose row is looked up once.
-            let mut last: Option<(&ScenarioText, i64)> = None;
+            // The repeats of a cell share a scenario, whose row is looked up once, and their keys but for the seeds.
+            let mut last: Option<(&RunSpec, i64, KeysBySeed)> = None;
             for run in runs {
-                let scenario = &run.spec.scenario;
-                let row = match last.filter(|(text, _)| *text == scenario) {
-                    Some((_, row)) => row,
-                    None => put_scenario(&transaction, scenario)?,
+                let spec = &run.spec;
+                let same = |(one, ..): &(&RunSpec, i64, KeysBySeed)| {
+                    one.scenario == spec.scenario && one.identity == spec.identity
                 };
-                last = Some((scenario, row));
-                put_run(&transaction, run, row, finished)?;
+                let (_, row, keys) = match last.take().filter(same) {
+                    Some(last) => last,
+                    None => (spec, put_scenario(&transaction, &spec.scenario)?, spec.keys_by_seed()),
+                };
+                put_run(&transaction, run, keys.key(spec.seed), row, finished)?;
+                last = Some((spec, row, keys));
             }
             transaction.commit()
         };
@@ -343,32 +345,33 @@ impl Store {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(|error| self.failed(&error))
     }
 
-    /// Returns the text of a row of `scenarios`, if it is there and whole.
-    fn scenario_text(&self, id: i64, compressed: Option<&[u8]>) -> Option<ScenarioText> {
-        let mut last = self.last_scenario.borrow_mut();
-        if let Some((_, text)) = last.as_ref().filter(|(other, _)| *other == id) {
-            return Some(text.clone());
+    /// Reads a row of `scenarios` and a run's engine, unless they are those of the run that was read before. Returns whether
+    /// both are there and whole.
+    fn read_shared(&self, scenario: i64, engine: &str) -> rusqlite::Result<bool> {
+        let mut last = self.last_read.borrow_mut();
+        if last.as_ref().is_some_and(|last| last.row == scenario && last.engine == engine) {
+            return Ok(true);
         }
-        let text = ScenarioText::from_stored(&columns::decompress(compressed?)?);
-        *last = Some((id, text.clone()));
-        Some(text)
+        let sql = "SELECT text FROM scenarios WHERE id = ?1";
+        let text = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row([scenario], |row| Ok(columns::decompress(row.get_ref(0)?.as_blob()?)))
+            .optional()?;
+        *last = text.flatten().and_then(|text| SharedRow::new(scenario, engine, &text));
+        Ok(last.is_some())
     }
 
     /// Reads a row whose checksum is right.
     ///
     /// # Errors
     /// Why the row cannot be used.
-    fn unseal(
-        &self,
-        key: RunKey,
-        sealed: Sealed,
-        scenario: ScenarioText,
-        version: &str,
-    ) -> Result<StoredState, String> {
+    fn unseal(&self, key: RunKey, sealed: Sealed, version: &str) -> Result<StoredState, String> {
         let damaged = "its row in the store is damaged: its scenario, engine and seed do not have its key";
-        let identity: Identity = serde_json::from_str(&sealed.engine).map_err(|_| damaged)?;
-        let spec = RunSpec { identity, scenario, seed: sealed.seed as u64 };
-        if spec.key() != key {
+        let last = self.last_read.borrow();
+        let shared = last.as_ref().ok_or(damaged)?;
+        let seed = sealed.seed as u64;
+        if shared.keys.key(seed) != key {
             return Err(damaged.to_owned());
         }
         if sealed.state != DONE {
@@ -376,9 +379,10 @@ impl Store {
         }
         let by =
             |reason: String| format!("{reason}; cwnd {version} stored it, and this is {}", crate::VERSION);
-        let scenario = spec.scenario.parse();
+        let scenario = shared.scenario.as_ref();
         let scenario = scenario.map_err(|error| by(format!("its scenario cannot be read ({error})")))?;
-        let scenario = Scenario { seed: spec.seed, ..scenario };
+        let scenario = Scenario { seed, ..scenario.clone() };
+        let spec = RunSpec { seed, ..shared.spec.clone() };
         let outcome = columns::read_counts(&scenario, &sealed.content).map_err(by)?;
         let sampled = sealed.sampled.as_deref().map_or(Some(BTreeMap::new()), columns::read_sampled);
         let sampled = sampled.ok_or("the metrics made from samples have changed since")?;
@@ -396,8 +400,13 @@ impl Store {
 const DATABASE: &str = "results.sqlite";
 
 /// Adds the row of a run, whose scenario has this row. `finished` is in milliseconds since 1970.
-fn put_run(connection: &Connection, run: &NewRun, scenario: i64, finished: i64) -> rusqlite::Result<()> {
-    let key = run.spec.key();
+fn put_run(
+    connection: &Connection,
+    run: &NewRun,
+    key: RunKey,
+    scenario: i64,
+    finished: i64,
+) -> rusqlite::Result<()> {
     let sealed = Sealed::of(run);
     let sql =
         "INSERT INTO runs (key, scenario, engine, seed, state, content, sampled, trace, checksum, cpu_s,
@@ -442,6 +451,28 @@ fn put_scenario(connection: &Connection, scenario: &ScenarioText) -> rusqlite::R
                ON CONFLICT (digest) DO UPDATE SET text = excluded.text RETURNING id";
     let text = columns::compress(scenario.as_str());
     connection.prepare_cached(sql)?.query_row(params![&digest[..], text], |row| row.get(0))
+}
+
+/// What repeats of a cell share: it is read, hashed and parsed once for all of them.
+#[derive(Debug)]
+struct SharedRow {
+    /// The row of the scenario, and the text of the engine.
+    row: i64,
+    engine: String,
+    spec: RunSpec,
+    keys: KeysBySeed,
+    /// The scenario without its seed, or why it cannot be read.
+    scenario: Result<Scenario, String>,
+}
+
+impl SharedRow {
+    /// Returns none if the engine cannot be read.
+    fn new(row: i64, engine: &str, scenario: &str) -> Option<SharedRow> {
+        let identity: Identity = serde_json::from_str(engine).ok()?;
+        let spec = RunSpec { identity, scenario: ScenarioText::from_stored(scenario), seed: 0 };
+        let scenario = spec.scenario.parse().map_err(|error| error.to_string());
+        Some(SharedRow { row, engine: engine.to_owned(), keys: spec.keys_by_seed(), spec, scenario })
+    }
 }
 
 /// The columns of a row that decide what came of a run. The scenario is not among them: the key tells whether it is whole.

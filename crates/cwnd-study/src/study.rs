@@ -485,12 +485,21 @@ impl Study {
     /// What a repeat (from 0) of a cell runs: the cell's scenario with the repeat's seed, sampled if its trace is
     /// to be kept or a metric needs it. All repeats of a cell that is run once are the same.
     pub fn scenario(&self, cell: usize, repeat: u32) -> Scenario {
-        let offset = if self.is_run_once(cell) { 0 } else { u64::from(repeat) };
-        let mut scenario = self.cells[cell].scenario.with_seed(self.seed.wrapping_add(offset));
-        if let Some(plan) = self.trace.as_ref().filter(|_| self.is_traced(cell, repeat)) {
-            scenario.sample = Some(plan.sample);
-        }
+        let mut scenario = self.cells[cell].scenario.with_seed(self.seed_of(cell, repeat));
+        scenario.sample = self.sample_of(cell, repeat);
         scenario
+    }
+
+    /// Returns the seed of a repeat (from 0) of a cell.
+    pub(crate) fn seed_of(&self, cell: usize, repeat: u32) -> u64 {
+        let offset = if self.is_run_once(cell) { 0 } else { u64::from(repeat) };
+        self.seed.wrapping_add(offset)
+    }
+
+    /// Returns the time between the samples of a repeat (from 0) of a cell, if it is sampled.
+    pub(crate) fn sample_of(&self, cell: usize, repeat: u32) -> Option<Time> {
+        let traced = self.trace.as_ref().filter(|_| self.is_traced(cell, repeat));
+        traced.map(|plan| plan.sample).or(self.cells[cell].scenario.sample)
     }
 
     /// Whether the trace of a repeat (from 0) of a cell is kept.

@@ -17,6 +17,49 @@ pub struct Measurement {
     /// CPU seconds of all threads of the run, and seconds of the whole process by the clock.
     pub cpu_s: f64,
     pub wall_s: f64,
+    /// CPU seconds of the whole process.
+    pub process_cpu_s: f64,
+}
+
+/// What a whole process used.
+pub struct Usage {
+    /// CPU seconds of all its threads.
+    pub cpu_s: f64,
+    /// Seconds by the clock.
+    pub wall_s: f64,
+    /// Peak resident memory.
+    pub peak_mib: f64,
+}
+
+/// Runs a program whose output does not matter.
+pub fn usage(command: &mut Command) -> Result<Usage, String> {
+    output_and_usage(command).map(|(_, usage)| usage)
+}
+
+/// Runs a program, and returns what it prints as well.
+pub fn output_and_usage(command: &mut Command) -> Result<(String, Usage), String> {
+    let shown = command::shown(command);
+    let failed = |why: &dyn std::fmt::Display| format!("{shown}: {why}");
+    let begin = Instant::now();
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| failed(&error))?;
+    let mut text = String::new();
+    if let Some(stdout) = &mut child.stdout {
+        stdout.read_to_string(&mut text).map_err(|error| failed(&error))?;
+    }
+    let used = child.wait4().map_err(|error| failed(&error))?;
+    if !used.status.success() {
+        return Err(failed(&used.status));
+    }
+    let usage = Usage {
+        cpu_s: cpu_s(&used.rusage),
+        wall_s: begin.elapsed().as_secs_f64(),
+        peak_mib: used.rusage.maxrss as f64 / f64::from(1 << 20),
+    };
+    Ok((text, usage))
+}
+
+fn cpu_s(used: &wait4::ResourceUsage) -> f64 {
+    (used.utime + used.stime).as_secs_f64()
 }
 
 fn add_arguments(command: &mut Command, row: &Row, seconds: u32, threads: u32) {
@@ -72,6 +115,7 @@ pub fn run_on(cwnd: &Path, row: &Row, seconds: u32, threads: u32) -> Result<Meas
         peak_mib: used.rusage.maxrss as f64 / f64::from(1 << 20),
         cpu_s: timing.cpu_s,
         wall_s,
+        process_cpu_s: cpu_s(&used.rusage),
     })
 }
 

@@ -165,6 +165,42 @@ pub const LINK_ROWS: &[Row] = &[
     link!("rate by steps", 15.0, "--schedule", "90 s: 900 Mbit/s"),
 ];
 
+/// A row that ns-2 and ns-3 run as well.
+pub struct PeerRow {
+    pub name: &'static str,
+    pub flows: u32,
+    /// What cwnd runs.
+    pub ours: Row,
+}
+
+macro_rules! peer {
+    ($name:literal, $flows:literal, $text:literal) => {
+        PeerRow {
+            name: $name,
+            flows: $flows,
+            ours: bare(
+                $name,
+                &[
+                    "--flows",
+                    $text,
+                    "--rate",
+                    "100 Mbit/s",
+                    "--delay",
+                    "48 ms",
+                    "--buffer",
+                    "1000",
+                    "--access-buffer",
+                    "1000",
+                ],
+                None,
+            ),
+        }
+    };
+}
+
+/// The rows that ns-2 and ns-3 run as well. Their settings are those of `peers.rs`.
+pub const PEER_ROWS: &[PeerRow] = &[peer!("4 flows", 4, "4"), peer!("100 flows", 100, "100")];
+
 /// Rows that are also measured on two threads, and how many times as fast they then are at least.
 pub const THREAD_ROWS: &[(&str, f64)] = &[
     ("1,000 flows", 1.6),

@@ -28,7 +28,7 @@ pub fn results() -> Results {
                 cell,
                 repeat,
                 seed: study.seed + u64::from(repeat),
-                state: RunState::Done(metrics(&place.coordinates, repeat)),
+                state: RunState::Done(metrics(&place.coordinates, repeat).into()),
                 trace: traced.then(|| samples_at(format!("{cell}.parquet"))),
                 emulation: None,
                 flows: Default::default(),

@@ -4,8 +4,8 @@ use super::*;
 use crate::Engines;
 use crate::testing::{STUDY, Toy};
 use crate::{
-    Axis, Cell, ClaimKind, Expectation, PairSummary, Point, Provenance, Range, RunResult, RunState, Scale,
-    Selection, Study,
+    Axis, Cell, ClaimKind, Expectation, MetricValues, PairSummary, Point, Provenance, Range, RunResult,
+    RunState, Scale, Selection, Study,
 };
 use cwnd_experiment::{ExperimentSpec, FlowGroup};
 use cwnd_scenario::AlgorithmSpec;
@@ -75,7 +75,7 @@ fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
         seed: 1 + repeat as u64,
         state: match value.is_nan() {
             true => RunState::Missing,
-            false => RunState::Done(BTreeMap::from([("x".to_owned(), value)])),
+            false => RunState::Done(MetricValues::from([("x".to_owned(), value)])),
         },
         trace: None,
         emulation: None,
@@ -356,7 +356,7 @@ fn a_part_of_a_study_says_that_it_is_one() {
         cell,
         repeat: 0,
         seed: 1,
-        state: RunState::Done(BTreeMap::from([(x(), 2.0)])),
+        state: RunState::Done(MetricValues::from([(x(), 2.0)])),
         trace: None,
         emulation: None,
         flows: Default::default(),
@@ -388,7 +388,7 @@ fn derived_metrics_are_paired_by_seed() {
         seed: 1,
         state: match values[cell][repeat] {
             value if value.is_nan() => RunState::Missing,
-            value => RunState::Done(BTreeMap::from([(x(), value)])),
+            value => RunState::Done(MetricValues::from([(x(), value)])),
         },
         trace: None,
         emulation: None,
@@ -427,7 +427,7 @@ fn gated(values: &[f64], is_random: bool) -> Verdict {
         cell: 0,
         repeat: repeat as u32,
         seed: 1 + repeat as u64,
-        state: RunState::Done(BTreeMap::from([("x".to_owned(), *value)])),
+        state: RunState::Done(MetricValues::from([("x".to_owned(), *value)])),
         trace: None,
         emulation: None,
         flows: Default::default(),

@@ -69,8 +69,7 @@ pub fn write_flows(
 ) -> Result<usize, ExportError> {
     let name = study.name.clone();
     let sheet = flows(store, study).map_err(ExportError::Store)?;
-    write_sheet(&sheet, format, &name, "flows", to)?;
-    Ok(sheet.rows.len())
+    write_sheet(sheet, format, &name, "flows", to)
 }
 
 type Sampled = std::collections::BTreeMap<String, f64>;

@@ -1,10 +1,10 @@
 //! Columns and rows, whatever the format.
 
-use crate::{Results, RunKey, RunState, Samples, StoredRun, StoredState, Study, keys, parquet::Kind};
+use crate::{RunKey, RunResult, RunState, Samples, StoredRun, StoredState, Study, keys, parquet::Kind};
 use cwnd_experiment::settings::Setting;
 use std::{
-    collections::BTreeSet,
     path::Path,
+    sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -39,22 +39,39 @@ pub enum Entry {
     Number(f64),
 }
 
-impl Sheet {
-    pub(super) fn new(
-        results: &Results,
-        rows: &[Option<StoredRun>],
-        keys: &[RunKey],
-        directory: Option<&Path>,
-        canonical: bool,
-    ) -> Sheet {
-        let study = &results.study;
-        let metrics = metrics(results);
+/// What the rows of an export are made of.
+pub(super) struct Layout<'a> {
+    study: &'a Study,
+    pub columns: Vec<Column>,
+    /// The metrics, in the order of their columns.
+    metrics: &'a [String],
+    derived: &'a [DerivedValues],
+    settings: Settings,
+    /// The keys of all runs, if the export is canonical.
+    keys: Option<&'a [RunKey]>,
+    directory: Option<&'a Path>,
+}
+
+/// The values of a derived metric, one for each run; not a number where a run has none.
+pub(super) struct DerivedValues {
+    pub name: String,
+    pub values: Vec<f64>,
+}
+
+impl<'a> Layout<'a> {
+    pub fn new(
+        study: &'a Study,
+        metrics: &'a [String],
+        derived: &'a [DerivedValues],
+        keys: Option<&'a [RunKey]>,
+        directory: Option<&'a Path>,
+    ) -> Layout<'a> {
         let settings = Settings::of(study);
         let mut columns: Vec<Column> = Vec::new();
         let fixed = ["key", "repeat", "seed", "state", "reason", "trace_sha256"];
         let own = ["versions", "trace", "cpu_s", "finished", "version"];
         let mut add = |name: &str, kind| columns.push(Column { name: name.to_owned(), kind });
-        if canonical {
+        if keys.is_some() {
             add("key", Kind::Text);
         }
         for axis in &study.axes {
@@ -77,72 +94,98 @@ impl Sheet {
         metrics.iter().for_each(|metric| add(metric, Kind::Double));
         add("trace_sha256", Kind::Text);
         settings.columns.iter().for_each(|column| add(&column.name, column.kind));
-        if !canonical {
+        if keys.is_none() {
             let kinds = [Kind::Text, Kind::Text, Kind::Double, Kind::Text, Kind::Text];
             own.iter().zip(kinds).for_each(|(name, kind)| add(name, kind));
         }
+        Layout { study, columns, metrics, derived, settings, keys, directory }
+    }
 
-        let mut order: Vec<usize> = (0..results.runs.len()).collect();
-        if canonical {
+    /// Returns the order of the rows, by the places of their runs.
+    pub fn order(&self, runs: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..runs).collect();
+        if let Some(keys) = self.keys {
             order.sort_by_key(|place| (keys.get(*place), *place));
         }
-        let row = |place: usize| {
-            let run = &results.runs[place];
-            let mut row = Vec::with_capacity(columns.len());
-            if canonical {
-                row.push(keys.get(place).map_or(Entry::Absent, |key| Entry::Text(key.to_string())));
-            }
-            for (axis, point) in study.axes.iter().zip(&study.cells[run.cell].coordinates) {
-                row.push(Entry::Text(axis.points[*point].label.clone()));
-                if axis.points.iter().any(|point| point.value.is_some()) {
-                    row.push(axis.points[*point].value.map_or(Entry::Absent, Entry::Number));
-                }
-            }
-            let (state, reason) = match &run.state {
-                RunState::Done(_) => ("done", None),
-                RunState::Failed(reason) => ("failed", Some(reason.clone())),
-                RunState::Missing => ("missing", None),
-            };
-            row.extend([Entry::Count(run.repeat.into()), Entry::Count(run.seed), Entry::Text(state.into())]);
-            row.push(reason.map_or(Entry::Absent, Entry::Text));
-            row.extend(metrics.iter().map(|metric| run.metric(metric).map_or(Entry::Absent, Entry::Number)));
-            let stored = rows[place].as_ref();
-            row.push(stored.and_then(samples).map_or(Entry::Absent, Entry::Text));
-            row.extend(settings.cells[run.cell].iter().cloned());
-            if !canonical {
-                let trace = run.trace.as_ref().and_then(Samples::path);
-                let trace =
-                    trace.map(|path| directory.and_then(|d| path.strip_prefix(d).ok()).unwrap_or(path));
-                let text = |text: Option<String>| text.map_or(Entry::Absent, Entry::Text);
-                row.push(text(stored.and_then(versions)));
-                row.push(text(trace.map(|path| path.display().to_string())));
-                row.push(stored.map_or(Entry::Absent, |run| Entry::Number(run.cpu_s)));
-                row.push(text(stored.map(|run| utc(run.finished))));
-                row.push(text(stored.map(|run| run.version.clone())));
-            }
-            row
-        };
-        let rows = order.into_iter().map(row).collect();
-        Sheet { columns, rows }
+        order
     }
 }
 
-/// The metrics of all runs: those that the study names first.
-fn metrics(results: &Results) -> Vec<String> {
-    let mut others: BTreeSet<&String> = BTreeSet::new();
-    for run in &results.runs {
-        if let RunState::Done(metrics) = &run.state {
-            others.extend(metrics.keys());
+/// Makes rows.
+pub(super) struct RowMaker<'a> {
+    layout: &'a Layout<'a>,
+    /// The names that the last run's metrics had, and for each column of a metric its place among them.
+    last: Option<(Arc<[String]>, Vec<Option<usize>>)>,
+}
+
+impl<'a> RowMaker<'a> {
+    pub fn new(layout: &'a Layout<'a>) -> RowMaker<'a> {
+        RowMaker { layout, last: None }
+    }
+
+    /// Makes the row of the run at this place.
+    pub fn row(&mut self, place: usize, run: &RunResult, stored: Option<&StoredRun>) -> Vec<Entry> {
+        let Layout { study, columns, settings, .. } = self.layout;
+        let mut row = Vec::with_capacity(columns.len());
+        if let Some(keys) = self.layout.keys {
+            row.push(keys.get(place).map_or(Entry::Absent, |key| Entry::Text(key.to_string())));
+        }
+        for (axis, point) in study.axes.iter().zip(&study.cells[run.cell].coordinates) {
+            row.push(Entry::Text(axis.points[*point].label.clone()));
+            if axis.points.iter().any(|point| point.value.is_some()) {
+                row.push(axis.points[*point].value.map_or(Entry::Absent, Entry::Number));
+            }
+        }
+        let (state, reason) = match &run.state {
+            RunState::Done(_) => ("done", None),
+            RunState::Failed(reason) => ("failed", Some(reason.clone())),
+            RunState::Missing => ("missing", None),
+        };
+        row.extend([Entry::Count(run.repeat.into()), Entry::Count(run.seed), Entry::Text(state.into())]);
+        row.push(reason.map_or(Entry::Absent, Entry::Text));
+        self.metrics(place, run, &mut row);
+        row.push(stored.and_then(samples).map_or(Entry::Absent, Entry::Text));
+        row.extend(settings.cells[run.cell].iter().cloned());
+        if self.layout.keys.is_none() {
+            let directory = self.layout.directory;
+            let trace = run.trace.as_ref().and_then(Samples::path);
+            let trace = trace.map(|path| directory.and_then(|d| path.strip_prefix(d).ok()).unwrap_or(path));
+            let text = |text: Option<String>| text.map_or(Entry::Absent, Entry::Text);
+            row.push(text(stored.and_then(versions)));
+            row.push(text(trace.map(|path| path.display().to_string())));
+            row.push(stored.map_or(Entry::Absent, |run| Entry::Number(run.cpu_s)));
+            row.push(text(stored.map(|run| utc(run.finished))));
+            row.push(text(stored.map(|run| run.version.clone())));
+        }
+        row
+    }
+
+    /// Adds the metrics of a run.
+    fn metrics(&mut self, place: usize, run: &RunResult, row: &mut Vec<Entry>) {
+        let Layout { metrics, derived, .. } = self.layout;
+        let begin = row.len();
+        match &run.state {
+            RunState::Done(values) => {
+                let names = values.names();
+                if self.last.as_ref().is_none_or(|(last, _)| !Arc::ptr_eq(last, names)) {
+                    let find = |metric: &String| names.binary_search(metric).ok();
+                    self.last = Some((Arc::clone(names), metrics.iter().map(find).collect()));
+                }
+                let places = self.last.iter().flat_map(|(_, places)| places);
+                row.extend(
+                    places.map(|own| own.map_or(Entry::Absent, |own| Entry::Number(values.values()[own]))),
+                );
+            }
+            RunState::Failed(_) | RunState::Missing => row.resize(begin + metrics.len(), Entry::Absent),
+        }
+        for DerivedValues { name, values } in derived.iter() {
+            let column = metrics.iter().position(|metric| metric == name);
+            let value = values.get(place).filter(|value| !value.is_nan());
+            if let (Some(column), Some(value)) = (column, value) {
+                row[begin + column] = Entry::Number(*value);
+            }
         }
     }
-    let mut all: Vec<String> = Vec::new();
-    for name in &results.study.metrics {
-        if others.remove(name) {
-            all.push(name.clone());
-        }
-    }
-    all.extend(others.into_iter().cloned());
-    all
 }
 
 /// The settings of all cells as columns.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    KeptStudy, Provenance,
+    KeptStudy, Provenance, Results,
     runner::{self, Limits},
     store::Store,
     testing::{Toy, simulator, traced},

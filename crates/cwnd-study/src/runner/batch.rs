@@ -12,7 +12,7 @@
 
 use super::{panics, plan::Task, simulate};
 use crate::{
-    RunKey, VERSION,
+    RunKey, RunSpec, VERSION,
     store::{NewContent, NewRun, encode_trace},
     trace_file,
 };
@@ -123,14 +123,15 @@ pub fn run(engine: &dyn Engine, batch: &[u8]) -> Result<Vec<u8>, BatchError> {
         let cell =
             batch.cells.get(order.cell).ok_or_else(|| BatchError("this is no batch of runs".to_owned()))?;
         let scenario = cell.scenario.with_seed(order.seed);
-        if RunKey::of(engine, &scenario).to_string() != order.key {
+        let spec = RunSpec::new(engine, &scenario);
+        if spec.key().to_string() != order.key {
             return Err(BatchError(format!(
                 "this worker would make another run of what the driver asked for (seed {}): install the same build of cwnd on \
                  both",
                 order.seed
             )));
         }
-        let (run, trace) = simulate(engine, &scenario, order.traced, &SpareThreads::default());
+        let (run, trace) = simulate(engine, &scenario, spec, order.traced, &SpareThreads::default());
         let state = match run.content {
             NewContent::Failed(reason) => State::Failed(reason),
             NewContent::Done { counts, sampled, .. } => {
@@ -233,7 +234,7 @@ pub(super) struct Returned {
 
 impl Returned {
     /// Adds what the driver knows of the run.
-    pub fn into_run(self, spec: crate::RunSpec) -> NewRun {
+    pub fn into_run(self, spec: RunSpec) -> NewRun {
         NewRun { spec, content: self.content, cpu_s: self.cpu_s }
     }
 }

@@ -1,8 +1,11 @@
 //! What is to be run.
 
 use super::{RunError, forecast::pilots_first};
-use crate::{EngineKind, Engines, RunKey, StoredState, Study, memory::MemoryBudget, store::Store};
-use cwnd_scenario::{Cost, Scenario, mix};
+use crate::{
+    EngineKind, Engines, RunKey, RunSpec, StoredState, Study, key::KeysBySeed, memory::MemoryBudget,
+    store::Store,
+};
+use cwnd_scenario::{Cost, Engine, Problem, Scenario, Time, mix};
 use std::{collections::HashMap, process, sync::Arc};
 
 /// What a store has not yet of a study.
@@ -26,6 +29,8 @@ pub(super) struct Task {
     pub repeat: u32,
     /// What is run, but for the seed and the short flows that it draws.
     pub base: Arc<Scenario>,
+    /// The specification of the run but for the seed; none if the scenario draws short flows, which are a part of it.
+    pub shared_spec: Option<Arc<RunSpec>>,
     pub seed: u64,
     /// Whether its trace is kept.
     pub traced: bool,
@@ -35,6 +40,14 @@ pub(super) struct Task {
 impl Task {
     pub fn scenario(&self) -> Scenario {
         self.base.with_seed(self.seed)
+    }
+
+    /// Returns what an engine is to run.
+    pub fn spec(&self, engine: &dyn Engine) -> RunSpec {
+        match &self.shared_spec {
+            Some(shared) => RunSpec { seed: self.seed, ..RunSpec::clone(shared) },
+            None => RunSpec::new(engine, &self.scenario()),
+        }
     }
 }
 
@@ -96,10 +109,23 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
         let kind = study.cells[cell].engine;
         let engine = engines.of(kind);
         // Repeats differ in their seeds (and in the short flows drawn from them), and in whether they are sampled.
-        let mut asked: Vec<(Arc<Scenario>, Cost)> = Vec::new();
+        let mut asked: Vec<Asked> = Vec::new();
         for repeat in 0..study.repeats {
-            let (scenario, traced) = (study.scenario(cell, repeat), study.is_traced(cell, repeat));
-            let key = RunKey::of(&**engine, &scenario);
+            let (seed, traced) = (study.seed_of(cell, repeat), study.is_traced(cell, repeat));
+            let sample = study.sample_of(cell, repeat);
+            let place = match asked.iter().position(|asked| asked.sample == sample) {
+                Some(place) => place,
+                None => {
+                    let first = Asked::new(&**engine, study.scenario(cell, repeat));
+                    asked.push(first.map_err(|problems| RunError::Refused { cell, problems })?);
+                    asked.len() - 1
+                }
+            };
+            let Asked { base, cost, shared, .. } = &asked[place];
+            let key = match shared {
+                Some((_, keys)) => keys.key(seed),
+                None => RunKey::of(&**engine, &study.scenario(cell, repeat)),
+            };
             plan.keys.push(key);
             if let Some(same) = known.get(&key) {
                 // Another cell asks the same. One of the two may keep the trace where the other does not.
@@ -107,17 +133,9 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
                 continue;
             }
             known.insert(key, candidates.len());
-            let seed = scenario.seed;
-            let (base, cost) = match asked.iter().find(|(other, _)| other.sample == scenario.sample) {
-                Some(asked) => asked.clone(),
-                None => {
-                    let cost = engine.check(&scenario);
-                    let cost = cost.map_err(|problems| RunError::Refused { cell, problems })?;
-                    asked.push((Arc::new(scenario), cost));
-                    asked[asked.len() - 1].clone()
-                }
-            };
-            candidates.push(Task { key, engine: kind, cell, repeat, base, seed, traced, cost });
+            let (base, cost) = (Arc::clone(base), *cost);
+            let shared_spec = shared.as_ref().map(|(spec, _)| Arc::clone(spec));
+            candidates.push(Task { key, engine: kind, cell, repeat, base, shared_spec, seed, traced, cost });
         }
     }
     for task in candidates {
@@ -152,6 +170,31 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
     longest_first(&mut plan.tasks);
     pilots_first(&mut plan.tasks, |task| (task.cell, task.cost.cpu_s));
     Ok(plan)
+}
+
+/// What repeats of a cell have in common that are sampled alike.
+struct Asked {
+    sample: Option<Time>,
+    base: Arc<Scenario>,
+    cost: Cost,
+    /// The specification but for the seed, and the keys; none if each repeat draws its own short flows.
+    shared: Option<(Arc<RunSpec>, KeysBySeed)>,
+}
+
+impl Asked {
+    /// Checks the first of the repeats.
+    ///
+    /// # Errors
+    /// If the engine refuses it.
+    fn new(engine: &dyn Engine, scenario: Scenario) -> Result<Asked, Vec<Problem>> {
+        let cost = engine.check(&scenario)?;
+        let shared = scenario.arrivals.is_none().then(|| {
+            let spec = RunSpec::new(engine, &scenario);
+            let keys = spec.keys_by_seed();
+            (Arc::new(spec), keys)
+        });
+        Ok(Asked { sample: scenario.sample, base: Arc::new(scenario), cost, shared })
+    }
 }
 
 /// Equally long runs are in an order of this process's own, so that two processes begin with different ones.

@@ -8,14 +8,12 @@ use super::{
     tally::Tally,
 };
 use crate::{
-    EngineKind, Engines, RunKey, RunSpec, SharedEngine, StoreError,
+    EngineKind, Engines, RunKey, SharedEngine, StoreError,
     store::{NewContent, Store},
 };
-use cwnd_scenario::Scenario;
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     fmt,
-    sync::Arc,
     time::Instant,
 };
 
@@ -149,8 +147,6 @@ impl Sweep {
         self.look(store)?;
         let traces = store.traces();
         let (mut keys, mut runs) = (HashSet::new(), Vec::new());
-        // The last cell's specification: its repeats differ in their seeds alone, unless these draw short flows.
-        let mut last: Option<(Arc<Scenario>, RunSpec)> = None;
         for mut one in returned {
             let Some(task) = self.out.get(&one.key).filter(|_| keys.insert(one.key)) else {
                 self.ignored += 1;
@@ -161,12 +157,7 @@ impl Sweep {
             {
                 *trace = Some(traces.write_encoded(one.key, &file, digest)?);
             }
-            let spec = match last.take().filter(|(base, _)| Arc::ptr_eq(base, &task.base)) {
-                Some((_, spec)) if task.base.arrivals.is_none() => RunSpec { seed: task.seed, ..spec },
-                _ => RunSpec::new(&*self.engine, &task.scenario()),
-            };
-            last = Some((Arc::clone(&task.base), spec.clone()));
-            runs.push((one.key, one.into_run(spec)));
+            runs.push((one.key, one.into_run(task.spec(&*self.engine))));
         }
         let (keys, runs): (Vec<RunKey>, Vec<_>) = runs.into_iter().unzip();
         store.put_all(&runs)?;

@@ -2,12 +2,9 @@
 
 use cwnd_metrics::SAMPLED_VERSION;
 use cwnd_scenario::{Outcome, Scenario};
-use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::BTreeMap,
-    io::{Read, Write},
-};
+use std::{cell::RefCell, collections::BTreeMap};
 
 /// Version of the counts. A change of [`Outcome`] that this version's text does not fit counts it up.
 const COUNTS_FORMAT: u32 = 1;
@@ -46,9 +43,11 @@ pub(super) fn write_counts(scenario: &Scenario, outcome: &Outcome) -> Result<Vec
     }
     let text = serde_json::to_string(&Counts { format: COUNTS_FORMAT, counts: outcome });
     let text = text.map_err(|error| format!("the engine's counts cannot be stored: {error}"))?;
-    // JSON has no text for a number that is not finite, and what cannot be read back must not be stored.
-    serde_json::from_str::<Counts<Outcome>>(&text)
-        .map_err(|error| format!("the engine's counts cannot be stored, one is not finite: {error}"))?;
+    // JSON has no text but `null` for a number that is not finite, and what cannot be read back must not be stored.
+    if text.contains("null") {
+        serde_json::from_str::<Counts<Outcome>>(&text)
+            .map_err(|error| format!("the engine's counts cannot be stored, one is not finite: {error}"))?;
+    }
     Ok(compress(&text))
 }
 
@@ -63,12 +62,19 @@ pub(super) fn read_counts(scenario: &Scenario, bytes: &[u8]) -> Result<Outcome, 
     }
     let cannot = |why: &dyn std::fmt::Display| format!("its counts cannot be read ({why})");
     let text = decompress(bytes).ok_or_else(|| cannot(&"they are not compressed text"))?;
-    let Format { format } = serde_json::from_str(&text).map_err(|error| cannot(&error))?;
-    if format != COUNTS_FORMAT {
-        return Err(format!("its counts have format {format}, and this version reads {COUNTS_FORMAT}"));
-    }
-    let Counts { counts, .. }: Counts<Outcome> =
-        serde_json::from_str(&text).map_err(|error| cannot(&error))?;
+    let read = serde_json::from_str::<Counts<Outcome>>(&text);
+    let counts = match read {
+        Ok(Counts { format: COUNTS_FORMAT, counts }) => counts,
+        read => {
+            let Format { format } = serde_json::from_str(&text).map_err(|error| cannot(&error))?;
+            if format != COUNTS_FORMAT {
+                return Err(format!(
+                    "its counts have format {format}, and this version reads {COUNTS_FORMAT}"
+                ));
+            }
+            read.map_err(|error| cannot(&error))?.counts
+        }
+    };
     if (counts.flows.len(), counts.links.len()) != (scenario.flows.len(), scenario.network.links.len()) {
         return Err(cannot(&"they are of other flows and links"));
     }
@@ -88,14 +94,46 @@ pub(super) fn read_sampled(bytes: &[u8]) -> Option<BTreeMap<String, f64>> {
 }
 
 pub(super) fn compress(text: &str) -> Vec<u8> {
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-    let written = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
-    written.expect("a vector takes whatever is written")
+    COMPRESSOR.with_borrow_mut(|compressor| {
+        compressor.reset();
+        let mut bytes = Vec::with_capacity(FIRST_BYTES);
+        loop {
+            let rest = &text.as_bytes()[compressor.total_in() as usize..];
+            match compressor.compress_vec(rest, &mut bytes, FlushCompress::Finish) {
+                Ok(Status::StreamEnd) => return bytes,
+                Ok(Status::Ok | Status::BufError) => bytes.reserve(bytes.capacity()),
+                Err(error) => unreachable!("any bytes can be compressed: {error}"),
+            }
+        }
+    })
 }
 
 /// Returns none if the bytes are not what [`compress`] makes of a text, or of too long a one.
 pub(super) fn decompress(bytes: &[u8]) -> Option<String> {
-    let mut text = String::new();
-    let length = ZlibDecoder::new(bytes).take(MOST_BYTES).read_to_string(&mut text).ok()?;
-    ((length as u64) < MOST_BYTES).then_some(text)
+    DECOMPRESSOR.with_borrow_mut(|decompressor| {
+        decompressor.reset(true);
+        let mut text = Vec::with_capacity(FIRST_BYTES);
+        loop {
+            let done = (decompressor.total_in(), decompressor.total_out());
+            let rest = &bytes[done.0 as usize..];
+            match decompressor.decompress_vec(rest, &mut text, FlushDecompress::None).ok()? {
+                Status::StreamEnd => return String::from_utf8(text).ok(),
+                // The text is longer than the memory for it, or the bytes end before it does.
+                _ if text.len() == text.capacity() && decompressor.total_out() < MOST_BYTES => {
+                    text.reserve(text.capacity());
+                }
+                _ if (decompressor.total_in(), decompressor.total_out()) == done => return None,
+                _ => {}
+            }
+        }
+    })
+}
+
+/// The memory that a text or its compressed bytes have at first. It is doubled as long as it is too small.
+const FIRST_BYTES: usize = 4 << 10;
+
+// Both have tables of many kilobytes, which take longer to make than to use for a run of one flow.
+thread_local! {
+    static COMPRESSOR: RefCell<Compress> = RefCell::new(Compress::new(Compression::default(), true));
+    static DECOMPRESSOR: RefCell<Decompress> = RefCell::new(Decompress::new(true));
 }

@@ -184,8 +184,7 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
     use cwnd_scenario::{Emulation, Implementation, Time};
-    use cwnd_study::{Provenance, RunResult, RunState, Study};
-    use std::collections::BTreeMap;
+    use cwnd_study::{MetricValues, Provenance, RunResult, RunState, Study};
 
     #[test]
     fn numbers() {
@@ -213,7 +212,7 @@ mod tests {
             cell,
             repeat: 0,
             seed: 1,
-            state: RunState::Done(BTreeMap::new()),
+            state: RunState::Done(MetricValues::default()),
             trace: None,
             flows: Default::default(),
             emulation: Some(Box::new(Emulation {
