@@ -5,15 +5,21 @@
 
 mod calibrate;
 mod plan;
+mod spot;
 mod text;
 mod worst;
 
 use super::{reproduce, run};
-use crate::{failure::Failure, memory::MemoryFlags, output};
+use crate::{
+    engines::{self, EngineName},
+    failure::Failure,
+    memory::MemoryFlags,
+    output,
+};
 use clap::{Args, ValueEnum};
 use cwnd_evaluate::{
-    Criteria, Field, Ledger, judge,
-    ledger::{Change, FORMAT, Verdict},
+    Field, Ledger, judge,
+    ledger::{Change, Entry, FORMAT, Verdict},
     page,
 };
 use cwnd_study::{Results, RunScale, output_file};
@@ -35,6 +41,9 @@ Examples:
 
   One section against other references:
     cwnd evaluate elastic --section 5.2.1 --against cubic,bbr3
+
+  Linux's own CUBIC, and a tenth of the cells over this host's kernel as well:
+    sudo cwnd evaluate cubic-linux --quick --engine kernel
 
   In CI: fails if a verdict is worse than in the ledger that the repository keeps:
     cwnd evaluate ./my_algorithm.toml --diff ledger.json --fail-on regression
@@ -76,6 +85,11 @@ pub struct Flags {
     /// Exit with code 1 if a section is worse than the reference, or (with --diff) if a verdict has become worse.
     #[arg(long, value_name = "WHEN", value_enum)]
     fail_on: Option<FailOn>,
+
+    /// `kernel`: run a tenth of the cells over this host's kernel as well, and show its values next to the simulator's. In real
+    /// time; needs root. A candidate `NAME@host` is only run there.
+    #[arg(long, value_name = "ENGINE", value_enum, default_value = "sim", conflicts_with = "calibrate")]
+    engine: EngineName,
 
     /// Folder of the studies and `criteria.toml`, to change them [default: those of the program, `studies/rfc9743`].
     #[arg(long, value_name = "DIR")]
@@ -121,6 +135,16 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         return Err(Failure::bad_input("--fail-on regression: since which ledger? Name it with --diff"));
     }
     let candidate = plan::candidate(&flags.algorithm)?;
+    let is_of_host = candidate.ends_with("@host");
+    if is_of_host && flags.engine == EngineName::Sim {
+        return Err(Failure::bad_input(format!(
+            "`{candidate}` is a congestion control of this host's kernel, which the simulator does not have: add `--engine kernel`"
+        )));
+    }
+    if flags.engine == EngineName::Kernel {
+        // What would be refused after minutes of simulation is refused now.
+        engines::engine(flags.engine.into())?;
+    }
     let against: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
     let field = Field::new(&candidate, &against);
     let library = Library::new(flags.studies.as_deref());
@@ -140,10 +164,25 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         memory: flags.memory.budget(),
         times: 1,
     };
-    let mut studies = library.studies(&criteria, &job)?;
-    let failures = reproduce::complete(&mut studies, run::threads(flags.threads), flags.quiet)?;
-    let results = results(&studies)?;
-    let ledger = ledger(&flags, &field, &criteria, scale, &results, command)?;
+    let (failures, results) = if is_of_host {
+        (0, BTreeMap::new())
+    } else {
+        let mut studies = library.studies(&criteria, &job)?;
+        let failures = reproduce::complete(&mut studies, run::threads(flags.threads), flags.quiet)?;
+        (failures, results(&studies)?)
+    };
+    let rows = match is_of_host {
+        true => {
+            judge::unmeasured(&criteria, "The simulator does not have the algorithm; see the spot checks.")
+        }
+        false => judge::judge(&criteria, &field, &results).map_err(Failure::broken)?,
+    };
+    let mut ledger = ledger(&flags, &field, scale, rows, job.command.to_owned());
+    if flags.engine == EngineName::Kernel {
+        let studies = spot::studies(&library, &criteria, &job)?;
+        let given = spot::Given { criteria: &criteria, field: &field, studies, results: &results };
+        ledger.spot_checks = spot::check(&given, &directory, flags.quiet)?;
+    }
 
     let ledger_path = directory.join("ledger.json");
     let json =
@@ -191,15 +230,7 @@ fn results(studies: &[Prepared]) -> Result<BTreeMap<String, Results>, Failure> {
     studies.iter().map(named).collect()
 }
 
-fn ledger(
-    flags: &Flags,
-    field: &Field,
-    criteria: &Criteria,
-    scale: RunScale,
-    results: &BTreeMap<String, Results>,
-    command: String,
-) -> Result<Ledger, Failure> {
-    let rows = judge::judge(criteria, field, results).map_err(Failure::broken)?;
+fn ledger(flags: &Flags, field: &Field, scale: RunScale, rows: Vec<Entry>, command: String) -> Ledger {
     let count: usize = rows.iter().map(|row| row.criteria.len()).sum();
     let commit = option_env!("CWND_COMMIT").map_or(String::new(), |commit| format!(" ({commit})"));
     let method = format!(
@@ -208,7 +239,7 @@ fn ledger(
          corrected.",
         100.0 * judge::LEVEL
     );
-    Ok(Ledger {
+    Ledger {
         format: FORMAT.to_owned(),
         candidate: field.candidate.clone(),
         reference: field.reference.clone(),
@@ -219,7 +250,8 @@ fn ledger(
         command,
         method,
         rows,
-    })
+        spot_checks: Vec::new(),
+    }
 }
 
 /// Writes the page, and the reports of the studies that it links to.
@@ -255,6 +287,9 @@ fn command(flags: &Flags, field: &Field) -> String {
     }
     if flags.quick {
         command += " --quick";
+    }
+    if flags.engine == EngineName::Kernel {
+        command += " --engine kernel";
     }
     if let Some(studies) = &flags.studies {
         command += &format!(" --studies {}", output::quoted(&studies.to_string_lossy()));
