@@ -84,8 +84,8 @@ fn leo(seed: u64, scale: f64) -> Made {
 ///
 /// - The rate is a Brownian motion of 200 packets (of 1,500 bytes) a second per square root of a second, between 0 and 1,000
 ///   packets a second; once it is 0, the outage ends at a rate of 1 a second.
-/// - Choices: it begins at half of the greatest rate; steps of 20 ms.
-fn lte(seed: u64, scale: f64) -> Made {
+/// - Choices: it begins at half of the greatest rate; steps of 20 ms; the scale does not apply.
+fn lte(seed: u64) -> Made {
     const MS: u32 = 30_000;
     const SLOT_MS: u32 = 20;
     const MOST: f64 = 1000.0;
@@ -95,16 +95,18 @@ fn lte(seed: u64, scale: f64) -> Made {
     let rate = |ms: u32| {
         let is_slot = ms.is_multiple_of(SLOT_MS);
         if is_slot && (packets > 0.0 || stream.uniform() < 1.0 - libm::exp(-slot)) {
-            packets = (packets + 200.0 * libm::sqrt(slot) * normal(&mut stream)).clamp(0.0, MOST);
+            let step = 200.0 * libm::sqrt(slot) * normal(&mut stream);
+            // What ends an outage is a step up.
+            packets = if packets > 0.0 { (packets + step).clamp(0.0, MOST) } else { step.abs() };
         }
-        packets * OPPORTUNITY / scale
+        packets * OPPORTUNITY
     };
     Made { trace: trace("lte", MS, rate), delays: vec![] }
 }
 
 /// All traces.
 pub fn all(seed: u64, scale: f64) -> [Made; 3] {
-    [mmwave(seed, scale), leo(seed, scale), lte(seed, scale)]
+    [mmwave(seed, scale), leo(seed, scale), lte(seed)]
 }
 
 /// The mean rates of the first 30 s of a trace in steps of 200 ms, as a schedule of a study file.
