@@ -22,7 +22,7 @@ use cwnd_evaluate::{
     ledger::{Change, Entry, FORMAT, Verdict},
     page,
 };
-use cwnd_study::{Results, RunScale, output_file};
+use cwnd_study::{Engines, Results, RunScale, Study, output_file};
 use plan::{Job, Library};
 use run::Prepared;
 use std::{
@@ -128,12 +128,56 @@ enum FailOn {
     Regression,
 }
 
+/// Which engines run a study.
+pub type EnginesOf<'a> = &'a dyn Fn(&Study) -> Engines;
+
+/// What an evaluation gave.
+struct Evaluation {
+    ledger: Ledger,
+    /// The ledger as it is written.
+    json: String,
+    page: PathBuf,
+    file: PathBuf,
+    /// How many runs failed.
+    failures: usize,
+}
+
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
     let old = flags.diff.as_deref().map(read).transpose()?;
     if flags.fail_on == Some(FailOn::Regression) && old.is_none() {
         return Err(Failure::bad_input("--fail-on regression: since which ledger? Name it with --diff"));
     }
+    if let Some(trials) = flags.calibrate {
+        return calibrate::run(&flags, &Library::new(flags.studies.as_deref()), trials);
+    }
+    let Evaluation { ledger, json, page, file, failures } = evaluate(&flags, &engines::of_study)?;
+    let changes = old.map(|old| ledger.changes_since(&old));
+    if flags.json {
+        output::print(&json)?;
+    } else {
+        output::print(&text::of(&ledger, changes.as_deref(), &page, &file))?;
+    }
+    if flags.open {
+        super::report::open(&page)?;
+    }
+    run::failed(failures, true)?;
+    judged(&flags, &ledger, changes.as_deref().unwrap_or_default())
+}
+
+/// Returns the ledger of these arguments (without the program's and the command's name), as JSON, after an evaluation by engines from
+/// elsewhere. The page and the ledger are written as well.
+///
+/// # Errors
+/// The arguments are wrong, or a run failed.
+pub fn elsewhere(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<String, Failure> {
+    let evaluation = evaluate(flags, engines_of)?;
+    run::failed(evaluation.failures, true)?;
+    Ok(evaluation.json)
+}
+
+/// Runs what is left, judges it, and writes the ledger and the page.
+fn evaluate(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<Evaluation, Failure> {
     let candidate = plan::candidate(&flags.algorithm)?;
     let is_of_host = candidate.ends_with("@host");
     if is_of_host && flags.engine == EngineName::Sim {
@@ -150,10 +194,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let library = Library::new(flags.studies.as_deref());
     let criteria = library.criteria(flags.section.as_deref())?;
     let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
-    if let Some(trials) = flags.calibrate {
-        return calibrate::run(&flags, &library, trials);
-    }
-    let command = command(&flags, &field);
+    let command = command(flags, &field);
     let directory = flags.out.clone().unwrap_or_else(|| plan::directory(&candidate, scale));
 
     let job = Job {
@@ -163,6 +204,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         command: &command,
         memory: flags.memory.budget(),
         times: 1,
+        engines: engines_of,
     };
     let (failures, results) = if is_of_host {
         (0, BTreeMap::new())
@@ -177,29 +219,19 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         }
         false => judge::judge(&criteria, &field, &results).map_err(Failure::broken)?,
     };
-    let mut ledger = ledger(&flags, &field, scale, rows, job.command.to_owned());
+    let mut ledger = ledger(flags, &field, scale, rows, job.command.to_owned());
     if flags.engine == EngineName::Kernel {
         let studies = spot::studies(&library, &criteria, &job)?;
         let given = spot::Given { criteria: &criteria, field: &field, studies, results: &results };
         ledger.spot_checks = spot::check(&given, &directory, flags.quiet)?;
     }
 
-    let ledger_path = directory.join("ledger.json");
+    let file = directory.join("ledger.json");
     let json =
         serde_json::to_string_pretty(&ledger).map_err(|error| Failure::broken(error.to_string()))? + "\n";
-    write(&ledger_path, &json)?;
-    let page_path = write_page(&ledger, &results, &directory)?;
-    let changes = old.map(|old| ledger.changes_since(&old));
-    if flags.json {
-        output::print(&json)?;
-    } else {
-        output::print(&text::of(&ledger, changes.as_deref(), &page_path, &ledger_path))?;
-    }
-    if flags.open {
-        super::report::open(&page_path)?;
-    }
-    run::failed(failures, true)?;
-    judged(&flags, &ledger, changes.as_deref().unwrap_or_default())
+    write(&file, &json)?;
+    let page = write_page(&ledger, &results, &directory, engines_of)?;
+    Ok(Evaluation { ledger, json, page, file, failures })
 }
 
 /// Fails if the user has asked for it.
@@ -259,6 +291,7 @@ fn write_page(
     ledger: &Ledger,
     results: &BTreeMap<String, Results>,
     directory: &Path,
+    engines_of: EnginesOf<'_>,
 ) -> Result<PathBuf, Failure> {
     let mut extras = page::Extras::default();
     for (name, results) in results {
@@ -266,7 +299,7 @@ fn write_page(
         extras.reports.insert(name.clone(), format!("{name}/report.html"));
     }
     for row in &ledger.rows {
-        if let Some(figure) = worst::figure(row, ledger, results, directory)? {
+        if let Some(figure) = worst::figure(row, ledger, results, directory, engines_of)? {
             extras.figures.insert(row.section.clone(), figure);
         }
     }
