@@ -28,6 +28,7 @@ from ._cwnd import (
     Window,
     __version__,
 )
+from ._evaluate import evaluate
 from ._registry import Algorithm, Metric, Setting, algorithms, metrics, settings
 from ._result import Claim, Result
 from ._simulation import Simulation
@@ -61,6 +62,7 @@ __all__ = [
     "algorithms",
     "compare",
     "conformance",
+    "evaluate",
     "executors",
     "metrics",
     "settings",

@@ -178,6 +178,21 @@ pub struct LostPacket {
     pub app_limited: bool,
 }
 
+/// A frame that a media encoder is about to make.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frame {
+    /// When.
+    pub now: Nanos,
+    /// Time between frames.
+    pub interval: Nanos,
+    /// The encoder's greatest rate, bytes a second.
+    pub most: f64,
+    /// How long the oldest frame of which something is not sent yet has waited; zero if all is sent.
+    pub waited: Nanos,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Nanos,
+}
+
 /// How the receiver echoes congestion marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {

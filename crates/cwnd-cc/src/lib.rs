@@ -25,7 +25,8 @@ mod window;
 pub use algorithms::{all, find};
 pub use compat::{AckCompat, CompatNeeds};
 pub use event::{
-    Ack, Congestion, CongestionKind, DupAck, EcnMode, FlowHints, Init, LostPacket, Needs, RateSample, State,
+    Ack, Congestion, CongestionKind, DupAck, EcnMode, FlowHints, Frame, Init, LostPacket, Needs, RateSample,
+    State,
 };
 pub use info::{AlgorithmInfo, Configurable, Signal, build};
 pub use observable::{Observable, Observation};
@@ -73,6 +74,16 @@ pub trait CongestionControl: Send {
 
     /// Handles a segment that was declared lost. Called only if [`Needs::lost_packets`] is set.
     fn on_packet_lost(&mut self, _window: &mut Window, _lost: &LostPacket) {}
+
+    /// Returns the rate at which the flow's media encoder makes its next frame, bytes a second. Called once for each frame of a
+    /// flow whose source is an encoder. By default it is a window each smoothed round-trip time (RFC 8298, section 4.1.2.3); zero, for
+    /// the smallest frame, before the first sample.
+    fn on_frame(&mut self, window: &Window, frame: &Frame) -> f64 {
+        match frame.srtt {
+            Nanos::ZERO => 0.0,
+            srtt => window.cwnd * f64::from(window.mss()) / srtt.as_secs_f64(),
+        }
+    }
 
     /// Returns what the transport must provide beyond these events.
     fn needs(&self) -> Needs {

@@ -82,6 +82,18 @@ pub fn judge_paired(
     Ok(rows)
 }
 
+/// Returns the rows of an algorithm that the simulator does not have, with the reason.
+pub fn unmeasured(criteria: &Criteria, reason: &str) -> Vec<Entry> {
+    let of_row = |row: &Row| {
+        let mut entry = entry(row, Vec::new());
+        if row.not_applicable.is_none() {
+            (entry.verdict, entry.reason) = (Verdict::NotMeasured, Some(reason.to_owned()));
+        }
+        entry
+    };
+    criteria.rows.iter().map(of_row).collect()
+}
+
 fn entry(row: &Row, criteria: Vec<CriterionEntry>) -> Entry {
     Entry {
         section: row.section.clone(),

@@ -35,6 +35,43 @@ pub struct Ledger {
     pub method: String,
     /// The sections of the RFC.
     pub rows: Vec<Entry>,
+    /// Cells that were also run over a real kernel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spot_checks: Vec<SpotCheck>,
+}
+
+/// A cell with one of the algorithms, over a real kernel and in the simulator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SpotCheck {
+    /// The study.
+    pub study: String,
+    /// The cell, without the algorithm.
+    pub cell: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The seed of both runs.
+    pub seed: u64,
+    /// What was measured.
+    pub values: Vec<SpotValue>,
+    /// Why the kernel engine cannot express the cell; empty if it can.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_possible: Vec<String>,
+    /// Why the kernel's result is not valid; empty if it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A metric of a spot check, in its unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SpotValue {
+    /// The metric.
+    pub metric: String,
+    /// The simulator's value.
+    pub sim: Option<f64>,
+    /// The kernel's value.
+    pub kernel: Option<f64>,
 }
 
 /// A section of the RFC.
@@ -308,6 +345,7 @@ mod tests {
             command: String::new(),
             method: String::new(),
             rows: vec![row],
+            spot_checks: Vec::new(),
         }
     }
 

@@ -18,6 +18,7 @@ pub mod judge;
 pub mod ledger;
 pub mod page;
 mod pictures;
+pub mod spot;
 
 pub use candidate::Field;
 pub use criteria::{Criteria, Criterion, Row};

@@ -4,7 +4,7 @@
 
 use crate::criteria::Compare;
 use crate::ledger::{CriterionEntry, Effect, Entry, Interval, Ledger, Measured, Verdict};
-use crate::pictures;
+use crate::{pictures, spot};
 use cwnd_report::measure::{Measure, Shown, decimals, half_text, number};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeMap;
@@ -52,6 +52,7 @@ pub fn html(ledger: &Ledger, extras: &Extras) -> String {
                 }
                 (summary(ledger))
                 @for row in &ledger.rows { (section(ledger, row, extras)) }
+                @if !ledger.spot_checks.is_empty() { (spot::section(&ledger.spot_checks)) }
                 footer { p { "Made by " (ledger.made_by) ": " code { (ledger.command) } } }
             }
         }

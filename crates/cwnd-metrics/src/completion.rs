@@ -4,7 +4,7 @@
 
 use super::view::{Flows, View, between, mean, mean_of, ratio, transmission};
 use crate::statistics::percentile;
-use cwnd_scenario::MessageOutcome;
+use cwnd_scenario::{MessageOutcome, Time, Traffic};
 
 /// The mean over flows; none if a flow that is not short has no value. Short flows may be under way when the run ends.
 fn mean_of_ends(view: &View<'_>, flows: Flows<'_>, value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
@@ -148,6 +148,23 @@ pub(super) fn messages(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
     given.then(|| message_times(view, flows).len() as f64)
 }
 
+/// The share of frames that were not acknowledged by their deadline, of those whose deadline is over.
+pub(super) fn late_frames(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    let end = view.scenario.duration;
+    let (mut due, mut late) = (0, 0);
+    for flow in flows {
+        let Traffic::Media { deadline, .. } = view.scenario.flows[*flow].traffic else { continue };
+        for frame in &view.flow(*flow).messages {
+            let by = Time(frame.start.0.saturating_add(deadline.0));
+            if by <= end {
+                due += 1;
+                late += u64::from(frame.end.is_none_or(|end| end > by));
+            }
+        }
+    }
+    mean(late as f64, due)
+}
+
 pub(super) fn message_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
     let times = message_times(view, flows);
     mean(times.iter().sum(), times.len() as u64)
@@ -264,6 +281,26 @@ mod tests {
         // What lasts has no end here, so of the run there is no completion time, though short flows have theirs.
         assert!(!values.contains_key("completion_p50_s") && !values.contains_key("completion_time_s"));
         assert!(values.keys().all(|name| crate::has(&scenario, name)));
+    }
+
+    /// By hand, with a deadline of 50 ms: 30 ms is in time, 60 ms and the discarded frame are late, and that of the last frame is after
+    /// the end.
+    #[test]
+    fn frames_are_late_after_their_deadline() {
+        let mut scenario = scenario();
+        scenario.flows.truncate(1);
+        scenario.flows[0].traffic = "media:1 Mbit/s,100 ms,50 ms".parse().unwrap();
+        let mut outcome = outcome(&scenario);
+        let last = scenario.duration.0 / 1_000_000 - 10;
+        let frame = |start: u64, end: Option<u64>| MessageOutcome {
+            bytes: 3_000,
+            start: Time::from_millis(start),
+            end: end.map(Time::from_millis),
+        };
+        outcome.flows[0].messages =
+            vec![frame(0, Some(30)), frame(100, Some(160)), frame(200, None), frame(last, None)];
+        let late = values(&scenario, &outcome)["flow1.late_frames"];
+        assert!((late - 2.0 / 3.0).abs() < 1e-12, "{late}");
     }
 
     #[test]

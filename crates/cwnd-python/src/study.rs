@@ -21,6 +21,20 @@ use std::{
     thread,
 };
 
+/// Does what `cwnd evaluate` does with these arguments, and returns the ledger as JSON. The algorithm may be one of the classes.
+#[pyfunction]
+pub fn evaluation(
+    py: Python<'_>,
+    arguments: Vec<String>,
+    classes: Vec<Py<AlgorithmClass>>,
+) -> PyResult<String> {
+    let known = Classes::new(&classes);
+    let python = Arc::new(PythonEngine::new(known.clone()));
+    let engines = |study: &cwnd_study::Study| with_classes(embedding::engines(study), Arc::clone(&python));
+    let done = py.detach(|| embedding::evaluation(&arguments, &engines));
+    done.map_err(|failure| known.take_raised().unwrap_or_else(|| errors::failure(failure)))
+}
+
 /// A study file, read.
 #[pyclass(frozen, module = "cwnd._cwnd")]
 pub struct Study {
@@ -219,11 +233,16 @@ impl Study {
         if self.classes.is_empty() {
             return own;
         }
-        let kernel = cwnd_study::EngineKind::Kernel;
-        let of_kernel =
-            own.why_not(kernel).map_or_else(|| Ok(Arc::clone(own.of(kernel))), |why| Err(why.to_owned()));
-        Engines::new(python, of_kernel)
+        with_classes(own, python)
     }
+}
+
+/// Returns engines with a simulator that knows classes.
+fn with_classes(own: Engines, python: Arc<PythonEngine>) -> Engines {
+    let kernel = cwnd_study::EngineKind::Kernel;
+    let of_kernel =
+        own.why_not(kernel).map_or_else(|| Ok(Arc::clone(own.of(kernel))), |why| Err(why.to_owned()));
+    Engines::new(python, of_kernel)
 }
 
 /// Reports to a function of Python, and stops when Ctrl-C was pressed or the function raises.

@@ -114,7 +114,7 @@ impl Scenario {
     /// not known here.
     pub fn is_random(&self) -> bool {
         let random_traffic = |flow: &FlowSpec| match &flow.traffic {
-            Traffic::Bulk | Traffic::Live(_) | Traffic::Pulses { .. } => false,
+            Traffic::Bulk | Traffic::Live(_) | Traffic::Pulses { .. } | Traffic::Media { .. } => false,
             Traffic::OnOff { on, off } => !on.is_constant() || !off.is_constant(),
             Traffic::Responses { size, think } => !size.is_constant() || !think.is_constant(),
         };

@@ -28,6 +28,17 @@ pub enum Traffic {
     /// At this rate of payload, a packet at a time, as a live stream: what the network does not take is kept, and sent as soon
     /// as it does. The first packet is there at the start, and packet n (from 0) n packets' payload / rate later.
     Live(Rate),
+    /// Frames of a media encoder that follows the congestion control: each frame has the size that the algorithm's rate gives
+    /// (`on_frame` of `cwnd-cc`), in whole packets and at least one. A frame is a message. If a frame that is not sent yet has waited for
+    /// the deadline, the sender discards all of which nothing is sent. The receiver acknowledges each packet at once.
+    Media {
+        /// The encoder's greatest rate of payload.
+        rate: Rate,
+        /// Time from frame to frame.
+        interval: Time,
+        /// A frame that is not acknowledged after this time is late.
+        deadline: Time,
+    },
     /// Bursts at a constant rate, whatever the network says: the flow has no congestion control and repairs no losses, as an
     /// attacker's UDP source (A. Kuzmanovic and E. Knightly, Low-Rate TCP-Targeted Denial of Service Attacks, SIGCOMM 2003). It
     /// begins with a burst. The algorithm of the flow has no part in it.

@@ -128,6 +128,7 @@ pub fn endpoints(
             // ns-2's sink remembers as many ranges as it reports.
             sack_memory: if stack.profile == StackProfile::Ns2 { 3 } else { 8 },
             delayed_ack: match stack.delayed_ack {
+                _ if matches!(flow.traffic, Traffic::Media { .. }) => None,
                 DelayedAck::Off => None,
                 DelayedAck::After(time) => Some(time.0),
             },

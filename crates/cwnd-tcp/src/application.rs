@@ -1,8 +1,12 @@
-//! The application: what it provides for its flow to send, and when. It can be on and off in turns, a live stream, or
-//! messages. A flow that always has data has no application.
+//! The application: what it provides for its flow to send, and when. It can be on and off in turns, a live stream, a media
+//! encoder, or messages. A flow that always has data has no application.
+
+mod media;
 
 use crate::NEVER;
+use cwnd_cc::{Frame, Nanos};
 use cwnd_scenario::{Distribution, Rate, Stream, Time, Traffic};
+use media::Media;
 
 /// An application that does not always have data to send.
 #[derive(Clone, Debug)]
@@ -37,6 +41,7 @@ enum Kind {
         size: Distribution<u64>,
         think: Distribution<Time>,
     },
+    Media(Media),
 }
 
 /// A message, on the engine's clock.
@@ -89,6 +94,9 @@ impl Application {
             Some(Traffic::OnOff { on, off }) => Kind::OnOff { on, off, is_on: false },
             Some(Traffic::Live(rate)) => Kind::Live { rate, given: 0, since: 0, before: 0 },
             Some(Traffic::Responses { size, think }) => Kind::Responses { size, think },
+            Some(Traffic::Media { rate, interval, deadline }) => {
+                Kind::Media(Media::new(rate, interval, deadline))
+            }
             Some(Traffic::Pulses { on, off, .. }) => {
                 let (on, off) = (Distribution::Constant(on), Distribution::Constant(off));
                 Kind::OnOff { on, off, is_on: false }
@@ -109,8 +117,30 @@ impl Application {
         }
     }
 
-    /// Lets the application act. `given` segments are provided so far, of which `next` have been sent.
-    pub(crate) fn act(&mut self, now: u64, given: u64, next: u64, ends: End) -> Action {
+    /// Returns what the congestion control is told of the next frame, if the application is a media encoder and `next` is the next
+    /// segment to send.
+    pub(crate) fn next_frame(&self, now: u64, next: u64, srtt: u64) -> Option<Frame> {
+        let Kind::Media(media) = &self.kind else { return None };
+        let (interval, most) = media.limits();
+        let waited = Nanos(media.waited(now, next, &self.messages));
+        Some(Frame { now: Nanos(now), interval: Nanos(interval), most, waited, srtt: Nanos(srtt) })
+    }
+
+    /// Returns the end of the oldest frame that is not acknowledged; [`NEVER`] without one.
+    pub(crate) fn frame_end(&self) -> u64 {
+        if let Kind::Media(media) = &self.kind { media.next_end() } else { NEVER }
+    }
+
+    /// Records that everything below `una` is acknowledged.
+    pub(crate) fn on_frames_acknowledged(&mut self, now: u64, una: u64) {
+        if let Kind::Media(media) = &mut self.kind {
+            media.on_acknowledged(now, una, &mut self.messages);
+        }
+    }
+
+    /// Lets the application act. `given` segments are provided so far, of which `next` have been sent. An encoder makes a frame of
+    /// `rate` bytes a second.
+    pub(crate) fn act(&mut self, now: u64, given: u64, next: u64, ends: End, rate: f64) -> Action {
         match &mut self.kind {
             Kind::Silent => Action { data_end: given, next: NEVER },
             Kind::Bulk => Action { data_end: ends.segments, next: NEVER },
@@ -127,6 +157,19 @@ impl Application {
                 let data_end = before.saturating_add(*given).min(ends.segments);
                 let next = if data_end == ends.segments { NEVER } else { since.saturating_add(after) };
                 Action { data_end, next }
+            }
+            Kind::Media(media) => {
+                let given = media.discard(now, next, &self.messages).unwrap_or(given);
+                let room = ends.segments - given;
+                if room == 0 {
+                    return Action { data_end: given, next: NEVER };
+                }
+                let segments = media.make(now, given, room, rate, self.payload, &mut self.messages);
+                let data_end = given + segments;
+                if let Some(last) = self.messages.last_mut().filter(|_| data_end == ends.segments) {
+                    last.bytes -= ends.missing;
+                }
+                Action { data_end, next: media.next_frame(now) }
             }
             // The whole transfer was sent before the application began.
             Kind::Responses { .. } if given == ends.segments => Action { data_end: given, next: NEVER },

@@ -88,6 +88,8 @@ pub struct Connection {
     pub(crate) timers: Timers,
     /// Segments that the application has provided.
     pub(crate) data_end: u64,
+    /// The end of the oldest frame that is not acknowledged; [`NEVER`] if the application makes none.
+    pub(crate) frame_end: u64,
     /// The advertised window, segments.
     pub(crate) peer_window: u64,
     pub(crate) rounds: Rounds,
@@ -150,6 +152,7 @@ impl Connection {
             next: 0,
             timers: Timers::new(config.start, config.stop),
             data_end: config.segments,
+            frame_end: NEVER,
             peer_window,
             rounds: Rounds::new(config.validate_cwnd),
             algorithm,

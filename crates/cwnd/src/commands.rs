@@ -7,7 +7,7 @@ pub mod compare;
 mod completions;
 mod diff;
 mod drill;
-mod evaluate;
+pub(crate) mod evaluate;
 mod export;
 #[cfg(feature = "kernel")]
 mod kernel;

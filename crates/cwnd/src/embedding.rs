@@ -3,7 +3,7 @@
 pub use crate::commands::run::{Elsewhere, Prepared};
 pub use crate::failure::Failure;
 
-use crate::commands::{Command, compare, report, reproduce, run};
+use crate::commands::{Command, compare, evaluate, report, reproduce, run};
 use crate::{Cli, catalogue, engines, memory::MemoryFlags};
 use clap::{Args, FromArgMatches, Parser};
 use cwnd_study::{Engines, Named, Results, SharedEngine, Study, memory::MemoryBudget};
@@ -17,7 +17,12 @@ use std::{
 /// # Errors
 /// Everything that is wrong with them, by flag.
 pub fn comparison(arguments: &[String]) -> Result<String, Failure> {
-    let command = compare::Flags::augment_args(clap::Command::new("compare").no_binary_name(true));
+    compare::study_text(&flags("compare", arguments)?)
+}
+
+/// Reads the arguments of a command.
+fn flags<F: Args + FromArgMatches>(name: &'static str, arguments: &[String]) -> Result<F, Failure> {
+    let command = F::augment_args(clap::Command::new(name).no_binary_name(true));
     let refused = |error: clap::Error| {
         let text = error.render().to_string();
         // What follows tells how to ask the program for help.
@@ -27,7 +32,16 @@ pub fn comparison(arguments: &[String]) -> Result<String, Failure> {
         Failure::bad_input(message.trim_start_matches("error: ").trim_end())
     };
     let matches = command.try_get_matches_from(arguments).map_err(refused)?;
-    compare::study_text(&compare::Flags::from_arg_matches(&matches).map_err(refused)?)
+    F::from_arg_matches(&matches).map_err(refused)
+}
+
+/// Does what `cwnd evaluate` does with these arguments (without the program's and the command's name), with engines from elsewhere.
+/// Returns the ledger as JSON; it and the page are written as well.
+///
+/// # Errors
+/// The arguments are wrong, or a run failed.
+pub fn evaluation(arguments: &[String], engines: &dyn Fn(&Study) -> Engines) -> Result<String, Failure> {
+    evaluate::elsewhere(&flags("evaluate", arguments)?, engines)
 }
 
 /// Prepares what `cwnd run --executor` runs elsewhere, given the command's arguments (the first is the program's name). None if

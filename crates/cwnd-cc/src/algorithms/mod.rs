@@ -28,6 +28,7 @@ pub mod new_vegas_reconstruction;
 pub mod newreno;
 pub mod prague;
 pub mod scalable;
+pub mod scream;
 pub mod tcp_fit;
 #[cfg(test)]
 mod tests;
@@ -81,6 +82,7 @@ static ALGORITHMS: &[AlgorithmInfo] = &[
     dctcp::INFO,
     d2tcp::INFO,
     prague::INFO,
+    scream::INFO,
     cltcp::INFO,
     bbr::INFO,
     bbr3::INFO,

@@ -99,7 +99,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "traffic",
         title: "Traffic",
-        about: "When applications give their flows data to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, `responses:size=SIZE,think=TIME`, or `pulses:RATE,ON,OFF` (bursts without congestion control).",
+        about: "When applications give their flows data to send: `bulk` (always), `on-off:ON,OFF`, `live:RATE`, `responses:size=SIZE,think=TIME`, `pulses:RATE,ON,OFF` (bursts without congestion control), or `media:RATE,INTERVAL,DEADLINE` (frames of an encoder that takes its rate, up to RATE, from the algorithm).",
         default: "bulk",
         example: "on-off:exponential 2 s,exponential 1 s",
         kind: SettingKind::Text("a text in quotes"),

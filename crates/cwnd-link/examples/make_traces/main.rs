@@ -1,4 +1,4 @@
-//! Makes the traces of the folder `traces`: `make_traces FOLDER [SCALE] [SEED]`. Rates are divided by the scale, so that the
+//! Makes the traces of the folder `traces`: `make_traces FOLDER [SCALE] [SEED] [schedules]`. Rates are divided by the scale, so that the
 //! files stay small; it prints the tables of `traces/README.md`. `cargo xtask traces` runs this.
 
 mod model;
@@ -33,5 +33,10 @@ fn run(words: &[String]) -> Result<(), String> {
         std::fs::write(&file, trace.to_text()).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     print!("{}", model::summary(&all));
+    if words.get(3).is_some_and(|word| word == "schedules") {
+        for Made { trace, .. } in &all {
+            print!("\n{}: {}", trace.name, model::schedule(trace));
+        }
+    }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Two models of links whose rate varies, and the delivery traces that they make.
+//! Models of links whose rate varies, and the delivery traces that they make.
 //!
 //! They are models. The source in published measurements is named at each constant, and so is what is a choice of this
 //! project. Nothing in them is a recording.
@@ -79,9 +79,50 @@ fn leo(seed: u64, scale: f64) -> Made {
     Made { trace, delays }
 }
 
+/// A cellular downlink of LTE, 30 s: the model of K. Winstein, A. Sivaraman and H. Balakrishnan, "Stochastic Forecasts Achieve
+/// High Throughput and Low Delay over Cellular Networks", NSDI 2013, section 3.1.
+///
+/// - The rate is a Brownian motion of 200 packets (of 1,500 bytes) a second per square root of a second, between 0 and 1,000
+///   packets a second; once it is 0, the outage ends at a rate of 1 a second.
+/// - Choices: it begins at half of the greatest rate; steps of 20 ms; the scale does not apply.
+fn lte(seed: u64) -> Made {
+    const MS: u32 = 30_000;
+    const SLOT_MS: u32 = 20;
+    const MOST: f64 = 1000.0;
+    let slot = f64::from(SLOT_MS) / 1000.0;
+    let mut stream = Stream::new(seed, Purpose::Jitter, 2);
+    let mut packets: f64 = MOST / 2.0;
+    let rate = |ms: u32| {
+        let is_slot = ms.is_multiple_of(SLOT_MS);
+        if is_slot && (packets > 0.0 || stream.uniform() < 1.0 - libm::exp(-slot)) {
+            let step = 200.0 * libm::sqrt(slot) * normal(&mut stream);
+            // What ends an outage is a step up.
+            packets = if packets > 0.0 { (packets + step).clamp(0.0, MOST) } else { step.abs() };
+        }
+        packets * OPPORTUNITY
+    };
+    Made { trace: trace("lte", MS, rate), delays: vec![] }
+}
+
 /// All traces.
-pub fn all(seed: u64, scale: f64) -> [Made; 2] {
-    [mmwave(seed, scale), leo(seed, scale)]
+pub fn all(seed: u64, scale: f64) -> [Made; 3] {
+    [mmwave(seed, scale), leo(seed, scale), lte(seed)]
+}
+
+/// The mean rates of the first 30 s of a trace in steps of 200 ms, as a schedule of a study file.
+pub fn schedule(trace: &DeliveryTrace) -> String {
+    const STEP_MS: u32 = 200;
+    let steps = (0..30_000 / STEP_MS).map(|step| {
+        let within = |time: &&u32| (step * STEP_MS + 1..=(step + 1) * STEP_MS).contains(*time);
+        let count = trace.times_ms.iter().filter(within).count();
+        let kbits = count as f64 * OPPORTUNITY / f64::from(STEP_MS);
+        let at = f64::from(step * STEP_MS) / 1000.0;
+        match count {
+            0 => format!("\"{at} s: down\""),
+            _ => format!("\"{at} s: {kbits:.0} kbit/s\""),
+        }
+    });
+    format!("schedule = [{}, \"every 30 s\"]\n", steps.collect::<Vec<_>>().join(", "))
 }
 
 /// What the traces are in numbers, as tables in Markdown.
@@ -148,10 +189,14 @@ impl Wander {
     }
 
     fn step(&mut self, stream: &mut Stream) {
-        let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.uniform()));
-        let normal = radius * libm::cos(2.0 * std::f64::consts::PI * stream.uniform());
-        self.value = self.kept * self.value + self.drawn * normal;
+        self.value = self.kept * self.value + self.drawn * normal(stream);
     }
+}
+
+/// Draws from the standard normal distribution.
+fn normal(stream: &mut Stream) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.uniform()));
+    radius * libm::cos(2.0 * std::f64::consts::PI * stream.uniform())
 }
 
 fn exponential(stream: &mut Stream, mean: f64) -> f64 {

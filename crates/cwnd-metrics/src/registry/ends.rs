@@ -137,6 +137,18 @@ pub(super) static ENDS: &[Metric] = &[
         measure: Measure::Counted(ends::messages),
     },
     Metric {
+        name: "late_frames",
+        title: "Late frames",
+        unit: "",
+        better: Better::Less,
+        scopes: EACH,
+        range: Range::SHARE,
+        formula: "frames whose last byte was not acknowledged at their deadline / frames whose deadline is over",
+        about: "Of media encoders; those that were given since the counting began, discarded ones included.",
+        source: "",
+        measure: Measure::Counted(ends::late_frames),
+    },
+    Metric {
         name: "message_time_s",
         title: "Message time",
         unit: "s",

@@ -1,5 +1,5 @@
 //! Distributions and applications in one line of text: `exponential 2 s`, `on-off:exponential 2 s,1 s`,
-//! `responses:size=web-search,think=exponential 1 s`, `pulses:10 Mbit/s,100 ms,900 ms`.
+//! `responses:size=web-search,think=exponential 1 s`, `pulses:10 Mbit/s,100 ms,900 ms`, `media:5 Mbit/s,40 ms,200 ms`.
 
 use super::{Distribution, Quantity, Traffic, Workload};
 use crate::notation::{NotationError, Piece, nearest};
@@ -11,7 +11,8 @@ const ON_OFF: &str = "on-off";
 const LIVE: &str = "live";
 const RESPONSES: &str = "responses";
 const PULSES: &str = "pulses";
-const KINDS: [&str; 5] = [BULK, ON_OFF, LIVE, RESPONSES, PULSES];
+const MEDIA: &str = "media";
+const KINDS: [&str; 6] = [BULK, ON_OFF, LIVE, RESPONSES, PULSES, MEDIA];
 
 const EXPONENTIAL: &str = "exponential";
 const UNIFORM: &str = "uniform";
@@ -186,6 +187,22 @@ impl Traffic {
                 };
                 traffic.problem().map_or(Ok(traffic), |problem| Err(rest.error(problem)))
             }
+            MEDIA => {
+                let rest = wanted(MEDIA_EXAMPLE)?;
+                let parts: Vec<Piece<'_>> = rest.split(',').collect();
+                let [rate, interval, deadline] = parts[..] else {
+                    let message = format!(
+                        "the encoder's greatest rate, the time between frames and their deadline: `{MEDIA}:{MEDIA_EXAMPLE}`"
+                    );
+                    return Err(rest.error(message));
+                };
+                let traffic = Traffic::Media {
+                    rate: rate.trimmed().quantity()?,
+                    interval: interval.trimmed().quantity()?,
+                    deadline: deadline.trimmed().quantity()?,
+                };
+                traffic.problem().map_or(Ok(traffic), |problem| Err(rest.error(problem)))
+            }
             "" => Err(kind.error(format!("it is missing here: one of {}", KINDS.join(", ")))),
             text => {
                 let hint =
@@ -209,6 +226,12 @@ impl Traffic {
                 let short = (*on == Time::ZERO) || ((on.0.saturating_add(off.0)) as f64) < LEAST_TURN;
                 short.then(|| "a burst takes some time, and with its pause 1 us or more".to_owned())
             }),
+            Traffic::Media { rate, interval, deadline } => {
+                rate_problem(*rate, "an encoder has").or_else(|| {
+                    let wrong = *interval < LEAST_INTERVAL || *deadline == Time::ZERO;
+                    wrong.then(|| format!("frames are {LEAST_INTERVAL} or more apart and have a deadline"))
+                })
+            }
             Traffic::Responses { size, think } => size.problem().or_else(|| think.problem()),
         }
     }
@@ -222,6 +245,10 @@ fn rate_problem(rate: Rate, whose: &str) -> Option<String> {
 
 /// The rate, burst and pause of the paper's attack, scaled to a path of 10 Mbit/s.
 const PULSES_EXAMPLE: &str = "10 Mbit/s,100 ms,900 ms";
+/// 25 frames a second of a call.
+const MEDIA_EXAMPLE: &str = "5 Mbit/s,40 ms,200 ms";
+/// The shortest time between frames.
+const LEAST_INTERVAL: Time = Time::from_millis(1);
 /// Turns of an application that take less, ns, in the mean would fill a run with nothing else.
 const LEAST_TURN: f64 = 1e3;
 /// The slowest live stream, bit/s.
@@ -263,6 +290,9 @@ impl fmt::Display for Traffic {
             Traffic::Live(rate) => write!(f, "{LIVE}:{rate}"),
             Traffic::Responses { size, think } => write!(f, "{RESPONSES}:size={size},think={think}"),
             Traffic::Pulses { rate, on, off } => write!(f, "{PULSES}:{rate},{on},{off}"),
+            Traffic::Media { rate, interval, deadline } => {
+                write!(f, "{MEDIA}:{rate},{interval},{deadline}")
+            }
         }
     }
 }
@@ -280,6 +310,7 @@ mod tests {
             "on-off:2 s,0 s",
             "live:5 Mbit/s",
             "pulses:10 Mbit/s,100 ms,900 ms",
+            "media:5 Mbit/s,40 ms,200 ms",
             "responses:size=web-search,think=exponential 1 s",
             "responses:size=lognormal 30 KB sigma 2,think=0 s",
         ] {

@@ -341,6 +341,15 @@ fn draw_misbehaviour(dice: &mut Dice, flows: &mut [FlowSpec], stack: &Stack, pac
                 off: Time(packet * dice.between(0, 300)),
             };
         }
+        if dice.one_in(30) && !flow.short {
+            let rate = u128::from(stack.payload) * 8_000_000_000 / u128::from(packet);
+            let interval = Time((packet * dice.between(1, 100)).max(1_000_000));
+            flow.traffic = Traffic::Media {
+                rate: Rate((rate as u64).clamp(1_000, 1_000_000_000_000)),
+                interval,
+                deadline: Time(interval.0 * dice.between(1, 6)),
+            };
+        }
     }
 }
 

@@ -89,6 +89,8 @@ const FEATURES: &[&str] = &[
     "traffic on and off",
     "traffic on and off, sent again after a timeout's time",
     "live traffic",
+    "media frames",
+    "discarded media frames",
     "bursts without congestion control, with drops",
     "receiver that hides marks, with marks",
     "receiver that conceals losses, with losses",
@@ -328,6 +330,15 @@ impl Coverage {
         let began = flow.acks_received > 0;
         self.note("live traffic", began && matches!(spec.traffic, Traffic::Live(_)));
         let missing = flow.packets_dropped + flow.packets_lost > 0;
+        let media = matches!(spec.traffic, Traffic::Media { .. });
+        self.note(
+            "media frames",
+            media && flow.messages.iter().filter(|frame| frame.end.is_some()).count() > 2,
+        );
+        self.note(
+            "discarded media frames",
+            media && flow.messages.windows(2).any(|two| two[0].end.is_none() && two[1].end.is_some()),
+        );
         let pulses = matches!(spec.traffic, Traffic::Pulses { .. });
         self.note("bursts without congestion control, with drops", began && pulses && missing);
         let hides = spec.receiver == ReceiverBehaviour::HideCe;

@@ -47,12 +47,21 @@ impl Connection {
             // The first write finds nothing to send: the samples of the first flight are application-limited.
             records.on_app_limited(0);
         }
-        let end = self.end();
+        let (end, rate) = (self.end(), self.encoder_rate(now));
         if let (Some(application), None) = (&mut self.config.application, self.stopped) {
             application.begin(now, 0);
-            let action = application.act(now, 0, 0, end);
+            let action = application.act(now, 0, 0, end, rate);
             (self.data_end, self.timers.application_at) = (action.data_end, action.next);
+            self.frame_end = application.frame_end();
         }
+    }
+
+    /// Asks the algorithm for the rate of the next frame, bytes a second; zero if the application is no media encoder.
+    fn encoder_rate(&mut self, now: u64) -> f64 {
+        let srtt = self.srtt().unwrap_or(0);
+        let Some(application) = &self.config.application else { return 0.0 };
+        let frame = application.next_frame(now, self.next, srtt);
+        frame.map_or(0.0, |frame| self.algorithm.on_frame(&self.window, &frame))
     }
 
     /// Replaces the application by one that provides data as `traffic` describes, or none at all. Data that was provided
@@ -70,6 +79,7 @@ impl Connection {
             application.begin(now, self.data_end);
             self.timers.application_at = now;
         }
+        self.frame_end = NEVER;
         self.config.application = Some(Box::new(application));
         self.timers.rearm();
     }
@@ -87,12 +97,13 @@ impl Connection {
 
     /// Lets the application act. Returns whether there is new data to send.
     pub(crate) fn on_application_timer(&mut self, now: u64) -> bool {
-        let end = self.end();
+        let (end, rate) = (self.end(), self.encoder_rate(now));
         self.timers.application_at = NEVER;
         self.check_write();
         let Some(application) = &mut self.config.application else { return false };
-        let action = application.act(now, self.data_end, self.next, end);
+        let action = application.act(now, self.data_end, self.next, end, rate);
         (self.data_end, self.timers.application_at) = (action.data_end, action.next);
+        self.frame_end = application.frame_end();
         if self.next < self.data_end {
             self.end_idle_time(now);
             return true;
@@ -101,11 +112,23 @@ impl Connection {
         false
     }
 
-    /// Checks whether everything that the application has provided is acknowledged.
+    /// Checks whether a frame, or everything that the application has provided, is acknowledged.
     #[inline(always)]
     pub(crate) fn check_completion(&mut self, now: u64) {
+        if self.una >= self.frame_end {
+            self.on_frames_acknowledged(now);
+        }
         if self.una == self.data_end {
             self.on_all_acknowledged(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_frames_acknowledged(&mut self, now: u64) {
+        if let Some(application) = &mut self.config.application {
+            application.on_frames_acknowledged(now, self.una);
+            self.frame_end = application.frame_end();
         }
     }
 

@@ -90,6 +90,35 @@ fn messages_follow_each_other() {
 }
 
 #[test]
+fn frames_follow_the_algorithm_and_late_ones_are_discarded() {
+    // Without `on_frame` the rate is a window of 2,000 bytes each round trip of 100 ms, 20 kB/s: two packets for each frame of 100 ms.
+    let media = SenderConfig { window: window(2.0), ..config("media:1 Mbit/s,100 ms,150 ms") };
+    let (mut bench, first) = Bench::start(media, Fake::fixed());
+    let frame = |bytes: u64, start: u64, end: Option<u64>| Message {
+        bytes,
+        start: start * MS,
+        end: end.map(|end| end * MS),
+    };
+    // No round-trip time is known yet: the smallest frame, which the next one makes up for.
+    assert_eq!(first, [0]);
+    assert_eq!(bench.ack(100 * MS, 1), [0u32; 0]);
+    assert_eq!(bench.run(150 * MS), [(100 * MS, 1)]);
+    assert_eq!(bench.ack(200 * MS, 2), [0u32; 0]);
+    assert_eq!(bench.sender.messages(), [frame(1000, 0, Some(100)), frame(1000, 100, Some(200))]);
+    // Two packets are in flight and nothing is acknowledged: the frames of 300 and 400 ms wait. At 500 ms the older one has waited
+    // for 200 ms, and both are discarded. That of 500 ms is kept.
+    assert_eq!(bench.run(250 * MS), [(200 * MS, 2), (200 * MS, 3)]);
+    while bench.sender.messages().len() < 6 {
+        assert_eq!(bench.timer(), [0u32; 0]);
+    }
+    assert_eq!(bench.ack(510 * MS, 3), [4]);
+    assert_eq!(bench.ack(520 * MS, 4), [5]);
+    assert_eq!(bench.ack(530 * MS, 6), [0u32; 0]);
+    let later = [(200, Some(520)), (300, None), (400, None), (500, Some(530))];
+    assert_eq!(bench.sender.messages()[2..], later.map(|(start, end)| frame(2000, start, end)));
+}
+
+#[test]
 fn the_end_of_a_transfer_cuts_the_last_message() {
     // 4,400 bytes are five packets, the last of 400: three of the first message, two of the second.
     let config =

@@ -5,18 +5,24 @@
 
 mod calibrate;
 mod plan;
+mod spot;
 mod text;
 mod worst;
 
 use super::{reproduce, run};
-use crate::{failure::Failure, memory::MemoryFlags, output};
+use crate::{
+    engines::{self, EngineName},
+    failure::Failure,
+    memory::MemoryFlags,
+    output,
+};
 use clap::{Args, ValueEnum};
 use cwnd_evaluate::{
-    Criteria, Field, Ledger, judge,
-    ledger::{Change, FORMAT, Verdict},
+    Field, Ledger, judge,
+    ledger::{Change, Entry, FORMAT, Verdict},
     page,
 };
-use cwnd_study::{Results, RunScale, output_file};
+use cwnd_study::{Engines, Results, RunScale, Study, output_file};
 use plan::{Job, Library};
 use run::Prepared;
 use std::{
@@ -35,6 +41,9 @@ Examples:
 
   One section against other references:
     cwnd evaluate elastic --section 5.2.1 --against cubic,bbr3
+
+  Linux's own CUBIC, and a tenth of the cells over this host's kernel as well:
+    sudo cwnd evaluate cubic-linux --quick --engine kernel
 
   In CI: fails if a verdict is worse than in the ledger that the repository keeps:
     cwnd evaluate ./my_algorithm.toml --diff ledger.json --fail-on regression
@@ -77,6 +86,11 @@ pub struct Flags {
     #[arg(long, value_name = "WHEN", value_enum)]
     fail_on: Option<FailOn>,
 
+    /// `kernel`: run a tenth of the cells over this host's kernel as well, and show its values next to the simulator's. In real
+    /// time; needs root. A candidate `NAME@host` is only run there.
+    #[arg(long, value_name = "ENGINE", value_enum, default_value = "sim", conflicts_with = "calibrate")]
+    engine: EngineName,
+
     /// Folder of the studies and `criteria.toml`, to change them [default: those of the program, `studies/rfc9743`].
     #[arg(long, value_name = "DIR")]
     studies: Option<PathBuf>,
@@ -114,22 +128,73 @@ enum FailOn {
     Regression,
 }
 
+/// Which engines run a study.
+pub type EnginesOf<'a> = &'a dyn Fn(&Study) -> Engines;
+
+/// What an evaluation gave.
+struct Evaluation {
+    ledger: Ledger,
+    /// The ledger as it is written.
+    json: String,
+    page: PathBuf,
+    file: PathBuf,
+    /// How many runs failed.
+    failures: usize,
+}
+
 /// Do what the flags ask.
 pub fn run(flags: Flags) -> Result<(), Failure> {
     let old = flags.diff.as_deref().map(read).transpose()?;
     if flags.fail_on == Some(FailOn::Regression) && old.is_none() {
         return Err(Failure::bad_input("--fail-on regression: since which ledger? Name it with --diff"));
     }
+    if let Some(trials) = flags.calibrate {
+        return calibrate::run(&flags, &Library::new(flags.studies.as_deref()), trials);
+    }
+    let Evaluation { ledger, json, page, file, failures } = evaluate(&flags, &engines::of_study)?;
+    let changes = old.map(|old| ledger.changes_since(&old));
+    if flags.json {
+        output::print(&json)?;
+    } else {
+        output::print(&text::of(&ledger, changes.as_deref(), &page, &file))?;
+    }
+    if flags.open {
+        super::report::open(&page)?;
+    }
+    run::failed(failures, true)?;
+    judged(&flags, &ledger, changes.as_deref().unwrap_or_default())
+}
+
+/// Returns the ledger of these arguments (without the program's and the command's name), as JSON, after an evaluation by engines from
+/// elsewhere. The page and the ledger are written as well.
+///
+/// # Errors
+/// The arguments are wrong, or a run failed.
+pub fn elsewhere(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<String, Failure> {
+    let evaluation = evaluate(flags, engines_of)?;
+    run::failed(evaluation.failures, true)?;
+    Ok(evaluation.json)
+}
+
+/// Runs what is left, judges it, and writes the ledger and the page.
+fn evaluate(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<Evaluation, Failure> {
     let candidate = plan::candidate(&flags.algorithm)?;
+    let is_of_host = candidate.ends_with("@host");
+    if is_of_host && flags.engine == EngineName::Sim {
+        return Err(Failure::bad_input(format!(
+            "`{candidate}` is a congestion control of this host's kernel, which the simulator does not have: add `--engine kernel`"
+        )));
+    }
+    if flags.engine == EngineName::Kernel {
+        // What would be refused after minutes of simulation is refused now.
+        engines::engine(flags.engine.into())?;
+    }
     let against: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
     let field = Field::new(&candidate, &against);
     let library = Library::new(flags.studies.as_deref());
     let criteria = library.criteria(flags.section.as_deref())?;
     let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
-    if let Some(trials) = flags.calibrate {
-        return calibrate::run(&flags, &library, trials);
-    }
-    let command = command(&flags, &field);
+    let command = command(flags, &field);
     let directory = flags.out.clone().unwrap_or_else(|| plan::directory(&candidate, scale));
 
     let job = Job {
@@ -139,28 +204,34 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         command: &command,
         memory: flags.memory.budget(),
         times: 1,
+        engines: engines_of,
     };
-    let mut studies = library.studies(&criteria, &job)?;
-    let failures = reproduce::complete(&mut studies, run::threads(flags.threads), flags.quiet)?;
-    let results = results(&studies)?;
-    let ledger = ledger(&flags, &field, &criteria, scale, &results, command)?;
+    let (failures, results) = if is_of_host {
+        (0, BTreeMap::new())
+    } else {
+        let mut studies = library.studies(&criteria, &job)?;
+        let failures = reproduce::complete(&mut studies, run::threads(flags.threads), flags.quiet)?;
+        (failures, results(&studies)?)
+    };
+    let rows = match is_of_host {
+        true => {
+            judge::unmeasured(&criteria, "The simulator does not have the algorithm; see the spot checks.")
+        }
+        false => judge::judge(&criteria, &field, &results).map_err(Failure::broken)?,
+    };
+    let mut ledger = ledger(flags, &field, scale, rows, job.command.to_owned());
+    if flags.engine == EngineName::Kernel {
+        let studies = spot::studies(&library, &criteria, &job)?;
+        let given = spot::Given { criteria: &criteria, field: &field, studies, results: &results };
+        ledger.spot_checks = spot::check(&given, &directory, flags.quiet)?;
+    }
 
-    let ledger_path = directory.join("ledger.json");
+    let file = directory.join("ledger.json");
     let json =
         serde_json::to_string_pretty(&ledger).map_err(|error| Failure::broken(error.to_string()))? + "\n";
-    write(&ledger_path, &json)?;
-    let page_path = write_page(&ledger, &results, &directory)?;
-    let changes = old.map(|old| ledger.changes_since(&old));
-    if flags.json {
-        output::print(&json)?;
-    } else {
-        output::print(&text::of(&ledger, changes.as_deref(), &page_path, &ledger_path))?;
-    }
-    if flags.open {
-        super::report::open(&page_path)?;
-    }
-    run::failed(failures, true)?;
-    judged(&flags, &ledger, changes.as_deref().unwrap_or_default())
+    write(&file, &json)?;
+    let page = write_page(&ledger, &results, &directory, engines_of)?;
+    Ok(Evaluation { ledger, json, page, file, failures })
 }
 
 /// Fails if the user has asked for it.
@@ -191,15 +262,7 @@ fn results(studies: &[Prepared]) -> Result<BTreeMap<String, Results>, Failure> {
     studies.iter().map(named).collect()
 }
 
-fn ledger(
-    flags: &Flags,
-    field: &Field,
-    criteria: &Criteria,
-    scale: RunScale,
-    results: &BTreeMap<String, Results>,
-    command: String,
-) -> Result<Ledger, Failure> {
-    let rows = judge::judge(criteria, field, results).map_err(Failure::broken)?;
+fn ledger(flags: &Flags, field: &Field, scale: RunScale, rows: Vec<Entry>, command: String) -> Ledger {
     let count: usize = rows.iter().map(|row| row.criteria.len()).sum();
     let commit = option_env!("CWND_COMMIT").map_or(String::new(), |commit| format!(" ({commit})"));
     let method = format!(
@@ -208,7 +271,7 @@ fn ledger(
          corrected.",
         100.0 * judge::LEVEL
     );
-    Ok(Ledger {
+    Ledger {
         format: FORMAT.to_owned(),
         candidate: field.candidate.clone(),
         reference: field.reference.clone(),
@@ -219,7 +282,8 @@ fn ledger(
         command,
         method,
         rows,
-    })
+        spot_checks: Vec::new(),
+    }
 }
 
 /// Writes the page, and the reports of the studies that it links to.
@@ -227,6 +291,7 @@ fn write_page(
     ledger: &Ledger,
     results: &BTreeMap<String, Results>,
     directory: &Path,
+    engines_of: EnginesOf<'_>,
 ) -> Result<PathBuf, Failure> {
     let mut extras = page::Extras::default();
     for (name, results) in results {
@@ -234,7 +299,7 @@ fn write_page(
         extras.reports.insert(name.clone(), format!("{name}/report.html"));
     }
     for row in &ledger.rows {
-        if let Some(figure) = worst::figure(row, ledger, results, directory)? {
+        if let Some(figure) = worst::figure(row, ledger, results, directory, engines_of)? {
             extras.figures.insert(row.section.clone(), figure);
         }
     }
@@ -255,6 +320,9 @@ fn command(flags: &Flags, field: &Field) -> String {
     }
     if flags.quick {
         command += " --quick";
+    }
+    if flags.engine == EngineName::Kernel {
+        command += " --engine kernel";
     }
     if let Some(studies) = &flags.studies {
         command += &format!(" --studies {}", output::quoted(&studies.to_string_lossy()));

@@ -235,7 +235,7 @@ fn files_that_cannot_be_written() {
 #[test]
 fn unknown_traffic() {
     assert!(compare(&["--traffic", "on-of:1 s,1 s"]).ends_with(
-        "': there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses, pulses"
+        "': there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses, pulses, media"
     ));
     assert!(
         compare(&["--short-flows", "cubik; load=20 %; size=1 KB"])

@@ -34,6 +34,7 @@ pub fn run(flags: &Flags, library: &Library<'_>, trials: u32) -> Result<(), Fail
         command: &command,
         memory: flags.memory.budget(),
         times: trials + 1,
+        engines: &crate::engines::of_study,
     };
     let mut studies = library.studies(&criteria, &job)?;
     let failures = reproduce::complete(&mut studies, run::threads(flags.threads), flags.quiet)?;

@@ -1,7 +1,7 @@
 //! The studies of an evaluation, with the algorithm in its place.
 
 use crate::commands::{reproduce, run::Prepared};
-use crate::{catalogue, engines, failure::Failure};
+use crate::{catalogue, failure::Failure};
 use cwnd_evaluate::{Criteria, Field};
 use cwnd_scenario::AlgorithmSpec;
 use cwnd_study::{RunScale, Study, memory::MemoryBudget};
@@ -69,6 +69,8 @@ pub struct Job<'a> {
     pub memory: MemoryBudget,
     /// How many times as many repeats as the studies say.
     pub times: u32,
+    /// Which engines run a study.
+    pub engines: super::EnginesOf<'a>,
 }
 
 impl<'a> Library<'a> {
@@ -101,7 +103,7 @@ impl<'a> Library<'a> {
         let prepared = |name: &str| {
             let mut study = self.study(name, job.field)?.at_scale(job.scale);
             study.repeats *= job.times;
-            let engines = engines::of_study(&study);
+            let engines = (job.engines)(&study);
             Prepared::new(study, engines, Some(job.directory.join(name)), job.command.to_owned(), job.memory)
         };
         criteria.studies().into_iter().map(prepared).collect()

@@ -5,6 +5,7 @@ use cwnd_evaluate::{
     Ledger,
     ledger::{Change, CriterionEntry, Effect, Entry},
     page::{counts, deciding, effect_text},
+    spot,
 };
 use cwnd_report::table::{Align, Sacrifice, Table};
 use std::path::Path;
@@ -29,6 +30,9 @@ pub fn of(ledger: &Ledger, changes: Option<&[Change]>, page: &Path, file: &Path)
     );
     let mut text = format!("\n{} against {}\n\n{table}\n", ledger.candidate, ledger.reference);
     text += &format!("  {}\n  {}\n", counts(ledger), ledger.method);
+    if !ledger.spot_checks.is_empty() {
+        text += &checked(ledger);
+    }
     if let Some(changes) = changes {
         text += &changed(ledger, changes);
     }
@@ -46,6 +50,39 @@ fn line(ledger: &Ledger, row: &Entry) -> [String; 6] {
         of(&|entry| effect_text(entry, entry.effects.get(&ledger.candidate))),
         of(&|entry| entry.worst.as_ref().map(|worst| worst.cell.clone()).unwrap_or_default()),
     ]
+}
+
+/// The spot checks: a line for each value, then the cells that the kernel engine cannot express.
+fn checked(ledger: &Ledger) -> String {
+    let mut table = Table::new([
+        ("study", Align::Left),
+        ("cell", Align::Left),
+        ("algorithm", Align::Left),
+        ("metric", Align::Left),
+        ("simulator", Align::Right),
+        ("kernel", Align::Right),
+    ])
+    .indent(2);
+    for check in ledger.spot_checks.iter().filter(|check| check.not_possible.is_empty()) {
+        let mark = if check.warnings.is_empty() { "" } else { " (!)" };
+        for value in &check.values {
+            let shown = spot::Shown::of(value);
+            table.row([
+                check.study.clone(),
+                check.cell.clone(),
+                check.algorithm.clone(),
+                format!("{}{}", value.metric, shown.unit),
+                shown.sim,
+                shown.kernel + mark,
+            ]);
+        }
+    }
+    let table = output::fitted(table, &[Sacrifice::Shorten("cell", 16), Sacrifice::Shorten("study", 8)]);
+    let mut text = format!("\n  Spot checks over this host's kernel; (!): not valid\n\n{table}\n");
+    for (reason, cells) in spot::not_possible(&ledger.spot_checks) {
+        text += &format!("  {cells} not possible there: {reason}\n");
+    }
+    text
 }
 
 fn changed(ledger: &Ledger, changes: &[Change]) -> String {

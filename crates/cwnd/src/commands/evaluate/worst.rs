@@ -1,7 +1,7 @@
 //! The worst cell of a section over time: a run of the candidate and one of the reference, with samples.
 
-use super::plan;
-use crate::{engines, failure::Failure, output};
+use super::{EnginesOf, plan};
+use crate::{failure::Failure, output};
 use cwnd_evaluate::{
     Ledger,
     candidate::AXIS,
@@ -25,14 +25,15 @@ pub fn figure(
     ledger: &Ledger,
     results: &BTreeMap<String, Results>,
     directory: &Path,
+    engines_of: EnginesOf<'_>,
 ) -> Result<Option<Figure>, Failure> {
     let Some(entry) = deciding(row, &ledger.candidate) else { return Ok(None) };
     let (Some(worst), Some(results)) = (&entry.worst, results.get(&entry.study)) else { return Ok(None) };
     let study = &results.study;
     let Some((own, reference)) = cells(study, &worst.label, &ledger.reference) else { return Ok(None) };
 
-    let own_run = Run::new(study, own)?;
-    let reference_run = Run::new(study, reference)?;
+    let own_run = Run::new(study, own, engines_of)?;
+    let reference_run = Run::new(study, reference, engines_of)?;
     let names = [&ledger.candidate, &ledger.reference];
     let flows = [own_run.flows(names, 0, &own_run), reference_run.flows(names, 1, &own_run)];
     let runs = [&own_run, &reference_run];
@@ -88,11 +89,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(study: &Study, cell: usize) -> Result<Run, Failure> {
+    fn new(study: &Study, cell: usize, engines_of: EnginesOf<'_>) -> Result<Run, Failure> {
         let mut scenario = study.scenario(cell, 0);
         scenario.sample = Some(every(scenario.duration));
-        let engine = engines::engine(EngineKind::Sim)?;
-        let outcome = engine.run(&scenario).map_err(|error| {
+        let engines = engines_of(study);
+        let outcome = engines.of(EngineKind::Sim).run(&scenario).map_err(|error| {
             Failure::broken(format!("{}: {}: {error}", plan::short(&study.name), study.cell_label(cell)))
         })?;
         Ok(Run { scenario, outcome })

@@ -1,0 +1,45 @@
+"""RFC 9743: what a new congestion control should show."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from . import _cwnd
+from ._algorithm import CongestionControl, Names
+
+
+def evaluate(
+    algorithm: str | type[CongestionControl],
+    *,
+    section: str | None = None,
+    quick: bool = False,
+    against: Sequence[str] = ("cubic", "reno", "bbr3"),
+    out: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """Evaluates an algorithm by RFC 9743, as `cwnd evaluate` does, and returns the ledger.
+
+    `algorithm` is a name, perhaps with parameters, or a class. `section` limits it to a section of the RFC ("5.2.1"), `quick` to a part
+    of the cells and fewer repeats. Verdicts compare with the first of `against`; the others are shown alongside it. The page
+    (`index.html`), the ledger and the results are kept in `out`, by default `results/rfc9743/ALGORITHM`; what is there is not run
+    again.
+
+    `ledger["rows"]` has the sections, each with its verdict and criteria (docs/reference/evaluation.schema.json).
+
+    Raises `InputError` if something is wrong, `RunError` if a run failed, or what a class raised.
+    """
+    names = Names()
+    arguments = [names.name(algorithm), "--quiet", "--against", ",".join(against)]
+    if section is not None:
+        arguments += ["--section", section]
+    if quick:
+        arguments += ["--quick"]
+    if out is not None:
+        arguments += ["--out", os.fspath(out)]
+    if threads is not None:
+        arguments += ["--threads", str(threads)]
+    ledger: dict[str, Any] = json.loads(_cwnd.evaluation(arguments, names.described()))
+    return ledger
