@@ -46,7 +46,7 @@ const KINDS: Kind[] = [
     names: "flows",
   },
   {
-    title: "Queue of the bottleneck, and packets that were dropped or marked in a sample",
+    title: "Bottleneck, packets (dropped, lost and marked: in a sample)",
     show: short,
     columns: (series) => [series.queue, series.dropped, series.marked],
     names: ["queue", "dropped or lost", "marked"],
@@ -121,7 +121,8 @@ export class Charts {
     const flows = colours();
     const link = [colour("--queue"), colour("--drop"), colour("--mark")];
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { stroke: colour("--grid"), width: 1 } };
-    const holder = make("figure", {}, make("figcaption", {}, kind.title));
+    const legend = kind.names === "flows" ? [] : names.map((name, i) => make("span", { class: "legend" }, make("span", { class: "swatch", style: `background:${link[i]}` }), name));
+    const holder = make("figure", {}, make("figcaption", {}, kind.title, ...legend));
     this.parent.append(holder);
     const options: uPlot.Options = {
       width: this.width,

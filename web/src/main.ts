@@ -294,7 +294,7 @@ async function begin(): Promise<void> {
   if (!response.ok) throw new Error(`the simulator cannot be loaded: ${response.status} ${response.statusText}`);
   const module = await WebAssembly.compile(await response.arrayBuffer());
   const bench = new Bench(module, await Lab.create(module));
-  Object.assign(window, { bench });
+  Object.assign(window, { cwnd: bench });
 }
 
 begin().catch((error: unknown) => {

@@ -126,7 +126,7 @@ export class Lab {
     return this.wasm.cwnd_now();
   }
 
-  /** How many packets have entered links. */
+  /** How many data packets have come to the bottleneck's queue. */
   get packets(): number {
     return this.wasm.cwnd_packets();
   }

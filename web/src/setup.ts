@@ -130,7 +130,13 @@ export function lines(setup: Setup): string[] {
 
 /** The part of the URL after `#`. */
 export function toHash(setup: Setup): string {
-  return lines(setup).map((line) => encodeURIComponent(line).replaceAll("%20", "+").replaceAll("%3D", "=")).join("&");
+  return lines(setup).map((line) => readable(line)).join("&");
+}
+
+/** A line for a URL, with the characters as they are that mean nothing there. */
+function readable(line: string): string {
+  const kept: [string, string][] = [["%20", "+"], ["%3D", "="], ["%40", "@"], ["%2F", "/"], ["%3A", ":"], ["%3B", ";"], ["%2C", ","]];
+  return kept.reduce((text, [code, character]) => text.replaceAll(code, character), encodeURIComponent(line));
 }
 
 /** The setup of a URL. What the form has no control for goes to the other settings; the module checks them. */
@@ -297,15 +303,13 @@ export function study(setup: Setup): string {
   const flows = setup.flows.map((flow, i) => `  ${JSON.stringify(flowText(flow, plan.stops.get(i) ?? null))},\n`);
   const assigned = all.map(([key, value]) => {
     const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
-    return `${key.replaceAll("-", "_")} = ${bare ? value : JSON.stringify(value)}\n`;
+    return `${key} = ${bare ? value : JSON.stringify(value)}\n`;
   });
   return `${notes(plan.left)}title = "From the bench"
 question = "How do these flows share the path?"
 
 [scenario]
 ${assigned.join("")}duration = ${JSON.stringify(timeText(setup.duration))}
-flow = [
-${flows.join("")}]
 
 [run]
 seed = ${setup.seed}
@@ -314,9 +318,19 @@ metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottlene
 [trace]
 sample = ${JSON.stringify(timeText(setup.duration / 500))}
 
+[[axes]]
+name = "flows"
+title = "Flows"
+
+[[axes.points]]
+label = "bench"
+flow = [
+${flows.join("")}]
+
 [[tables]]
 name = "flows"
 title = "The run"
+rows = ["flows"]
 metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
 `;
 }

@@ -16,7 +16,7 @@ for (const [name, options] of LOOKS) {
   await page.goto(address);
   await page.selectOption("#preset", "cubic-bbr");
   await page.selectOption("#speed", "1000000000");
-  await page.waitForFunction(() => window.bench.measured.finished);
+  await page.waitForFunction(() => window.cwnd.measured.finished);
   await page.locator("#charts .u-over").first().hover({ position: { x: 150, y: 60 } });
   await page.waitForTimeout(300);
   await page.screenshot({ path: `${folder}/${name}.png` });

@@ -118,7 +118,7 @@ pub extern "C" fn cwnd_now() -> f64 {
     with(|instance| instance.bench.as_ref().map_or(0.0, Bench::now))
 }
 
-/// Returns how many packets have entered links.
+/// Returns how many data packets have come to the bottleneck's queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn cwnd_packets() -> f64 {
     with(|instance| instance.bench.as_ref().map_or(0.0, Bench::packets))

@@ -109,9 +109,9 @@ impl Bench {
         self.simulation.now().as_secs_f64()
     }
 
-    /// Returns how many data packets and ACKs have entered links so far.
+    /// Returns how many data packets have come to the bottleneck's queue so far.
     pub fn packets(&self) -> f64 {
-        self.simulation.outcome().links.iter().map(|link| link.arrived as f64).sum()
+        self.simulation.outcome().links[self.scenario.network.bottleneck].data_arrived as f64
     }
 
     /// Returns the hash of all samples and of the outcome so far. Equal hashes of two builds mean that every count and every number
