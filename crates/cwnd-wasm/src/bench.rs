@@ -111,7 +111,7 @@ impl Bench {
 
     /// Returns how many data packets have come to the bottleneck's queue so far.
     pub fn packets(&self) -> f64 {
-        self.simulation.outcome().links[self.scenario.network.bottleneck].data_arrived as f64
+        self.simulation.link_totals(self.scenario.network.bottleneck).data_arrived as f64
     }
 
     /// Returns the hash of all samples and of the outcome so far. Equal hashes of two builds mean that every count and every number
@@ -200,8 +200,7 @@ impl Bench {
     fn sample(&mut self) {
         let begin = self.rows.len();
         let bottleneck = self.scenario.network.bottleneck;
-        let outcome = self.simulation.outcome();
-        let link = &outcome.links[bottleneck];
+        let link = self.simulation.link_totals(bottleneck);
         self.rows.extend([
             self.simulation.now().as_secs_f64(),
             self.simulation.queue_length(bottleneck) as f64,
