@@ -7,7 +7,7 @@ import { bdp, MOST_FLOWS, rateText, readTime, short, timeText, type Flow, type S
 import { colours } from "./charts";
 
 export interface Changes {
-  /** A value that can change while the run goes on. */
+  /** A value that can change during the run. */
   live(key: string, value: string): void;
   /** Anything else: the run begins again. */
   restart(): void;

@@ -41,7 +41,7 @@ export const MOST_FLOWS = 8;
 /** Packets. The default follows from the BDP at the beginning, and would limit the flows if the path grew while they run. */
 const WINDOW = "100000";
 
-/** The values that sliders change while a run goes on. */
+/** The values that sliders change during a run. */
 export type Sliders = Pick<Setup, "rate" | "rtt" | "buffer" | "loss">;
 
 export function sliders(setup: Setup): Sliders {

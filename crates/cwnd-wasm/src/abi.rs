@@ -24,7 +24,7 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Makes place for a text of so many bytes and returns where.
+/// Makes place for a text of this many bytes and returns where.
 #[unsafe(no_mangle)]
 pub extern "C" fn cwnd_input(length: usize) -> *mut u8 {
     with(|instance| {
@@ -80,7 +80,7 @@ pub extern "C" fn cwnd_open() -> u32 {
     })
 }
 
-/// Runs until a time, seconds, and takes a sample every so many seconds. Returns 0 if a change was impossible.
+/// Runs until a time, seconds, and takes a sample at each multiple of `every`, seconds. Returns 0 if a change was impossible.
 #[unsafe(no_mangle)]
 pub extern "C" fn cwnd_run(until: f64, every: f64) -> u32 {
     with(|instance| {

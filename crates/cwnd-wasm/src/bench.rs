@@ -1,4 +1,4 @@
-//! A run: made from a setting, run piece by piece, sampled, and changed while it goes on.
+//! A run: made from a setting, run piece by piece, sampled, and changed during it.
 
 use crate::json::Json;
 use crate::setting::{Change, LineProblem, Setting};

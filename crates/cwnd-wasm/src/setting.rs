@@ -25,7 +25,7 @@ pub struct Setting {
     pub changes: Vec<Change>,
 }
 
-/// A change of a setting while the run goes on.
+/// A change of a setting during the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// When it applies.
@@ -49,7 +49,7 @@ pub struct LineProblem {
     pub message: String,
 }
 
-/// Settings that can be changed while a run goes on.
+/// Settings that can be changed during a run.
 pub const CHANGEABLE: [&str; 10] = [
     "rate",
     "delay",
@@ -97,12 +97,12 @@ impl Setting {
     /// Returns the scenario after a setting has changed.
     ///
     /// # Errors
-    /// The value is invalid, or the setting cannot change while a run goes on.
+    /// The value is invalid, or the setting cannot change during a run.
     pub fn changed(&mut self, key: &str, value: &str) -> Result<Scenario, Vec<LineProblem>> {
         let refuse = |message| vec![LineProblem { line: 0, key: key.to_owned(), message }];
         if !CHANGEABLE.contains(&key) {
             let known = CHANGEABLE.join(", ");
-            return Err(refuse(format!("it cannot change while a run goes on; these can: {known}, stop")));
+            return Err(refuse(format!("it cannot change during a run; these can: {known}, stop")));
         }
         let mut next = self.clone();
         next.set(key, value).map_err(refuse)?;
