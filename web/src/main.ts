@@ -4,12 +4,12 @@ import { PathPicture } from "./animation";
 import { charts, colours } from "./charts";
 import { byId, make } from "./dom";
 import { Form } from "./form";
-import { Lab, type Problem } from "./module";
+import { withModule } from "./load";
+import type { Lab, Problem } from "./module";
 import { PRESETS } from "./presets";
 import { Run } from "./run";
 import { afterChanges, command, fromHash, fromLines, lines, short, sliders, standard, study, timeText, toHash, type Setup, type Sliders } from "./setup";
 import "./style.css";
-import wasm from "../../target/web/cwnd.wasm?url";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 100];
 
@@ -288,18 +288,6 @@ class Bench {
   }
 }
 
-async function begin(): Promise<void> {
-  byId("status").textContent = "The simulator is loading.";
-  const response = await fetch(wasm);
-  if (!response.ok) throw new Error(`the simulator cannot be loaded: ${response.status} ${response.statusText}`);
-  const module = await WebAssembly.compile(await response.arrayBuffer());
-  const bench = new Bench(module, await Lab.create(module));
-  Object.assign(window, { cwnd: bench });
-}
-
-begin().catch((error: unknown) => {
-  byId("status").textContent = "";
-  const place = byId("problems");
-  place.textContent = `The page could not begin: ${String(error)}. A current browser with WebAssembly is needed; reload the page to try again.`;
-  place.hidden = false;
+void withModule((module, lab) => {
+  Object.assign(window, { cwnd: new Bench(module, lab) });
 });

@@ -201,6 +201,45 @@ const stories = {
     }
   },
 
+  async "the catalogue finds algorithms and runs each"(page) {
+    await page.goto(`${address}algorithms.html`);
+    await page.waitForSelector("article");
+    const all = await page.locator("article").count();
+    assert.ok(all >= 30, `${all} algorithms`);
+    await page.fill("#words", "ecn marked");
+    assert.ok((await page.locator("article:visible").count()) < all);
+    await page.fill("#words", "no such thing");
+    assert.match(await page.textContent("#status"), /use fewer/);
+    await page.fill("#words", "");
+    for (const name of ["elastic", "dctcp"]) {
+      await page.click(`#${name} button`);
+      await page.waitForSelector(`#${name} canvas`);
+      await page.waitForTimeout(500);
+      assert.ok(await inked(page, `#${name} canvas`), `${name} is not drawn`);
+      assert.equal(await page.locator(".show canvas").count(), 4);
+    }
+    await page.locator("#elastic summary").click();
+    assert.deepEqual(await violations(page), []);
+    await page.setViewportSize({ width: 360, height: 780 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(wide, 0, `the page is ${wide} pixels too wide`);
+    await page.click("#elastic a");
+    await finished(page);
+    assert.match(await page.textContent("#state tbody"), /elastic/);
+  },
+
+  async "every algorithm of the catalogue runs without a problem"(page) {
+    await page.goto(`${address}algorithms.html`);
+    await page.waitForSelector("article");
+    const links = await page.locator("article a").evaluateAll((all) => all.map((one) => one.href));
+    await page.goto(links[0]);
+    for (const link of links) {
+      await page.evaluate((hash) => (location.hash = hash), new URL(link).hash);
+      await page.waitForFunction((hash) => location.hash === hash && window.cwnd?.measured.now > 0.05, new URL(link).hash);
+      assert.equal(await page.isVisible("#problems"), false, `${link}: ${await page.textContent("#problems")}`);
+    }
+  },
+
   async "the first load is under 600 KB compressed"() {
     const files = ["index.html", ...readdirSync(`${dist}/assets`).map((name) => `assets/${name}`)];
     const sizes = files.map((file) => gzipSync(readFileSync(`${dist}/${file}`), { level: 9 }).length);
