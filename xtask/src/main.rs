@@ -19,6 +19,7 @@ mod statistics;
 mod table;
 mod test;
 mod traces;
+mod web;
 mod words;
 
 use std::process::ExitCode;
@@ -115,6 +116,13 @@ const CHORES: &[Chore] = &[
         options: traces::OPTIONS,
         summary: "the delivery traces of the folder `traces`, made anew; a scale of 1 gives their full rates",
         run: traces::run,
+    },
+    Chore {
+        name: "web",
+        options: web::OPTIONS,
+        summary: "builds the laboratory as a web page in web/dist; with --test also compares its simulator with the native one and \
+                  tests the page in a browser",
+        run: web::run,
     },
     Chore {
         name: "words",

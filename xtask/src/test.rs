@@ -99,6 +99,7 @@ fn steps(quick: bool) -> Vec<Step> {
         step("the Python package", "xtask python", crate::python::obstacle()),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
+        step("the web page", "xtask web --test", crate::web::obstacle().or_else(browser)),
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("a sample of the papers", "xtask papers", None),

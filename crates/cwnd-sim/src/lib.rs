@@ -36,4 +36,5 @@ pub use check::check_with;
 pub use engine::{LINUX_VERSION, NS2_VERSION, Simulator, VERSION, run_with, run_with_options};
 pub use factory::{Factory, registered};
 pub use fast::Shortcuts;
+pub use outcome::LinkTotals;
 pub use simulation::{FlowState, Options, Simulation};

@@ -4,12 +4,48 @@ use crate::host::Endpoint;
 use crate::link::Link;
 use crate::net::PacketCounts;
 use crate::simulation::Simulation;
-use cwnd_scenario::{FlowOutcome, FlowSpec, LinkOutcome, MessageOutcome, Outcome, Time};
+use cwnd_scenario::{FlowOutcome, FlowSpec, LinkId, LinkOutcome, MessageOutcome, Outcome, Time};
 use cwnd_tcp::Receiver;
 use cwnd_tcp::packet::{LOST, Packet};
 use std::cmp::Reverse;
 
+/// What a link has done so far, packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkTotals {
+    /// Data packets that arrived at its queue.
+    pub data_arrived: u64,
+    /// Packets that its queue dropped.
+    pub dropped: u64,
+    /// Packets that its line lost.
+    pub lost: u64,
+    /// Packets that it marked.
+    pub marked: u64,
+}
+
 impl Simulation {
+    /// Returns what a link has done so far. Unlike [`Simulation::outcome`] it does not look at the packets under way.
+    ///
+    /// ```
+    /// # use cwnd_experiment::{ExperimentSpec, FlowGroup};
+    /// # use cwnd_scenario::{AlgorithmSpec, Rate, Time};
+    /// # let cubic = AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() };
+    /// # let setup = ExperimentSpec { rate: Rate(10_000_000), buffer: "5".parse().expect("a buffer"), ..ExperimentSpec::default() };
+    /// # let scenario = setup.scenario(&[FlowGroup::new(cubic, 1)], 1).expect("a network that can be built");
+    /// let mut simulation = cwnd_sim::Simulation::new(&scenario)?;
+    /// simulation.run_until(Time::from_secs(10));
+    /// let link = scenario.network.bottleneck;
+    /// let totals = simulation.link_totals(link);
+    /// assert!(totals.dropped > 0);
+    /// assert_eq!(totals.dropped, simulation.outcome().links[link].dropped);
+    /// assert_eq!(totals.data_arrived, simulation.outcome().links[link].data_arrived);
+    /// # Ok::<(), cwnd_scenario::EngineError>(())
+    /// ```
+    pub fn link_totals(&self, link: LinkId) -> LinkTotals {
+        let counts = self.link(link).counts();
+        let lost = self.counts().1[link];
+        LinkTotals { data_arrived: counts.data_arrived, dropped: counts.dropped, lost, marked: counts.marked }
+    }
+
     /// What has happened so far: counts up to the time that the run has come to. After a live change of a link's delay
     /// [`FlowOutcome::bytes_left`] may be off by what is on its line.
     pub fn outcome(&self) -> Outcome {

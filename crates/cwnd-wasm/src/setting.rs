@@ -1,0 +1,182 @@
+//! The text that describes a run: settings of `cwnd compare` and their changes, one a line.
+
+use crate::json::Json;
+use cwnd_experiment::{ExperimentSpec, settings};
+use cwnd_scenario::{DeliveryTrace, Problem, Scenario, Time};
+
+/// A run as the page describes it.
+///
+/// Each line is `KEY=VALUE`, with the keys and values of `cwnd compare`'s flags, and `seed`. A line `@TIME KEY=VALUE` changes a
+/// setting at that time; `@TIME stop=N` stops flow N, counted from 1. Empty lines are skipped.
+///
+/// ```
+/// use cwnd_wasm::Setting;
+///
+/// let setting = Setting::parse("rate=10 Mbit/s\nflow=cubic\n@5 s rate=5 Mbit/s", "").expect("it is possible");
+/// assert_eq!(setting.changes.len(), 1);
+/// let problems = Setting::parse("rate=10 parsecs", "").err().expect("the unit is wrong");
+/// assert_eq!((problems[0].line, problems[0].key.as_str()), (1, "rate"));
+/// ```
+#[derive(Clone)]
+pub struct Setting {
+    spec: ExperimentSpec,
+    seed: u64,
+    /// The changes in the order of their times.
+    pub changes: Vec<Change>,
+}
+
+/// A change of a setting during the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When it applies.
+    pub at: Time,
+    /// The key of the setting, or `stop`.
+    pub key: String,
+    /// The new value.
+    pub value: String,
+    /// The line that says it.
+    line: usize,
+}
+
+/// Something wrong with a line of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineProblem {
+    /// The line, counted from 1; 0 if it is not about one line.
+    pub line: usize,
+    /// The key of the setting or the place in the scenario.
+    pub key: String,
+    /// What is wrong and what would be valid.
+    pub message: String,
+}
+
+/// Settings that can be changed during a run.
+pub const CHANGEABLE: [&str; 10] = [
+    "rate",
+    "delay",
+    "rtt",
+    "buffer",
+    "per",
+    "loss",
+    "queue",
+    "reverse-rate",
+    "reverse-buffer",
+    "reverse-loss",
+];
+
+impl Setting {
+    /// Reads a setting. `trace` is the content of the delivery trace that `rate-trace` names.
+    ///
+    /// # Errors
+    /// Everything that is wrong, by line.
+    pub fn parse(text: &str, trace: &str) -> Result<Setting, Vec<LineProblem>> {
+        let mut setting = Setting { spec: ExperimentSpec::default(), seed: 1, changes: Vec::new() };
+        let mut problems = Vec::new();
+        let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
+        for (line, text) in lines {
+            if let Err((key, message)) = setting.read_line(line, text.trim()) {
+                problems.push(LineProblem { line, key, message });
+            }
+        }
+        setting.changes.sort_by_key(|change| change.at);
+        let read = setting.spec.read_traces(&mut |name| {
+            DeliveryTrace::parse(name, trace).map_err(|error| format!("the trace `{name}`: {error}"))
+        });
+        problems.extend(read.err().map(|problem| LineProblem::anywhere(&problem)));
+        if problems.is_empty() { Ok(setting) } else { Err(problems) }
+    }
+
+    /// Returns the scenario at its beginning.
+    ///
+    /// # Errors
+    /// Everything that is impossible together, by place.
+    pub fn scenario(&self) -> Result<Scenario, Vec<LineProblem>> {
+        let scenario = self.spec.resolve(self.seed);
+        scenario.map_err(|problems| problems.iter().map(LineProblem::anywhere).collect())
+    }
+
+    /// Returns the scenario after a setting has changed.
+    ///
+    /// # Errors
+    /// The value is invalid, or the setting cannot change during a run.
+    pub fn changed(&mut self, key: &str, value: &str) -> Result<Scenario, Vec<LineProblem>> {
+        let refuse = |message| vec![LineProblem { line: 0, key: key.to_owned(), message }];
+        if !CHANGEABLE.contains(&key) {
+            let known = CHANGEABLE.join(", ");
+            return Err(refuse(format!("it cannot change during a run; these can: {known}, stop")));
+        }
+        let mut next = self.clone();
+        next.set(key, value).map_err(refuse)?;
+        let scenario = next.scenario()?;
+        *self = next;
+        Ok(scenario)
+    }
+
+    fn read_line(&mut self, line: usize, text: &str) -> Result<(), (String, String)> {
+        let (at, assignment) = match text.strip_prefix('@') {
+            Some(rest) => split_time(rest).map(|(at, rest)| (Some(at), rest))?,
+            None => (None, text),
+        };
+        let Some((key, value)) = assignment.split_once('=') else {
+            return Err((
+                assignment.to_owned(),
+                "a line is `KEY=VALUE`, such as `rate=10 Mbit/s`".to_owned(),
+            ));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        let Some(at) = at else {
+            return self.set(key, value).map_err(|message| (key.to_owned(), message));
+        };
+        self.changes.push(Change { at, key: key.to_owned(), value: value.to_owned(), line });
+        Ok(())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        if key == "seed" {
+            let seed = value.parse().map_err(|_| "it must be a whole number, such as `1`".to_owned());
+            return seed.map(|seed| self.seed = seed);
+        }
+        let Some(setting) = settings::find(key) else {
+            let keys = settings::SETTINGS.iter().map(|setting| setting.key);
+            let meant = cwnd_scenario::nearest(key, keys);
+            let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            return Err(format!("there is no such setting{hint}"));
+        };
+        (setting.set)(&mut self.spec, value)
+    }
+}
+
+impl Change {
+    /// Returns problems of this change with its line.
+    pub fn place(&self, problems: Vec<LineProblem>) -> Vec<LineProblem> {
+        problems.into_iter().map(|problem| LineProblem { line: self.line, ..problem }).collect()
+    }
+}
+
+impl LineProblem {
+    /// A problem that is not about one line.
+    pub fn anywhere(problem: &Problem) -> LineProblem {
+        LineProblem { line: 0, key: problem.place.clone(), message: problem.message.clone() }
+    }
+
+    pub(crate) fn json(problems: &[LineProblem]) -> String {
+        let mut json = Json::default();
+        json.list(problems, |json, problem| {
+            json.object(|json| {
+                json.number("line", problem.line as f64);
+                json.text("key", &problem.key);
+                json.text("message", &problem.message);
+            });
+        });
+        json.into_text()
+    }
+}
+
+/// Splits `12.5 s rate=10 Mbit/s` into the time and the rest.
+fn split_time(text: &str) -> Result<(Time, &str), (String, String)> {
+    let wrong = || (text.to_owned(), "a change is `@12.5 s rate=10 Mbit/s`, for example".to_owned());
+    let mut words = text.trim_start().splitn(3, ' ');
+    let (number, unit, rest) = (words.next(), words.next(), words.next());
+    let (Some(number), Some(unit), Some(rest)) = (number, unit, rest) else { return Err(wrong()) };
+    let time: Time = format!("{number} {unit}").parse().map_err(|_| wrong())?;
+    Ok((time, rest.trim_start()))
+}

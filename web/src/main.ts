@@ -1,0 +1,293 @@
+/** The bench: the form, one run, and what is drawn of it. */
+
+import { PathPicture } from "./animation";
+import { charts, colours } from "./charts";
+import { byId, make } from "./dom";
+import { Form } from "./form";
+import { withModule } from "./load";
+import type { Lab, Problem } from "./module";
+import { PRESETS } from "./presets";
+import { Run } from "./run";
+import { afterChanges, command, fromHash, fromLines, lines, short, sliders, standard, study, timeText, toHash, type Setup, type Sliders } from "./setup";
+import "./style.css";
+
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 100];
+
+class Bench {
+  /** What the form shows: the sliders as they are now. */
+  private setup: Setup = standard();
+  /** What the sliders were at the beginning of the run. */
+  private atBegin: Sliders = sliders(this.setup);
+  private preset = "";
+  private run: Run | null = null;
+  private playing = true;
+  private speed = 5;
+  private lastFrame = 0;
+  private target = 0;
+  private stale = false;
+  private shownTime = 0;
+  private readonly charts = charts(() => (this.stale = true));
+  private readonly picture = new PathPicture(byId<HTMLCanvasElement>("path"));
+  private readonly form: Form;
+  private readonly play: HTMLButtonElement;
+
+  constructor(private readonly module: WebAssembly.Module, lab: Lab) {
+    this.form = new Form(byId<HTMLFormElement>("setup"), lab.catalogue(), () => this.setup, {
+      live: (key, value) => this.live(key, value),
+      restart: () => this.edited(),
+      preset: (id) => this.choose(id),
+      addFlow: () => this.addFlow(),
+      removeFlow: (index) => this.removeFlow(index),
+    });
+    this.play = make("button", { id: "play", type: "button", click: () => this.setPlaying(!this.playing) });
+    this.toolbar();
+    addEventListener("hashchange", () => {
+      if (location.hash.slice(1) !== toHash(this.begun)) this.fromUrl();
+    });
+    addEventListener("keydown", (event) => {
+      if (event.key === " " && (event.target === document.body || event.target === byId("charts"))) {
+        event.preventDefault();
+        this.setPlaying(!this.playing);
+      }
+    });
+    this.fromUrl();
+    requestAnimationFrame((time) => this.frame(time));
+  }
+
+  private toolbar(): void {
+    const speed = make("select", { id: "speed", change: () => (this.speed = Number(speed.value)) },
+      ...SPEEDS.map((value) => make("option", { value, selected: value === this.speed }, `${value} ×`)),
+      make("option", { value: 1e9 }, "as fast as possible"));
+    const button = (id: string, text: string, click: () => void) => make("button", { id, type: "button", click }, text);
+    byId("transport").append(
+      this.play,
+      button("step", "Step one RTT", () => this.step()),
+      button("restart", "Restart", () => this.restart()),
+      make("label", { for: "speed" }, "Speed ", speed),
+      button("zoom-out", "Show everything", () => this.charts.zoom([0, this.setup.duration])),
+      button("copy-link", "Copy link", () => void this.copy("The link", location.href)),
+      button("copy-command", "Copy as command", () => void this.copy("The command", command(this.begun))),
+      button("copy-study", "Copy as study", () => void this.copy("The study", study(this.begun))),
+    );
+    this.setPlaying(true);
+  }
+
+  private async copy(what: string, text: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      byId("status").textContent = `${what} is in the clipboard.`;
+    } catch {
+      const area = make("textarea", { rows: 8, readonly: true, "aria-label": what });
+      area.value = text;
+      this.showProblems([make("p", {}, `${what}; the browser does not allow copying, so copy it from here:`), area]);
+      area.select();
+    }
+    this.shownTime = performance.now() + 2000;
+  }
+
+  private setPlaying(playing: boolean): void {
+    this.playing = playing;
+    this.play.textContent = playing ? "Pause" : "Play";
+    if (this.run && !playing) this.run.halt();
+    if (this.run) this.target = this.run.now;
+    if (playing && this.run?.finished) this.restart();
+  }
+
+  private step(): void {
+    this.setPlaying(false);
+    const run = this.run;
+    if (!run?.series.description) return;
+    const rtts = run.series.description.flows.map((flow) => flow.baseRtt);
+    run.runTo(run.now + Math.max(Math.min(...rtts), run.every));
+  }
+
+  private fromUrl(): void {
+    const hash = location.hash.slice(1);
+    if (hash === "") return this.choose(PRESETS[0]!.id);
+    try {
+      this.setup = fromHash(hash);
+    } catch {
+      this.setup = standard();
+      this.open(0);
+      return this.problems([{ line: 0, key: "the link", message: "it cannot be read: it is cut or changed; this is the standard setting" }]);
+    }
+    const text = lines(this.setup).join("\n");
+    this.preset = PRESETS.find((preset) => lines(fromLines(preset.lines)).join("\n") === text)?.id ?? "";
+    this.atBegin = sliders(this.setup);
+    Object.assign(this.setup, afterChanges(this.setup));
+    this.form.show(this.preset);
+    this.open(this.setup.changes.at(-1)?.at ?? 0);
+  }
+
+  private choose(id: string): void {
+    const preset = PRESETS.find((one) => one.id === id);
+    if (!preset) return;
+    this.setup = fromLines(preset.lines);
+    this.preset = id;
+    this.form.show(id);
+    this.setPlaying(true);
+    this.open(0);
+  }
+
+  /** Something has changed that only a new run can have. */
+  private edited(): void {
+    this.preset = "";
+    this.setup.changes = [];
+    this.form.show("");
+    this.open(0);
+  }
+
+  private restart(): void {
+    this.setup.changes = [];
+    this.open(0);
+    this.playing = true;
+    this.play.textContent = "Pause";
+  }
+
+  private live(key: string, value: string): void {
+    const run = this.run;
+    if (!run || run.now === 0 || run.finished || !run.series.description) {
+      this.setup.changes = [];
+      return this.open(0);
+    }
+    run.halt();
+    this.note(key, value);
+    run.change(`${key}=${value}`);
+    this.target = run.now;
+  }
+
+  /** Notes a change at the present time, so that the URL and the texts have it. */
+  private note(key: string, value: string): void {
+    const at = Number(this.run!.now.toFixed(6));
+    const again = this.setup.changes.findIndex((change) => change.at === at && change.key === key);
+    if (again >= 0) this.setup.changes.splice(again, 1);
+    this.setup.changes.push({ at, key, value });
+    this.url();
+  }
+
+  private addFlow(): void {
+    const now = this.run && !this.run.finished ? this.run.now : 0;
+    const last = this.setup.flows.at(-1)!;
+    this.setup.flows.push({ ...last, start: Number(now.toFixed(3)) });
+    this.preset = "";
+    this.form.show("");
+    // The run begins again and repeats what has happened, now with the new flow.
+    this.open(now);
+  }
+
+  private removeFlow(index: number): void {
+    this.setup.flows.splice(index, 1);
+    this.setup.changes = this.setup.changes.filter((change) => change.key !== "stop");
+    this.preset = "";
+    this.form.show("");
+    this.open(this.run && !this.run.finished ? this.run.now : 0);
+  }
+
+  /** Begins a run and lets it go to a time as fast as it can. */
+  private open(until: number): void {
+    this.run?.end();
+    if (this.setup.changes.length === 0) this.atBegin = sliders(this.setup);
+    this.url();
+    byId("problems").hidden = true;
+    const run: Run = new Run(this.module, lines(this.begun).join("\n"), this.setup.duration, {
+      described: () => {
+        if (this.run === run && run.series.length === 0) this.charts.begin(run.series, run.duration);
+        if (this.run === run) this.stale = true;
+      },
+      advanced: () => (this.stale = true),
+      problems: (problems) => this.run === run && this.problems(problems),
+    });
+    this.run = run;
+    this.target = until;
+    run.runTo(until);
+  }
+
+  /** The setting with the sliders as they were at the beginning, followed by their changes. */
+  private get begun(): Setup {
+    return { ...this.setup, ...this.atBegin };
+  }
+
+  private url(): void {
+    history.replaceState(null, "", `#${toHash(this.begun)}`);
+  }
+
+  private problems(problems: Problem[]): void {
+    const said = lines(this.begun);
+    const items = problems.map((problem) => {
+      const line = problem.line > 0 ? `${said[problem.line - 1] ?? ""}: ` : `${problem.key}: `;
+      return make("li", {}, line + problem.message);
+    });
+    this.showProblems([make("p", {}, "This cannot run:"), make("ul", {}, ...items)]);
+  }
+
+  private showProblems(children: Node[]): void {
+    const place = byId("problems");
+    place.replaceChildren(...children);
+    place.hidden = false;
+  }
+
+  private frame(time: number): void {
+    const passed = Math.min(100, time - this.lastFrame) / 1000;
+    this.lastFrame = time;
+    const run = this.run;
+    if (run) {
+      if (this.playing && run.idle) {
+        this.target = Math.min(run.duration, run.now + passed * this.speed);
+        run.runTo(this.target);
+      }
+      if (this.playing && run.finished) {
+        this.playing = false;
+        this.play.textContent = "Play again";
+      }
+      if (this.stale && run.series.length > 0) this.drawAll(run, passed);
+    }
+    requestAnimationFrame((next) => this.frame(next));
+  }
+
+  private drawAll(run: Run, passed: number): void {
+    this.stale = false;
+    this.charts.draw();
+    const rtt = run.series.description?.flows[0]?.baseRtt ?? 1;
+    this.picture.draw(run.series, this.playing ? (passed * Math.min(this.speed, 5)) / rtt / 4 : 0);
+    this.showState(run);
+    const now = performance.now();
+    if (now > this.shownTime + 250 || run.finished) {
+      this.shownTime = Math.max(this.shownTime, now);
+      const cost = run.packets > 0 ? `, ${short(Math.round((run.took * 1e6) / run.packets))} ns a packet` : "";
+      byId("status").textContent = `${run.now.toFixed(run.duration < 5 ? 4 : 2)} s of ${timeText(run.duration)}; ${run.packets.toLocaleString("en")} packets${cost}`;
+    }
+  }
+
+  /** The table of the flows at the cursor, or at the end. */
+  private showState(run: Run): void {
+    const series = run.series;
+    const index = Math.min(this.charts.index ?? series.length - 1, series.length - 1);
+    const flows = series.description?.flows ?? [];
+    const head = ["flow", "window", "ssthresh", "RTT", "in flight", "resent", "recovery", "state of the algorithm"];
+    const rows = flows.map((flow, i) => {
+      const state = series.state(i, index);
+      const name = make("th", { scope: "row" }, make("span", { class: "swatch", style: `background:${colours()[i] ?? ""}` }), `${i + 1} ${flow.algorithm}`);
+      if (!state) return make("tr", {}, name, make("td", { colspan: 7 }, `starts at ${timeText(flow.start)}`));
+      const known = (value: number, show: (value: number) => string) => (Number.isFinite(value) ? show(value) : "–");
+      const observables = state.observables.map((one) => `${one.name} ${known(one.value, short)}`).join(", ");
+      const cells = [
+        known(state.cwnd, short), known(state.ssthresh, short), known(state.srtt, timeText), short(state.inFlight),
+        short(state.retransmitted), state.recovery, observables,
+      ];
+      return make("tr", {}, name, ...cells.map((text) => make("td", {}, text)));
+    });
+    byId("state").replaceChildren(make("table", {},
+      make("caption", {}, `State at ${(series.times[index] ?? 0).toFixed(run.duration < 5 ? 4 : 2)} s`),
+      make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col" }, text)))),
+      make("tbody", {}, ...rows)));
+  }
+
+  /** For the tests in a browser. */
+  get measured(): { drawn: number; now: number; finished: boolean } {
+    return { drawn: this.charts.drawn, now: this.run?.now ?? 0, finished: this.run?.finished ?? false };
+  }
+}
+
+void withModule((module, lab) => {
+  Object.assign(window, { cwnd: new Bench(module, lab) });
+});

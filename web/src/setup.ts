@@ -1,0 +1,336 @@
+/** What the form holds, and its three texts: the lines of the module and the URL, the command, and the study. */
+
+export interface Flow {
+  algorithm: string;
+  /** Parameters as they are written: `beta=0.8,fast_convergence=off`. */
+  parameters: string;
+  /** Seconds. */
+  start: number;
+  /** Seconds; null for the path's. */
+  rtt: number | null;
+}
+
+export interface Change {
+  /** Seconds. */
+  at: number;
+  key: string;
+  value: string;
+}
+
+export interface Setup {
+  /** Bit/s. */
+  rate: number;
+  /** Base round-trip time, seconds. */
+  rtt: number;
+  /** Packets. */
+  buffer: number;
+  /** Probability of a random loss. */
+  loss: number;
+  queue: string;
+  ecn: boolean;
+  /** Seconds. */
+  duration: number;
+  seed: number;
+  flows: Flow[];
+  /** Other settings of `cwnd compare`, `KEY=VALUE`. */
+  more: string[];
+  changes: Change[];
+}
+
+export const MOST_FLOWS = 8;
+/** Packets. The default follows from the BDP at the beginning, and would limit the flows if the path grew while they run. */
+const WINDOW = "100000";
+
+/** The values that sliders change during a run. */
+export type Sliders = Pick<Setup, "rate" | "rtt" | "buffer" | "loss">;
+
+export function sliders(setup: Setup): Sliders {
+  const { rate, rtt, buffer, loss } = setup;
+  return { rate, rtt, buffer, loss };
+}
+
+export function standard(): Setup {
+  return {
+    rate: 20e6,
+    rtt: 0.04,
+    buffer: 67,
+    loss: 0,
+    queue: "drop-tail",
+    ecn: false,
+    duration: 60,
+    seed: 1,
+    flows: [{ algorithm: "cubic", parameters: "", start: 0, rtt: null }],
+    more: [],
+    changes: [],
+  };
+}
+
+/** A number with at most four significant digits, without an exponent. */
+export function short(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+export function rateText(bits: number): string {
+  if (bits >= 1e9) return `${short(bits / 1e9)} Gbit/s`;
+  if (bits >= 1e6) return `${short(bits / 1e6)} Mbit/s`;
+  return `${short(bits / 1e3)} kbit/s`;
+}
+
+export function timeText(seconds: number): string {
+  if (seconds >= 1 || seconds === 0) return `${short(seconds)} s`;
+  if (seconds >= 1e-3) return `${short(seconds * 1e3)} ms`;
+  return `${short(seconds * 1e6)} us`;
+}
+
+/** A time to the microsecond. */
+function exactTime(seconds: number): string {
+  return `${String(Number(seconds.toFixed(6)))} s`;
+}
+
+function flowText(flow: Flow, stop: number | null = null): string {
+  const parameters = flow.parameters.trim();
+  let text = flow.algorithm + (parameters ? `:${parameters}` : "");
+  if (flow.start > 0) text += `; start=${exactTime(flow.start)}`;
+  if (stop !== null) text += `; stop=${exactTime(stop)}`;
+  if (flow.rtt !== null) text += `; rtt=${timeText(flow.rtt)}`;
+  return text;
+}
+
+/** The settings at the beginning, without flows and changes: key and value. */
+function settings(setup: Setup): [string, string][] {
+  const all: [string, string][] = [
+    ["rate", rateText(setup.rate)],
+    ["rtt", timeText(setup.rtt)],
+    ["buffer", String(setup.buffer)],
+    ["queue", setup.queue],
+    ["ecn", setup.ecn ? "on" : "off"],
+    ["duration", timeText(setup.duration)],
+    ["receive-window", WINDOW],
+  ];
+  if (setup.loss > 0) all.push(["per", short(setup.loss)]);
+  const others = setup.more.map((line): [string, string] => {
+    const at = line.indexOf("=");
+    return at < 0 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  });
+  const said = new Set(others.map(([key]) => key));
+  if (said.has("delay")) said.add("rtt");
+  if (said.has("loss")) said.add("per");
+  return [...all.filter(([key]) => !said.has(key)), ...others];
+}
+
+/** The lines that the module reads. */
+export function lines(setup: Setup): string[] {
+  return [
+    ...settings(setup).map(([key, value]) => (value ? `${key}=${value}` : key)),
+    `seed=${setup.seed}`,
+    ...setup.flows.map((flow) => `flow=${flowText(flow)}`),
+    ...setup.changes.map((change) => `@${exactTime(change.at)} ${change.key}=${change.value}`),
+  ];
+}
+
+/** The part of the URL after `#`. */
+export function toHash(setup: Setup): string {
+  return lines(setup).map((line) => readable(line)).join("&");
+}
+
+/** A line for a URL, with the characters as they are that mean nothing there. */
+function readable(line: string): string {
+  const kept: [string, string][] = [["%20", "+"], ["%3D", "="], ["%40", "@"], ["%2F", "/"], ["%3A", ":"], ["%3B", ";"], ["%2C", ","]];
+  return kept.reduce((text, [code, character]) => text.replaceAll(code, character), encodeURIComponent(line));
+}
+
+/** The setup of a URL. What the form has no control for goes to the other settings; the module checks them. */
+export function fromHash(hash: string): Setup {
+  const decoded = hash.split("&").filter(Boolean).map((part) => decodeURIComponent(part.replaceAll("+", " ")));
+  return fromLines(decoded);
+}
+
+export function fromLines(all: string[]): Setup {
+  const setup = { ...standard(), flows: [] as Flow[], more: [] as string[], changes: [] as Change[] };
+  for (const line of all) {
+    if (!readLine(setup, line)) setup.more.push(line);
+  }
+  if (setup.flows.length === 0) setup.flows = standard().flows;
+  return setup;
+}
+
+function readLine(setup: Setup, line: string): boolean {
+  const change = /^@([\d.]+) s ([\w-]+)=(.*)$/.exec(line);
+  if (change) {
+    setup.changes.push({ at: Number(change[1]), key: change[2]!, value: change[3]! });
+    return true;
+  }
+  const at = line.indexOf("=");
+  const [key, value] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  switch (key) {
+    case "rate":
+      return put(readRate(value), (rate) => (setup.rate = rate));
+    case "rtt":
+      return put(readTime(value), (rtt) => (setup.rtt = rtt));
+    case "buffer":
+      return put(/^\d+$/.test(value) ? Number(value) : null, (buffer) => (setup.buffer = buffer));
+    case "per":
+      return put(readNumber(value), (loss) => (setup.loss = loss));
+    case "queue":
+      setup.queue = value;
+      return true;
+    case "ecn":
+      return put(value === "on" ? 1 : value === "off" ? 0 : null, (on) => (setup.ecn = on === 1));
+    case "duration":
+      return put(readTime(value), (duration) => (setup.duration = duration));
+    case "receive-window":
+      return value === WINDOW;
+    case "seed":
+      return put(/^\d+$/.test(value) ? Number(value) : null, (seed) => (setup.seed = seed));
+    case "flow": {
+      const flow = readFlow(value);
+      if (flow === null || setup.flows.length >= MOST_FLOWS) return false;
+      setup.flows.push(flow);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+function readFlow(text: string): Flow | null {
+  const [first, ...options] = text.split(";").map((part) => part.trim());
+  const colon = first!.indexOf(":");
+  const flow: Flow = {
+    algorithm: colon < 0 ? first! : first!.slice(0, colon),
+    parameters: colon < 0 ? "" : first!.slice(colon + 1),
+    start: 0,
+    rtt: null,
+  };
+  for (const option of options) {
+    const [key, value] = option.split("=").map((part) => part.trim());
+    const time = value === undefined ? null : readTime(value);
+    if (time === null) return null;
+    if (key === "start") flow.start = time;
+    else if (key === "rtt") flow.rtt = time;
+    else return null;
+  }
+  return flow;
+}
+
+function put(value: number | null, set: (value: number) => unknown): boolean {
+  if (value === null) return false;
+  set(value);
+  return true;
+}
+
+function readNumber(text: string): number | null {
+  const value = Number(text);
+  return text !== "" && Number.isFinite(value) && value >= 0 ? value : null;
+}
+
+function readRate(text: string): number | null {
+  return readQuantity(text, { "Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1 });
+}
+
+export function readTime(text: string): number | null {
+  return readQuantity(text, { s: 1, ms: 1e-3, us: 1e-6 });
+}
+
+function readQuantity(text: string, units: Record<string, number>): number | null {
+  const parts = /^([\d.]+(?:e-?\d+)?) ?([a-zA-Z/]+)$/.exec(text.trim());
+  const unit = parts && units[parts[2]!];
+  const number = parts && readNumber(parts[1]!);
+  return unit === undefined || unit === null || number === null ? null : Number((number * unit).toPrecision(12));
+}
+
+/** What the sliders show after all changes. */
+export function afterChanges(setup: Setup): Sliders {
+  const last = { ...setup, flows: [], more: [], changes: [] };
+  setup.changes.forEach((change) => readLine(last, `${change.key}=${change.value}`));
+  return sliders(last);
+}
+
+/** The bandwidth-delay product, packets of 1,500 bytes. */
+export function bdp(setup: Setup): number {
+  return (setup.rate * setup.rtt) / (1500 * 8);
+}
+
+/** What the command line and a study can say of the changes, and the changes that they cannot. */
+interface Planned {
+  schedule: string | null;
+  stops: Map<number, number>;
+  left: Change[];
+}
+
+/** One-way delay of the access links of a dumbbell, all four on a flow's way and back, seconds. */
+const ACCESS = 0.004;
+
+function planned(setup: Setup): Planned {
+  const result: Planned = { schedule: null, stops: new Map(), left: [] };
+  const steps: string[] = [];
+  for (const change of setup.changes) {
+    const rtt = change.key === "rtt" ? readTime(change.value) : null;
+    const isDumbbell = !setup.more.some((line) => line.startsWith("topology"));
+    if (change.key === "rate") steps.push(`${exactTime(change.at)}: ${change.value}`);
+    else if (rtt !== null && isDumbbell) steps.push(`${exactTime(change.at)}: ${timeText((rtt - ACCESS) / 2)}`);
+    else if (change.key === "stop") result.stops.set(Number(change.value) - 1, change.at);
+    else result.left.push(change);
+  }
+  if (steps.length > 0) result.schedule = steps.join("; ");
+  return result;
+}
+
+function quoted(text: string): string {
+  return /^[\w.:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function notes(left: Change[]): string {
+  return left.map((change) => `# The page changed at ${exactTime(change.at)}: ${change.key}=${change.value}\n`).join("");
+}
+
+/** The same run on the command line. A change that has no flag is a comment. */
+export function command(setup: Setup): string {
+  const plan = planned(setup);
+  const words = ["cwnd compare"];
+  setup.flows.forEach((flow, i) => words.push(`--flow ${quoted(flowText(flow, plan.stops.get(i) ?? null))}`));
+  for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
+  if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
+  words.push(`--seed ${setup.seed}`, "--plot bench.svg");
+  return notes(plan.left) + words.join(" \\\n  ");
+}
+
+/** The same run as a study file. */
+export function study(setup: Setup): string {
+  const plan = planned(setup);
+  const all = settings(setup).filter(([key]) => key !== "duration" && key !== "warm-up");
+  if (plan.schedule) all.push(["schedule", plan.schedule]);
+  const flows = setup.flows.map((flow, i) => `  ${JSON.stringify(flowText(flow, plan.stops.get(i) ?? null))},\n`);
+  const assigned = all.map(([key, value]) => {
+    const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
+    return `${key} = ${bare ? value : JSON.stringify(value)}\n`;
+  });
+  return `${notes(plan.left)}title = "From the bench"
+question = "How do these flows share the path?"
+
+[scenario]
+${assigned.join("")}duration = ${JSON.stringify(timeText(setup.duration))}
+
+[run]
+seed = ${setup.seed}
+metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
+
+[trace]
+sample = ${JSON.stringify(timeText(setup.duration / 500))}
+
+[[axes]]
+name = "flows"
+title = "Flows"
+
+[[axes.points]]
+label = "bench"
+flow = [
+${flows.join("")}]
+
+[[tables]]
+name = "flows"
+title = "The run"
+rows = ["flows"]
+metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
+`;
+}

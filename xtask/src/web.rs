@@ -1,0 +1,143 @@
+//! The laboratory as a web page: the simulator compiled to WebAssembly, and the page around it, in `web/dist`.
+//!
+//! rustup need not have the target: Debian's compiler for the web builds the standard library from its source. `wasm-opt`, Vite and
+//! what tests need come from npm, with the versions of `web/package-lock.json`.
+
+use crate::command::{self, cargo, install, root, run_showing, shown, succeeds};
+use crate::options::Options;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Options of the chore.
+pub const OPTIONS: &str = "[--test]";
+
+/// Debian's compiler for the web, the source of the standard library, and the linker: a path and the package that has it.
+const PACKAGES: [(&str, &str); 4] = [
+    ("/usr/bin/rustc", "rustc-web"),
+    ("/usr/bin/cargo", "cargo-web"),
+    ("/usr/lib/rustlib/src/rust/library/std/Cargo.toml", "rust-web-src"),
+    ("/usr/bin/wasm-ld", "lld"),
+];
+/// What current browsers have since 2021 or before.
+const FEATURES: [&str; 6] = [
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-nontrapping-float-to-int",
+    "--enable-mutable-globals",
+    "--enable-multivalue",
+    "--enable-reference-types",
+];
+
+/// Builds the page; with `--test` also tests it: the module against the native simulator, and the page in a browser.
+pub fn run(arguments: &[String]) -> Result<bool, String> {
+    let options = Options::new(arguments, &[], &["--test"])?;
+    if let Some(obstacle) = obstacle() {
+        return Err(obstacle);
+    }
+    packages()?;
+    module()?;
+    show(npm().args(["run", "--silent", "build"]))?;
+    println!("the page is web/dist: any static host serves it");
+    if !options.has("--test") {
+        return Ok(true);
+    }
+    let mut identity = cargo();
+    identity.args(["test", "--package", "cwnd-wasm", "--test", "identity", "--", "--ignored"]);
+    let mut stories = Command::new("node");
+    stories.arg("tests/run.mjs").current_dir(root().join("web"));
+    let program = root().join("target/debug/cwnd");
+    if program.exists() {
+        stories.env("CWND", program);
+    }
+    let mut all = true;
+    for tests in [&mut identity, &mut stories] {
+        println!("{}", shown(tests));
+        all &= run_showing(tests, |_| ())?;
+    }
+    Ok(all)
+}
+
+/// Returns why the page cannot be built. Installs what is missing where permitted.
+pub fn obstacle() -> Option<String> {
+    let is_recent = succeeds(
+        Command::new("node").args(["-e", "process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)"]),
+    );
+    if !is_recent || !succeeds(Command::new("npm").arg("--version")) {
+        return Some("there is no Node.js 20 or later with npm (node, npm): see nodejs.org".to_owned());
+    }
+    let missing = PACKAGES.iter().filter(|(path, _)| !Path::new(path).exists());
+    missing.map(|(_, package)| package).find_map(|package| install(package).err())
+}
+
+/// Installs what `web/package-lock.json` lists, if that was not done already.
+fn packages() -> Result<(), String> {
+    let web = root().join("web");
+    let wanted = read(&web.join("package-lock.json"))?;
+    let done = web.join("node_modules/.cwnd-lock");
+    if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    show(npm().args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+    fs::write(&done, wanted).map_err(|error| format!("{}: {error}", done.display()))
+}
+
+/// Compiles the simulator to `target/web/cwnd.wasm`.
+fn module() -> Result<(), String> {
+    let target = root().join("target/web");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut build = Command::new("/usr/bin/cargo");
+    build
+        .current_dir(root())
+        // The toolchain that runs this chore must not be the one that compiles.
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("RUSTC")
+        .env_remove("RUSTDOC")
+        .env_remove("CARGO")
+        .env("PATH", format!("/usr/bin:{path}"))
+        // For -Zbuild-std, as Debian compiles its browsers.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld")
+        .args(["build", "--locked", "--profile", "web", "--package", "cwnd-wasm", "--lib"])
+        .args(["-Zbuild-std=std,panic_abort", "--target", "wasm32-unknown-unknown", "--target-dir"])
+        .arg(&target);
+    show(&mut build)?;
+    let built = target.join("wasm32-unknown-unknown/web/cwnd_wasm.wasm");
+    let optimised = target.join("cwnd.wasm");
+    if newer(&optimised, &built) {
+        return Ok(());
+    }
+    let mut optimise = Command::new(root().join("web/node_modules/.bin/wasm-opt"));
+    optimise
+        .args(["-O3", "--strip-debug", "--strip-producers"])
+        .args(FEATURES)
+        .arg(&built)
+        .arg("-o")
+        .arg(&optimised);
+    show(&mut optimise)
+}
+
+fn newer(one: &PathBuf, other: &PathBuf) -> bool {
+    let changed = |path: &PathBuf| fs::metadata(path).and_then(|about| about.modified()).ok();
+    changed(one) > changed(other)
+}
+
+fn npm() -> Command {
+    let mut npm = Command::new("npm");
+    npm.current_dir(root().join("web"));
+    npm
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Runs a command and shows what it prints.
+fn show(command: &mut Command) -> Result<(), String> {
+    println!("{}", shown(command));
+    match command::run(command) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!("{} failed", shown(command))),
+        Err(why) => Err(format!("{}: {why}", shown(command))),
+    }
+}
