@@ -103,7 +103,7 @@ function filter(): void {
     article.hidden = !has;
     found += has ? 1 : 0;
   }
-  byId("status").textContent = found === 0 ? "No algorithm has all these words: use fewer." : `${found} algorithms`;
+  byId("status").textContent = found === 0 ? "No algorithm has all these words: use fewer." : `${found} ${found === 1 ? "algorithm" : "algorithms"}`;
 }
 
 void withModule((module, lab) => {

@@ -108,6 +108,7 @@ class Bench {
       this.setup = fromHash(hash);
     } catch {
       this.setup = standard();
+      this.form.show("");
       this.open(0);
       return this.problems([{ line: 0, key: "the link", message: "it cannot be read: it is cut or changed; this is the standard setting" }]);
     }

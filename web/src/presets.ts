@@ -38,7 +38,7 @@ export const PRESETS: Preset[] = [
     title: "Incast",
     about: "Eight servers answer at once through one port with a small buffer. Their first windows alone overflow it.",
     lines: [
-      "rate=1 Gbit/s", "topology=incast", "delay=20 us", "access-delay=10 us", "buffer=64", "duration=1 s",
+      "rate=1 Gbit/s", "rtt=100 us", "topology=incast", "access-delay=10 us", "buffer=64", "duration=1 s",
       ...Array.from({ length: 8 }, () => "flow=newreno"),
     ],
   },
