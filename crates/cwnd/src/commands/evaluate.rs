@@ -17,6 +17,7 @@ use cwnd_evaluate::{
     page,
 };
 use cwnd_study::{Results, RunScale, output_file};
+pub use plan::candidate;
 use plan::{Job, Library};
 use run::Prepared;
 use std::{
