@@ -19,7 +19,8 @@ pub struct Path {
     pub components: Vec<Component>,
 }
 
-/// One thing that happens on a path. Rates are in bit/s, times in ns.
+/// One thing that happens on a path. Rates are in bit/s, times in ns, sizes in bytes.
+#[allow(missing_docs)] // The fields are what the variants' descriptions name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Component {
     /// The bottleneck's rate from a time on.

@@ -58,9 +58,14 @@ pub struct Base {
     pub rate: u64,
     /// How long runs are, ns.
     pub duration: u64,
+    /// Packets of the longest burst of losses, at least 1. They are counted as packets cross the link. After a timeout a sender
+    /// sends one packet at a time, so a burst that is longer than a flight lasts as long as the sender backs off.
+    pub longest_burst: u64,
 }
 
 impl Base {
+    /// Packets of the longest burst if nothing else is said: an initial window.
+    pub const BURST: u64 = 10;
     /// The base round-trip time of a path on which the delay is not varied, ns.
     pub const RTT: u64 = 40 * MS;
     /// The buffer of one on which the buffer is not varied, hundredths of a BDP.
@@ -79,6 +84,8 @@ pub struct Space {
 const THERE: f64 = 0.6;
 /// Bytes of a full packet, about.
 const PACKET: f64 = 1_500.0;
+/// Bursts of losses.
+const BURSTS: usize = 4;
 
 impl Space {
     /// Creates the space of paths in which these families vary; all others are as in [`Base`], or not there.
@@ -108,7 +115,7 @@ impl Space {
     }
 
     fn read(&self, genes: &mut Genes<'_>) -> Path {
-        let Base { rate, duration } = self.base;
+        let Base { rate, duration, .. } = self.base;
         let varies = |family| self.families.contains(&family);
         let mut path = Path { rate, duration, rtt: Base::RTT, buffer: Base::BUFFER, components: Vec::new() };
         if varies(Family::Delay) {
@@ -155,13 +162,15 @@ impl Space {
         path
     }
 
-    /// Losses at random, or up to three bursts.
+    /// Losses at random, or up to [`BURSTS`] bursts.
     fn losses(&self, genes: &mut Genes<'_>, components: &mut Vec<Component>) {
         let packets = (self.base.rate as f64 / 8.0 * self.base.duration as f64 / 1e9 / PACKET).max(20.0);
+        let longest = self.base.longest_burst.max(1) as f64;
         let kind = genes.next();
         let millionths = genes.log(100.0, 50_000.0);
-        let bursts: Vec<(bool, u64, u64)> =
-            (0..3).map(|_| (genes.there(), genes.log(5.0, 0.9 * packets), genes.log(1.0, 60.0))).collect();
+        let bursts: Vec<(bool, u64, u64)> = (0..BURSTS)
+            .map(|_| (genes.there(), genes.log(5.0, 0.9 * packets), genes.log(1.0, longest)))
+            .collect();
         if kind > 0.8 {
             components.push(Component::Loss { millionths });
         } else if kind > 0.3 {
@@ -210,7 +219,7 @@ pub fn rounded(value: f64, digits: u32) -> u64 {
 mod tests {
     use super::*;
 
-    const BASE: Base = Base { rate: 10_000_000, duration: 5_000 * MS };
+    const BASE: Base = Base { rate: 10_000_000, duration: 5_000 * MS, longest_burst: Base::BURST };
 
     #[test]
     fn numbers_are_those_that_a_person_would_write() {
@@ -225,8 +234,8 @@ mod tests {
         let all: Vec<Family> = FAMILIES.iter().map(|(_, family)| *family).collect();
         let space = Space::new(BASE, &all);
         let full = space.path(&vec![0.75; space.genes()]);
-        // Three rates, an outage, two delays, three bursts, a policer, pulses and a flow.
-        assert_eq!(full.components.len(), 12);
+        // Three rates, an outage, two delays, four bursts, a policer, pulses and a flow.
+        assert_eq!(full.components.len(), 13);
         assert!(space.path(&vec![0.5; space.genes()]).components.is_empty());
 
         let policers = Space::new(BASE, &[Family::Policer]);

@@ -12,14 +12,16 @@ pub struct About<'a> {
     pub command: &'a str,
     /// How many paths were evaluated.
     pub evaluations: usize,
-    /// The effect before the path was simplified.
+    /// The values before the path was simplified.
     pub found: Pair,
+    /// Those on the path.
+    pub pair: Pair,
 }
 
 /// Returns the text of a study that runs both algorithms on a path, with a figure over time, a table and a claim.
-pub fn text(arena: &Arena<'_>, path: &Path, pair: Pair, about: &About<'_>) -> String {
+pub fn text(arena: &Arena<'_>, path: &Path, about: &About<'_>) -> String {
     let (candidate, reference) = (arena.candidate.to_string(), arena.reference.to_string());
-    let goal = &arena.goal;
+    let (goal, pair) = (&arena.goal, about.pair);
     let (title, unit) = (goal.metric.title, goal.metric.unit);
     let with_unit = |value: f64| format!("{} {unit}", number(value)).trim_end().to_owned();
     let mut text = format!(
@@ -60,13 +62,12 @@ pub fn text(arena: &Arena<'_>, path: &Path, pair: Pair, about: &About<'_>) -> St
          [[figures]]\nname = \"over-time\"\ntitle = \"Both on the path\"\n\
          caption = \"The first seed.\"\nkind = \"trace\"\nshow = [\"throughput\", \"cwnd\", \"rtt\", \"queue\"]\nseries = \"algorithm\"\n\n\
          [[tables]]\nname = \"values\"\ntitle = \"Both on the path\"\nrows = [\"algorithm\"]\nmetrics = [{metrics}]\n\n\
-         [[claims]]\ntext = {}\nmeasure = {}\nmetric = {}\naxis = \"algorithm\"\nof = {}\nover = [{}]\nexpect = {}\n",
+         [[claims]]\ntext = {}\nmeasure = \"difference\"\nmetric = {}\naxis = \"algorithm\"\nof = {}\nover = [{}]\nexpect = {}\n",
         arena.seed,
         quoted(&sample(path).to_string()),
         quoted(&candidate),
         quoted(&reference),
         quoted(&format!("{candidate} is worse than {reference} on this path.")),
-        quoted("difference"),
         quoted(&goal.name),
         quoted(&candidate),
         quoted(&reference),

@@ -14,9 +14,7 @@ use crate::{
     catalogue, engines, failure::Failure, interrupt, memory::MemoryFlags, output, simulator::Simulator,
 };
 use clap::Args;
-use cwnd_attack::{
-    Arena, Base, FAMILIES, Family, Found, Goal, Pair, Path as AttackedPath, Plan, Space, study,
-};
+use cwnd_attack::{Arena, Base, FAMILIES, Family, Found, Goal, Path as AttackedPath, Plan, Space, study};
 use cwnd_scenario::{AlgorithmSpec, Rate, Time};
 use cwnd_study::{Study, output_file};
 use progress::Shown;
@@ -74,6 +72,11 @@ pub struct Flags {
     /// How long a run is, 1 s to 1000 s.
     #[arg(long, value_name = "TIME", default_value = "5 s", value_parser = duration)]
     duration: Time,
+
+    /// Packets of the longest burst of losses, 1 to 1000. A burst that is longer than a flight also takes the retransmissions after
+    /// timeouts, one by one.
+    #[arg(long, value_name = "N", default_value_t = Base::BURST, value_parser = clap::value_parser!(u64).range(1..=1000), allow_hyphen_values = true)]
+    longest_burst: u64,
 
     /// How many paths are evaluated: a run of both algorithms each.
     #[arg(long, value_name = "N", default_value = "10000", value_parser = evaluations, allow_hyphen_values = true)]
@@ -149,8 +152,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         ));
     };
     let (path, pair) = cwnd_attack::shrink(&arena, &path, before);
-    let about = study::About { command: &command, evaluations: found.evaluations, found: before };
-    let text = study::text(&arena, &path, pair, &about);
+    let about = study::About { command: &command, evaluations: found.evaluations, found: before, pair };
+    let text = study::text(&arena, &path, &about);
     let file = directory.join(FILE);
     let study = Study::parse(NAME, FILE, &text, &catalogue::check)
         .map_err(|error| Failure::broken(format!("the study that was found cannot be read: {error}")))?;
@@ -165,9 +168,9 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     }
     let page = super::report::page(&prepared.results()?, &directory)?;
 
-    output::print(&summary(&arena, &path, pair, before, &about))?;
+    output::print(&summary(&arena, &path, &about))?;
     if !flags.no_replay {
-        output::print(&replay::text(&arena, study, flags.quiet)?)?;
+        output::print(&replay::text(&arena, &path, &about, flags.quiet)?)?;
     }
     output::print(&format!(
         "  study in {}, report in {}\n  run it again: {again} --out {}\n  find it again: {command}\n\n",
@@ -183,7 +186,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
 
 /// Searches, and shows the progress.
 fn search(flags: &Flags, arena: &Arena<'_>) -> Result<Found, Failure> {
-    let base = Base { rate: flags.rate.0, duration: flags.duration.0 };
+    let base = Base { rate: flags.rate.0, duration: flags.duration.0, longest_burst: flags.longest_burst };
     let space = Space::new(base, &flags.vary);
     let plan =
         Plan { space: &space, evaluations: flags.evaluations as usize, threads: run::threads(flags.threads) };
@@ -200,14 +203,9 @@ fn search(flags: &Flags, arena: &Arena<'_>) -> Result<Found, Failure> {
 }
 
 /// Returns what was found, in words.
-fn summary(
-    arena: &Arena<'_>,
-    path: &AttackedPath,
-    pair: Pair,
-    before: Pair,
-    about: &study::About<'_>,
-) -> String {
+fn summary(arena: &Arena<'_>, path: &AttackedPath, about: &study::About<'_>) -> String {
     let Arena { candidate, reference, goal, .. } = arena;
+    let pair = about.pair;
     let mut text = format!("\n{candidate} against {reference}: the worst path of {}\n\n", about.evaluations);
     for (key, texts) in path.settings().iter().filter(|(key, _)| *key != "loss") {
         text += &format!("  {key:<10} {}\n", texts.join(&format!("\n  {:<10} ", "")));
@@ -234,7 +232,7 @@ fn summary(
     text + &format!(
         "\n  The effect is {}. It was {} before everything was removed\n  that does not matter.\n\n",
         if goal.is_share() { "the difference" } else { "the difference divided by the larger value" },
-        study::number(before.effect)
+        study::number(about.found.effect)
     )
 }
 
@@ -281,6 +279,9 @@ fn command(flags: &Flags, arena: &Arena<'_>, evaluations: usize) -> String {
     }
     option("rate", &flags.rate.to_string());
     option("duration", &flags.duration.to_string());
+    if flags.longest_burst != Base::BURST {
+        option("longest-burst", &flags.longest_burst.to_string());
+    }
     option("evaluations", &evaluations.to_string());
     option("seed", &flags.seed.to_string());
     words.join(" ")

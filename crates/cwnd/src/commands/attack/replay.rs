@@ -1,17 +1,34 @@
 //! The found path over this host's kernel.
 
 use crate::commands::run::{Announce, Prepared};
-use crate::{engines, failure::Failure};
-use cwnd_attack::{Arena, study};
+use crate::{catalogue, engines, failure::Failure};
+use cwnd_attack::{Arena, Path, study};
+use cwnd_scenario::AlgorithmSpec;
 use cwnd_study::{EngineKind, Study, memory::MemoryBudget};
 
-/// Runs both algorithms once over this host's kernel, in real time, and returns the values, or why that is not possible.
+/// Runs both algorithms once over this host's kernel, in real time, and returns the values, or why that is not possible. Linux's
+/// CUBIC stands for that of RFC 9438, which no kernel has.
 ///
 /// # Errors
 /// The user has stopped it, or the results cannot be kept.
-pub fn text(arena: &Arena<'_>, study: Study, quiet: bool) -> Result<String, Failure> {
-    let not = |why: &str| Ok(format!("  Not replayed on the kernel: {why}\n\n"));
-    let mut study = match study.on_engine(EngineKind::Kernel) {
+pub fn text(
+    arena: &Arena<'_>,
+    path: &Path,
+    about: &study::About<'_>,
+    quiet: bool,
+) -> Result<String, Failure> {
+    let not = |why: &str| Ok(format!("  Not replayed on this host's kernel: {why}\n\n"));
+    let arena = &Arena {
+        candidate: of_kernel(&arena.candidate),
+        reference: of_kernel(&arena.reference),
+        goal: arena.goal.clone(),
+        ..*arena
+    };
+    let text = study::text(arena, path, about);
+    let study = Study::parse("replay", "replay", &text, &catalogue::check)
+        .map_err(|error| error.to_string())
+        .and_then(|study| study.on_engine(EngineKind::Kernel));
+    let mut study = match study {
         Ok(study) => study,
         Err(why) => return not(&why),
     };
@@ -47,4 +64,11 @@ pub fn text(arena: &Arena<'_>, study: Study, quiet: bool) -> Result<String, Fail
         value(1),
         arena.reference
     ))
+}
+
+fn of_kernel(spec: &AlgorithmSpec) -> AlgorithmSpec {
+    match (spec.name.as_str(), spec.parameters.is_empty()) {
+        ("cubic", true) => AlgorithmSpec { name: "cubic-linux".to_owned(), ..spec.clone() },
+        _ => spec.clone(),
+    }
 }
