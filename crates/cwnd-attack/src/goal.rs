@@ -40,7 +40,8 @@ impl Goal {
             ));
         }
         let name = match of {
-            None if metric.is_of(Scope::Algorithm) => format!("{OWN}.{own}"),
+            // Fairness is that between the groups.
+            None if metric.is_of(Scope::Algorithm) && !own.starts_with("jain_") => format!("{OWN}.{own}"),
             None if !metric.is_of(Scope::Run) => format!("bottleneck.{own}"),
             _ => name.to_owned(),
         };

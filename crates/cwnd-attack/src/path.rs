@@ -190,7 +190,7 @@ mod tests {
             "buffer = 0.5 BDP",
             "duration = 5 s",
             "loss = nth:9,10,11,12",
-            "schedule = 1 s: 2 Mbit/s, 30 ms | 2 s: down | 2500 ms: up",
+            "schedule = 1 s: 2 Mbit/s, 30 ms | 2 s: down | 2.5 s: up",
             "flow = candidate; group=own | newreno; traffic=pulses:20 Mbit/s,50 ms,450 ms; start=0 s; group=cross",
         ];
         assert_eq!(joined, expected);

@@ -39,9 +39,9 @@ fn attack(arena: &Arena<'_>, base: Base, families: &[Family], evaluations: usize
 #[test]
 fn bbr_stalls_at_a_burst_of_losses() {
     let base = Base { longest_burst: 60, ..BASE };
-    let families = [Family::Loss, Family::Buffer, Family::Delay];
+    let families = [Family::Loss, Family::Buffer];
     let (path, pair) = attack(&arena("bbr", "cubic"), base, &families, 1_500);
-    assert!(pair.candidate < 0.1 && pair.reference > 0.9, "{pair:?}");
+    assert!(pair.candidate < 0.1 && pair.effect > 0.6, "{pair:?}");
     assert!(path.components.iter().any(|one| matches!(one, Component::Burst { .. })), "{path:?}");
 }
 
