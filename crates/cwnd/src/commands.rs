@@ -2,6 +2,7 @@
 
 mod advise;
 mod algorithms;
+mod attack;
 mod check;
 pub mod compare;
 mod completions;
@@ -31,6 +32,7 @@ pub enum Command {
     Compare(Box<compare::Flags>),
     Advise(Box<advise::Flags>),
     Evaluate(Box<evaluate::Flags>),
+    Attack(Box<attack::Flags>),
     New(new::Flags),
     Check(check::Flags),
     Run(run::Flags),
@@ -58,6 +60,7 @@ impl Command {
             Command::Compare(flags) => compare::run(*flags),
             Command::Advise(flags) => advise::run(*flags),
             Command::Evaluate(flags) => evaluate::run(*flags),
+            Command::Attack(flags) => attack::run(*flags),
             Command::New(flags) => new::run(&flags),
             Command::Check(flags) => check::run(&flags),
             Command::Run(flags) => run::run(flags),

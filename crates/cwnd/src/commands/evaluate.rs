@@ -23,6 +23,7 @@ use cwnd_evaluate::{
     page,
 };
 use cwnd_study::{Engines, Results, RunScale, Study, output_file};
+pub use plan::candidate;
 use plan::{Job, Library};
 use run::Prepared;
 use std::{

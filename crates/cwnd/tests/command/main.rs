@@ -2,6 +2,7 @@
 
 mod advise;
 mod algorithms;
+mod attack;
 mod bad_input;
 mod closed_pipes;
 mod compare;

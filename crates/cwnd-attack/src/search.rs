@@ -1,0 +1,201 @@
+//! The search: random paths, then CMA-ES from the best of them.
+//!
+//! A round evaluates [`ROUND`] paths. In the first [`RANDOM_ROUNDS`] all genes are uniform. From then on a round has a generation
+//! of each of [`ISLANDS`] independent CMA-ES, which begin at the best paths so far. One that has not improved for
+//! [`PATIENCE`] generations, or whose steps have become small, begins again at the best path from which none has begun.
+
+use crate::{
+    arena::{Arena, Pair},
+    cma::Cma,
+    path::Path,
+    space::Space,
+};
+use cwnd_scenario::{Purpose, Stream};
+
+/// Paths of a round.
+pub const ROUND: usize = ISLANDS * POPULATION;
+const RANDOM_ROUNDS: usize = 8;
+const ISLANDS: usize = 4;
+const POPULATION: usize = 16;
+const PATIENCE: u32 = 20;
+/// Steps in genes, at first and at the end.
+const FIRST_STEP: f64 = 0.2;
+const LAST_STEP: f64 = 0.01;
+/// What a component costs, in units of the effect: of two paths that are about as bad, the simpler one is better.
+const COMPONENT: f64 = 0.004;
+/// The score of a path without values.
+const NOTHING: f64 = -2.0;
+/// How many of the best paths are confirmed with more seeds.
+const FINALISTS: usize = 8;
+
+/// What is searched, and how long.
+pub struct Plan<'a> {
+    /// The paths.
+    pub space: &'a Space,
+    /// How many of them are evaluated.
+    pub evaluations: usize,
+    /// On how many threads; the result does not depend on it.
+    pub threads: usize,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Paths that were evaluated.
+    pub evaluations: usize,
+    /// The values on the worst path so far, with the seed of the search.
+    pub worst: Option<Pair>,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// How many paths were evaluated.
+    pub evaluations: usize,
+    /// The worst path, and its values with [`SEEDS`](crate::SEEDS) seeds; none if no path had values.
+    pub worst: Option<(Path, Pair)>,
+}
+
+/// Searches until all evaluations are done, or `progress`, which is called after each round, returns false.
+pub fn search(arena: &Arena<'_>, plan: &Plan<'_>, progress: &mut dyn FnMut(Progress) -> bool) -> Found {
+    let mut state = State { space: plan.space, islands: Vec::new(), best: Vec::new() };
+    let (mut done, mut round) = (0, 0);
+    while done < plan.evaluations {
+        let mut stream = Stream::new(arena.seed, Purpose::Episode, round as u64);
+        let mut genes =
+            if round < RANDOM_ROUNDS { state.random(&mut stream) } else { state.ask(&mut stream) };
+        genes.truncate(plan.evaluations - done);
+        let paths: Vec<Path> = genes.iter().map(|genes| plan.space.path(genes)).collect();
+        let pairs = arena.on_all(&paths, plan.threads, |path| arena.evaluate(path));
+        let tried: Vec<Tried> = (genes.into_iter().zip(paths).zip(pairs))
+            .map(|((genes, path), pair)| Tried {
+                score: score(&path, pair),
+                genes,
+                path,
+                pair,
+                is_used: false,
+            })
+            .collect();
+        done += tried.len();
+        round += 1;
+        state.take(tried, round > RANDOM_ROUNDS);
+        let worst = state.best.first().and_then(|tried| tried.pair);
+        if !progress(Progress { evaluations: done, worst }) {
+            break;
+        }
+    }
+    Found { evaluations: done, worst: state.worst(arena, plan.threads) }
+}
+
+/// A path that was evaluated.
+#[derive(Clone)]
+struct Tried {
+    score: f64,
+    genes: Vec<f64>,
+    path: Path,
+    pair: Option<Pair>,
+    /// Whether an island has begun at it.
+    is_used: bool,
+}
+
+struct Island {
+    cma: Cma,
+    /// The best score, and for how many generations it has stayed.
+    best: f64,
+    since: u32,
+}
+
+struct State<'a> {
+    space: &'a Space,
+    islands: Vec<Island>,
+    /// The best paths so far, the best first.
+    best: Vec<Tried>,
+}
+
+/// How many of the best paths are remembered.
+const REMEMBERED: usize = 256;
+
+impl State<'_> {
+    fn random(&self, stream: &mut Stream) -> Vec<Vec<f64>> {
+        let one = |_| (0..self.space.genes()).map(|_| stream.uniform()).collect();
+        (0..ROUND).map(one).collect()
+    }
+
+    /// Returns a generation of each island.
+    fn ask(&mut self, stream: &mut Stream) -> Vec<Vec<f64>> {
+        let ended = |island: &Island| island.since >= PATIENCE || island.cma.sigma() < LAST_STEP;
+        self.islands.retain(|island| !ended(island));
+        while self.islands.len() < ISLANDS {
+            let cma = Cma::new(self.start(stream), FIRST_STEP, POPULATION);
+            self.islands.push(Island { cma, best: f64::NEG_INFINITY, since: 0 });
+        }
+        self.islands.iter_mut().flat_map(|island| island.cma.ask(stream)).collect()
+    }
+
+    /// Returns where an island begins: at the best path that differs from all where one has begun.
+    fn start(&mut self, stream: &mut Stream) -> Vec<f64> {
+        /// Of two paths that are different, in the mean of a gene.
+        const DISTANCE: f64 = 0.15;
+        let used: Vec<Vec<f64>> =
+            self.best.iter().filter(|tried| tried.is_used).map(|tried| tried.genes.clone()).collect();
+        let far = |genes: &[f64]| {
+            let distance = |other: &Vec<f64>| {
+                genes.iter().zip(other).map(|(a, b)| (a - b).abs()).sum::<f64>() / genes.len() as f64
+            };
+            used.iter().all(|other| distance(other) > DISTANCE)
+        };
+        match self.best.iter_mut().find(|tried| !tried.is_used && far(&tried.genes)) {
+            Some(tried) => {
+                tried.is_used = true;
+                tried.genes.clone()
+            }
+            None => (0..self.space.genes()).map(|_| stream.uniform()).collect(),
+        }
+    }
+
+    /// Takes what a round gave.
+    fn take(&mut self, tried: Vec<Tried>, of_islands: bool) {
+        if of_islands && tried.len() == ROUND {
+            for (island, tried) in self.islands.iter_mut().zip(tried.chunks(POPULATION)) {
+                let costs: Vec<f64> = tried.iter().map(|one| outside(&one.genes) - one.score).collect();
+                island.cma.tell(&costs);
+                let best = tried.iter().map(|one| one.score).fold(f64::NEG_INFINITY, f64::max);
+                let better = best > island.best + 1e-3;
+                island.since = if better { 0 } else { island.since + 1 };
+                island.best = island.best.max(best);
+            }
+        }
+        self.best.extend(tried);
+        // The sort is stable: of equal scores the earlier path comes first.
+        self.best.sort_by(|a, b| b.score.total_cmp(&a.score));
+        self.best.dedup_by(|a, b| a.path == b.path && !a.is_used);
+        let mut kept = 0;
+        self.best.retain(|tried| {
+            kept += 1;
+            kept <= REMEMBERED || tried.is_used
+        });
+    }
+
+    /// Confirms the best paths with more seeds, and returns the worst for the algorithm.
+    fn worst(&self, arena: &Arena<'_>, threads: usize) -> Option<(Path, Pair)> {
+        let finalists: Vec<Path> = self.best.iter().take(FINALISTS).map(|tried| tried.path.clone()).collect();
+        let pairs = arena.on_all(&finalists, threads, |path| arena.confirm(path));
+        let mut worst: Option<(Path, Pair)> = None;
+        for (path, pair) in finalists.into_iter().zip(pairs) {
+            let Some(pair) = pair else { continue };
+            if worst.as_ref().is_none_or(|(_, worst)| pair.effect > worst.effect) {
+                worst = Some((path, pair));
+            }
+        }
+        worst
+    }
+}
+
+fn score(path: &Path, pair: Option<Pair>) -> f64 {
+    pair.map_or(NOTHING, |pair| pair.effect) - COMPONENT * path.components.len() as f64
+}
+
+/// Returns a penalty for genes outside of 0 to 1, so that the search returns.
+fn outside(genes: &[f64]) -> f64 {
+    genes.iter().map(|gene| gene - gene.clamp(0.0, 1.0)).map(|over| over * over).sum()
+}
