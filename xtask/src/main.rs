@@ -6,6 +6,7 @@ mod book;
 mod command;
 mod dist;
 mod drill;
+mod evaluate;
 mod fidelity;
 mod fuzz;
 mod graph;
@@ -110,6 +111,12 @@ const CHORES: &[Chore] = &[
         options: graph::OPTIONS,
         summary: "draws which crate imports which; with --check, fails if the committed graph is stale",
         run: graph::run,
+    },
+    Chore {
+        name: "evaluate",
+        options: evaluate::OPTIONS,
+        summary: "evaluates every algorithm by RFC 9743, and writes docs/evaluation.md",
+        run: evaluate::run,
     },
     Chore {
         name: "traces",

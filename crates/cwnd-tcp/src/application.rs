@@ -117,7 +117,7 @@ impl Application {
         }
     }
 
-    /// Returns what the congestion control is told of the next frame, if the application is a media encoder and `next` is the next
+    /// Returns the event of the next frame, if the application is a media encoder and `next` is the next
     /// segment to send.
     pub(crate) fn next_frame(&self, now: u64, next: u64, srtt: u64) -> Option<Frame> {
         let Kind::Media(media) = &self.kind else { return None };

@@ -8,7 +8,7 @@ pub mod compare;
 mod completions;
 mod diff;
 mod drill;
-pub(crate) mod evaluate;
+pub mod evaluate;
 mod export;
 #[cfg(feature = "kernel")]
 mod kernel;

@@ -67,6 +67,22 @@ fn the_reference_is_as_itself_and_the_bytes_are_the_same() {
     assert!(first.join("5.2.2-real-time/report.html").is_file());
 }
 
+/// A scavenger leaves a call more than CUBIC does.
+#[test]
+fn a_call_gets_more_alongside_a_scavenger() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = ledger(folder.path(), "ledbat-pp", "5.2.2", &[]);
+    assert_eq!(verdict(&document, "5.2.2-media"), "better");
+    assert_eq!(verdict(&document, "5.2.2-frames"), "better");
+}
+
+#[test]
+fn an_algorithm_of_the_host_needs_the_kernel_engine() {
+    let output = cwnd(&["evaluate", "my_module@host", "--section", "6.3", "--quick"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("add `--engine kernel`"), "{}", text(&output.stderr));
+}
+
 #[test]
 fn it_fails_where_it_is_asked_to() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -20,7 +20,7 @@ use std::{
     sync::atomic::Ordering,
 };
 
-/// One of so many cells is checked.
+/// One cell of this number is checked.
 const ONE_OF: usize = 10;
 
 /// The studies with the algorithms in their place, and what the simulator gave; nothing for an algorithm of the host's kernel.
