@@ -192,7 +192,7 @@ mod tests {
     use crate::testing::{STUDY, Toy, study};
     use cwnd_scenario::Engine;
 
-    /// What the toy engine gives for so many flows.
+    /// Returns what the toy engine gives for a number of flows.
     fn run(flows: u32) -> (Scenario, Outcome) {
         let study = study(&STUDY.replace("flows = 2", &format!("flows = {flows}")));
         let scenario = study.scenario(0, 0);

@@ -300,7 +300,7 @@ impl Session<'_> {
         result.and_then(|()| self.store_done())
     }
 
-    /// Takes what a thread has done.
+    /// Receives what a thread has done.
     fn take(&mut self, message: Message) -> Result<(), StoreError> {
         match message {
             Message::Began(task, at) => self.tally.began(&task, at.duration_since(self.begin)),
