@@ -10,7 +10,7 @@ use cwnd_scenario::{DeliveryTrace, Rate, Schedule};
 #[test]
 fn the_traces_are_always_the_same() {
     let all = model::all(1, 20.0);
-    for (made, digest) in all.iter().zip([0x29ad_0265_ee78_eda1, 0xcb94_673c_64a4_a24e]) {
+    for (made, digest) in all.iter().zip([0x29ad_0265_ee78_eda1, 0xcb94_673c_64a4_a24e, 7_292_778_269_248_448_819]) {
         let text = made.trace.to_text();
         let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         assert_eq!(text.bytes().fold(0xcbf2_9ce4_8422_2325, fnv), digest, "{}", made.trace.name);
@@ -29,11 +29,20 @@ fn the_models_are_what_they_are_said_to_be() {
     let means = (0..100).map(|seed| model::all(seed, 20.0)[0].trace.mean_rate().0 as f64);
     let mean = means.sum::<f64>() / 100.0 / 1e6;
     assert!((mean / 9.528 - 1.0).abs() < 0.01, "{mean}");
-    let [_, leo] = model::all(7, 20.0);
+    let [_, leo, _] = model::all(7, 20.0);
     // Nothing passes in the first 100 ms of each 15 s.
     let in_outage = |&&time: &&u32| (1..=100).contains(&(time % 15_000));
     assert_eq!(leo.trace.times_ms.iter().filter(in_outage).count(), 0);
     assert_eq!(leo.delays.len(), 5);
+    // LTE: never more than 1,000 packets a second. It sticks to neither end: over 100 traces the mean lies well between.
+    let traces = (0..100).map(|seed| {
+        let [_, _, lte] = model::all(seed, 20.0);
+        let times = &lte.trace.times_ms;
+        assert!(times.windows(1002).all(|window| window[1001] - window[0] >= 1_000), "seed {seed}");
+        lte.trace.mean_rate().0 as f64 / 12e6
+    });
+    let mean = traces.sum::<f64>() / 100.0;
+    assert!((0.2..0.8).contains(&mean), "{mean}");
 }
 
 #[test]
