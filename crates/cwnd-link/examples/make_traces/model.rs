@@ -110,7 +110,6 @@ pub fn all(seed: u64, scale: f64) -> [Made; 3] {
 }
 
 /// The mean rates of the first 30 s of a trace in steps of 200 ms, as a schedule of a study file.
-#[allow(dead_code)] // the tests of the traces do without it
 pub fn schedule(trace: &DeliveryTrace) -> String {
     const STEP_MS: u32 = 200;
     let steps = (0..30_000 / STEP_MS).map(|step| {
