@@ -115,6 +115,11 @@ proptest! {
             if flow.name == "vegas" && flow.window.arithmetic() == Arithmetic::Linux {
                 continue;
             }
+            // SCReAM's window is three times what it wants in flight, so it is never all used. Its own rule (bytes in flight, and
+            // the encoder's greatest rate) has vectors.
+            if flow.name == "scream" {
+                continue;
+            }
             let before = flow.window.cwnd;
             for _ in 0..acks {
                 let ack = Event::Ack {

@@ -86,7 +86,7 @@ mod tests {
         let shown = Shown::of(&value("throughput_bps", Some(9.5e6), Some(9.25e6)));
         assert_eq!(
             (shown.unit.as_str(), shown.sim.as_str(), shown.kernel.as_str()),
-            (" Mbit/s", "9.500", "9.250")
+            (" Mbit/s", "9.5", "9.25")
         );
         assert_eq!(Shown::of(&value("queueing_delay_mean_s", None, Some(0.02))).sim, "–");
     }

@@ -311,7 +311,12 @@ impl Session<'_> {
                     // It did not fail: it was ended.
                     return Ok(());
                 }
+                let real_time = task.engine.is_real_time();
                 self.unstored.push((task, *new, at));
+                if real_time {
+                    // It took long, and the next one begins.
+                    self.store_done()?;
+                }
             }
         }
         Ok(())

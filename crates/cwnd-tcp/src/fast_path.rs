@@ -72,10 +72,13 @@ impl<R: LossRecovery> Sender<R> {
 // Public for the engine's runs of plain ACKs alone.
 #[doc(hidden)]
 impl Connection {
-    /// Returns whether an ACK of new data without flags is plain now.
+    /// Returns whether an ACK of new data without flags is plain now. While frames are outstanding, each ACK may end one.
     #[inline(always)]
     pub(crate) fn takes_plain_acks(&self) -> bool {
-        self.fast_path == FastPath::Enabled && self.state == State::Open && self.scoreboard.is_clean()
+        self.fast_path == FastPath::Enabled
+            && self.state == State::Open
+            && self.scoreboard.is_clean()
+            && self.frame_end == NEVER
     }
 
     /// Returns what a run of plain ACKs would meet now; `None` if ACKs are not plain.

@@ -26,7 +26,8 @@
 //! Interpretations:
 //! - The queue delay comes from round-trip times, since TCP measures no one-way delays.
 //! - Bytes in flight are the transport's, without segments that are SACKed or lost; the transport repairs losses.
-//! - A timeout, which the draft does not have, is a loss after which R begins at its least value.
+//! - A timeout, which the draft does not have, is a loss after which R begins at its least value, and one segment is sent
+//!   (RFC 5681 section 3.1).
 //! - The history of qd has a value every 50 ms. The rate of losses is a mean over round trips with a weight of 1/100.
 //! - The draft's optional parts for jitter, link-layer losses, policers, undershoot and clock drift are left out.
 //! - Frames have the size that the encoder was asked for, so that their deviation is zero.
@@ -85,7 +86,7 @@ parameters! {
 
 /// What it shows of its state.
 pub const OBSERVABLES: &[Observable] = &[
-    Observable::new("reference_window", "R", "segment", "The reference window."),
+    Observable::new("reference_window", "R", "segments", "The reference window."),
     Observable::new("queueing", "qd", "s", "The averaged queue delay."),
     Observable::new("target", "target", "s", "The queue delay that it stays below."),
     Observable::new("alpha", "a", "1", "The averaged share of marked segments."),
@@ -125,8 +126,8 @@ pub struct Scream {
     is_l4s: bool,
     alpha: f64,
     alpha_at: Nanos,
-    delivered: u32,
-    marked: u32,
+    delivered: u64,
+    marked: u64,
     /// What came since the last reduction.
     saw_loss: bool,
     saw_mark: bool,
@@ -216,9 +217,10 @@ impl CongestionControl for Scream {
         if congestion.srtt > Nanos::ZERO {
             self.reduce(congestion.now, congestion.srtt);
         }
-        window.set_ssthresh_for_loss(self.segments(window));
-        window.recovery_cwnd = Some(self.segments(window));
-        window.restart_cwnd = self.segments(window);
+        // After a timeout the window is below its least value until the next ACK; congestion does not raise it.
+        let held = self.segments(window).min(window.cwnd);
+        window.set_ssthresh_for_loss(held);
+        window.recovery_cwnd = Some(held);
     }
 
     fn on_frame(&mut self, window: &Window, frame: &Frame) -> f64 {
@@ -280,14 +282,14 @@ impl Scream {
         if !self.is_l4s {
             return;
         }
-        self.delivered += ack.acked;
-        self.marked += ack.marked;
+        self.delivered += u64::from(ack.acked);
+        self.marked += u64::from(ack.marked.min(ack.acked));
         if ack.marked > 0 {
             self.saw_mark = true;
             self.congested = Some(ack.now);
         }
         if ack.now.since(self.alpha_at) >= ALPHA_SPAN.min(ack.srtt) && self.delivered > 0 {
-            let share = f64::from(self.marked.min(self.delivered)) / f64::from(self.delivered);
+            let share = self.marked as f64 / self.delivered as f64;
             if share >= self.alpha {
                 self.alpha += ALPHA_UP * (share - self.alpha);
             } else {

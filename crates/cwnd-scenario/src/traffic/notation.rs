@@ -337,7 +337,7 @@ mod tests {
     fn refuses_with_a_place_and_what_would_be_right() {
         assert_eq!(
             refused("on-of:2 s,1 s"),
-            "column 1: there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses, pulses"
+            "column 1: there is no traffic `on-of` (did you mean `on-off`?): it is one of bulk, on-off, live, responses, pulses, media"
         );
         assert_eq!(refused("live"), "column 1: `live` needs to be told more: `live:5 Mbit/s`, for example");
         assert!(refused("bulk:1").starts_with("column 6: `bulk` stands alone"));
