@@ -68,7 +68,7 @@ impl Cma {
     /// Draws the points of a generation.
     pub fn ask(&mut self, stream: &mut Stream) -> Vec<Vec<f64>> {
         let size = self.mean.len();
-        let draw = |_| (0..size).map(|_| normal(stream)).collect();
+        let draw = |_| (0..size).map(|_| stream.normal()).collect();
         self.draws = (0..self.constants.population).map(draw).collect();
         let point = |draw: &Vec<f64>| {
             let step = self.transformed(draw);
@@ -77,7 +77,7 @@ impl Cma {
         self.draws.iter().map(point).collect()
     }
 
-    /// Takes the costs of the points that were asked for last, in their order.
+    /// Updates the search with the costs of the points that were asked for last, in their order.
     ///
     /// # Panics
     /// If these are not as many as the points.
@@ -121,7 +121,7 @@ impl Cma {
         self.sigma *= libm::exp((c.sigma_rate / c.sigma_damping) * (length / c.expected_length - 1.0));
         match cholesky(&self.covariance, size) {
             Some(factor) => self.factor = factor,
-            // Rounding has made it indefinite: the search goes on with a sphere.
+            // Rounding has made it indefinite: the search continues with a sphere.
             None => (self.covariance, self.factor) = (identity(size), identity(size)),
         }
     }
@@ -185,12 +185,6 @@ fn cholesky(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
         }
     }
     Some(factor)
-}
-
-/// A standard normal draw (G. E. P. Box and M. E. Muller, 1958).
-fn normal(stream: &mut Stream) -> f64 {
-    let radius = (-2.0 * libm::log(1.0 - stream.uniform())).sqrt();
-    radius * libm::cos(2.0 * std::f64::consts::PI * stream.uniform())
 }
 
 #[cfg(test)]

@@ -29,9 +29,9 @@ pub enum Component {
     Outage { at: u64, length: u64 },
     /// The bottleneck's delay, one way, from a time on.
     Delay { at: u64, delay: u64 },
-    /// Packets are lost at random, so many of a million.
+    /// Packets are lost at random, each with this probability in millionths.
     Loss { millionths: u64 },
-    /// So many packets in a row are lost, from that of this number on, counted from 1 as they cross the bottleneck. A path with
+    /// `count` packets in a row are lost, the first of which is number `first` of those that cross the bottleneck. A path with
     /// bursts has no [`Component::Loss`].
     Burst { first: u64, count: u64 },
     /// A token bucket of these bytes before the bottleneck.

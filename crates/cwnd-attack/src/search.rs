@@ -153,7 +153,7 @@ impl State<'_> {
         }
     }
 
-    /// Takes what a round gave.
+    /// Updates the islands and the best paths with what a round gave.
     fn take(&mut self, tried: Vec<Tried>, of_islands: bool) {
         if of_islands && tried.len() == ROUND {
             for (island, tried) in self.islands.iter_mut().zip(tried.chunks(POPULATION)) {

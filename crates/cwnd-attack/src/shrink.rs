@@ -31,7 +31,7 @@ struct Shrunk<'a> {
 }
 
 impl Shrunk<'_> {
-    /// Takes a simpler path if it keeps the effect. Returns whether it does.
+    /// Replaces the path by a simpler one if that keeps the effect. Returns whether it does.
     fn try_path(&mut self, path: Path) -> bool {
         if path == self.path {
             return false;

@@ -206,7 +206,7 @@ impl Genes<'_> {
     }
 }
 
-/// Returns the whole number nearest to a value among those with so many significant digits.
+/// Rounds a value to this number of significant digits.
 pub fn rounded(value: f64, digits: u32) -> u64 {
     let mut unit = 1.0;
     while value / unit >= libm::pow(10.0, f64::from(digits)) {

@@ -4,6 +4,7 @@ use crate::{
     arena::{Arena, Pair, SEEDS, sample},
     path::Path,
 };
+use cwnd_scenario::notation::toml_string;
 use std::fmt::Write;
 
 /// What a study file says besides the path.
@@ -40,20 +41,20 @@ pub fn text(arena: &Arena<'_>, path: &Path, about: &About<'_>) -> String {
     let _ = writeln!(
         text,
         "\ntitle = {}\nquestion = {}\n\n[scenario]",
-        quoted(&format!("{candidate} against {reference}: {}", title.to_lowercase())),
-        quoted(&format!("How much worse is {candidate} than {reference} on this path?"))
+        toml_string(&format!("{candidate} against {reference}: {}", title.to_lowercase())),
+        toml_string(&format!("How much worse is {candidate} than {reference} on this path?"))
     );
     for (key, texts) in path.settings() {
-        let list: Vec<String> = texts.iter().map(|text| format!("  {},\n", quoted(text))).collect();
+        let list: Vec<String> = texts.iter().map(|text| format!("  {},\n", toml_string(text))).collect();
         let _ = match (key, texts.as_slice()) {
             ("schedule" | "flow", _) => writeln!(text, "{key} = [\n{}]", list.concat()),
-            (_, texts) => writeln!(text, "{key} = {}", quoted(&texts.concat())),
+            (_, texts) => writeln!(text, "{key} = {}", toml_string(&texts.concat())),
         };
     }
     let mut metrics: Vec<&str> = vec![&goal.name];
     let usual = ["own.throughput_bps", "own.rtt_mean_s", "own.loss_ratio", "own.timeouts"];
     metrics.extend(usual.into_iter().filter(|usual| *usual != goal.name));
-    let metrics: Vec<String> = metrics.into_iter().map(quoted).collect();
+    let metrics: Vec<String> = metrics.into_iter().map(toml_string).collect();
     let metrics = metrics.join(", ");
     let _ = write!(
         text,
@@ -64,14 +65,14 @@ pub fn text(arena: &Arena<'_>, path: &Path, about: &About<'_>) -> String {
          [[tables]]\nname = \"values\"\ntitle = \"Both on the path\"\nrows = [\"algorithm\"]\nmetrics = [{metrics}]\n\n\
          [[claims]]\ntext = {}\nmeasure = \"difference\"\nmetric = {}\naxis = \"algorithm\"\nof = {}\nover = [{}]\nexpect = {}\n",
         arena.seed,
-        quoted(&sample(path).to_string()),
-        quoted(&candidate),
-        quoted(&reference),
-        quoted(&format!("{candidate} is worse than {reference} on this path.")),
-        quoted(&goal.name),
-        quoted(&candidate),
-        quoted(&reference),
-        quoted(if pair.candidate < pair.reference { "< 0" } else { "> 0" }),
+        toml_string(&sample(path).to_string()),
+        toml_string(&candidate),
+        toml_string(&reference),
+        toml_string(&format!("{candidate} is worse than {reference} on this path.")),
+        toml_string(&goal.name),
+        toml_string(&candidate),
+        toml_string(&reference),
+        toml_string(if pair.candidate < pair.reference { "< 0" } else { "> 0" }),
     );
     text
 }
@@ -86,11 +87,6 @@ pub fn number(value: f64) -> String {
         ..-4 | 7.. => format!("{value:.2e}"),
         _ => format!("{value:.*}", usize::try_from(2 - magnitude).unwrap_or(0)),
     }
-}
-
-/// Returns a text as a basic string of TOML.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ fn bbr_stalls_at_a_burst_of_losses() {
 /// A. Kuzmanovic and E. Knightly, SIGCOMM 2003: pulses about as far apart as the least retransmission timeout, here 200 ms.
 #[test]
 fn pulses_starve_reno() {
-    let (path, pair) = attack(&arena("newreno", "bbr"), BASE, &[Family::Cross], 800);
+    let (path, pair) = attack(&arena("newreno", "bbr"), BASE, &[Family::Cross], 1_500);
     assert!(pair.candidate < 0.3 && pair.effect > 0.4, "{pair:?}");
     let pulses = path.components.iter().find_map(|one| match one {
         Component::Pulses { on, off, .. } => Some((on, off)),

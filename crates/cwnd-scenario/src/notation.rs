@@ -20,6 +20,16 @@ impl fmt::Display for NotationError {
 
 impl std::error::Error for NotationError {}
 
+/// Returns a text as a basic string of TOML.
+pub fn toml_string(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
+
 /// Returns the candidate that is most similar to `text`, if any is similar enough for "did you mean".
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();

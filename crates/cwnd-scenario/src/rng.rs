@@ -68,6 +68,18 @@ impl Stream {
         (libm::log(u) / libm::log1p(-probability)) as u64
     }
 
+    /// Two independent standard normal numbers (G. E. P. Box and M. E. Muller, 1958).
+    pub fn normal_pair(&mut self) -> (f64, f64) {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
+        let (sine, cosine) = libm::sincos(2.0 * std::f64::consts::PI * self.uniform());
+        (radius * cosine, radius * sine)
+    }
+
+    /// A standard normal number.
+    pub fn normal(&mut self) -> f64 {
+        self.normal_pair().0
+    }
+
     /// Uniform over the whole numbers in `0..bound`; zero when `bound` is zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {

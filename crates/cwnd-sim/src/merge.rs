@@ -166,15 +166,10 @@ impl Merge {
     #[inline]
     fn first_of_many(&self) -> Option<First> {
         let (waiting, again) = (&self.keys[self.next..], &self.again[..]);
-        let (Key { at, input, .. }, second) = match (waiting, again) {
-            ([], []) => return None,
-            ([first, rest @ ..], [other, ..]) if first < other => {
-                (*first, rest.first().into_iter().chain([other]).min())
-            }
-            ([first, rest @ ..], []) => (*first, rest.first()),
-            (_, [first, rest @ ..]) => {
-                (*first, waiting.first().into_iter().chain(rest.iter().take(ARITY)).min())
-            }
+        let (&Key { at, input, .. }, second) = if self.first_waits() {
+            (waiting.first()?, waiting.get(1).into_iter().chain(again.first()).min())
+        } else {
+            (again.first()?, waiting.first().into_iter().chain(again[1..].iter().take(ARITY)).min())
         };
         let until = second.map_or(u64::MAX, |second| self.until(at, second.at, input < second.input));
         Some(First { input, at, until })

@@ -130,7 +130,7 @@ impl Net {
         if owner.shares {
             wake.fetch_min(at, Ordering::Relaxed);
         } else {
-            // Nobody else writes now, and this does not wait for earlier reads as an exchange does.
+            // There is no other writer now, and this does not wait for earlier reads as an exchange does.
             wake.store(at, Ordering::Relaxed);
         }
     }

@@ -159,6 +159,12 @@ pub trait Exit {
     /// Passes on a packet that reaches the end of the line before `ring` at `at`.
     fn put(&mut self, running: &mut RunningNet<'_>, ring: u32, at: u64, words: [u64; 3]);
 
+    /// Asks for the memory into which [`Exit::put`] writes. What is at `depth` 1 is found in the memory of depth 0.
+    #[inline(always)]
+    fn prefetch(&self, net: &Net, ring: u32, depth: usize) {
+        let _ = (net, ring, depth);
+    }
+
     /// May let packets at the head of an input, whose first arrives at `first`, cross a link in closed form before any other
     /// input has its turn at `until`.
     fn take_burst(
@@ -189,6 +195,18 @@ impl Exit for IntoRings {
     #[inline(always)]
     fn put(&mut self, running: &mut RunningNet<'_>, ring: u32, at: u64, words: [u64; 3]) {
         running.put(ring, at, words);
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, net: &Net, ring: u32, depth: usize) {
+        let behind = &net.rings[ring as usize];
+        if depth == 0 {
+            prefetch(behind);
+            prefetch(&net.owner[ring as usize]);
+        } else {
+            behind.prefetch_ends();
+            net.prefetch_wake(ring);
+        }
     }
 
     /// Lets packets cross that go into the same ring and were not lost before.
@@ -253,24 +271,18 @@ pub fn begin_merge(net: &mut Net, merge: &mut Merge, inputs: &[u32], limit: u64)
     merge.begin()
 }
 
-/// Asks for the memory of the rings into which a link puts the first packets of the inputs that a merge has begun with, where
-/// there are many.
-pub fn prefetch_outputs(net: &Net, next: &NextRing, merge: &Merge, inputs: &[u32]) {
+/// Asks for the memory that the first packets of the inputs need behind a link, when a merge of many inputs has begun.
+pub fn prefetch_outputs(net: &Net, next: &NextRing, merge: &Merge, inputs: &[u32], exit: &impl Exit) {
     let NextRing::ByChannel(outputs) = next else { return };
     if merge.inputs().len() < MANY_INPUTS {
         return;
     }
-    let outputs = merge.inputs().filter_map(|input| {
-        let channel = net.rings[inputs[input as usize] as usize].first_channel()?;
-        Some(outputs[channel as usize])
-    });
-    for ring in outputs.clone() {
-        prefetch(&net.rings[ring as usize]);
-        prefetch(&net.owner[ring as usize]);
-    }
-    for ring in outputs {
-        net.rings[ring as usize].prefetch_ends();
-        net.prefetch_wake(ring);
+    for depth in 0..2 {
+        for input in merge.inputs() {
+            if let Some(channel) = net.rings[inputs[input as usize] as usize].first_channel() {
+                exit.prefetch(net, outputs[channel as usize], depth);
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Values in the text of a study that a command writes.
 
 use cwnd_experiment::settings::SettingKind;
+use cwnd_scenario::notation::toml_string;
 use cwnd_study::keys;
 
 /// Returns the value of a setting as TOML: switches and whole numbers as such, all else as a string.
@@ -11,16 +12,6 @@ pub fn value(key: &str, value: &str) -> String {
         (Some(SettingKind::Switch), "on" | "true") => "true".to_owned(),
         (Some(SettingKind::Switch), "off" | "false") => "false".to_owned(),
         (Some(SettingKind::Count | SettingKind::Number), _) if number => value.to_owned(),
-        _ => quoted(value),
+        _ => toml_string(value),
     }
-}
-
-/// Returns a text as a basic string of TOML.
-pub fn quoted(text: &str) -> String {
-    let escaped = |c: char| match c {
-        '"' | '\\' => format!("\\{c}"),
-        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
-        c => c.to_string(),
-    };
-    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }

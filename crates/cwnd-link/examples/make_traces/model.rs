@@ -95,7 +95,7 @@ fn lte(seed: u64) -> Made {
     let rate = |ms: u32| {
         let is_slot = ms.is_multiple_of(SLOT_MS);
         if is_slot && (packets > 0.0 || stream.uniform() < 1.0 - libm::exp(-slot)) {
-            let step = 200.0 * libm::sqrt(slot) * normal(&mut stream);
+            let step = 200.0 * libm::sqrt(slot) * stream.normal();
             // What ends an outage is a step up.
             packets = if packets > 0.0 { (packets + step).clamp(0.0, MOST) } else { step.abs() };
         }
@@ -189,14 +189,8 @@ impl Wander {
     }
 
     fn step(&mut self, stream: &mut Stream) {
-        self.value = self.kept * self.value + self.drawn * normal(stream);
+        self.value = self.kept * self.value + self.drawn * stream.normal();
     }
-}
-
-/// Draws from the standard normal distribution.
-fn normal(stream: &mut Stream) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.uniform()));
-    radius * libm::cos(2.0 * std::f64::consts::PI * stream.uniform())
 }
 
 fn exponential(stream: &mut Stream, mean: f64) -> f64 {

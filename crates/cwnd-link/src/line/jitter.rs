@@ -73,7 +73,7 @@ impl JitterSource {
             }
             JitterSource::Normal { mean, deviation, longest, spare, stream } => {
                 let z = spare.take().unwrap_or_else(|| {
-                    let (first, second) = normal_pair(stream);
+                    let (first, second) = stream.normal_pair();
                     *spare = Some(second);
                     first
                 });
@@ -88,13 +88,6 @@ impl JitterSource {
             }
         }
     }
-}
-
-/// Returns two independent standard normal numbers.
-fn normal_pair(stream: &mut Stream) -> (f64, f64) {
-    let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.uniform()));
-    let (sine, cosine) = libm::sincos(2.0 * std::f64::consts::PI * stream.uniform());
-    (radius * cosine, radius * sine)
 }
 
 /// Returns whole nanoseconds; 0 for negative values.

@@ -15,7 +15,7 @@ pub fn run(net: &mut Net, merge: &mut Merge, run: &LinkRun<'_>, exit: &mut impl 
     }
     let mut state = std::mem::replace(&mut net.links[run.link as usize], Link::placeholder());
     let link = state.closed_form();
-    prefetch_outputs(net, &link.next, merge, &inputs);
+    prefetch_outputs(net, &link.next, merge, &inputs, exit);
     let rings = std::mem::take(&mut net.rings);
     let mut running = RunningNet { net, rings, stop };
     let (mut packets, mut bare) = (0, 0);

@@ -3,8 +3,9 @@
 use super::{
     candidates::NEIGHBOUR, criterion::Quantity, flags::Flags, path::Path, traffic::ShortFlowsChoice,
 };
-use crate::study_text::{self, quoted};
+use crate::study_text;
 use crate::{catalogue, failure::Failure};
+use cwnd_scenario::notation::toml_string;
 use cwnd_scenario::{AlgorithmSpec, Time};
 use cwnd_study::Study;
 
@@ -60,14 +61,14 @@ impl AdviseStudy {
         for quantity in &path.quantities {
             text += &format!(
                 "  {},\n",
-                quoted(&format!("{}: {} ({})", quantity.title, quantity.text, quantity.source))
+                toml_string(&format!("{}: {} ({})", quantity.title, quantity.text, quantity.source))
             );
         }
         text += "]\n\n[scenario]\nstack = \"linux\"\ntopology = \"path\"\n";
         for quantity in &path.quantities {
             match (&path.trace, quantity.key) {
                 (Some(file), "rate") => {
-                    text += &format!("rate-trace = {}\n", quoted(&file.to_string_lossy()))
+                    text += &format!("rate-trace = {}\n", toml_string(&file.to_string_lossy()))
                 }
                 (_, key) => text += &format!("{key} = {}\n", study_text::value(key, &quantity.text)),
             }
@@ -82,14 +83,14 @@ impl AdviseStudy {
         }
         text += &format!(
             "duration = {}\nwarm-up = {}\n",
-            quoted(&duration.to_string()),
-            quoted(&warm_up.to_string())
+            toml_string(&duration.to_string()),
+            toml_string(&warm_up.to_string())
         );
 
         let mut metrics: Vec<&str> = Quantity::ALL.into_iter().map(Quantity::metric).collect();
         metrics.retain(|metric| short_flows.is_some() || *metric != Quantity::Completion.metric());
         metrics.extend([LOSS, NEIGHBOUR_THROUGHPUT, NEIGHBOUR_RTT]);
-        let metrics: String = metrics.iter().map(|metric| format!("  {},\n", quoted(metric))).collect();
+        let metrics: String = metrics.iter().map(|metric| format!("  {},\n", toml_string(metric))).collect();
         text += &format!(
             "\n[run]\nrepeats = {}\nseed = {}\nmetrics = [\n{metrics}]\n",
             flags.repeats, flags.seed
@@ -98,9 +99,14 @@ impl AdviseStudy {
 
         let mut points = 0;
         let mut point = |label: &str, flows: &[String], short: Option<String>| {
-            let flows: Vec<String> = flows.iter().map(|flow| quoted(flow)).collect();
-            text += &format!("\n[[axes.points]]\nlabel = {}\nflow = [{}]\n", quoted(label), flows.join(", "));
-            text += &short.map(|short| format!("short-flows = {}\n", quoted(&short))).unwrap_or_default();
+            let flows: Vec<String> = flows.iter().map(|flow| toml_string(flow)).collect();
+            text += &format!(
+                "\n[[axes.points]]\nlabel = {}\nflow = [{}]\n",
+                toml_string(label),
+                flows.join(", ")
+            );
+            text +=
+                &short.map(|short| format!("short-flows = {}\n", toml_string(&short))).unwrap_or_default();
             points += 1;
             points - 1
         };

@@ -1,13 +1,14 @@
 //! From flags to a study: the text of a study file, which is read as any other.
 
 use super::Flags;
-use crate::study_text::{self, quoted};
+use crate::study_text;
 use crate::{
     catalogue,
     engines::EngineName,
     failure::Failure,
     measured::{QUEUE, QUEUE_DELAYS},
 };
+use cwnd_scenario::notation::toml_string;
 use cwnd_scenario::{Problem, Time};
 use cwnd_study::{Cell, Diagnostic, Study, StudyError, keys, memory::MemoryBudget};
 
@@ -62,7 +63,7 @@ impl StudyText {
         let mut study = StudyText { text: String::new(), flags: Vec::new() };
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         let (title, metrics) = (names.join(", "), metrics(flags, sample.is_some()));
-        study.plain(&format!("title = {}", quoted(&format!("Comparison: {title}"))));
+        study.plain(&format!("title = {}", toml_string(&format!("Comparison: {title}"))));
         study.plain("question = \"What do they make of the same network?\"");
         study.scenario(flags);
         study.plain("\n[run]");
@@ -73,13 +74,13 @@ impl StudyText {
         study.plain(&format!("metrics = {metrics}"));
         if let Some(every) = sample {
             study.plain("\n[trace]");
-            study.line(format!("sample = {}", quoted(&every.to_string())), "--sample");
+            study.line(format!("sample = {}", toml_string(&every.to_string())), "--sample");
             let repeats = if flags.trace.is_some() { flags.repeats } else { 1 };
             study.line(format!("repeats = {repeats}"), "--repeats");
         }
         study.plain("\n[[axes]]\nname = \"algorithm\"\ntitle = \"Algorithm\"");
         for Entry { name, lines } in entries {
-            study.plain(&format!("\n[[axes.points]]\nlabel = {}", quoted(&name)));
+            study.plain(&format!("\n[[axes.points]]\nlabel = {}", toml_string(&name)));
             lines.into_iter().for_each(|line| study.push(line));
         }
         study.plain(&format!(
@@ -164,7 +165,7 @@ pub fn by_flag(place: &str) -> String {
 fn entries(flags: &Flags) -> Result<Vec<Entry>, Failure> {
     let mut entries = Vec::new();
     for algorithm in &flags.algorithms {
-        let mut lines = vec![Line { text: format!("algorithm = {}", quoted(algorithm)), flag: None }];
+        let mut lines = vec![Line { text: format!("algorithm = {}", toml_string(algorithm)), flag: None }];
         for given in flags.settings.given() {
             if is_of_algorithm(given.setting.key, flags) {
                 lines.push(setting_line(given.setting.key, &given.values[0]));
@@ -173,7 +174,7 @@ fn entries(flags: &Flags) -> Result<Vec<Entry>, Failure> {
         entries.push(Entry { name: algorithm.clone(), lines });
     }
     for mix in flags.settings.values("mix") {
-        let line = Line { text: format!("mix = {}", quoted(mix)), flag: Some(format!("--mix '{mix}'")) };
+        let line = Line { text: format!("mix = {}", toml_string(mix)), flag: Some(format!("--mix '{mix}'")) };
         entries.push(Entry { name: mix.clone(), lines: vec![line] });
     }
     let flow = flags.settings.values("flow");
@@ -182,7 +183,7 @@ fn entries(flags: &Flags) -> Result<Vec<Entry>, Failure> {
         let mut lines =
             vec![Line { text: "flow = [".to_owned(), flag: Some(format!("--flow '{}'", flow[0])) }];
         lines.extend(flow.iter().map(|flow| Line {
-            text: format!("  {},", quoted(flow)),
+            text: format!("  {},", toml_string(flow)),
             flag: Some(format!("--flow '{flow}'")),
         }));
         lines.push(Line { text: "]".to_owned(), flag: None });

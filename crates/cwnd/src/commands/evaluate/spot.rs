@@ -11,7 +11,7 @@ use cwnd_evaluate::{
     ledger::{SpotCheck, SpotValue},
 };
 use cwnd_scenario::Scenario;
-use cwnd_study::{EngineKind, Results, SharedEngine, Study, output_file};
+use cwnd_study::{EngineKind, Results, RunKey, SharedEngine, Study, output_file};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -150,9 +150,7 @@ impl Kept {
             let problems = problems.iter().map(|problem| format!("{} {}", problem.place, problem.message));
             return Ok(OfKernel { problems: problems.collect(), ..OfKernel::default() });
         }
-        let identity = engine.identity(scenario);
-        let text = serde_json::to_string(scenario).map_err(|error| broken(&error))?;
-        let key = format!("{:016x}", hash(&format!("{identity:?} {text}")));
+        let key = RunKey::of(&**engine, scenario).to_string();
         if let Some(run) = self.runs.get(&key) {
             return Ok(run.clone());
         }
