@@ -35,6 +35,7 @@ mod in_order;
 mod sheet;
 mod write;
 
+use crate::metric_values::Names;
 pub use crate::parquet::Kind;
 pub use flows::{flows, write_flows};
 pub use sheet::{Column, Entry, Sheet};
@@ -176,7 +177,7 @@ impl Found {
         };
         let mut names: BTreeSet<String> = BTreeSet::new();
         // Runs share their names, so that these are looked at once for each thread that reads.
-        let mut seen: Vec<Arc<[String]>> = Vec::new();
+        let mut seen: Vec<Names> = Vec::new();
         let mut measured: Vec<Vec<f64>> = vec![Vec::new(); study.derived.len()];
         let mut all_unusable = Vec::new();
         let read = in_order((study, store), &order, &maker, |(own, values, unusable)| {

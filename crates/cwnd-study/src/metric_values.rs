@@ -4,12 +4,14 @@ use cwnd_metrics::{Metric, full_name};
 use cwnd_scenario::{Outcome, Scenario};
 use std::{collections::BTreeMap, ops::Index, sync::Arc};
 
+/// Names in order, each once.
+pub(crate) type Names = Arc<[String]>;
+
 /// The metrics of a run by name; one that could not be measured is not there. Runs with the same metrics share the names, so
 /// that each run holds its numbers alone.
 #[derive(Clone, Debug, Default)]
 pub struct MetricValues {
-    /// In order, each once.
-    names: Arc<[String]>,
+    names: Names,
     /// A value for each name.
     values: Box<[f64]>,
 }
@@ -36,7 +38,7 @@ impl MetricValues {
     }
 
     /// Returns the names, which other runs may have as well.
-    pub(crate) fn names(&self) -> &Arc<[String]> {
+    pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 
@@ -85,7 +87,7 @@ pub(crate) struct SharedNames {
     /// The metrics of the runs before, those of the last run first.
     shapes: Vec<Shape>,
     /// The names to which a metric was added last: before, the metric, after.
-    added: Option<(Arc<[String]>, String, Arc<[String]>)>,
+    added: Option<(Names, String, Names)>,
     /// The metrics of the run that is being read, as they come.
     found: Vec<f64>,
 }
@@ -93,7 +95,7 @@ pub(crate) struct SharedNames {
 /// Which metrics a run has, in the order in which they come.
 struct Shape {
     metrics: Vec<(String, &'static Metric)>,
-    names: Arc<[String]>,
+    names: Names,
     /// For each name the place of its metric.
     places: Vec<usize>,
 }
@@ -165,7 +167,7 @@ impl SharedNames {
             None => {
                 let mut names = run.names.to_vec();
                 names.insert(place, name.to_owned());
-                let names: Arc<[String]> = names.into();
+                let names: Names = names.into();
                 self.added = Some((Arc::clone(&run.names), name.to_owned(), Arc::clone(&names)));
                 names
             }

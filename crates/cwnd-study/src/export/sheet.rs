@@ -1,6 +1,9 @@
 //! Columns and rows, whatever the format.
 
-use crate::{RunKey, RunResult, RunState, Samples, StoredRun, StoredState, Study, keys, parquet::Kind};
+use crate::{
+    RunKey, RunResult, RunState, Samples, StoredRun, StoredState, Study, keys, metric_values::Names,
+    parquet::Kind,
+};
 use cwnd_experiment::settings::Setting;
 use std::{
     path::Path,
@@ -115,7 +118,7 @@ impl<'a> Layout<'a> {
 pub(super) struct RowMaker<'a> {
     layout: &'a Layout<'a>,
     /// The names that the last run's metrics had, and for each column of a metric its place among them.
-    last: Option<(Arc<[String]>, Vec<Option<usize>>)>,
+    last: Option<(Names, Vec<Option<usize>>)>,
 }
 
 impl<'a> RowMaker<'a> {
