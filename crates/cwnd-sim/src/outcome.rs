@@ -42,7 +42,7 @@ impl Simulation {
     /// ```
     pub fn link_totals(&self, link: LinkId) -> LinkTotals {
         let counts = self.link(link).counts();
-        let lost = self.counts().1[link];
+        let lost = self.lost_on(link);
         LinkTotals { data_arrived: counts.data_arrived, dropped: counts.dropped, lost, marked: counts.marked }
     }
 

@@ -32,7 +32,7 @@ impl MetricValues {
         self.names.iter().zip(&self.values)
     }
 
-    /// Adds a metric, or replaces its value. The names are this run's own then; [`SharedNames::add`] lets runs share them.
+    /// Adds a metric, or replaces its value. The names are then no longer shared with other runs.
     pub fn insert(&mut self, name: String, value: f64) {
         SharedNames::default().add(self, &name, value);
     }

@@ -173,6 +173,14 @@ impl Simulation {
         (counts, lost)
     }
 
+    /// Returns the packets that a link's line has lost.
+    pub(crate) fn lost_on(&self, link: usize) -> u64 {
+        let of_crew = |crew: &StageCrew| {
+            crew.shared.parts.iter().map(|part| lock(part).stages.net.lost[link]).sum::<u64>()
+        };
+        self.stages.net.lost[link] + self.crew.as_ref().map_or(0, of_crew)
+    }
+
     /// Creates the threads. Returns `None` if the system gives none, or if all hosts are one task.
     fn new_crew(&mut self, threads: usize) -> Option<StageCrew> {
         let hosts = self.stages.hosts.len();
