@@ -168,6 +168,18 @@ impl<R: LossRecovery> Sender<R> {
         self.log_event(now, true);
     }
 
+    /// Processes every timer that expires before `until`.
+    #[inline]
+    pub fn run_timers(&mut self, until: u64, out: &mut impl Emit) {
+        while self.deadline() < until {
+            let Sender { conn, recovery } = self;
+            let releases = conn.timers.release_is_first() && conn.event_log.is_none();
+            if !(releases && recovery.release_before(conn, until, out)) {
+                self.on_timer(self.deadline(), out);
+            }
+        }
+    }
+
     /// Adds `segments` of data that the application has written, and sends what the window allows. An engine whose application
     /// is a program or a script calls it; the flow's configured application must be silent (`set_traffic` with no traffic).
     pub fn write(&mut self, now: u64, segments: u64, out: &mut impl Emit) {

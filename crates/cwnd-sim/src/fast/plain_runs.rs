@@ -41,9 +41,7 @@ fn of_tracking_sender(
             break;
         }
         // Packets precede timers.
-        while sender.deadline() < ack.arrival {
-            sender.on_timer(sender.deadline(), output);
-        }
+        sender.run_timers(ack.arrival, output);
         if !sender.on_tracked_ack(ack.arrival, ack.acked, output) {
             break;
         }

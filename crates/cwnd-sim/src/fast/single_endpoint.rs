@@ -28,12 +28,10 @@ pub struct SingleEndpointPath {
 
 /// An endpoint as its host sees it.
 pub trait HostEndpoint {
-    /// Returns when the next timer expires.
-    fn deadline(&self) -> u64;
     /// Handles a packet.
     fn on_packet(&mut self, now: u64, packet: &Packet, output: &mut OutputPort<'_>);
-    /// Handles a timer that expires.
-    fn on_timer(&mut self, now: u64, output: &mut OutputPort<'_>);
+    /// Handles the timers that expire before `until`.
+    fn run_timers(&mut self, until: u64, output: &mut OutputPort<'_>);
     /// Handles as many plain packets as arrive before `limit` and any timer.
     fn run_plain(&mut self, inlet: &mut InletPort<'_>, output: &mut OutputPort<'_>, limit: u64);
 }
@@ -128,9 +126,7 @@ impl SingleEndpointPath {
                 break;
             }
         }
-        while endpoint.deadline() < limit {
-            endpoint.on_timer(endpoint.deadline(), &mut output);
-        }
+        endpoint.run_timers(limit, &mut output);
     }
 }
 
@@ -231,9 +227,7 @@ fn arrive<E: HostEndpoint>(
     rest: u64,
     output: &mut OutputPort<'_>,
 ) {
-    while endpoint.deadline() < at {
-        endpoint.on_timer(endpoint.deadline(), output);
-    }
+    endpoint.run_timers(at, output);
     endpoint.on_packet(at, &Packet::from_words([at, sent, sequence, rest]), output);
 }
 
@@ -315,11 +309,6 @@ impl Emit for OutputPort<'_> {
 
 impl HostEndpoint for Sender {
     #[inline(always)]
-    fn deadline(&self) -> u64 {
-        self.deadline()
-    }
-
-    #[inline(always)]
     fn on_packet(&mut self, now: u64, packet: &Packet, output: &mut OutputPort<'_>) {
         if packet.flags & SACK != 0 {
             let blocks = output.sacks.take(packet.aux);
@@ -329,9 +318,9 @@ impl HostEndpoint for Sender {
         }
     }
 
-    #[inline(never)]
-    fn on_timer(&mut self, now: u64, output: &mut OutputPort<'_>) {
-        self.on_timer(now, output);
+    #[inline(always)]
+    fn run_timers(&mut self, until: u64, output: &mut OutputPort<'_>) {
+        self.run_timers(until, output);
     }
 
     #[inline(always)]
@@ -342,18 +331,15 @@ impl HostEndpoint for Sender {
 
 impl HostEndpoint for Receiver {
     #[inline(always)]
-    fn deadline(&self) -> u64 {
-        self.deadline
-    }
-
-    #[inline(always)]
     fn on_packet(&mut self, now: u64, packet: &Packet, output: &mut OutputPort<'_>) {
         self.on_packet(now, packet, output);
     }
 
-    #[inline(never)]
-    fn on_timer(&mut self, now: u64, output: &mut OutputPort<'_>) {
-        self.on_timer(now, output);
+    #[inline(always)]
+    fn run_timers(&mut self, until: u64, output: &mut OutputPort<'_>) {
+        while self.deadline < until {
+            self.on_timer(self.deadline, output);
+        }
     }
 
     #[inline(always)]

@@ -218,9 +218,29 @@ impl Linux {
     /// The same without pacing, where no lost segment waits: each new segment leaves after its send overhead.
     #[inline]
     fn send_after_overhead(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        conn.timers.release_at = self.release_due(conn, now, conn.timers.release_at, out);
+        conn.timers.rearm();
+    }
+
+    /// Lets each new segment leave that is due before `until` and before any other timer: the first is due. Then no state is
+    /// written and read again from one to the next.
+    #[inline(never)]
+    pub(super) fn release_each(&mut self, conn: &mut Connection, until: u64, out: &mut impl Emit) {
+        let until = until.min(conn.timers.lifetime_at());
+        let mut release = conn.timers.release_at;
+        while release < until.min(conn.timers.rto_at) {
+            release = self.release_due(conn, release, release, out);
+        }
+        conn.timers.release_at = release;
+        conn.timers.rearm();
+    }
+
+    /// Sends what is due at `now`, where the next segment leaves at `release` if that is known. Returns when the segment after
+    /// it leaves; [`NEVER`] if none may.
+    #[inline(always)]
+    fn release_due(&mut self, conn: &mut Connection, now: u64, mut release: u64, out: &mut impl Emit) -> u64 {
         let (before, was_idle) = (conn.next, conn.una == conn.next);
         let mut in_flight = conn.in_flight();
-        let mut release = conn.timers.release_at;
         let permission = loop {
             let permission = self.may_send_new(conn, now, in_flight);
             if permission != Permission::Now {
@@ -237,9 +257,8 @@ impl Linux {
             self.send_several(conn, now, in_flight, 1, out);
             in_flight += 1;
         };
-        conn.timers.release_at = release;
         self.end_sending(conn, now, before, was_idle, in_flight, permission);
-        conn.timers.rearm();
+        release
     }
 
     /// Computes the time of the next departure after a packet has left. Returns whether it follows back to back.
