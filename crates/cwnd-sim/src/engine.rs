@@ -97,6 +97,15 @@ struct Run {
 }
 
 impl Run {
+    /// Does everything before the time of a sample.
+    fn until_sample(&mut self, time: Time, end: Time) {
+        match self.warm_up {
+            Some(warm_up) if warm_up > time => self.simulation.run_senders_until(time, warm_up),
+            Some(_) => self.until(time),
+            None => self.simulation.run_senders_until(time, end),
+        }
+    }
+
     fn until(&mut self, time: Time) {
         if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
             self.simulation.run_until(warm_up);
@@ -121,7 +130,7 @@ fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
         starts.iter().map(|(flow, _)| FlowStates::new(&run.simulation, *flow)).collect();
     let mut time = Time(0);
     while time <= scenario.duration {
-        run.until(time);
+        run.until_sample(time, scenario.duration);
         let simulation = &run.simulation;
         let time_index = trace.times.len();
         trace.times.push(time);

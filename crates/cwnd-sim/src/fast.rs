@@ -162,7 +162,7 @@ impl StageRunner for FastPath {
             Link::ClosedForm(link) => (false, link.full_packet().0),
             Link::Queued(link) => (true, link.full_packet),
         };
-        let mut exit = InlineExit::new(&mut self.receivers, hosts, full_packet);
+        let mut exit = InlineExit::new(&mut self.receivers, hosts, full_packet, run.receivers_stop);
         let handled = match is_queued {
             false => closed_form::run(net, merge, run, &mut exit),
             true => queued::run::<SteadyDispatch, _>(net, merge, run, &mut exit),

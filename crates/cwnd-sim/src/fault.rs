@@ -21,6 +21,8 @@ pub enum Fault {
     TimerNoticedLate,
     /// An inline receiver takes any segment for the expected one.
     InlineOutOfOrder,
+    /// An inline receiver is ahead of samples although packets wait at its links.
+    AheadOfWaiting,
     /// ACKs pass every link as if it were a zero-queue link.
     AllZeroQueue,
     /// Zero-queue links are open also while a short first packet is under way.
@@ -50,7 +52,7 @@ pub enum Fault {
 }
 
 /// All faults.
-pub const ALL: [Fault; 23] = [
+pub const ALL: [Fault; 24] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
@@ -59,6 +61,7 @@ pub const ALL: [Fault; 23] = [
     Fault::PastTheFrontier,
     Fault::TimerNoticedLate,
     Fault::InlineOutOfOrder,
+    Fault::AheadOfWaiting,
     Fault::AllZeroQueue,
     Fault::OpensTooEarly,
     Fault::PastTheStop,

@@ -88,6 +88,8 @@ pub struct Simulation {
     window: u64,
     /// The time that all stages have come to.
     least: u64,
+    /// The time that inline receivers may come to: at least that of the other stages.
+    receivers_stop: u64,
     smallest_packet: u32,
 }
 
@@ -229,6 +231,7 @@ impl Simulation {
             senders_watched: false,
             window: 1_000_000,
             least: 0,
+            receivers_stop: 0,
             smallest_packet,
         })
     }
@@ -247,16 +250,29 @@ impl Simulation {
     /// Like [`Simulation::run_until`], and reports packets that pass the [observed points](Options::points) as soon as
     /// their fate is known. [`Simulation::run_until`] reports to nobody.
     pub fn run_observed(&mut self, time: Time, observer: &mut dyn PacketObserver) {
-        let stop = time.0.saturating_add(self.origin) + u64::from(fault::is(Fault::PastTheStop));
+        self.run_with_receivers(time, time, observer);
+    }
+
+    /// Like [`Simulation::run_until`], but inline receivers may be ahead, up to `receivers`. Until that time only senders and queue
+    /// lengths may be read, and nothing may be changed. A receiver is ahead only where nothing waits at its links.
+    pub(crate) fn run_senders_until(&mut self, time: Time, receivers: Time) {
+        self.run_with_receivers(time, receivers, &mut NoopObserver);
+    }
+
+    fn run_with_receivers(&mut self, time: Time, receivers: Time, observer: &mut dyn PacketObserver) {
+        let on_clock =
+            |time: Time| time.0.saturating_add(self.origin) + u64::from(fault::is(Fault::PastTheStop));
+        let (stop, receivers) = (on_clock(time), on_clock(receivers.max(time)));
         if stop <= self.now {
             return;
         }
         while self.runner.next_review() < stop {
             let until = self.runner.next_review().max(self.now);
-            self.do_all_before(until, observer);
+            self.do_all_before(until, until, observer);
             self.runner.review(&mut self.stages, until);
         }
-        self.do_all_before(stop, observer);
+        let receivers = receivers.min(self.runner.next_review());
+        self.do_all_before(stop, receivers, observer);
         for (i, host) in self.stages.hosts.iter().enumerate().filter(|_| !fault::is(Fault::InletNotSettled)) {
             // Nothing lies before `stop` in the inlets of a host that wakes later.
             if self.stages.net.wake[i].load(Ordering::Relaxed) < stop {
@@ -286,12 +302,15 @@ impl Simulation {
         }
     }
 
-    fn do_all_before(&mut self, stop: u64, observer: &mut dyn PacketObserver) {
+    /// Does everything before `stop`, and inline receivers at most what is before `receivers`.
+    fn do_all_before(&mut self, stop: u64, receivers: u64, observer: &mut dyn PacketObserver) {
         if self.waited_before_zero.is_empty() && stop > self.origin {
+            self.receivers_stop = self.origin;
             self.go_on_until(self.origin, observer);
             let waited = self.stages.net.links.iter().map(|link| link.waited(self.origin));
             self.waited_before_zero = waited.collect();
         }
+        self.receivers_stop = receivers;
         self.go_on_until(stop, observer);
     }
 

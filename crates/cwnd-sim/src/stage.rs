@@ -57,8 +57,10 @@ pub struct LinkRun<'a> {
     /// What arrives before this is handled. A link that keeps its queue also handles what leaves at this time, unless
     /// the simulation stops there: arrivals of that time come after it.
     pub limit: u64,
-    /// Nothing that happens then or later may be done anywhere.
+    /// Nothing that happens then or later may be done anywhere, but for inline receivers.
     pub stop: u64,
+    /// Nothing that happens then or later may be done by inline receivers. Between `stop` and this time nobody looks at them.
+    pub receivers_stop: u64,
 }
 
 /// Runs stages on one thread. Hosts are run by its [`SharedRunner`].

@@ -4,6 +4,9 @@
 //! link before it hands them on, and nothing else ever happens at its host. When that link hands a packet on, it can
 //! therefore cross the host's own links and send the ACK, without putting the packet into a ring. Any exception (a gap, a
 //! mark, a busy link) switches the host to its own stage until that has handled what lies there.
+//!
+//! Where a run halts for a sample, nobody looks at receivers. They may then be ahead of the time of the sample, if nothing waits at
+//! their links at any time in between: the lengths of these queues are sampled, too.
 
 use super::lane::Lane;
 use super::single_endpoint::SingleEndpointPath;
@@ -54,6 +57,10 @@ pub struct InlineReceiver {
     channel: u32,
     /// Wire bytes of a data packet and of an ACK.
     sizes: (u32, u32),
+    /// Wire bytes of the longest ACK.
+    longest_ack: u32,
+    /// Until this time the host cannot be ahead of a sample.
+    halts_until: u64,
 }
 
 /// An ACK that an inline receiver sends.
@@ -99,6 +106,7 @@ pub fn find(
             output: path.output(),
             channel: host.channel(),
             sizes: (scenario.stack.full_packet(), scenario.stack.ack_size),
+            longest_ack: zero_queue::longest_ack(&scenario.stack),
             ..InlineReceiver::default()
         };
         receiver.set_through(None, net);
@@ -136,6 +144,57 @@ impl InlineReceiver {
     /// Returns the channel of the ACKs.
     pub fn channel(&self) -> u32 {
         self.channel
+    }
+
+    /// Returns the time before which it may replace the host: `latest`, or `stop` if packets on their way to the host might wait at
+    /// its links after that.
+    #[inline]
+    fn end_of_replacement(&mut self, net: &Net, stop: u64, latest: u64) -> u64 {
+        let ahead = fault::is(Fault::AheadOfWaiting)
+            || latest == stop
+            || (self.halts_until <= stop && self.passes_all(net, stop));
+        if ahead { latest } else { stop }
+    }
+
+    /// Returns whether no packet waits at the host's links at `stop`, nor any later one of those on their way to it. If not, sets
+    /// until when.
+    #[inline(never)]
+    fn passes_all(&mut self, net: &Net, stop: u64) -> bool {
+        let closed = |link: u32| match &net.links[link as usize] {
+            Link::ClosedForm(link) => Some(link),
+            Link::Queued(_) => None,
+        };
+        let (Some(inlet), Some(output)) = (closed(self.inlet.1), closed(self.output.0)) else { return false };
+        self.halts_until = stop + 1;
+        if inlet.waiting(stop) > 0 || output.waiting(stop) > 0 || inlet.not_before() > stop {
+            return false;
+        }
+        let ack_time = output.serial_time(self.longest_ack);
+        // A link that was idle stores no departures, among which later ones would look as if they waited.
+        let mut inlet_free = inlet.free_at() + inlet.idle_margin();
+        let mut output_free = output.free_at() + output.idle_margin();
+        let mut acknowledge = |arrival: u64| {
+            let passes = arrival >= output_free;
+            output_free = arrival + ack_time + output.idle_margin();
+            passes
+        };
+        for packet in net.rings[self.inlet.2 as usize].iter() {
+            self.halts_until = packet.at + 1;
+            if !acknowledge(packet.at) {
+                return false;
+            }
+        }
+        for packet in net.rings[self.inlet.0 as usize].iter() {
+            let departure = packet.at.max(inlet_free) + inlet.serial_time(u32::from(packet.size));
+            let arrival = departure + inlet.delay();
+            self.halts_until = arrival + 1;
+            if packet.at < inlet_free || !acknowledge(arrival) {
+                return false;
+            }
+            inlet_free = departure + inlet.idle_margin();
+        }
+        self.halts_until = 0;
+        true
     }
 
     /// Replaces the host from now on, if nothing exceptional is there. The host first handles the packets on their way to
@@ -231,12 +290,19 @@ pub struct InlineExit<'a> {
     full: u64,
     /// Rings whose inline receivers have been active.
     active: Vec<u32>,
+    /// Nothing that happens then or later may be done by inline receivers.
+    receivers_stop: u64,
 }
 
 impl<'a> InlineExit<'a> {
     /// Creates the exit for a run of a link.
-    pub fn new(receivers: &'a mut [InlineReceiver], hosts: &'a mut Slots<Host>, full_packet: u32) -> Self {
-        InlineExit { receivers, hosts, full: u64::from(full_packet), active: Vec::new() }
+    pub fn new(
+        receivers: &'a mut [InlineReceiver],
+        hosts: &'a mut Slots<Host>,
+        full_packet: u32,
+        receivers_stop: u64,
+    ) -> Self {
+        InlineExit { receivers, hosts, full: u64::from(full_packet), active: Vec::new(), receivers_stop }
     }
 
     /// Ends the run: updates the hosts that were replaced.
@@ -265,9 +331,10 @@ impl<'a> InlineExit<'a> {
         let receiver = &mut self.receivers[ring as usize];
         if !receiver.active {
             // While packets wait before the host, only every eighth packet tries again.
-            if running.rings[ring as usize].len().is_multiple_of(8) && at < running.stop {
+            if running.rings[ring as usize].len().is_multiple_of(8) && at < self.receivers_stop {
                 running.net.rings = std::mem::take(&mut running.rings);
-                if receiver.begin(running.net, self.hosts, running.stop) {
+                let end = receiver.end_of_replacement(running.net, running.stop, self.receivers_stop);
+                if at < end && receiver.begin(running.net, self.hosts, end) {
                     self.active.push(ring);
                 }
                 running.rings = std::mem::take(&mut running.net.rings);

@@ -14,7 +14,7 @@ use crate::merge::Turn;
 use crate::net::Net;
 use crate::stage::LinkRun;
 use cwnd_link::SerialTime;
-use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Scenario};
+use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Scenario, Stack};
 use cwnd_tcp::packet::{BARE, LOST, Packet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,6 +105,12 @@ pub fn pass(link: &mut ClosedForm, now: u64, size: u32, ring: u32) -> u64 {
     link.end_of_line(departure)
 }
 
+/// Returns the wire bytes of the longest ACK.
+pub fn longest_ack(stack: &Stack) -> u32 {
+    let blocks = if stack.sack { stack.sack_block_base + MOST_BLOCKS * stack.sack_block_each } else { 0 };
+    stack.ack_size + blocks
+}
+
 /// Lets everything that arrives before the limit pass a zero-queue link. Returns how many packets came.
 ///
 /// Its inputs lead to different rings, so that they need not be merged.
@@ -153,8 +159,7 @@ impl Search<'_> {
     fn feeding_rings(&self, link: LinkId, feeders: &BTreeSet<Feeder>) -> Option<Vec<usize>> {
         let stack = &self.scenario.stack;
         let (data, ack) = (stack.full_packet(), stack.ack_size);
-        let blocks = if stack.sack { stack.sack_block_base + MOST_BLOCKS * stack.sack_block_each } else { 0 };
-        let longest = ack + blocks;
+        let longest = longest_ack(stack);
         let whole = |bytes: Option<u64>| bytes.is_none_or(|bytes| bytes % u64::from(stack.payload) == 0);
         let one_size = !stack.handshake && self.scenario.flows.iter().all(|flow| whole(flow.bytes));
         let admits_two =

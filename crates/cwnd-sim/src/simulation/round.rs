@@ -210,7 +210,8 @@ impl Simulation {
     fn run_link_without_arrivals(&mut self, index: usize, limit: u64, stop: u64) {
         let link = self.graph.links[index];
         if matches!(self.stages.net.links[link], Link::Queued(_)) {
-            self.run_observed_link(&LinkRun { link: link as u32, inputs: &[], limit, stop });
+            let receivers_stop = self.receivers_stop;
+            self.run_observed_link(&LinkRun { link: link as u32, inputs: &[], limit, stop, receivers_stop });
         }
     }
 
@@ -229,8 +230,9 @@ impl Simulation {
     fn run_link(&mut self, index: usize, limit: u64, stop: u64) -> u64 {
         if let Some(&link) = self.graph.links.get(index) {
             let inputs = std::mem::take(&mut self.graph.inputs[index]);
+            let (link, receivers_stop) = (link as u32, self.receivers_stop);
             let handled =
-                self.run_observed_link(&LinkRun { link: link as u32, inputs: &inputs, limit, stop });
+                self.run_observed_link(&LinkRun { link, inputs: &inputs, limit, stop, receivers_stop });
             self.graph.inputs[index] = inputs;
             return handled;
         }

@@ -307,7 +307,7 @@ impl Shared {
             return 0;
         }
         let link = self.links[index] as u32;
-        let run = LinkRun { link, inputs: &self.inputs[index], limit, stop };
+        let run = LinkRun { link, inputs: &self.inputs[index], limit, stop, receivers_stop: stop };
         let packets = self.runner.run_link(stages, &run);
         let quiet = stage::quiet_until(&mut stages.net, link, limit, self.smallest_packet);
         self.frontiers.set(stage, limit, quiet);

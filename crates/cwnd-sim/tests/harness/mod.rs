@@ -6,13 +6,15 @@ use crate::generator::{self, Action, Dice, factory};
 use crate::naive::Naive;
 use crate::verdict::{Coverage, conserved, same, same_outcome, same_states};
 use cwnd_scenario::{EngineError, Helpers, Outcome, Scenario, Time};
-use cwnd_sim::{FlowState, Options, Shortcuts, Simulation};
+use cwnd_sim::{FlowState, Options, Shortcuts, Simulation, run_with_options};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use watched::Counter;
 
 /// Number of events after which a scenario ends; one in [`LONG_ONES`] ends after ten times that number.
 const EVENTS: u64 = 20_000;
 const LONG_ONES: u64 = 40;
+/// What distinguishes the random numbers of sampled runs.
+const SAMPLED: u64 = 0x5a3b_1e00;
 /// Numbers of threads.
 const THREADS: [usize; 3] = [2, 4, 8];
 
@@ -54,6 +56,7 @@ fn check_scenario(seed: u64) -> Result<Coverage, String> {
 
     let plain = Record::plain(naive, &scenario, events, &mut coverage);
     plain.check(&scenario, engine).or_else(|text| plain.explain(&scenario, text))?;
+    check_samples(&scenario, plain.end, &mut Dice::new(seed ^ SAMPLED))?;
     if !dice.one_in(4) {
         let naive = start_naive(&scenario);
         let changed = Record::changed(naive, &scenario, plain.events, events, &mut dice, &mut coverage);
@@ -61,6 +64,34 @@ fn check_scenario(seed: u64) -> Result<Coverage, String> {
         changed.check(&scenario, engine).or_else(|text| changed.explain(&scenario, text))?;
     }
     Ok(coverage)
+}
+
+/// Compares runs that halt for samples: with all shortcuts and without any.
+fn check_samples(scenario: &Scenario, end: Time, dice: &mut Dice) -> Result<(), String> {
+    let every = Time(dice.logarithmic(end.0 / 300, end.0).max(1));
+    let warm_up = if dice.one_in(4) { Time(dice.below(end.0.max(1))) } else { Time::ZERO };
+    let scenario =
+        Scenario { sample: Some(every), duration: Time(end.0.max(1)), warm_up, ..scenario.clone() };
+    let run = |shortcuts| {
+        let options = Options { shortcuts, ..Options::default() };
+        run_with_options(&scenario, &factory, &options).map_err(|error| format!("\n  sampled: {error}"))
+    };
+    let (mut general, mut fast) = (run(Shortcuts::NONE)?, run(Shortcuts::ALL)?);
+    let traces = (general.trace.take(), fast.trace.take());
+    let context =
+        |text| format!("\n  sampled every {} ns from {} ns on, runs differ:{text}", every.0, warm_up.0);
+    same_outcome(&general, &fast).map_err(context)?;
+    let (Some(general), Some(fast)) = traces else {
+        return Err("\n  a sampled run has no trace".to_owned());
+    };
+    for (i, time) in general.times.iter().enumerate() {
+        let (expected, found) = (&general.queue_lengths[i], &fast.queue_lengths[i]);
+        same(&format!("queues at {} ns", time.0), expected, found).map_err(context)?;
+    }
+    for (expected, found) in general.samples.iter().zip(&fast.samples) {
+        same("a sample", expected, found).map_err(context)?;
+    }
+    same("the number of samples", &general.samples.len(), &fast.samples.len()).map_err(context)
 }
 
 /// The naive simulator of a scenario that it does not refuse.
