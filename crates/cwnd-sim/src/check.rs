@@ -6,6 +6,7 @@ use cwnd_scenario::{
     Cost, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Problem, Rate, Scenario, Stack, Traffic,
 };
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// The longest time of the engine's clock, ns: about 39 hours.
 const LONGEST: u64 = 1 << 47;
@@ -39,8 +40,10 @@ pub fn check_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Cost, Vec
         // Many flows share an algorithm, so create each kind once.
         let mut kinds = BTreeMap::new();
         for (i, flow) in scenario.flows.iter().enumerate() {
-            check_flow(scenario, flow, &format!("flows[{i}]"), &mut problems);
-            kinds.entry(flow.algorithm.to_string()).or_insert((i, &flow.algorithm));
+            check_flow(scenario, flow, &format_args!("flows[{i}]"), &mut problems);
+            if i == 0 || flow.algorithm != scenario.flows[i - 1].algorithm {
+                kinds.entry(flow.algorithm.to_string()).or_insert((i, &flow.algorithm));
+            }
         }
         for (i, algorithm) in kinds.into_values() {
             match factory(algorithm) {
@@ -111,9 +114,9 @@ fn check_network(network: &Network, problems: &mut Vec<Problem>) {
         problems.push(problem("network.bottleneck", format!("there is no link {}", network.bottleneck)));
     }
     for (i, link) in network.links.iter().enumerate() {
-        let place = format!("links[{i}] ({})", link.name);
+        let place = format_args!("links[{i}] ({})", link.name);
         if link.from >= network.nodes.len() || link.to >= network.nodes.len() || link.from == link.to {
-            problems.push(problem(&place, "must join two different nodes of the network"));
+            problems.push(problem(place.to_string(), "must join two different nodes of the network"));
         }
         if let Err(wrong) = check_link(link, &place) {
             problems.push(wrong);
@@ -125,47 +128,45 @@ fn check_network(network: &Network, problems: &mut Vec<Problem>) {
 ///
 /// # Errors
 /// One of them is impossible.
-pub fn check_link(link: &LinkSpec, place: &str) -> Result<(), Problem> {
+pub fn check_link(link: &LinkSpec, place: &dyn Display) -> Result<(), Problem> {
     if link.rate != Rate::UNLIMITED && !RATES.contains(&link.rate.0) {
-        return Err(problem(place, "its rate must be 1 kbit/s to 10 Tbit/s, or unlimited"));
+        return Err(problem(place.to_string(), "its rate must be 1 kbit/s to 10 Tbit/s, or unlimited"));
     }
     if link.delay.0 > LONGEST {
-        return Err(problem(place, "its delay must be at most 2^47 ns, about 39 hours"));
+        return Err(problem(place.to_string(), "its delay must be at most 2^47 ns, about 39 hours"));
     }
     if let Loss::Bernoulli(p) = link.loss
         && !(0.0..=1.0).contains(&p)
     {
-        return Err(problem(place, format!("its loss is {p}; a probability is 0 to 1")));
+        return Err(problem(place.to_string(), format!("its loss is {p}; a probability is 0 to 1")));
     }
     Ok(())
 }
 
-fn check_flow(scenario: &Scenario, flow: &FlowSpec, place: &str, problems: &mut Vec<Problem>) {
+fn check_flow(scenario: &Scenario, flow: &FlowSpec, place: &dyn Display, problems: &mut Vec<Problem>) {
     let links = &scenario.network.links;
-    let mut ends = Vec::new();
-    for (name, route) in [("route", &flow.route), ("ack_route", &flow.ack_route)] {
-        let place = format!("{place}.{name}");
+    let mut ends = [(0, 0); 2];
+    for (end, (name, route)) in ends.iter_mut().zip([("route", &flow.route), ("ack_route", &flow.ack_route)])
+    {
+        let place = || format!("{place}.{name}");
         if route.is_empty() || route.iter().any(|&link| link >= links.len()) {
-            problems.push(problem(place, "must name at least one link, and links that there are"));
+            problems.push(problem(place(), "must name at least one link, and links that there are"));
             return;
         }
         if route.windows(2).any(|pair| links[pair[0]].to != links[pair[1]].from) {
-            problems.push(problem(&place, "has a link that does not begin where the one before it ends"));
+            problems.push(problem(place(), "has a link that does not begin where the one before it ends"));
         }
-        let mut once = route.clone();
-        once.sort_unstable();
-        once.dedup();
-        if once.len() < route.len() {
-            problems.push(problem(&place, "crosses a link twice"));
+        if has_repeats(route) {
+            problems.push(problem(place(), "crosses a link twice"));
         }
-        ends.push((links[route[0]].from, links[route[route.len() - 1]].to));
+        *end = (links[route[0]].from, links[route[route.len() - 1]].to);
     }
     if (ends[0].0, ends[0].1) != (ends[1].1, ends[1].0) {
         problems
             .push(problem(format!("{place}.ack_route"), "must lead back from the receiver to the sender"));
     }
     if flow.start.0 > LONGEST || flow.stop.is_some_and(|stop| stop.0 > LONGEST) {
-        problems.push(problem(place, "starts or stops later than 2^47 ns, about 39 hours"));
+        problems.push(problem(place.to_string(), "starts or stops later than 2^47 ns, about 39 hours"));
     }
     if flow.bytes == Some(0) {
         problems.push(problem(format!("{place}.bytes"), "is nothing; a transfer has at least one byte"));
@@ -174,6 +175,21 @@ fn check_flow(scenario: &Scenario, flow: &FlowSpec, place: &str, problems: &mut 
         problems.push(problem(format!("{place}.traffic"), wrong));
     }
     if flow.short && (flow.bytes.is_none() || flow.traffic != Traffic::Bulk) {
-        problems.push(problem(place, "is a short flow, which sends a number of bytes and nothing else"));
+        problems.push(problem(
+            place.to_string(),
+            "is a short flow, which sends a number of bytes and nothing else",
+        ));
     }
+}
+
+/// Returns whether a route crosses a link twice.
+fn has_repeats(route: &[usize]) -> bool {
+    /// Up to this length comparing all pairs is faster than sorting a copy.
+    const SHORT: usize = 16;
+    if route.len() <= SHORT {
+        return route.iter().enumerate().any(|(i, link)| route[..i].contains(link));
+    }
+    let mut sorted = route.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
 }

@@ -67,11 +67,14 @@ impl RunSpec {
     /// {"engine":"cwnd-sim","versions":{"cubic":"1","cwnd-sim":"7"},"scenario":{…},"seed":1}
     /// ```
     pub fn canonical_text(&self) -> String {
+        format!("{}{}{}", self.identity_text(), self.scenario.as_str(), seed_text(self.seed))
+    }
+
+    /// Returns the canonical text up to the scenario.
+    fn identity_text(&self) -> String {
         let Identity { engine, versions } = &self.identity;
         let (engine, versions) = (Value::from(engine.as_str()), to_json(versions));
-        let scenario = self.scenario.as_str();
-        let end = seed_text(self.seed);
-        format!(r#"{{"engine":{engine},"versions":{versions},"scenario":{scenario}{end}"#)
+        format!(r#"{{"engine":{engine},"versions":{versions},"scenario":"#)
     }
 
     /// Computes the key.
@@ -81,8 +84,7 @@ impl RunSpec {
 
     /// Prepares the keys of the runs that differ from this one in their seeds alone.
     pub(crate) fn keys_by_seed(&self) -> KeysBySeed {
-        let text = self.canonical_text();
-        KeysBySeed(Sha256::new_with_prefix(&text[..text.len() - seed_text(self.seed).len()]))
+        KeysBySeed(Sha256::new_with_prefix(self.identity_text()).chain_update(self.scenario.as_str()))
     }
 }
 
@@ -106,7 +108,7 @@ fn seed_text(seed: u64) -> String {
 /// A scenario as canonical JSON: complete, but without the seed and without the names that decide nothing
 /// ([`Scenario::without_labels`]). Repeats of a cell that draw no short flows have the same text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioText(Arc<str>);
+pub struct ScenarioText(Arc<String>);
 
 impl ScenarioText {
     /// Writes a scenario.
@@ -116,7 +118,7 @@ impl ScenarioText {
     }
 
     /// Creates it from a text without checks; [`ScenarioText::parse`] checks it.
-    pub(crate) fn from_stored(text: &str) -> ScenarioText {
+    pub(crate) fn from_stored(text: String) -> ScenarioText {
         ScenarioText(text.into())
     }
 

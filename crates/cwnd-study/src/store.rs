@@ -358,7 +358,7 @@ impl Store {
             .prepare_cached(sql)?
             .query_row([scenario], |row| Ok(columns::decompress(row.get_ref(0)?.as_blob()?)))
             .optional()?;
-        *last = text.flatten().and_then(|text| SharedRow::new(scenario, engine, &text));
+        *last = text.flatten().and_then(|text| SharedRow::new(scenario, engine, text));
         Ok(last.is_some())
     }
 
@@ -467,7 +467,7 @@ struct SharedRow {
 
 impl SharedRow {
     /// Returns none if the engine cannot be read.
-    fn new(row: i64, engine: &str, scenario: &str) -> Option<SharedRow> {
+    fn new(row: i64, engine: &str, scenario: String) -> Option<SharedRow> {
         let identity: Identity = serde_json::from_str(engine).ok()?;
         let spec = RunSpec { identity, scenario: ScenarioText::from_stored(scenario), seed: 0 };
         let scenario = spec.scenario.parse().map_err(|error| error.to_string());

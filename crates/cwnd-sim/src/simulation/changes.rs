@@ -157,7 +157,7 @@ impl Simulation {
     }
 
     fn change(&mut self, link: LinkId, spec: LinkSpec, change: Change) -> Result<(), Problem> {
-        crate::check::check_link(&spec, &format!("links[{link}]"))?;
+        crate::check::check_link(&spec, &format_args!("links[{link}]"))?;
         let old = std::mem::replace(&mut self.scenario.network.links[link], spec);
         let before = self.stages.net.links[link].clone();
         if !matches!(change, Change::Loss(..)) {

@@ -94,7 +94,8 @@ pub(super) fn read_sampled(bytes: &[u8]) -> Option<BTreeMap<String, f64>> {
 }
 
 pub(super) fn compress(text: &str) -> Vec<u8> {
-    COMPRESSOR.with_borrow_mut(|compressor| {
+    let compressor = if text.len() < LARGE_BYTES { &COMPRESSOR } else { &FAST_COMPRESSOR };
+    compressor.with_borrow_mut(|compressor| {
         compressor.reset();
         let mut bytes = Vec::with_capacity(FIRST_BYTES);
         loop {
@@ -132,8 +133,13 @@ pub(super) fn decompress(bytes: &[u8]) -> Option<String> {
 /// The memory that a text or its compressed bytes have at first. It is doubled as long as it is too small.
 const FIRST_BYTES: usize = 4 << 10;
 
-// Both have tables of many kilobytes, which take longer to make than to use for a run of one flow.
+/// Texts of this size and more are those of thousands of flows. Their entries hardly differ, so that a fast search finds what a slow one
+/// does.
+const LARGE_BYTES: usize = 1 << 20;
+
+// All have tables of many kilobytes, which take longer to make than to use for a run of one flow.
 thread_local! {
     static COMPRESSOR: RefCell<Compress> = RefCell::new(Compress::new(Compression::default(), true));
+    static FAST_COMPRESSOR: RefCell<Compress> = RefCell::new(Compress::new(Compression::fast(), true));
     static DECOMPRESSOR: RefCell<Decompress> = RefCell::new(Decompress::new(true));
 }
