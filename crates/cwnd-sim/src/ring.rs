@@ -3,42 +3,48 @@
 use cwnd_tcp::packet::Packet;
 use cwnd_tcp::prefetch::prefetch;
 
-/// A first-in, first-out ring. Its capacity is a power of two and doubles when it is full.
+/// A first-in, first-out ring. Its capacity is a power of two and doubles when it is full. An empty one begins anew at its first place,
+/// so that a ring that seldom holds many packets uses the same memory again and again.
 #[derive(Clone, Debug)]
 pub struct Ring {
     /// Packets of [`WORDS`] words each. One place is always free, so that a full ring differs from an empty one.
     words: Box<[u64]>,
-    /// One less than the length of `words`.
-    mask: usize,
-    /// The indices into `words` where the first packet begins and where the next one will begin.
-    head: usize,
-    tail: usize,
+    /// The packets by which the first packet and the place behind the last lie beyond the first place.
+    head: u32,
+    tail: u32,
 }
 
 /// Words of a packet.
 const WORDS: usize = 4;
-const INITIAL: usize = 16 * WORDS;
+/// Packets for which there is memory at first.
+const INITIAL: usize = 4;
 
 impl Default for Ring {
     fn default() -> Self {
-        Ring { words: vec![0; INITIAL].into_boxed_slice(), mask: INITIAL - 1, head: 0, tail: 0 }
+        Ring { words: vec![0; INITIAL * WORDS].into_boxed_slice(), head: 0, tail: 0 }
     }
 }
 
 impl Ring {
     #[inline(always)]
-    fn slot(&self, begin: usize) -> &[u64; WORDS] {
-        debug_assert!(begin.is_multiple_of(WORDS) && begin <= self.mask && self.mask + 1 == self.words.len());
-        // SAFETY: `begin` is a multiple of `WORDS` that was taken modulo the length of `words`, which is a power
-        // of two and at least `WORDS`; so all of the packet's words are within.
-        unsafe { &*self.words.as_ptr().add(begin).cast() }
+    fn slot(&self, place: u32) -> &[u64; WORDS] {
+        debug_assert!(place as usize * WORDS < self.words.len() && self.words.len().is_power_of_two());
+        // SAFETY: `place` was taken modulo the number of packets that `words` has room for, so all of the packet's words are
+        // within.
+        unsafe { &*self.words.as_ptr().add(place as usize * WORDS).cast() }
+    }
+
+    /// Returns the place `packets` behind another.
+    #[inline(always)]
+    fn after(&self, place: u32, packets: u32) -> u32 {
+        place.wrapping_add(packets) & ((self.words.len() / WORDS) as u32).wrapping_sub(1)
     }
 
     /// Asks for the memory of the first packet and of the place behind the last.
     #[inline(always)]
     pub fn prefetch_ends(&self) {
         prefetch(self.slot(self.head));
-        prefetch(self.slot(self.tail));
+        prefetch(self.slot(if self.is_empty() { 0 } else { self.tail }));
     }
 
     /// Returns whether the ring is empty.
@@ -50,7 +56,7 @@ impl Ring {
     /// Returns the number of packets.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        (self.tail.wrapping_sub(self.head) & self.mask) / WORDS
+        self.after(self.tail, self.head.wrapping_neg()) as usize
     }
 
     /// Returns when the first packet arrives, or `u64::MAX` if there is none.
@@ -70,7 +76,7 @@ impl Ring {
     pub fn pop_words(&mut self) -> [u64; WORDS] {
         debug_assert!(!self.is_empty());
         let words = *self.slot(self.head);
-        self.head = (self.head + WORDS) & self.mask;
+        self.skip();
         words
     }
 
@@ -84,13 +90,17 @@ impl Ring {
     /// Appends a packet given as words.
     #[inline(always)]
     pub fn push_words(&mut self, at: u64, sent: u64, sequence: u64, rest: u64) {
-        debug_assert!(self.is_empty() || self.slot(self.tail.wrapping_sub(WORDS) & self.mask)[0] <= at);
-        let next = (self.tail + WORDS) & self.mask;
+        debug_assert!(self.is_empty() || self.slot(self.after(self.tail, 1u32.wrapping_neg()))[0] <= at);
+        if self.is_empty() {
+            (self.head, self.tail) = (0, 0);
+        }
+        let next = self.after(self.tail, 1);
         if next == self.head {
             return self.push_growing([at, sent, sequence, rest]);
         }
         // SAFETY: as in `slot`.
-        let slot: &mut [u64; WORDS] = unsafe { &mut *self.words.as_mut_ptr().add(self.tail).cast() };
+        let slot: &mut [u64; WORDS] =
+            unsafe { &mut *self.words.as_mut_ptr().add(self.tail as usize * WORDS).cast() };
         slot[0] = at;
         slot[1] = sent;
         slot[2] = sequence;
@@ -102,7 +112,7 @@ impl Ring {
     #[inline(always)]
     pub fn skip(&mut self) {
         debug_assert!(!self.is_empty());
-        self.head = (self.head + WORDS) & self.mask;
+        self.head = self.after(self.head, 1);
     }
 
     /// Returns the first packet, if there is one.
@@ -126,15 +136,15 @@ impl Ring {
     /// Changes the `n`-th packet from the end; the last one is number 0.
     pub fn change_from_last(&mut self, n: usize, change: impl FnOnce(&mut Packet)) {
         assert!(n < self.len(), "a ring of {} has no {n}th packet from its end", self.len());
-        let begin = self.tail.wrapping_sub(WORDS * (1 + n)) & self.mask;
-        let mut packet = Packet::from_words(*self.slot(begin));
+        let place = self.after(self.tail, (1 + n as u32).wrapping_neg());
+        let mut packet = Packet::from_words(*self.slot(place));
         change(&mut packet);
-        self.words[begin..begin + WORDS].copy_from_slice(&packet.to_words());
+        self.words[place as usize * WORDS..][..WORDS].copy_from_slice(&packet.to_words());
     }
 
     /// Returns all packets in order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = Packet> {
-        (0..self.len()).map(|i| Packet::from_words(*self.slot((self.head + WORDS * i) & self.mask)))
+        (0..self.len() as u32).map(|i| Packet::from_words(*self.slot(self.after(self.head, i))))
     }
 
     #[cold]
@@ -142,11 +152,9 @@ impl Ring {
     fn push_growing(&mut self, [at, sent, sequence, rest]: [u64; WORDS]) {
         let mut words = Vec::with_capacity(self.words.len() * 2);
         words.extend(self.iter().flat_map(Packet::to_words));
-        self.head = 0;
-        self.tail = words.len();
+        (self.head, self.tail) = (0, (words.len() / WORDS) as u32);
         words.resize(self.words.len() * 2, 0);
         self.words = words.into_boxed_slice();
-        self.mask = self.words.len() - 1;
         self.push_words(at, sent, sequence, rest);
     }
 }
