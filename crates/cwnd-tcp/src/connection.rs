@@ -363,8 +363,11 @@ impl Connection {
         self.integrate_cwnd(now);
         self.rounds.on_ack(self.una, self.next, &self.window, &mut self.ack);
         let estimator = &self.rtt.estimator;
-        let min_rtt = if estimator.is_known() { estimator.min } else { 0 };
-        self.ack.rate = self.records.as_mut().and_then(|records| records.finish(now, min_rtt));
+        // Without records there is never a sample.
+        if let Some(records) = &mut self.records {
+            let min_rtt = if estimator.is_known() { estimator.min } else { 0 };
+            self.ack.rate = records.finish(now, min_rtt);
+        }
         let in_flight = self.in_flight();
         let ack = &mut self.ack;
         ack.now = Nanos(now);

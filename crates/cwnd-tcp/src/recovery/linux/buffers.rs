@@ -21,6 +21,8 @@ pub(super) struct Buffers {
     /// The later ones, which begin with the segment `late_from`: the last of the early ones is filled up.
     late: u64,
     late_from: u64,
+    /// Where the buffer under way ends, if the next segment lies before that.
+    end: u64,
 }
 
 impl Buffers {
@@ -35,26 +37,33 @@ impl Buffers {
         let late = (u64::from(BUFFER) / mss).clamp(1, half);
         let first = window.initial_cwnd as u64;
         let Some(window) = growing else {
-            return Buffers { first: 0, early: late, late, late_from: 0 };
+            return Buffers { first: 0, early: late, late, late_from: 0, end: 0 };
         };
         let early = late.min((window.after(0) / 2).max(1));
         let filled = first * mss + OVERHEAD;
         let buffers = SEND_BUFFER.saturating_sub(filled).div_ceil(early * mss + OVERHEAD);
-        Buffers { first, early, late, late_from: first + early * buffers.saturating_sub(1) }
+        Buffers { first, early, late, late_from: first + early * buffers.saturating_sub(1), end: 0 }
     }
 
     /// Returns the number of segments left in the buffer under way.
     #[inline]
-    pub fn left(&self, conn: &Connection) -> u32 {
+    pub fn left(&mut self, conn: &Connection) -> u32 {
         let next = conn.next;
-        let left = if next >= self.late_from {
-            self.late - (next - self.late_from) % self.late
-        } else if next >= self.first {
-            self.early - (next - self.first) % self.early
+        if next >= self.end {
+            self.end = self.end_of(next);
+        }
+        (self.end - next).min(conn.data_end - next) as u32
+    }
+
+    /// Returns where the buffer ends in which a segment lies.
+    fn end_of(&self, segment: u64) -> u64 {
+        if segment >= self.late_from {
+            segment + self.late - (segment - self.late_from) % self.late
+        } else if segment >= self.first {
+            segment + self.early - (segment - self.first) % self.early
         } else {
-            self.first - next
-        };
-        left.min(conn.data_end - next) as u32
+            self.first
+        }
     }
 }
 

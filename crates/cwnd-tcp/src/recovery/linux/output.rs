@@ -441,8 +441,8 @@ impl Linux {
         let room = u64::from(cwnd - in_flight).min(advertised) as u32;
         let most = burst_size(conn, self.options.min_tso_segs);
         let available = self.buffers.left(conn);
-        let part = || self.large_part(u64::from(cwnd).min(conn.peer_window) as u32);
-        if room < most && room < part() && self.expects_more(conn, now) {
+        let part_is_free = || self.is_large_part(room, u64::from(cwnd).min(conn.peer_window) as u32);
+        if room < most && !part_is_free() && self.expects_more(conn, now) {
             let is_rest = u64::from(available) == conn.data_end - conn.next;
             if available > 1 && (room < available || is_rest) {
                 // The end of the data may wait although the window has room for all of it.
@@ -457,11 +457,12 @@ impl Linux {
         Permission::Now
     }
 
-    /// Returns how much of the window must be free for a small burst to leave at once.
-    fn large_part(&self, cwnd: u32) -> u32 {
+    /// Returns whether so much of the window is free that a small burst leaves at once.
+    fn is_large_part(&self, room: u32, cwnd: u32) -> bool {
         match self.options.tso_win_divisor {
-            0 => LEAST_PART,
-            divisor => cwnd / divisor,
+            0 => room >= LEAST_PART,
+            // It is at least the whole part of the quotient, without a division.
+            divisor => (u64::from(room) + 1) * u64::from(divisor) > u64::from(cwnd),
         }
     }
 
