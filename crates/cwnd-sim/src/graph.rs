@@ -68,22 +68,78 @@ pub struct Graph {
     pub packed_waits: PackedWaits,
 }
 
-/// The stages that each stage waits for, and the latencies.
+/// The stages that each stage waits for, and the latencies. Hosts that wait for the same links with the same latencies advance
+/// together: they are a group, whose frontier is that of its first host.
 #[derive(Clone, Debug, Default)]
 pub struct PackedWaits {
     waits: Vec<(u32, u64)>,
     /// Where those of each stage end.
     ends: Vec<u32>,
+    /// For each host in a group of several the group's first host, for any other stage [`ALONE`].
+    group: Vec<u32>,
+    /// The stages that have a frontier of their own, in order.
+    leaders: Vec<u32>,
+    /// Those of them that lead a group of several hosts.
+    groups: Vec<u32>,
 }
 
+/// The group of a stage that is in none.
+const ALONE: u32 = u32::MAX;
+
 impl PackedWaits {
-    fn new(waits: &[Vec<Wait>]) -> PackedWaits {
+    fn new(waits: &[Vec<Wait>], hosts: usize) -> PackedWaits {
         let mut packed = PackedWaits::default();
+        packed.group = vec![ALONE; waits.len()];
+        let mut first_with: BTreeMap<Vec<(usize, u64)>, usize> = BTreeMap::new();
+        for (host, waits) in waits[..hosts].iter().enumerate() {
+            if waits.iter().all(|wait| wait.stage >= hosts) {
+                let waits = waits.iter().map(|wait| (wait.stage, wait.latency)).collect();
+                let first = *first_with.entry(waits).or_insert(host);
+                if first != host {
+                    (packed.group[first], packed.group[host]) = (first as u32, first as u32);
+                }
+            }
+        }
+        let own = |stage: &usize| packed.leader(*stage) == *stage;
+        let leaders: Vec<u32> = (0..waits.len()).filter(own).map(|stage| stage as u32).collect();
+        packed.groups =
+            leaders.iter().copied().filter(|&stage| packed.group[stage as usize] == stage).collect();
+        packed.leaders = leaders;
+        let mut least: BTreeMap<u32, u64> = BTreeMap::new();
         for waits in waits {
-            packed.waits.extend(waits.iter().map(|wait| (wait.stage as u32, wait.latency)));
+            // Of the hosts of a group the nearest counts.
+            least.clear();
+            for wait in waits {
+                let latency = least.entry(packed.leader(wait.stage) as u32).or_insert(wait.latency);
+                *latency = wait.latency.min(*latency);
+            }
+            packed.waits.extend(least.iter().map(|(&leader, &latency)| (leader, latency)));
             packed.ends.push(packed.waits.len() as u32);
         }
         packed
+    }
+
+    /// Returns the stage whose frontier a stage has.
+    #[inline(always)]
+    pub fn leader(&self, stage: usize) -> usize {
+        self.group_of(stage).unwrap_or(stage)
+    }
+
+    /// Returns the leader of the group of several hosts that a stage is in.
+    #[inline(always)]
+    pub fn group_of(&self, stage: usize) -> Option<usize> {
+        let leader = self.group[stage];
+        (leader != ALONE).then_some(leader as usize)
+    }
+
+    /// Returns the stages that have a frontier of their own, in order.
+    pub fn leaders(&self) -> &[u32] {
+        &self.leaders
+    }
+
+    /// Returns the leaders of several hosts.
+    pub fn groups(&self) -> &[u32] {
+        &self.groups
     }
 
     /// Returns the stages that a stage waits for, and the latencies.
@@ -141,7 +197,7 @@ impl Graph {
             let links = wait.via.iter().flatten();
             wait.latency = links.map(|&link| net.links[link].least_latency(smallest_packet)).sum();
         }
-        self.packed_waits = PackedWaits::new(&self.waits);
+        self.packed_waits = PackedWaits::new(&self.waits, self.hosts.len());
     }
 
     /// Returns the tap at an end of a link, if that end is observed.
@@ -362,6 +418,26 @@ mod tests {
     fn waits(list: &[&[(usize, u64)]]) -> Vec<Vec<Wait>> {
         let wait = |&(stage, latency): &(usize, u64)| Wait { stage, via: [None; 2], latency };
         list.iter().map(|waits| waits.iter().map(wait).collect()).collect()
+    }
+
+    #[test]
+    fn hosts_with_equal_waits_have_one_frontier() {
+        // Five hosts; stages 5 and 6 are links. Host 3 waits for a host, and host 4 longer than 0 and 2.
+        let waits = waits(&[
+            &[(5, 10)],
+            &[(6, 10)],
+            &[(5, 10)],
+            &[(5, 10), (0, 1)],
+            &[(5, 20)],
+            &[(0, 7), (1, 5), (2, 3), (4, 4)],
+            &[(3, 1)],
+        ]);
+        let packed = PackedWaits::new(&waits, 5);
+        assert_eq!((0..7).map(|stage| packed.leader(stage)).collect::<Vec<_>>(), [0, 1, 0, 3, 4, 5, 6]);
+        assert_eq!(packed.leaders(), [0, 1, 3, 4, 5, 6]);
+        assert_eq!(packed.groups(), [0]);
+        assert_eq!(packed.of(5), [(0, 3), (1, 5), (4, 4)]);
+        assert_eq!(packed.of(2), packed.of(0));
     }
 
     #[test]

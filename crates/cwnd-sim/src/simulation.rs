@@ -328,7 +328,10 @@ impl Simulation {
 
     /// Reports the events at senders before a time that all hosts have come to.
     fn report_senders(&mut self, observer: &mut dyn PacketObserver) {
-        let until = (0..self.stages.hosts.len()).map(|host| self.frontiers.done(host)).min().unwrap_or(0);
+        let until = (0..self.stages.hosts.len())
+            .map(|host| self.frontiers.done(self.graph.packed_waits.leader(host)))
+            .min()
+            .unwrap_or(0);
         let mut events = Vec::new();
         for (flow, [(host, endpoint), _]) in self.stages.places.iter().enumerate() {
             let Endpoint::Sender(sender) = &mut self.stages.hosts[*host].endpoints[*endpoint] else {

@@ -18,6 +18,7 @@ use cwnd_tcp::Sender;
 use cwnd_tcp::packet::{BARE, LOST};
 use cwnd_tcp::prefetch::prefetch;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// With as many inputs, the rings behind a link are in none of the near caches.
 const MANY_INPUTS: usize = 64;
@@ -259,8 +260,15 @@ impl Exit for IntoRings {
 /// Begins to merge the inputs of a link. Returns whether a packet arrives before the limit.
 pub fn begin_merge(net: &mut Net, merge: &mut Merge, inputs: &[u32], limit: u64) -> bool {
     merge.clear();
+    let (Some(&first), Some(&last)) = (inputs.first(), inputs.last()) else { return merge.begin() };
+    // The wake-up times of a link's inputs lie one behind the other.
+    let wakes = |ring: u32| net.owner[ring as usize].wake as usize;
+    let (begin, end) = (wakes(first), wakes(last) + 1);
+    let wakes = Arc::clone(&net.wake);
+    let wakes = wakes.get(begin..end).filter(|wakes| wakes.len() == inputs.len());
     for (input, &ring) in inputs.iter().enumerate() {
-        if net.input_wakes(ring) >= limit {
+        let wake = wakes.map_or_else(|| net.input_wakes(ring), |wakes| wakes[input].load(Ordering::Relaxed));
+        if wake >= limit {
             continue;
         }
         let at = net.rings[ring as usize].next_at();

@@ -175,6 +175,12 @@ impl Simulation {
         }
         self.network_changed();
         self.stages.net.links[link].change(self.now, change, self.stages.net.rings.as_mut_slice());
+        // The hosts that advance together may be others now.
+        for &stage in self.graph.packed_waits.leaders() {
+            if (stage as usize) < self.stages.hosts.len() {
+                self.frontiers.set(stage as usize, self.now, self.now);
+            }
+        }
         // What a link knew of its next departure may not hold any more.
         for index in 0..self.graph.links.len() {
             let stage = self.stages.hosts.len() + index;

@@ -15,7 +15,8 @@ const BATCH: usize = 8;
 /// A round with as many packets leaves little idle time to skip.
 const FEW_PACKETS: u64 = 64;
 
-/// How far each stage has come. Every stage has one writer; clones are the same numbers.
+/// How far each stage has come. Every stage has one writer; clones are the same numbers. Hosts of a group have the frontier of its
+/// leader ([`PackedWaits`]).
 #[derive(Clone)]
 pub struct Frontiers {
     /// The time before which each stage has handled everything.
@@ -23,13 +24,15 @@ pub struct Frontiers {
     /// What each stage still causes looks from outside as if it happened then or later: `done`, or later at a link
     /// that knows when its next packet leaves.
     quiet: Arc<[AtomicU64]>,
+    /// For each group of hosts, by its leader, how far it advances in this round; zero if not at all.
+    round: Arc<[AtomicU64]>,
 }
 
 impl Frontiers {
     /// Creates the frontiers of this many stages, at the engine's time zero.
     pub fn new(stages: usize) -> Frontiers {
         let zeros = || (0..stages).map(|_| AtomicU64::new(0)).collect();
-        Frontiers { done: zeros(), quiet: zeros() }
+        Frontiers { done: zeros(), quiet: zeros(), round: zeros() }
     }
 
     /// Returns the time before which a stage has handled everything.
@@ -45,9 +48,28 @@ impl Frontiers {
         self.quiet[stage].store(quiet, Ordering::Relaxed);
     }
 
-    /// Returns the time that all stages have come to, or `none` if there are none.
-    pub fn least(&self, none: u64) -> u64 {
-        self.done.iter().map(|done| done.load(Ordering::Relaxed)).min().unwrap_or(none)
+    /// Returns the time that all of these stages have come to, or `none` if there are none.
+    pub fn least(&self, stages: &[u32], none: u64) -> u64 {
+        stages.iter().map(|&stage| self.done(stage as usize)).min().unwrap_or(none)
+    }
+
+    /// Begins the hosts' part of a round for groups of hosts: computes how far each advances.
+    pub fn begin_groups(&self, waits: &PackedWaits, horizon: u64) {
+        for leader in waits.groups().iter().map(|&leader| leader as usize) {
+            let limit = self.limit(waits.of(leader), horizon);
+            let advances = limit > self.done(leader);
+            self.round[leader].store(if advances { limit } else { 0 }, Ordering::Relaxed);
+        }
+    }
+
+    /// Ends it, when all hosts have advanced.
+    pub fn end_groups(&self, waits: &PackedWaits) {
+        for leader in waits.groups().iter().map(|&leader| leader as usize) {
+            let limit = self.round[leader].load(Ordering::Relaxed);
+            if limit > 0 {
+                self.set(leader, limit, limit);
+            }
+        }
     }
 
     /// Returns the time before which a stage may handle everything, `most` at most.
@@ -95,16 +117,27 @@ impl<'a> HostBatch<'a> {
         if hosts > FEW_HOSTS || eager { BATCH } else { 1 }
     }
 
-    /// Lets a host advance, now or with the rest of its batch.
+    /// Lets a host advance, now or with the rest of its batch. That of a group has begun ([`Frontiers::begin_groups`]), and its
+    /// frontier is set at the end.
     #[inline(always)]
     pub fn advance(&mut self, stages: &mut Stages, host: usize) {
-        let limit = self.frontiers.limit(self.waits.of(host), self.horizon);
-        if limit <= self.frontiers.done(host) {
-            return;
-        }
-        if stages.net.wake[host].load(Ordering::Relaxed) >= limit {
-            return self.frontiers.set(host, limit, limit);
-        }
+        let wake = stages.net.wake[host].load(Ordering::Relaxed);
+        let limit = if let Some(leader) = self.waits.group_of(host) {
+            let limit = self.frontiers.round[leader].load(Ordering::Relaxed);
+            if wake >= limit {
+                return;
+            }
+            limit
+        } else {
+            let limit = self.frontiers.limit(self.waits.of(host), self.horizon);
+            if limit <= self.frontiers.done(host) {
+                return;
+            }
+            if wake >= limit {
+                return self.frontiers.set(host, limit, limit);
+            }
+            limit
+        };
         self.waking[self.count] = (host, limit);
         self.count += 1;
         if self.count == self.size {
@@ -129,7 +162,9 @@ impl<'a> HostBatch<'a> {
             self.runner.run_host(stages, host, limit);
             let next = stages.hosts[host].next_event(&stages.net);
             stages.net.wake[host].store(next, Ordering::Relaxed);
-            self.frontiers.set(host, limit, limit);
+            if self.waits.group_of(host).is_none() {
+                self.frontiers.set(host, limit, limit);
+            }
             self.ran = true;
         }
     }
@@ -151,7 +186,7 @@ impl Simulation {
         if packets < FEW_PACKETS.min(self.graph.waits.len() as u64) {
             self.skip_idle_time(stop);
         }
-        self.least = self.frontiers.least(stop);
+        self.least = self.frontiers.least(self.graph.packed_waits.leaders(), stop);
         self.least
     }
 
@@ -160,6 +195,7 @@ impl Simulation {
     fn advance_alone(&mut self, horizon: u64, stop: u64) -> (bool, u64) {
         let hosts = self.stages.hosts.len();
         let (runner, waits) = (&*self.shared_runner, &self.graph.packed_waits);
+        self.frontiers.begin_groups(waits, horizon);
         let mut batch = HostBatch::new(
             HostBatch::size(hosts, self.eager_threads),
             runner,
@@ -169,6 +205,7 @@ impl Simulation {
         );
         (0..hosts).for_each(|host| batch.advance(&mut self.stages, host));
         let ran = batch.end(&mut self.stages);
+        self.frontiers.end_groups(waits);
         let mut packets = 0;
         for stage in hosts..self.graph.waits.len() {
             let limit = self.frontiers.limit(self.graph.packed_waits.of(stage), stop);
@@ -186,14 +223,16 @@ impl Simulation {
         let hosts = self.stages.hosts.len();
         // Packets in a host's inlet that have not left it may look earlier than what the host has done.
         let wakes = self.stages.net.wake[..hosts].iter().map(|wake| wake.load(Ordering::Relaxed));
-        let wakes = wakes.enumerate().map(|(host, wake)| wake.max(self.frontiers.done(host)));
+        let waits = &self.graph.packed_waits;
+        let wakes = wakes.enumerate().map(|(host, wake)| wake.max(self.frontiers.done(waits.leader(host))));
         let links = self.stages.net.wake[hosts + 1..].iter().map(|wake| wake.load(Ordering::Relaxed));
         let queued = self.graph.links.iter().filter_map(|&link| self.stages.net.links[link].queued());
         let events = queued.map(|link| link.next_event());
         let taps = self.graph.taps.iter().flat_map(|tap| &tap.inputs);
         let links = links.chain(taps.map(|&ring| self.stages.net.rings[ring as usize].next_at()));
         let next = wakes.chain(links).chain(events).min().unwrap_or(stop).min(stop);
-        for stage in 0..self.graph.waits.len() {
+        for place in 0..self.graph.packed_waits.leaders().len() {
+            let stage = self.graph.packed_waits.leaders()[place] as usize;
             let done = self.frontiers.done(stage).max(next);
             let quiet = match stage.checked_sub(hosts) {
                 Some(index) if index < self.graph.links.len() => {

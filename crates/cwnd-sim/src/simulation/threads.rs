@@ -134,10 +134,13 @@ impl Simulation {
         let Some(crew) = &self.crew else { return (false, 0) };
         crew.shared.horizon.store(horizon, Ordering::Relaxed);
         crew.shared.stop.store(stop, Ordering::Relaxed);
-        for tasks in &crew.tasks {
-            self.sharing.phase.begin();
-            crew.crew.run(tasks);
-        }
+        let [hosts, links] = &crew.tasks;
+        self.frontiers.begin_groups(&self.graph.packed_waits, horizon);
+        self.sharing.phase.begin();
+        crew.crew.run(hosts);
+        self.frontiers.end_groups(&self.graph.packed_waits);
+        self.sharing.phase.begin();
+        crew.crew.run(links);
         let (mut ran, mut packets) = (false, 0);
         for part in &crew.shared.parts {
             let mut part = lock(part);
