@@ -98,7 +98,8 @@ fn module() -> Result<(), String> {
         // For -Zbuild-std, as Debian compiles its browsers.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld")
-        .args(["build", "--locked", "--profile", "web", "--package", "cwnd-wasm", "--lib"])
+        // `cwnd serve` links the same crate as a library.
+        .args(["rustc", "--locked", "--profile", "web", "--package", "cwnd-wasm", "--lib", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=std,panic_abort", "--target", "wasm32-unknown-unknown", "--target-dir"])
         .arg(&target);
     show(&mut build)?;
