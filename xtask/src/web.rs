@@ -99,7 +99,17 @@ fn module() -> Result<(), String> {
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld")
         // `cwnd serve` links the same crate as a library.
-        .args(["rustc", "--locked", "--profile", "web", "--package", "cwnd-wasm", "--lib", "--crate-type", "cdylib"])
+        .args([
+            "rustc",
+            "--locked",
+            "--profile",
+            "web",
+            "--package",
+            "cwnd-wasm",
+            "--lib",
+            "--crate-type",
+            "cdylib",
+        ])
         .args(["-Zbuild-std=std,panic_abort", "--target", "wasm32-unknown-unknown", "--target-dir"])
         .arg(&target);
     show(&mut build)?;

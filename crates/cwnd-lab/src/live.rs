@@ -89,7 +89,14 @@ mod tests {
     fn the_last_of_each_flow_is_kept() {
         let flows = LiveFlows::default();
         assert_eq!(flows.now(), []);
-        let info = |cwnd, bytes_acked| TcpInfo { cwnd, bytes_acked, rtt: 1_500, ssthresh: 7, unacked: 3, ..TcpInfo::default() };
+        let info = |cwnd, bytes_acked| TcpInfo {
+            cwnd,
+            bytes_acked,
+            rtt: 1_500,
+            ssthresh: 7,
+            unacked: 3,
+            ..TcpInfo::default()
+        };
         flows.tell(1, &info(10, 1));
         flows.tell(1, &info(20, 1_001));
         let last = LiveFlow {

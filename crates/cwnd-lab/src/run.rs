@@ -69,7 +69,8 @@ pub fn run(
     let traffic = Traffic::start(plan, states, clock, &ends.senders, &ends.receivers);
     let traffic = traffic.map_err(failed("the flows"))?;
 
-    let look = |snapshot: Snapshot| live.iter().for_each(|live| live.tell_network(snapshot.clone(), times.origin));
+    let look =
+        |snapshot: Snapshot| live.iter().for_each(|live| live.tell_network(snapshot.clone(), times.origin));
     let stopped = wait(&emulator, &traffic, stop, &look);
     let record = emulator.end().map_err(failed("the emulator"))?;
     // Before anything else: what the flows continue to send is taken by nobody.

@@ -24,7 +24,8 @@ impl Token {
     /// If the operating system has none.
     pub fn random() -> Result<Token, String> {
         let mut bytes = [0; BYTES];
-        getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random numbers: {error}"))?;
+        getrandom::fill(&mut bytes)
+            .map_err(|error| format!("the system gives no random numbers: {error}"))?;
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
@@ -40,7 +41,9 @@ impl Token {
                 let is_token = token.len() == 2 * BYTES && token.bytes().all(|b| b.is_ascii_hexdigit());
                 if !is_token {
                     let digits = 2 * BYTES;
-                    return Err(at(format!("it must hold {digits} hexadecimal digits; delete it to get a new one")));
+                    return Err(at(format!(
+                        "it must hold {digits} hexadecimal digits; delete it to get a new one"
+                    )));
                 }
                 Ok(Token(token.to_owned()))
             }
@@ -119,7 +122,11 @@ impl Access {
         let token = uri.query().into_iter().flat_map(|query| query.split('&'));
         let token = token.filter_map(|part| part.strip_prefix("token=")).next();
         if let Some(token) = token {
-            return if self.token.is(token) { Ok(Shown::Token) } else { Err(self.unknown("the token is wrong")) };
+            return if self.token.is(token) {
+                Ok(Shown::Token)
+            } else {
+                Err(self.unknown("the token is wrong"))
+            };
         }
         let name = self.cookie_name();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -200,7 +207,9 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, value.parse().expect("a valid value"));
         }
-        access.check(&method, &uri.parse().expect("a valid URI"), &map).map_err(|refusal| refusal.status.as_u16())
+        access
+            .check(&method, &uri.parse().expect("a valid URI"), &map)
+            .map_err(|refusal| refusal.status.as_u16())
     }
 
     const HOST: (&str, &str) = ("host", "127.0.0.1:8000");
@@ -224,10 +233,17 @@ mod tests {
     #[test]
     fn a_name_that_leads_here_is_not_this_server() {
         let cookie = cookie();
-        for host in ["127.0.0.1:8000", "localhost:8000", "[::1]:8000", "192.168.1.7:8000", "LAB.example:8000"] {
+        for host in ["127.0.0.1:8000", "localhost:8000", "[::1]:8000", "192.168.1.7:8000", "LAB.example:8000"]
+        {
             assert!(checked(Method::GET, "/", &[("host", host), ("cookie", &cookie)]).is_ok(), "{host}");
         }
-        for host in ["evil.example:8000", "127.0.0.1", "127.0.0.1:80", "127.0.0.1.evil.example:8000", "localhost:8000:8000"] {
+        for host in [
+            "evil.example:8000",
+            "127.0.0.1",
+            "127.0.0.1:80",
+            "127.0.0.1.evil.example:8000",
+            "localhost:8000:8000",
+        ] {
             assert_eq!(checked(Method::GET, "/", &[("host", host), ("cookie", &cookie)]), Err(421), "{host}");
         }
         assert_eq!(checked(Method::GET, "/", &[HOST, HOST, ("cookie", &cookie)]), Err(400));
@@ -247,8 +263,13 @@ mod tests {
             assert_eq!(with(&[("origin", origin)], Method::POST), Err(403), "{origin}");
             assert_eq!(with(&[("origin", origin)], Method::GET), Err(403), "{origin}");
         }
-        assert_eq!(with(&[("sec-fetch-site", "same-site"), ("sec-fetch-dest", "image")], Method::GET), Err(403));
-        assert!(with(&[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")], Method::GET).is_ok());
+        assert_eq!(
+            with(&[("sec-fetch-site", "same-site"), ("sec-fetch-dest", "image")], Method::GET),
+            Err(403)
+        );
+        assert!(
+            with(&[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")], Method::GET).is_ok()
+        );
     }
 
     #[test]

@@ -82,7 +82,9 @@ fn run(lab: &Lab, scenario: &Scenario, mut stream: RunStream, stop: &AtomicBool)
     match (outcome, watched) {
         (_, Err(Ended::NoReader)) => {}
         (_, Err(Ended::TimeLimit)) => stream.problem("the run has taken longer than it may, and was stopped"),
-        (Err(_), Ok(())) => stream.problem("the laboratory ended with a panic; the program's standard error has it"),
+        (Err(_), Ok(())) => {
+            stream.problem("the laboratory ended with a panic; the program's standard error has it")
+        }
         (Ok(Err(error)), Ok(())) => stream.problem(&why(&error)),
         (Ok(Ok(outcome)), Ok(())) => {
             let end = end(scenario, &outcome, stream.elapsed());
@@ -108,7 +110,9 @@ fn watch(
         stream.check()?;
         let Some(network) = live.network().filter(|network| last != Some(network.at)) else { continue };
         let counts = &network.snapshot.counts;
-        let Some(link) = counts.links.get(bottleneck).filter(|_| network.at <= scenario.duration) else { continue };
+        let Some(link) = counts.links.get(bottleneck).filter(|_| network.at <= scenario.duration) else {
+            continue;
+        };
         last = Some(network.at);
         let now = network.at.as_secs_f64();
         let waiting = counts.waiting.get(bottleneck).copied().unwrap_or(0);

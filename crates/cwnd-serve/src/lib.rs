@@ -65,6 +65,9 @@ use stores::Stores;
 use study_runs::StudyRuns;
 use tickets::Tickets;
 
+/// Bytes that the kernel keeps for a page that does not read.
+const SEND_BUFFER: usize = 256 << 10;
+
 /// A server that listens and does not serve yet.
 pub struct Server {
     listener: TcpListener,
@@ -89,6 +92,8 @@ impl Server {
         let listener = TcpListener::bind((host, port)).map_err(|error| cannot_listen(host, port, &error))?;
         let broken = |error: io::Error| format!("the port cannot be used: {error}");
         listener.set_nonblocking(true).map_err(broken)?;
+        // Accepted sockets have the same: what a slow page does not read is not kept in the kernel either.
+        socket2::SockRef::from(&listener).set_send_buffer_size(SEND_BUFFER).map_err(broken)?;
         let address = listener.local_addr().map_err(broken)?;
         let tickets = Tickets::default();
         let stores = Arc::new(Stores::new(places, Arc::clone(&workbench)));
@@ -104,7 +109,11 @@ impl Server {
         let mut address = self.address;
         // Nothing can be reached at the unspecified address by its name in a browser.
         if address.ip().is_unspecified() {
-            address.set_ip(if address.is_ipv4() { [127, 0, 0, 1].into() } else { IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]) });
+            address.set_ip(if address.is_ipv4() {
+                [127, 0, 0, 1].into()
+            } else {
+                IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])
+            });
         }
         format!("http://{address}/{}?token={}", assets::PAGE, self.token.text())
     }
@@ -145,7 +154,9 @@ fn cannot_listen(host: IpAddr, port: u16, error: &io::Error) -> String {
             format!("--host {host}: this machine does not have this address; 127.0.0.1 is this machine alone")
         }
         ErrorKind::PermissionDenied => {
-            format!("--port {port}: only root may use ports below 1024; choose one from 1024 on (`--port 8000`)")
+            format!(
+                "--port {port}: only root may use ports below 1024; choose one from 1024 on (`--port 8000`)"
+            )
         }
         _ => format!("--host {host} --port {port}: {error}"),
     }

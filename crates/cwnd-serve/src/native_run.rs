@@ -25,7 +25,8 @@ pub const SHOWN_FLOWS: usize = 8;
 /// # Errors
 /// Everything that is wrong, by line.
 pub fn read(text: &str) -> Result<(Setting, Scenario), Refusal> {
-    let read = Setting::parse(text, "").and_then(|setting| setting.scenario().map(|scenario| (setting, scenario)));
+    let read =
+        Setting::parse(text, "").and_then(|setting| setting.scenario().map(|scenario| (setting, scenario)));
     read.map_err(|problems| Refusal::setting(&problems))
 }
 
@@ -39,9 +40,9 @@ pub fn start(text: &str, workbench: &dyn Workbench, ticket: Ticket) -> Result<Bo
         let problems: Vec<LineProblem> = problems.iter().map(LineProblem::anywhere).collect();
         Refusal::setting(&problems)
     })?;
-    workbench
-        .check_memory(cost.memory)
-        .map_err(|why| Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, &format!("the run is too large: {why}")))?;
+    workbench.check_memory(cost.memory).map_err(|why| {
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, &format!("the run is too large: {why}"))
+    })?;
     let (stream, body) = run_stream::open(TIME_LIMIT);
     thread::Builder::new()
         .name("simulation".to_owned())
@@ -66,14 +67,17 @@ fn run(setting: Setting, scenario: &Scenario, mut stream: RunStream) {
         Ok(Ok(())) => {
             let took = stream.elapsed().as_secs_f64();
             let packets = bench.packets();
-            let end = json!({ "took": took, "packets": packets, "flows": scenario.flows.len(), "warnings": [] });
+            let end =
+                json!({ "took": took, "packets": packets, "flows": scenario.flows.len(), "warnings": [] });
             let _ = stream.end(bench.now(), packets, &end.to_string());
         }
         Ok(Err(problems)) => stream.problem(&text(problems)),
         Err(Ended::NoReader) => {}
         Err(Ended::TimeLimit) => {
             let limit = TIME_LIMIT.as_secs();
-            stream.problem(&format!("the run has taken {limit} s, which is the limit: `cwnd compare` has none"));
+            stream.problem(&format!(
+                "the run has taken {limit} s, which is the limit: `cwnd compare` has none"
+            ));
         }
     }
 }

@@ -133,11 +133,13 @@ const HEADERS: [(HeaderName, &str); 7] = [
 
 /// A report has its own policy, in the page; it names the hashes of its script and style. The sandbox keeps it, and a study's text in it,
 /// from acting as a page of this server.
-const REPORT_POLICY: &str = "sandbox allow-scripts allow-popups; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const REPORT_POLICY: &str =
+    "sandbox allow-scripts allow-popups; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 async fn file(State(shared): SharedState, request: Request) -> Response {
     let path = request.uri().path();
-    let found = if request.method() == axum::http::Method::GET || request.method() == axum::http::Method::HEAD {
+    let found = if request.method() == axum::http::Method::GET || request.method() == axum::http::Method::HEAD
+    {
         shared.assets.response(path)
     } else {
         None
@@ -272,7 +274,7 @@ where
 {
     let _permit = shared.readers.acquire().await.map_err(|_| Refusal::broken("the server is ending"))?;
     let here = Arc::clone(shared);
-    spawn_blocking(move || work(&here))
-        .await
-        .unwrap_or_else(|_| Err(Refusal::broken("it ended with a panic; the program's standard error has it")))
+    spawn_blocking(move || work(&here)).await.unwrap_or_else(|_| {
+        Err(Refusal::broken("it ended with a panic; the program's standard error has it"))
+    })
 }

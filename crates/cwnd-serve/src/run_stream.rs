@@ -24,7 +24,7 @@ use tokio::{runtime::Handle, sync::mpsc, time::timeout};
 const WAITING: usize = 4;
 /// A frame of rows is sent after this time, or when it has [`FULL`] numbers.
 const PAUSE: Duration = Duration::from_millis(50);
-const FULL: usize = 1 << 15;
+const FULL: usize = 1 << 13;
 
 /// Why a run does not go on.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +49,8 @@ pub struct RunStream {
 pub fn open(limit: Duration) -> (RunStream, Body) {
     let (frames, receiver) = mpsc::channel(WAITING);
     let now = Instant::now();
-    let stream = RunStream { frames, runtime: Handle::current(), began: now, limit, sent: now, rows: Vec::new() };
+    let stream =
+        RunStream { frames, runtime: Handle::current(), began: now, limit, sent: now, rows: Vec::new() };
     let body = stream::unfold(receiver, |mut receiver| async {
         receiver.recv().await.map(|frame| (Ok::<_, Infallible>(frame), receiver))
     });
@@ -115,7 +116,8 @@ impl RunStream {
 
     fn flush(&mut self, now: f64, packets: f64) -> Result<(), Ended> {
         let numbers = [now, packets, self.began.elapsed().as_secs_f64()];
-        let content: Vec<u8> = numbers.iter().chain(&self.rows).flat_map(|number| number.to_le_bytes()).collect();
+        let content: Vec<u8> =
+            numbers.iter().chain(&self.rows).flat_map(|number| number.to_le_bytes()).collect();
         self.rows.clear();
         self.sent = Instant::now();
         self.send(b'r', &content)
@@ -135,5 +137,76 @@ impl RunStream {
             Ok(Err(_)) => Err(Ended::NoReader),
             Err(_) => Err(Ended::TimeLimit),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::to_bytes;
+    use std::thread;
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
+    }
+
+    /// Sends numbers in frames of their own until the run is to end. Returns how many were sent and why it ended.
+    fn send(stream: &mut RunStream, most: u32) -> (u32, Option<Ended>) {
+        for number in 0..most {
+            if let Err(ended) = stream.describe(&number.to_string()) {
+                return (number, Some(ended));
+            }
+        }
+        (most, None)
+    }
+
+    #[test]
+    fn a_run_waits_for_its_reader_until_the_time_limit() {
+        let runtime = runtime();
+        let (mut stream, body) = runtime.block_on(async { open(Duration::from_millis(200)) });
+        let (sent, ended) = thread::spawn(move || send(&mut stream, 100)).join().expect("no panic");
+        assert_eq!((sent, ended), (WAITING as u32, Some(Ended::TimeLimit)));
+        drop(body);
+    }
+
+    #[test]
+    fn a_run_ends_when_its_reader_goes() {
+        let runtime = runtime();
+        let (mut stream, body) = runtime.block_on(async { open(Duration::from_secs(60)) });
+        let sending = thread::spawn(move || send(&mut stream, 100));
+        thread::sleep(Duration::from_millis(50));
+        drop(body);
+        let (sent, ended) = sending.join().expect("no panic");
+        assert_eq!((sent, ended), (WAITING as u32, Some(Ended::NoReader)));
+    }
+
+    #[test]
+    fn a_reader_gets_every_frame_in_order() {
+        let runtime = runtime();
+        let (mut stream, body) = runtime.block_on(async { open(Duration::from_secs(60)) });
+        let sending = thread::spawn(move || {
+            let sent = send(&mut stream, 20);
+            stream.rows(&[1.5], 1.0, 2.0).expect("it is read");
+            stream.end(3.0, 4.0, "{}").expect("it is read");
+            sent
+        });
+        let bytes = runtime.block_on(to_bytes(body, usize::MAX)).expect("it ends");
+        assert_eq!(sending.join().expect("no panic"), (20, None));
+        let mut rest = &bytes[..];
+        let mut next = || {
+            let (head, after) = rest.split_first_chunk::<8>().expect("a frame");
+            let (content, after) =
+                after.split_at(u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize);
+            rest = after;
+            (head[0], content.to_vec())
+        };
+        for number in 0..20 {
+            assert_eq!(next(), (b'd', number.to_string().into_bytes()));
+        }
+        let (kind, content) = next();
+        assert_eq!((kind, content.len()), (b'r', 32));
+        assert_eq!((&content[..8], &content[24..]), (&3.0f64.to_le_bytes()[..], &1.5f64.to_le_bytes()[..]));
+        assert_eq!(next(), (b'e', b"{}".to_vec()));
+        assert!(rest.is_empty());
     }
 }

@@ -118,7 +118,9 @@ pub fn find(arguments: &[PathBuf], workbench: &dyn Workbench) -> Result<Vec<Stor
                 ));
             }
         } else if argument.exists() {
-            return Err(format!("`{shown}`: it is neither a directory of results nor a study file (`.toml`)"));
+            return Err(format!(
+                "`{shown}`: it is neither a directory of results nor a study file (`.toml`)"
+            ));
         } else {
             return Err(format!("`{shown}`: there is no such directory or study file"));
         }
@@ -212,7 +214,10 @@ impl Stores {
             cells: study.cells.len(),
             repeats: study.repeats,
             claims: study.claims.len(),
-            runs: stored.kept.as_ref().map_or(study.cells.len() * study.repeats as usize, |kept| kept.keys.len()),
+            runs: stored
+                .kept
+                .as_ref()
+                .map_or(study.cells.len() * study.repeats as usize, |kept| kept.keys.len()),
             done: counts.done,
             failed: counts.failed,
             problem: None,

@@ -69,7 +69,13 @@ struct Current {
 impl StudyRuns {
     /// Creates it, with nothing on.
     pub fn new(stores: Arc<Stores>, workbench: Arc<dyn Workbench>, tickets: Tickets) -> StudyRuns {
-        StudyRuns { stores, workbench, tickets, progress: watch::Sender::new(None), current: Mutex::default() }
+        StudyRuns {
+            stores,
+            workbench,
+            tickets,
+            progress: watch::Sender::new(None),
+            current: Mutex::default(),
+        }
     }
 
     /// Returns the progress: a receiver sees the latest state, and misses those that came while it was slow.
@@ -145,7 +151,9 @@ fn run(
     ticket: Ticket,
 ) {
     let ran = catch_unwind(AssertUnwindSafe(|| workbench.run_study(order, &mut telling, stop)));
-    let ran = ran.unwrap_or_else(|_| Err("the study ended with a panic; the program's standard error has it".to_owned()));
+    let ran = ran.unwrap_or_else(|_| {
+        Err("the study ended with a panic; the program's standard error has it".to_owned())
+    });
     // Before it is published that another may begin.
     drop(ticket);
     telling.sender.send_modify(|progress| {
@@ -163,7 +171,12 @@ fn summary(ran: &RunSummary) -> String {
     let runs = |count: usize| if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
     let mut text = match ran.missing {
         0 => "every run is stored already".to_owned(),
-        missing => format!("{} of {} done in {:.1} s", ran.done + ran.by_others, runs(missing), ran.elapsed.as_secs_f64()),
+        missing => format!(
+            "{} of {} done in {:.1} s",
+            ran.done + ran.by_others,
+            runs(missing),
+            ran.elapsed.as_secs_f64()
+        ),
     };
     if let Some((_, _, reason)) = ran.failures.first() {
         text += &format!("; {} failed, the first because: {reason}", runs(ran.failures.len()));

@@ -42,7 +42,9 @@ impl Tickets {
             return Err(Refusal::conflict("a study is running: stop it first, or wait for its end"));
         }
         if busy.lab {
-            return Err(Refusal::conflict("a run over the kernel is on, which needs the machine for itself: stop it first"));
+            return Err(Refusal::conflict(
+                "a run over the kernel is on, which needs the machine for itself: stop it first",
+            ));
         }
         busy.study = true;
         Ok(self.ticket(Kind::Study))
@@ -55,8 +57,16 @@ impl Tickets {
     pub fn lab(&self) -> Result<Ticket, Refusal> {
         let mut busy = self.lock();
         if busy.study || busy.lab || busy.simulations > 0 {
-            let what = if busy.study { "a study" } else if busy.lab { "another such run" } else { "a simulation" };
-            let message = format!("a run over the kernel needs the machine for itself, and {what} is on: stop it first");
+            let what = if busy.study {
+                "a study"
+            } else if busy.lab {
+                "another such run"
+            } else {
+                "a simulation"
+            };
+            let message = format!(
+                "a run over the kernel needs the machine for itself, and {what} is on: stop it first"
+            );
             return Err(Refusal::conflict(&message));
         }
         busy.lab = true;
@@ -70,10 +80,13 @@ impl Tickets {
     pub fn simulation(&self) -> Result<Ticket, Refusal> {
         let mut busy = self.lock();
         if busy.lab {
-            return Err(Refusal::conflict("a run over the kernel is on, which needs the machine for itself: stop it first"));
+            return Err(Refusal::conflict(
+                "a run over the kernel is on, which needs the machine for itself: stop it first",
+            ));
         }
         if busy.simulations >= SIMULATIONS {
-            let message = format!("{SIMULATIONS} simulations are running, which is the limit: stop one, or wait");
+            let message =
+                format!("{SIMULATIONS} simulations are running, which is the limit: stop one, or wait");
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, &message));
         }
         busy.simulations += 1;
@@ -109,7 +122,8 @@ mod tests {
         let tickets = Tickets::default();
         let study = tickets.study().expect("nothing is on");
         assert!(tickets.study().is_err() && tickets.lab().is_err());
-        let simulations: Vec<_> = (0..SIMULATIONS).map(|_| tickets.simulation().expect("it is free")).collect();
+        let simulations: Vec<_> =
+            (0..SIMULATIONS).map(|_| tickets.simulation().expect("it is free")).collect();
         assert_eq!(tickets.simulation().err().map(|refusal| refusal.status.as_u16()), Some(429));
         drop(study);
         assert!(tickets.lab().is_err());

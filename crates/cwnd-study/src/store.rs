@@ -352,8 +352,7 @@ impl Store {
     /// If the store cannot be read.
     pub fn count(&self, keys: &[RunKey]) -> Result<RunCounts, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
-        let mut statement =
-            self.connection.prepare_cached("SELECT key, state FROM runs").map_err(failed)?;
+        let mut statement = self.connection.prepare_cached("SELECT key, state FROM runs").map_err(failed)?;
         let rows = statement.query_map([], |row| Ok((RunKey(row.get(0)?), row.get(1)?))).map_err(failed)?;
         let states: HashMap<RunKey, u8> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
         let of = |state| keys.iter().filter(|key| states.get(key) == Some(&state)).count();

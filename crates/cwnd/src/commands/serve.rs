@@ -72,12 +72,14 @@ pub struct Flags {
 /// Do what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let workbench: Arc<dyn Workbench> = Arc::new(CommandLine { memory: flags.memory.budget() });
-    let assets = Assets::find(flags.web.as_deref()).map_err(Failure::bad_input)?;
     let places = find_stores(&flags.places, &*workbench).map_err(Failure::bad_input)?;
-    let token = flags.token_file.as_deref().map_or_else(Token::random, Token::of_file).map_err(Failure::bad_input)?;
+    let assets = Assets::find(flags.web.as_deref()).map_err(Failure::bad_input)?;
+    let token =
+        flags.token_file.as_deref().map_or_else(Token::random, Token::of_file).map_err(Failure::bad_input)?;
     let stop = interrupt::catch().map_err(Failure::broken)?;
     let count = places.len();
-    let server = Server::new(flags.host, flags.port, token, assets, places, workbench).map_err(Failure::bad_input)?;
+    let server =
+        Server::new(flags.host, flags.port, token, assets, places, workbench).map_err(Failure::bad_input)?;
     if !flags.host.is_loopback() {
         crate::terminal::tell!(
             "note: --host {}: others on the network can reach this server. The token is all that keeps them out, and the connection is \
