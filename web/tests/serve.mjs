@@ -92,6 +92,7 @@ const stories = {
     assert.equal(await short(page).getByRole("button", { name: "Start" }).isVisible(), false);
     await short(page).locator("summary").click();
     await short(page).locator("td", { hasText: "reproduced" }).waitFor();
+    assert.match(await short(page).locator("td").nth(2).textContent(), /^4\d\.\d+.* Mbit\/s$/);
     assert.match(await short(page).textContent(), /cwnd run short\.toml/);
     const [report] = await Promise.all([page.context().waitForEvent("page"), short(page).getByRole("link", { name: "Report" }).click()]);
     await report.waitForLoadState();
@@ -151,7 +152,7 @@ const stories = {
     await page.fill("#lines", "rate=1 Gbit/s\nbufer=3");
     await page.click("#simulate");
     await page.waitForSelector("#run-problems:visible");
-    assert.match(await page.textContent("#run-problems"), /bufer=3: .*did you mean `buffer`/);
+    assert.match(await page.textContent("#run-problems"), /bufer=3: .*did you mean buffer/);
   },
 
   async "a run of many minutes is stopped"(page) {

@@ -83,6 +83,8 @@ struct ClaimResult {
     text: String,
     stated: Option<String>,
     verdict: &'static str,
+    /// With its interval.
+    measured: Option<String>,
     ground: String,
 }
 
@@ -295,6 +297,7 @@ impl Stores {
             text: study.claims[verdict.claim].text.clone(),
             stated: study.claims[verdict.claim].stated.clone(),
             verdict: verdict.judgement.name(),
+            measured: cwnd_report::report::measured(study, verdict),
             ground: verdict.ground.clone(),
         });
         let failure = |run: &cwnd_study::RunResult| match &run.state {

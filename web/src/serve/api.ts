@@ -46,7 +46,7 @@ export interface StoreDetail {
   command: string;
   version: string;
   failures: string[];
-  claims: { text: string; stated: string | null; verdict: string; ground: string }[];
+  claims: { text: string; stated: string | null; verdict: string; measured: string | null; ground: string }[];
   verdicts: { verdict: string; claims: number }[];
 }
 

@@ -2,6 +2,7 @@
 
 import { byId, make } from "../dom";
 import { get, ServerError, type KernelStatus, type Machine } from "./api";
+import { inline } from "./inline";
 import { columns, table } from "./table";
 
 export async function showKernel(machine: Machine): Promise<void> {
@@ -23,13 +24,13 @@ export async function showKernel(machine: Machine): Promise<void> {
       loaded.length > 0
         ? table("Loaded by cwnd", columns(["in the kernel", "word"], ["algorithm", "word"], ["parameters", "text"], ["sockets", "number"], ["kept by", "text"]), loaded)
         : make("p", { class: "note" }, "cwnd has loaded no algorithm. ", make("code", {}, "cwnd kernel load NAME"), " loads one."),
-      ...status.missing.map((why) => make("p", { class: "note" }, `This host cannot load algorithms; missing is ${why}.`)),
+      ...status.missing.map((why) => make("p", { class: "note" }, inline(`This host cannot load algorithms; missing is ${why}.`))),
       table("Sockets of all network namespaces by congestion control", columns(["congestion control", "word"], ["sockets", "number"]), sockets),
       make("details", {}, make("summary", {}, `${loadable.length} algorithms that can be loaded`),
         table("Algorithms that can be loaded", columns(["name", "word"], ["in the kernel", "word"], ["title", "text"], ["parameters", "text"]),
           loadable.map((one) => [one.name, one.kernel_name, one.title, one.parameters.join(", ")]))));
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
-    place.replaceChildren(facts, make("p", { class: "note" }, `What cwnd has loaded is not available: ${error.message}.`));
+    place.replaceChildren(facts, make("p", { class: "note" }, inline(`What cwnd has loaded is not available: ${error.message}.`)));
   }
 }

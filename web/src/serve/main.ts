@@ -2,6 +2,7 @@
 
 import { byId } from "../dom";
 import { get, Listener, ServerError, type Machine, type StudyProgress } from "./api";
+import { inline } from "./inline";
 import { showKernel } from "./kernel";
 import { Runs } from "./runs";
 import { Sockets } from "./sockets";
@@ -12,7 +13,7 @@ import "./serve.css";
 /** Shows what is wrong at the top of the page; an empty text hides it. */
 function say(text: string): void {
   const place = byId("problems");
-  place.textContent = text;
+  place.replaceChildren(inline(text));
   place.hidden = text === "";
 }
 

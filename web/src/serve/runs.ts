@@ -6,6 +6,7 @@ import { Series } from "../series";
 import { fromHash, lines, rateText, short, timeText } from "../setup";
 import { request, ServerError, type Machine } from "./api";
 import { frames, type End, type Frame } from "./frames";
+import { inline } from "./inline";
 import { columns, table } from "./table";
 
 const EXAMPLES: [string, string[]][] = [
@@ -46,9 +47,9 @@ export class Runs {
   /** Says whether runs over the kernel are possible. */
   machine(machine: Machine): void {
     this.overKernel.disabled = machine.lab_problem !== null;
-    this.lab.textContent = machine.lab_problem === null
-      ? "A run over the kernel takes the run's duration, and needs the machine for itself. newreno, cubic-linux and bbr are the kernel's own there; NAME@host is any that it has."
-      : `Runs over the kernel are not available. ${machine.lab_problem}.`;
+    this.lab.replaceChildren(inline(machine.lab_problem === null
+      ? "A run over the kernel takes the run's duration, and needs the machine for itself. `newreno`, `cubic-linux` and `bbr` are the kernel's own there; `NAME@host` is any that it has."
+      : `Runs over the kernel are not available. ${machine.lab_problem}.`));
   }
 
   private async run(path: string): Promise<void> {
@@ -123,8 +124,8 @@ export class Runs {
     if (!error) return;
     byId("run-status").textContent = "";
     const said = this.text.value.split("\n");
-    const item = (line: number, key: string, message: string) => make("li", {}, `${line > 0 ? `${said[line - 1] ?? ""}: ` : key ? `${key}: ` : ""}${message}`);
-    place.replaceChildren(make("p", {}, `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}${error.problems.length > 0 ? ":" : "."}`),
+    const item = (line: number, key: string, message: string) => make("li", {}, inline(`${line > 0 ? `${said[line - 1] ?? ""}: ` : key ? `${key}: ` : ""}${message}`));
+    place.replaceChildren(make("p", {}, inline(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}${error.problems.length > 0 ? ":" : "."}`)),
       ...(error.problems.length > 0 ? [make("ul", {}, ...error.problems.map((one) => item(one.line, one.key, one.message)))] : []));
   }
 

@@ -2,6 +2,7 @@
 
 import { byId, make } from "../dom";
 import { get, request, type StoreDetail, type StoreSummary, type StudyProgress } from "./api";
+import { inline } from "./inline";
 import { columns, table } from "./table";
 
 /** How often the list is read again, ms: other programs write to stores as well. */
@@ -109,7 +110,7 @@ class Entry {
     this.report.hidden = !begun;
     this.details.hidden = !begun;
     for (const [button, text] of [[this.stop, "Stop"], [this.report, "Report"]] as const) button.setAttribute("aria-label", `${text}: ${summary.title}`);
-    if (summary.problem !== null) this.message.textContent = summary.problem;
+    if (summary.problem !== null) this.message.replaceChildren(inline(summary.problem));
     if (changed && this.details.open) void this.load();
   }
 
@@ -130,7 +131,7 @@ class Entry {
     this.bar.value = done;
     this.bar.setAttribute("aria-label", `Runs done: ${summary.title}`);
     this.count.textContent = text;
-    this.message.textContent = progress === null ? "" : message(progress);
+    this.message.replaceChildren(inline(progress === null ? "" : message(progress)));
     this.message.classList.toggle("wrong", progress?.phase === "failed");
     const complete = summary.done >= summary.runs;
     this.start.textContent = summary.done > 0 ? "Continue" : "Start";
@@ -164,8 +165,9 @@ class Entry {
       this.content.replaceChildren(
         detail.claims.length === 0
           ? make("p", { class: "note" }, "The study has no claims.")
-          : table(`Claims: ${counts}`, columns(["verdict", "word"], ["claim", "text"], ["measured", "text"]), detail.claims.map((one) => [one.verdict, one.text, one.ground])),
-        ...detail.failures.map((failure) => make("p", { class: "wrong" }, failure)),
+          : table(`Claims: ${counts}`, columns(["verdict", "word"], ["claim", "text"], ["measured", "word"], ["reason", "text"]),
+            detail.claims.map((one) => [one.verdict, inline(one.text), one.measured ?? "", inline(one.ground)])),
+        ...detail.failures.map((failure) => make("p", { class: "wrong" }, inline(failure))),
         make("p", { class: "note" }, "The same results: ", make("code", {}, detail.command), ` (cwnd ${detail.version})`));
     } catch (error) {
       this.failed(error);
