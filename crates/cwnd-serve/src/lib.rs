@@ -1,7 +1,7 @@
 //! `cwnd serve`: a web page with what a browser cannot do alone.
 //!
-//! The page runs the simulator by itself. This server adds the result stores of this machine, study runs that start and stop, runs at native speed, runs over
-//! this host's kernel, and the state of its TCP. [`Server`] listens on one address. What it does is what the command line does, through
+//! The page runs the simulator by itself. This server adds the result stores of this machine, study runs that start and stop,
+//! runs at native speed, runs over this host's kernel, and the state of its TCP. [`Server`] listens on one address. What it does is what the command line does, through
 //! [`Workbench`].
 //!
 //! ```text
@@ -14,7 +14,7 @@
 //!
 //! # Security
 //!
-//! The server may start programs' worth of work as the user who runs it, often root. Three kinds of others can reach it: other users of
+//! The server acts as the user who runs it, often root. Three kinds of others can reach it: other users of
 //! this machine, pages that the user's browser has open, and, if the user says so with `--host`, the network.
 //!
 //! - **Token.** Each request needs a random token of 256 bits, in the address once and in a cookie then. The comparison takes constant time.

@@ -11,10 +11,15 @@ use cwnd_scenario::{Engine, Scenario};
 use cwnd_sim::Simulator;
 use cwnd_wasm::{Bench, LineProblem, Setting};
 use serde_json::json;
-use std::{thread, time::Duration};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 /// How long a run may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// How long a run goes on, about, before it sees whether it is still wanted.
+const PIECE: Duration = Duration::from_millis(20);
 /// Samples of a run.
 pub const SAMPLES: u32 = 1_500;
 /// Flows whose samples are sent: as many as the charts show.
@@ -91,10 +96,20 @@ fn sampled(
     let flows = scenario.flows.len().min(SHOWN_FLOWS);
     let (whole, shown) = (bench.row_length(), bench.row_length_of(flows));
     stream.describe(&bench.describe_first(flows))?;
-    let every = scenario.duration.as_secs_f64() / f64::from(SAMPLES);
-    for sample in 1..=SAMPLES {
-        if let Err(problems) = bench.run_until(f64::from(sample) * every, every) {
+    let duration = scenario.duration.as_secs_f64();
+    let every = duration / f64::from(SAMPLES);
+    // The outcome does not depend on the pieces. After each of them the run sees whether it is still wanted.
+    let (mut until, mut piece) = (0.0, every / 64.0);
+    while until < duration {
+        until = (until + piece).min(duration);
+        let begin = Instant::now();
+        if let Err(problems) = bench.run_until(until, every) {
             return Ok(Err(problems));
+        }
+        match begin.elapsed() {
+            took if took > PIECE => piece /= 2.0,
+            took if took < PIECE / 4 => piece = (2.0 * piece).min(8.0 * every),
+            _ => {}
         }
         let rows: Vec<f64> = bench.rows().chunks(whole).flat_map(|row| &row[..shown]).copied().collect();
         stream.rows(&rows, bench.now(), bench.packets())?;

@@ -42,24 +42,3 @@ pub fn create(path: &Path) -> io::Result<File> {
     }
     options.open(path)
 }
-
-#[cfg(all(test, unix))]
-mod tests {
-    use crate::access::Token;
-    use std::{fs, os::unix::fs::PermissionsExt};
-
-    #[test]
-    fn a_token_file_keeps_the_token_and_is_private() {
-        let path = std::env::temp_dir().join(format!("cwnd-serve-token-{}", std::process::id()));
-        let _ = fs::remove_file(&path);
-        let first = Token::of_file(&path).expect("it can be created");
-        assert_eq!(fs::metadata(&path).expect("it exists").permissions().mode() & 0o777, 0o600);
-        assert_eq!(Token::of_file(&path).expect("it can be read").text(), first.text());
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
-        assert!(Token::of_file(&path).err().expect("others may read it").contains("chmod 600"));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
-        fs::write(&path, "short\n").expect("it is ours");
-        assert!(Token::of_file(&path).err().expect("it is no token").contains("64 hexadecimal digits"));
-        fs::remove_file(&path).expect("it is ours");
-    }
-}

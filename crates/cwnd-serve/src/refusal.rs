@@ -37,22 +37,22 @@ impl Refusal {
         Refusal { status, message: message.to_owned(), problems: Vec::new() }
     }
 
-    /// What the request asks for is on, or cannot begin beside something that is on.
+    /// Creates the refusal of what cannot begin beside something that is on.
     pub fn conflict(message: &str) -> Refusal {
         Refusal::new(StatusCode::CONFLICT, message)
     }
 
-    /// This machine cannot do it.
+    /// Creates the refusal of what this machine cannot do.
     pub fn unavailable(message: &str) -> Refusal {
         Refusal::new(StatusCode::NOT_IMPLEMENTED, message)
     }
 
-    /// Something failed here.
+    /// Creates the response to a request that failed here.
     pub fn broken(message: &str) -> Refusal {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 
-    /// The setting of a run is wrong.
+    /// Creates the refusal of a setting of a run.
     pub fn setting(problems: &[LineProblem]) -> Refusal {
         let problem = |one: &LineProblem| Problem {
             line: one.line,

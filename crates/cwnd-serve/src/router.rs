@@ -40,11 +40,7 @@ use axum::{
 use futures_util::stream::{self, Stream};
 use serde::Serialize;
 use std::{convert::Infallible, sync::Arc, time::Duration};
-use tokio::{
-    sync::Semaphore,
-    task::spawn_blocking,
-    time::{self, MissedTickBehavior, timeout},
-};
+use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 /// Bytes of a request's body: a setting of many flows has a tenth of it.
 pub const MOST_BODY: usize = 64 << 10;
@@ -175,7 +171,7 @@ async fn start(State(shared): SharedState, Path(id): Path<usize>) -> Result<Stat
 }
 
 async fn stop(State(shared): SharedState, Path(id): Path<usize>) -> Result<StatusCode, Refusal> {
-    shared.studies.stop(id).map(|()| StatusCode::ACCEPTED)
+    blocking(&shared, move |shared| shared.studies.stop(id)).await.map(|()| StatusCode::ACCEPTED)
 }
 
 /// Sends the progress whenever it has changed. A reader that is slow gets the latest only.
@@ -215,7 +211,8 @@ async fn kernel(State(shared): SharedState) -> Result<Response, Refusal> {
 /// Sends the sockets each second; while a reader is slow nothing is read.
 #[cfg(target_os = "linux")]
 async fn sockets() -> Response {
-    let mut interval = time::interval(Duration::from_secs(1));
+    use tokio::time::{MissedTickBehavior, interval};
+    let mut interval = interval(Duration::from_secs(1));
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let events = stream::unfold(interval, |mut interval| async {
         interval.tick().await;

@@ -32,8 +32,14 @@ pub struct StorePlace {
 pub struct Stores {
     places: Vec<StorePlace>,
     workbench: Arc<dyn Workbench>,
-    /// The studies that were read last, with what they were read from.
-    studies: Vec<Mutex<Option<(KeptStudy, Arc<Study>)>>>,
+    /// The studies that were read last.
+    studies: Vec<Mutex<Option<CachedStudy>>>,
+}
+
+/// A study, and what of the store it was read from.
+struct CachedStudy {
+    kept: KeptStudy,
+    study: Arc<Study>,
 }
 
 /// A study as it is in its store, or as its file would begin one.
@@ -270,13 +276,11 @@ impl Stores {
     /// Returns the study of a store; it is read again only if the store keeps another.
     fn cached(&self, id: usize, kept: &KeptStudy, store: &Store) -> Result<Arc<Study>, String> {
         let mut cached = self.studies[id].lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, study)) = &*cached
-            && of == kept
-        {
+        if let Some(CachedStudy { study, .. }) = cached.as_ref().filter(|cached| cached.kept == *kept) {
             return Ok(Arc::clone(study));
         }
         let study = Arc::new(Results::study(store).map_err(|error| error.to_string())?);
-        *cached = Some((kept.clone(), Arc::clone(&study)));
+        *cached = Some(CachedStudy { kept: kept.clone(), study: Arc::clone(&study) });
         Ok(study)
     }
 

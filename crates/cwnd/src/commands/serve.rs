@@ -50,7 +50,7 @@ pub struct Flags {
 
     /// The address to listen on. Others than this machine can then reach it: the token is all that keeps them out, and the connection
     /// is not encrypted.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1", value_parser = address)]
     host: IpAddr,
 
     /// The directory of the page, as `cargo xtask web` writes it [default: the page in the program, or web/dist of the checkout].
@@ -69,7 +69,14 @@ pub struct Flags {
     open: bool,
 }
 
-/// Do what the flags ask.
+/// Parses the value of `--host`.
+fn address(text: &str) -> Result<IpAddr, String> {
+    let text = if text == "localhost" { "127.0.0.1" } else { text };
+    text.parse()
+        .map_err(|_| "it must be an IP address of this machine, such as `127.0.0.1` or `::1`".to_owned())
+}
+
+/// Does what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let workbench: Arc<dyn Workbench> = Arc::new(CommandLine { memory: flags.memory.budget() });
     let places = find_stores(&flags.places, &*workbench).map_err(Failure::bad_input)?;
