@@ -58,7 +58,7 @@ use router::Shared;
 use std::{
     io::{self, ErrorKind},
     net::{IpAddr, SocketAddr, TcpListener},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 use stores::Stores;
@@ -100,7 +100,9 @@ impl Server {
         let studies = StudyRuns::new(Arc::clone(&stores), Arc::clone(&workbench), tickets.clone());
         let access = Access::new(token.clone(), &host.to_string(), address.port());
         let readers = Shared::readers();
-        let shared = Arc::new(Shared { access, assets, stores, studies, tickets, workbench, readers });
+        let kernel_probe = Mutex::default();
+        let shared =
+            Arc::new(Shared { access, assets, stores, studies, tickets, workbench, readers, kernel_probe });
         Ok(Server { listener, address, token, shared })
     }
 

@@ -39,7 +39,11 @@ use axum::{
 };
 use futures_util::stream::{self, Stream};
 use serde::Serialize;
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 /// Bytes of a request's body: a setting of many flows has a tenth of it.
@@ -65,12 +69,18 @@ pub struct Shared {
     pub workbench: Arc<dyn Workbench>,
     /// Limits what reads files.
     pub readers: Semaphore,
+    /// Held while the kernel is looked at: to find out whether it takes algorithms, one is loaded and removed, which another look would list.
+    pub kernel_probe: Mutex<()>,
 }
 
 impl Shared {
     /// Creates the limit on what reads files.
     pub fn readers() -> Semaphore {
         Semaphore::new(READERS)
+    }
+
+    fn probe_kernel(&self) -> MutexGuard<'_, ()> {
+        self.kernel_probe.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -146,7 +156,11 @@ async fn file(State(shared): SharedState, request: Request) -> Response {
 }
 
 async fn machine(State(shared): SharedState) -> Result<Response, Refusal> {
-    reading(&shared, |_| Ok(Machine::here())).await
+    reading(&shared, |shared| {
+        let _alone = shared.probe_kernel();
+        Ok(Machine::here())
+    })
+    .await
 }
 
 async fn stores(State(shared): SharedState) -> Result<Response, Refusal> {
@@ -205,7 +219,11 @@ async fn kernel_run() -> Refusal {
 }
 
 async fn kernel(State(shared): SharedState) -> Result<Response, Refusal> {
-    reading(&shared, |shared| shared.workbench.kernel().map_err(|why| Refusal::unavailable(&why))).await
+    reading(&shared, |shared| {
+        let _alone = shared.probe_kernel();
+        shared.workbench.kernel().map_err(|why| Refusal::unavailable(&why))
+    })
+    .await
 }
 
 /// Sends the sockets each second; while a reader is slow nothing is read.
