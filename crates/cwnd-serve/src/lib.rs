@@ -1,8 +1,8 @@
 //! `cwnd serve`: a web page with what a browser cannot do alone.
 //!
 //! The page runs the simulator by itself. This server adds the result stores of this machine, study runs that start and stop,
-//! runs at native speed, runs over this host's kernel, and the state of its TCP. [`Server`] listens on one address. What it does is what the command line does, through
-//! [`Workbench`].
+//! runs at native speed, runs over this host's kernel, and the state of its TCP. [`Server`] listens on one address. It uses the same code as the command line,
+//! through [`Workbench`].
 //!
 //! ```text
 //!  browser ── connections ── access ── router ─┬─ assets       the page, a fixed list of files
@@ -68,7 +68,7 @@ use tickets::Tickets;
 /// Bytes that the kernel keeps for a page that does not read.
 const SEND_BUFFER: usize = 256 << 10;
 
-/// A server that listens and does not serve yet.
+/// A server that listens on its port; [`Server::run`] serves requests.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,

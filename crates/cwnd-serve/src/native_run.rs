@@ -18,7 +18,7 @@ use std::{
 
 /// How long a run may take.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
-/// How long a run goes on, about, before it sees whether it is still wanted.
+/// About how often a run checks whether it is still wanted.
 const PIECE: Duration = Duration::from_millis(20);
 /// Samples of a run.
 pub const SAMPLES: u32 = 1_500;

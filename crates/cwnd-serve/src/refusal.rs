@@ -37,7 +37,7 @@ impl Refusal {
         Refusal { status, message: message.to_owned(), problems: Vec::new() }
     }
 
-    /// Creates the refusal of what cannot begin beside something that is on.
+    /// Creates the refusal of what cannot begin while something else runs.
     pub fn conflict(message: &str) -> Refusal {
         Refusal::new(StatusCode::CONFLICT, message)
     }

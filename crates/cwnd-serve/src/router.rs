@@ -69,7 +69,8 @@ pub struct Shared {
     pub workbench: Arc<dyn Workbench>,
     /// Limits what reads files.
     pub readers: Semaphore,
-    /// Held while the kernel is looked at: to find out whether it takes algorithms, one is loaded and removed, which another look would list.
+    /// Locked while the kernel is read. To find out whether it accepts algorithms, a request loads one and removes it, and another
+    /// request would list it.
     pub kernel_probe: Mutex<()>,
 }
 

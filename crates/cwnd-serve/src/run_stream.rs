@@ -26,7 +26,7 @@ const WAITING: usize = 4;
 const PAUSE: Duration = Duration::from_millis(50);
 const FULL: usize = 1 << 13;
 
-/// Why a run does not go on.
+/// Why a run ends early.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The reader has gone.
@@ -61,7 +61,7 @@ impl RunStream {
     /// Sends the description of the run.
     ///
     /// # Errors
-    /// If the run need not go on.
+    /// If the run is not wanted any more.
     pub fn describe(&mut self, json: &str) -> Result<(), Ended> {
         self.send(b'd', json.as_bytes())
     }
@@ -69,7 +69,7 @@ impl RunStream {
     /// Adds samples; sends what there is if that is much or the last frame is old.
     ///
     /// # Errors
-    /// If the run need not go on.
+    /// If the run is not wanted any more.
     pub fn rows(&mut self, rows: &[f64], now: f64, packets: f64) -> Result<(), Ended> {
         self.rows.extend_from_slice(rows);
         self.check()?;

@@ -1,4 +1,4 @@
-//! What the command line gives to the server, so that both do the same.
+//! The interface between the server and the command line: both use the same code for studies and the kernel.
 
 use cwnd_study::{
     Study,
@@ -32,13 +32,13 @@ pub trait Workbench: Send + Sync + 'static {
     /// Returns what `cwnd kernel list` and `cwnd kernel status --json` print, as one JSON object.
     ///
     /// # Errors
-    /// Why this program or this user cannot know it.
+    /// If this program or this user cannot read it, with the reason.
     fn kernel(&self) -> Result<Value, String>;
 
-    /// Returns whether an estimate of memory, bytes, is permitted.
+    /// Checks an estimate of memory, bytes, against what runs may use.
     ///
     /// # Errors
-    /// How much is needed and how much may be used.
+    /// If it is more, with both numbers.
     fn check_memory(&self, bytes: f64) -> Result<(), String>;
 }
 

@@ -121,7 +121,7 @@ fn bodies_and_heads_are_bounded() {
         if let Ok(refused) = Connection::open(server.port, &request) {
             assert_eq!(refused.status, 413);
         }
-        assert_eq!(server.get("/api/stores").status, 200, "it goes on");
+        assert_eq!(server.get("/api/stores").status, 200, "it still serves");
     }
     let most = server.post("/api/simulation", &"x\n".repeat(32 << 10));
     assert_eq!(most.status, 422, "65,536 bytes are read, and are no setting");

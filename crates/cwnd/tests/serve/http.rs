@@ -1,4 +1,4 @@
-//! A client that sends what it is told, byte by byte: tests also send what no browser would.
+//! A client that sends given bytes: tests also send what no browser would.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -79,7 +79,7 @@ impl Connection {
     /// Reads the next server-sent event that has data.
     pub fn event(&mut self) -> serde_json::Value {
         loop {
-            let chunk = self.chunk().expect("the stream goes on");
+            let chunk = self.chunk().expect("the stream continues");
             let text = String::from_utf8(chunk).expect("events are UTF-8");
             if let Some(data) = text.strip_prefix("data: ") {
                 return serde_json::from_str(data.trim_end()).expect("events are JSON");
