@@ -106,7 +106,7 @@ fn steps(quick: bool) -> Vec<Step> {
         step("instructions a packet", "xtask bench --instructions", crate::bench::obstacle()),
         step(
             "disks and emulated networks",
-            "test --workspace --test command --test study --test lab -- --ignored",
+            "test --workspace --test command --test study --test lab --test serve -- --ignored",
             emulation(),
         ),
         step(

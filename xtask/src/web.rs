@@ -38,24 +38,35 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     packages()?;
     module()?;
     show(npm().args(["run", "--silent", "build"]))?;
-    println!("the page is web/dist: any static host serves it");
+    println!(
+        "the page is web/dist: any static host serves it, and `cwnd serve` has it inside when it is built again"
+    );
+    embed_next()?;
     if !options.has("--test") {
         return Ok(true);
     }
+    show(cargo().args(["build", "--package", "cwnd"]))?;
     let mut identity = cargo();
     identity.args(["test", "--package", "cwnd-wasm", "--test", "identity", "--", "--ignored"]);
-    let mut stories = Command::new("node");
-    stories.arg("tests/run.mjs").current_dir(root().join("web"));
-    let program = root().join("target/debug/cwnd");
-    if program.exists() {
-        stories.env("CWND", program);
-    }
+    let stories = |file: &str| {
+        let mut stories = Command::new("node");
+        stories.arg(file).current_dir(root().join("web")).env("CWND", root().join("target/debug/cwnd"));
+        stories
+    };
     let mut all = true;
-    for tests in [&mut identity, &mut stories] {
+    for tests in [&mut identity, &mut stories("tests/run.mjs"), &mut stories("tests/serve.mjs")] {
         println!("{}", shown(tests));
         all &= run_showing(tests, |_| ())?;
     }
     Ok(all)
+}
+
+/// Has the next build of `cwnd serve` look for the page, which its build script could not watch while there was none.
+fn embed_next() -> Result<(), String> {
+    let script = root().join("crates/cwnd-serve/build.rs");
+    let touched = fs::File::options().append(true).open(&script);
+    let touched = touched.and_then(|file| file.set_modified(std::time::SystemTime::now()));
+    touched.map_err(|error| format!("{}: {error}", script.display()))
 }
 
 /// Returns why the page cannot be built. Installs what is missing where permitted.
@@ -98,7 +109,18 @@ fn module() -> Result<(), String> {
         // For -Zbuild-std, as Debian compiles its browsers.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld")
-        .args(["build", "--locked", "--profile", "web", "--package", "cwnd-wasm", "--lib"])
+        // `cwnd serve` links the same crate as a library.
+        .args([
+            "rustc",
+            "--locked",
+            "--profile",
+            "web",
+            "--package",
+            "cwnd-wasm",
+            "--lib",
+            "--crate-type",
+            "cdylib",
+        ])
         .args(["-Zbuild-std=std,panic_abort", "--target", "wasm32-unknown-unknown", "--target-dir"])
         .arg(&target);
     show(&mut build)?;

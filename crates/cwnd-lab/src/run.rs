@@ -2,7 +2,7 @@
 
 use crate::algorithms::Algorithms;
 use crate::drops::Drops;
-use crate::emulator::{Clock, Emulator, Plan, Record, Watcher};
+use crate::emulator::{Clock, Emulator, Plan, Record, Snapshot, Watcher};
 use crate::ends::{Ends, Settings};
 use crate::host;
 use crate::live::LiveFlows;
@@ -64,12 +64,14 @@ pub fn run(
     let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, watcher);
     let drive = drive.map_err(failed("the network"))?;
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
-    let plan = TrafficPlan { live, ..traffic_plan(scenario, &algorithms, &times) };
+    let plan = TrafficPlan { live: live.clone(), ..traffic_plan(scenario, &algorithms, &times) };
     let states = algorithms.states.take();
     let traffic = Traffic::start(plan, states, clock, &ends.senders, &ends.receivers);
     let traffic = traffic.map_err(failed("the flows"))?;
 
-    let stopped = wait(&emulator, &traffic, stop);
+    let look =
+        |snapshot: Snapshot| live.iter().for_each(|live| live.tell_network(snapshot.clone(), times.origin));
+    let stopped = wait(&emulator, &traffic, stop, &look);
     let record = emulator.end().map_err(failed("the emulator"))?;
     // Before anything else: what the flows continue to send is taken by nobody.
     let after = Drops::now(&ends).map_err(failed("the kernel's counters"))?;
@@ -167,15 +169,17 @@ fn traffic_plan(scenario: &Scenario, algorithms: &Algorithms, times: &Times) -> 
     }
 }
 
-/// Wait for the end. Returns whether it was stopped before.
-fn wait(emulator: &Emulator, traffic: &Traffic, stop: &AtomicBool) -> bool {
+/// Wait for the end, and passes the network's counts to `look` meanwhile. Returns whether it was stopped before.
+fn wait(emulator: &Emulator, traffic: &Traffic, stop: &AtomicBool, look: &dyn Fn(Snapshot)) -> bool {
     loop {
         if stop.load(Ordering::Relaxed) {
             return true;
         }
-        if emulator.has_ended() || traffic.has_ended() || emulator.control().snapshot().completed {
+        let snapshot = emulator.control().snapshot();
+        if emulator.has_ended() || traffic.has_ended() || snapshot.completed {
             return false;
         }
+        look(snapshot);
         thread::sleep(TICK);
     }
 }

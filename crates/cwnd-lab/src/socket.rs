@@ -136,14 +136,19 @@ impl TcpInfo {
         if done != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(TcpInfo::read(&bytes[..length as usize]))
+        TcpInfo::read(&bytes[..length as usize])
+            .ok_or_else(|| io::Error::other("the kernel's TCP_INFO is shorter than that of Linux 4.6"))
     }
 
-    fn read(bytes: &[u8]) -> TcpInfo {
+    /// Reads a `struct tcp_info`; none if it is shorter than that of Linux 4.6.
+    pub(crate) fn read(bytes: &[u8]) -> Option<TcpInfo> {
+        if bytes.len() < 168 {
+            return None;
+        }
         let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-        // Kernels since 4.6 tell of all up to `tcpi_delivery_rate`; what came later may be missing.
+        // Kernels since 4.6 have all up to `tcpi_delivery_rate`; what came later may be missing.
         let later = |at: usize| if bytes.len() >= at + 4 { word(at) } else { 0 };
-        TcpInfo {
+        Some(TcpInfo {
             state: bytes[1],
             unacked: word(24),
             sacked: word(28),
@@ -156,7 +161,7 @@ impl TcpInfo {
             bytes_acked: u64::from_ne_bytes(bytes[120..128].try_into().expect("eight bytes")),
             timeouts: bytes.get(240..242).map(|two| u16::from_ne_bytes([two[0], two[1]])),
             delivered_ce: later(196),
-        }
+        })
     }
 
     /// Segments in flight, as the kernel counts them.

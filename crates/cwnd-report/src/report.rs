@@ -30,8 +30,15 @@ use self::claims::Told;
 use crate::engines::pairs;
 use crate::figures::traces::Traces;
 use crate::series::SeriesStyles;
-use cwnd_study::Results;
+use cwnd_study::{ClaimTest, Results, Study, claims::Verdict};
 pub use paper::{PaperResults, PaperStudy, StoredVerdict, index, paper};
+
+/// Returns what was measured of a claim with its interval, as the page writes it; none if nothing was measured.
+pub fn measured(study: &Study, verdict: &Verdict) -> Option<String> {
+    let ClaimTest::Measured { kind, expect } = &study.claims.get(verdict.claim)?.test else { return None };
+    let measured = verdict.measured.as_ref()?;
+    Some(claim_unit::ClaimUnit::new(study, kind, expect, Some(measured.mean)).summary(measured))
+}
 
 /// The page. Samples are read from the files that the results name; one that cannot be read is told in its figure.
 pub fn html(results: &Results) -> String {

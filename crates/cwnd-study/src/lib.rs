@@ -44,7 +44,7 @@ pub use metric_values::MetricValues;
 pub use paper::{By, Paper, PaperItem};
 pub use provenance::Provenance;
 pub use results::{Results, RunResult, RunState};
-pub use store::{KeptStudy, Samples, Store, StoredRun, StoredState};
+pub use store::{KeptStudy, RunCounts, Samples, Store, StoredRun, StoredState};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use study::{
     Axis, Cell, Citation, Cited, Claim, ClaimKind, ClaimTest, Derived, Expectation, Explanation, FLOW_PANELS,

@@ -40,7 +40,7 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 use std::{
     cell::RefCell,
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -71,6 +71,15 @@ pub struct KeptStudy {
     pub keys: Vec<RunKey>,
     /// What ran it last.
     pub provenance: Provenance,
+}
+
+/// How many runs of a study a store has ([`Store::count`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunCounts {
+    /// Those that were run.
+    pub done: usize,
+    /// Those that failed.
+    pub failed: usize,
 }
 
 /// A run that the store has.
@@ -336,6 +345,20 @@ impl Store {
         Ok(keys)
     }
 
+    /// Counts how many of these runs are stored as done and as failed, without reading their contents. A key that is given twice
+    /// counts twice.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count(&self, keys: &[RunKey]) -> Result<RunCounts, StoreError> {
+        let failed = |error: rusqlite::Error| self.failed(&error);
+        let mut statement = self.connection.prepare_cached("SELECT key, state FROM runs").map_err(failed)?;
+        let rows = statement.query_map([], |row| Ok((RunKey(row.get(0)?), row.get(1)?))).map_err(failed)?;
+        let states: HashMap<RunKey, u8> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
+        let of = |state| keys.iter().filter(|key| states.get(key) == Some(&state)).count();
+        Ok(RunCounts { done: of(DONE), failed: of(FAILED) })
+    }
+
     /// The last row, for [`Store::stored_since`].
     ///
     /// # Errors
@@ -397,7 +420,8 @@ impl Store {
     }
 }
 
-const DATABASE: &str = "results.sqlite";
+/// The database of a directory of results.
+pub const DATABASE: &str = "results.sqlite";
 
 /// Adds the row of a run, whose scenario has this row. `finished` is in milliseconds since 1970.
 fn put_run(

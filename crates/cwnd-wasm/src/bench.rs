@@ -33,10 +33,11 @@ pub struct Bench {
 
 /// Numbers at the beginning of a row: time in seconds; packets that wait at the bottleneck; packets that it dropped, lost and marked
 /// so far.
-const OF_LINK: usize = 5;
+pub const OF_LINK: usize = 5;
 /// Numbers of a flow before its observables: window and threshold in segments; smoothed RTT in seconds; payload bytes acknowledged;
 /// segments in flight; packets sent, and retransmissions among them; state of loss recovery as an index into [`STATES`].
-const OF_FLOW: usize = 8;
+pub const OF_FLOW: usize = 8;
+/// The states of loss recovery.
 const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
 impl Bench {
@@ -100,8 +101,12 @@ impl Bench {
 
     /// Returns how many numbers a sample has.
     pub fn row_length(&self) -> usize {
-        let flows = 0..self.scenario.flows.len();
-        OF_LINK + flows.map(|flow| OF_FLOW + self.simulation.observables(flow).len()).sum::<usize>()
+        self.row_length_of(self.scenario.flows.len())
+    }
+
+    /// Returns how many numbers a sample has up to the end of this many flows, which are its first numbers.
+    pub fn row_length_of(&self, flows: usize) -> usize {
+        OF_LINK + (0..flows).map(|flow| OF_FLOW + self.simulation.observables(flow).len()).sum::<usize>()
     }
 
     /// Returns the time to which the run has come, seconds.
@@ -126,35 +131,13 @@ impl Bench {
     /// Describes the run as JSON: duration, seed, the bottleneck in numbers, and of each flow its algorithm, its times and the names of
     /// its observables.
     pub fn describe(&self) -> String {
-        let network = &self.scenario.network;
-        let link = &network.links[network.bottleneck];
-        let flows: Vec<usize> = (0..self.scenario.flows.len()).collect();
-        let mut json = Json::default();
-        json.object(|json| {
-            json.number("duration", self.scenario.duration.as_secs_f64());
-            json.number("rowLength", self.row_length() as f64);
-            json.number("ofLink", OF_LINK as f64);
-            json.number("ofFlow", OF_FLOW as f64);
-            json.number("packetBytes", self.scenario.stack.full_packet().into());
-            json.number("rate", if link.rate == Rate::UNLIMITED { f64::NAN } else { link.rate.0 as f64 });
-            json.number("limit", limit_packets(link, self.scenario.stack.full_packet()));
-            json.text("queue", &link.queue.discipline.to_string());
-            json.member_list("states", &STATES, |json, name| json.item(name));
-            json.member_list("flows", &flows, |json, flow| {
-                let spec = &self.scenario.flows[*flow];
-                json.object(|json| {
-                    json.text("algorithm", &spec.algorithm.to_string());
-                    json.text("name", &spec.algorithm.name);
-                    json.number("start", self.scenario.start_of(*flow).as_secs_f64());
-                    json.number("stop", spec.stop.map_or(f64::NAN, Time::as_secs_f64));
-                    json.number("baseRtt", self.scenario.base_rtt(*flow).as_secs_f64());
-                    json.member_list("observables", self.simulation.observables(*flow), |json, one| {
-                        json.item(one.name);
-                    });
-                });
-            });
-        });
-        json.into_text()
+        self.describe_first(self.scenario.flows.len())
+    }
+
+    /// Describes the run with its first flows alone, for rows of [`Bench::row_length_of`] numbers.
+    pub fn describe_first(&self, flows: usize) -> String {
+        let names = |flow| self.simulation.observables(flow).iter().map(|one| one.name).collect();
+        describe(&self.scenario, flows, &names)
     }
 
     fn apply(&mut self, change: &Change) -> Result<(), Vec<LineProblem>> {
@@ -230,6 +213,43 @@ impl Bench {
             self.hash.add(&bits.to_le_bytes());
         }
     }
+}
+
+/// Describes a run of any engine as the page reads it ([`Bench::describe`]), with its first `flows` flows; `observables` are the names of a flow's values after
+/// [`OF_FLOW`] numbers.
+pub fn describe(
+    scenario: &Scenario,
+    flows: usize,
+    observables: &dyn Fn(usize) -> Vec<&'static str>,
+) -> String {
+    let link = &scenario.network.links[scenario.network.bottleneck];
+    let packet = scenario.stack.full_packet();
+    let flows: Vec<(usize, Vec<&str>)> = (0..flows).map(|flow| (flow, observables(flow))).collect();
+    let row_length = OF_LINK + flows.iter().map(|(_, names)| OF_FLOW + names.len()).sum::<usize>();
+    let mut json = Json::default();
+    json.object(|json| {
+        json.number("duration", scenario.duration.as_secs_f64());
+        json.number("rowLength", row_length as f64);
+        json.number("ofLink", OF_LINK as f64);
+        json.number("ofFlow", OF_FLOW as f64);
+        json.number("packetBytes", packet.into());
+        json.number("rate", if link.rate == Rate::UNLIMITED { f64::NAN } else { link.rate.0 as f64 });
+        json.number("limit", limit_packets(link, packet));
+        json.text("queue", &link.queue.discipline.to_string());
+        json.member_list("states", &STATES, |json, name| json.item(name));
+        json.member_list("flows", &flows, |json, (flow, names)| {
+            let spec = &scenario.flows[*flow];
+            json.object(|json| {
+                json.text("algorithm", &spec.algorithm.to_string());
+                json.text("name", &spec.algorithm.name);
+                json.number("start", scenario.start_of(*flow).as_secs_f64());
+                json.number("stop", spec.stop.map_or(f64::NAN, Time::as_secs_f64));
+                json.number("baseRtt", scenario.base_rtt(*flow).as_secs_f64());
+                json.member_list("observables", names, |json, name| json.item(name));
+            });
+        });
+    });
+    json.into_text()
 }
 
 /// Returns how many full packets a queue holds; infinite if there is no limit.

@@ -15,6 +15,6 @@ mod catalogue;
 mod json;
 mod setting;
 
-pub use bench::Bench;
+pub use bench::{Bench, OF_FLOW, OF_LINK, describe};
 pub use catalogue::catalogue;
 pub use setting::{LineProblem, Setting};

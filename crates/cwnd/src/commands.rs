@@ -22,6 +22,8 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -44,6 +46,8 @@ pub enum Command {
     Algorithms(algorithms::Flags),
     Metrics(metrics::Flags),
     Networks(networks::Flags),
+    #[cfg(feature = "serve")]
+    Serve(serve::Flags),
     Schema(schema::Flags),
     Completions(completions::Flags),
     Man(man::Flags),
@@ -72,6 +76,8 @@ impl Command {
             Command::Algorithms(flags) => algorithms::run(&flags),
             Command::Metrics(flags) => metrics::run(&flags),
             Command::Networks(flags) => networks::run(&flags),
+            #[cfg(feature = "serve")]
+            Command::Serve(flags) => serve::run(&flags),
             Command::Schema(flags) => schema::run(&flags),
             Command::Completions(flags) => completions::run(&flags, cli),
             Command::Man(flags) => man::run(&flags, cli),

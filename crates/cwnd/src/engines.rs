@@ -42,8 +42,18 @@ pub fn of_study(study: &Study) -> Engines {
 
 /// Like [`of_study`], with a simulator that takes these shortcuts; `None` for all.
 pub fn of_study_with(study: &Study, shortcuts: Option<Shortcuts>) -> Engines {
+    select(study, shortcuts, &interrupt::flag())
+}
+
+/// Like [`of_study`], but runs in real time end when this flag is set.
+#[cfg(feature = "serve")]
+pub fn of_study_until(study: &Study, stop: &Arc<AtomicBool>) -> Engines {
+    select(study, None, stop)
+}
+
+fn select(study: &Study, shortcuts: Option<Shortcuts>, stop: &Arc<AtomicBool>) -> Engines {
     let kernel = match study.engines().contains(&EngineKind::Kernel) {
-        true => laboratory(interrupt::flag()),
+        true => laboratory(Arc::clone(stop)),
         false => Err("no cell of the study is for it".to_owned()),
     };
     Engines::new(Arc::new(Simulator::new(shortcuts)), kernel)

@@ -18,6 +18,7 @@
 //! | use the TCP endpoint alone: sender, receiver, recovery, timers | `cwnd_tcp` |
 //! | run a scenario with this host's kernel; give programs an emulated network (Linux) | `cwnd_lab` |
 //! | load algorithms into the Linux kernel (Linux, with clang) | `cwnd_kernel` |
+//! | serve result stores and runs to a local web page | `cwnd_serve` |
 //!
 //! Start with [`cwnd_sim`], whose page has a whole program. Most programs need it and [`cwnd_experiment`].
 //!
@@ -30,7 +31,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod catalogue;
-#[cfg(all(test, target_os = "linux", not(feature = "kernel")))]
+#[cfg(all(test, target_os = "linux", feature = "serve", not(feature = "kernel")))]
 mod cli_page;
 mod commands;
 pub mod embedding;

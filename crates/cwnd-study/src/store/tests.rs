@@ -471,3 +471,14 @@ fn triggers_of_a_store_do_not_run() {
     store.put(&fixture.done()).unwrap();
     assert!(matches!(fixture.state(&store), StoredState::Done { .. }));
 }
+
+#[test]
+fn runs_are_counted_by_what_came_of_them() {
+    let fixture = fixture();
+    let mut store = fixture.store();
+    store.put(&fixture.failed("no reason")).unwrap();
+    store.put(&fixture.done_with_seed(5)).unwrap();
+    let keys = [5, 6, 5].map(|seed| fixture.spec_with_seed(seed).key());
+    assert_eq!(store.count(&keys).unwrap(), RunCounts { done: 2, failed: 0 });
+    assert_eq!(store.count(&[fixture.key, keys[0]]).unwrap(), RunCounts { done: 1, failed: 1 });
+}

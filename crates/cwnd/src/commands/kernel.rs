@@ -168,21 +168,55 @@ impl LoadedStatus {
 }
 
 fn status(flags: &StatusFlags) -> Result<(), Failure> {
-    let sockets = load::sockets();
     let objects = load::loaded().map_err(failure)?;
-    let loaded: Vec<LoadedStatus> =
-        objects.iter().map(|object| LoadedStatus::new(object, &sockets)).collect();
-    let mut missing = load::missing();
-    if missing.is_empty()
-        && let Err(why) = load::try_loading()
-    {
-        missing.push(format!("what this kernel wants: {why}"));
-    }
-    let status = Status { missing, loaded, sockets };
+    let status = Status::now(&objects);
     if flags.json {
         return output::print(&json::pretty(&status));
     }
     output::print(&text(&status, &objects))
+}
+
+impl Status {
+    fn now(objects: &[load::LoadedObject]) -> Status {
+        let sockets = load::sockets();
+        let loaded = objects.iter().map(|object| LoadedStatus::new(object, &sockets)).collect();
+        let mut missing = load::missing();
+        if missing.is_empty()
+            && let Err(why) = load::try_loading()
+        {
+            missing.push(format!("what this kernel wants: {why}"));
+        }
+        Status { missing, loaded, sockets }
+    }
+}
+
+/// An algorithm of the list, as `cwnd serve` shows it.
+#[cfg(feature = "serve")]
+#[derive(Serialize)]
+struct Loadable {
+    name: &'static str,
+    kernel_name: String,
+    title: &'static str,
+    parameters: Vec<&'static str>,
+}
+
+/// Returns what `list` and `status` print, as one JSON object.
+///
+/// # Errors
+/// What is loaded cannot be read; without root, that is always so.
+#[cfg(feature = "serve")]
+pub fn document() -> Result<serde_json::Value, Failure> {
+    let objects = load::loaded().map_err(failure)?;
+    let loadable: Vec<Loadable> = cwnd_kernel::all()
+        .iter()
+        .map(|algorithm| Loadable {
+            name: algorithm.name,
+            kernel_name: algorithm.kernel_name(),
+            title: algorithm.info().title,
+            parameters: algorithm.parameters.iter().map(|parameter| parameter.name).collect(),
+        })
+        .collect();
+    Ok(serde_json::json!({ "status": Status::now(&objects), "loadable": loadable }))
 }
 
 fn text(status: &Status, objects: &[load::LoadedObject]) -> String {

@@ -136,7 +136,13 @@ mod tests {
     fn throughputs_are_differences_and_shares_are_told() {
         let mut view = View::new(vec!["cubic-linux".into(), "bbr".into()], Time::from_secs(10));
         let told = |acknowledged_bytes, cwnd| {
-            Some(LiveFlow { cwnd, rtt: Time::from_millis(40), acknowledged_bytes, retransmissions: 3 })
+            Some(LiveFlow {
+                cwnd,
+                rtt: Time::from_millis(40),
+                acknowledged_bytes,
+                retransmissions: 3,
+                ..LiveFlow::default()
+            })
         };
         view.keep(0.0, &[told(500, 10), None]);
         view.keep(1.0, &[told(1_000_500, 20), told(0, 10)]);
