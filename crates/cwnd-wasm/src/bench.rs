@@ -3,7 +3,7 @@
 use crate::json::Json;
 use crate::setting::{Change, LineProblem, Setting};
 use cwnd_scenario::{EngineError, LinkSpec, QueueLimit, Rate, Scenario, Time};
-use cwnd_sim::Simulation;
+use cwnd_sim::{Factory, Simulation};
 
 /// A run with its samples.
 ///
@@ -45,8 +45,16 @@ impl Bench {
     /// # Errors
     /// Everything that is impossible.
     pub fn new(setting: Setting) -> Result<Bench, Vec<LineProblem>> {
+        Bench::with_factory(setting, &cwnd_sim::registered)
+    }
+
+    /// Creates a run at its beginning with algorithms of this factory.
+    ///
+    /// # Errors
+    /// Everything that is impossible.
+    pub fn with_factory(setting: Setting, factory: Factory<'_>) -> Result<Bench, Vec<LineProblem>> {
         let scenario = setting.scenario()?;
-        let simulation = Simulation::new(&scenario).map_err(engine_problems)?;
+        let simulation = Simulation::with_factory(&scenario, factory).map_err(engine_problems)?;
         Ok(Bench {
             simulation,
             setting,

@@ -4,6 +4,8 @@
 //! it piece by piece; changes it while it runs; and reads samples from the module's memory ([`Bench`]). The module has no threads,
 //! no clock and no source of randomness: a run's outcome is the same to the bit as that of the native simulator.
 //!
+//! A flow can run an algorithm that the page supplies as a program ([`scripted`]).
+//!
 //! [`abi`] has the functions that the module exports. They exchange numbers and UTF-8 texts only, so that the page needs no generated
 //! bindings.
 
@@ -13,6 +15,7 @@ pub mod abi;
 mod bench;
 mod catalogue;
 mod json;
+pub mod scripted;
 mod setting;
 
 pub use bench::Bench;
