@@ -3,6 +3,6 @@ import { defineConfig } from "vite";
 // Relative addresses: the folder works at any place of any static host.
 export default defineConfig({
   base: "./",
-  build: { target: "es2023", assetsInlineLimit: 0, rolldownOptions: { input: ["index.html", "algorithms.html"] } },
+  build: { target: "es2023", assetsInlineLimit: 0, rolldownOptions: { input: ["index.html", "algorithms.html", "playground.html"] } },
   worker: { format: "es" },
 });

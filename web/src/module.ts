@@ -67,7 +67,7 @@ export interface Algorithm {
   observables: Observable[];
 }
 
-interface Exports extends WindowFunctions {
+export interface Exports extends WindowFunctions {
   memory: WebAssembly.Memory;
   cwnd_input(length: number): number;
   cwnd_text(): number;
@@ -84,13 +84,15 @@ interface Exports extends WindowFunctions {
   cwnd_packets(): number;
   cwnd_digest(): void;
   cwnd_catalogue(): void;
+  /** Only in the module with studies. */
+  cwnd_study_bench?(cell: number): number;
 }
 
 /** A result, or everything that is wrong. */
 export type Result<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
 export class Lab {
-  private constructor(private readonly wasm: Exports) {}
+  private constructor(readonly wasm: Exports) {}
 
   /** Creates an instance of the compiled module. `program` is the algorithm that the visitor wrote, if there is one. */
   static async create(module: WebAssembly.Module, program?: Program): Promise<Lab> {
@@ -108,6 +110,11 @@ export class Lab {
       this.write(setting);
       return this.wasm.cwnd_open();
     }, (text) => JSON.parse(text) as Description);
+  }
+
+  /** Makes a run of the study that the instance has read: the first repeat of a cell. */
+  openCell(cell: number): Result<Description> {
+    return this.guarded(() => this.wasm.cwnd_study_bench!(cell), (text) => JSON.parse(text) as Description);
   }
 
   /**

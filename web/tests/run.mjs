@@ -2,6 +2,7 @@
 // The last line counts tests as cargo does.
 import { violations } from "./axe.mjs";
 import * as own from "./own.mjs";
+import * as playground from "./playground.mjs";
 import { chromium } from "playwright-core";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -269,7 +270,7 @@ const inked = (page, selector) => page.locator(selector).first().evaluate((canva
 
 const wanted = process.argv[2] ?? "";
 let [passed, failed] = [0, 0];
-const all = { ...stories, ...own.stories({ address, browser }) };
+const all = { ...stories, ...own.stories({ address, browser }), ...playground.stories({ address, browser }) };
 for (const [name, story] of Object.entries(all).filter(([name]) => name.includes(wanted))) {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();

@@ -7,6 +7,9 @@
 // Exported names are unsafe attributes, because they could collide; the module is the whole program.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "study")]
+mod study;
+
 use crate::scripted::{self, FIELDS};
 use crate::{Bench, LineProblem, Setting};
 use std::cell::RefCell;
@@ -68,7 +71,7 @@ pub extern "C" fn cwnd_trace() {
 /// Makes the run that the input describes. The text then describes it, or lists problems.
 #[unsafe(no_mangle)]
 pub extern "C" fn cwnd_open() -> u32 {
-    std::panic::set_hook(Box::new(|info| PANIC.with_borrow_mut(|message| *message = info.to_string())));
+    keep_panics();
     with(|instance| {
         let text = taken(&mut instance.input);
         let bench = Setting::parse(&text, &instance.trace).and_then(bench);
@@ -162,6 +165,11 @@ pub extern "C" fn cwnd_slow_start(acked: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cwnd_increase(acked: u32, per_segment: f64) {
     scripted::with_window(|window| window.increase(acked, per_segment));
+}
+
+/// Keeps the message of a panic, so that the page can show it.
+fn keep_panics() {
+    std::panic::set_hook(Box::new(|info| PANIC.with_borrow_mut(|message| *message = info.to_string())));
 }
 
 #[cfg(target_arch = "wasm32")]

@@ -6,6 +6,9 @@
 //!
 //! A flow can run an algorithm that the page supplies as a program ([`scripted`]).
 //!
+//! With the feature `study` the module also reads study files, does their runs and writes their reports (`Playground`). It is then several times
+//! as large, so that the bench has a module without it.
+//!
 //! [`abi`] has the functions that the module exports. They exchange numbers and UTF-8 texts only, so that the page needs no generated
 //! bindings.
 
@@ -15,9 +18,13 @@ pub mod abi;
 mod bench;
 mod catalogue;
 mod json;
+#[cfg(feature = "study")]
+mod playground;
 pub mod scripted;
 mod setting;
 
 pub use bench::Bench;
 pub use catalogue::catalogue;
+#[cfg(feature = "study")]
+pub use playground::Playground;
 pub use setting::{LineProblem, Setting};
