@@ -1,5 +1,5 @@
 /**
- * The worker that runs the visitor's algorithm. Its source is the program followed by the usual worker, in a `data:` address: such a
+ * The worker that runs the visitor's algorithm. Its source is the program followed by the usual worker, in a `data:` address. This
  * worker has an origin of its own, so that a program of a link can read neither the site's storage nor its answers. No text is
  * evaluated; the page's policy only has to allow "worker-src data:".
  */
