@@ -3,6 +3,10 @@ import { defineConfig } from "vite";
 // Relative addresses: the folder works at any place of any static host.
 export default defineConfig({
   base: "./",
-  build: { target: "es2023", assetsInlineLimit: 0, rolldownOptions: { input: ["index.html", "algorithms.html", "serve.html"] } },
+  build: {
+    target: "es2023",
+    assetsInlineLimit: 0,
+    rolldownOptions: { input: ["index.html", "algorithms.html", "playground.html", "serve.html"] },
+  },
   worker: { format: "es" },
 });

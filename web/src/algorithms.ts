@@ -2,7 +2,7 @@
 
 import { Charts } from "./charts";
 import { byId, make } from "./dom";
-import { withModule } from "./load";
+import { withModule, type Simulator } from "./load";
 import type { Algorithm } from "./module";
 import { Run } from "./run";
 import { fromLines, lines, toHash } from "./setup";
@@ -27,13 +27,13 @@ class Show {
   private ended = false;
   private readonly wrong = make("p", { class: "wrong", role: "alert" });
 
-  constructor(module: WebAssembly.Module, algorithm: Algorithm, readonly place: HTMLElement) {
+  constructor(simulator: Simulator, algorithm: Algorithm, readonly place: HTMLElement) {
     const parent = make("div", {});
     place.replaceChildren(
       make("p", { class: "about" }, `Flow 1 is ${algorithm.name}; flow 2 is cubic, from 10 s on. ${PATH.slice(0, 3).join(", ")}.`), parent, this.wrong);
     this.charts = new Charts(parent, () => undefined);
     const setting = lines(fromLines(shown(algorithm))).join("\n");
-    this.run = new Run(module, setting, 30, {
+    this.run = new Run(simulator, setting, 30, {
       described: () => this.charts.begin(this.run.series, 30),
       advanced: () => this.charts.draw(),
       problems: (problems) => (this.wrong.textContent = problems.map((one) => `${one.key}: ${one.message}`).join("; ")),
@@ -58,11 +58,11 @@ class Show {
 
 let show: Show | null = null;
 
-function entry(module: WebAssembly.Module, algorithm: Algorithm): HTMLElement {
+function entry(simulator: Simulator, algorithm: Algorithm): HTMLElement {
   const place = make("div", { class: "show" });
   const button = make("button", { type: "button", "aria-label": `Run it here: ${algorithm.title}`, click: () => {
     show?.end();
-    show = new Show(module, algorithm, place);
+    show = new Show(simulator, algorithm, place);
   } }, "Run it here");
   const link = make("a", { href: `./#${toHash(fromLines(shown(algorithm)))}`, "aria-label": `Open on the bench: ${algorithm.title}` }, "Open on the bench");
   const parameters = algorithm.parameters.map((one) =>
@@ -106,8 +106,8 @@ function filter(): void {
   byId("status").textContent = found === 0 ? "No algorithm has all these words: use fewer." : `${found} ${found === 1 ? "algorithm" : "algorithms"}`;
 }
 
-void withModule((module, lab) => {
-  byId("list").append(...lab.catalogue().map((algorithm) => entry(module, algorithm)));
+void withModule((simulator, lab) => {
+  byId("list").append(...lab.catalogue().map((algorithm) => entry(simulator, algorithm)));
   byId("words").addEventListener("input", filter);
   byId("filter").addEventListener("submit", (event) => event.preventDefault());
   filter();

@@ -11,6 +11,8 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value);
+    // A page's policy may forbid the attribute, and allows this.
+    else if (name === "style") element.style.cssText = String(value);
     else if (value !== false) element.setAttribute(name, value === true ? "" : String(value));
   }
   element.append(...children);

@@ -2,6 +2,7 @@
 
 import { make } from "./dom";
 import type { Algorithm } from "./module";
+import { OWN } from "./own/examples";
 import { PRESETS } from "./presets";
 import { bdp, MOST_FLOWS, rateText, readTime, short, timeText, type Flow, type Setup } from "./setup";
 import { colours } from "./charts";
@@ -161,11 +162,13 @@ export class Form {
 
   private flow(flow: Flow, index: number): HTMLElement {
     const id = (name: string) => `${name}-${index + 1}`;
-    const known = this.algorithms.some((one) => one.name === flow.algorithm);
+    const isOwn = flow.algorithm === OWN;
+    const known = isOwn || this.algorithms.some((one) => one.name === flow.algorithm);
     const select = make("select", { id: id("algorithm"), "aria-label": `Algorithm of flow ${index + 1}`, change: () => {
       flow.parameters = "";
       this.put((s) => (s.flows[index]!.algorithm = select.value));
-    } }, ...this.algorithms.map((one) => make("option", { value: one.name, selected: one.name === flow.algorithm }, one.name)));
+    } }, ...this.algorithms.map((one) => make("option", { value: one.name, selected: one.name === flow.algorithm }, one.name)),
+      make("option", { value: OWN, selected: isOwn }, "your own, in JavaScript"));
     if (!known) select.append(make("option", { value: flow.algorithm, selected: true }, flow.algorithm));
     const about = this.algorithms.find((one) => one.name === flow.algorithm);
     const parameters = about?.parameters.map((one) => `${one.name} (${one.about}; ${one.default})`).join("; ") ?? "";
@@ -173,7 +176,7 @@ export class Form {
     const remove = make("button", { type: "button", "aria-label": `Remove flow ${index + 1}`, click: () => this.changes.removeFlow(index) }, "×");
     remove.disabled = this.setup().flows.length === 1;
     return make("div", { class: "flow" }, swatch, select, remove,
-      make("p", { class: "about" }, about?.summary ?? ""),
+      make("p", { class: "about" }, isOwn ? "The program above the charts." : (about?.summary ?? "")),
       make("div", { class: "pair" },
         this.text(id("start"), "Start", timeText(flow.start), (text) => {
           const start = readTime(text);
@@ -191,7 +194,7 @@ export class Form {
           if (text.includes(";")) return "parameters, such as beta=0.8,…";
           this.put((s) => (s.flows[index]!.parameters = text));
           return "";
-        }, parameters === "" ? "none" : about!.parameters.map((one) => `${one.name}=${one.default}`).join(","), parameters)));
+        }, isOwn ? "alpha=1,beta=0.5" : parameters === "" ? "none" : about!.parameters.map((one) => `${one.name}=${one.default}`).join(","), parameters)));
   }
 
   private more(): HTMLElement {

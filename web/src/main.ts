@@ -4,11 +4,14 @@ import { PathPicture } from "./animation";
 import { charts, colours } from "./charts";
 import { byId, make } from "./dom";
 import { Form } from "./form";
-import { withModule } from "./load";
-import type { Lab, Problem } from "./module";
+import { withModule, type Simulator } from "./load";
+import { PROGRAM, type Lab, type Problem } from "./module";
+import { EXAMPLES } from "./own/examples";
+import { Panel } from "./own/panel";
+import { pack, unpack } from "./packed";
 import { PRESETS } from "./presets";
 import { Run } from "./run";
-import { afterChanges, command, fromHash, fromLines, lines, short, sliders, standard, study, timeText, toHash, type Setup, type Sliders } from "./setup";
+import { afterChanges, command, fromHash, fromLines, lines, runsOwn, short, sliders, standard, study, timeText, toHash, type Setup, type Sliders } from "./setup";
 import "./style.css";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 100];
@@ -31,7 +34,11 @@ class Bench {
   private readonly form: Form;
   private readonly play: HTMLButtonElement;
 
-  constructor(private readonly module: WebAssembly.Module, lab: Lab) {
+  /** The visitor's algorithm. */
+  private program = EXAMPLES[0]!.code;
+  private readonly panel = new Panel(() => this.program, (program) => void this.write(program));
+
+  constructor(private readonly simulator: Simulator, lab: Lab) {
     this.form = new Form(byId<HTMLFormElement>("setup"), lab.catalogue(), () => this.setup, {
       live: (key, value) => this.live(key, value),
       restart: () => this.edited(),
@@ -42,7 +49,7 @@ class Bench {
     this.play = make("button", { id: "play", type: "button", click: () => this.setPlaying(!this.playing) });
     this.toolbar();
     addEventListener("hashchange", () => {
-      if (location.hash.slice(1) !== toHash(this.begun)) this.fromUrl();
+      if (location.hash.slice(1) !== toHash(this.begun)) void this.fromUrl();
     });
     addEventListener("keydown", (event) => {
       if (event.key === " " && (event.target === document.body || event.target === byId("charts"))) {
@@ -50,7 +57,7 @@ class Bench {
         this.setPlaying(!this.playing);
       }
     });
-    this.fromUrl();
+    void this.fromUrl();
     requestAnimationFrame((time) => this.frame(time));
   }
 
@@ -66,10 +73,17 @@ class Bench {
       make("label", { for: "speed" }, "Speed ", speed),
       button("zoom-out", "Show everything", () => this.charts.zoom([0, this.setup.duration])),
       button("copy-link", "Copy link", () => void this.copy("The link", location.href)),
-      button("copy-command", "Copy as command", () => void this.copy("The command", command(this.begun))),
-      button("copy-study", "Copy as study", () => void this.copy("The study", study(this.begun))),
+      button("copy-command", "Copy as command", () => this.copyText("The command", command)),
+      button("copy-study", "Copy as study", () => this.copyText("The study", study)),
     );
     this.setPlaying(true);
+  }
+
+  /** Copies a text for the command line, which cannot hold a program of this page. */
+  private copyText(what: string, text: (setup: Setup) => string): void {
+    if (!runsOwn(this.setup)) return void this.copy(what, text(this.begun));
+    byId("status").textContent = `${what} cannot hold your algorithm: only this page runs it. Copy the link instead.`;
+    this.shownTime = performance.now() + 4000;
   }
 
   private async copy(what: string, text: string): Promise<void> {
@@ -101,11 +115,13 @@ class Bench {
     run.runTo(run.now + Math.max(Math.min(...rtts), run.every));
   }
 
-  private fromUrl(): void {
+  private async fromUrl(): Promise<void> {
     const hash = location.hash.slice(1);
     if (hash === "") return this.choose(PRESETS[0]!.id);
     try {
-      this.setup = fromHash(hash);
+      const setup = fromHash(hash);
+      if (setup.program) this.program = await unpack(setup.program);
+      this.setup = setup;
     } catch {
       this.setup = standard();
       this.form.show("");
@@ -113,7 +129,8 @@ class Bench {
       return this.problems([{ line: 0, key: "the link", message: "it cannot be read: it is cut or changed; this is the standard setting" }]);
     }
     const text = lines(this.setup).join("\n");
-    this.preset = PRESETS.find((preset) => lines(fromLines(preset.lines)).join("\n") === text)?.id ?? "";
+    const same = PRESETS.find((preset) => lines(fromLines(preset.lines)).join("\n") === text);
+    this.preset = (this.setup.program === "" && same?.id) || "";
     this.atBegin = sliders(this.setup);
     Object.assign(this.setup, afterChanges(this.setup));
     this.form.show(this.preset);
@@ -136,13 +153,19 @@ class Bench {
     this.setup.changes = [];
     this.form.show("");
     this.open(0);
+    // A run that was paused by the visitor stays paused.
+    if (this.play.textContent !== "Play") this.begin();
+  }
+
+  private begin(): void {
+    this.playing = true;
+    this.play.textContent = "Pause";
   }
 
   private restart(): void {
     this.setup.changes = [];
     this.open(0);
-    this.playing = true;
-    this.play.textContent = "Pause";
+    this.begin();
   }
 
   private live(key: string, value: string): void {
@@ -184,20 +207,33 @@ class Bench {
     this.open(this.run && !this.run.finished ? this.run.now : 0);
   }
 
+  /** Runs a program as the visitor's algorithm. */
+  private async write(program: string): Promise<void> {
+    this.program = program;
+    this.setup.program = await pack(program);
+    this.edited();
+  }
+
   /** Begins a run and lets it go to a time as fast as it can. */
   private open(until: number): void {
     this.run?.end();
     if (this.setup.changes.length === 0) this.atBegin = sliders(this.setup);
     this.url();
     byId("problems").hidden = true;
-    const run: Run = new Run(this.module, lines(this.begun).join("\n"), this.setup.duration, {
+    const program = runsOwn(this.setup) ? this.program : null;
+    this.panel.show(program);
+    if (program !== null && this.setup.program === "") {
+      const { setup } = this;
+      void pack(program).then((packed) => ((setup.program = packed), this.url()));
+    }
+    const run: Run = new Run(this.simulator, lines(this.begun).join("\n"), this.setup.duration, {
       described: () => {
         if (this.run === run && run.series.length === 0) this.charts.begin(run.series, run.duration);
         if (this.run === run) this.stale = true;
       },
       advanced: () => (this.stale = true),
       problems: (problems) => this.run === run && this.problems(problems),
-    });
+    }, program);
     this.run = run;
     this.target = until;
     run.runTo(until);
@@ -214,7 +250,12 @@ class Bench {
 
   private problems(problems: Problem[]): void {
     const said = lines(this.begun);
+    this.panel.mark(problems.filter((problem) => problem.key === PROGRAM));
     const items = problems.map((problem) => {
+      if (problem.key === PROGRAM) {
+        const line = problem.line > 0 ? `${PROGRAM}, line ${problem.line}` : PROGRAM;
+        return make("li", {}, `${line}: ${problem.message}`);
+      }
       const line = problem.line > 0 ? `${said[problem.line - 1] ?? ""}: ` : `${problem.key}: `;
       return make("li", {}, line + problem.message);
     });
@@ -283,12 +324,17 @@ class Bench {
       make("tbody", {}, ...rows)));
   }
 
+  /** For the tests in a browser: the windows of a flow at all samples. */
+  samples(flow: number): (number | null)[] {
+    return this.run?.series.flows[flow]?.cwnd ?? [];
+  }
+
   /** For the tests in a browser. */
   get measured(): { drawn: number; now: number; finished: boolean } {
     return { drawn: this.charts.drawn, now: this.run?.now ?? 0, finished: this.run?.finished ?? false };
   }
 }
 
-void withModule((module, lab) => {
-  Object.assign(window, { cwnd: new Bench(module, lab) });
+void withModule((simulator, lab) => {
+  Object.assign(window, { cwnd: new Bench(simulator, lab) });
 });

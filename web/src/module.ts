@@ -1,5 +1,10 @@
 /** The simulator's WebAssembly module: one instance, one run. See crates/cwnd-wasm/src/abi.rs. */
 
+import { imports, ProgramError, type Program, type WindowFunctions } from "./own/runtime";
+
+/** What a problem of the visitor's program has as its key. Its line is one of the program. */
+export const PROGRAM = "your algorithm";
+
 /** Something wrong with a setting. */
 export interface Problem {
   /** The line of the setting, counted from 1; 0 if it is not about one line. */
@@ -62,7 +67,7 @@ export interface Algorithm {
   observables: Observable[];
 }
 
-interface Exports {
+export interface Exports extends WindowFunctions {
   memory: WebAssembly.Memory;
   cwnd_input(length: number): number;
   cwnd_text(): number;
@@ -79,18 +84,22 @@ interface Exports {
   cwnd_packets(): number;
   cwnd_digest(): void;
   cwnd_catalogue(): void;
+  /** Only in the module with studies. */
+  cwnd_study_bench?(cell: number): number;
 }
 
 /** A result, or everything that is wrong. */
 export type Result<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
 export class Lab {
-  private constructor(private readonly wasm: Exports) {}
+  private constructor(readonly wasm: Exports) {}
 
-  /** Creates an instance of the compiled module. */
-  static async create(module: WebAssembly.Module): Promise<Lab> {
-    const instance = await WebAssembly.instantiate(module, {});
-    return new Lab(instance.exports as unknown as Exports);
+  /** Creates an instance of the compiled module. `program` is the algorithm that the visitor wrote, if there is one. */
+  static async create(module: WebAssembly.Module, program?: Program): Promise<Lab> {
+    let exports: Exports | null = null;
+    const instance = await WebAssembly.instantiate(module, imports(program, () => exports!));
+    exports = instance.exports as unknown as Exports;
+    return new Lab(exports);
   }
 
   /** Makes the run of a setting: lines `KEY=VALUE` and `@TIME KEY=VALUE`. */
@@ -101,6 +110,11 @@ export class Lab {
       this.write(setting);
       return this.wasm.cwnd_open();
     }, (text) => JSON.parse(text) as Description);
+  }
+
+  /** Makes a run of the study that the instance has read: the first repeat of a cell. */
+  openCell(cell: number): Result<Description> {
+    return this.guarded(() => this.wasm.cwnd_study_bench!(cell), (text) => JSON.parse(text) as Description);
   }
 
   /**
@@ -147,6 +161,7 @@ export class Lab {
       if (work() === 1) return { ok: true, value: value(this.text()) };
       return { ok: false, problems: JSON.parse(this.text()) as Problem[] };
     } catch (error) {
+      if (error instanceof ProgramError) return { ok: false, problems: [{ line: error.line, key: PROGRAM, message: error.message }] };
       const panic = this.read(this.wasm.cwnd_panic(), this.wasm.cwnd_panic_length());
       return { ok: false, problems: [{ line: 0, key: "simulator", message: panic || String(error) }] };
     }

@@ -49,6 +49,12 @@ export const PRESETS: Preset[] = [
     lines: ["rate=20 Mbit/s", "rtt=40 ms", "buffer=300", "queue=codel:ecn=on", "ecn=on", "duration=60 s", "flow=cubic", "flow=cubic; start=10 s"],
   },
   {
+    id: "own",
+    title: "Your own algorithm",
+    about: "The first flow runs the program above the charts, beside CUBIC. Change a line and press Ctrl+Enter.",
+    lines: ["rate=20 Mbit/s", "rtt=40 ms", "buffer=67", "duration=60 s", "flow=own.js", "flow=cubic"],
+  },
+  {
     id: "elastic",
     title: "Elastic-TCP against CUBIC",
     about: "A long fast path. Elastic-TCP grows by the root of the window times the delay ratio, and wins losses back sooner than CUBIC.",

@@ -1,5 +1,6 @@
 /** A run as the page sees it: its worker, its samples, and how far it is to go. */
 
+import type { Simulator } from "./load";
 import type { Description, Problem } from "./module";
 import { Series } from "./series";
 import type { Reply, Request } from "./worker";
@@ -14,6 +15,8 @@ export interface Events {
 
 /** The module's clock counts nanoseconds: a time that is nearer than this has come. */
 const TICK = 1e-9;
+/** For how long the visitor's program may keep the worker, s. */
+const LIMIT = 5;
 /** About how many samples a whole run has. */
 const SAMPLES = 1500;
 
@@ -25,18 +28,51 @@ export class Run {
   /** Time that the module has run, ms. */
   took = 0;
   readonly every: number;
-  private readonly worker: Worker;
+  private readonly worker: Promise<Worker>;
   private waiting: ((reply: Reply) => void)[] = [];
+  private watch = 0;
+  private ended = false;
   private goal = 0;
   private busy = false;
 
-  constructor(module: WebAssembly.Module, setting: string, readonly duration: number, private readonly events: Events) {
+  /** `program` is the algorithm that the visitor wrote, if a flow runs it. */
+  constructor(
+    simulator: Simulator,
+    setting: string,
+    readonly duration: number,
+    private readonly events: Events,
+    private readonly program: string | null = null,
+  ) {
     this.every = duration / SAMPLES;
     this.series = new Series();
-    this.worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-    this.worker.onmessage = (event: MessageEvent<Reply>) => this.waiting.shift()?.(event.data);
-    this.worker.onerror = (event) => this.events.problems([{ line: 0, key: "worker", message: event.message }]);
+    this.worker = this.start();
+    // A compiled module stays within its origin, and a program has another one.
+    const module = program === null ? simulator.module : simulator.bytes;
     this.ask({ kind: "open", module, setting, trace: "" }, (reply) => this.described(reply));
+  }
+
+  private async start(): Promise<Worker> {
+    const worker = this.program === null
+      ? new Worker(new URL("./worker.ts", import.meta.url), { type: "module" })
+      : await this.startProgram(this.program);
+    worker.onmessage = (event: MessageEvent<Reply>) => {
+      clearTimeout(this.watch);
+      this.waiting.shift()?.(event.data);
+    };
+    worker.onerror = (event) => this.fail([{ line: 0, key: "worker", message: event.message || "the page's policy does not allow it" }]);
+    return worker;
+  }
+
+  private async startProgram(program: string): Promise<Worker> {
+    const own = await import("./own/worker");
+    const problems = own.check(program);
+    if (problems.length > 0) this.fail(problems);
+    return own.worker(program);
+  }
+
+  private fail(problems: Problem[]): void {
+    if (!this.ended) this.events.problems(problems);
+    this.end();
   }
 
   /** Lets the run go on until a time, seconds. It comes there as fast as it can. */
@@ -64,8 +100,10 @@ export class Run {
   }
 
   end(): void {
+    this.ended = true;
     this.waiting = [];
-    this.worker.terminate();
+    clearTimeout(this.watch);
+    void this.worker.then((worker) => worker.terminate(), () => undefined);
   }
 
   private described(reply: Reply): void {
@@ -94,6 +132,16 @@ export class Run {
 
   private ask(request: Request, answer: (reply: Reply) => void): void {
     this.waiting.push(answer);
-    this.worker.postMessage(request);
+    this.worker.then((worker) => {
+      if (this.ended) return;
+      worker.postMessage(request);
+      clearTimeout(this.watch);
+      if (this.program !== null) this.watch = window.setTimeout(() => void this.hangs(this.program!), LIMIT * 1000);
+    }, (error) => this.fail([{ line: 0, key: "worker", message: String(error) }]));
+  }
+
+  private async hangs(program: string): Promise<void> {
+    const own = await import("./own/worker");
+    this.fail(own.endless(program, LIMIT));
   }
 }

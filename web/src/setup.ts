@@ -1,5 +1,7 @@
 /** What the form holds, and its three texts: the lines of the module and the URL, the command, and the study. */
 
+import { OWN } from "./own/examples";
+
 export interface Flow {
   algorithm: string;
   /** Parameters as they are written: `beta=0.8,fast_convergence=off`. */
@@ -35,6 +37,8 @@ export interface Setup {
   /** Other settings of `cwnd compare`, `KEY=VALUE`. */
   more: string[];
   changes: Change[];
+  /** The program of the visitor's algorithm as the URL has it (packed.ts); empty if no link brought one. */
+  program: string;
 }
 
 export const MOST_FLOWS = 8;
@@ -62,7 +66,13 @@ export function standard(): Setup {
     flows: [{ algorithm: "cubic", parameters: "", start: 0, rtt: null }],
     more: [],
     changes: [],
+    program: "",
   };
+}
+
+/** Whether a flow runs the algorithm that the visitor wrote. */
+export function runsOwn(setup: Setup): boolean {
+  return setup.flows.some((flow) => flow.algorithm === OWN);
 }
 
 /** A number with at most four significant digits, without an exponent. */
@@ -130,7 +140,8 @@ export function lines(setup: Setup): string[] {
 
 /** The part of the URL after `#`. */
 export function toHash(setup: Setup): string {
-  return lines(setup).map((line) => readable(line)).join("&");
+  const program = runsOwn(setup) && setup.program ? [`program=${setup.program}`] : [];
+  return [...lines(setup), ...program].map((line) => readable(line)).join("&");
 }
 
 /** A line for a URL, with the characters as they are that mean nothing there. */
@@ -180,6 +191,9 @@ function readLine(setup: Setup, line: string): boolean {
       return put(readTime(value), (duration) => (setup.duration = duration));
     case "receive-window":
       return value === WINDOW;
+    case "program":
+      setup.program = value;
+      return true;
     case "seed":
       return put(/^\d+$/.test(value) ? Number(value) : null, (seed) => (setup.seed = seed));
     case "flow": {

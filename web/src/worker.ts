@@ -1,9 +1,10 @@
-/** A worker that holds one run. It answers each request once. */
+/** A worker that holds one run. It answers each request once. In front of it there may be the visitor's program (own/worker.ts). */
 
 import { Lab, type Description, type Problem } from "./module";
+import type { Program } from "./own/runtime";
 
 export type Request =
-  | { kind: "open"; module: WebAssembly.Module; setting: string; trace: string }
+  | { kind: "open"; module: WebAssembly.Module | ArrayBuffer; setting: string; trace: string }
   | { kind: "run"; until: number; every: number }
   | { kind: "change"; line: string };
 
@@ -27,7 +28,8 @@ self.onmessage = async (event: MessageEvent<Request>) => {
 
 async function answer(request: Request): Promise<void> {
   if (request.kind === "open") {
-    lab = await Lab.create(request.module);
+    const module = request.module instanceof ArrayBuffer ? await WebAssembly.compile(request.module) : request.module;
+    lab = await Lab.create(module, (self as { program?: Program }).program);
     const opened = lab.open(request.setting, request.trace);
     if (opened.ok) reply({ kind: "described", description: opened.value });
     else reply({ kind: "problems", problems: opened.problems });

@@ -4,9 +4,11 @@ import { readFileSync } from "node:fs";
 const wasm = readFileSync(process.argv[2]);
 const { settings, pieces, every } = JSON.parse(readFileSync(0, "utf8"));
 const module = await WebAssembly.compile(wasm);
+// No setting has an algorithm of the page.
+const page = { create: () => 0, needs: () => 0, on_event: () => {} };
 const digests = [];
 for (const setting of settings) {
-  const { exports: lab } = await WebAssembly.instantiate(module, {});
+  const { exports: lab } = await WebAssembly.instantiate(module, { page });
   const text = () =>
     new TextDecoder().decode(new Uint8Array(lab.memory.buffer, lab.cwnd_text(), lab.cwnd_text_length()));
   const bytes = new TextEncoder().encode(setting);

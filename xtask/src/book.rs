@@ -15,6 +15,12 @@ const MDBOOK: &str = "mdbook@0.5.4";
 /// Where files of the repository are, for links from the book to files outside of it.
 const REPOSITORY: &str = "https://github.com/cwnd-lab/cwnd/blob/main/";
 
+/// The place of the bench in a page.
+const BENCH: &str = "<!-- the bench -->";
+/// What stands there if the bench has been built: its files are in the folder `bench` of the book.
+const EMBEDDED: &str =
+    "<iframe src=\"../bench/index.html\" title=\"The bench\" width=\"100%\" height=\"800\"></iframe>";
+
 /// Checks the links of all documents; then, unless `--links` is given, builds the book in `target/book`.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
     let options = Options::new(arguments, &[], &["--links"])?;
@@ -74,6 +80,11 @@ fn stage(target: &Path) -> Result<(), String> {
     if target.exists() {
         std::fs::remove_dir_all(target).map_err(|error| failed(target, error))?;
     }
+    let bench = root().join("web/dist");
+    let has_bench = bench.join("index.html").exists();
+    if has_bench {
+        copy_folder(&bench, &target.join("bench")).map_err(|error| failed(&bench, error))?;
+    }
     let mut git = Command::new("git");
     git.args(["ls-files", "--cached", "--others", "--exclude-standard", "docs"]).current_dir(root());
     for file in output(&mut git)?.lines() {
@@ -84,9 +95,24 @@ fn stage(target: &Path) -> Result<(), String> {
         if file.ends_with(".md") {
             let text = std::fs::read_to_string(&from).map_err(|error| failed(&from, error))?;
             let text = links::rewrite(&text, |link| links::outside_of_docs(file, link, REPOSITORY));
+            let text = if has_bench { text.replace(BENCH, EMBEDDED) } else { text };
             std::fs::write(&to, text).map_err(|error| failed(&to, error))?;
         } else {
             std::fs::copy(&from, &to).map_err(|error| failed(&from, error))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let path = entry?.path();
+        let place = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy_folder(&path, &place)?;
+        } else {
+            std::fs::copy(&path, &place)?;
         }
     }
     Ok(())

@@ -6,7 +6,7 @@
 use crate::command::{self, cargo, install, root, run_showing, shown, succeeds};
 use crate::options::Options;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Options of the chore.
@@ -29,6 +29,9 @@ const FEATURES: [&str; 6] = [
     "--enable-reference-types",
 ];
 
+/// The modules: a file in `target/web`, and the features of `cwnd-wasm` that it has.
+const MODULES: [(&str, &str); 2] = [("cwnd-study.wasm", "study"), ("cwnd.wasm", "")];
+
 /// Builds the page; with `--test` also tests it: the module against the native simulator, and the page in a browser.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
     let options = Options::new(arguments, &[], &["--test"])?;
@@ -36,7 +39,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         return Err(obstacle);
     }
     packages()?;
-    module()?;
+    for (file, features) in MODULES {
+        module(file, features)?;
+    }
     show(npm().args(["run", "--silent", "build"]))?;
     println!(
         "the page is web/dist: any static host serves it, and `cwnd serve` has it inside when it is built again"
@@ -93,8 +98,8 @@ fn packages() -> Result<(), String> {
     fs::write(&done, wanted).map_err(|error| format!("{}: {error}", done.display()))
 }
 
-/// Compiles the simulator to `target/web/cwnd.wasm`.
-fn module() -> Result<(), String> {
+/// Compiles the simulator to a module in `target/web`.
+fn module(file: &str, features: &str) -> Result<(), String> {
     let target = root().join("target/web");
     let path = std::env::var("PATH").unwrap_or_default();
     let mut build = Command::new("/usr/bin/cargo");
@@ -121,12 +126,17 @@ fn module() -> Result<(), String> {
             "--crate-type",
             "cdylib",
         ])
+        .args(["--features", features])
         .args(["-Zbuild-std=std,panic_abort", "--target", "wasm32-unknown-unknown", "--target-dir"])
         .arg(&target);
     show(&mut build)?;
     let built = target.join("wasm32-unknown-unknown/web/cwnd_wasm.wasm");
-    let optimised = target.join("cwnd.wasm");
-    if newer(&optimised, &built) {
+    let optimised = target.join(file);
+    // Cargo links again, or brings back, what it has for these features.
+    let linked = target.join("linked").join(file);
+    let is_same =
+        |one: &Path, other: &Path| matches!((fs::read(one), fs::read(other)), (Ok(a), Ok(b)) if a == b);
+    if optimised.exists() && is_same(&linked, &built) {
         return Ok(());
     }
     let mut optimise = Command::new(root().join("web/node_modules/.bin/wasm-opt"));
@@ -136,12 +146,12 @@ fn module() -> Result<(), String> {
         .arg(&built)
         .arg("-o")
         .arg(&optimised);
-    show(&mut optimise)
-}
-
-fn newer(one: &PathBuf, other: &PathBuf) -> bool {
-    let changed = |path: &PathBuf| fs::metadata(path).and_then(|about| about.modified()).ok();
-    changed(one) > changed(other)
+    show(&mut optimise)?;
+    let keep = || {
+        fs::create_dir_all(target.join("linked"))?;
+        fs::copy(&built, &linked)
+    };
+    keep().map(drop).map_err(|error| format!("{}: {error}", linked.display()))
 }
 
 fn npm() -> Command {

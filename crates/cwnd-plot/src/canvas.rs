@@ -8,6 +8,8 @@ use super::style::{Colour, Marker, PAPER, Stroke};
 #[derive(Debug, Default)]
 pub struct Canvas {
     out: String,
+    /// Whether places that can be chosen are drawn.
+    is_linked: bool,
 }
 
 /// The style of a text.
@@ -74,6 +76,22 @@ impl Label {
 }
 
 impl Canvas {
+    /// An empty canvas; `is_linked` says whether it draws places that can be chosen.
+    pub(crate) fn new(is_linked: bool) -> Canvas {
+        Canvas { is_linked, ..Canvas::default() }
+    }
+
+    /// A place that can be chosen.
+    pub(crate) fn link(&mut self, (x, y): (f64, f64), name: &str, label: &str) {
+        if self.is_linked && x.is_finite() && y.is_finite() {
+            let (x, y, name, label) = (Num(x), Num(y), Escaped(name), Escaped(label));
+            self.element(format_args!(
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"9\" fill=\"none\" pointer-events=\"all\" tabindex=\"0\" role=\"button\" \
+                 data-link=\"{name}\" aria-label=\"{label}\"/>"
+            ));
+        }
+    }
+
     /// A line through points; one that is not finite ends a stretch, and the next begins another.
     pub fn line(&mut self, points: &[(f64, f64)], stroke: &Stroke) {
         let path = path(points);
@@ -173,9 +191,11 @@ impl Canvas {
     /// a tooltip over all of it.
     pub fn into_inline_svg(self, width: f64, height: f64, label: &str) -> String {
         let (width, height, label) = (Num(width), Num(height), Escaped(label));
+        // What is inside an image is hidden from screen readers.
+        let role = if self.is_linked { "group" } else { "img" };
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" role=\"img\" aria-label=\"{label}\">\n{}</svg>\n",
+             viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" role=\"{role}\" aria-label=\"{label}\">\n{}</svg>\n",
             self.out
         )
     }

@@ -89,18 +89,27 @@ impl Grid {
 
     /// The figure as an SVG file, with its title and its caption.
     pub fn to_svg(&self) -> String {
-        let (canvas, height) = self.draw(&self.title, &self.caption);
+        let (canvas, height) = self.draw(&self.title, &self.caption, false);
         canvas.into_svg(self.width, height, &self.title, &self.description)
     }
 
     /// The figure as a part of a page that has the caption in its own text.
     pub fn to_inline_svg(&self) -> String {
-        let (canvas, height) = self.draw("", "");
+        self.inline_svg(false)
+    }
+
+    /// The same, in which a reader can choose the places of [`Links`](crate::Links).
+    pub fn to_linked_svg(&self) -> String {
+        self.inline_svg(true)
+    }
+
+    fn inline_svg(&self, is_linked: bool) -> String {
+        let (canvas, height) = self.draw("", "", is_linked);
         canvas.into_inline_svg(self.width, height, &format!("{}. {}", self.title, self.description))
     }
 
-    fn draw(&self, title: &str, caption: &str) -> (Canvas, f64) {
-        let mut canvas = Canvas::default();
+    fn draw(&self, title: &str, caption: &str, is_linked: bool) -> (Canvas, f64) {
+        let mut canvas = Canvas::new(is_linked);
         let layout = Layout::new(self);
         let (left, room) = (layout.lefts[0], layout.right - layout.lefts[0]);
         let mut y = MARGIN;

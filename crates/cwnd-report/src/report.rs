@@ -16,6 +16,7 @@ mod engines;
 mod facts;
 mod figures;
 mod items;
+mod live;
 mod overview;
 mod page;
 mod paper;
@@ -47,14 +48,30 @@ pub fn html(results: &Results) -> String {
 
 /// The page, with samples that are already there.
 pub fn html_with(results: &Results, traces: &Traces) -> String {
+    build(results, traces, None)
+}
+
+/// The same page with a script that simulates the runs behind the points of its figures: a reader chooses a point and sees its windows,
+/// rates, round-trip times and queue over time. `cargo xtask web` makes the script, which has the simulator in it.
+///
+/// # Errors
+/// The script cannot stand in a page, or the study has runs that a page cannot do: those of another engine, and those that need
+/// another file.
+pub fn live(results: &Results, traces: &Traces, script: &str) -> Result<String, String> {
+    live::check(results, script)?;
+    Ok(build(results, traces, Some(script)))
+}
+
+fn build(results: &Results, traces: &Traces, live: Option<&str>) -> String {
     let study = &results.study;
     let looks = SeriesStyles::new(study);
     let mut page = page::Page::new(page::Head::of_study(results));
+    page.live = live.map(|script| live::Live { script: script.to_owned(), study: live::study(study) });
     let claims = Claims::new([Told::of(results, &|_| None)].into_iter(), &claim_list::of_study(study));
     page.section("findings", "What was found", &overview::section(&claims));
     page.section("question", "What was asked", &question::section(study));
     if !study.figures.is_empty() {
-        let (body, entries) = figures::section(results, &looks, traces, &claims);
+        let (body, entries) = figures::section(results, &looks, traces, &claims, live.is_some());
         page.section_with("figures", "Figures", &body, &entries);
     }
     if !study.tables.is_empty() {

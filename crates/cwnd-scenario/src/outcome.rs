@@ -183,7 +183,7 @@ pub struct LinkOutcome {
 }
 
 /// Samples over time.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// Names of the links whose queues are sampled.
     pub queues: Vec<String>,
@@ -206,7 +206,7 @@ impl Trace {
 }
 
 /// One value of the state of a flow's algorithm over time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Observed {
     /// Flow, as an index into the scenario's flows.
     pub flow: usize,
@@ -226,7 +226,7 @@ impl PartialEq for Observed {
 }
 
 /// One flow at one time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Index into [`Trace::times`].
     pub time_index: usize,
@@ -249,7 +249,7 @@ pub struct Sample {
 }
 
 /// Loss-recovery state of a sample, named as in Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SampleState {
     /// Nothing unusual.
     Open,

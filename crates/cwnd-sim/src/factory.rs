@@ -21,6 +21,9 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
              `Study.run` there"
         ));
     }
+    if spec.name.ends_with(".js") {
+        return Err(format!("`{spec}` is a program of the bench in a web page, and only that page runs it"));
+    }
     let Some(info) = cwnd_cc::find(&spec.name) else {
         let known: Vec<&str> = cwnd_cc::all().iter().map(|info| info.name).collect();
         return Err(format!("no algorithm is called \"{}\"; there are {}", spec.name, known.join(", ")));

@@ -1,13 +1,14 @@
 //! What the runs of a study gave.
 
-use crate::store::inputs;
-use crate::{
-    EngineKind, KeptStudy, MetricValues, Provenance, ScenarioText, Store, StoreError, StoreErrorKind,
-    StoredRun, StoredState, Study, VERSION, metric_values::SharedNames, store::Samples,
-};
-use cwnd_experiment::Defaults;
-use cwnd_scenario::{Emulation, Scenario, Trace};
-use std::{borrow::Cow, collections::BTreeMap, path::Path, sync::Arc};
+#[cfg(feature = "store")]
+mod stored;
+
+#[cfg(feature = "store")]
+pub(crate) use stored::RunReader;
+
+use crate::{MetricValues, Provenance, Samples, StoreError, Study, metric_values::SharedNames};
+use cwnd_scenario::{Emulation, EngineError, Outcome, Scenario, Trace};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A study with what its runs gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,63 +53,43 @@ pub enum RunState {
 }
 
 impl Results {
-    /// The results in a directory: the study as it was last run, and what its runs gave. Runs that are missing,
-    /// failed or cannot be used are there as such.
-    ///
-    /// # Errors
-    /// If there are none, or they cannot be read.
-    pub fn load(directory: &Path) -> Result<Results, StoreError> {
-        let store = Store::open(directory)?;
-        Results::of(Results::study(&store)?, &store)
+    /// Returns the results of a study of which nothing has been run. [`Results::put`] adds runs.
+    pub fn empty(study: Study, provenance: Provenance) -> Results {
+        let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
+        let runs = places.map(|(cell, repeat)| RunResult {
+            cell,
+            repeat,
+            seed: study.seed_of(cell, repeat),
+            state: RunState::Missing,
+            trace: None,
+            emulation: None,
+            flows: BTreeMap::new(),
+        });
+        Results { runs: runs.collect(), study, provenance }
     }
 
-    /// The study that was last run in a store, as it was run.
-    ///
-    /// # Errors
-    /// If there is none, or it cannot be read.
-    pub fn study(store: &Store) -> Result<Study, StoreError> {
-        let kept = kept(store)?;
-        let study = kept_study(&store.place(), &kept, Defaults::Current)?;
-        if gave(&study, &kept, store)? {
-            return Ok(study);
-        }
-        // If neither gave what is stored, reading the results tells the difference.
-        match kept_study(&store.place(), &kept, Defaults::Ns2) {
-            Ok(earlier) if gave(&earlier, &kept, store)? => Ok(earlier),
-            _ => Ok(study),
-        }
-    }
-
-    /// What a store has of the study that was last run in it.
-    ///
-    /// # Errors
-    /// If the store cannot be read, or its study has other runs, or a run's stored scenario is not the one that the study
-    /// gives today.
-    pub fn of(study: Study, store: &Store) -> Result<Results, StoreError> {
-        Results::with_each(study, store, &mut |_, _| {})
-    }
-
-    /// Returns the same, and passes each run to `each` with its row of the store, so that not all rows need be in memory at
-    /// once. Derived metrics are not there yet.
-    ///
-    /// # Errors
-    /// As [`Results::of`].
-    pub fn with_each(
-        study: Study,
-        store: &Store,
-        each: &mut dyn FnMut(&RunResult, Option<StoredRun>),
-    ) -> Result<Results, StoreError> {
-        let mut reader = RunReader::new(&study, store)?;
-        let mut runs = Vec::with_capacity(reader.len());
-        for place in 0..reader.len() {
-            let (run, row) = reader.read(place)?;
-            each(&run, row);
-            runs.push(run);
-        }
-        let provenance = reader.kept.provenance;
-        let mut results = Results { study, runs, provenance };
-        results.derive();
-        Ok(results)
+    /// Adds what came of the run at this place of [`Results::runs`], without a store. [`Results::derive`] is to be called after the
+    /// last one.
+    pub fn put(&mut self, place: usize, outcome: Result<Outcome, EngineError>) {
+        let RunResult { cell, repeat, .. } = self.runs[place];
+        let scenario = self.study.scenario(cell, repeat);
+        let mut outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => return self.runs[place].state = RunState::Failed(error.to_string()),
+        };
+        let sampled = crate::sampled::metrics(&scenario, &mut outcome).unwrap_or_default();
+        let trace = outcome.trace.take().filter(|_| self.study.is_traced(cell, repeat));
+        let measured = measure(
+            &mut SharedNames::default(),
+            &self.study.flow_metrics_asked(),
+            &scenario,
+            &outcome,
+            &sampled,
+        );
+        let run = &mut self.runs[place];
+        (run.state, run.flows) = (RunState::Done(measured.0), measured.1);
+        run.trace = trace.map(|trace| Samples::Memory(Arc::new(trace)));
+        run.emulation = outcome.emulation.map(Box::new);
     }
 
     /// Gives every run the metrics that are derived from it and its reference, the run of the same seed in the cell that
@@ -169,172 +150,23 @@ impl RunResult {
     }
 }
 
-/// Reads the runs of a study one by one, in any order. Derived metrics are not there.
-pub(crate) struct RunReader<'a> {
-    study: &'a Study,
-    store: &'a Store,
-    pub kept: KeptStudy,
-    flow_metrics: Vec<&'a str>,
-    /// What the study gives today for the repeats of a cell that are sampled alike: the cell, the scenario and its text.
-    today: Option<(usize, Scenario, ScenarioText)>,
-    names: SharedNames,
-}
-
-impl<'a> RunReader<'a> {
-    /// Begins to read the runs of a store.
-    ///
-    /// # Errors
-    /// If the store cannot be read, or its study has other runs.
-    pub fn new(study: &'a Study, store: &'a Store) -> Result<RunReader<'a>, StoreError> {
-        let kept = kept(store)?;
-        if kept.keys.len() != study.cells.len() * study.repeats as usize {
-            let reason = format!(
-                "the store has {} runs of the study, and the study {} cells with {} repeats; run it again: `{}`",
-                kept.keys.len(),
-                study.cells.len(),
-                study.repeats,
-                kept.provenance.command
-            );
-            return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
-        }
-        let (flow_metrics, names) = (study.flow_metrics_asked(), SharedNames::default());
-        Ok(RunReader { study, store, kept, flow_metrics, today: None, names })
-    }
-
-    /// Returns how many runs there are.
-    pub fn len(&self) -> usize {
-        self.kept.keys.len()
-    }
-
-    /// Reads a run by its place: cell by cell, repeats in order. Returns its row of the store as well.
-    ///
-    /// # Errors
-    /// If the store cannot be read, or the run's stored scenario is not the one that the study gives today.
-    pub fn read(&mut self, place: usize) -> Result<(RunResult, Option<StoredRun>), StoreError> {
-        let (study, store) = (self.study, self.store);
-        let (cell, repeat) = (place / study.repeats as usize, (place % study.repeats as usize) as u32);
-        let seed = study.seed_of(cell, repeat);
-        let row = store.get(self.kept.keys[place])?;
-        let (mut emulation, mut flows) = (None, BTreeMap::new());
-        let (state, trace) = match row.as_ref().map(|row| &row.state) {
-            None => (RunState::Missing, None),
-            Some(StoredState::Failed(reason)) => (RunState::Failed(reason.clone()), None),
-            Some(StoredState::Unusable(reason)) => {
-                let command = &self.kept.provenance.command;
-                (RunState::Failed(format!("{reason}; `{command}` runs it again")), None)
-            }
-            Some(StoredState::Done { spec, scenario, outcome, sampled, trace }) => {
-                let version = row.as_ref().map_or("", |row| &row.version);
-                let (today, text) = self.today(cell, repeat);
-                if let Some(reason) = difference(&spec.scenario, text, version) {
-                    let place = format!("{} (repeat {repeat})", study.cell_label(cell));
-                    let place = place.trim_start();
-                    let command = Provenance::command_in(&self.kept.provenance.command, &store.place());
-                    let reason = format!("{place}: {reason}; `{command}` runs it again");
-                    return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
-                }
-                let scenario = labelled(scenario, today);
-                let mut metrics = self.names.values(&scenario, outcome);
-                let values = |name: &&str| {
-                    let values = cwnd_metrics::of_each_flow(&scenario, outcome, sampled, name);
-                    let values = values.into_iter().map(|(_, value)| value.unwrap_or(f64::NAN));
-                    ((*name).to_owned(), values.collect())
-                };
-                flows = self.flow_metrics.iter().map(values).collect();
-                for (name, value) in sampled {
-                    self.names.add(&mut metrics, name, *value);
-                }
-                emulation = outcome.emulation.clone().map(Box::new);
-                (RunState::Done(metrics), trace.as_ref().map(|trace| trace.samples.clone()))
-            }
-        };
-        Ok((RunResult { cell, repeat, seed, state, trace, emulation, flows }, row))
-    }
-
-    /// Returns what the study gives today for a run, but for its seed unless that draws short flows.
-    fn today(&mut self, cell: usize, repeat: u32) -> (&Scenario, &ScenarioText) {
-        let sample = self.study.sample_of(cell, repeat);
-        let is_same = |(of, scenario, _): &(usize, Scenario, ScenarioText)| {
-            *of == cell && scenario.sample == sample && scenario.arrivals.is_none()
-        };
-        let today = self.today.take().filter(is_same).unwrap_or_else(|| {
-            let scenario = self.study.scenario(cell, repeat);
-            let text = ScenarioText::of(&scenario);
-            (cell, scenario, text)
-        });
-        let (_, scenario, text) = self.today.insert(today);
-        (scenario, text)
-    }
-}
-
-/// Returns whether a study gives the scenario of the first run that is stored of it, or whether none is.
-fn gave(study: &Study, kept: &KeptStudy, store: &Store) -> Result<bool, StoreError> {
-    let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
-    for ((cell, repeat), key) in places.zip(&kept.keys) {
-        if let Some(StoredState::Done { spec, .. }) = store.get(*key)?.map(|row| row.state) {
-            return Ok(spec.scenario == ScenarioText::of(&study.scenario(cell, repeat)));
-        }
-    }
-    Ok(true)
-}
-
-/// Says in what the scenario of a stored run differs from the one that its study gives today; none if it does not.
-/// Another version of cwnd may have other defaults, or the study's text was changed.
-fn difference(stored: &ScenarioText, today: &ScenarioText, version: &str) -> Option<String> {
-    if stored == today {
-        return None;
-    }
-    let differences = stored.differences(today);
-    let first = differences.first().map_or_else(String::new, |first| {
-        let [then, now] = first.values.each_ref().map(|value| value.as_deref().unwrap_or("absent"));
-        format!("{}: {then}, today {now}", first.path)
-    });
-    let more = match differences.len() {
-        0 | 1 => String::new(),
-        several => format!(" (and {} more)", several - 1),
+/// Computes the metrics of a run, and its values for each metric of single flows that is asked for.
+fn measure(
+    names: &mut SharedNames,
+    flow_metrics: &[&str],
+    scenario: &Scenario,
+    outcome: &Outcome,
+    sampled: &BTreeMap<String, f64>,
+) -> (MetricValues, BTreeMap<String, Vec<f64>>) {
+    let mut metrics = names.values(scenario, outcome);
+    let values = |name: &&str| {
+        let values = cwnd_metrics::of_each_flow(scenario, outcome, sampled, name);
+        let values = values.into_iter().map(|(_, value)| value.unwrap_or(f64::NAN));
+        ((*name).to_owned(), values.collect())
     };
-    Some(format!(
-        "its stored scenario is not the one that the study gives today: {first}{more}; cwnd {version} stored it, and \
-         this is {VERSION}"
-    ))
-}
-
-/// Returns a stored scenario with the names that the study has for its groups of flows.
-fn labelled<'a>(stored: &'a Scenario, today: &Scenario) -> Cow<'a, Scenario> {
-    if today.flows.iter().all(|flow| flow.group.is_none()) {
-        return Cow::Borrowed(stored);
+    let flows = flow_metrics.iter().map(values).collect();
+    for (name, value) in sampled {
+        names.add(&mut metrics, name, *value);
     }
-    let mut scenario = stored.clone();
-    for (flow, today) in scenario.flows.iter_mut().zip(&today.flows) {
-        flow.group.clone_from(&today.group);
-    }
-    Cow::Owned(scenario)
-}
-
-fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
-    store.study()?.ok_or_else(|| {
-        let reason = "no study was run here yet; `cwnd run STUDY --out DIR` runs one";
-        StoreError::new(&store.place(), StoreErrorKind::Missing, reason)
-    })
-}
-
-/// The study of a store, as it was run. Algorithms are not checked: these have been run, whether or not they are still
-/// there.
-fn kept_study(directory: &Path, kept: &KeptStudy, defaults: Defaults) -> Result<Study, StoreError> {
-    let file = directory.join("study.toml");
-    let read = |path: &str| inputs::read(directory, path);
-    let mut study =
-        Study::parse_with(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(()), defaults, &read)
-            .map_err(|error| {
-                StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}"))
-            })?;
-    study = study.at_scale(kept.scale);
-    study.repeats = kept.repeats;
-    // A study may have been run by another engine than the file says, or by one alone of those that it names.
-    match EngineKind::find(&kept.provenance.engine).filter(|engine| study.engines() != [*engine]) {
-        None => Ok(study),
-        Some(engine) => study
-            .on_engine(engine)
-            .map_err(|why| StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {why}"))),
-    }
+    (metrics, flows)
 }

@@ -30,7 +30,8 @@ pub use plan::{Plan, check, plan};
 use crate::{
     EngineKind, Engines, RunKey, RunSpec, StoreError,
     memory::TooMuchMemory,
-    store::{NewContent, NewRun, Store, TraceStore, encode, sampled_metrics},
+    sampled,
+    store::{NewContent, NewRun, Store, TraceStore, encode},
 };
 pub use clock::Clock;
 use cwnd_scenario::{Engine, EngineError, Helpers, Problem, Scenario, SpareThreads, Trace};
@@ -420,7 +421,7 @@ fn simulate(
     let cpu_s = seconds();
     let measured = panics::caught(|| {
         let counts = encode(scenario, &outcome)?;
-        Ok::<_, String>((counts, sampled_metrics(scenario, &mut outcome)))
+        Ok::<_, String>((counts, sampled::metrics(scenario, &mut outcome)))
     });
     let (counts, sampled) = match measured {
         Ok(Ok(measured)) => measured,

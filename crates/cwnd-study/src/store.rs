@@ -27,12 +27,10 @@
 mod columns;
 mod database;
 pub(crate) mod inputs;
-mod sampled;
 mod traces;
 
-pub(crate) use sampled::of as sampled_metrics;
 pub(crate) use traces::encode as encode_trace;
-pub use traces::{Samples, StoredTrace, TraceStore};
+pub use traces::{StoredTrace, TraceStore};
 
 use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, key::KeysBySeed, output_file};
 use cwnd_scenario::{Identity, Outcome, Scenario};

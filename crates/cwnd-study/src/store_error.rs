@@ -1,6 +1,7 @@
 //! What can go wrong with a store, in words that help.
 
 use crate::output_file::OutputFileError;
+#[cfg(feature = "store")]
 use rusqlite::{Error as Sqlite, ErrorCode};
 use std::{
     error, fmt,
@@ -38,6 +39,7 @@ impl StoreError {
         StoreError { path: path.into(), kind, reason: reason.into() }
     }
 
+    #[cfg(feature = "store")]
     /// An error of SQLite in what a user knows.
     pub(crate) fn sqlite(path: &Path, error: &Sqlite) -> StoreError {
         use StoreErrorKind::{Damaged, Foreign, Other, Unwritable};
@@ -72,6 +74,7 @@ impl StoreError {
     }
 }
 
+#[cfg(feature = "store")]
 /// What to do about a damaged database.
 pub(crate) fn damaged(path: &Path, how: &str) -> String {
     let (path, how) = (path.display(), how.lines().next().unwrap_or("damaged").trim_end_matches('.'));

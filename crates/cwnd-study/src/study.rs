@@ -11,7 +11,7 @@ pub use reason::{Citation, Cited, Explanation, Phrase, Reason};
 pub use scale::{Quick, Reduced, RunScale};
 pub use stated::{StatedAt, StatedLine};
 
-use crate::{EngineKind, engines::ENGINE, trace_file};
+use crate::{EngineKind, STATE, engines::ENGINE};
 use cwnd_experiment::{
     ExperimentSpec, FlowGroup,
     settings::{SETTINGS, Setting},
@@ -456,8 +456,7 @@ impl Study {
     pub fn shows_state(&self, cell: usize) -> bool {
         self.figures.iter().any(|figure| match &figure.kind {
             FigureKind::Trace { show, .. } => {
-                show.iter().any(|name| name.starts_with(trace_file::STATE))
-                    && figure.select.contains(self, cell)
+                show.iter().any(|name| name.starts_with(STATE)) && figure.select.contains(self, cell)
             }
             _ => false,
         })

@@ -28,8 +28,8 @@ pub use read::{digest, read};
 use cwnd_scenario::Sample;
 use std::path::Path;
 
-use crate::TracedRun;
 use crate::output_file::{self, OutputFileError};
+use crate::{STATE, TracedRun};
 
 /// Why a trace cannot be written.
 pub type TraceFileError = OutputFileError;
@@ -74,9 +74,6 @@ pub fn check_writable(path: &Path) -> Result<(), TraceFileError> {
 }
 
 const KIND: &str = "a trace";
-
-/// What the name of a column with a value of an algorithm's state begins with.
-pub const STATE: &str = "state.";
 
 /// The columns that differ between runs.
 struct Columns<'a> {

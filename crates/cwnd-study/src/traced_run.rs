@@ -2,6 +2,9 @@
 
 use cwnd_scenario::Trace;
 
+/// What the name of a value of an algorithm's state begins with, in figures and as a column of files.
+pub const STATE: &str = "state.";
+
 /// A run with its samples, as figures and trace files take it.
 #[derive(Clone, Copy, Debug)]
 pub struct TracedRun<'a> {

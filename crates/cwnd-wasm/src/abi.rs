@@ -7,6 +7,10 @@
 // Exported names are unsafe attributes, because they could collide; the module is the whole program.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "study")]
+mod study;
+
+use crate::scripted::{self, FIELDS};
 use crate::{Bench, LineProblem, Setting};
 use std::cell::RefCell;
 
@@ -67,10 +71,10 @@ pub extern "C" fn cwnd_trace() {
 /// Makes the run that the input describes. The text then describes it, or lists problems.
 #[unsafe(no_mangle)]
 pub extern "C" fn cwnd_open() -> u32 {
-    std::panic::set_hook(Box::new(|info| PANIC.with_borrow_mut(|message| *message = info.to_string())));
+    keep_panics();
     with(|instance| {
         let text = taken(&mut instance.input);
-        let bench = Setting::parse(&text, &instance.trace).and_then(Bench::new);
+        let bench = Setting::parse(&text, &instance.trace).and_then(bench);
         let described = bench.map(|bench| {
             let described = bench.describe();
             instance.bench = Some(bench);
@@ -137,6 +141,75 @@ pub extern "C" fn cwnd_digest() {
 #[unsafe(no_mangle)]
 pub extern "C" fn cwnd_catalogue() {
     with(|instance| instance.text = crate::catalogue());
+}
+
+/// Returns a value of the window of the flow whose event the host handles: the number of one of [`FIELDS`].
+#[unsafe(no_mangle)]
+pub extern "C" fn cwnd_window(field: usize) -> f64 {
+    scripted::with_window(|window| FIELDS.get(field).map_or(f64::NAN, |field| field.get(window)))
+}
+
+/// Changes a value of that window.
+#[unsafe(no_mangle)]
+pub extern "C" fn cwnd_set_window(field: usize, value: f64) {
+    scripted::with_window(|window| FIELDS.get(field).map(|field| field.set(window, value)));
+}
+
+/// Grows that window by slow start; see [`Window::slow_start`](cwnd_cc::Window::slow_start).
+#[unsafe(no_mangle)]
+pub extern "C" fn cwnd_slow_start(acked: u32) -> u32 {
+    scripted::with_window(|window| window.slow_start(acked))
+}
+
+/// Grows that window additively; see [`Window::increase`](cwnd_cc::Window::increase).
+#[unsafe(no_mangle)]
+pub extern "C" fn cwnd_increase(acked: u32, per_segment: f64) {
+    scripted::with_window(|window| window.increase(acked, per_segment));
+}
+
+/// Keeps the message of a panic, so that the page can show it.
+fn keep_panics() {
+    std::panic::set_hook(Box::new(|info| PANIC.with_borrow_mut(|message| *message = info.to_string())));
+}
+
+#[cfg(target_arch = "wasm32")]
+fn bench(setting: Setting) -> Result<Bench, Vec<LineProblem>> {
+    Bench::with_factory(setting, &scripted::factory(page::Page))
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn bench(setting: Setting) -> Result<Bench, Vec<LineProblem>> {
+    Bench::new(setting)
+}
+
+/// The functions that the module imports: the page runs the visitor's algorithm. An exception that they throw ends the instance.
+#[cfg(target_arch = "wasm32")]
+mod page {
+    use crate::scripted::{Event, Host};
+
+    #[link(wasm_import_module = "page")]
+    unsafe extern "C" {
+        safe fn create(parameters: *const u8, length: usize) -> u32;
+        safe fn needs(algorithm: u32) -> u32;
+        safe fn on_event(algorithm: u32, event: u32, numbers: *const f64);
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct Page;
+
+    impl Host for Page {
+        fn create(self, parameters: &str) -> u32 {
+            create(parameters.as_ptr(), parameters.len())
+        }
+
+        fn needs(self, algorithm: u32) -> u32 {
+            needs(algorithm)
+        }
+
+        fn on_event(self, algorithm: u32, event: Event, numbers: &[f64]) {
+            on_event(algorithm, event as u32, numbers.as_ptr());
+        }
+    }
 }
 
 impl Instance {

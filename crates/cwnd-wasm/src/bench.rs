@@ -3,7 +3,7 @@
 use crate::json::Json;
 use crate::setting::{Change, LineProblem, Setting};
 use cwnd_scenario::{EngineError, LinkSpec, QueueLimit, Rate, Scenario, Time};
-use cwnd_sim::Simulation;
+use cwnd_sim::{Factory, Simulation};
 
 /// A run with its samples.
 ///
@@ -18,8 +18,8 @@ use cwnd_sim::Simulation;
 /// ```
 pub struct Bench {
     simulation: Simulation,
-    /// The setting with the changes that have been made.
-    setting: Setting,
+    /// The setting with the changes that have been made; none for a run of a study, which does not change.
+    setting: Option<Setting>,
     scenario: Scenario,
     /// How many of the setting's changes have been made.
     changes_made: usize,
@@ -46,8 +46,32 @@ impl Bench {
     /// # Errors
     /// Everything that is impossible.
     pub fn new(setting: Setting) -> Result<Bench, Vec<LineProblem>> {
+        Bench::with_factory(setting, &cwnd_sim::registered)
+    }
+
+    /// Creates a run at its beginning with algorithms of this factory.
+    ///
+    /// # Errors
+    /// Everything that is impossible.
+    pub fn with_factory(setting: Setting, factory: Factory<'_>) -> Result<Bench, Vec<LineProblem>> {
         let scenario = setting.scenario()?;
-        let simulation = Simulation::new(&scenario).map_err(engine_problems)?;
+        Bench::of_scenario(scenario, Some(setting), factory)
+    }
+
+    /// Creates a run of a scenario that does not change.
+    ///
+    /// # Errors
+    /// Everything that is impossible.
+    pub fn unchanging(scenario: Scenario) -> Result<Bench, Vec<LineProblem>> {
+        Bench::of_scenario(scenario, None, &cwnd_sim::registered)
+    }
+
+    fn of_scenario(
+        scenario: Scenario,
+        setting: Option<Setting>,
+        factory: Factory<'_>,
+    ) -> Result<Bench, Vec<LineProblem>> {
+        let simulation = Simulation::with_factory(&scenario, factory).map_err(engine_problems)?;
         Ok(Bench {
             simulation,
             setting,
@@ -69,8 +93,7 @@ impl Bench {
         let until = seconds(until).min(self.scenario.duration);
         let every = seconds(every).max(Time(1000));
         loop {
-            let change =
-                self.setting.changes.get(self.changes_made).filter(|change| change.at < until).cloned();
+            let change = self.planned().get(self.changes_made).filter(|change| change.at < until).cloned();
             let change_at = change.as_ref().map_or(until, |change| change.at);
             while self.next_sample < change_at {
                 self.simulation.run_until(self.next_sample);
@@ -140,11 +163,19 @@ impl Bench {
         describe(&self.scenario, flows, &names)
     }
 
+    fn planned(&self) -> &[Change] {
+        self.setting.as_ref().map_or(&[], |setting| &setting.changes)
+    }
+
     fn apply(&mut self, change: &Change) -> Result<(), Vec<LineProblem>> {
         if change.key == "stop" {
             return self.stop(&change.value);
         }
-        let next = self.setting.changed(&change.key, &change.value)?;
+        let Some(setting) = &mut self.setting else {
+            let message = "a run of a study does not change".to_owned();
+            return Err(vec![LineProblem { line: 0, key: change.key.clone(), message }]);
+        };
+        let next = setting.changed(&change.key, &change.value)?;
         let failed = |problem| vec![LineProblem::anywhere(&problem)];
         for (id, new) in next.network.links.iter().enumerate() {
             let old = self.scenario.network.links[id].clone();

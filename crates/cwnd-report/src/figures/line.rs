@@ -10,7 +10,9 @@ use crate::estimate::Estimate;
 use crate::measure::{Measure, Shown, number, small};
 use crate::series::{SeriesStyle, SeriesStyles};
 use cwnd_plot::style::{INK, Marker};
-use cwnd_plot::{self as plot, Band, ErrorBars, Inside, Key, Line, Markers, Panel, Signs, Swatch};
+use cwnd_plot::{
+    self as plot, Band, ErrorBars, Inside, Key, Line, Link, Links, Markers, Panel, Signs, Swatch,
+};
 use cwnd_study::{Axis, Figure, Point, Results, Scale};
 
 /// More points than this have a band instead of error bars, and not a marker each.
@@ -72,6 +74,13 @@ pub(super) fn draw(
             let aside = (i as f64 - (series.0.len() as f64 - 1.0) / 2.0) * 4.0;
             let drawn = Drawing { look: one.look, inside, possible, means: &means };
             drawn.add(&mut panel, &places, aside);
+            let link = |(place, (point, mean)): (&f64, (&usize, &Option<Estimate>))| {
+                let at = pane.at.iter().copied().chain(one.at).chain([(x_axis, *point)]);
+                let cell = *chosen.at(&at.collect::<Vec<_>>()).first()?;
+                let (name, label) = (cell.to_string(), study.cell_label(cell));
+                Some(Link { at: (*place, mean.as_ref()?.mean), name, label })
+            };
+            panel.add(Links(places.at.iter().zip(x_points.iter().zip(&means)).filter_map(link).collect()));
         }
         for one in &series.0 {
             let number = |(place, point): (&f64, &usize)| {

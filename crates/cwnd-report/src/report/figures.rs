@@ -16,6 +16,7 @@ pub fn section(
     looks: &SeriesStyles,
     traces: &Traces,
     claims: &Claims<'_>,
+    is_live: bool,
 ) -> (Markup, Vec<Entry>) {
     let figures = results.study.figures.iter().enumerate();
     let one = |(i, figure): (usize, &Figure)| {
@@ -23,7 +24,7 @@ pub fn section(
         let label = format!("Figure {number}");
         let id = format!("figure-{number}");
         let html = html! {
-            (one(results, looks, traces, &label, number, figure))
+            (numbered(results, looks, traces, (&label, number), figure, is_live))
             (overview::of_figure(&claims.of(&id)))
         };
         (html, Entry { id, number: label, title })
@@ -41,12 +42,24 @@ pub fn one(
     number: usize,
     figure: &Figure,
 ) -> Markup {
+    numbered(results, looks, traces, (label, number), figure, false)
+}
+
+fn numbered(
+    results: &Results,
+    looks: &SeriesStyles,
+    traces: &Traces,
+    (label, number): (&str, usize),
+    figure: &Figure,
+    is_live: bool,
+) -> Markup {
     let drawn = figures::draw(results, figure, looks, traces);
     let made = match figure.kind {
         FigureKind::Model { .. } => "from a model; no run has a part in it".to_owned(),
         _ => made_by::line(results),
     };
-    with_caption(drawn, label, number, &figure.title, figure.caption.as_deref(), &made)
+    let svg = if is_live { drawn.grid.to_linked_svg() } else { drawn.grid.to_inline_svg() };
+    captioned(drawn, &svg, (label, number), &figure.title, figure.caption.as_deref(), &made)
 }
 
 /// A picture with its caption.
@@ -58,10 +71,22 @@ pub fn with_caption(
     caption: Option<&str>,
     made: &str,
 ) -> Markup {
+    let svg = drawn.grid.to_inline_svg();
+    captioned(drawn, &svg, (label, number), title, caption, made)
+}
+
+fn captioned(
+    drawn: Drawn,
+    svg: &str,
+    (label, number): (&str, usize),
+    title: &str,
+    caption: Option<&str>,
+    made: &str,
+) -> Markup {
     let samples = drawn.samples.as_ref().filter(|samples| samples::has_any(samples));
     html! {
         figure id={ "figure-" (number) } {
-            div.picture tabindex="0" role="group" aria-label=(label) { (PreEscaped(drawn.grid.to_inline_svg())) }
+            div.picture tabindex="0" role="group" aria-label=(label) { (PreEscaped(svg)) }
             @if let Some(samples) = samples { (samples::embed(samples, number)) }
             figcaption {
                 p {

@@ -1,6 +1,7 @@
 //! The page around the sections: head, contents and style.
 
 use super::digest::csp_hash;
+use super::live::Live;
 use super::theme;
 use crate::html::{inline, without_controls};
 use crate::{made_by, validity_warnings};
@@ -31,6 +32,8 @@ pub struct Head {
 /// A page that is being made.
 pub struct Page {
     head: Head,
+    /// What the page needs to simulate runs itself, if it can.
+    pub live: Option<Live>,
     contents: Vec<Markup>,
     sections: Vec<Markup>,
 }
@@ -68,7 +71,7 @@ pub fn zooms(results: &Results) -> bool {
 
 impl Page {
     pub fn new(head: Head) -> Page {
-        Page { head, contents: Vec::new(), sections: Vec::new() }
+        Page { head, live: None, contents: Vec::new(), sections: Vec::new() }
     }
 
     /// Adds a section.
@@ -106,8 +109,12 @@ impl Page {
             theme::rules()
         );
         let script = format!("{}\n{SCRIPT}", if zooms { PLOT_SCRIPT } else { "" });
+        let live_policy = self.live.as_ref().map_or_else(String::new, |live| {
+            // The script compiles the simulator's WebAssembly.
+            format!(" '{}' 'wasm-unsafe-eval'", csp_hash(&live.script))
+        });
         let policy = format!(
-            "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
+            "default-src 'none'; style-src '{}'; script-src '{}'{live_policy}; img-src data:; base-uri 'none'; form-action 'none'",
             csp_hash(&style),
             csp_hash(&script)
         );
@@ -139,6 +146,10 @@ impl Page {
                         @for section in self.sections { (section) }
                     }
                     script { (PreEscaped(script)) }
+                    @if let Some(live) = self.live {
+                        script type="application/json" id="live-study" { (PreEscaped(live.study)) }
+                        script { (PreEscaped(live.script)) }
+                    }
                 }
             }
         };

@@ -3,6 +3,7 @@
 mod engines;
 mod explanation;
 mod figures;
+mod live;
 mod outline;
 mod page;
 mod paper;

@@ -1,7 +1,7 @@
 //! The samples of runs: in files next to the database, or in memory.
 
 use super::Store;
-use crate::{RunKey, StoreError, StoreErrorKind, TracedRun, input_file, output_file, trace_file};
+use crate::{RunKey, Samples, StoreError, StoreErrorKind, TracedRun, input_file, output_file, trace_file};
 use cwnd_scenario::{Scenario, Trace};
 use sha2::{Digest, Sha256};
 use std::{
@@ -22,41 +22,6 @@ pub struct StoredTrace {
     pub digest: [u8; 32],
     /// Whether the state of algorithms was recorded with them. Older versions did not.
     pub has_states: bool,
-}
-
-/// Where the samples of a run are.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Samples {
-    /// In a file.
-    File {
-        /// Its path.
-        path: PathBuf,
-        /// SHA-256 of the file. Another hash means that the file is torn or was changed.
-        sha256: [u8; 32],
-    },
-    /// In memory.
-    Memory(Arc<Trace>),
-}
-
-impl Samples {
-    /// Returns the file, if they are in one.
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Samples::File { path, .. } => Some(path),
-            Samples::Memory(_) => None,
-        }
-    }
-
-    /// Reads them.
-    ///
-    /// # Errors
-    /// If the file cannot be read any more, or was changed.
-    pub fn read(&self) -> Result<Arc<Trace>, StoreError> {
-        match self {
-            Samples::File { path, sha256 } => trace_file::read(path, sha256).map(Arc::new),
-            Samples::Memory(trace) => Ok(Arc::clone(trace)),
-        }
-    }
 }
 
 /// Where a store keeps samples. Clones share one place, and any thread may write to it.

@@ -6,7 +6,7 @@ use super::reader::{At, Fields};
 use super::scope::{Scope, file_name};
 use super::stated;
 use super::{CheckName, Named};
-use crate::trace_file::STATE;
+use crate::STATE;
 use crate::{FLOW_PANELS, Figure, FigureKind, Per, Scale, Selection, Table};
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use crate::{failure::Failure, output::print};
 use clap::{Args, builder::PossibleValuesParser};
 use cwnd_plot::number::si;
 use cwnd_report::{figure_file, figures, figures::traces::Traces, report, series::SeriesStyles};
-use cwnd_study::{Results, StoreError, StoreErrorKind, output_file};
+use cwnd_study::{Results, StoreError, StoreErrorKind, input_file, output_file};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -17,6 +17,9 @@ Examples:
 
   The page elsewhere, and every figure as PDF for a paper:
     cwnd report out/agile-sd --out agile-sd.html --figures paper/figures --figure-format pdf";
+
+/// The largest script of a live page, bytes.
+const MAX_SCRIPT: u64 = 50_000_000;
 
 /// The page's name in a directory of results.
 const PAGE: &str = "report.html";
@@ -44,6 +47,10 @@ pub struct Flags {
     #[arg(long, value_name = "FORMAT", requires = "figures", value_delimiter = ',', default_value = "svg",
           value_parser = PossibleValuesParser::new(figure_file::EXTENSIONS))]
     figure_format: Vec<String>,
+    /// Add the simulator to the page: a click on a point of a line figure simulates its run and shows it over time. SCRIPT is
+    /// `web/dist/live-report.js`, which `cargo xtask web` makes. The page grows by its size.
+    #[arg(long, value_name = "SCRIPT")]
+    live: Option<PathBuf>,
     /// Open the page with the system's program for it.
     #[arg(long)]
     open: bool,
@@ -73,7 +80,13 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     }
 
     let traces = Traces::of(&results);
-    let html = report::html_with(&results, &traces);
+    let html = match &flags.live {
+        None => report::html_with(&results, &traces),
+        Some(path) => {
+            let script = input_file::read_text(path, MAX_SCRIPT).map_err(|error| bad("--live: ", &error))?;
+            report::live(&results, &traces, &script).map_err(|error| bad("--live: ", &error))?
+        }
+    };
     let mut written = vec![write(&out, &html)?];
     if let Some(directory) = &flags.figures {
         let looks = SeriesStyles::new(&results.study);

@@ -8,7 +8,7 @@ use cwnd_metrics::jain_index;
 use cwnd_plot::Axis;
 use cwnd_scenario::{Sample, Scenario, Time, Trace};
 use cwnd_study::Results;
-use cwnd_study::trace_file::STATE;
+use cwnd_study::STATE;
 use std::collections::BTreeMap;
 
 /// Jain's index is that of so much time.
