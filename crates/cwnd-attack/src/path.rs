@@ -34,6 +34,9 @@ pub enum Component {
     /// `count` packets in a row are lost, the first of which is number `first` of those that cross the bottleneck. A path with
     /// bursts has no [`Component::Loss`].
     Burst { first: u64, count: u64 },
+    /// `times` bursts of `count` packets each, whose first packets are `period` packets apart. A path with a train has no
+    /// [`Component::Loss`].
+    Train { first: u64, count: u64, period: u64, times: u64 },
     /// A token bucket of these bytes before the bottleneck.
     Policer { rate: u64, burst: u64 },
     /// Bursts of cross traffic without congestion control.
@@ -94,6 +97,10 @@ impl Path {
             Component::Burst { first, count } => {
                 Some(format!("packets {first} to {} are lost", first + count - 1))
             }
+            Component::Train { first, count, period, times } => Some(format!(
+                "packets {first} to {} are lost, and so every {period} packets, {times} times in all",
+                first + count - 1
+            )),
             _ => None,
         };
         self.components.iter().filter_map(note).collect()
@@ -109,6 +116,7 @@ impl Path {
                 Component::Delay { at, delay } => vec![at, delay],
                 Component::Loss { millionths } => vec![millionths],
                 Component::Burst { first, count } => vec![first, count],
+                Component::Train { first, count, period, times: _ } => vec![first, count, period],
                 Component::Policer { rate, burst } => vec![rate, burst],
                 Component::Pulses { start, rate, on, off } => vec![start, rate, on, off],
                 Component::Flow { start, stop } => vec![start, stop],
@@ -119,9 +127,16 @@ impl Path {
 
     /// Returns the numbers of the packets that bursts lose, in rising order.
     fn lost(&self) -> Vec<u64> {
-        let of = |component: &Component| match component {
-            Component::Burst { first, count } => *first..first + count,
-            _ => 0..0,
+        let of = |component: &Component| {
+            let (first, count, period, times) = match *component {
+                Component::Burst { first, count } => (first, count, 0, 1),
+                Component::Train { first, count, period, times } => (first, count, period, times),
+                _ => (0, 0, 0, 0),
+            };
+            (0..times).flat_map(move |time| {
+                let first = first + time * period;
+                first..first + count
+            })
         };
         let mut lost: Vec<u64> = self.components.iter().flat_map(of).collect();
         lost.sort_unstable();
@@ -195,5 +210,13 @@ mod tests {
         ];
         assert_eq!(joined, expected);
         assert_eq!(path.notes(), ["packets 9 to 11 are lost", "packets 11 to 12 are lost"]);
+    }
+
+    #[test]
+    fn a_train_is_a_burst_again_and_again() {
+        let train = Component::Train { first: 9, count: 2, period: 100, times: 3 };
+        let path = Path { rate: 10_000_000, duration: MS, rtt: MS, buffer: 50, components: vec![train] };
+        assert_eq!(path.lost(), [9, 10, 109, 110, 209, 210]);
+        assert_eq!(path.notes(), ["packets 9 to 10 are lost, and so every 100 packets, 3 times in all"]);
     }
 }

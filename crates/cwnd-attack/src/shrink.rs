@@ -10,12 +10,13 @@ use crate::{
 pub const KEPT: f64 = 0.8;
 
 /// Returns a simpler path that keeps [`KEPT`] of the effect, and its values. It removes components one by one, puts the
-/// round-trip time and the buffer back to those of [`Base`], halves bursts of losses, and rounds each number to one digit, until
-/// nothing more can be done.
+/// round-trip time and the buffer back to those of [`Base`], takes one burst of a train or half of them, halves bursts of losses, and
+/// rounds each number to as few digits as it can, until nothing more can be done.
 pub fn shrink(arena: &Arena<'_>, path: &Path, pair: Pair) -> (Path, Pair) {
     let mut shrunk = Shrunk { arena, least: KEPT * pair.effect, path: path.clone(), pair };
     while shrunk.remove() {}
     shrunk.put_back();
+    shrunk.shorten_trains();
     shrunk.halve_bursts();
     shrunk.round();
     while shrunk.remove() {}
@@ -63,12 +64,48 @@ impl Shrunk<'_> {
         self.try_path(path);
     }
 
+    /// Puts one of its bursts in the place of a train, or else takes bursts from its ends.
+    fn shorten_trains(&mut self) {
+        for index in 0..self.path.components.len() {
+            let Component::Train { first, count, period, times } = self.path.components[index] else {
+                continue;
+            };
+            let mut with = |component| {
+                let mut path = self.path.clone();
+                path.components[index] = component;
+                self.try_path(path)
+            };
+            if (0..times).any(|time| with(Component::Burst { first: first + time * period, count })) {
+                continue;
+            }
+            let (mut first, mut times) = (first, times);
+            let mut step = times / 2;
+            while step > 0 {
+                if with(Component::Train { first, count, period, times: times - step }) {
+                    times -= step;
+                } else if with(Component::Train {
+                    first: first + step * period,
+                    count,
+                    period,
+                    times: times - step,
+                }) {
+                    (first, times) = (first + step * period, times - step);
+                } else {
+                    step /= 2;
+                }
+                step = step.min(times / 2);
+            }
+        }
+    }
+
     fn halve_bursts(&mut self) {
         for index in 0..self.path.components.len() {
             loop {
                 let mut path = self.path.clone();
                 match &mut path.components[index] {
-                    Component::Burst { count, .. } if *count > 1 => *count /= 2,
+                    Component::Burst { count, .. } | Component::Train { count, .. } if *count > 1 => {
+                        *count /= 2;
+                    }
                     _ => break,
                 }
                 if !self.try_path(path) {
@@ -80,10 +117,14 @@ impl Shrunk<'_> {
 
     fn round(&mut self) {
         for index in 0..self.path.numbers().len() {
-            let mut path = self.path.clone();
-            let number = path.numbers().swap_remove(index);
-            *number = rounded(*number as f64, 1);
-            self.try_path(path);
+            for digits in 1..4 {
+                let mut path = self.path.clone();
+                let number = path.numbers().swap_remove(index);
+                *number = rounded(*number as f64, digits);
+                if path == self.path || self.try_path(path) {
+                    break;
+                }
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ pub enum Family {
     Delay,
     /// The buffer.
     Buffer,
-    /// Random losses, or bursts of losses.
+    /// Random losses, bursts of losses, or a train of bursts.
     Loss,
     /// A policer before the bottleneck.
     Policer,
@@ -86,6 +86,10 @@ const THERE: f64 = 0.6;
 const PACKET: f64 = 1_500.0;
 /// Bursts of losses.
 const BURSTS: usize = 4;
+/// The first packet that a burst may take: those before it open the connection.
+const FIRST_LOST: f64 = 5.0;
+/// Packets from burst to burst of a train.
+const LEAST_PERIOD: f64 = 50.0;
 
 impl Space {
     /// Creates the space of paths in which these families vary; all others are as in [`Base`], or not there.
@@ -162,20 +166,26 @@ impl Space {
         path
     }
 
-    /// Losses at random, or up to [`BURSTS`] bursts.
+    /// Losses at random, up to [`BURSTS`] bursts, or a train of bursts from its first to the end.
     fn losses(&self, genes: &mut Genes<'_>, components: &mut Vec<Component>) {
         let packets = (self.base.rate as f64 / 8.0 * self.base.duration as f64 / 1e9 / PACKET).max(20.0);
         let longest = self.base.longest_burst.max(1) as f64;
         let kind = genes.next();
         let millionths = genes.log(100.0, 50_000.0);
         let bursts: Vec<(bool, u64, u64)> = (0..BURSTS)
-            .map(|_| (genes.there(), genes.log(5.0, 0.9 * packets), genes.log(1.0, longest)))
+            .map(|_| (genes.there(), genes.place(FIRST_LOST, 0.9 * packets), genes.log(1.0, longest)))
             .collect();
+        let period = genes.log(LEAST_PERIOD, (packets / 2.0).max(2.0 * LEAST_PERIOD));
+        let first = genes.place(FIRST_LOST, FIRST_LOST + period as f64);
+        let count = genes.linear(1.0, longest.min(LEAST_PERIOD / 2.0));
         if kind > 0.8 {
             components.push(Component::Loss { millionths });
         } else if kind > 0.3 {
             let burst = |&(_, first, count): &(bool, u64, u64)| Component::Burst { first, count };
             components.extend(bursts.iter().filter(|(there, ..)| *there).map(burst));
+        } else if kind < 0.25 {
+            let times = (packets as u64).saturating_sub(first) / period + 1;
+            components.push(Component::Train { first, count, period, times });
         }
     }
 }
@@ -203,6 +213,13 @@ impl Genes<'_> {
 
     fn log(&mut self, least: f64, most: f64) -> u64 {
         rounded(least * libm::pow(most / least, self.next()), 2)
+    }
+
+    /// The number of a packet, with four digits: what an algorithm does at a moment may last for a few packets. Half of all bursts
+    /// begin in the first eighth of a run.
+    fn place(&mut self, least: f64, most: f64) -> u64 {
+        let gene = self.next();
+        rounded(least + gene * gene * gene * (most - least), 4)
     }
 }
 
@@ -237,6 +254,13 @@ mod tests {
         // Three rates, an outage, two delays, four bursts, a policer, pulses and a flow.
         assert_eq!(full.components.len(), 13);
         assert!(space.path(&vec![0.5; space.genes()]).components.is_empty());
+
+        // A train of bursts up to the last of 4,166 packets.
+        let losses = Space::new(BASE, &[Family::Loss]);
+        let mut genes = vec![0.5; losses.genes()];
+        genes[0] = 0.1;
+        let train = Component::Train { first: 45, count: 6, period: 320, times: 13 };
+        assert_eq!(losses.path(&genes).components, [train]);
 
         let policers = Space::new(BASE, &[Family::Policer]);
         assert_eq!(policers.genes(), 3);

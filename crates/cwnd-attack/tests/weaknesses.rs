@@ -4,6 +4,7 @@ use cwnd_attack::{
     Arena, Base, Component, FAMILIES, Family, Found, Goal, KEPT, Pair, Path, Plan, Space, search, shrink,
     study,
 };
+use cwnd_scenario::Time;
 use cwnd_sim::Simulator;
 use cwnd_study::Study;
 
@@ -43,6 +44,35 @@ fn bbr_stalls_at_a_burst_of_losses() {
     let (path, pair) = attack(&arena("bbr", "cubic"), base, &families, 1_500);
     assert!(pair.candidate < 0.1 && pair.effect > 0.6, "{pair:?}");
     assert!(path.components.iter().any(|one| matches!(one, Component::Burst { .. })), "{path:?}");
+}
+
+/// Every 10 s BBR measures the round-trip time with four packets in flight for 200 ms. A burst of ten losses then takes the flight
+/// and what is sent after the next timeouts; at any other moment both algorithms repair it within a few round trips.
+#[test]
+fn bbr_stalls_at_losses_timed_to_its_probes() {
+    let base = Base { duration: 13_000_000_000, ..BASE };
+    let arena = Arena { seed: 4, ..arena("bbr", "cubic") };
+    let (path, pair) = attack(&arena, base, &[Family::Loss], 3_000);
+    assert!(pair.candidate < 0.85 && pair.effect > 0.12, "{pair:?}");
+    let [Component::Burst { first, count }] = path.components[..] else { panic!("{path:?}") };
+    assert!(count <= Base::BURST, "{path:?}");
+
+    // Without the losses, BBR sends these packets in ProbeRTT, with the smallest flight of the run. What the queue drops is not
+    // counted, and is dropped in Startup.
+    const PROBE_RTT: f64 = 3.0;
+    let calm = Path { components: Vec::new(), ..path };
+    let mut scenario = arena.scenario(&calm, &arena.candidate, arena.seed).expect("a scenario");
+    scenario.sample = Some(Time::from_millis(10));
+    let outcome = arena.engine.run(&scenario).expect("a run");
+    let dropped = outcome.links[scenario.network.bottleneck].dropped;
+    let trace = outcome.trace.expect("samples");
+    let modes = trace.observed(0, "mode").expect("BBR shows its mode");
+    let sent: Vec<u64> = (trace.samples.iter().zip(modes))
+        .filter(|(_, mode)| **mode == PROBE_RTT)
+        .filter_map(|(sample, _)| Some(sample.sent?.0 - dropped))
+        .collect();
+    let (begin, end) = (sent.first().expect("a probe"), sent.last().expect("a probe"));
+    assert!((begin - 10..=*end).contains(&first), "{first} is not in {begin} to {end}");
 }
 
 /// A. Kuzmanovic and E. Knightly, SIGCOMM 2003: pulses about as far apart as the least retransmission timeout, here 200 ms.

@@ -1,5 +1,5 @@
-//! The cost of an ACK in every algorithm: `ack_cost [RUNS]` prints a line of name, window and nanoseconds for each, the median
-//! of the runs.
+//! The cost of an ACK in every algorithm: `ack_cost [RUNS] [NAME]` prints a line of name, window and nanoseconds for each,
+//! or for the one of this name, the median of the runs.
 //!
 //! The ACKs are those of a flow that fills a path of 100 ms: one for each segment, evenly spaced, with
 //! round-trip times between 100 and 110 ms, a rate sample where one is asked for, and a loss every thousand
@@ -23,7 +23,8 @@ const RTT: u64 = 100_000_000;
 
 fn main() {
     let runs = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(5);
-    for algorithm in all() {
+    let only = std::env::args().nth(2);
+    for algorithm in all().iter().filter(|one| only.as_ref().is_none_or(|name| one.name == *name)) {
         for window in WINDOWS {
             let mut costs: Vec<f64> = (0..runs)
                 .map(|_| {

@@ -155,6 +155,11 @@ struct Cells<'a> {
     pairs: Vec<(usize, usize)>,
 }
 
+/// Returns a point's label, with the name of its axis if it is a number alone: `flows 50`.
+fn named(axis: &str, label: &str) -> String {
+    if label.parse::<f64>().is_ok() { format!("{axis} {label}") } else { label.to_owned() }
+}
+
 impl<'a> Cells<'a> {
     fn of(
         criterion: &Criterion,
@@ -176,8 +181,8 @@ impl<'a> Cells<'a> {
             by_algorithm.entry(algorithm.clone()).or_default().push(cell);
             if *algorithm == field.reference {
                 let others = study.axes.iter().zip(coordinates).enumerate().filter(|(i, _)| *i != axis);
-                let parts: Vec<&str> =
-                    others.map(|(_, (axis, point))| axis.points[*point].label.as_str()).collect();
+                let parts: Vec<String> =
+                    others.map(|(_, (axis, point))| named(&axis.name, &axis.points[*point].label)).collect();
                 labels.push(parts.join(", "));
             }
         }

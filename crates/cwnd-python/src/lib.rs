@@ -40,7 +40,7 @@ mod _cwnd {
     #[pymodule_export]
     use crate::simulation::{Flow, Simulation};
     #[pymodule_export]
-    use crate::study::{Study, evaluation};
+    use crate::study::{Study, class_of_file, evaluate_class, evaluation};
     #[pymodule_export]
     use crate::sweep::{Sweep, elsewhere, run_batch};
     #[pymodule_export]

@@ -13,6 +13,7 @@ use cwnd_study::{
 };
 use pyo3::prelude::*;
 use std::{
+    ffi::OsString,
     path::PathBuf,
     sync::{
         Arc,
@@ -33,6 +34,32 @@ pub fn evaluation(
     let engines = |study: &cwnd_study::Study| with_classes(embedding::engines(study), Arc::clone(&python));
     let done = py.detach(|| embedding::evaluation(&arguments, &engines));
     done.map_err(|failure| known.take_raised().unwrap_or_else(|| errors::failure(failure)))
+}
+
+/// Returns the file and the name of the class that `cwnd evaluate FILE.py:CLASS` names, given all words of the command; None if this is
+/// another command or algorithm.
+#[pyfunction]
+pub fn class_of_file(arguments: Vec<OsString>) -> Option<(String, String)> {
+    embedding::class_of_file(&arguments)
+}
+
+/// Does what the command `cwnd evaluate` does, given all its words, with a class as the algorithm. Returns the exit code, or raises
+/// what the class raised.
+#[pyfunction]
+pub fn evaluate_class(
+    py: Python<'_>,
+    arguments: Vec<OsString>,
+    algorithm: Py<AlgorithmClass>,
+) -> PyResult<u8> {
+    let known = Classes::new(&[algorithm]);
+    let python = Arc::new(PythonEngine::new(known.clone()));
+    let engines = |study: &cwnd_study::Study| with_classes(embedding::engines(study), Arc::clone(&python));
+    let done = py.detach(|| embedding::evaluate_with(&arguments, &engines));
+    match (done, known.take_raised()) {
+        (Ok(()), _) => Ok(0),
+        (Err(_), Some(raised)) => Err(raised),
+        (Err(failure), None) => Ok(failure.report()),
+    }
 }
 
 /// A study file, read.

@@ -319,7 +319,10 @@ fn sampling_note(runs: &[TracedRun<'_>]) -> Option<String> {
     let mut all = runs.iter().flat_map(gaps);
     let first = all.next()?;
     let span = runs.first().map_or(0.0, |run| sampled_throughput::window(&run.trace.times));
-    let averaged = match span > Time(first).as_secs_f64() * 1.001 {
+    let is_longer = span > Time(first).as_secs_f64() * 1.001;
+    // To the millisecond, without the digits of binary fractions.
+    let span = (span * 1e3).round().max(1.0) / 1e3;
+    let averaged = match is_longer {
         true => format!("; throughput is payload acknowledged in order, a mean over {span} s"),
         false => String::new(),
     };

@@ -63,7 +63,7 @@ impl Command {
         match self {
             Command::Compare(flags) => compare::run(*flags),
             Command::Advise(flags) => advise::run(*flags),
-            Command::Evaluate(flags) => evaluate::run(*flags),
+            Command::Evaluate(flags) => evaluate::run(&flags),
             Command::Attack(flags) => attack::run(*flags),
             Command::New(flags) => new::run(&flags),
             Command::Check(flags) => check::run(&flags),

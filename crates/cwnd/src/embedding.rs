@@ -3,7 +3,14 @@
 pub use crate::commands::run::{Elsewhere, Prepared};
 pub use crate::failure::Failure;
 
-use crate::commands::{Command, compare, evaluate, report, reproduce, run};
+use crate::commands::{
+    Command, compare,
+    evaluate::{
+        self,
+        python::{Class, class},
+    },
+    report, reproduce, run,
+};
 use crate::{Cli, catalogue, engines, memory::MemoryFlags};
 use clap::{Args, FromArgMatches, Parser};
 use cwnd_study::{Engines, Named, Results, SharedEngine, Study, memory::MemoryBudget};
@@ -42,6 +49,37 @@ fn flags<F: Args + FromArgMatches>(name: &'static str, arguments: &[String]) -> 
 /// The arguments are wrong, or a run failed.
 pub fn evaluation(arguments: &[String], engines: &dyn Fn(&Study) -> Engines) -> Result<String, Failure> {
     evaluate::elsewhere(&flags("evaluate", arguments)?, engines)
+}
+
+/// Returns the file and the name of the class in Python that `cwnd evaluate` is asked to evaluate, given the command's arguments (the
+/// first is the program's name). None if this is another command or algorithm, or a wrong one, which
+/// [`command_line`](crate::command_line) explains.
+pub fn class_of_file(arguments: &[OsString]) -> Option<(String, String)> {
+    let cli = Cli::try_parse_from(arguments).ok()?;
+    let class = class_of_command(&cli).ok().flatten()?;
+    Some((class.file, class.name))
+}
+
+/// Returns the class in a file that a command names as its algorithm.
+///
+/// # Errors
+/// The algorithm is a file of Python without a class.
+pub(crate) fn class_of_command(cli: &Cli) -> Result<Option<Class>, Failure> {
+    match &cli.command {
+        Command::Evaluate(flags) => class(&flags.algorithm),
+        _ => Ok(None),
+    }
+}
+
+/// Does all that the command `cwnd evaluate` does, given its arguments (the first is the program's name), with engines from elsewhere.
+///
+/// # Errors
+/// The arguments are wrong, or the command fails.
+pub fn evaluate_with(arguments: &[OsString], engines: &dyn Fn(&Study) -> Engines) -> Result<(), Failure> {
+    match Cli::try_parse_from(arguments) {
+        Ok(Cli { command: Command::Evaluate(flags) }) => evaluate::run_with(&flags, engines),
+        _ => Err(Failure::bad_input("this is not the command `evaluate`")),
+    }
 }
 
 /// Prepares what `cwnd run --executor` runs elsewhere, given the command's arguments (the first is the program's name). None if

@@ -61,7 +61,7 @@ impl Failure {
     }
 
     /// Prints the message, and returns the exit code.
-    pub(crate) fn report(self) -> u8 {
+    pub fn report(self) -> u8 {
         tell!("{}{}", self.label, self.message);
         self.code
     }

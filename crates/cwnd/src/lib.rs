@@ -49,7 +49,7 @@ mod study_text;
 mod terminal;
 
 use clap::{CommandFactory, Parser};
-use commands::Command;
+use commands::{Command, evaluate::python};
 use failure::Failure;
 use std::{
     ffi::OsString,
@@ -83,7 +83,14 @@ pub fn command_line(arguments: Vec<OsString>) -> u8 {
 
 fn work(arguments: Vec<OsString>) -> u8 {
     let done = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli.command.run(Cli::command()),
+        Ok(cli) => match embedding::class_of_command(&cli) {
+            Ok(Some(class)) => match python::hand_over(&class, &arguments) {
+                Ok(code) => return code,
+                Err(failure) => Err(failure),
+            },
+            Ok(None) => cli.command.run(Cli::command()),
+            Err(failure) => Err(failure),
+        },
         Err(answer) if answer.use_stderr() => return refuse(&answer, &arguments),
         // The help or the version that was asked for.
         Err(answer) => output::written(answer.print().and_then(|()| io::stdout().flush())),

@@ -306,18 +306,17 @@ impl Scream {
         if since < VIRTUAL_RTT.min(srtt) {
             return;
         }
-        let on_long_path = (srtt.as_secs_f64() / VIRTUAL_RTT.as_secs_f64()).max(1.0);
-        let nearness = self.nearness();
+        let on_long_path = || (srtt.as_secs_f64() / VIRTUAL_RTT.as_secs_f64()).max(1.0);
         let factor = if self.saw_loss {
             self.parameters.beta_loss
         } else if self.saw_mark && self.is_l4s {
-            let far = if self.latest_queueing < target / 4.0 { nearness.max(0.25) } else { 1.0 };
-            1.0 - self.alpha / 2.0 / on_long_path * far
+            let far = if self.latest_queueing < target / 4.0 { self.nearness().max(0.25) } else { 1.0 };
+            1.0 - self.alpha / 2.0 / on_long_path() * far
         } else if self.saw_mark {
             self.parameters.beta_ecn
         } else if self.queueing > target / 2.0 {
             let share = ((self.queueing - target / 2.0) / (target / 2.0)).clamp(0.0, 1.0);
-            1.0 - share / 2.0 / on_long_path
+            1.0 - share / 2.0 / on_long_path()
         } else {
             return;
         };
@@ -348,12 +347,23 @@ impl Scream {
 
     /// Returns how far R is from that of the last reduction: 0.1 near it, 1 from an eighth of it on.
     fn nearness(&self) -> f64 {
-        let distance = 8.0 * (self.reference - self.inflection) / self.inflection;
+        let distance = 8.0 * (self.reference - self.inflection);
+        // A quotient of at least one, which is most of the time, needs no division.
+        if distance >= self.inflection {
+            return 1.0;
+        }
+        let distance = distance / self.inflection;
         (distance * distance).clamp(0.1, 1.0)
     }
 
     fn grow(&mut self, window: &Window, ack: &Ack) {
         let mss = f64::from(window.mss());
+        let most = mss + HEAD_ROOM * self.in_flight[0].max(self.in_flight[1]);
+        let most = most.min(window.clamp() * mss);
+        // An increment is not negative: where there is no room, it need not be known.
+        if self.reference > most {
+            return;
+        }
         let (srtt, reference_rtt) = (ack.srtt.as_secs_f64(), VIRTUAL_RTT.as_secs_f64());
         let marked = if self.is_l4s { ack.marked.min(ack.acked) } else { 0 };
         let nearness = self.nearness();
@@ -362,14 +372,13 @@ impl Scream {
             (ack.now.since(at).as_secs_f64() / cautious).clamp(0.0, 1.0)
         });
         let additive = f64::from(ack.acked - marked) * mss * (mss / self.reference).min(1.0);
+        // On a path of at least V this is one.
+        let short = if srtt >= reference_rtt { 1.0 } else { srtt / reference_rtt };
         let multiplicative = self.parameters.mul_increase * self.reference / mss * rested * nearness;
-        let increment =
-            additive * (srtt / reference_rtt).min(1.0) * nearness.max(0.25) * (1.0 + multiplicative);
-        let most = mss + HEAD_ROOM * self.in_flight[0].max(self.in_flight[1]);
+        let increment = additive * short * nearness.max(0.25) * (1.0 + multiplicative);
         let wanted = self.reference + increment;
-        let most_of_window = window.clamp() * mss;
-        let is_below = self.rate.is_below_most(self.reference, window.mss(), ack.srtt);
-        if increment > 0.0 && wanted <= most.min(most_of_window) && is_below {
+        let has_room = increment > 0.0 && wanted <= most;
+        if has_room && self.rate.is_below_most(self.reference, window.mss(), ack.srtt) {
             self.reference = wanted;
             self.has_grown = true;
         }
@@ -379,7 +388,8 @@ impl Scream {
     fn segments(&self, window: &Window) -> f64 {
         let segments = OVERHEAD * self.reference / f64::from(window.mss());
         let whole = window.arithmetic() != Arithmetic::Real;
-        let segments = if whole { libm::floor(segments) } else { segments };
+        // Positive and far below 2^63, so that the conversion rounds down.
+        let segments = if whole { segments as i64 as f64 } else { segments };
         segments.clamp(1.0, window.clamp())
     }
 

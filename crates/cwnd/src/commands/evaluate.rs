@@ -5,6 +5,7 @@
 
 mod calibrate;
 mod plan;
+pub mod python;
 mod spot;
 mod text;
 mod worst;
@@ -40,6 +41,9 @@ Examples:
   In seconds, with parameters:
     cwnd evaluate agile-sd:lambda_max=4 --quick
 
+  A class in Python, with the package for Python installed:
+    cwnd evaluate ./my_algorithm.py:MyAlgorithm --quick
+
   One section against other references:
     cwnd evaluate elastic --section 5.2.1 --against cubic,bbr3
 
@@ -59,9 +63,10 @@ docs/how-to/evaluate.md describes the list, the verdicts and the ledger.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Flags {
-    /// The algorithm, perhaps with parameters (`elastic`, `agile-sd:lambda_max=4`), or a TOML file of parameters.
+    /// The algorithm, perhaps with parameters (`elastic`, `agile-sd:lambda_max=4`), a TOML file of parameters, or a class in a
+    /// Python file (`./my_algorithm.py:MyAlgorithm`).
     #[arg(value_name = "ALGORITHM")]
-    algorithm: String,
+    pub algorithm: String,
 
     /// Only this section of the RFC, or those that begin with it: `5.2.1`, `5.1`.
     #[arg(long, value_name = "SECTION")]
@@ -144,15 +149,23 @@ struct Evaluation {
 }
 
 /// Do what the flags ask.
-pub fn run(flags: Flags) -> Result<(), Failure> {
+pub fn run(flags: &Flags) -> Result<(), Failure> {
+    run_with(flags, &engines::of_study)
+}
+
+/// Does what the flags ask, with engines from elsewhere.
+///
+/// # Errors
+/// The flags are wrong, a run failed, or the verdicts are such that the user wants a failure.
+pub fn run_with(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<(), Failure> {
     let old = flags.diff.as_deref().map(read).transpose()?;
     if flags.fail_on == Some(FailOn::Regression) && old.is_none() {
         return Err(Failure::bad_input("--fail-on regression: since which ledger? Name it with --diff"));
     }
     if let Some(trials) = flags.calibrate {
-        return calibrate::run(&flags, &Library::new(flags.studies.as_deref()), trials);
+        return calibrate::run(flags, &Library::new(flags.studies.as_deref()), trials);
     }
-    let Evaluation { ledger, json, page, file, failures } = evaluate(&flags, &engines::of_study)?;
+    let Evaluation { ledger, json, page, file, failures } = evaluate(flags, engines_of)?;
     let changes = old.map(|old| ledger.changes_since(&old));
     if flags.json {
         output::print(&json)?;
@@ -163,7 +176,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         super::report::open(&page)?;
     }
     run::failed(failures, true)?;
-    judged(&flags, &ledger, changes.as_deref().unwrap_or_default())
+    judged(flags, &ledger, changes.as_deref().unwrap_or_default())
 }
 
 /// Returns the ledger of these arguments (without the program's and the command's name), as JSON, after an evaluation by engines from
@@ -315,7 +328,10 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// The command that makes the same ledger: what tells where and how fast is left out.
 fn command(flags: &Flags, field: &Field) -> String {
-    let mut command = format!("cwnd evaluate {}", output::quoted(&field.candidate));
+    // A class is found by its file alone.
+    let is_class = matches!(python::class(&flags.algorithm), Ok(Some(_)));
+    let candidate = if is_class { &flags.algorithm } else { &field.candidate };
+    let mut command = format!("cwnd evaluate {}", output::quoted(candidate));
     if let Some(section) = &flags.section {
         command += &format!(" --section {}", output::quoted(section));
     }

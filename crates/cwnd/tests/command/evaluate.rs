@@ -115,3 +115,51 @@ fn it_fails_where_it_is_asked_to() {
     assert_eq!(run(&["--fail-on", "regression"]).0, Some(2));
     assert_eq!(cwnd(&["evaluate", "cubic", "--section", "9.9"]).status.code(), Some(2));
 }
+
+/// A class in a file is run by the package for Python, and where that is missing the command says what to install.
+#[test]
+fn a_class_in_a_file_needs_the_package_for_python() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.py");
+    fs::write(&file, "import cwnd\n").expect("written");
+    let class = format!("{}:Aimd", file.display());
+    let evaluate = |path: &Path| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_cwnd"))
+            .args(["evaluate", &class, "--section", "6.3", "--quick"])
+            .current_dir(folder.path())
+            .env("PATH", path)
+            .env_remove("PYTHONPATH")
+            .output()
+            .expect("the program runs");
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    // No Python at all.
+    let told = evaluate(folder.path());
+    assert!(told.contains("`python3` cannot be started") && told.contains("pip install ."), "{told}");
+
+    // A Python without the package: an environment of its own has none.
+    let environment = folder.path().join("environment");
+    let made = std::process::Command::new("python3")
+        .args(["-m", "venv", "--without-pip"])
+        .arg(&environment)
+        .output();
+    if made.is_ok_and(|made| made.status.success()) {
+        let told = evaluate(&environment.join("bin"));
+        assert!(told.contains("No module named 'cwnd'") && told.contains("pip install ."), "{told}");
+    }
+
+    let output = cwnd(&["evaluate", "./mine.py", "--quick"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("name the class as well"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_file_of_parameters_is_evaluated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.toml");
+    fs::write(&file, "name = \"cubic\"\nbeta = 0.8\n").expect("written");
+    let document = ledger(&folder.path().join("out"), file.to_str().expect("UTF-8"), "6.3", &[]);
+    assert_eq!(document["candidate"], "cubic:beta=0.8");
+    assert_eq!(document["rows"].as_array().expect("rows").len(), 1);
+}

@@ -1,5 +1,6 @@
 //! The studies of an evaluation, with the algorithm in its place.
 
+use super::python;
 use crate::commands::{reproduce, run::Prepared};
 use crate::{catalogue, failure::Failure};
 use cwnd_evaluate::{Criteria, Field};
@@ -13,12 +14,16 @@ use std::{
 /// The folder of the studies.
 const FOLDER: &str = "rfc9743";
 
-/// Reads the algorithm that a user names: a name with parameters, or a file of parameters.
+/// Reads the algorithm that a user names: a name with parameters, a file of parameters, or a class in a file of Python.
 ///
 /// # Errors
 /// There is no such algorithm, or the file is wrong.
 pub fn candidate(given: &str) -> Result<String, Failure> {
-    let text = if given.ends_with(".toml") { of_file(Path::new(given))? } else { given.to_owned() };
+    let text = match python::class(given)? {
+        Some(class) => class.spec(),
+        None if given.ends_with(".toml") => of_file(Path::new(given))?,
+        None => given.to_owned(),
+    };
     let spec: AlgorithmSpec =
         text.parse().map_err(|error| Failure::bad_input(format!("`{text}`: {error}")))?;
     catalogue::algorithm(&spec).map_err(Failure::bad_input)?;

@@ -55,12 +55,18 @@ pub fn figure(
         .collect();
     let title = format!("{} {}: {}", row.section, row.title, worst.cell);
     let file = directory.join(&entry.study).join("study.toml");
-    let command = format!(
-        "cwnd run {} --out {} --recorded-cell {} --qlog worst.sqlog",
-        output::quoted(&file.to_string_lossy()),
-        output::quoted(&directory.join(&entry.study).to_string_lossy()),
-        output::quoted(&worst.label)
-    );
+    let command = match ledger.candidate.split_once("@python") {
+        // The class is known to a program in Python alone.
+        Some((class, _)) => {
+            format!("cwnd.Study.load({:?}, classes=[{class}]).run()", file.to_string_lossy())
+        }
+        None => format!(
+            "cwnd run {} --out {} --recorded-cell {} --qlog worst.sqlog",
+            output::quoted(&file.to_string_lossy()),
+            output::quoted(&directory.join(&entry.study).to_string_lossy()),
+            output::quoted(&worst.label)
+        ),
+    };
     Ok(Some(Figure { svg: trace_figure::over_time(&traced, &title), command }))
 }
 
