@@ -4,7 +4,8 @@ use crate::errors;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use cwnd_scenario::Trace;
 use cwnd_study::Results;
-use cwnd_study::trace_file::{STATE, distinct};
+use cwnd_study::STATE;
+use cwnd_study::trace_file::distinct;
 use pyo3::prelude::*;
 use std::sync::Arc;
 

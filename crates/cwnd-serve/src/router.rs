@@ -123,12 +123,13 @@ async fn guard(State(shared): SharedState, request: Request, next: Next) -> Resp
 }
 
 /// Headers of every response that does not set them itself. `wasm-unsafe-eval` permits the simulator's module and nothing else; style
-/// attributes are those of the charts.
+/// attributes are those of the charts. A worker from a `data:` address runs the visitor's own algorithm: it has an origin of its own, whose
+/// requests carry no cookie and are refused.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-         connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+         connect-src 'self'; worker-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),

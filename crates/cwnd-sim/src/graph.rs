@@ -88,8 +88,7 @@ const ALONE: u32 = u32::MAX;
 
 impl PackedWaits {
     fn new(waits: &[Vec<Wait>], hosts: usize) -> PackedWaits {
-        let mut packed = PackedWaits::default();
-        packed.group = vec![ALONE; waits.len()];
+        let mut packed = PackedWaits { group: vec![ALONE; waits.len()], ..PackedWaits::default() };
         let mut first_with: BTreeMap<Vec<(usize, u64)>, usize> = BTreeMap::new();
         for (host, waits) in waits[..hosts].iter().enumerate() {
             if waits.iter().all(|wait| wait.stage >= hosts) {
