@@ -3,7 +3,7 @@
 use cwnd_tcp::packet::Packet;
 use cwnd_tcp::prefetch::prefetch;
 
-/// A first-in, first-out ring. Its capacity is a power of two and doubles when it is full. An empty one begins anew at its first place,
+/// A first-in, first-out ring. Its capacity is a power of two and doubles when it is full. An empty one begins again at its first place,
 /// so that a ring that seldom holds many packets uses the same memory again and again.
 #[derive(Clone, Debug)]
 pub struct Ring {

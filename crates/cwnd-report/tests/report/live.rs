@@ -4,7 +4,7 @@ use cwnd_report::figures::traces::Traces;
 use cwnd_report::report;
 use cwnd_study::{Provenance, Results, RunState, Study};
 
-/// What `cargo xtask web` makes is such a script, with the simulator in it.
+/// `cargo xtask web` makes a script with the simulator in it.
 const SCRIPT: &str = "document.getElementById('live-study');";
 
 const STUDY: &str = r#"
