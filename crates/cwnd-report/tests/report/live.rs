@@ -11,6 +11,7 @@ const STUDY: &str = r#"
 title = "</script> & a figure"
 question = "How fast?"
 [scenario]
+algorithm = "cubic"
 duration = "1 s"
 [[axes]]
 name = "rate"
