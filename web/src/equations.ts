@@ -55,7 +55,7 @@ export const EQUATIONS: Record<string, Equation[]> = {
   ],
   hybla: [
     [tex`\rho = \max\left(\frac{\RTTmin}{\text{RTT}_0},\ 1\right)`, "Ratio to the reference round-trip time of 25 ms"],
-    [tex`w \leftarrow w + 2^{\min(\rho,\ 6)} - 1`, `Slow start, ${ACKED}. The limit of the exponent is cwnd's`],
+    [tex`w \leftarrow w + 2^{\min(\rho,\ 6)} - 1`, `Slow start, ${ACKED}. The paper has no limit of the exponent`],
     [tex`w \leftarrow w + \frac{\rho^2}{w}`, `Congestion avoidance, ${ACKED}`],
     [HALF[0], "Loss, mark or timeout"],
   ],
@@ -70,7 +70,7 @@ export const EQUATIONS: Record<string, Equation[]> = {
   "cubic-2008": [
     CUBIC_CURVE,
     [tex`w \leftarrow w + \frac{\min\left(W(t + \RTTmin) - w,\ w\right)}{w}`,
-      `Congestion avoidance below the curve, after a loss, ${ACKED}. For t > K growth is at most 16 segments in 0.1 s. Reno's window, where greater, is the least target`],
+      `Congestion avoidance below the curve, after a loss, ${ACKED}. Where the curve is above Wmax, growth is at most 16 segments in 0.1 s. Reno's window, where greater, is the least target`],
     [CUBIC_WMAX, "Loss, with fast convergence. β = 819/1024"],
   ],
   "cubic-linux": [
@@ -101,7 +101,7 @@ export const EQUATIONS: Record<string, Equation[]> = {
     COMPOUND_RENO,
     COMPOUND_DELAY,
     [tex`\gamma \leftarrow \min\left(\max\left(\frac{3}{4}\, \gamma + \frac{1}{4} \cdot \frac{3}{4}\, c \left(1 - \frac{\baseRTT}{\RTT}\right),\ 5\right),\ 30\right)`,
-      "Tuning of γ at a loss, from 30 on"],
+      "Tuning of γ at a loss. It begins at 30"],
     COMPOUND_LOSS,
   ],
   africa: [
@@ -124,14 +124,14 @@ export const EQUATIONS: Record<string, Equation[]> = {
     [tex`k = \max\left(\log_2 \frac{\text{RTT}_{\text{ref}}}{\RTTmin} \cdot \log_2 \frac{\text{BDP}_{\text{ref}}}{\text{BDP}_{\text{est}}},\ 1\right)`,
       "Where both logarithms are positive, otherwise 1 (equation 2). RTTref = 1 s, BDPref = 500 Mbit, BDPest is the estimated bandwidth times RTTmin"],
     [tex`w \leftarrow \begin{cases} \beta w & \text{if } q \ge \min(30,\ 0.9\, q_{\text{max}}) \\ \min(\text{BDP}_{\text{est}},\ w) & \text{otherwise} \end{cases}`,
-      "Loss (equations 3 and 4; the factor 0.9 is cwnd's). q is the queue, the estimated bandwidth times RTT - RTTmin (equation 6); β = 0.8"],
+      "Loss (equations 3 and 4; the factor 0.9 is an interpretation). q is the queue, the estimated bandwidth times RTT - RTTmin (equation 6); β = 0.8"],
     [tex`\Wsp \leftarrow \begin{cases} \frac{1 + \beta}{2}\, w & \text{if } w < \Wsp \\ w & \text{otherwise} \end{cases}`, "Saturation point, from the window before the loss (equation 5)"],
   ],
   "agile-sd": [
     [tex`w \leftarrow w + \frac{\lambda}{w}`, `Congestion avoidance, ${ACKED} (algorithm 1)`],
     [tex`\lambda = \min\left(\max\left(\lambda_{\text{max}}\, \frac{w_{\text{loss}} - w}{\max(w_{\text{loss}} - w_{\text{degraded}},\ 1)},\ \lambda_{\text{min}}\right),\ \lambda_{\text{max}}\right)`,
       "Agility factor (equations 1 to 3). λmax = 3, λmin = 1; w_loss and w_degraded are the windows before and after the last loss"],
-    [tex`w \leftarrow \begin{cases} 0.90\, w & \text{in slow start} \\ 0.95\, w & \text{otherwise} \end{cases}`, "Loss, and at least one segment (algorithm 1)"],
+    [tex`w \leftarrow \begin{cases} 0.90\, w & \text{in slow start} \\ 0.95\, w & \text{otherwise} \end{cases}`, "Loss (algorithm 1). The reduction is at least one segment"],
   ],
   elastic: [
     [tex`w \leftarrow w + \frac{\text{WWF}}{w}`, `Congestion avoidance, ${ACKED} (algorithm 1)`],
@@ -148,7 +148,7 @@ export const EQUATIONS: Record<string, Equation[]> = {
   ],
   fast: [
     [tex`w \leftarrow \min\left(2 w,\ (1 - g)\, w + g \left(\frac{\baseRTT}{\RTT}\, w_{\text{old}} + \alpha\right)\right)`,
-      "Every second round trip. g = 1/2, α = 100, w_old is the window of a round trip ago"],
+      "Every second round trip. g = 1/2, α = 100, w_old is the window of a round trip ago, RTT an average"],
     [tex`w \left(1 - \frac{\baseRTT}{\RTT}\right) = \alpha`, "Equilibrium: each flow has α segments in the queue"],
     HALF,
   ],
@@ -217,10 +217,10 @@ export const EQUATIONS: Record<string, Equation[]> = {
   ],
   scream: [
     [tex`R \leftarrow R + \frac{\text{MSS}^2}{R}\, \min\left(\frac{s}{V},\ 1\right) \max\left(n,\ \frac{1}{4}\right) \left(1 + 0.02\, r\, n\, \frac{R}{\text{MSS}}\right)`,
-      "Reference window R of at least one MSS, bytes, for each acknowledged segment without an L4S mark. s is the smoothed round-trip time, V = 25 ms; r rises from 0 to 1 after congestion"],
-    [tex`n = \min\left(\max\left(\left(8\, \frac{R - R_i}{R_i}\right)^2,\ 0.1\right),\ 1\right)`, "Caution near Rᵢ, the window of the last reduction, while R < 9/8 Rᵢ; otherwise 1"],
+      "Reference window R of at least one MSS, bytes, for each acknowledged segment without an L4S mark, up to MSS + 1.5 times the bytes in flight. s is the smoothed round-trip time, V = 25 ms; r rises from 0 to 1 after a loss or mark"],
+    [tex`n = \min\left(\max\left(\left(8\, \frac{R - R_i}{R_i}\right)^2,\ 0.1\right),\ 1\right)`, "Caution near Rᵢ, the reference window before the last reduction"],
     [tex`R \leftarrow \left(1 - \frac{1}{2 \max(1,\ s/V)} \min\left(\max\left(\frac{q - q_{\text{t}}/2}{q_{\text{t}}/2},\ 0\right),\ 1\right)\right) R`,
-      "Averaged queueing delay q above half of the target qₜ = 60 ms, at most once in min(V, s)"],
+      "Averaged queueing delay q above half of the target qₜ = 60 ms (more beside flows that fill the queue), at most once in min(V, s)"],
     [tex`R \leftarrow 0.7\, R, \quad w = \frac{3 R}{\text{MSS}}`, "Loss; and the window, always"],
   ],
   cltcp: [
@@ -241,11 +241,11 @@ export const EQUATIONS: Record<string, Equation[]> = {
       "max_bw is the greatest delivery rate of this and the last ProbeBW cycle"],
     [tex`w \leftarrow \min\left(w + n,\ \text{cwnd\_gain} \cdot \text{bw} \cdot \text{min\_rtt} + \text{extra\_acked}\right)`,
       "Window once full bandwidth is reached, within 4, the offload budget and the volume caps. n segments are delivered, min_rtt is the least round-trip time of 10 s"],
-    [tex`\text{inflight\_longterm} \leftarrow \max\left(\text{inflight},\ 0.7 \min(\text{bw} \cdot \text{min\_rtt},\ w)\right)`, "Loss of more than 2 % of what was in flight, while probing"],
-    [tex`x_{\text{shortterm}} \leftarrow \max\left(x_{\text{latest}},\ 0.7\, x_{\text{shortterm}}\right)`, "Other losses, at the end of the round; x is bandwidth or inflight"],
+    [tex`\text{inflight\_longterm} \leftarrow \max\left(\text{inflight},\ 0.7 \cdot \min(\text{bw} \cdot \text{min\_rtt},\ w)\right)`, "Loss of more than 2 % of what was in flight, while probing"],
+    [tex`x_{\text{shortterm}} \leftarrow \max\left(x_{\text{latest}},\ 0.7\, x_{\text{shortterm}}\right)`, "Other losses, at the end of the round; x is bandwidth or inflight, and its latest value that of the round"],
   ],
   copa: [
-    [tex`\lambda_t = \frac{1}{\delta\, d_q}, \quad d_q = \text{RTT}_{\text{standing}} - \RTTmin`, "Target rate, segments per second (section 2.1). δ = 0.5; RTTstanding is the least of half a smoothed round-trip time"],
+    [tex`\lambda_t = \frac{1}{\delta\, d_q}, \quad d_q = \text{RTT}_{\text{standing}} - \RTTmin`, "Target rate, segments per second (section 2.1). δ = 0.5; RTTmin is the least round-trip time of 10 s, RTTstanding that of half a smoothed round-trip time"],
     [tex`w \leftarrow \begin{cases} w + \frac{v}{\delta w} & \text{if } \lambda \le \lambda_t \\ w - \frac{v}{\delta w} & \text{otherwise} \end{cases} \qquad \lambda = \frac{w}{\text{RTT}_{\text{standing}}}`,
       `After slow start, ${ACKED}, by at most one segment (section 2.1). The velocity v doubles each round trip once the window moved the same way for three, else it is 1`],
     [tex`\frac{1}{\delta} \leftarrow \frac{1}{\delta} + 1 \quad \text{or, at a loss,} \quad \frac{1}{\delta} \leftarrow \max\left(\frac{1}{2 \delta},\ 2\right)`, "Competitive mode, once a round trip (section 2.2)"],
