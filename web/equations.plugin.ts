@@ -25,7 +25,7 @@ function mathml(tex: string): string {
 
 /** Throws unless every algorithm of the simulator's module has equations, and every equation an algorithm. */
 async function checkNames(): Promise<void> {
-  const wasm = readFileSync("../target/web/cwnd.wasm");
+  const wasm = readFileSync(new URL("../target/web/cwnd.wasm", import.meta.url));
   const names = (await Lab.create(await WebAssembly.compile(wasm))).catalogue().map((algorithm) => algorithm.name);
   const missing = names.filter((name) => !EQUATIONS[name]?.length);
   const unknown = Object.keys(EQUATIONS).filter((name) => !names.includes(name));

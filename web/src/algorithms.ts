@@ -86,7 +86,7 @@ function entry(simulator: Simulator, algorithm: Algorithm): HTMLElement {
       table("State, with the equations of the source", ["name", "symbol", "unit", "meaning"], state, "It shows no state but its window.")));
 }
 
-/** A box with an equation that is too wide for it can be scrolled from the keyboard, too. */
+/** Lets the keyboard scroll the boxes whose equation is wider than they are. */
 const boxes = new ResizeObserver((changes) => {
   for (const { target } of changes) {
     if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
@@ -94,12 +94,14 @@ const boxes = new ResizeObserver((changes) => {
   }
 });
 
-/** The equations of an algorithm. Their MathML is made when the page is built. */
+/** Returns the equations of an algorithm. The build made their MathML. */
 function typeset(algorithm: Algorithm): HTMLElement[] {
-  const all = (equations[algorithm.name] ?? []).map(([math, caption]) => {
-    const box = make("div", { class: "scroll", role: "group", "aria-label": caption }, document.importNode(new DOMParser().parseFromString(math, "text/xml").documentElement, true));
+  const all = (equations[algorithm.name] ?? []).map(([math, caption], i) => {
+    const id = `${algorithm.name}-equation-${i + 1}`;
+    const parsed = new DOMParser().parseFromString(math, "text/xml").documentElement;
+    const box = make("div", { class: "scroll", role: "group", "aria-labelledby": id }, document.importNode(parsed, true));
     boxes.observe(box);
-    return make("figure", { class: "equation" }, box, make("figcaption", {}, caption));
+    return make("figure", { class: "equation" }, box, make("figcaption", { id }, caption));
   });
   return all.length > 0 ? [make("div", { class: "equations" }, ...all)] : [];
 }

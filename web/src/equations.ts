@@ -240,7 +240,7 @@ export const EQUATIONS: Record<string, Equation[]> = {
     [tex`\text{bw} = \min(\text{max\_bw},\ \text{bw\_shortterm}), \quad \text{pacing rate} = 0.99 \cdot \text{pacing\_gain} \cdot \text{bw}`,
       "max_bw is the greatest delivery rate of this and the last ProbeBW cycle"],
     [tex`w \leftarrow \min\left(w + n,\ \text{cwnd\_gain} \cdot \text{bw} \cdot \text{min\_rtt} + \text{extra\_acked}\right)`,
-      "Window once full bandwidth is reached, within 4, the offload budget and the volume caps. n segments are delivered, min_rtt is the least round-trip time of 10 s"],
+      "Window once full bandwidth is reached, at least 4, within the offload budget and the volume caps. n segments are delivered, min_rtt is the least round-trip time of 10 s"],
     [tex`\text{inflight\_longterm} \leftarrow \max\left(\text{inflight},\ 0.7 \cdot \min(\text{bw} \cdot \text{min\_rtt},\ w)\right)`, "Loss of more than 2 % of what was in flight, while probing"],
     [tex`x_{\text{shortterm}} \leftarrow \max\left(x_{\text{latest}},\ 0.7\, x_{\text{shortterm}}\right)`, "Other losses, at the end of the round; x is bandwidth or inflight, and its latest value that of the round"],
   ],
