@@ -1,8 +1,10 @@
 import { defineConfig } from "vite";
+import { equations } from "./equations.plugin";
 
 // Relative addresses: the folder works at any place of any static host.
 export default defineConfig({
   base: "./",
+  plugins: [equations()],
   build: {
     target: "es2023",
     assetsInlineLimit: 0,

@@ -1,5 +1,6 @@
 /** The catalogue: every algorithm with its idea, parameters and state, and a live run of each against CUBIC. */
 
+import equations from "virtual:equations";
 import { Charts } from "./charts";
 import { byId, make } from "./dom";
 import { withModule, type Simulator } from "./load";
@@ -7,6 +8,7 @@ import type { Algorithm } from "./module";
 import { Run } from "./run";
 import { fromLines, lines, toHash } from "./setup";
 import "./style.css";
+import "./equations.css";
 
 /** The path of the live runs: the buffer is one BDP. */
 const PATH = ["rate=20 Mbit/s", "rtt=40 ms", "buffer=67", "duration=30 s"];
@@ -72,6 +74,7 @@ function entry(simulator: Simulator, algorithm: Algorithm): HTMLElement {
   return make("article", { id: algorithm.name, "data-words": words(algorithm) },
     make("h2", {}, algorithm.title, make("span", {}, ` ${algorithm.name}, ${algorithm.year}; reacts to ${algorithm.signals.join(", ")}`)),
     make("p", {}, algorithm.summary),
+    ...typeset(algorithm),
     make("div", { class: "actions" }, button, link),
     place,
     make("details", {}, make("summary", {}, "Strengths, weaknesses, parameters, state"),
@@ -81,6 +84,26 @@ function entry(simulator: Simulator, algorithm: Algorithm): HTMLElement {
         make("dt", {}, "Source"), make("dd", {}, algorithm.reference)),
       table("Parameters", ["name", "default", "unit", "valid", "meaning"], parameters, "It has no parameters."),
       table("State, with the equations of the source", ["name", "symbol", "unit", "meaning"], state, "It shows no state but its window.")));
+}
+
+/** Lets the keyboard scroll the boxes whose equation is wider than they are. */
+const boxes = new ResizeObserver((changes) => {
+  for (const { target } of changes) {
+    if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
+    else target.removeAttribute("tabindex");
+  }
+});
+
+/** Returns the equations of an algorithm. The build made their MathML. */
+function typeset(algorithm: Algorithm): HTMLElement[] {
+  const all = (equations[algorithm.name] ?? []).map(([math, caption], i) => {
+    const id = `${algorithm.name}-equation-${i + 1}`;
+    const parsed = new DOMParser().parseFromString(math, "text/xml").documentElement;
+    const box = make("div", { class: "scroll", role: "group", "aria-labelledby": id }, document.importNode(parsed, true));
+    boxes.observe(box);
+    return make("figure", { class: "equation" }, box, make("figcaption", { id }, caption));
+  });
+  return all.length > 0 ? [make("div", { class: "equations" }, ...all)] : [];
 }
 
 function words(algorithm: Algorithm): string {

@@ -8,3 +8,9 @@ declare module "virtual:cwnd-study-module" {
   const packed: string;
   export default packed;
 }
+
+declare module "virtual:equations" {
+  /** For each algorithm, the MathML and the caption of each equation. */
+  const equations: Record<string, [math: string, caption: string][]>;
+  export default equations;
+}

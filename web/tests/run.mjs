@@ -225,11 +225,37 @@ const stories = {
     await page.locator("#elastic summary").click();
     assert.deepEqual(await violations(page), []);
     await page.setViewportSize({ width: 360, height: 780 });
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    assert.equal(wide, 0, `the page is ${wide} pixels too wide`);
+    await fits(page);
     await page.click("#elastic a");
     await finished(page);
     assert.match(await page.textContent("#state tbody"), /elastic/);
+  },
+
+  async "the catalogue shows equations for every algorithm"() {
+    for (const colorScheme of ["light", "dark"]) {
+      for (const viewport of [{ width: 1280, height: 900 }, { width: 360, height: 780 }]) {
+        const page = await browser.newPage({ colorScheme, viewport });
+        await page.goto(`${address}algorithms.html`);
+        await page.waitForSelector("article");
+        const without = await page.locator("article:not(:has(figure math mi, figure math mtext))").evaluateAll((all) => all.map((one) => one.id));
+        assert.deepEqual(without, [], "these have no equation");
+        const elastic = await page.locator("#elastic figure").evaluateAll((all) => all.map((one) => one.textContent));
+        assert.ok(elastic.some((text) => /^WWF=.*RTTmax.*RTTcur.*w/.test(text)), `${elastic}`);
+        // A formula is taller than a line of its letters, and no parse error is shown.
+        const drawn = await page.locator("#elastic figure math").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+        assert.ok(drawn.every((height) => height > 10), `${drawn}`);
+        assert.equal(await page.locator("parsererror, merror").count(), 0);
+        await fits(page);
+        // Those that are too wide for the page scroll in their boxes, from the keyboard, too.
+        await page.waitForFunction(() => [...document.querySelectorAll("figure .scroll")].every((box) =>
+          box.hasAttribute("tabindex") === box.scrollWidth > box.clientWidth));
+        const scrolling = await page.locator("figure .scroll[tabindex]").count();
+        if (viewport.width === 360) assert.ok(scrolling > 0, "no equation is wider than a phone");
+        else assert.equal(scrolling, 0, "an equation is wider than 1280 pixels");
+        assert.deepEqual(await violations(page), [], `${colorScheme}, ${viewport.width}`);
+        await page.close();
+      }
+    }
   },
 
   async "every algorithm of the catalogue runs without a problem"(page) {
@@ -262,6 +288,12 @@ const stories = {
 const now = (page) => page.evaluate(() => window.cwnd.measured.now);
 const moving = (page, time) => page.waitForFunction((time) => window.cwnd?.measured.now > time, time);
 const finished = (page) => page.waitForFunction(() => window.cwnd?.measured.finished, null, { timeout: 60000 });
+/** Waits until the page is not wider than the window: charts shrink after the layout that follows a resize. */
+const fits = async (page) => {
+  const tooWide = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  await page.waitForFunction(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth, null, { timeout: 5000 }).catch(async () =>
+    assert.fail(`the page is ${await page.evaluate(tooWide)} pixels too wide`));
+};
 /** Whether something is drawn on a canvas. */
 const inked = (page, selector) => page.locator(selector).first().evaluate((canvas) => {
   const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
