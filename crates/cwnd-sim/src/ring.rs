@@ -9,6 +9,8 @@ use cwnd_tcp::prefetch::prefetch;
 pub struct Ring {
     /// Packets of [`WORDS`] words each. One place is always free, so that a full ring differs from an empty one.
     words: Box<[u64]>,
+    /// One less than the number of packets that `words` has room for.
+    mask: u32,
     /// The packets by which the first packet and the place behind the last lie beyond the first place.
     head: u32,
     tail: u32,
@@ -21,7 +23,12 @@ const INITIAL: usize = 4;
 
 impl Default for Ring {
     fn default() -> Self {
-        Ring { words: vec![0; INITIAL * WORDS].into_boxed_slice(), head: 0, tail: 0 }
+        Ring {
+            words: vec![0; INITIAL * WORDS].into_boxed_slice(),
+            mask: INITIAL as u32 - 1,
+            head: 0,
+            tail: 0,
+        }
     }
 }
 
@@ -37,7 +44,7 @@ impl Ring {
     /// Returns the place `packets` behind another.
     #[inline(always)]
     fn after(&self, place: u32, packets: u32) -> u32 {
-        place.wrapping_add(packets) & ((self.words.len() / WORDS) as u32).wrapping_sub(1)
+        place.wrapping_add(packets) & self.mask
     }
 
     /// Asks for the memory of the first packet and of the place behind the last.
@@ -155,6 +162,7 @@ impl Ring {
         (self.head, self.tail) = (0, (words.len() / WORDS) as u32);
         words.resize(self.words.len() * 2, 0);
         self.words = words.into_boxed_slice();
+        self.mask = (self.words.len() / WORDS) as u32 - 1;
         self.push_words(at, sent, sequence, rest);
     }
 }
