@@ -3,6 +3,7 @@
 import { Charts } from "./charts";
 import { byId, make } from "./dom";
 import { withModule, type Simulator } from "./load";
+import { matrixLegend, matrixOf } from "./matrix";
 import type { Algorithm } from "./module";
 import { Run } from "./run";
 import { fromLines, lines, toHash } from "./setup";
@@ -74,6 +75,7 @@ function entry(simulator: Simulator, algorithm: Algorithm): HTMLElement {
     make("p", {}, algorithm.summary),
     make("div", { class: "actions" }, button, link),
     place,
+    matrixOf(algorithm.name),
     make("details", {}, make("summary", {}, "Strengths, weaknesses, parameters, state"),
       make("dl", {},
         make("dt", {}, "Strengths"), make("dd", {}, algorithm.strengths),
@@ -107,6 +109,7 @@ function filter(): void {
 }
 
 void withModule((simulator, lab) => {
+  byId("list").before(matrixLegend());
   byId("list").append(...lab.catalogue().map((algorithm) => entry(simulator, algorithm)));
   byId("words").addEventListener("input", filter);
   byId("filter").addEventListener("submit", (event) => event.preventDefault());
