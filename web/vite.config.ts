@@ -3,6 +3,7 @@ import { defineConfig } from "vite";
 // Relative addresses: the folder works at any place of any static host.
 export default defineConfig({
   base: "./",
+  assetsInclude: ["**/*.trace"],
   build: {
     target: "es2023",
     assetsInlineLimit: 0,

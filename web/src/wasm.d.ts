@@ -8,3 +8,8 @@ declare module "virtual:cwnd-study-module" {
   const packed: string;
   export default packed;
 }
+
+declare module "*.trace?url" {
+  const address: string;
+  export default address;
+}

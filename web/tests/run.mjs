@@ -10,6 +10,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import assert from "node:assert/strict";
 import { serve } from "./server.mjs";
+import * as traces from "./traces.mjs";
 
 const dist = new URL("../dist", import.meta.url).pathname;
 const server = await serve(dist);
@@ -271,7 +272,7 @@ const inked = (page, selector) => page.locator(selector).first().evaluate((canva
 
 const wanted = process.argv[2] ?? "";
 let [passed, failed] = [0, 0];
-const all = { ...stories, ...own.stories({ address, browser }), ...matrix.stories({ address, browser }), ...playground.stories({ address, browser }) };
+const all = { ...stories, ...own.stories({ address, browser }), ...matrix.stories({ address, browser }), ...traces.stories({ address, browser }), ...playground.stories({ address, browser }) };
 for (const [name, story] of Object.entries(all).filter(([name]) => name.includes(wanted))) {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
