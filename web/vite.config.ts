@@ -5,6 +5,7 @@ import { equations } from "./equations.plugin";
 export default defineConfig({
   base: "./",
   plugins: [equations()],
+  assetsInclude: ["**/*.trace"],
   build: {
     target: "es2023",
     assetsInlineLimit: 0,

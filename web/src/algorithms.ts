@@ -4,6 +4,7 @@ import equations from "virtual:equations";
 import { Charts } from "./charts";
 import { byId, make } from "./dom";
 import { withModule, type Simulator } from "./load";
+import { matrixLegend, matrixOf } from "./matrix";
 import type { Algorithm } from "./module";
 import { Run } from "./run";
 import { fromLines, lines, toHash } from "./setup";
@@ -77,6 +78,7 @@ function entry(simulator: Simulator, algorithm: Algorithm): HTMLElement {
     ...typeset(algorithm),
     make("div", { class: "actions" }, button, link),
     place,
+    matrixOf(algorithm.name),
     make("details", {}, make("summary", {}, "Strengths, weaknesses, parameters, state"),
       make("dl", {},
         make("dt", {}, "Strengths"), make("dd", {}, algorithm.strengths),
@@ -130,6 +132,7 @@ function filter(): void {
 }
 
 void withModule((simulator, lab) => {
+  byId("list").before(matrixLegend());
   byId("list").append(...lab.catalogue().map((algorithm) => entry(simulator, algorithm)));
   byId("words").addEventListener("input", filter);
   byId("filter").addEventListener("submit", (event) => event.preventDefault());

@@ -6,8 +6,9 @@ import { OWN } from "./own/examples";
 import { PRESETS } from "./presets";
 import { bdp, MOST_FLOWS, rateText, readTime, short, timeText, type Flow, type Setup } from "./setup";
 import { colours } from "./charts";
+import { traceControl, type TraceChanges } from "./traces";
 
-export interface Changes {
+export interface Changes extends TraceChanges {
   /** A value that can change during the run. */
   live(key: string, value: string): void;
   /** Anything else: the run begins again. */
@@ -15,6 +16,8 @@ export interface Changes {
   preset(id: string): void;
   addFlow(): void;
   removeFlow(index: number): void;
+  /** The visitor's trace file that was read last. */
+  ownTrace(): string | null;
 }
 
 interface Slider {
@@ -37,7 +40,7 @@ const SLIDERS: Slider[] = [
   {
     key: "rate", label: "Rate", min: 1e5, max: 1e9,
     get: (s) => s.rate, set: (s, v) => (s.rate = Number(v.toPrecision(2))),
-    show: (s) => rateText(s.rate), value: (s) => rateText(s.rate),
+    show: (s) => (s.trace ? `mean ${rateText(s.rate)}` : rateText(s.rate)), value: (s) => rateText(s.rate),
   },
   {
     key: "rtt", label: "Base round-trip time", min: 0.005, max: 1,
@@ -56,6 +59,8 @@ const SLIDERS: Slider[] = [
     show: (s) => (s.loss === 0 ? "none" : `${short(s.loss * 100)} %`), value: (s) => short(s.loss),
   },
 ];
+
+const TRACE = "rate-trace=";
 
 const QUEUES: [string, string][] = [
   ["drop-tail", "drop-tail"],
@@ -111,7 +116,7 @@ export class Form {
     const ecn = make("input", { id: "ecn", type: "checkbox", change: () => this.put((s) => (s.ecn = ecn.checked)) });
     ecn.checked = this.setup().ecn;
     const field = make("fieldset", {}, make("legend", {}, "Path"),
-      ...SLIDERS.map((slider) => this.slider(slider)), product,
+      ...SLIDERS.flatMap((slider) => (slider.key === "rate" ? [this.slider(slider), this.trace()] : [this.slider(slider)])), product,
       make("div", { class: "pair" },
         make("label", { for: "queue" }, "Queue", queue),
         make("label", { for: "ecn", class: "check" }, ecn, "ECN"),
@@ -150,7 +155,17 @@ export class Form {
     });
     input.value = String(position(slider.get(this.setup())));
     this.outputs.push(show);
-    return make("div", { class: "slider" }, make("label", { for: slider.key }, slider.label), output, input);
+    const parts: HTMLElement[] = [make("label", { for: slider.key }, slider.label), output, input];
+    if (slider.key === "rate" && this.setup().trace) {
+      input.disabled = true;
+      input.setAttribute("aria-describedby", "rate-reason");
+      parts.push(make("p", { id: "rate-reason", class: "about" }, "The trace sets the rate. Choose “none” below to set it here."));
+    }
+    return make("div", { class: "slider" }, ...parts);
+  }
+
+  private trace(): HTMLElement {
+    return traceControl(this.setup().trace, this.changes.ownTrace(), this.changes);
   }
 
   private flows(): HTMLElement {
@@ -198,8 +213,14 @@ export class Form {
   }
 
   private more(): HTMLElement {
-    const area = make("textarea", { id: "more", rows: 3, spellcheck: "false", placeholder: "topology=parking-lot", change: () =>
-      this.put((s) => (s.more = area.value.split("\n").map((line) => line.trim()).filter(Boolean))) });
+    const area = make("textarea", { id: "more", rows: 3, spellcheck: "false", placeholder: "topology=parking-lot", change: () => {
+      const all = area.value.split("\n").map((line) => line.trim()).filter(Boolean);
+      const trace = all.find((line) => line.startsWith(TRACE));
+      this.setup().more = all.filter((line) => line !== trace);
+      // The trace has a control of its own.
+      if (trace) this.changes.trace(trace.slice(TRACE.length).trim());
+      else this.put(() => undefined);
+    } });
     area.value = this.setup().more.join("\n");
     return make("details", area.value ? { open: true } : {}, make("summary", {}, "Other settings"),
       make("label", { for: "more" }, "Any setting of cwnd compare, KEY=VALUE, one a line"), area);

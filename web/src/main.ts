@@ -11,9 +11,12 @@ import { Panel } from "./own/panel";
 import { pack, unpack } from "./packed";
 import { PRESETS } from "./presets";
 import { Run } from "./run";
+import { isBuiltIn, meanRate, Traces, traceWrong } from "./traces";
 import { afterChanges, command, fromHash, fromLines, lines, runsOwn, short, sliders, standard, study, timeText, toHash, type Setup, type Sliders } from "./setup";
 import "./style.css";
 
+/** The place that problems of a trace have. */
+const TRACE = "rate_trace";
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 100];
 
 class Bench {
@@ -34,6 +37,10 @@ class Bench {
   private readonly form: Form;
   private readonly play: HTMLButtonElement;
 
+  private readonly traces = new Traces();
+  /** The content of the trace that the setting names; null if this page does not have it. */
+  private content: string | null = null;
+
   /** The visitor's algorithm. */
   private program = EXAMPLES[0]!.code;
   private readonly panel = new Panel(() => this.program, (program) => void this.write(program));
@@ -42,9 +49,12 @@ class Bench {
     this.form = new Form(byId<HTMLFormElement>("setup"), lab.catalogue(), () => this.setup, {
       live: (key, value) => this.live(key, value),
       restart: () => this.edited(),
-      preset: (id) => this.choose(id),
+      preset: (id) => void this.choose(id),
       addFlow: () => this.addFlow(),
       removeFlow: (index) => this.removeFlow(index),
+      trace: (name) => void this.follow(name),
+      traceFile: (file) => void this.readTrace(file),
+      ownTrace: () => this.traces.own,
     });
     this.play = make("button", { id: "play", type: "button", click: () => this.setPlaying(!this.playing) });
     this.toolbar();
@@ -72,7 +82,7 @@ class Bench {
       button("restart", "Restart", () => this.restart()),
       make("label", { for: "speed" }, "Speed ", speed),
       button("zoom-out", "Show everything", () => this.charts.zoom([0, this.setup.duration])),
-      button("copy-link", "Copy link", () => void this.copy("The link", location.href)),
+      button("copy-link", "Copy link", () => void this.copyLink()),
       button("copy-command", "Copy as command", () => this.copyText("The command", command)),
       button("copy-study", "Copy as study", () => this.copyText("The study", study)),
     );
@@ -84,6 +94,14 @@ class Bench {
     if (!runsOwn(this.setup)) return void this.copy(what, text(this.begun));
     byId("status").textContent = `${what} cannot hold your algorithm: only this page runs it. Copy the link instead.`;
     this.shownTime = performance.now() + 4000;
+  }
+
+  private async copyLink(): Promise<void> {
+    await this.copy("The link", location.href);
+    const { trace } = this.setup;
+    if (!trace || isBuiltIn(trace)) return;
+    byId("status").textContent += ` It does not hold your file ${trace}: whoever opens it must choose the file.`;
+    this.shownTime = performance.now() + 6000;
   }
 
   private async copy(what: string, text: string): Promise<void> {
@@ -128,6 +146,7 @@ class Bench {
       this.open(0);
       return this.problems([{ line: 0, key: "the link", message: "it cannot be read: it is cut or changed; this is the standard setting" }]);
     }
+    await this.load();
     const text = lines(this.setup).join("\n");
     const same = PRESETS.find((preset) => lines(fromLines(preset.lines)).join("\n") === text);
     this.preset = (this.setup.program === "" && same?.id) || "";
@@ -137,10 +156,41 @@ class Bench {
     this.open(this.setup.changes.at(-1)?.at ?? 0);
   }
 
-  private choose(id: string): void {
+  /** Lets a trace set the rate; without a name the rate is constant. */
+  private async follow(name: string): Promise<void> {
+    this.setup.trace = name;
+    await this.load();
+    this.edited();
+  }
+
+  private async readTrace(file: File): Promise<void> {
+    try {
+      await this.follow(await this.traces.read(file));
+    } catch (error) {
+      traceWrong(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Loads the trace of the setting, and sets the rate to its mean. */
+  private async load(): Promise<void> {
+    const { setup } = this;
+    this.content = null;
+    if (!setup.trace) return;
+    try {
+      this.content = await this.traces.content(setup.trace);
+    } catch (error) {
+      this.problems([{ line: 0, key: "rate-trace", message: String(error) }]);
+    }
+    if (this.setup !== setup) return;
+    const rate = this.content === null ? null : meanRate(this.content);
+    if (rate !== null) setup.rate = Number(rate.toPrecision(4));
+  }
+
+  private async choose(id: string): Promise<void> {
     const preset = PRESETS.find((one) => one.id === id);
     if (!preset) return;
     this.setup = fromLines(preset.lines);
+    await this.load();
     this.preset = id;
     this.form.show(id);
     this.setPlaying(true);
@@ -220,11 +270,17 @@ class Bench {
     if (this.setup.changes.length === 0) this.atBegin = sliders(this.setup);
     this.url();
     byId("problems").hidden = true;
+    traceWrong("");
     const program = runsOwn(this.setup) ? this.program : null;
     this.panel.show(program);
     if (program !== null && this.setup.program === "") {
       const { setup } = this;
       void pack(program).then((packed) => ((setup.program = packed), this.url()));
+    }
+    const missing = this.missingTrace();
+    if (missing) {
+      this.run = null;
+      return this.problems([missing]);
     }
     const run: Run = new Run(this.simulator, lines(this.begun).join("\n"), this.setup.duration, {
       described: () => {
@@ -233,10 +289,19 @@ class Bench {
       },
       advanced: () => (this.stale = true),
       problems: (problems) => this.run === run && this.problems(problems),
-    }, program);
+    }, program, this.content ?? "");
     this.run = run;
     this.target = until;
     run.runTo(until);
+  }
+
+  private missingTrace(): Problem | null {
+    const { trace, more } = this.setup;
+    if (more.some((line) => line.startsWith("reverse-rate-trace"))) {
+      return { line: 0, key: "reverse-rate-trace", message: "the page reads a trace for the forward direction only" };
+    }
+    if (!trace || this.content !== null) return null;
+    return { line: 0, key: TRACE, message: `This page does not have the file ${trace}: choose it` };
   }
 
   /** The setting with the sliders as they were at the beginning, followed by their changes. */
@@ -251,7 +316,10 @@ class Bench {
   private problems(problems: Problem[]): void {
     const said = lines(this.begun);
     this.panel.mark(problems.filter((problem) => problem.key === PROGRAM));
+    const trace = problems.find((problem) => problem.key === TRACE);
+    if (trace) traceWrong(`${trace.message}.`);
     const items = problems.map((problem) => {
+      if (problem.key === TRACE) return make("li", {}, "The trace is wrong: see “Rate by a trace”.");
       if (problem.key === PROGRAM) {
         const line = problem.line > 0 ? `${PROGRAM}, line ${problem.line}` : PROGRAM;
         return make("li", {}, `${line}: ${problem.message}`);

@@ -28,6 +28,12 @@ export const PRESETS: Preset[] = [
     lines: ["rate=50 Mbit/s", "rtt=40 ms", "buffer=330", "duration=60 s", "flow=cubic", "flow=bbr3; start=5 s"],
   },
   {
+    id: "cellular",
+    title: "A cellular link",
+    about: "The trace of an LTE model sets the rate. From 6 s to 27 s the link nearly stops: packets wait, both windows collapse, and round-trip times exceed 4 s.",
+    lines: ["rate-trace=lte.trace", "rtt=60 ms", "buffer=300", "duration=30 s", "flow=cubic", "flow=bbr3"],
+  },
+  {
     id: "satellite",
     title: "A satellite",
     about: "Hybla grows as if its round trip were a short one; over 600 ms with random losses NewReno hardly grows at all.",

@@ -35,20 +35,24 @@ export class Run {
   private goal = 0;
   private busy = false;
 
-  /** `program` is the algorithm that the visitor wrote, if a flow runs it. */
+  /**
+   * `program` is the algorithm that the visitor wrote, if a flow runs it; `trace` is the content of the delivery trace that the
+   * setting names.
+   */
   constructor(
     simulator: Simulator,
     setting: string,
     readonly duration: number,
     private readonly events: Events,
     private readonly program: string | null = null,
+    trace = "",
   ) {
     this.every = duration / SAMPLES;
     this.series = new Series();
     this.worker = this.start();
     // A compiled module stays within its origin, and a program has another one.
     const module = program === null ? simulator.module : simulator.bytes;
-    this.ask({ kind: "open", module, setting, trace: "" }, (reply) => this.described(reply));
+    this.ask({ kind: "open", module, setting, trace }, (reply) => this.described(reply));
   }
 
   private async start(): Promise<Worker> {

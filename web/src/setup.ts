@@ -20,8 +20,10 @@ export interface Change {
 }
 
 export interface Setup {
-  /** Bit/s. */
+  /** Bit/s; with a trace its mean. */
   rate: number;
+  /** The name of the delivery trace that sets the rate (traces.ts); empty if the rate is constant. */
+  trace: string;
   /** Base round-trip time, seconds. */
   rtt: number;
   /** Packets. */
@@ -56,6 +58,7 @@ export function sliders(setup: Setup): Sliders {
 export function standard(): Setup {
   return {
     rate: 20e6,
+    trace: "",
     rtt: 0.04,
     buffer: 67,
     loss: 0,
@@ -109,7 +112,7 @@ function flowText(flow: Flow, stop: number | null = null): string {
 /** The settings at the beginning, without flows and changes: key and value. */
 function settings(setup: Setup): [string, string][] {
   const all: [string, string][] = [
-    ["rate", rateText(setup.rate)],
+    setup.trace ? ["rate-trace", setup.trace] : ["rate", rateText(setup.rate)],
     ["rtt", timeText(setup.rtt)],
     ["buffer", String(setup.buffer)],
     ["queue", setup.queue],
@@ -176,6 +179,9 @@ function readLine(setup: Setup, line: string): boolean {
   switch (key) {
     case "rate":
       return put(readRate(value), (rate) => (setup.rate = rate));
+    case "rate-trace":
+      setup.trace = value;
+      return value !== "";
     case "rtt":
       return put(readTime(value), (rtt) => (setup.rtt = rtt));
     case "buffer":
@@ -280,9 +286,10 @@ function planned(setup: Setup): Planned {
   const steps: string[] = [];
   for (const change of setup.changes) {
     const rtt = change.key === "rtt" ? readTime(change.value) : null;
-    const isDumbbell = !setup.more.some((line) => line.startsWith("topology"));
+    // A schedule and a trace exclude each other.
+    const canSchedule = setup.trace === "" && !setup.more.some((line) => line.startsWith("topology"));
     if (change.key === "rate") steps.push(`${exactTime(change.at)}: ${change.value}`);
-    else if (rtt !== null && isDumbbell) steps.push(`${exactTime(change.at)}: ${timeText((rtt - ACCESS) / 2)}`);
+    else if (rtt !== null && canSchedule) steps.push(`${exactTime(change.at)}: ${timeText((rtt - ACCESS) / 2)}`);
     else if (change.key === "stop") result.stops.set(Number(change.value) - 1, change.at);
     else result.left.push(change);
   }
@@ -294,8 +301,9 @@ function quoted(text: string): string {
   return /^[\w.:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function notes(left: Change[]): string {
-  return left.map((change) => `# The page changed at ${exactTime(change.at)}: ${change.key}=${change.value}\n`).join("");
+function notes(setup: Setup, left: Change[]): string {
+  const file = setup.trace ? [`# It reads the trace ${setup.trace}: the page saves those that it brings.\n`] : [];
+  return [...file, ...left.map((change) => `# The page changed at ${exactTime(change.at)}: ${change.key}=${change.value}\n`)].join("");
 }
 
 /** The same run on the command line. A change that has no flag is a comment. */
@@ -306,7 +314,7 @@ export function command(setup: Setup): string {
   for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
   if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
   words.push(`--seed ${setup.seed}`, "--plot bench.svg");
-  return notes(plan.left) + words.join(" \\\n  ");
+  return notes(setup, plan.left) + words.join(" \\\n  ");
 }
 
 /** The same run as a study file. */
@@ -319,7 +327,7 @@ export function study(setup: Setup): string {
     const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
     return `${key} = ${bare ? value : JSON.stringify(value)}\n`;
   });
-  return `${notes(plan.left)}title = "From the bench"
+  return `${notes(setup, plan.left)}title = "From the bench"
 question = "How do these flows share the path?"
 
 [scenario]

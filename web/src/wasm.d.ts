@@ -14,3 +14,8 @@ declare module "virtual:equations" {
   const equations: Record<string, [math: string, caption: string][]>;
   export default equations;
 }
+
+declare module "*.trace?url" {
+  const address: string;
+  export default address;
+}

@@ -128,7 +128,7 @@ const CHORES: &[Chore] = &[
         name: "web",
         options: web::OPTIONS,
         summary: "builds the laboratory as a web page in web/dist; with --test also compares its simulator with the native one and \
-                  tests the page in a browser",
+                  tests the page in a browser; with --matrix only runs studies/matrix.toml for the catalogue",
         run: web::run,
     },
     Chore {

@@ -3,6 +3,8 @@
 //! rustup need not have the target: Debian's compiler for the web builds the standard library from its source. `wasm-opt`, Vite and
 //! what tests need come from npm, with the versions of `web/package-lock.json`.
 
+mod matrix;
+
 use crate::command::{self, cargo, install, root, run_showing, shown, succeeds};
 use crate::options::Options;
 use std::fs;
@@ -10,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Options of the chore.
-pub const OPTIONS: &str = "[--test]";
+pub const OPTIONS: &str = "[--test | --matrix]";
 
 /// Debian's compiler for the web, the source of the standard library, and the linker: a path and the package that has it.
 const PACKAGES: [(&str, &str); 4] = [
@@ -33,8 +35,12 @@ const FEATURES: [&str; 6] = [
 const MODULES: [(&str, &str); 2] = [("cwnd-study.wasm", "study"), ("cwnd.wasm", "")];
 
 /// Builds the page; with `--test` also tests it: the module against the native simulator, and the page in a browser.
+/// With `--matrix` it only renews the values of the catalogue's matrix.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[], &["--test"])?;
+    let options = Options::new(arguments, &[], &["--test", "--matrix"])?;
+    if options.has("--matrix") {
+        return matrix::write().map(|()| true);
+    }
     if let Some(obstacle) = obstacle() {
         return Err(obstacle);
     }
