@@ -37,6 +37,7 @@ export const stories = ({ address, browser }) => ({
 
   async "the round-trip time changes while a trace sets the rate"(page) {
     await page.selectOption("#preset", "cellular");
+    await page.waitForFunction(() => location.hash.includes("rate-trace=lte.trace"));
     await page.waitForFunction(() => window.cwnd.measured.now > 1);
     await page.focus("#rtt");
     await page.keyboard.press("PageDown");
@@ -81,6 +82,7 @@ export const stories = ({ address, browser }) => ({
 
   async "the command and the study of a trace are accepted by cwnd"(page) {
     await page.selectOption("#preset", "cellular");
+    await page.waitForFunction(() => location.hash.includes("rate-trace=lte.trace"));
     await page.waitForFunction(() => window.cwnd.measured.now > 0.5);
     await page.click("#copy-command");
     const command = await page.evaluate(() => navigator.clipboard.readText());
