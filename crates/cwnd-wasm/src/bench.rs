@@ -35,7 +35,7 @@ pub struct Bench {
 /// so far.
 pub const OF_LINK: usize = 5;
 /// Numbers of a flow before its observables: window and threshold in segments; smoothed RTT in seconds; payload bytes acknowledged;
-/// segments in flight; packets sent, and retransmissions among them; state of loss recovery as an index into [`STATES`].
+/// segments in flight; packets sent, and retransmissions among them; state of loss recovery as an index into `STATES`.
 pub const OF_FLOW: usize = 8;
 /// The states of loss recovery.
 const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
