@@ -27,8 +27,7 @@ impl Connection {
     ) {
         let window = self.window.cwnd as u32;
         let mut in_flight = self.in_flight();
-        if force {
-            self.send_one(hooks, now, in_flight, out);
+        if force && self.send_one(hooks, now, in_flight, out) {
             in_flight += 1;
         }
         while in_flight < window {
