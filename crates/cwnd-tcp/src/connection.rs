@@ -234,8 +234,7 @@ impl Connection {
     /// Returns the number of round-trip time samples, their sum, and the least and greatest, ns.
     pub fn rtt(&self) -> (u64, u64, Option<(u64, u64)>) {
         let estimator = &self.rtt.estimator;
-        let extremes = estimator.is_known().then_some((estimator.min, estimator.max));
-        (self.rtt.samples(self.counts.acks), estimator.sum, extremes)
+        (self.rtt.samples(self.counts.acks), estimator.sum, estimator.extremes())
     }
 
     /// Returns the smoothed round-trip time, ns; `None` before the first sample.
@@ -365,7 +364,7 @@ impl Connection {
         let estimator = &self.rtt.estimator;
         // Without records there is never a sample.
         if let Some(records) = &mut self.records {
-            let min_rtt = if estimator.is_known() { estimator.min } else { 0 };
+            let min_rtt = estimator.extremes().map_or(0, |(least, _)| least);
             self.ack.rate = records.finish(now, min_rtt);
         }
         let in_flight = self.in_flight();

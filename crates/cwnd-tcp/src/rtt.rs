@@ -259,6 +259,12 @@ impl RttEstimator {
         self.srtt8 != 0
     }
 
+    /// Returns the least and the greatest sample, ns; `None` before the first. In ns-2 an ACK that acknowledges nothing new can give a
+    /// smoothed round-trip time earlier ([`RttEstimator::estimate`]).
+    pub fn extremes(&self) -> Option<(u64, u64)> {
+        (self.min != u64::MAX).then_some((self.min, self.max))
+    }
+
     /// Returns the smoothed round-trip time, ns; zero before the first sample.
     #[inline(always)]
     pub fn srtt(&self) -> u64 {

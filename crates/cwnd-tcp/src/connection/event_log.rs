@@ -74,10 +74,10 @@ impl Connection {
         }
         let latest = self.rtt.latest(&self.ack).0;
         let estimator = &self.rtt.estimator;
-        let rtt = estimator.is_known().then(|| RoundTrips {
+        let rtt = estimator.extremes().map(|(least, _)| RoundTrips {
             smoothed: estimator.srtt(),
             variation: estimator.variation(),
-            least: estimator.min,
+            least,
             // The handshake gives the first one.
             latest: if latest == 0 { estimator.srtt() } else { latest },
         });

@@ -70,7 +70,7 @@ impl Connection {
             reordering_events: reordering.1,
             srtt: estimator.srtt(),
             rtt_variation: estimator.variation(),
-            min_rtt: estimator.is_known().then_some(estimator.min),
+            min_rtt: estimator.extremes().map(|(least, _)| least),
             timeout: estimator.timeout(),
             timeouts: self.episode.timeouts,
             backoff: estimator.backoff,
