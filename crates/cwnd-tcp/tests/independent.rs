@@ -25,6 +25,8 @@ mod sender;
 mod settings;
 #[path = "independent/timed.rs"]
 mod timed;
+#[path = "independent/timed_output.rs"]
+mod timed_output;
 
 use cwnd_scenario::Recovery;
 
@@ -36,4 +38,14 @@ fn rfc_6675_agrees() {
 #[test]
 fn ns2_agrees() {
     run::all(Recovery::Ns2);
+}
+
+#[test]
+fn rack_agrees() {
+    run::all(Recovery::Rack);
+}
+
+#[test]
+fn linux_agrees() {
+    run::all(Recovery::Linux);
 }

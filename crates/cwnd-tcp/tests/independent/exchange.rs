@@ -4,7 +4,7 @@ use crate::algorithm::{Log, Recorder, Told};
 use crate::settings::{Dice, Features, MS, Path, Settings};
 use crate::{receiver, sender, settings};
 use cwnd_scenario::{Purpose, Recovery, Stream};
-use cwnd_tcp::packet::{CE, ECT, Emit, Packet, SackBlocks};
+use cwnd_tcp::packet::{BARE, CE, ECT, Emit, Packet, SackBlocks};
 use cwnd_tcp::{NEVER, Receiver, Sender};
 use std::collections::BTreeMap;
 
@@ -260,7 +260,9 @@ impl Exchange {
                 "the receiver's timer, counts and next segment: {receivers:?} for {expected:?}"
             ));
         }
-        for (_, packet, _) in data {
+        // Probes of a closed window are for the receiver's host.
+        let is_probe = |packet: &Packet| packet.flags == BARE;
+        for (_, packet, _) in data.into_iter().filter(|(_, packet, _)| !is_probe(packet)) {
             self.pass_on(Arrival::Data(packet));
         }
         for (_, packet, blocks) in acks {

@@ -136,7 +136,7 @@ impl Sender {
             losses: Vec::new(),
             sent: Vec::new(),
             counting: Counting::default(),
-            timed: Timed::new(config.recovery == Recovery::Rack),
+            timed: Timed::new(config.recovery == Recovery::Rack, config.receive_window),
             by_time,
             config,
         }

@@ -1,20 +1,669 @@
-//! RACK-TLP.
-use crate::sender::Sender;
+//! Loss recovery by time: RACK-TLP (RFC 8985), proportional rate reduction (RFC 9937), F-RTO (RFC 5682) and undoing. Where Linux
+//! differs from the RFCs, docs/reference/stacks.md says how.
+
+use crate::sender::{News, Sender};
+use cwnd_cc::{CongestionKind, DupAck, EcnMode, Nanos, State};
 use cwnd_tcp::packet::{Packet, SackBlocks};
+
+/// RACK's variables (RFC 8985 section 5.2), and Linux's degree of reordering.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    /// RACK.segment: when it was sent, and its number.
+    latest: (u64, u64),
+    rtt: u64,
+    /// Whether anything was delivered since losses were looked for.
+    pub progress: bool,
+    pub seen: u32,
+    pub degree: u64,
+    mult: u64,
+    persist: u32,
+    dsack_round: Option<u64>,
+    /// RACK.reo_wnd when it was computed last.
+    reo_wnd: u64,
+    /// RACK.fack: the highest segment SACKed.
+    fack: u64,
+}
+
+/// What undoing needs (RFC 3522, RFC 5682, RFC 3708).
+#[derive(Clone, Debug, Default)]
+pub struct Undo {
+    pub possible: bool,
+    cwnd: f64,
+    ssthresh: f64,
+    pub first_retransmission: Option<u64>,
+    begin: u64,
+    /// Retransmissions that are not known to be needless.
+    retransmissions: Option<u32>,
+    pub frto: bool,
+}
+
+/// What the timer waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    Timeout,
+    Probe,
+    Reordering,
+    Window,
+}
+
+/// What is sent after an ACK besides new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    Nothing,
+    Lost,
+    NewFirst,
+}
+
+/// What only these recoveries keep.
 #[derive(Debug)]
 pub struct Timed {
+    /// Whether the RFCs are followed where Linux differs.
     pub rfc: bool,
+    pub rack: Rack,
+    pub undo: Undo,
+    /// prr_delivered, prr_out and RecoverFS of RFC 9937.
+    delivered: u64,
+    pub out: u64,
+    recover_fs: f64,
+    pub wait: Wait,
+    /// The loss probe that is out: the next new segment after it, and whether it was a retransmission.
+    pub probe: Option<(u64, bool)>,
+    pub expiring: bool,
+    pub burst: u32,
+    pub several: bool,
+    pub wrote_at: u64,
+    /// The window's use: whether it was full, the most that was outstanding, and until what is acknowledged this counts.
+    pub full: bool,
+    pub most_out: u64,
+    pub use_end: u64,
+    /// The receive window at the begin, which bounds the application's buffers.
+    pub first_window: u64,
 }
+
 impl Timed {
-    pub fn new(rfc: bool) -> Timed {
-        Timed { rfc }
+    pub fn new(rfc: bool, first_window: u64) -> Timed {
+        let rack = Rack {
+            latest: (0, 0),
+            rtt: 0,
+            progress: false,
+            seen: 0,
+            degree: 3,
+            mult: 1,
+            persist: 0,
+            dsack_round: None,
+            reo_wnd: 0,
+            fack: 0,
+        };
+        Timed {
+            rfc,
+            rack,
+            undo: Undo::default(),
+            delivered: 0,
+            out: 0,
+            recover_fs: 0.0,
+            wait: Wait::Timeout,
+            probe: None,
+            expiring: false,
+            burst: 0,
+            several: false,
+            wrote_at: 0,
+            full: false,
+            most_out: 0,
+            use_end: 0,
+            first_window,
+        }
     }
 }
+
+/// What an ACK says, beyond its numbers.
+#[derive(Clone, Debug, Default)]
+struct Said {
+    delivered: u32,
+    sacked: u32,
+    advanced: u32,
+    /// When segments were sent that were never retransmitted: those acknowledged, and those SACKed.
+    acked_at: Vec<u64>,
+    sacked_at: Vec<u64>,
+    covers_retransmission: bool,
+    delivers_original: bool,
+    duplicate: bool,
+    duplicate_of_probe: bool,
+    /// The lowest segment that was delivered after a later one.
+    reordered: Option<u64>,
+    /// TSecr.
+    echo: u64,
+}
+
 impl Sender {
+    /// Over how many segments reordering was seen, and how often.
     pub fn reordering(&self) -> (u32, u32) {
-        (3, 0)
+        if self.by_time { (self.timed.rack.degree as u32, self.timed.rack.seen) } else { (3, 0) }
     }
-    pub fn on_ack_by_time(&mut self, _now: u64, _packet: &Packet, _blocks: Option<&SackBlocks>) {}
-    pub fn on_timer_by_time(&mut self, _now: u64) {}
-    pub fn transmit_by_time(&mut self, _now: u64) {}
+
+    pub fn on_ack_by_time(&mut self, now: u64, packet: &Packet, blocks: Option<&SackBlocks>) {
+        let cumulative = u64::from(packet.seq).min(self.next());
+        let is_old = cumulative < self.una;
+        if is_old && blocks.is_none() {
+            return;
+        }
+        let prior = self.pipe();
+        let mut said = Said { echo: packet.sent, ..Said::default() };
+        if let Some(blocks) = blocks {
+            self.take_dsack(cumulative, blocks, &mut said);
+            self.take_sacks(now, cumulative.max(self.una), blocks, &mut said);
+        }
+        if cumulative > self.una {
+            self.take_cumulative(now, cumulative, &mut said);
+        }
+        self.see_reordering(&said);
+        if is_old {
+            // As in Linux, an overtaken ACK's blocks count, and nothing else of it.
+            self.counts.delivered += u64::from(said.delivered);
+            let (repair, _) = self.change_state_by_time(now, &said, false);
+            return self.send_by_time(now, repair);
+        }
+        let mut news = News { prior, delivered: said.delivered, advanced: said.advanced, ..News::default() };
+        news.rtt = self.take_rtt(now, &said);
+        let head_is_younger = self.una < self.next()
+            && said.sacked_at.first().is_some_and(|&first| first < self.segments[self.una as usize].sent);
+        let mut restart = said.advanced > 0 || head_is_younger;
+        news.marked = self.marks(packet, said.delivered);
+        self.counts.delivered += u64::from(said.delivered);
+        if said.advanced > 0 {
+            self.timeouts = 0;
+        }
+        self.take_probe_answer(now, cumulative, &said);
+        if said.advanced == 0 && cumulative == self.una && self.next() > self.una {
+            self.duplicates += 1;
+            let event = DupAck { now: Nanos(now), sacked: said.sacked, count: self.duplicates };
+            self.algorithm.on_dup_ack(&mut self.window, &event);
+        }
+        let lost_before = self.losses.len();
+        let usual = said.advanced > 0 && said.sacked == 0 && !said.duplicate && news.marked == 0;
+        let mut repair = Repair::Nothing;
+        if !usual || self.state != State::Open {
+            let (then, waits) = self.change_state_by_time(now, &said, news.marked > 0);
+            repair = then;
+            restart &= !waits;
+        }
+        if restart {
+            self.restart_timer(now);
+        }
+        news.lost = (self.losses.len() - lost_before) as u32;
+        if news.delivered + news.advanced + news.marked + news.lost > 0 {
+            news.predicted = self.is_predicted(packet, news.advanced);
+            news.grows_on_sack = news.delivered > 0 && self.timed.rack.degree > 3;
+            let half_used = self.window.cwnd < 2.0 * self.timed.most_out as f64;
+            news.cwnd_limited = self.timed.full || (self.window.in_slow_start() && half_used);
+            self.tell_ack(now, &news);
+        }
+        if matches!(self.state, State::Recovery | State::Cwr) && !self.needs.owns_recovery {
+            self.reduce_by_time(said.delivered, said.advanced > 0 && news.lost == 0);
+        }
+        self.send_by_time(now, repair);
+    }
+
+    /// RFC 2883 section 4: the first block reports a duplicate if it lies below the cumulative acknowledgement or within the second.
+    fn take_dsack(&mut self, cumulative: u64, blocks: &SackBlocks, said: &mut Said) {
+        let blocks: Vec<(u64, u64)> =
+            blocks.iter().map(|(from, to)| (u64::from(from), u64::from(to))).collect();
+        let (from, to) = blocks[0];
+        let within = blocks.get(1).is_some_and(|second| second.0 <= from && to <= second.1);
+        if from >= cumulative && !within {
+            return;
+        }
+        self.counts.duplicates += to - from;
+        if self.counts.duplicates > self.counts.retransmissions {
+            // The network has made it.
+            return;
+        }
+        said.duplicate = true;
+        let probed = self.timed.probe.filter(|probe| probe.1).map(|probe| probe.0 - 1);
+        said.duplicate_of_probe = to - from == 1 && probed == Some(from);
+        let una = self.una;
+        let counted = if to <= una {
+            vec![(to, (to - from) as u32)]
+        } else {
+            let again = (from.max(una)..to).filter(|&segment| self.segments[segment as usize].again);
+            again.map(|segment| (segment + 1, 1)).collect()
+        };
+        let undo = &mut self.timed.undo;
+        for (to, segments) in counted {
+            if undo.possible && to > undo.begin {
+                undo.retransmissions = undo.retransmissions.map(|count| count.saturating_sub(segments));
+            }
+        }
+    }
+
+    fn take_sacks(&mut self, now: u64, first: u64, blocks: &SackBlocks, said: &mut Said) {
+        let fack = self.timed.rack.fack;
+        for (from, to) in blocks.iter() {
+            for segment in u64::from(from).max(first)..u64::from(to).min(self.next()) {
+                let known = *self.at(segment);
+                if known.sacked {
+                    continue;
+                }
+                self.deliver(now, segment, said.echo);
+                if !known.again {
+                    said.sacked_at.push(known.sent);
+                    self.take_original(segment, fack, said);
+                }
+                let known = self.at(segment);
+                (known.sacked, known.lost, known.repaired) = (true, false, false);
+                self.timed.rack.fack = self.timed.rack.fack.max(segment);
+                said.sacked += 1;
+            }
+        }
+        said.delivered += said.sacked;
+    }
+
+    fn take_cumulative(&mut self, now: u64, to: u64, said: &mut Said) {
+        let fack = self.timed.rack.fack;
+        said.advanced = (to - self.una) as u32;
+        for segment in self.una..to {
+            let known = *self.at(segment);
+            said.covers_retransmission |= known.again;
+            if known.sacked {
+                continue;
+            }
+            said.delivered += 1;
+            self.deliver(now, segment, said.echo);
+            if !known.again {
+                said.acked_at.push(known.sent);
+                self.take_original(segment, fack, said);
+            }
+        }
+        self.una = to;
+        self.duplicates = 0;
+    }
+
+    fn take_original(&mut self, segment: u64, fack: u64, said: &mut Said) {
+        said.delivers_original |= segment < self.episode_end;
+        if segment < fack {
+            said.reordered = Some(said.reordered.map_or(segment, |lowest| lowest.min(segment)));
+        }
+    }
+
+    /// RFC 8985 section 6.2, steps 1 and 2.
+    fn deliver(&mut self, now: u64, segment: u64, echo: u64) {
+        let known = *self.at(segment);
+        let rtt = now - known.sent;
+        if known.again {
+            let too_soon = self.rtt.least.is_none_or(|least| rtt < least);
+            let echoes_original = self.timed.rfc && self.config.timestamps && echo < known.sent;
+            if too_soon || echoes_original {
+                return;
+            }
+        }
+        let rack = &mut self.timed.rack;
+        rack.progress = true;
+        rack.rtt = rtt;
+        rack.latest = rack.latest.max((known.sent, segment));
+    }
+
+    fn see_reordering(&mut self, said: &Said) {
+        if let Some(lowest) = said.reordered {
+            self.note_reordering(lowest);
+        }
+        let (una, next) = (self.una, self.next());
+        let rack = &mut self.timed.rack;
+        let counts = self.timed.rfc || (rack.seen > 0 && !said.duplicate_of_probe);
+        if said.duplicate && counts && rack.dsack_round.is_none_or(|round| una >= round) {
+            // Step 4.
+            rack.dsack_round = Some(next);
+            rack.mult = (rack.mult + 1).min(255);
+            rack.persist = 16;
+        }
+    }
+
+    fn note_reordering(&mut self, lowest: u64) {
+        let sacked = (self.una..self.next()).rev().find(|&segment| self.segments[segment as usize].sacked);
+        let end = sacked.map_or(self.una, |highest| highest + 1);
+        if lowest + 1 < end {
+            let rack = &mut self.timed.rack;
+            rack.seen += 1;
+            rack.degree = rack.degree.max((end - lowest).min(300));
+        }
+    }
+
+    /// RFC 6298 with Karn's rule: the first segment acknowledged, or else SACKed, gives the sample. The algorithm gets that of the
+    /// last one. Without an original, the echoed timestamp counts, in whole ticks of a millisecond.
+    fn take_rtt(&mut self, now: u64, said: &Said) -> Option<u64> {
+        let acked: &[u64] = if said.covers_retransmission { &[] } else { &said.acked_at };
+        let first = acked.first().or(said.sacked_at.first());
+        let last = said.sacked_at.last().or(acked.last());
+        let (first, last) = match (first, last) {
+            (Some(first), Some(last)) => (now - first, now - last),
+            _ if said.advanced > 0 && self.config.timestamps => {
+                let ticks = (now / 1_000_000).saturating_sub(said.echo / 1_000_000).max(1);
+                (ticks * 1_000_000, ticks * 1_000_000)
+            }
+            _ => return None,
+        };
+        self.rtt.backoff = 0;
+        self.rtt.sample(first, (self.una, self.next()));
+        self.rtt.note_least(last);
+        self.latest = last;
+        Some(last)
+    }
+
+    /// RFC 8985 section 7.4.
+    fn take_probe_answer(&mut self, now: u64, cumulative: u64, said: &Said) {
+        let Some((end, again)) = self.timed.probe else { return };
+        if cumulative < end {
+            return;
+        }
+        let pure_duplicate = said.advanced == 0 && said.sacked == 0;
+        if !again || said.duplicate_of_probe || pure_duplicate {
+            self.timed.probe = None;
+        } else if cumulative > end {
+            self.timed.undo.possible = false;
+            self.begin_reduction(now, CongestionKind::Loss);
+            self.end_reduction(now);
+            self.state = State::Open;
+        }
+    }
+
+    /// Moves between the states. Returns what is to be repaired, and whether the timer waits for reordering now.
+    fn change_state_by_time(&mut self, now: u64, said: &Said, marked: bool) -> (Repair, bool) {
+        let past_end = self.una >= self.episode_end;
+        match self.state {
+            State::Open => self.timed.undo.first_retransmission = None,
+            State::Cwr if self.una > self.episode_end => {
+                self.state = State::Open;
+                self.end_reduction(now);
+            }
+            State::Recovery if past_end => self.end_recovery(now, said),
+            _ => {}
+        }
+        let waits;
+        match self.state {
+            State::Recovery => {
+                if said.advanced > 0 && self.answers_original(said) {
+                    // A late original has filled a hole.
+                    self.note_reordering(self.una - u64::from(said.advanced));
+                    if self.count(|segment| segment.lost && segment.repaired) > 0 {
+                        return (Repair::Nothing, false);
+                    }
+                    self.undo(now, true);
+                    self.open_or_disorder();
+                }
+                if self.all_were_needless() {
+                    self.undo_needless(now);
+                    self.open_or_disorder();
+                }
+                waits = self.look_for_losses(now);
+                if self.state == State::Recovery {
+                    return (Repair::Lost, waits);
+                }
+                if !self.has_lost() {
+                    return (Repair::Nothing, waits);
+                }
+            }
+            State::Loss => {
+                let repair = self.continue_after_timeout(now, said);
+                let in_flight = self.count(|segment| segment.lost && segment.repaired);
+                waits = self.look_for_losses(now);
+                let fewer = self.count(|segment| segment.lost && segment.repaired) < in_flight;
+                if self.state != State::Open && !fewer {
+                    return (repair, waits);
+                }
+                if !self.has_lost() {
+                    self.answer_mark(now, marked);
+                    return (repair, waits);
+                }
+            }
+            State::Open | State::Disorder | State::Cwr => {
+                if self.state != State::Cwr && self.all_were_needless() {
+                    self.undo_needless(now);
+                }
+                waits = self.look_for_losses(now);
+                if !self.has_lost() {
+                    self.answer_mark(now, marked);
+                    return (Repair::Nothing, waits);
+                }
+            }
+        }
+        self.enter_recovery_by_time(now, marked, said.sacked + said.advanced);
+        (Repair::Lost, waits)
+    }
+
+    fn has_lost(&self) -> bool {
+        self.outstanding().iter().any(|segment| segment.lost)
+    }
+
+    fn answer_mark(&mut self, now: u64, marked: bool) {
+        let outstanding = self.next() > self.una;
+        if marked && outstanding && !self.needs.marks_only && self.state != State::Cwr {
+            self.timed.undo.possible = false;
+            self.begin_reduction(now, CongestionKind::Ecn);
+            self.state = State::Cwr;
+        }
+        if self.state != State::Cwr {
+            self.open_or_disorder();
+        }
+    }
+
+    pub fn enter_recovery_by_time(&mut self, now: u64, marked: bool, newly: u32) {
+        if self.state != State::Cwr || self.config.ecn == EcnMode::Exact {
+            let before = if marked { (0.0, 0.0) } else { (self.window.cwnd, self.restored_ssthresh()) };
+            self.begin_reduction(now, CongestionKind::Loss);
+            if self.timed.rfc {
+                // RFC 9937 section 6.1.
+                let missing = self.flight_size() - self.sacked();
+                self.timed.recover_fs = f64::from(missing + newly).max(1.0);
+            }
+            self.remember(before);
+        }
+        self.state = State::Recovery;
+    }
+
+    /// Remembers the windows that an undo restores.
+    pub fn remember(&mut self, (cwnd, ssthresh): (f64, f64)) {
+        let in_flight = self.count(|segment| segment.lost && segment.repaired);
+        let undo = &mut self.timed.undo;
+        (undo.possible, undo.begin, undo.cwnd, undo.ssthresh) = (true, self.una, cwnd, ssthresh);
+        undo.retransmissions = (in_flight > 0).then_some(in_flight);
+    }
+
+    pub fn restored_ssthresh(&self) -> f64 {
+        let window = &self.window;
+        if matches!(self.state, State::Cwr | State::Recovery) {
+            return window.ssthresh;
+        }
+        let three_quarters = window.whole(window.cwnd / 2.0) + window.whole(window.cwnd / 4.0);
+        window.ssthresh.max(three_quarters)
+    }
+
+    fn end_recovery(&mut self, now: u64, said: &Said) {
+        self.state = State::Open;
+        if self.all_were_needless() || self.answers_original(said) {
+            return self.undo_and_open(now);
+        }
+        self.recovery_was_needed();
+        self.end_reduction(now);
+    }
+
+    fn undo_and_open(&mut self, now: u64) {
+        self.undo(now, false);
+        self.state = State::Open;
+    }
+
+    /// RACK.reo_wnd_persist falls.
+    fn recovery_was_needed(&mut self) {
+        let rack = &mut self.timed.rack;
+        rack.persist = rack.persist.saturating_sub(1);
+        if rack.persist == 0 {
+            rack.mult = 1;
+        }
+    }
+
+    /// After a timeout: F-RTO (RFC 5682 section 3.1, with SACK), or repair.
+    fn continue_after_timeout(&mut self, now: u64, said: &Said) -> Repair {
+        let past_end = self.una >= self.episode_end;
+        let answered = said.advanced > 0 && (self.all_were_needless() || self.answers_original(said));
+        if answered || (self.timed.undo.frto && said.delivers_original) {
+            self.undo(now, true);
+            self.timeouts = 0;
+            self.state = State::Open;
+            return Repair::Nothing;
+        }
+        if self.timed.undo.frto {
+            if self.next() > self.episode_end {
+                if said.advanced == 0 || said.sacked > 0 {
+                    self.timed.undo.frto = false;
+                }
+            } else if said.advanced > 0 && !past_end {
+                self.episode_end = self.next();
+                if self.next() < self.send_end() {
+                    return Repair::NewFirst;
+                }
+                self.timed.undo.frto = false;
+            }
+        }
+        if past_end {
+            self.state = State::Open;
+            self.recovery_was_needed();
+            self.tell_exit(now);
+            return Repair::Nothing;
+        }
+        Repair::Lost
+    }
+
+    fn look_for_losses(&mut self, now: u64) -> bool {
+        if !std::mem::take(&mut self.timed.rack.progress) {
+            return false;
+        }
+        let wait = self.find_losses_by_time(now);
+        if let Some(wait) = wait {
+            self.wait_for_reordering(now, wait);
+        }
+        wait.is_some()
+    }
+
+    /// RFC 8985 section 6.2, steps 4 and 5. Returns how long to wait for the rest.
+    pub fn find_losses_by_time(&mut self, now: u64) -> Option<u64> {
+        let in_recovery = matches!(self.state, State::Recovery | State::Loss);
+        let certain = self.timed.rack.seen == 0 && (in_recovery || self.sacked() >= 3);
+        let least = self.rtt.least.unwrap_or(0);
+        let window = (least / 4 * self.timed.rack.mult).min(self.rtt.srtt());
+        self.timed.rack.reo_wnd = if certain { 0 } else { window };
+        let mut wait = 0;
+        // Originals by number, then retransmissions by the time at which they left.
+        let mut candidates: Vec<(bool, u64, u64)> = Vec::new();
+        for segment in self.una..self.next() {
+            let known = *self.at(segment);
+            let in_flight = !known.sacked && (!known.lost || known.repaired);
+            if in_flight && (known.sent, segment) < self.timed.rack.latest {
+                candidates.push((known.again, if known.again { known.sent } else { 0 }, segment));
+            }
+        }
+        candidates.sort_unstable();
+        for (_, _, segment) in candidates {
+            let remaining = self.remaining(now, segment, self.timed.rack.reo_wnd);
+            if remaining == 0 {
+                self.declare_lost(segment);
+            }
+            wait = wait.max(remaining);
+        }
+        (wait > 0).then_some(wait)
+    }
+
+    /// How much longer a segment may take.
+    pub fn remaining(&self, now: u64, segment: u64, window: u64) -> u64 {
+        (self.segments[segment as usize].sent + self.timed.rack.rtt + window).saturating_sub(now)
+    }
+
+    pub fn reo_wnd(&self) -> u64 {
+        self.timed.rack.reo_wnd
+    }
+
+    pub fn begin_reduction(&mut self, now: u64, kind: CongestionKind) {
+        self.start_prr(self.window.cwnd);
+        self.timed.probe = None;
+        self.begin_episode(now, kind);
+    }
+
+    fn start_prr(&mut self, recover_fs: f64) {
+        (self.timed.delivered, self.timed.out, self.timed.recover_fs) = (0, 0, recover_fs);
+    }
+
+    /// A timeout ends a reduction under way, without beginning to count again.
+    pub fn set_recover_fs(&mut self, recover_fs: f64) {
+        self.timed.recover_fs = recover_fs;
+    }
+
+    /// RFC 9937 section 6.2.
+    pub fn reduce_by_time(&mut self, delivered: u32, safe: bool) {
+        if delivered == 0 || self.timed.recover_fs == 0.0 {
+            return;
+        }
+        self.timed.delivered += u64::from(delivered);
+        let (all, out) = (self.timed.delivered as f64, self.timed.out as f64);
+        let target = self.window.recovery_cwnd.unwrap_or(self.window.ssthresh);
+        let pipe = f64::from(self.pipe());
+        let count = if pipe > target {
+            libm::ceil(target * all / self.timed.recover_fs) - out
+        } else {
+            let bound = (all - out).max(f64::from(delivered));
+            (if safe { bound + 1.0 } else { bound }).min(target - pipe)
+        };
+        // The first retransmission leaves in any case.
+        let least = if self.timed.out == 0 { 1.0 } else { 0.0 };
+        self.window.set_cwnd(pipe + count.max(least));
+    }
+
+    fn end_reduction(&mut self, now: u64) {
+        if !self.needs.owns_recovery && self.window.ssthresh.is_finite() {
+            self.window.set_cwnd(self.window.ssthresh);
+        }
+        self.tell_exit(now);
+    }
+
+    /// RFC 3522: the ACK echoes a time before the first retransmission.
+    fn answers_original(&self, said: &Said) -> bool {
+        let undo = &self.timed.undo;
+        let before = |first: u64| said.echo / 1_000_000 < first / 1_000_000;
+        self.config.timestamps && undo.possible && undo.first_retransmission.is_some_and(before)
+    }
+
+    /// RFC 3708: everything that was retransmitted has arrived twice.
+    fn all_were_needless(&self) -> bool {
+        self.timed.undo.possible && self.timed.undo.retransmissions == Some(0)
+    }
+
+    fn undo_needless(&mut self, now: u64) {
+        self.timed.rack.persist = (self.timed.rack.persist + 1).min(16);
+        self.undo(now, false);
+    }
+
+    fn undo(&mut self, now: u64, losses: bool) {
+        if losses {
+            for segment in self.una..self.next() {
+                let known = self.at(segment);
+                (known.lost, known.repaired) = (false, false);
+            }
+        }
+        if !self.needs.owns_recovery {
+            let Undo { cwnd, ssthresh, .. } = self.timed.undo;
+            self.window.set_cwnd(self.window.cwnd.max(cwnd));
+            self.window.ssthresh = self.window.ssthresh.max(ssthresh);
+        }
+        self.algorithm.on_undo(&mut self.window, Nanos(now));
+        self.send_cwr = false;
+        self.timed.undo.possible = false;
+        self.timed.undo.first_retransmission = None;
+        self.timed.rack.progress = true;
+    }
+
+    pub fn open_or_disorder(&mut self) {
+        let unusual = self.count(|segment| segment.sacked || segment.lost) > 0;
+        self.state = if unusual { State::Disorder } else { State::Open };
+    }
+
+    pub fn note_retransmission(&mut self, now: u64) {
+        let undo = &mut self.timed.undo;
+        undo.first_retransmission.get_or_insert(now);
+        undo.retransmissions = Some(undo.retransmissions.unwrap_or(0) + 1);
+    }
 }
