@@ -151,7 +151,8 @@ impl Receiver {
     }
 
     fn is_plain(&self) -> bool {
-        let at_once = self.config.delayed_ack.is_none() && self.config.behaviour.is_honest();
+        // A Linux receiver counts its quick ACKs, which decide whether it compresses the next SACKs.
+        let at_once = self.acknowledges_at_once() && self.config.behaviour.is_honest();
         self.held == 0 && !self.echoes() && at_once
     }
 
