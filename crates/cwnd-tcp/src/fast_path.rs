@@ -207,6 +207,7 @@ impl Connection {
         if estimator.smooth(rtt) {
             self.ack.min_rtt = Nanos(estimator.min);
         }
+        estimator.follow_round(self.una, self.next);
         self.rounds.on_ack(self.una, self.next, &self.window, &mut self.ack);
         let ack = &mut self.ack;
         ack.now = Nanos(now);

@@ -164,10 +164,16 @@ impl RttEstimator {
     /// acknowledged.
     pub fn sample_in_round(&mut self, rtt: u64, una: u64, next: u64) {
         self.smooth(rtt);
+        self.follow_round(una, next);
+        self.set_timeout();
+    }
+
+    /// Ends Linux's round trip if all is acknowledged that was sent before it. Call it after a sample.
+    #[inline(always)]
+    pub fn follow_round(&mut self, una: u64, next: u64) {
         if let Variation::Linux(deviation) = &mut self.variation {
             deviation.follow_round(una, next, self.min_rto);
         }
-        self.set_timeout();
     }
 
     /// A sample, without the timeout that follows from it. True if it is the least so far.

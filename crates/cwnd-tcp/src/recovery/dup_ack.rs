@@ -290,6 +290,6 @@ pub(super) fn round_trip(conn: &Connection, now: u64, packet: &Packet, advanced:
 
 /// Takes a round-trip time sample for smoothing and the timeout.
 pub(super) fn take_sample(conn: &mut Connection, rtt: u64) {
-    conn.rtt.estimator.sample(rtt);
+    conn.rtt.estimator.sample_in_round(rtt, conn.una, conn.next);
     conn.rtt.on_sample(rtt);
 }

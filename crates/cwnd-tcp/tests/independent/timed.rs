@@ -132,6 +132,8 @@ struct Said {
     reordered: Option<u64>,
     /// TSecr.
     echo: u64,
+    /// RACK.fack before it.
+    fack: u64,
 }
 
 impl Sender {
@@ -147,7 +149,7 @@ impl Sender {
             return;
         }
         let prior = self.pipe();
-        let mut said = Said { echo: packet.sent, ..Said::default() };
+        let mut said = Said { echo: packet.sent, fack: self.timed.rack.fack, ..Said::default() };
         if let Some(blocks) = blocks {
             self.take_dsack(cumulative, blocks, &mut said);
             self.take_sacks(now, cumulative.max(self.una), blocks, &mut said);
@@ -236,7 +238,6 @@ impl Sender {
     }
 
     fn take_sacks(&mut self, now: u64, first: u64, blocks: &SackBlocks, said: &mut Said) {
-        let fack = self.timed.rack.fack;
         for (from, to) in blocks.iter() {
             for segment in u64::from(from).max(first)..u64::from(to).min(self.next()) {
                 let known = *self.at(segment);
@@ -246,7 +247,7 @@ impl Sender {
                 self.deliver(now, segment, said.echo);
                 if !known.again {
                     said.sacked_at.push(known.sent);
-                    self.take_original(segment, fack, said);
+                    self.take_original(segment, said);
                 }
                 let known = self.at(segment);
                 (known.sacked, known.lost, known.repaired) = (true, false, false);
@@ -258,7 +259,6 @@ impl Sender {
     }
 
     fn take_cumulative(&mut self, now: u64, to: u64, said: &mut Said) {
-        let fack = self.timed.rack.fack;
         said.advanced = (to - self.una) as u32;
         for segment in self.una..to {
             let known = *self.at(segment);
@@ -270,16 +270,16 @@ impl Sender {
             self.deliver(now, segment, said.echo);
             if !known.again {
                 said.acked_at.push(known.sent);
-                self.take_original(segment, fack, said);
+                self.take_original(segment, said);
             }
         }
         self.una = to;
         self.duplicates = 0;
     }
 
-    fn take_original(&mut self, segment: u64, fack: u64, said: &mut Said) {
+    fn take_original(&mut self, segment: u64, said: &mut Said) {
         said.delivers_original |= segment < self.episode_end;
-        if segment < fack {
+        if segment < said.fack {
             said.reordered = Some(said.reordered.map_or(segment, |lowest| lowest.min(segment)));
         }
     }
