@@ -95,7 +95,6 @@ impl Linux {
         conn.episode.end = conn.next;
         conn.dup_acks = 0;
         self.undo.frto = fresh || repeated;
-        self.rack.retransmissions.clear();
         self.timer.probe = None;
         conn.episode.timeouts += 1;
         conn.rtt.estimator.back_off();
