@@ -209,7 +209,8 @@ impl Linux {
         (wait > 0).then_some(wait)
     }
 
-    /// Examines segments that were never retransmitted. Returns the longest wait; zero if nothing waits.
+    /// Examines segments that are not declared lost: those that were never retransmitted, a probe's, and those whose loss was
+    /// withdrawn. Returns the longest wait; zero if nothing waits.
     fn scan_originals(&mut self, conn: &mut Connection, now: u64, window: u64) -> u64 {
         let mut wait = 0;
         let mut segment = self.rack.scanned.max(conn.una);
@@ -217,13 +218,16 @@ impl Linux {
         let mut done = true;
         while segment < conn.next {
             let sent = self.send_log.of(segment);
-            if !sent.retransmitted && (sent.at, segment) >= self.rack.latest_sent {
+            let is_later = (sent.at, segment) >= self.rack.latest_sent;
+            if is_later && !sent.retransmitted {
                 break;
             }
-            let remaining = self.rack.remaining(now, sent.at, window);
-            let open = !conn.scoreboard.is_sacked(segment) && !conn.scoreboard.is_lost(segment);
-            if !sent.retransmitted && open {
-                if remaining == 0 {
+            if !conn.scoreboard.is_sacked(segment) && !conn.scoreboard.is_lost(segment) {
+                let remaining = self.rack.remaining(now, sent.at, window);
+                if is_later {
+                    // It left again after what was delivered last.
+                    done = false;
+                } else if remaining == 0 {
                     self.lose(conn, now, segment);
                 } else {
                     wait = wait.max(remaining);

@@ -35,7 +35,7 @@ pub struct Rack {
     persists: u32,
     /// Until this segment is acknowledged, no duplicate enlarges the window (RACK.dsack_round).
     round: Option<u64>,
-    /// Every segment below that was never retransmitted is delivered or lost.
+    /// Every segment below is delivered or lost.
     pub scanned: u64,
     /// Retransmissions in the order in which they were sent: time and segment.
     pub retransmissions: VecDeque<(u64, u64)>,
