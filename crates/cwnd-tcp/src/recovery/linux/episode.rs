@@ -200,13 +200,18 @@ impl Linux {
 
     /// Declares lost what is. Returns how long the latest sent of the segments that may be lost has still to wait.
     pub(super) fn detect_by_rack(&mut self, conn: &mut Connection, now: u64) -> Option<u64> {
-        let estimator = &conn.rtt.estimator;
-        let least_rtt = if estimator.is_known() { estimator.min } else { 0 };
-        let in_recovery = matches!(conn.state, State::Recovery | State::Loss);
-        let window = self.rack.window(in_recovery, conn.scoreboard.sacked, least_rtt, estimator.srtt());
+        let window = self.reordering_window(conn);
         let wait = self.scan_originals(conn, now, window);
         let wait = wait.max(self.scan_retransmissions(conn, now, window));
         (wait > 0).then_some(wait)
+    }
+
+    /// Returns the reordering window, ns (RFC 8985 section 6.2, step 4).
+    pub(super) fn reordering_window(&self, conn: &Connection) -> u64 {
+        let estimator = &conn.rtt.estimator;
+        let least_rtt = if estimator.is_known() { estimator.min } else { 0 };
+        let in_recovery = matches!(conn.state, State::Recovery | State::Loss);
+        self.rack.window(in_recovery, conn.scoreboard.sacked, least_rtt, estimator.srtt())
     }
 
     /// Examines segments that are not declared lost: those that were never retransmitted, a probe's, and those whose loss was

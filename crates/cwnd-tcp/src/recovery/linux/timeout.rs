@@ -106,18 +106,19 @@ impl Linux {
     }
 
     /// Declares the first outstanding segment lost, and all others that were not sent within the last round-trip time,
-    /// retransmissions as well (RFC 8985 section 6.3).
+    /// retransmissions as well (RFC 8985 section 6.3). The RFC adds the reordering window to that time, Linux does not.
     fn lose_after_timeout(&mut self, conn: &mut Connection, now: u64) {
         if conn.scoreboard.is_sacked(conn.una) {
             // RFC 2018 section 8: the receiver has given up what it had SACKed.
             conn.scoreboard.clear(conn.una, conn.next);
             self.last_sack = SackRanges::default();
         }
+        let window = if self.options.follows_rfcs { self.reordering_window(conn) } else { 0 };
         for segment in conn.una..conn.next {
             if conn.scoreboard.is_sacked(segment) {
                 continue;
             }
-            let recent = self.rack.remaining(now, self.send_log.of(segment).at, 0) > 0;
+            let recent = self.rack.remaining(now, self.send_log.of(segment).at, window) > 0;
             if recent && segment != conn.una {
                 continue;
             }
