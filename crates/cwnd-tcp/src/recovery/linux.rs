@@ -136,6 +136,9 @@ impl LossRecovery for Linux {
         if packet.flags & (SACK | ECE | ACCURATE) == 0 && self.on_plain_ack(conn, now, cumulative, out) {
             return;
         }
+        if self.options.follows_rfcs && conn.config.timestamps {
+            self.rack.echoed = packet.sent;
+        }
         if cumulative < conn.una {
             return self.on_old_ack(conn, now, packet, cumulative, blocks, out);
         }
@@ -145,10 +148,6 @@ impl LossRecovery for Linux {
         conn.episode.newly_lost = 0;
         let prior_in_flight = conn.in_flight();
         let highest = conn.scoreboard.highest_sacked();
-        if self.options.follows_rfcs && conn.config.timestamps {
-            self.rack.echoed = packet.sent;
-        }
-
         let mut delivery = Delivery::default();
         if let Some(blocks) = blocks {
             self.take_duplicates(conn, cumulative, blocks, &mut delivery);
