@@ -18,8 +18,6 @@ pub struct Rack {
     mult: u64,
     persist: u32,
     dsack_round: Option<u64>,
-    /// RACK.reo_wnd when it was computed last.
-    reo_wnd: u64,
     /// RACK.fack: the highest segment SACKed.
     fack: u64,
 }
@@ -91,7 +89,6 @@ impl Timed {
             mult: 1,
             persist: 0,
             dsack_round: None,
-            reo_wnd: 0,
             fack: 0,
         };
         Timed {
@@ -541,26 +538,22 @@ impl Sender {
         wait.is_some()
     }
 
-    /// RFC 8985 section 6.2, steps 4 and 5. Returns how long to wait for the rest.
+    /// RFC 8985 section 6.2, step 5. Returns how long to wait for the rest.
     pub fn find_losses_by_time(&mut self, now: u64) -> Option<u64> {
-        let in_recovery = matches!(self.state, State::Recovery | State::Loss);
-        let certain = self.timed.rack.seen == 0 && (in_recovery || self.sacked() >= 3);
-        let least = self.rtt.least.unwrap_or(0);
-        let window = (least / 4 * self.timed.rack.mult).min(self.rtt.srtt());
-        self.timed.rack.reo_wnd = if certain { 0 } else { window };
+        let window = self.reo_wnd();
         let mut wait = 0;
-        // Originals by number, then retransmissions by the time at which they left.
+        // By number; then those that were lost and repaired, by the time at which they left.
         let mut candidates: Vec<(bool, u64, u64)> = Vec::new();
         for segment in self.una..self.next() {
             let known = *self.at(segment);
             let in_flight = !known.sacked && (!known.lost || known.repaired);
             if in_flight && (known.sent, segment) < self.timed.rack.latest {
-                candidates.push((known.again, if known.again { known.sent } else { 0 }, segment));
+                candidates.push((known.lost, if known.lost { known.sent } else { 0 }, segment));
             }
         }
         candidates.sort_unstable();
         for (_, _, segment) in candidates {
-            let remaining = self.remaining(now, segment, self.timed.rack.reo_wnd);
+            let remaining = self.remaining(now, segment, window);
             if remaining == 0 {
                 self.declare_lost(segment);
             }
@@ -574,8 +567,13 @@ impl Sender {
         (self.segments[segment as usize].sent + self.timed.rack.rtt + window).saturating_sub(now)
     }
 
+    /// RACK.reo_wnd (RFC 8985 section 6.2, step 4).
     pub fn reo_wnd(&self) -> u64 {
-        self.timed.rack.reo_wnd
+        let in_recovery = matches!(self.state, State::Recovery | State::Loss);
+        if self.timed.rack.seen == 0 && (in_recovery || self.sacked() >= 3) {
+            return 0;
+        }
+        (self.rtt.least.unwrap_or(0) / 4 * self.timed.rack.mult).min(self.rtt.srtt())
     }
 
     pub fn begin_reduction(&mut self, now: u64, kind: CongestionKind) {
