@@ -7,6 +7,7 @@ mod command;
 mod dist;
 mod drill;
 mod evaluate;
+mod exchanges;
 mod fidelity;
 mod fuzz;
 mod graph;
@@ -54,6 +55,12 @@ const CHORES: &[Chore] = &[
         options: fuzz::OPTIONS,
         summary: "random events for every algorithm; prints the seed that fails",
         run: fuzz::run,
+    },
+    Chore {
+        name: "exchanges",
+        options: exchanges::OPTIONS,
+        summary: "random exchanges between the endpoint and an independent one; prints the seed that fails",
+        run: exchanges::run,
     },
     Chore {
         name: "mutants",

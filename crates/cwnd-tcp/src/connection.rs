@@ -9,6 +9,7 @@ pub(crate) mod tcp_info;
 pub(crate) mod timers;
 
 use crate::accurate_ecn::{Feedback, Grant};
+use crate::fault::{self, Fault};
 use crate::packet::{CWR, ECE, ECT, ECT1, Packet, SackBlocks};
 use crate::rate::RateEstimator;
 use crate::rtt::RttEstimator;
@@ -463,7 +464,7 @@ impl Connection {
         match self.config.ecn {
             EcnMode::Off => 0,
             // RFC 3168 section 6.1.5: a retransmission is not ECN-capable, and CWR goes with new data.
-            EcnMode::Classic if again => 0,
+            EcnMode::Classic if again && !fault::is(Fault::RetransmissionsAreCapable) => 0,
             EcnMode::Classic => ECT | if std::mem::take(&mut self.episode.send_cwr) { CWR } else { 0 },
             EcnMode::Exact if self.config.l4s => ECT | ECT1,
             EcnMode::Exact => ECT,

@@ -4,6 +4,7 @@ mod ack_policy;
 mod plain_run;
 
 use crate::accurate_ecn::{self, Capability, Counters, Grant};
+use crate::fault::{self, Fault};
 use crate::packet::{BARE, CE, CWR, ECE, ECN_OPTION, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
 use crate::{NEVER, SYN_OPTIONS, TimerWheel, expand};
 use ack_policy::{AckPolicy, AckTime};
@@ -233,7 +234,7 @@ impl Receiver {
         let segment = expand(self.next, packet.seq);
         if segment == self.next {
             // The timestamp to echo is that of the first segment that no ACK covers.
-            if self.unacknowledged == 0 {
+            if self.unacknowledged == 0 || fault::is(Fault::EchoOfTheLast) {
                 self.echo = if self.config.paws { self.echo.max(packet.sent) } else { packet.sent };
             }
             self.ack_policy.on_data_in_order(now);
@@ -550,7 +551,7 @@ impl SackList {
     fn bring_forward(&mut self, segment: u64) -> bool {
         let holds = |range: &(u64, u64)| (range.0..range.1).contains(&segment);
         let listed = self.ranges[..self.len].iter().position(holds);
-        if let Some(i) = listed {
+        if let Some(i) = listed.filter(|_| !fault::is(Fault::RangesStayInPlace)) {
             self.ranges[..=i].rotate_right(1);
         }
         listed.is_some()

@@ -13,6 +13,7 @@ pub(crate) mod rfc;
 mod send_times;
 
 use crate::Connection;
+use crate::fault::{self, Fault};
 use crate::packet::{Emit, Packet, SackBlocks};
 use linux::Linux;
 use ns2::Ns2;
@@ -147,7 +148,7 @@ pub(crate) type SackRanges = [(u64, u64); 4];
 pub(crate) fn without(mut from: u64, mut to: u64, known: &SackRanges) -> (u64, u64) {
     for &(start, end) in known {
         if start <= from {
-            from = from.max(end);
+            from = from.max(end + u64::from(fault::is(Fault::KnownRangeTooLong)));
         } else if to <= end {
             to = to.min(start);
         }

@@ -1,5 +1,7 @@
 //! The scoreboard: which outstanding segments are SACKed, lost, retransmitted (RFC 6675 section 3).
 
+use crate::fault::{self, Fault};
+
 /// Three bits for each outstanding segment, 64 segments in a word.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -79,7 +81,8 @@ impl Scoreboard {
     fn grow(&mut self, una: u64, words: usize) {
         let mut grown = vec![Word::default(); words.next_power_of_two()].into_boxed_slice();
         let first = una >> 6;
-        for word in first..first + self.words.len() as u64 {
+        let left = if fault::is(Fault::GrownScoreboardIsShort) { 2 } else { 0 };
+        for word in first..first + self.words.len() as u64 - left {
             grown[word as usize & (grown.len() - 1)] = self.words[word as usize & (self.words.len() - 1)];
         }
         self.words = grown;
@@ -166,7 +169,8 @@ impl Scoreboard {
     /// Marks each segment lost that is not SACKed and has three SACKed above it (RFC 6675's IsLost). Calls `each` with the
     /// newly lost ones, and returns how many they are.
     pub fn mark_lost_by_sacks(&mut self, una: u64, each: impl FnMut(u64)) -> u32 {
-        self.mark_lost_below(self.top[2], una, each)
+        let nth = if fault::is(Fault::TwoSacksMeanLoss) { 1 } else { 2 };
+        self.mark_lost_below(self.top[nth], una, each)
     }
 
     /// Marks each segment lost that is not SACKed and lies `distance` or more below the highest that is (forward

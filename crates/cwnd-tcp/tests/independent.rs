@@ -27,6 +27,8 @@ mod settings;
 mod timed;
 #[path = "independent/timed_output.rs"]
 mod timed_output;
+#[path = "independent/timed_recovery.rs"]
+mod timed_recovery;
 
 use cwnd_scenario::Recovery;
 

@@ -3,6 +3,7 @@
 use super::Connection;
 use crate::NEVER;
 use crate::application::{Application, End, Message};
+use crate::fault::{self, Fault};
 use cwnd_cc::{Nanos, State};
 use cwnd_scenario::{Stream, Traffic};
 
@@ -180,7 +181,8 @@ impl Connection {
         self.integrate_cwnd(now);
         let timeout = self.rtt.estimator.timeout();
         let mut idle = now - self.idle.last_sent;
-        if self.config.restart_after_idle && idle > timeout && !self.needs.owns_recovery {
+        let restarts = self.config.restart_after_idle && !fault::is(Fault::WindowKeptWhileIdle);
+        if restarts && idle > timeout && !self.needs.owns_recovery {
             let window = &mut self.window;
             if !matches!(self.state, State::Cwr | State::Recovery) {
                 let most_of_it = window.whole(window.cwnd / 2.0) + window.whole(window.cwnd / 4.0);

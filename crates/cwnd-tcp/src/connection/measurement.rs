@@ -1,5 +1,6 @@
 //! Measurements of a sender: the congestion window over time, and round-trip times.
 
+use crate::fault::{self, Fault};
 use crate::rtt::RttEstimator;
 use cwnd_cc::{Ack, Nanos};
 
@@ -58,7 +59,9 @@ impl RoundTripTimes {
     /// Records the sample of an ACK. A sample ends the backoff of the retransmission timer (RFC 6298 section 5).
     #[inline]
     pub fn on_sample(&mut self, rtt: u64) {
-        self.estimator.backoff = 0;
+        if !fault::is(Fault::SampleKeepsBackoff) {
+            self.estimator.backoff = 0;
+        }
         self.latest = rtt;
     }
 

@@ -1,6 +1,7 @@
 //! When a Linux receiver acknowledges, beyond delaying the ACK of the first of two packets: quick ACKs and SACK compression.
 
 use crate::NEVER;
+use crate::fault::{self, Fault};
 
 /// ACKs sent at once when data arrives for the first time, again after a long pause, or a second time.
 const QUICK_ACKS: u32 = 16;
@@ -103,7 +104,7 @@ impl AckPolicy {
 
     /// Sends the next ACKs at once, as a new connection does (`tcp_enter_quickack_mode` in Linux).
     pub fn enter_quickack(&mut self) {
-        self.quick = QUICK_ACKS;
+        self.quick = QUICK_ACKS - u32::from(fault::is(Fault::OneQuickAckLess));
     }
 
     /// Sends two ACKs at once.

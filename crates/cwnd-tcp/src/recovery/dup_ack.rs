@@ -5,6 +5,7 @@
 
 use super::retransmissions::{Retransmission, Retransmissions};
 use super::{SackRanges, without};
+use crate::fault::{self, Fault};
 use crate::packet::{ECE, Packet, SACK, SackBlocks};
 use crate::{Connection, NEVER, expand};
 use cwnd_cc::{CongestionKind, DupAck, EcnMode, Nanos, State};
@@ -229,7 +230,9 @@ impl DupAckState {
         conn.counts.congestion_events += u64::from(!repeated);
         conn.state = State::Loss;
         conn.episode.end = conn.next;
-        self.recovery_point = conn.next;
+        if !fault::is(Fault::TimeoutForgetsRecover) {
+            self.recovery_point = conn.next;
+        }
         conn.window.set_cwnd(conn.window.restart_cwnd.min(conn.window.cwnd));
         conn.dup_acks = 0;
         self.retransmissions.clear();

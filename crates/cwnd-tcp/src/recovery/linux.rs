@@ -136,7 +136,8 @@ impl LossRecovery for Linux {
         if packet.flags & (SACK | ECE | ACCURATE) == 0 && self.on_plain_ack(conn, now, cumulative, out) {
             return;
         }
-        if self.options.follows_rfcs && conn.config.timestamps {
+        let is_stale = cumulative < conn.una && fault::is(Fault::StaleEcho);
+        if self.options.follows_rfcs && conn.config.timestamps && !is_stale {
             self.rack.echoed = packet.sent;
         }
         if cumulative < conn.una {

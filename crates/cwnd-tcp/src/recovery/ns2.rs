@@ -9,6 +9,7 @@ use super::LossRecovery;
 use super::dup_ack::{DupAckState, Feedback, RecoveryStates, round_trip, take_sample, take_timeout};
 use super::send_times::SendTimes;
 use crate::connection::{AckReport, FastPath};
+use crate::fault::{self, Fault};
 use crate::packet::{Emit, Packet, SackBlocks};
 use crate::transmit::SendHooks;
 use crate::{Connection, SenderConfig};
@@ -197,7 +198,7 @@ impl RecoveryStates for Ns2 {
         let before = conn.window.cwnd as u32;
         conn.begin_episode(now, kind, 0);
         if !conn.needs.owns_recovery {
-            self.inflight_hold = before;
+            self.inflight_hold = if fault::is(Fault::NothingHeld) { 0 } else { before };
             conn.window.set_cwnd(conn.window.recovery_cwnd.unwrap_or(conn.window.ssthresh));
         }
         conn.state = state;

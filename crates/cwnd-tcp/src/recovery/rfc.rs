@@ -4,6 +4,7 @@
 use super::LossRecovery;
 use super::dup_ack::{DupAckState, Feedback, RecoveryStates, round_trip, take_sample, take_timeout};
 use crate::connection::AckReport;
+use crate::fault::{self, Fault};
 use crate::packet::{Emit, Packet, SackBlocks};
 use crate::transmit::SendHooks;
 use crate::{Connection, SenderConfig};
@@ -186,7 +187,7 @@ impl SendHooks for Rfc {
 
     #[inline(always)]
     fn on_sent(&mut self, conn: &mut Connection, _now: u64, segment: u64, _in_flight: u32, again: bool) {
-        if again || conn.state != State::Open {
+        if again || (conn.state != State::Open && !fault::is(Fault::NewDataNotCounted)) {
             self.prr.out += 1;
         }
         if again && self.detects_lost_retransmissions {

@@ -122,7 +122,7 @@ impl Receiver {
         }
         if !known && self.linux.widening > 0 {
             self.linux.widening -= 1;
-            self.linux.quick = self.linux.quick | 1;
+            self.linux.quick |= 1;
         }
         if in_order {
             self.next += 1;

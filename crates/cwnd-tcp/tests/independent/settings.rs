@@ -150,7 +150,7 @@ pub fn draw(dice: &mut Dice, recovery: Recovery, features: Features) -> Settings
         false => Arithmetic::Real,
     };
     let window = WindowConfig {
-        initial_cwnd: 1.0 + dice.below(24) as f64,
+        initial_cwnd: if dice.chance(2) { 300.0 } else { 1.0 + dice.below(24) as f64 },
         initial_ssthresh: dice.one(&[f64::INFINITY, f64::INFINITY, 2.0, 8.0, 20.0]),
         clamp: dice.one(&[f64::INFINITY, 60.0, 30.0]),
         mss: 1000,
@@ -230,6 +230,6 @@ pub fn draw(dice: &mut Dice, recovery: Recovery, features: Features) -> Settings
         restart: if unusual { dice.one(&[1.0, 2.0, 4.0]) } else { 1.0 },
         needs,
     };
-    let events = 40 + dice.below(160) as usize;
+    let events = if dice.chance(5) { 1200 } else { 40 + dice.below(160) as usize };
     Settings { sender, receiver, reactions, path, pauses, window_changes, event_log, events }
 }

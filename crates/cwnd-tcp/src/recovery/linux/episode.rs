@@ -227,7 +227,9 @@ impl Linux {
             if is_later && !sent.retransmitted {
                 break;
             }
-            if !conn.scoreboard.is_sacked(segment) && !conn.scoreboard.is_lost(segment) {
+            let passes_over = sent.retransmitted && fault::is(Fault::ProbesPassedOver);
+            let open = !conn.scoreboard.is_sacked(segment) && !conn.scoreboard.is_lost(segment);
+            if open && !passes_over {
                 let remaining = self.rack.remaining(now, sent.at, window);
                 if is_later {
                     // It left again after what was delivered last.
@@ -359,7 +361,7 @@ impl Linux {
     }
 
     fn undo_timeout(&mut self, conn: &mut Connection, now: u64) {
-        self.undo_reduction(conn, now, true);
+        self.undo_reduction(conn, now, !fault::is(Fault::UndoKeepsLosses));
         conn.episode.timeouts = 0;
         conn.state = State::Open;
     }

@@ -4,6 +4,7 @@
 use super::episode::current_ssthresh;
 use super::output::Wait;
 use super::{Linux, Repair, SackRanges};
+use crate::fault::{self, Fault};
 use crate::packet::Emit;
 use crate::recovery::DUP_THRESH;
 use crate::{Connection, NEVER};
@@ -95,6 +96,9 @@ impl Linux {
         conn.episode.end = conn.next;
         conn.dup_acks = 0;
         self.undo.frto = fresh || repeated;
+        if fault::is(Fault::TimeoutForgetsRetransmissions) {
+            self.rack.retransmissions.clear();
+        }
         self.timer.probe = None;
         conn.episode.timeouts += 1;
         conn.rtt.estimator.back_off();
@@ -113,7 +117,8 @@ impl Linux {
             conn.scoreboard.clear(conn.una, conn.next);
             self.last_sack = SackRanges::default();
         }
-        let window = if self.options.follows_rfcs { self.reordering_window(conn) } else { 0 };
+        let adds_window = self.options.follows_rfcs && !fault::is(Fault::NoWindowAtTimeout);
+        let window = if adds_window { self.reordering_window(conn) } else { 0 };
         for segment in conn.una..conn.next {
             if conn.scoreboard.is_sacked(segment) {
                 continue;
