@@ -2,7 +2,7 @@
 //!
 //! Each seed is an exchange: random settings, and a random path that loses, delays, duplicates and marks packets in both
 //! directions. Both pairs of endpoints are handed the same packets and timers. After every event they must agree on what was sent,
-//! what is lost, what the algorithm was told, and when the next timer expires.
+//! what is lost, what was reported to the algorithm, and when the next timer expires.
 //!
 //! `CWND_SEED=17 cargo test --release -p cwnd-tcp --test independent -- --nocapture` runs the exchange 17 with each recovery;
 //! `CWND_EXCHANGES=10000000` runs more of them (`cargo xtask exchanges`).

@@ -552,7 +552,7 @@ fn take_round_trip(conn: &mut Connection, first: u64, last: u64) -> Option<u64> 
     conn.rtt.estimator.sample_in_round(first, conn.una, conn.next);
     conn.rtt.estimator.note_least(last);
     conn.rtt.on_sample(last);
-    // A reduction that this ACK causes is told its sample, and not that of the ACK before.
+    // A reduction that this ACK causes reports its sample, and not that of the ACK before.
     conn.ack.rtt = None;
     Some(last)
 }

@@ -1,15 +1,15 @@
-//! An algorithm that reacts in one of many ways, and writes down every event that it is told.
+//! An algorithm that reacts in one of many ways, and records every event that is reported to it.
 
 use cwnd_cc::{
     Ack, Congestion, CongestionControl, CongestionKind, DupAck, Init, LostPacket, Nanos, Needs, State, Window,
 };
 use std::sync::{Arc, Mutex};
 
-/// What the algorithm was told: the event's name, and its numbers.
+/// What was reported to the algorithm: the event's name, and its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told(pub &'static str, pub [u64; 21]);
 
-/// What the algorithm was told, in order.
+/// What was reported to the algorithm, in order.
 pub type Log = Arc<Mutex<Vec<Told>>>;
 
 /// How it reacts.

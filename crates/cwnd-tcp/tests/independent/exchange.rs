@@ -234,7 +234,7 @@ impl Exchange {
         same("packets of the receiver", &acks, &expected)?;
         {
             let (mut told, mut expected) = (self.told.0.lock().unwrap(), self.told.1.lock().unwrap());
-            let same: Result<(), String> = same::<Told>("what the algorithm is told", &told, &expected);
+            let same: Result<(), String> = same::<Told>("events of the algorithm", &told, &expected);
             same?;
             told.clear();
             expected.clear();

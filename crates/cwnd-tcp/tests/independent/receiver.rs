@@ -147,7 +147,7 @@ impl Receiver {
             let pushed = in_order && packet.is(PUSH);
             return self.acknowledge_as_linux(now, mark_changed || old || filled || pushed);
         }
-        // RFC 5681 section 4.2: at once beside a hole and for every second segment.
+        // RFC 5681 section 4.2: at once while a hole is open, and for every second segment.
         match self.config.delayed_ack {
             Some(delay) if in_order && !had_hole && !mark_changed && self.waiting < 2 => {
                 self.deadline = now + delay;
@@ -161,7 +161,7 @@ impl Receiver {
         timestamp < self.recent && self.recent / TIMESTAMP > timestamp / TIMESTAMP + 1
     }
 
-    /// Takes note of a congestion mark. Returns whether the echo changes with exact ECN.
+    /// Records a congestion mark. Returns whether the echo changes with exact ECN.
     fn see_mark(&mut self, now: u64, packet: &Packet) -> bool {
         let marked = packet.is(CE);
         self.counts.marked += u64::from(marked);
@@ -241,7 +241,7 @@ impl Receiver {
             }
             return;
         }
-        // SACK compression: three at once for a hole, then one a millisecond or twentieth of the round trip, with 100 us of slack;
+        // SACK compression: three at once for a hole, then one a millisecond or twentieth of the round trip, which may be 100 us late;
         // no more than 44 are held back.
         if self.linux.held_back == 44 {
             return self.acknowledge(now);

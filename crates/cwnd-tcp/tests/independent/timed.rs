@@ -114,7 +114,7 @@ impl Timed {
 
 /// What an ACK says, beyond its numbers.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct AckContent {
     pub delivered: u32,
     pub sacked: u32,
     pub advanced: u32,
@@ -146,42 +146,44 @@ impl Sender {
             return;
         }
         let prior = self.pipe();
-        let mut said = Said { echo: packet.sent, fack: self.timed.rack.fack, ..Said::default() };
+        let mut content =
+            AckContent { echo: packet.sent, fack: self.timed.rack.fack, ..AckContent::default() };
         if let Some(blocks) = blocks {
-            self.take_dsack(cumulative, blocks, &mut said);
-            self.take_sacks(now, cumulative.max(self.una), blocks, &mut said);
+            self.take_dsack(cumulative, blocks, &mut content);
+            self.take_sacks(now, cumulative.max(self.una), blocks, &mut content);
         }
         if cumulative > self.una {
-            self.take_cumulative(now, cumulative, &mut said);
+            self.take_cumulative(now, cumulative, &mut content);
         }
-        self.see_reordering(&said);
+        self.see_reordering(&content);
         if is_old {
             // As in Linux, an overtaken ACK's blocks count, and nothing else of it.
-            self.counts.delivered += u64::from(said.delivered);
-            let (repair, _) = self.change_state_by_time(now, &said, false);
+            self.counts.delivered += u64::from(content.delivered);
+            let (repair, _) = self.change_state_by_time(now, &content, false);
             return self.send_by_time(now, repair);
         }
-        let mut news = News { prior, delivered: said.delivered, advanced: said.advanced, ..News::default() };
-        news.rtt = self.take_rtt(now, &said);
+        let mut news =
+            News { prior, delivered: content.delivered, advanced: content.advanced, ..News::default() };
+        news.rtt = self.take_rtt(now, &content);
         let head_is_younger = self.una < self.next()
-            && said.sacked_at.first().is_some_and(|&first| first < self.segments[self.una as usize].sent);
-        let mut restart = said.advanced > 0 || head_is_younger;
-        news.marked = self.marks(packet, said.delivered);
-        self.counts.delivered += u64::from(said.delivered);
-        if said.advanced > 0 {
+            && content.sacked_at.first().is_some_and(|&first| first < self.segments[self.una as usize].sent);
+        let mut restart = content.advanced > 0 || head_is_younger;
+        news.marked = self.marks(packet, content.delivered);
+        self.counts.delivered += u64::from(content.delivered);
+        if content.advanced > 0 {
             self.timeouts = 0;
         }
-        self.take_probe_answer(now, cumulative, &said);
-        if said.advanced == 0 && cumulative == self.una && self.next() > self.una {
+        self.take_probe_answer(now, cumulative, &content);
+        if content.advanced == 0 && cumulative == self.una && self.next() > self.una {
             self.duplicates += 1;
-            let event = DupAck { now: Nanos(now), sacked: said.sacked, count: self.duplicates };
+            let event = DupAck { now: Nanos(now), sacked: content.sacked, count: self.duplicates };
             self.algorithm.on_dup_ack(&mut self.window, &event);
         }
         let lost_before = self.losses.len();
-        let usual = said.advanced > 0 && said.sacked == 0 && !said.duplicate && news.marked == 0;
+        let usual = content.advanced > 0 && content.sacked == 0 && !content.duplicate && news.marked == 0;
         let mut repair = Repair::Nothing;
         if !usual || self.state != State::Open {
-            let (then, waits) = self.change_state_by_time(now, &said, news.marked > 0);
+            let (then, waits) = self.change_state_by_time(now, &content, news.marked > 0);
             repair = then;
             restart &= !waits;
         }
@@ -197,13 +199,13 @@ impl Sender {
             self.tell_ack(now, &news);
         }
         if matches!(self.state, State::Recovery | State::Cwr) && !self.needs.owns_recovery {
-            self.reduce_by_time(said.delivered, said.advanced > 0 && news.lost == 0);
+            self.reduce_by_time(content.delivered, content.advanced > 0 && news.lost == 0);
         }
         self.send_by_time(now, repair);
     }
 
     /// RFC 2883 section 4: the first block reports a duplicate if it lies below the cumulative acknowledgement or within the second.
-    fn take_dsack(&mut self, cumulative: u64, blocks: &SackBlocks, said: &mut Said) {
+    fn take_dsack(&mut self, cumulative: u64, blocks: &SackBlocks, content: &mut AckContent) {
         let blocks: Vec<(u64, u64)> =
             blocks.iter().map(|(from, to)| (u64::from(from), u64::from(to))).collect();
         let (from, to) = blocks[0];
@@ -216,9 +218,9 @@ impl Sender {
             // The network has made it.
             return;
         }
-        said.duplicate = true;
+        content.duplicate = true;
         let probed = self.timed.probe.filter(|probe| probe.1).map(|probe| probe.0 - 1);
-        said.duplicate_of_probe = to - from == 1 && probed == Some(from);
+        content.duplicate_of_probe = to - from == 1 && probed == Some(from);
         let una = self.una;
         let counted = if to <= una {
             vec![(to, (to - from) as u32)]
@@ -234,50 +236,50 @@ impl Sender {
         }
     }
 
-    fn take_sacks(&mut self, now: u64, first: u64, blocks: &SackBlocks, said: &mut Said) {
+    fn take_sacks(&mut self, now: u64, first: u64, blocks: &SackBlocks, content: &mut AckContent) {
         for (from, to) in blocks.iter() {
             for segment in u64::from(from).max(first)..u64::from(to).min(self.next()) {
                 let known = *self.at(segment);
                 if known.sacked {
                     continue;
                 }
-                self.deliver(now, segment, said.echo);
+                self.deliver(now, segment, content.echo);
                 if !known.again {
-                    said.sacked_at.push(known.sent);
-                    self.take_original(segment, said);
+                    content.sacked_at.push(known.sent);
+                    self.take_original(segment, content);
                 }
                 let known = self.at(segment);
                 (known.sacked, known.lost, known.repaired) = (true, false, false);
                 self.timed.rack.fack = self.timed.rack.fack.max(segment);
-                said.sacked += 1;
+                content.sacked += 1;
             }
         }
-        said.delivered += said.sacked;
+        content.delivered += content.sacked;
     }
 
-    fn take_cumulative(&mut self, now: u64, to: u64, said: &mut Said) {
-        said.advanced = (to - self.una) as u32;
+    fn take_cumulative(&mut self, now: u64, to: u64, content: &mut AckContent) {
+        content.advanced = (to - self.una) as u32;
         for segment in self.una..to {
             let known = *self.at(segment);
-            said.covers_retransmission |= known.again;
+            content.covers_retransmission |= known.again;
             if known.sacked {
                 continue;
             }
-            said.delivered += 1;
-            self.deliver(now, segment, said.echo);
+            content.delivered += 1;
+            self.deliver(now, segment, content.echo);
             if !known.again {
-                said.acked_at.push(known.sent);
-                self.take_original(segment, said);
+                content.acked_at.push(known.sent);
+                self.take_original(segment, content);
             }
         }
         self.una = to;
         self.duplicates = 0;
     }
 
-    fn take_original(&mut self, segment: u64, said: &mut Said) {
-        said.delivers_original |= segment < self.episode_end;
-        if segment < said.fack {
-            said.reordered = Some(said.reordered.map_or(segment, |lowest| lowest.min(segment)));
+    fn take_original(&mut self, segment: u64, content: &mut AckContent) {
+        content.delivers_original |= segment < self.episode_end;
+        if segment < content.fack {
+            content.reordered = Some(content.reordered.map_or(segment, |lowest| lowest.min(segment)));
         }
     }
 
@@ -298,14 +300,14 @@ impl Sender {
         rack.latest = rack.latest.max((known.sent, segment));
     }
 
-    fn see_reordering(&mut self, said: &Said) {
-        if let Some(lowest) = said.reordered {
+    fn see_reordering(&mut self, content: &AckContent) {
+        if let Some(lowest) = content.reordered {
             self.note_reordering(lowest);
         }
         let (una, next) = (self.una, self.next());
         let rack = &mut self.timed.rack;
-        let counts = self.timed.rfc || (rack.seen > 0 && !said.duplicate_of_probe);
-        if said.duplicate && counts && rack.dsack_round.is_none_or(|round| una >= round) {
+        let counts = self.timed.rfc || (rack.seen > 0 && !content.duplicate_of_probe);
+        if content.duplicate && counts && rack.dsack_round.is_none_or(|round| una >= round) {
             // Step 4.
             rack.dsack_round = Some(next);
             rack.mult = (rack.mult + 1).min(255);
@@ -325,14 +327,14 @@ impl Sender {
 
     /// RFC 6298 with Karn's rule: the first segment acknowledged, or else SACKed, gives the sample. The algorithm gets that of the
     /// last one. Without an original, the echoed timestamp counts, in whole ticks of a millisecond.
-    fn take_rtt(&mut self, now: u64, said: &Said) -> Option<u64> {
-        let acked: &[u64] = if said.covers_retransmission { &[] } else { &said.acked_at };
-        let first = acked.first().or(said.sacked_at.first());
-        let last = said.sacked_at.last().or(acked.last());
+    fn take_rtt(&mut self, now: u64, content: &AckContent) -> Option<u64> {
+        let acked: &[u64] = if content.covers_retransmission { &[] } else { &content.acked_at };
+        let first = acked.first().or(content.sacked_at.first());
+        let last = content.sacked_at.last().or(acked.last());
         let (first, last) = match (first, last) {
             (Some(first), Some(last)) => (now - first, now - last),
-            _ if said.advanced > 0 && self.config.timestamps => {
-                let ticks = (now / 1_000_000).saturating_sub(said.echo / 1_000_000).max(1);
+            _ if content.advanced > 0 && self.config.timestamps => {
+                let ticks = (now / 1_000_000).saturating_sub(content.echo / 1_000_000).max(1);
                 (ticks * 1_000_000, ticks * 1_000_000)
             }
             _ => return None,
@@ -345,13 +347,13 @@ impl Sender {
     }
 
     /// RFC 8985 section 7.4.
-    fn take_probe_answer(&mut self, now: u64, cumulative: u64, said: &Said) {
+    fn take_probe_answer(&mut self, now: u64, cumulative: u64, content: &AckContent) {
         let Some((end, again)) = self.timed.probe else { return };
         if cumulative < end {
             return;
         }
-        let pure_duplicate = said.advanced == 0 && said.sacked == 0;
-        if !again || said.duplicate_of_probe || pure_duplicate {
+        let pure_duplicate = content.advanced == 0 && content.sacked == 0;
+        if !again || content.duplicate_of_probe || pure_duplicate {
             self.timed.probe = None;
         } else if cumulative > end {
             self.timed.undo.possible = false;

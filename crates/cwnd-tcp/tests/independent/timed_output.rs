@@ -184,7 +184,7 @@ impl Sender {
     }
 
     /// What Linux waits beyond the RFC's times: two ticks.
-    fn slack(&self) -> u64 {
+    fn extra_wait(&self) -> u64 {
         match clock::tick(self.config.timer) {
             _ if self.timed.rfc => 0,
             0 => 2_000_000,
@@ -200,7 +200,7 @@ impl Sender {
         let mut wait = self.rtt.timeout();
         if self.rtt.is_known() {
             let single = self.flight_size() == 1;
-            wait = 2 * self.rtt.srtt() + if single { 200_000_000 } else { self.slack() };
+            wait = 2 * self.rtt.srtt() + if single { 200_000_000 } else { self.extra_wait() };
         }
         let timeout = if advancing { now + self.rtt.timeout() } else { self.head_timeout() };
         if timeout > now {
@@ -213,7 +213,7 @@ impl Sender {
 
     pub fn wait_for_reordering(&mut self, now: u64, wait: u64) {
         self.timed.wait = Wait::Reordering;
-        self.arm(now, wait + self.slack());
+        self.arm(now, wait + self.extra_wait());
     }
 
     /// RFC 9293 section 3.8.6.1: a closed window is probed.

@@ -2,12 +2,12 @@
 //! (RFC 5682), and undoing.
 
 use crate::sender::Sender;
-use crate::timed::{Repair, Said, Undo};
+use crate::timed::{AckContent, Repair, Undo};
 use cwnd_cc::{CongestionKind, EcnMode, Nanos, State};
 
 impl Sender {
     /// Moves between the states. Returns what is to be repaired, and whether the timer waits for reordering now.
-    pub fn change_state_by_time(&mut self, now: u64, said: &Said, marked: bool) -> (Repair, bool) {
+    pub fn change_state_by_time(&mut self, now: u64, content: &AckContent, marked: bool) -> (Repair, bool) {
         let past_end = self.una >= self.episode_end;
         match self.state {
             State::Open => self.timed.undo.first_retransmission = None,
@@ -15,15 +15,15 @@ impl Sender {
                 self.state = State::Open;
                 self.end_reduction(now);
             }
-            State::Recovery if past_end => self.end_recovery(now, said),
+            State::Recovery if past_end => self.end_recovery(now, content),
             _ => {}
         }
         let waits;
         match self.state {
             State::Recovery => {
-                if said.advanced > 0 && self.answers_original(said) {
+                if content.advanced > 0 && self.answers_original(content) {
                     // A late original has filled a hole.
-                    self.note_reordering(self.una - u64::from(said.advanced));
+                    self.note_reordering(self.una - u64::from(content.advanced));
                     if self.count(|segment| segment.lost && segment.repaired) > 0 {
                         return (Repair::Nothing, false);
                     }
@@ -43,7 +43,7 @@ impl Sender {
                 }
             }
             State::Loss => {
-                let repair = self.continue_after_timeout(now, said);
+                let repair = self.continue_after_timeout(now, content);
                 let in_flight = self.count(|segment| segment.lost && segment.repaired);
                 waits = self.look_for_losses(now);
                 let fewer = self.count(|segment| segment.lost && segment.repaired) < in_flight;
@@ -66,7 +66,7 @@ impl Sender {
                 }
             }
         }
-        self.enter_recovery_by_time(now, marked, said.sacked + said.advanced);
+        self.enter_recovery_by_time(now, marked, content.sacked + content.advanced);
         (Repair::Lost, waits)
     }
 
@@ -117,9 +117,9 @@ impl Sender {
         window.ssthresh.max(three_quarters)
     }
 
-    fn end_recovery(&mut self, now: u64, said: &Said) {
+    fn end_recovery(&mut self, now: u64, content: &AckContent) {
         self.state = State::Open;
-        if self.all_were_needless() || self.answers_original(said) {
+        if self.all_were_needless() || self.answers_original(content) {
             return self.undo_and_open(now);
         }
         self.recovery_was_needed();
@@ -141,10 +141,10 @@ impl Sender {
     }
 
     /// After a timeout: F-RTO (RFC 5682 section 3.1, with SACK), or repair.
-    fn continue_after_timeout(&mut self, now: u64, said: &Said) -> Repair {
+    fn continue_after_timeout(&mut self, now: u64, content: &AckContent) -> Repair {
         let past_end = self.una >= self.episode_end;
-        let answered = said.advanced > 0 && (self.all_were_needless() || self.answers_original(said));
-        if answered || (self.timed.undo.frto && said.delivers_original) {
+        let answered = content.advanced > 0 && (self.all_were_needless() || self.answers_original(content));
+        if answered || (self.timed.undo.frto && content.delivers_original) {
             self.undo(now, true);
             self.timeouts = 0;
             self.state = State::Open;
@@ -152,10 +152,10 @@ impl Sender {
         }
         if self.timed.undo.frto {
             if self.next() > self.episode_end {
-                if said.advanced == 0 || said.sacked > 0 {
+                if content.advanced == 0 || content.sacked > 0 {
                     self.timed.undo.frto = false;
                 }
-            } else if said.advanced > 0 && !past_end {
+            } else if content.advanced > 0 && !past_end {
                 self.episode_end = self.next();
                 if self.next() < self.send_end() {
                     return Repair::NewFirst;
@@ -264,9 +264,9 @@ impl Sender {
     }
 
     /// RFC 3522: the ACK echoes a time before the first retransmission.
-    fn answers_original(&self, said: &Said) -> bool {
+    fn answers_original(&self, content: &AckContent) -> bool {
         let undo = &self.timed.undo;
-        let before = |first: u64| said.echo / 1_000_000 < first / 1_000_000;
+        let before = |first: u64| content.echo / 1_000_000 < first / 1_000_000;
         self.config.timestamps && undo.possible && undo.first_retransmission.is_some_and(before)
     }
 
