@@ -337,6 +337,11 @@ impl Exchange {
         coverage.add("completed transfers", u64::from(self.reference.completed.is_some()));
         coverage.add("duplicates at the receiver", self.other.counts.duplicates);
         coverage.add("marks at the receiver", self.other.counts.marked);
+        if self.settings.sender.recovery.is_by_time() {
+            coverage.add("probes", self.reference.timed.probes);
+            coverage.add("reductions undone", self.reference.timed.undone);
+            coverage.add("ACKs that reveal reordering", u64::from(self.reference.reordering().1));
+        }
     }
 }
 

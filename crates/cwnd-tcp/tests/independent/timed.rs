@@ -76,6 +76,9 @@ pub struct Timed {
     pub use_end: u64,
     /// The receive window at the begin, which bounds the application's buffers.
     pub first_window: u64,
+    /// How many probes were sent, and reductions undone.
+    pub probes: u64,
+    pub undone: u64,
 }
 
 impl Timed {
@@ -108,6 +111,8 @@ impl Timed {
             most_out: 0,
             use_end: 0,
             first_window,
+            probes: 0,
+            undone: 0,
         }
     }
 }

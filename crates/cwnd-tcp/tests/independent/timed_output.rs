@@ -270,6 +270,7 @@ impl Sender {
                 self.send_segment(now, self.next() - 1, 0);
             }
             self.timed.probe = Some((self.next(), !is_new));
+            self.timed.probes += 1;
             self.timed.wait = Wait::Timeout;
         }
         self.set_timeout_timer(now);

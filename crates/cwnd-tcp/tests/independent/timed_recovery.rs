@@ -294,6 +294,7 @@ impl Sender {
         }
         self.algorithm.on_undo(&mut self.window, Nanos(now));
         self.send_cwr = false;
+        self.timed.undone += 1;
         self.timed.undo.possible = false;
         self.timed.undo.first_retransmission = None;
         self.timed.rack.progress = true;
