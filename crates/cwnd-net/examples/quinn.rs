@@ -219,7 +219,10 @@ fn main() -> Result<(), NetworkError> {
     let real = start.elapsed();
     assert_eq!(upload(&path, 10_000_000)?, first);
     let simulated = Duration::from_nanos(first.completed);
-    println!("{first:?}");
+    let Upload { sent, lost, lost_on_path, congestion_events, .. } = first;
+    println!(
+        "{sent} packets sent, {lost} lost ({lost_on_path} on the path), {congestion_events} congestion events"
+    );
     println!(
         "{simulated:?} of simulated time in {real:?}: {:.0} x",
         simulated.as_secs_f64() / real.as_secs_f64()

@@ -113,6 +113,10 @@ pub use network::{Carried, Delivery, Network, Observer, Packet, Place};
 
 use std::fmt;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// The number of a node, where links begin and end.
 pub type NodeId = usize;
 /// The number of a link.
