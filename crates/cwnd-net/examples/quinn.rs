@@ -183,10 +183,11 @@ fn address(host: usize) -> SocketAddr {
 pub struct Upload {
     /// When the server had the last byte, ns of simulated time.
     pub completed: u64,
-    /// What quinn counts as sent and as lost, packets.
+    /// Packets that quinn counts as sent.
     pub sent: u64,
+    /// Packets that quinn counts as lost.
     pub lost: u64,
-    /// What the network lost and dropped of it.
+    /// Packets that the network lost or dropped.
     pub lost_on_path: u64,
     /// Loss events as the congestion controller counts them.
     pub congestion_events: u64,

@@ -109,7 +109,8 @@ fn compare(first: &Event, second: &Event, tolerance: Tolerance) -> Option<String
 
 /// Compares the fields that both events have, or either. Objects and lists are compared element by element.
 fn compare_values(place: &str, first: &Value, second: &Value, relative: f64) -> Option<String> {
-    let differ = || Some(format!("has `{place}` {first} and {second}"));
+    let shown = |value: &Value| if value.is_null() { "no value".to_owned() } else { value.to_string() };
+    let differ = || Some(format!("has `{place}` {} and {}", shown(first), shown(second)));
     match (first, second) {
         (Value::Object(a), Value::Object(b)) => {
             let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
