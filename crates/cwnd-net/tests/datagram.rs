@@ -80,7 +80,7 @@ fn a_timer_that_does_not_move_on_is_reported() {
 
 #[test]
 #[should_panic(expected = "host 0 sent a datagram to host 7; it has routes to the hosts [1]")]
-fn a_datagram_to_nobody_is_reported() {
+fn a_datagram_to_an_unknown_host_is_reported() {
     let sender = Burst { to: 7, left: 1, ..Burst::default() };
     let _ = path().connect(sender, Burst::default());
 }
