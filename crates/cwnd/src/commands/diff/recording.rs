@@ -81,7 +81,7 @@ fn summary(recording: &Recording) -> [(&'static str, Option<f64>); 5] {
         ("packets sent", Some(count("packet_sent")).filter(|count| *count > 0.0)),
         ("packets lost", Some(count("packet_lost"))),
         ("congestion events", Some(recoveries.count() as f64)),
-        ("final cwnd, B", values("congestion_window").last()),
+        ("final cwnd, B", values("congestion_window").next_back()),
         ("max in flight, B", values("bytes_in_flight").reduce(f64::max)),
     ]
 }
