@@ -128,7 +128,7 @@ fn algorithms(cwnd: &Path) -> Result<Vec<String>, String> {
     if names.is_empty() { Err(format!("`cwnd kernel list` lists none: {list}")) } else { Ok(names) }
 }
 
-/// What is run in the machine. Answers stand between lines that begin with `@`.
+/// What is run in the machine. What a run says stands between lines that begin with `@`.
 fn script(names: &[String]) -> String {
     let path = PATH.map(|word| format!("'{word}'")).join(" ");
     format!(
@@ -249,7 +249,7 @@ mod tests {
     fn what_a_machine_printed_is_counted() {
         let answer = |by: &str, used: f64| {
             format!(
-                "{{\"runs\": [{{\"emulation\": {{\"implementations\": [{{\"by\": \"{by}\"}}]}},\n\"metrics\": {{\"utilisation\": {used}}}}}]}}"
+                "{{\"runs\": [{{\"emulation\": {{\"implementations\": [{{\"by\": \"{by}\"}}]}},\n\"utilisation\": {used}}}]}}"
             )
         };
         let text = format!(

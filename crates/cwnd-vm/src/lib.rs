@@ -11,7 +11,7 @@
 //! A machine has one processor, which QEMU interprets. With [`Clock::Instructions`] its time advances with the instructions that
 //! it executes, one nanosecond each, and jumps over idle time. The host's load therefore does not change what happens in it.
 //!
-//! [`VirtualKernel`] is an [`Engine`](cwnd_scenario::Engine): the laboratory of `cwnd-lab`, in such a machine.
+//! [`VirtualKernel`] is an [`Engine`](cwnd_scenario::Engine): the laboratory of `cwnd-lab`, in this machine.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 

@@ -48,7 +48,7 @@ pub struct Ended {
 /// How often it is looked whether a job is to be stopped.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What the kernel is told. It gathers its random numbers from its own timing alone, and places its code as it was linked.
+/// Arguments of the kernel. It gathers its random numbers from its own timing alone, and places its code as it was linked.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps random.trust_cpu=off random.trust_bootloader=off \
                                 tsc=reliable mitigations=off";
 

@@ -52,7 +52,7 @@ fn select(study: &Study, shortcuts: Option<Shortcuts>, stop: &Arc<AtomicBool>) -
     of_kinds(&study.engines(), shortcuts, stop)
 }
 
-/// Engines of these kinds. Nobody asks whether others are there: to prepare a kernel for virtual machines can take minutes.
+/// Engines of these kinds. Others are not looked for: to prepare a kernel for virtual machines can take minutes.
 fn of_kinds(kinds: &[EngineKind], shortcuts: Option<Shortcuts>, stop: &Arc<AtomicBool>) -> Engines {
     let if_asked =
         |kind, make: fn(Arc<AtomicBool>) -> Result<SharedEngine, String>| match kinds.contains(&kind) {
