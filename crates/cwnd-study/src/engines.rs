@@ -61,6 +61,11 @@ impl EngineKind {
         }
     }
 
+    /// Whether real kernels do its runs: no two of them are equal.
+    pub fn is_kernels(self) -> bool {
+        self != EngineKind::Sim
+    }
+
     /// Whether its runs last as long as their scenarios, and need the machine for themselves.
     pub fn is_real_time(self) -> bool {
         self == EngineKind::Kernel
@@ -91,7 +96,8 @@ impl Engines {
     /// that reason. There are no virtual machines unless [`Engines::with_vm`] adds them.
     pub fn new(sim: SharedEngine, kernel: Result<SharedEngine, String>) -> Engines {
         let (kernel, why_no_kernel) = or_absent(kernel);
-        let (vm, why_no_vm) = or_absent(Err("virtual machines were not asked for".to_owned()));
+        let (vm, why_no_vm) =
+            or_absent(Err("virtual machines are made by the command `cwnd` alone".to_owned()));
         Engines { sim, kernel, why_no_kernel, vm, why_no_vm }
     }
 
