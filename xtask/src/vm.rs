@@ -136,13 +136,13 @@ fn script(names: &[String]) -> String {
          cwnd lab doctor || echo '@doctor failed'
          for name in {}; do
              cwnd kernel load $name > load 2>&1; code=$?
-             echo \"@load $name $code $(head -n 1 load)\"
+             echo \"@load $name $code\" $(cat load)
              test $code = 0 || continue
              cwnd kernel unload $name > /dev/null 2>&1 || echo \"@left $name\"
              if cwnd compare $name --engine kernel {path} --json --quiet > answer 2> error; then
                  echo \"@answer $name\"; cat answer; echo; echo '@end'
              else
-                 echo \"@failed $name $(head -n 1 error)\"
+                 echo \"@failed $name\" $(cat error)
              fi
          done",
         names.join(" ")

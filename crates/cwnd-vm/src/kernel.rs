@@ -35,7 +35,9 @@ impl Kernel {
     /// There is none, with the versions that there are; or it cannot be fetched.
     pub fn find(version: &str, folder: &Path) -> Result<Kernel, String> {
         check_version(version)?;
-        match newest(version, Kernel::fetched(folder)) {
+        // What is newest is known by Debian's list alone.
+        let fetched = if version == "newest" { Vec::new() } else { Kernel::fetched(folder) };
+        match newest(version, fetched) {
             Some(release) => Kernel::open(&folder.join(release)),
             None => Kernel::fetch(version, folder),
         }
@@ -67,6 +69,9 @@ impl Kernel {
             return Err(format!("Debian has no kernel {version}; it has {}", series.join(", ")));
         };
         let release = release_of(&package).unwrap_or(&package).to_owned();
+        if Kernel::fetched(folder).contains(&release) {
+            return Kernel::open(&folder.join(release));
+        }
         let (unpacked, target) = (folder.join("unpacked"), folder.join(&release));
         let _ = fs::remove_dir_all(&unpacked);
         list.unpack(&package, &unpacked)?;
