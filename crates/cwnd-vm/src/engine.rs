@@ -41,11 +41,6 @@ impl VirtualKernel {
         let kernel = Kernel::find(version, &default_folder())?;
         Ok(VirtualKernel { machine: Machine::new(kernel)?, stop })
     }
-
-    /// Returns the kernel.
-    pub fn kernel(&self) -> &Kernel {
-        &self.machine.kernel
-    }
 }
 
 impl Engine for VirtualKernel {

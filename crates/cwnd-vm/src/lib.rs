@@ -24,7 +24,7 @@ mod packages;
 pub use engine::{DEFAULT_KERNEL, VERSION, VirtualKernel, answer};
 pub use initramfs::Job;
 pub use kernel::{Kernel, default_folder};
-pub use machine::{Clock, Ended, Machine, never};
+pub use machine::{Clock, Ended, Machine};
 
 use std::path::Path;
 

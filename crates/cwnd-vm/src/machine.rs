@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// The clock of a machine.
@@ -94,10 +94,10 @@ impl Machine {
             match lines.recv_timeout(TICK) {
                 Ok(said) => line(&said),
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                Err(mpsc::RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
-                    return Err("it was stopped".to_owned());
-                }
                 Err(mpsc::RecvTimeoutError::Timeout) => (),
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err("it was stopped".to_owned());
             }
             if begin.elapsed() > self.at_most {
                 return Err(format!("the machine had not ended after {} s", self.at_most.as_secs()));
@@ -173,11 +173,6 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-/// A flag that is never set.
-pub fn never() -> Arc<AtomicBool> {
-    Arc::default()
 }
 
 #[cfg(test)]
