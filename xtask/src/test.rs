@@ -130,6 +130,7 @@ fn steps(quick: bool) -> Vec<Step> {
             "clippy --workspace --features cwnd/kernel --all-targets -- -D warnings",
             clang(),
         ),
+        step("a kernel in a virtual machine", "xtask vm --kernel 6.12", crate::vm::obstacle()),
         step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
         documentation,
         step("the book", "xtask book", crate::book::obstacle()),

@@ -2,6 +2,8 @@
 //!
 //! Each kernel boots in `cwnd lab vm`. There the laboratory says what the kernel offers, and each algorithm in C is loaded and
 //! carries a transfer over an emulated network. The table of docs/kernel.md is made by `--record`.
+//!
+//! Where the kernel of `--engine vm` is tried, that engine answers the same question twice, too: with equal results.
 
 use crate::command::{install, output, root, run_showing, succeeds};
 use crate::json;
@@ -35,6 +37,11 @@ const SERIES: [(&str, bool); 9] = [
 const PATH: [&str; 6] = ["--rate", "20 Mbit/s", "--rtt", "20 ms", "--duration", "2 s"];
 /// The least share of the path's rate that a transfer must use. On Linux 6.12 they used 88 to 98 %.
 const USED: f64 = 0.5;
+
+/// The kernel of `--engine vm`, and what that engine is asked.
+const ENGINE_KERNEL: &str = "6.12";
+const ENGINE_QUESTION: [&str; 10] =
+    ["compare", "elastic", "--engine", "vm", "--rate", "20 Mbit/s", "--rtt", "20 ms", "--duration", "3 s"];
 
 /// The page with the table, and the lines around it.
 const PAGE: &str = "docs/kernel.md";
@@ -75,7 +82,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     if options.has(RECORD) {
         record(&printed)?;
     }
-    Ok(rows.iter().all(|row| row.passed))
+    let tried_engine = options.text(KERNEL).is_none_or(|version| version == ENGINE_KERNEL);
+    let engine_works = !tried_engine || try_engine(&cwnd)?;
+    Ok(engine_works && rows.iter().all(|row| row.passed))
 }
 
 /// Returns what keeps this machine from it. What is missing is installed where permitted.
@@ -117,6 +126,26 @@ fn try_kernel(cwnd: &Path, version: &str, works: bool) -> Result<Row, String> {
             row.loaded == 0 && row.said.iter().any(|why| why.contains("6.4"))
         };
     Ok(row)
+}
+
+/// Asks `--engine vm` the same question twice. Returns whether the algorithm ran as BPF, and both answers are equal.
+fn try_engine(cwnd: &Path) -> Result<bool, String> {
+    println!("── cwnd {}, twice", ENGINE_QUESTION.join(" "));
+    let ask = || -> Result<(Value, f64), String> {
+        let begin = Instant::now();
+        let text = output(Command::new(cwnd).args(ENGINE_QUESTION).args(["--json", "--quiet"]))?;
+        carried(&text)?;
+        let mut answer: Value =
+            serde_json::from_str(&text).map_err(|error| format!("its answer: {error}"))?;
+        for run in answer["runs"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+            run.remove("timing");
+        }
+        Ok((answer, begin.elapsed().as_secs_f64()))
+    };
+    let ((first, seconds), (second, again)) = (ask()?, ask()?);
+    let equal = first == second;
+    println!("{}: {seconds:.0} and {again:.0} s", if equal { "equal" } else { "DIFFERENT" });
+    Ok(equal)
 }
 
 /// The names of the algorithms in C.
