@@ -302,7 +302,6 @@ mod tests {
     fn the_nearest_name_is_proposed() {
         let why = |name| find_or_explain(name).unwrap_err();
         assert!(why("elastc").contains("did you mean `elastic`?"), "{}", why("elastc"));
-        // RFC 9438's CUBIC is not the one that Linux runs.
         assert!(why("cubic").contains("did you mean `cubic-linux`?"), "{}", why("cubic"));
         assert!(
             why("zzz").starts_with("there is no algorithm `zzz` for the kernel: there are elastic,"),

@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn constants_are_read_as_they_are_written() {
         let constants =
-            Constants { parameters: [1, 2, 3, 4, 5, 6, 7, u64::MAX], tx_start: 9, source: [7; 32] };
+            Constants { parameters: [1, 2, 3, 4, 5, 6, 7, 8, 9, u64::MAX], tx_start: 9, source: [7; 32] };
         assert_eq!(Constants::read(&constants.to_bytes()), Some(constants.clone()));
         assert_eq!(Constants::read(&constants.to_bytes()[1..]), None);
         assert_eq!(Constants::read(&[]), None);
