@@ -102,6 +102,10 @@ algorithms! {
     "cubic-linux" = cubic cwnd_native_cubic,
         ["c" * 1024, "beta" * 1024, "fast_convergence" * 1, "tcp_friendliness" * 1, "hystart" * 1];
     "newreno" = newreno cwnd_native_newreno, [];
+    "bbr3" = bbr3 cwnd_native_bbr3,
+        ["startup_pacing_gain" * 1000, "cwnd_gain" * 1000, "loss_thresh" * 100000, "beta" * 1000, "headroom" * 1000,
+         "min_rtt_filter_len" * 1000, "probe_rtt_cwnd_gain" * 1000, "probe_rtt_duration" * 1000,
+         "pacing_margin" * 1000];
 }
 
 /// Every algorithm, in the order of the list.
