@@ -106,6 +106,7 @@ algorithms! {
         ["startup_pacing_gain" * 1000, "cwnd_gain" * 1000, "loss_thresh" * 100000, "beta" * 1000, "headroom" * 1000,
          "min_rtt_filter_len" * 1000, "probe_rtt_cwnd_gain" * 1000, "probe_rtt_duration" * 1000,
          "pacing_margin" * 1000];
+    "copa" = copa cwnd_native_copa, ["delta" * 1000, "mode_switching" * 1, "min_rtt_window" * 1000];
 }
 
 /// Every algorithm, in the order of the list.
