@@ -107,6 +107,8 @@ algorithms! {
          "min_rtt_filter_len" * 1000, "probe_rtt_cwnd_gain" * 1000, "probe_rtt_duration" * 1000,
          "pacing_margin" * 1000];
     "copa" = copa cwnd_native_copa, ["delta" * 1000, "mode_switching" * 1, "min_rtt_window" * 1000];
+    "ledbat-pp" = ledbat_pp cwnd_native_ledbat_pp,
+        ["target" * 1000, "constant" * 1024, "slowdowns" * 1, "greatest_divisor" * 1000];
 }
 
 /// Every algorithm, in the order of the list.
