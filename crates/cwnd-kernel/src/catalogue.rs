@@ -109,6 +109,8 @@ algorithms! {
     "copa" = copa cwnd_native_copa, ["delta" * 1000, "mode_switching" * 1, "min_rtt_window" * 1000];
     "ledbat-pp" = ledbat_pp cwnd_native_ledbat_pp,
         ["target" * 1000, "constant" * 1024, "slowdowns" * 1, "greatest_divisor" * 1000];
+    "fast" = fast cwnd_native_fast,
+        ["alpha" * 1000, "gain" * 1024, "mi_threshold" * 1000, "update_every" * 1000];
 }
 
 /// Every algorithm, in the order of the list.
