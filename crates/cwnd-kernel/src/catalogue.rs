@@ -114,6 +114,7 @@ algorithms! {
     "d2tcp" = d2tcp cwnd_native_d2tcp,
         ["g" * 65536, "initial_alpha" * 1024, "least_urgency" * 1000, "greatest_urgency" * 1000];
     "multcp" = multcp cwnd_native_multcp, ["n" * 1000];
+    "areno" = areno cwnd_native_areno, ["m" * 1000, "gain" * 1000];
 }
 
 /// Every algorithm, in the order of the list.
