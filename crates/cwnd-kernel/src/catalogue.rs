@@ -115,6 +115,8 @@ algorithms! {
         ["g" * 65536, "initial_alpha" * 1024, "least_urgency" * 1000, "greatest_urgency" * 1000];
     "multcp" = multcp cwnd_native_multcp, ["n" * 1000];
     "areno" = areno cwnd_native_areno, ["m" * 1000, "gain" * 1000];
+    "prague" = prague cwnd_native_prague,
+        ["g" * 65536, "rtt_ref" * 1000000, "transition" * 1, "pacing_gain" * 1000];
 }
 
 /// Every algorithm, in the order of the list.
