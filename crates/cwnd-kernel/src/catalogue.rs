@@ -117,6 +117,7 @@ algorithms! {
     "areno" = areno cwnd_native_areno, ["m" * 1000, "gain" * 1000];
     "prague" = prague cwnd_native_prague,
         ["g" * 65536, "rtt_ref" * 1000000, "transition" * 1, "pacing_gain" * 1000];
+    "cubic" = cubic9438 cwnd_native_cubic9438, ["c" * 65536, "beta" * 1000, "fast_convergence" * 1];
 }
 
 /// Every algorithm, in the order of the list.
@@ -317,7 +318,7 @@ mod tests {
     fn the_nearest_name_is_proposed() {
         let why = |name| find_or_explain(name).unwrap_err();
         assert!(why("elastc").contains("did you mean `elastic`?"), "{}", why("elastc"));
-        assert!(why("cubic").contains("did you mean `cubic-linux`?"), "{}", why("cubic"));
+        assert!(why("cubic-linx").contains("did you mean `cubic-linux`?"), "{}", why("cubic-linx"));
         assert!(
             why("zzz").starts_with("there is no algorithm `zzz` for the kernel: there are elastic,"),
             "{}",
