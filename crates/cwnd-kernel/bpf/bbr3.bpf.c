@@ -99,7 +99,7 @@ struct bbr3 {
 	u32 initial_cwnd; /* segments */
 	u32 initial_delivered; /* the connection's count when it began */
 	u32 prior_cwnd;
-	u32 last_cwnd; /* as set at the last ACK */
+	u32 last_cwnd; /* as set last */
 	/* The log of losses. */
 	u32 log_delivered[LOG];
 	u32 log_lost[LOG];
@@ -248,6 +248,7 @@ static INLINE void save_cwnd(struct bbr3 *ca, u32 cwnd)
 static INLINE void restore_cwnd(struct tcp_sock *tp, struct bbr3 *ca)
 {
 	set_window(tp, greatest(tp->snd_cwnd, ca->prior_cwnd));
+	ca->last_cwnd = tp->snd_cwnd;
 }
 
 /* The state machine, as far as the model enters it. */
@@ -787,7 +788,8 @@ UNDO_CWND(tp)
 		start_refill(ca);
 	}
 	ca->undo_phase = NO_PHASE;
-	return greatest(tp->snd_cwnd, ca->prior_cwnd);
+	ca->last_cwnd = greatest(tp->snd_cwnd, ca->prior_cwnd);
+	return ca->last_cwnd;
 }
 
 OPERATIONS(.init = HOOK(init), .ssthresh = HOOK(ssthresh), .cong_control = HOOK(cong_control),
