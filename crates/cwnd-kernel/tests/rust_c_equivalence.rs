@@ -39,9 +39,9 @@ const STEPS: usize = 100_000;
 /// - *CUBIC* of RFC 9438 keeps 7/10 of the window, which is a tie at each tenth window and lasts until the next loss. It may meet
 ///   one of the growth. Two segments.
 ///
-/// A third tie in a row, a tie of Invs nearer to Wsp, or one that decides whether a loss was congestion would leave these
-/// bounds, and no bound follows that would be of use, as it depends on chance how many meet. `CWND_SEEDS=100` finds three such
-/// sequences of 2,100, two of Fusion and one of Invs, and fails.
+/// A third tie in a row, a tie of Invs nearer to Wsp, or one that decides whether a loss was congestion or when LEDBAT++ slows down
+/// would leave these bounds, and no bound follows that would be of use, as it depends on chance how many meet. `CWND_SEEDS=100`
+/// finds 17 sequences of 3,000 that leave them, and fails (docs/kernel.md).
 fn bound(name: &str) -> (f64, f64) {
     match name {
         "fusion" => (2.0, 0.01),

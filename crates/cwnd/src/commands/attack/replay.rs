@@ -68,7 +68,9 @@ pub fn text(
 
 fn of_kernel(spec: &AlgorithmSpec) -> AlgorithmSpec {
     match (spec.name.as_str(), spec.parameters.is_empty()) {
-        ("cubic", true) if cfg!(not(feature = "kernel")) => AlgorithmSpec { name: "cubic-linux".to_owned(), ..spec.clone() },
+        ("cubic", true) if cfg!(not(feature = "kernel")) => {
+            AlgorithmSpec { name: "cubic-linux".to_owned(), ..spec.clone() }
+        }
         _ => spec.clone(),
     }
 }
