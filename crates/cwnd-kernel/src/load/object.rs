@@ -149,7 +149,7 @@ mod tests {
         let old = types(&["cwnd_event"], &["CA_EVENT_TX_START"]);
         let new = types(&["cwnd_event", TX_START_HOOK], &["CA_EVENT_CWND_RESTART"]);
         let neither = types(&["cwnd_event"], &["CA_EVENT_CWND_RESTART"]);
-        for name in ["cubic-linux", "invs"] {
+        for name in ["cubic-linux", "invs", "bbr3", "cubic"] {
             assert_eq!(prepared(name, &old).unwrap().1, 0, "{name}: the hook is left out");
             assert_ne!(prepared(name, &new).unwrap().1, 0, "{name}: the hook is there");
             let why = prepared(name, &neither).unwrap_err();
