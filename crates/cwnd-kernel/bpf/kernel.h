@@ -40,7 +40,10 @@ static INLINE u64 seed_of(struct tcp_sock *tp UNUSED) { return (u64)random_bits(
 
 static void *(*sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
 
-/* A map with an entry for each socket (BPF_MAP_TYPE_SK_STORAGE with BPF_F_NO_PREALLOC); libbpf reads numbers from lengths of arrays. */
+/*
+ * A map with an entry for each socket (BPF_MAP_TYPE_SK_STORAGE with BPF_F_NO_PREALLOC); libbpf reads numbers from lengths of
+ * arrays.
+ */
 #define SOCKET_MAP(name, state_type)                                                                     \
 	struct {                                                                                         \
 		int (*type)[24];                                                                         \

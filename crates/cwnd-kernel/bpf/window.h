@@ -126,7 +126,10 @@ static INLINE u32 in_flight(struct tcp_sock *tp)
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
-/* Space packets from now on, by the rate that set_pacing_rate() sets. Both need cong_control: without it the kernel sets a rate of its own. */
+/*
+ * Space packets from now on, by the rate that set_pacing_rate() sets. Both need cong_control: without it the kernel sets a rate of
+ * its own.
+ */
 static INLINE void begin_pacing(struct tcp_sock *tp)
 {
 	if (!tp->inet_conn.icsk_inet.sk.sk_pacing_status)
