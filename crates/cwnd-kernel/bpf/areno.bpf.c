@@ -14,7 +14,7 @@ PARAMETERS(10000, 850);
 #define M(tp) PARAMETER(tp, 0)
 #define GAIN(tp) PARAMETER(tp, 1)
 
-/* al/ln 2, with al = 10: e^(-al c) is 2 to minus so many times c. In 2^16ths. */
+/* al/ln 2, with al = 10: e^(-al c) = 2^(-c al/ln 2). In 2^16ths. */
 #define EXPONENT 945485ull
 /* 2 (1/al - (1/al + 1) e^-al) and 2 (1/al - (1/al + 1/2) e^-al) in 2^32ths. */
 #define RISE 858564479ull
@@ -68,7 +68,7 @@ static INLINE u64 level(struct areno *ca)
 	return (((rtt - base) >> 12) << 32) / ((ca->congested - base) >> 12);
 }
 
-/* Winc(c) = Wmax e^(-al c) + be c + ga for so many acknowledged segments of a window. Winc may be negative, Wprobe not. */
+/* Winc(c) = Wmax e^(-al c) + be c + ga, a share of it for the acknowledged segments. Winc may be negative, Wprobe not. */
 static INLINE void grow_probe(struct tcp_sock *tp, struct areno *ca, u32 acked, u32 cwnd)
 {
 	u64 c = level(ca), probe = ca->probe;

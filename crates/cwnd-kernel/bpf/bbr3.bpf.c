@@ -312,7 +312,7 @@ static INLINE void start_up(struct tcp_sock *tp, struct bbr3 *ca)
 
 /* The model: section "Updating Network Path Model Parameters". */
 
-/* How many segments had been lost when so many had been delivered: by the latest entry that is not later. */
+/* The lost segments when `delivered` ones had been delivered: by the latest entry that is not later. */
 static INLINE u32 lost_by(struct bbr3 *ca, u32 delivered)
 {
 	u32 lost = ca->log_lost[(ca->newest + 1) % LOG];

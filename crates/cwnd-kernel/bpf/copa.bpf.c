@@ -183,7 +183,7 @@ SET_STATE(tp, state)
 		return;
 	if (state == CA_RECOVERY)
 		ca->lost = 1;
-	/* Each timeout of a row. */
+	/* Each timeout of a series. */
 	if (state == CA_LOSS) {
 		ca->velocity = 1;
 		ca->steady_rounds = 0;

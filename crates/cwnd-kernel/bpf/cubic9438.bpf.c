@@ -149,7 +149,7 @@ static INLINE void begin_stage(struct tcp_sock *tp, struct epoch *epoch)
 		epoch->cwnd_prior = greatest64(epoch->cwnd_prior, cwnd);
 }
 
-/* W_cubic so many us after the stage began. */
+/* W_cubic, t_us after the stage began. */
 static INLINE u64 w_cubic(struct tcp_sock *tp, struct epoch *epoch, u64 t_us)
 {
 	u64 t = least64(t_us, 1ull << 40) * ONE / 1000000, k = epoch->k;

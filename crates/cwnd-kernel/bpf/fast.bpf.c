@@ -142,7 +142,7 @@ SSTHRESH(tp)
 	return threshold(tp->snd_cwnd / 2);
 }
 
-/* Each timeout of a row. */
+/* Each timeout of a series. */
 SET_STATE(tp, state)
 {
 	if (state == CA_LOSS)

@@ -93,7 +93,7 @@ static INLINE u64 queueing(struct tcp_sock *tp, struct ledbat_pp *ca)
 	return ((rtt - ca->base.least) * ONE + TARGET(tp) / 2) / TARGET(tp);
 }
 
-/* GAIN for so many acknowledged segments. */
+/* GAIN times the acknowledged segments. */
 static INLINE u64 gain(struct tcp_sock *tp, struct ledbat_pp *ca, u32 acked)
 {
 	u64 base = greatest(ca->base.least, 1), divisor = GREATEST_DIVISOR(tp);

@@ -6,7 +6,7 @@
 #ifndef CWND_WINDOW_H
 #define CWND_WINDOW_H
 
-/* Set a state to zeros, of so many bytes (a multiple of 8). BPF has no memset, which an assignment may become. */
+/* Set the bytes of a state to zero, a multiple of 8. BPF has no memset, which an assignment may become. */
 static INLINE void clear(void *state, u32 bytes)
 {
 	volatile u64 *words = state;
