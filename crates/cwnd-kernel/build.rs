@@ -1,8 +1,8 @@
 //! Compiles the algorithms' C: natively always, to BPF with clang where the feature `load` is on.
 //!
 //! libbpf-cargo compiles all of it too (tried: 0.27.2, a skeleton of each), and is not used. A skeleton has types of its
-//! own for every object, 21 times 630 lines of the same, while the loader treats all objects alike, as data: what to load
-//! is a name on a command line, and which form of CLTCP's operations it takes is found out by the kernel's types. And a
+//! own for every object, each 630 lines of the same, while the loader treats all objects alike, as data: what to load
+//! is a name on a command line, and which form of the operations with `cong_control` it takes is found out by the kernel's types. And a
 //! skeleton borrows the storage of its object, so that a guard like `load::Loaded`, which outlives the function that
 //! loads, cannot own one. For the call of clang alone it would bring 44 more crates.
 

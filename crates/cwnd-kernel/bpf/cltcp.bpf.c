@@ -7,6 +7,7 @@
 #define ALGORITHM cltcp
 #include "cwnd.h"
 #include "echo.h"
+#include "recovery.h"
 
 /* g in 2^16ths; n_period in ms; the greatest N; two switches. */
 PARAMETERS(4096, 0, 1000000, 0, 0);
@@ -27,8 +28,7 @@ struct cltcp {
 	u64 updated; /* when N was, us */
 	struct echo echo;
 	u32 una; /* what was acknowledged at the last ACK */
-	u32 prr_delivered; /* segments delivered in this recovery */
-	u32 prr_from; /* the window that it began with */
+	struct recovery recovery;
 	u8 state;
 	u8 marking; /* marks can be echoed */
 	u8 cutting; /* this reduction is one of the window */
@@ -47,8 +47,7 @@ INIT(tp)
 	ca->updated = tp->tcp_mstamp;
 	begin_echo(tp, &ca->echo);
 	ca->una = tp->snd_una;
-	ca->prr_delivered = 0;
-	ca->prr_from = 0;
+	begin_recovery(tp, &ca->recovery);
 	ca->state = CA_OPEN;
 	ca->marking = tp->ecn_flags & ECN_OK;
 	ca->cutting = 0;
@@ -79,39 +78,18 @@ PKTS_ACKED(tp, pkts, rtt_us)
 	ca->renewed = measure_marks(tp, &ca->echo, &ca->alpha, G(tp));
 }
 
-/* Proportional rate reduction (RFC 6937): the window that lets out what may be sent for this ACK. */
-static INLINE void recover(struct tcp_sock *tp, struct cltcp *ca, u32 acked)
-{
-	u32 in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
-	u32 ssthresh = tp->snd_ssthresh, out = tp->prr_out, send;
-
-	ca->prr_delivered += acked;
-	if (in_flight > ssthresh) {
-		u32 from = greatest(ca->prr_from, 1);
-		u64 due = ((u64)ca->prr_delivered * ssthresh + from - 1) / from;
-
-		send = due > out ? due - out : 0;
-	} else {
-		send = ca->prr_delivered > out ? ca->prr_delivered - out : 0;
-		send = least(greatest(send, acked) + 1, ssthresh - in_flight);
-	}
-	/* The first answer to a loss is a retransmission. */
-	if (!out && !send)
-		send = 1;
-	set_window(tp, (u64)in_flight + send);
-}
-
-CONG_CONTROL(tp, acked, lost)
+CONG_CONTROL(tp, rs)
 {
 	struct cltcp *ca = private_of(tp);
 	bool advanced = is_after(tp->snd_una, ca->una);
+	u32 acked = rs->acked_sacked;
 
 	ca->una = tp->snd_una;
 	if (ca->renewed)
 		update_flows(tp, ca);
 	ca->renewed = 0;
 	if (ca->cutting && (ca->state == CA_RECOVERY || ca->state == CA_CWR)) {
-		recover(tp, ca, acked);
+		recover(tp, &ca->recovery, acked);
 		return;
 	}
 	if (!acked || !advanced || !is_limited(tp))
@@ -134,8 +112,7 @@ SSTHRESH(tp)
 	if (!ca->cutting)
 		return tp->snd_ssthresh;
 	ca->credit = 0;
-	ca->prr_delivered = 0;
-	ca->prr_from = cwnd;
+	begin_recovery(tp, &ca->recovery);
 	return threshold(cwnd * (3 * ca->flows - ONE) / (3 * ca->flows + ONE));
 }
 

@@ -128,20 +128,6 @@ PKTS_ACKED(tp, pkts, rtt_us)
 		look_for_a_full_path(tp, ca, rtt_us);
 }
 
-/* The cube root, rounded down, of what is under 2^60. */
-static INLINE u32 cube_root(u64 x)
-{
-	u64 root = 0;
-
-	for (int bit = 19; bit >= 0; bit--) {
-		u64 next = root | 1ull << bit;
-
-		if (next * next * next <= x)
-			root = next;
-	}
-	return root;
-}
-
 static INLINE void begin_epoch(struct tcp_sock *tp, struct cubic *ca)
 {
 	u32 cwnd = tp->snd_cwnd;

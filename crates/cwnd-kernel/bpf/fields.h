@@ -21,8 +21,14 @@ typedef _Bool bool;
 /* Hooks take all that the kernel hands them, and use what they need. */
 #define UNUSED __attribute__((unused))
 
+/* The parameters that an algorithm has at most. */
+#define PARAMETERS_MOST 10
+
 /* Words for an algorithm's own state: the kernel's icsk_ca_priv. */
 #define PRIVATE_WORDS 13
+
+/* Natively, words for state that is larger (STORAGE). */
+#define NATIVE_STORAGE_WORDS 96
 
 #ifdef CWND_NATIVE
 #define RELOCATED
@@ -33,6 +39,7 @@ typedef _Bool bool;
 struct sock {
 	u32 sk_pacing_status;
 	unsigned long sk_pacing_rate; /* bytes a second */
+	unsigned long sk_max_pacing_rate; /* the application's limit */
 } RELOCATED;
 
 struct inet_sock {
@@ -56,6 +63,12 @@ struct minmax {
 	struct minmax_sample s[3];
 } RELOCATED;
 
+/* What an application has said of its flow. */
+struct flow_hints {
+	u64 bytes; /* that it has to send in all */
+	u64 deadline; /* of their arrival, us of the clock of tcp_mstamp */
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u32 snd_cwnd; /* segments */
@@ -76,13 +89,29 @@ struct tcp_sock {
 	u32 srtt_us; /* smoothed round-trip time, eighths of a microsecond */
 	u32 delivered; /* segments acknowledged or SACKed since the start */
 	u32 delivered_ce; /* of these those with an echoed mark */
+	u32 lost; /* segments declared lost since the start */
 	u64 tcp_mstamp; /* now, microseconds */
 	struct minmax rtt_min; /* least round-trip time, microseconds */
 	u8 ecn_flags;
 	u8 is_cwnd_limited : 1; /* the window was in use */
 #ifdef CWND_NATIVE
 	const u64 *native_parameters;
+	u64 native_seed;
+	struct flow_hints native_hints;
+	u64 native_storage[NATIVE_STORAGE_WORDS];
 #endif
+} RELOCATED;
+
+/* What an ACK delivered, and how fast: the delivery rate of the last sent of the segments that it acknowledged. */
+struct rate_sample {
+	u32 prior_delivered; /* the connection's count when that segment was sent */
+	s32 delivered; /* segments delivered since; without a sample not over 0 */
+	long interval_us; /* the time that it took; without a sample not over 0 */
+	long rtt_us; /* of this ACK; -1 where it gave no round-trip time */
+	int losses; /* segments that this ACK found lost */
+	u32 acked_sacked; /* segments that this ACK delivered */
+	u32 prior_in_flight; /* segments in flight before it */
+	bool is_app_limited; /* that segment was sent while the application was limiting */
 } RELOCATED;
 
 /* enum tcp_ca_state, the argument of set_state. */
@@ -110,6 +139,9 @@ enum { ECN_OK = 1, ECN_DEMAND_CWR = 4 };
 
 /* Bits of icsk_ack.pending: a delayed acknowledgement waits for its timer; one is to be sent now. */
 enum { ACK_TIMER = 2, ACK_NOW = 16 };
+
+/* The value of sk_pacing_status for a connection whose algorithm sets a rate. */
+enum { PACING_NEEDED = 1 };
 
 /* Bits of tcp_congestion_ops.flags: the connection negotiates ECN whatever the host's setting is. */
 enum { NEEDS_ECN = 2 };

@@ -7,6 +7,8 @@
 #define CWND_KERNEL_H
 
 #define INLINE inline __attribute__((always_inline))
+/* Before a loop over a part of icsk_ca_priv, which the verifier reads at fixed places only. */
+#define UNROLL _Pragma("unroll")
 #define SECTION(name) __attribute__((section(name), used))
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -20,7 +22,7 @@ static long (*send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
 
 /* What the loader sets before the object is loaded (`Constants` in src/load/object.rs). */
 struct constants {
-	u64 parameters[8]; /* in the order of PARAMETERS */
+	u64 parameters[PARAMETERS_MOST]; /* in the order of PARAMETERS */
 	u64 tx_start; /* the event that cwnd_event receives when sending begins; NO_EVENT where it receives none */
 	u8 source[32]; /* SHA-256 of the algorithm's text */
 };
@@ -32,6 +34,24 @@ extern const volatile struct constants constants;
 #define EVENT_NUMBER(event) __builtin_preserve_enum_value(*(enum tcp_ca_event *)event, 1)
 static INLINE u32 tx_start_event(void) { return constants.tx_start; }
 
+/* Random bits for an algorithm's own choices. */
+static u32 (*random_bits)(void) = (void *)7;
+static INLINE u64 seed_of(struct tcp_sock *tp UNUSED) { return (u64)random_bits() << 32 | random_bits(); }
+
+static void *(*sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
+
+/*
+ * A map with an entry for each socket (BPF_MAP_TYPE_SK_STORAGE with BPF_F_NO_PREALLOC); libbpf reads numbers from lengths of
+ * arrays.
+ */
+#define SOCKET_MAP(name, state_type)                                                                     \
+	struct {                                                                                         \
+		int (*type)[24];                                                                         \
+		int (*map_flags)[1];                                                                     \
+		int *key;                                                                                \
+		state_type *value;                                                                       \
+	} name SECTION(".maps")
+
 /* The algorithm's own state of a connection. */
 #define PRIVATE(type)                                                                                    \
 	_Static_assert(sizeof(type) <= PRIVATE_WORDS * sizeof(u64), "more state than icsk_ca_priv holds");   \
@@ -40,16 +60,28 @@ static INLINE u32 tx_start_event(void) { return constants.tx_start; }
 		return (type *)tp->inet_conn.icsk_ca_priv;                                                       \
 	}
 
+/*
+ * The same for state that icsk_ca_priv does not hold. INIT creates it; where the kernel has no memory for it, both functions
+ * return 0, and the window stays as it is.
+ */
+#define STORAGE(state_type)                                                                              \
+	SOCKET_MAP(storage, state_type);                                                                 \
+	static INLINE state_type *new_private(struct tcp_sock *tp) { return sk_storage_get(&storage, tp, 0, 1); } \
+	static INLINE state_type *private_of(struct tcp_sock *tp) { return sk_storage_get(&storage, tp, 0, 0); }
+
+/* The entry of a socket in the map `hints`, which a program with its descriptor writes (`Loaded::hint`); 0 without one. */
+#define HINTS()                                                                                          \
+	SOCKET_MAP(hints, struct flow_hints);                                                            \
+	static INLINE struct flow_hints *hints_of(struct tcp_sock *tp) { return sk_storage_get(&hints, tp, 0, 0); }
+
 #define HOOK_NAME(hook) PASTE(PASTE(ALGORITHM, _), hook)
+
+/* Keeps the compiler from making a branch of what is computed with this. */
+#define OPAQUE(value) __asm__ volatile("" : "+r"(value))
 
 struct ack_sample {
 	u32 pkts_acked;
 	s32 rtt_us;
-} RELOCATED;
-
-struct rate_sample {
-	int losses;
-	u32 acked_sacked;
 } RELOCATED;
 
 /* void init(tp): the connection is established. */
@@ -132,25 +164,23 @@ struct rate_sample {
 	static INLINE u32 on_undo_cwnd(struct tcp_sock *tp UNUSED)
 
 /*
- * void cong_control(tp, acked, lost): in place of cong_avoid and of the kernel's own way through a recovery: so
- * many segments were delivered and found lost, in any state. Linux 6.10 put two arguments before the sample, so
- * there are two programs, and the loader takes the one that the kernel's types ask for.
+ * void cong_control(tp, rs): in place of cong_avoid and of the kernel's own way through a recovery, after each ACK in any
+ * state; `rs` is its sample. Linux 6.10 put two arguments before the sample, so there are two programs, and the loader
+ * takes the one that the kernel's types ask for.
  */
-#define CONG_CONTROL(tp, acked, lost)                                                                    \
-	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED); \
+#define CONG_CONTROL(tp, rs)                                                                             \
+	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, const struct rate_sample *rs UNUSED); \
 	SECTION("struct_ops") int HOOK_NAME(cong_control)(u64 *ctx)                                          \
 	{                                                                                                    \
-		struct rate_sample *rs = (void *)ctx[3];                                                         \
-		on_cong_control((void *)ctx[0], rs->acked_sacked, rs->losses);                                   \
+		on_cong_control((void *)ctx[0], (void *)ctx[3]);                                                 \
 		return 0;                                                                                        \
 	}                                                                                                    \
 	SECTION("struct_ops") int HOOK_NAME(cong_control_two)(u64 *ctx)                                      \
 	{                                                                                                    \
-		struct rate_sample *rs = (void *)ctx[1];                                                         \
-		on_cong_control((void *)ctx[0], rs->acked_sacked, rs->losses);                                   \
+		on_cong_control((void *)ctx[0], (void *)ctx[1]);                                                 \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED)
+	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, const struct rate_sample *rs UNUSED)
 
 typedef void (*hook)(void);
 #define HOOK(name) (hook) HOOK_NAME(name)

@@ -7,6 +7,8 @@
 #define CWND_NATIVE_H
 
 #define INLINE inline
+#define UNROLL
+#define OPAQUE(value) (void)(value)
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 
@@ -21,7 +23,7 @@ static inline long send_ack(void *tp, u32 rcv_nxt)
 #define EVENT_NUMBER(event) event
 static inline u32 tx_start_event(void) { return CA_EVENT_TX_START; }
 
-#define PARAMETERS(...) static const u64 defaults[8] = {__VA_ARGS__}
+#define PARAMETERS(...) static const u64 defaults[PARAMETERS_MOST] = {__VA_ARGS__}
 #define PARAMETER(tp, index) ((tp)->native_parameters[index])
 
 #define PRIVATE(type)                                                                                    \
@@ -31,6 +33,19 @@ static inline u32 tx_start_event(void) { return CA_EVENT_TX_START; }
 		return (type *)tp->inet_conn.icsk_ca_priv;                                                       \
 	}
 
+#define STORAGE(type)                                                                                    \
+	_Static_assert(sizeof(type) <= NATIVE_STORAGE_WORDS * sizeof(u64), "more state than native_storage holds"); \
+	static inline type *new_private(struct tcp_sock *tp) { return (type *)tp->native_storage; }          \
+	static inline type *private_of(struct tcp_sock *tp) { return (type *)tp->native_storage; }
+
+#define HINTS()                                                                                          \
+	static inline struct flow_hints *hints_of(struct tcp_sock *tp)                                   \
+	{                                                                                                \
+		return tp->native_hints.bytes ? &tp->native_hints : 0;                                   \
+	}
+
+static inline u64 seed_of(struct tcp_sock *tp) { return tp->native_seed; }
+
 #define INIT(tp) static void on_init(struct tcp_sock *tp UNUSED)
 #define SSTHRESH(tp) static u32 on_ssthresh(struct tcp_sock *tp UNUSED)
 #define CONG_AVOID(tp, acked) static void on_cong_avoid(struct tcp_sock *tp UNUSED, u32 acked UNUSED)
@@ -39,7 +54,7 @@ static inline u32 tx_start_event(void) { return CA_EVENT_TX_START; }
 #define CWND_EVENT_TX_START(tp) static void on_cwnd_event_tx_start(struct tcp_sock *tp UNUSED)
 #define PKTS_ACKED(tp, pkts, rtt_us) static void on_pkts_acked(struct tcp_sock *tp UNUSED, u32 pkts UNUSED, s32 rtt_us UNUSED)
 #define UNDO_CWND(tp) static u32 on_undo_cwnd(struct tcp_sock *tp UNUSED)
-#define CONG_CONTROL(tp, acked, lost) static void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED)
+#define CONG_CONTROL(tp, rs) static void on_cong_control(struct tcp_sock *tp UNUSED, const struct rate_sample *rs UNUSED)
 
 struct cwnd_native {
 	u32 (*ssthresh)(struct tcp_sock *);
@@ -48,7 +63,7 @@ struct cwnd_native {
 	void (*cwnd_event)(struct tcp_sock *, u32);
 	void (*cwnd_event_tx_start)(struct tcp_sock *);
 	void (*pkts_acked)(struct tcp_sock *, u32, s32);
-	void (*cong_control)(struct tcp_sock *, u32, u32);
+	void (*cong_control)(struct tcp_sock *, const struct rate_sample *);
 	u32 (*undo_cwnd)(struct tcp_sock *);
 	void (*init)(struct tcp_sock *);
 	const u64 *parameters;

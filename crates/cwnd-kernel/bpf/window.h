@@ -6,6 +6,15 @@
 #ifndef CWND_WINDOW_H
 #define CWND_WINDOW_H
 
+/* Set the bytes of a state to zero, a multiple of 8. BPF has no memset, which an assignment may become. */
+static INLINE void clear(void *state, u32 bytes)
+{
+	volatile u64 *words = state;
+
+	for (u32 i = 0; i < bytes / 8; i++)
+		words[i] = 0;
+}
+
 static INLINE u32 least(u32 a, u32 b) { return a < b ? a : b; }
 static INLINE u32 greatest(u32 a, u32 b) { return a > b ? a : b; }
 static INLINE u64 least64(u64 a, u64 b) { return a < b ? a : b; }
@@ -111,6 +120,28 @@ static INLINE void grow_as_reno(struct tcp_sock *tp, u32 acked)
 /* After a reduction that proved wrong: the window of before it. */
 static INLINE u32 window_before(struct tcp_sock *tp) { return greatest(tp->snd_cwnd, tp->prior_cwnd); }
 
+/* Segments in flight. */
+static INLINE u32 in_flight(struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+}
+
+/*
+ * Space packets from now on, by the rate that set_pacing_rate() sets. Both need cong_control: without it the kernel sets a rate of
+ * its own.
+ */
+static INLINE void begin_pacing(struct tcp_sock *tp)
+{
+	if (!tp->inet_conn.icsk_inet.sk.sk_pacing_status)
+		tp->inet_conn.icsk_inet.sk.sk_pacing_status = PACING_NEEDED;
+}
+
+/* In bytes a second. */
+static INLINE void set_pacing_rate(struct tcp_sock *tp, u64 rate)
+{
+	tp->inet_conn.icsk_inet.sk.sk_pacing_rate = least64(rate, tp->inet_conn.icsk_inet.sk.sk_max_pacing_rate);
+}
+
 static INLINE u32 milliseconds(struct tcp_sock *tp) { return tp->tcp_mstamp / 1000; }
 
 /*
@@ -135,6 +166,23 @@ static INLINE bool round_begins(struct tcp_sock *tp, u32 *end)
 		return false;
 	*end = tp->snd_nxt;
 	return true;
+}
+
+/*
+ * The cube root of x under 2^63, rounded down. Each bit is found without a branch: the verifier would follow both ways of all
+ * of them.
+ */
+static INLINE u32 cube_root(u64 x)
+{
+	u64 root = 0;
+
+	for (int bit = 20; bit >= 0; bit--) {
+		u64 next = root | 1ull << bit, over = (x - next * next * next) >> 63;
+
+		OPAQUE(over);
+		root = next - (over << bit);
+	}
+	return root;
 }
 
 /* The root of x, rounded down, by Newton's method; a guess that is near makes it two divisions. */

@@ -25,8 +25,8 @@ const BASELINE: &str = "cubic-linux";
 
 fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
-        None => hooks().and_then(|()| turns(&[])),
-        Some("hooks") => hooks(),
+        None => hooks(&[]).and_then(|()| turns(&[])),
+        Some("hooks") => hooks(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("turns") => turns(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("pairs") => pairs(),
         Some("instructions") => instructions(),
@@ -34,11 +34,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// What the hooks of each take, all of them in turn and then again: who is interrupted once is not in the median.
-fn hooks() -> Result<(), Box<dyn Error>> {
+/// What the hooks of each take, or of those that are named and the baseline, all of them in turn and then again: who is interrupted
+/// once is not in the median.
+fn hooks(names: &[String]) -> Result<(), Box<dyn Error>> {
     let lab = Lab::new("1gbit", "250k", 0)?;
+    let asked = |algorithm: &&KernelAlgorithm| {
+        names.is_empty() || algorithm.name == BASELINE || names.iter().any(|name| name == algorithm.name)
+    };
     let mut costs: Vec<(&KernelAlgorithm, Hooks)> =
-        cwnd_kernel::all().iter().map(|algorithm| (algorithm, Hooks::default())).collect();
+        cwnd_kernel::all().iter().filter(asked).map(|algorithm| (algorithm, Hooks::default())).collect();
     {
         let _counting = Counting::begin()?;
         for _ in 0..REPEATS {

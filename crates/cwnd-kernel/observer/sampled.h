@@ -9,19 +9,11 @@
 
 #include "../bpf/cwnd.h"
 
-static void *(*sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
-
 struct state {
 	u64 words[PRIVATE_WORDS];
 };
 
-/* BPF_MAP_TYPE_SK_STORAGE with BPF_F_NO_PREALLOC; libbpf reads numbers from lengths of arrays. */
-struct {
-	int (*type)[24];
-	int (*map_flags)[1];
-	int *key;
-	struct state *value;
-} states SECTION(".maps");
+SOCKET_MAP(states, struct state);
 
 static INLINE void copy_state(struct tcp_sock *tp)
 {
@@ -29,7 +21,7 @@ static INLINE void copy_state(struct tcp_sock *tp)
 
 	if (!state)
 		return;
-#pragma unroll
+	UNROLL
 	for (int i = 0; i < PRIVATE_WORDS; i++)
 		state->words[i] = tp->inet_conn.icsk_ca_priv[i];
 }
@@ -69,22 +61,20 @@ static INLINE void copy_state(struct tcp_sock *tp)
 	static INLINE void on_pkts_acked(struct tcp_sock *tp UNUSED, u32 pkts UNUSED, s32 rtt_us UNUSED)
 
 #undef CONG_CONTROL
-#define CONG_CONTROL(tp, acked, lost)                                                                    \
-	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED); \
+#define CONG_CONTROL(tp, rs)                                                                             \
+	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, const struct rate_sample *rs UNUSED); \
 	SECTION("struct_ops") int HOOK_NAME(cong_control)(u64 *ctx)                                          \
 	{                                                                                                    \
-		struct rate_sample *rs = (void *)ctx[3];                                                         \
-		on_cong_control((void *)ctx[0], rs->acked_sacked, rs->losses);                                   \
+		on_cong_control((void *)ctx[0], (void *)ctx[3]);                                                 \
 		copy_state((void *)ctx[0]);                                                                      \
 		return 0;                                                                                        \
 	}                                                                                                    \
 	SECTION("struct_ops") int HOOK_NAME(cong_control_two)(u64 *ctx)                                      \
 	{                                                                                                    \
-		struct rate_sample *rs = (void *)ctx[1];                                                         \
-		on_cong_control((void *)ctx[0], rs->acked_sacked, rs->losses);                                   \
+		on_cong_control((void *)ctx[0], (void *)ctx[1]);                                                 \
 		copy_state((void *)ctx[0]);                                                                      \
 		return 0;                                                                                        \
 	}                                                                                                    \
-	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, u32 acked UNUSED, u32 lost UNUSED)
+	static INLINE void on_cong_control(struct tcp_sock *tp UNUSED, const struct rate_sample *rs UNUSED)
 
 #endif

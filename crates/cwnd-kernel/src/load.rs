@@ -6,6 +6,7 @@
 //! an algorithm outlive the program: a link in the BPF file system under [`PINS`] keeps it then, and [`unload`] removes that.
 
 mod default;
+mod hints;
 mod host;
 mod loaded;
 mod object;

@@ -6,7 +6,7 @@
 //! before.
 
 use crate::catalogue::KernelAlgorithm;
-use crate::operations::{Operations, TcpSock, Values};
+use crate::operations::{NO_PACING, Operations, RateSample, TcpSock, Values};
 use cwnd_cc::{
     Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, State, Window,
 };
@@ -47,7 +47,7 @@ pub fn native(
     Ok(Box::new(Native {
         operations,
         values: algorithm.values(given)?,
-        needs: Needs { rate_samples: false, lost_packets: false, owns_recovery: false, ..twin.needs() },
+        needs: Needs { lost_packets: false, ..twin.needs() },
         socket: TcpSock::new(),
         acknowledged: 0,
         sent: 0,
@@ -73,6 +73,10 @@ impl CongestionControl for Native {
     fn init(&mut self, window: &mut Window, init: &Init) {
         self.take(window, init.now);
         self.socket.ecn_flags = if init.ecn == EcnMode::Off { 0 } else { ECN_OK };
+        self.socket.seed = init.seed;
+        if let (Some(bytes), Some(deadline)) = (init.hints.bytes, init.hints.deadline) {
+            self.socket.hints = [bytes, clock(deadline)];
+        }
         self.socket.srtt_us = eighths(init.rtt.unwrap_or(Nanos::ZERO));
         if let Some(hook) = self.operations.init {
             self.call(|socket| unsafe { hook(socket) });
@@ -88,22 +92,28 @@ impl CongestionControl for Native {
         socket.snd_una = (self.acknowledged as u32).wrapping_mul(socket.mss_cache);
         socket.snd_nxt = (self.sent as u32).wrapping_mul(socket.mss_cache);
         socket.packets_out = (self.sent - self.acknowledged) as u32;
-        socket.delivered = socket.delivered.wrapping_add(ack.acked);
+        socket.delivered = ack.delivered as u32;
         socket.delivered_ce = socket.delivered_ce.wrapping_add(ack.marked.min(ack.acked));
         socket.lost_out = ack.lost;
+        socket.lost = socket.lost.wrapping_add(ack.lost);
+        // So that the segments in flight are the transport's.
+        let others = socket.packets_out.saturating_sub(socket.lost_out);
+        socket.sacked_out = others.saturating_sub(ack.in_flight);
+        socket.retrans_out = ack.in_flight.saturating_sub(others);
         socket.srtt_us = eighths(ack.srtt);
         socket.rtt_min[1] = if ack.min_rtt == Nanos::MAX { u32::MAX } else { micros(ack.min_rtt) };
         socket.is_cwnd_limited = u8::from(ack.cwnd_limited);
+        let rtt = ack.rtt.map_or(-1, |rtt| micros(rtt).min(i32::MAX as u32) as i32);
         // As in the kernel, an ACK is measured before it changes the state.
         if let Some(hook) = self.operations.pkts_acked {
-            let rtt = ack.rtt.map_or(-1, |rtt| micros(rtt).min(i32::MAX as u32) as i32);
             self.call(|socket| unsafe { hook(socket, ack.cumulative, rtt) });
         }
         self.enter(ack.state);
         if let Some(hook) = self.operations.cong_control {
             let cwnd = self.socket.snd_cwnd;
-            self.call(|socket| unsafe { hook(socket, ack.acked, ack.lost) });
-            if !ack.may_grow() {
+            let sample = sample(ack, rtt);
+            self.call(|socket| unsafe { hook(socket, &raw const sample) });
+            if !self.needs.owns_recovery && matches!(ack.state, State::Cwr | State::Recovery) {
                 // The way through a recovery is the transport's here.
                 self.socket.snd_cwnd = cwnd;
             }
@@ -118,6 +128,7 @@ impl CongestionControl for Native {
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         self.take(window, congestion.now);
         let timeout = congestion.kind == CongestionKind::Timeout;
+        self.socket.packets_out = congestion.flight_size;
         self.socket.lost_out =
             if congestion.kind == CongestionKind::Ecn { 0 } else { congestion.lost.max(1) };
         if !congestion.is_repeated_timeout() {
@@ -127,6 +138,7 @@ impl CongestionControl for Native {
             self.socket.snd_cwnd_cnt = 0;
         }
         if timeout {
+            self.socket.lost = self.socket.lost.wrapping_add(congestion.lost);
             if !congestion.is_repeated_timeout() {
                 self.event(EVENT_LOSS);
             }
@@ -183,8 +195,7 @@ impl Native {
         socket.snd_ssthresh = segments(window.ssthresh);
         socket.snd_cwnd_clamp = segments(window.clamp());
         socket.mss_cache = window.mss();
-        // A kernel's clock has run for a while when a connection begins.
-        socket.tcp_mstamp = now.0 / 1000 + 1_000_000;
+        socket.tcp_mstamp = clock(now);
     }
 
     /// Put into the window what a hook has changed.
@@ -194,6 +205,9 @@ impl Native {
         }
         if segments(window.ssthresh) != self.socket.snd_ssthresh {
             window.set_ssthresh(f64::from(self.socket.snd_ssthresh));
+        }
+        if self.socket.pacing_rate != NO_PACING {
+            window.pacing_rate = self.socket.pacing_rate as f64;
         }
     }
 
@@ -216,6 +230,32 @@ impl Native {
         self.socket.parameters = self.values.as_ptr();
         hook(&mut self.socket)
     }
+}
+
+/// Microseconds of the kernel's clock, which has run for a while when a connection begins.
+fn clock(now: Nanos) -> u64 {
+    now.0 / 1000 + 1_000_000
+}
+
+/// What the kernel reports of an ACK to `cong_control`.
+fn sample(ack: &Ack, rtt_us: i32) -> RateSample {
+    let of_ack = RateSample {
+        prior_delivered: 0,
+        delivered: -1,
+        interval_us: -1,
+        rtt_us: rtt_us.into(),
+        losses: ack.lost as i32,
+        acked_sacked: ack.acked,
+        prior_in_flight: ack.prior_in_flight,
+        is_app_limited: false,
+    };
+    ack.rate.map_or(of_ack, |rate| RateSample {
+        prior_delivered: rate.prior_delivered as u32,
+        delivered: rate.delivered as i32,
+        interval_us: micros(rate.interval).into(),
+        is_app_limited: rate.app_limited,
+        ..of_ack
+    })
 }
 
 fn segments(window: f64) -> u32 {

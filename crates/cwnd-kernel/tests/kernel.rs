@@ -4,7 +4,7 @@
 //! Algorithms are loaded under names of their own, so that it does not matter what else the host has loaded.
 //!
 //! These tests are ignored by default: they need root, a kernel with BPF congestion control, `ip`, `tc` and `nft`.
-//! `cargo test -p cwnd-kernel --features load --test kernel -- --ignored --nocapture`
+//! `cargo test -p cwnd-kernel --features load --test kernel -- --ignored --nocapture`; `CWND_ALGORITHM=bbr3` loads one algorithm.
 #![cfg(feature = "load")]
 
 mod lab;
@@ -38,10 +38,15 @@ fn kept(name: &str, Reduction { before, after }: &Reduction) -> Vec<(f64, f64)> 
     let pipe = (0.5 * pipe.max(2.0) / cwnd, 2.0 * pipe.max(2.0) / cwnd);
     match name {
         // H-TCP: where RTTmin is not over 10 ms. Compound: the delay window becomes what both are a half with.
-        "elastic" | "newreno" | "hybla" | "vegas" | "compound" | "htcp" => exactly(0.5),
+        "elastic" | "newreno" | "hybla" | "vegas" | "compound" | "htcp" | "fast" | "ledbat-pp" => {
+            exactly(0.5)
+        }
+        // A loss alone reduces nothing.
+        "bbr3" | "copa" => exactly(1.0),
         "agile-sd" => vec![(0.9, 0.95)],
-        "scalable" => exactly(0.875),
-        "cubic-linux" => exactly(0.7),
+        "scalable" | "multcp" => exactly(0.875),
+        // RFC 9438's reduces the segments in flight, nearly the window.
+        "cubic-linux" | "cubic" => exactly(0.7),
         "bic" => exactly(0.8),
         "fusion" => exactly((1.0 - queued).max(0.5)),
         "yeah" => exactly(1.0 - queued.clamp(0.125, 0.5)),
@@ -54,11 +59,11 @@ fn kept(name: &str, Reduction { before, after }: &Reduction) -> Vec<(f64, f64)> 
         "westwood" => vec![pipe],
         "invs" => vec![(0.8, 0.8), pipe],
         // A loss; a mark by alpha.
-        "dctcp" if after.state == RECOVERY => exactly(0.5),
+        "dctcp" | "d2tcp" | "prague" if after.state == RECOVERY => exactly(0.5),
         // By the delay of the last round trip beside the greatest, which is not among what can be looked at.
         "illinois" => vec![(0.5, 0.875)],
-        // N = 1 gives a half, and many Renos all but nothing. Neither N nor alpha can be looked at.
-        "cltcp" | "tcp-fit" | "dctcp" => vec![(0.5, 1.0)],
+        // N = 1 gives a half, and many Renos all but nothing. Neither N nor alpha can be looked at, nor Adaptive Reno's RTTcong.
+        "cltcp" | "tcp-fit" | "dctcp" | "d2tcp" | "prague" | "areno" => vec![(0.5, 1.0)],
         other => panic!("what does {other} keep?"),
     }
 }
@@ -74,9 +79,11 @@ fn every_algorithm_carries_a_transfer_in_this_kernel() {
     require_kernel();
     let lab = Lab::new("1gbit", "250k", 0).unwrap();
     let marking = Lab::new("1gbit", "250k", 2).unwrap();
-    let all: Vec<&KernelAlgorithm> = cwnd_kernel::all().iter().collect();
+    let named = std::env::var("CWND_ALGORITHM").ok();
+    let asked = |algorithm: &&KernelAlgorithm| named.as_ref().is_none_or(|name| name == algorithm.name);
+    let all: Vec<&KernelAlgorithm> = cwnd_kernel::all().iter().filter(asked).collect();
     let judged = all.iter().filter(|algorithm| {
-        let ecn = matches!(algorithm.name, "dctcp" | "cltcp");
+        let ecn = matches!(algorithm.name, "dctcp" | "d2tcp" | "prague" | "cltcp");
         carry(algorithm, if ecn { &marking } else { &lab }, ecn)
     });
     let judged = judged.count();
@@ -223,6 +230,17 @@ fn a_pinned_algorithm_stays_until_it_is_unloaded() {
     assert!(!path.exists() && !registered().contains(&name));
     let gone = load::unload(&name, false).unwrap_err().to_string();
     assert!(gone.contains("not loaded"), "{gone}");
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and nft"]
+fn an_application_declares_a_deadline_to_d2tcp_and_to_no_other() {
+    require_kernel();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    for (name, asks) in [("d2tcp", true), ("dctcp", false)] {
+        let loaded = load::load_private(cwnd_kernel::find(name).unwrap(), &[]).unwrap();
+        assert_eq!(loaded.hint(&listener, 1_000_000, Duration::from_secs(9)).is_ok(), asks, "{name}");
+    }
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn starts(loaded: &Loaded) -> u64 {
 fn the_kernel_reports_each_start_of_sending() {
     let lab = network();
     let _statistics = Statistics::on();
-    for name in ["cubic-linux", "invs"] {
+    for name in ["cubic-linux", "invs", "bbr3", "cubic"] {
         let loaded = load::load_private(cwnd_kernel::find(name).unwrap(), &[]).unwrap();
         // A packet at a time: nothing is lost, and nothing else is reported.
         let pauses = [(Duration::from_millis(20), 1000); 40];

@@ -17,15 +17,8 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 
 /// Algorithms of which the kernel's own implementation is the one that is meant, and its name there. Linux's CUBIC is that of
-/// RFC 8312 with HyStart; its BBR is version 1.
+/// RFC 8312 with HyStart, and the name `cubic` means that of RFC 9438; its BBR is version 1.
 const KERNELS_OWN: [(&str, &str); 3] = [("newreno", "reno"), ("cubic-linux", "cubic"), ("bbr", "bbr")];
-
-/// What a kernel has by the same name, though it is another algorithm, and what to ask for instead.
-const OTHERS_BY_NAME: [(&str, &str); 1] = [(
-    "cubic",
-    "which is RFC 9438's, and no implementation for the kernel is: `cubic-linux` is the CUBIC that Linux runs (RFC 8312 with \
-     HyStart), and takes parameters (`cubic-linux:hystart=false`)",
-)];
 
 /// What runs an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,9 +199,6 @@ fn source(spec: &AlgorithmSpec, available: &[String]) -> Result<Source, String> 
     if let Some(name) = spec.name.strip_suffix("@host") {
         return of_the_host(spec, name, available);
     }
-    if let Some((_, instead)) = OTHERS_BY_NAME.iter().find(|(name, _)| *name == spec.name) {
-        return Err(format!("is `{spec}`, {instead}"));
-    }
     let kernels = KERNELS_OWN.iter().find(|(name, _)| *name == spec.name).map(|(_, kernels)| *kernels);
     match kernels {
         Some(kernels) if parameters.is_empty() && available.iter().any(|name| name == kernels) => {
@@ -305,10 +295,8 @@ mod tests {
         assert_eq!(source_of("vegas"), loaded("vegas", &[]));
         assert_eq!(source_of("elastic"), loaded("elastic", &[]));
         assert_eq!(source_of("vegas:alpha=3"), loaded("vegas", &[("alpha", "3")]));
-        for rfc_9438 in ["cubic", "cubic:c=0.6"] {
-            let why = source_of(rfc_9438).unwrap_err();
-            assert!(why.contains("RFC 9438") && why.contains("`cubic-linux`"), "{why}");
-        }
+        // RFC 9438's, although the kernel has another of this name.
+        assert_eq!(source_of("cubic"), loaded("cubic", &[]));
     }
 
     #[test]

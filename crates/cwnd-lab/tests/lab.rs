@@ -390,7 +390,7 @@ fn what_the_kernel_lacks_is_loaded_for_the_run() {
         Lab::default().check(&asked).unwrap_err()[0].to_string()
     };
     assert!(text("elastic:beta=7").contains("beta"), "{}", text("elastic:beta=7"));
-    assert!(text("copa").contains("no implementation for the kernel"), "{}", text("copa"));
+    assert!(text("cdg").contains("no implementation for the kernel"), "{}", text("cdg"));
 }
 
 #[cfg(feature = "load")]

@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn constants_are_read_as_they_are_written() {
         let constants =
-            Constants { parameters: [1, 2, 3, 4, 5, 6, 7, u64::MAX], tx_start: 9, source: [7; 32] };
+            Constants { parameters: [1, 2, 3, 4, 5, 6, 7, 8, 9, u64::MAX], tx_start: 9, source: [7; 32] };
         assert_eq!(Constants::read(&constants.to_bytes()), Some(constants.clone()));
         assert_eq!(Constants::read(&constants.to_bytes()[1..]), None);
         assert_eq!(Constants::read(&[]), None);
@@ -149,7 +149,7 @@ mod tests {
         let old = types(&["cwnd_event"], &["CA_EVENT_TX_START"]);
         let new = types(&["cwnd_event", TX_START_HOOK], &["CA_EVENT_CWND_RESTART"]);
         let neither = types(&["cwnd_event"], &["CA_EVENT_CWND_RESTART"]);
-        for name in ["cubic-linux", "invs"] {
+        for name in ["cubic-linux", "invs", "bbr3", "cubic"] {
             assert_eq!(prepared(name, &old).unwrap().1, 0, "{name}: the hook is left out");
             assert_ne!(prepared(name, &new).unwrap().1, 0, "{name}: the hook is there");
             let why = prepared(name, &neither).unwrap_err();

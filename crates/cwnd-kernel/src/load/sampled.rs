@@ -2,8 +2,11 @@
 
 use super::{LoadError, Loaded};
 use crate::state::PRIVATE_WORDS;
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::os::fd::{AsFd, AsRawFd};
+
+/// The name of the map in `observer/sampled.h`.
+const STATES: &str = "states";
 
 /// The private areas of the sockets of one loaded algorithm.
 #[derive(Debug)]
@@ -15,7 +18,7 @@ impl Loaded {
     /// # Errors
     /// If the process has no descriptor left.
     pub fn private_areas(&self) -> Result<Option<PrivateAreas>, LoadError> {
-        let map = self.object.maps().find(|map| map.map_type() == MapType::SkStorage);
+        let map = self.object.maps().find(|map| map.name() == STATES);
         let handle = map.map(|map| MapHandle::try_from(&map)).transpose();
         let refused = |error| LoadError::Kernel(format!("the private areas of {}: {error}", self.name));
         Ok(handle.map_err(refused)?.map(PrivateAreas))
@@ -44,6 +47,6 @@ impl PrivateAreas {
 }
 
 /// The kernel finds a socket's entry by its descriptor.
-fn key(socket: &impl AsFd) -> [u8; 4] {
+pub(super) fn key(socket: &impl AsFd) -> [u8; 4] {
     socket.as_fd().as_raw_fd().to_ne_bytes()
 }

@@ -11,7 +11,7 @@ question = "Do they agree?"
 rate = "5 Mbit/s"
 rtt = "20 ms"
 stack = "linux"
-algorithm = "copa"
+algorithm = "cdg"
 duration = "1 s"
 [[axes]]
 name = "buffer"
@@ -56,7 +56,7 @@ fn what_the_kernel_cannot_do_is_refused_with_the_reason() {
         assert!(said.contains(&why) && said.contains(", kernel: "), "{said}");
         assert!(!place.path("results").exists());
     }
-    let said = place.refused(2, &["compare", "copa", "--engine", "kernel", "--duration", "1 s"]);
+    let said = place.refused(2, &["compare", "cdg", "--engine", "kernel", "--duration", "1 s"]);
     assert!(said.contains(&why), "{said}");
 }
 
@@ -143,7 +143,7 @@ fn the_hosts_own_are_values_of_an_axis() {
 #[test]
 #[ignore = "needs root, TUN devices and ip"]
 fn packets_over_the_kernel_are_captured_while_it_runs() {
-    let place = Workplace::with(&BOTH.replace("copa", "newreno").replace("[20, 40, 80]", "[20]"));
+    let place = Workplace::with(&BOTH.replace("cdg", "newreno").replace("[20, 40, 80]", "[20]"));
     let captured = |name: &str| std::fs::metadata(place.path(name)).expect("a capture").len();
     place.printed(&[
         "run",

@@ -23,10 +23,32 @@ const LINUX: [(&str, &str); 14] = [
 ];
 
 /// Algorithms that `cwnd kernel load` loads, next to those of [`LINUX`]; a test holds both to its catalogue.
-const LOADED: [&str; 8] = ["elastic", "agile-sd", "cltcp", "invs", "compound", "africa", "tcp-fit", "fusion"];
+const LOADED: [&str; 17] = [
+    "elastic",
+    "agile-sd",
+    "cltcp",
+    "invs",
+    "compound",
+    "africa",
+    "tcp-fit",
+    "fusion",
+    "bbr3",
+    "copa",
+    "ledbat-pp",
+    "fast",
+    "d2tcp",
+    "multcp",
+    "areno",
+    "prague",
+    "cubic",
+];
 
 /// Those that respond to congestion marks and are not made for queues without.
-const NEED_MARKS: [&str; 2] = ["dctcp", "cltcp"];
+const NEED_MARKS: [&str; 3] = ["dctcp", "cltcp", "prague"];
+
+/// Those that serve a purpose which the user must have: background traffic, a deadline, the share of several flows, or a number of
+/// queued segments that is set by hand.
+const FOR_A_PURPOSE: [&str; 4] = ["ledbat-pp", "d2tcp", "multcp", "fast"];
 
 /// The algorithm of the flow next to each candidate: what Linux hosts run.
 pub const NEIGHBOUR: &str = "cubic-linux";
@@ -65,10 +87,11 @@ pub fn list(text: &str) -> Result<List, String> {
     Ok(List(specs))
 }
 
-/// Returns the candidates if the user lists none: all that a Linux host can be given, without those that need marks unless
-/// a queue of the path marks.
+/// Returns the candidates if the user lists none: all that a Linux host can be given, without those for a purpose, and without
+/// those that need marks unless a queue of the path marks.
 pub fn usual(marks: bool) -> Vec<AlgorithmSpec> {
     let names = LINUX.iter().map(|(name, _)| *name).chain(LOADED);
+    let names = names.filter(|name| !FOR_A_PURPOSE.contains(name));
     let chosen = names.filter(|name| marks || !NEED_MARKS.contains(name));
     chosen.map(|name| AlgorithmSpec { name: name.to_owned(), ..AlgorithmSpec::default() }).collect()
 }
@@ -183,8 +206,8 @@ mod tests {
         for spec in usual(true) {
             assert_eq!(catalogue::algorithm(&spec), Ok(()));
         }
-        assert_eq!(usual(true).len(), LINUX.len() + LOADED.len());
-        assert_eq!(usual(false).len(), LINUX.len() + LOADED.len() - NEED_MARKS.len());
+        let all = LINUX.len() + LOADED.len() - FOR_A_PURPOSE.len();
+        assert_eq!((usual(true).len(), usual(false).len()), (all, all - NEED_MARKS.len()));
     }
 
     #[test]
@@ -211,7 +234,8 @@ mod tests {
         assert_eq!(of("bic"), OnHost::Load("bic".into()));
         assert_eq!(of("elastic:beta=0.8"), OnHost::Load("elastic --param beta=0.8".into()));
         assert_eq!(of("cubic-linux:beta=0.5"), OnHost::Load("cubic-linux --param beta=0.5".into()));
-        assert_eq!(of("copa"), OnHost::Nowhere);
+        assert_eq!(of("copa"), OnHost::Load("copa".into()));
+        assert_eq!(of("cdg"), OnHost::Nowhere);
         assert_eq!(
             of("htcp").commands().0,
             ["modprobe tcp_htcp", "sysctl -w net.ipv4.tcp_congestion_control=htcp"]

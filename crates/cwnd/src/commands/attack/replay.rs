@@ -6,8 +6,8 @@ use cwnd_attack::{Arena, Path, study};
 use cwnd_scenario::AlgorithmSpec;
 use cwnd_study::{EngineKind, Study, memory::MemoryBudget};
 
-/// Runs both algorithms once over this host's kernel, in real time, and returns the values, or why that is not possible. Linux's
-/// CUBIC stands for that of RFC 9438, which no kernel has.
+/// Runs both algorithms once over this host's kernel, in real time, and returns the values, or why that is not possible. In
+/// builds that load no algorithms, Linux's CUBIC stands for that of RFC 9438.
 ///
 /// # Errors
 /// The user has stopped it, or the results cannot be kept.
@@ -68,7 +68,9 @@ pub fn text(
 
 fn of_kernel(spec: &AlgorithmSpec) -> AlgorithmSpec {
     match (spec.name.as_str(), spec.parameters.is_empty()) {
-        ("cubic", true) => AlgorithmSpec { name: "cubic-linux".to_owned(), ..spec.clone() },
+        ("cubic", true) if cfg!(not(feature = "kernel")) => {
+            AlgorithmSpec { name: "cubic-linux".to_owned(), ..spec.clone() }
+        }
         _ => spec.clone(),
     }
 }

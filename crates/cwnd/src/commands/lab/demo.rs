@@ -61,7 +61,7 @@ fn algorithm(text: &str) -> Result<AlgorithmSpec, String> {
     let spec: AlgorithmSpec =
         text.parse().map_err(|error: cwnd_scenario::NotationError| error.to_string())?;
     catalogue::algorithm(&spec)?;
-    // The kernel's own, which a lecture means by this name; engines call RFC 9438's so, which no kernel has.
+    // The kernel's own, which a lecture means by this name; engines call RFC 9438's so.
     match spec.name.as_str() {
         "cubic" => Ok(AlgorithmSpec { name: "cubic-linux".into(), ..spec }),
         _ => Ok(spec),
