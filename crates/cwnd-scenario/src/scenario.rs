@@ -3,10 +3,12 @@
 mod algorithm;
 mod arrivals;
 mod receiver;
+mod transport;
 
 pub use algorithm::{AlgorithmSpec, registered_name};
 pub use arrivals::Arrivals;
 pub use receiver::ReceiverBehaviour;
+pub use transport::Transport;
 
 use crate::{LinkId, LinkSpec, Network, Purpose, Schedule, Stack, Stream, Time, Traffic};
 use serde::{Deserialize, Serialize};
@@ -204,6 +206,9 @@ pub struct FlowSpec {
     /// How its receiver acknowledges. An honest one is left out of the serialized form.
     #[serde(default, skip_serializing_if = "ReceiverBehaviour::is_honest")]
     pub receiver: ReceiverBehaviour,
+    /// The implementation of its two endpoints. TCP is left out of the serialized form.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
 }
 
 fn is_zero(seed: &u64) -> bool {

@@ -51,7 +51,7 @@ fn refuses_mixes_with_a_place() {
 fn reads_flows() {
     let text = "agile-sd:lambda_max=4; count=2; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; \
                 traffic=on-off:exponential 2 s,1 s; deadline=50 ms; group=back-ground; \
-                receiver=hide-ce; reverse";
+                receiver=hide-ce; stack=noq; reverse";
     let group: FlowGroup = text.parse().unwrap();
     let expected = FlowGroup {
         algorithm: spec("agile-sd", &[("lambda_max", "4")]),
@@ -69,6 +69,7 @@ fn reads_flows() {
         place: Place::Usual,
         name: Some("back-ground".to_owned()),
         receiver: ReceiverBehaviour::HideCe,
+        transport: Some(Transport::Noq),
     };
     assert_eq!(group, expected);
     assert_eq!(group.to_string(), text);

@@ -1,0 +1,146 @@
+//! quinn as an end of flows.
+
+#[path = "peer.rs"]
+#[expect(clippy::duplicate_mod, reason = "it is compiled against each of the two implementations")]
+mod peer;
+
+use crate::host::meter::Meter;
+use crate::host::seeds::nanoseconds;
+use bytes::{Bytes, BytesMut};
+use proto::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
+use proto::{Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator, ServerConfig};
+use quinn_proto as proto;
+use std::any::Any;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub use peer::{Controllers, QuicPeer};
+
+/// quinn's own algorithms that can be seeded.
+pub const OWN: [&str; 2] = ["cubic", "newreno"];
+
+/// Returns quinn's own algorithm of this name.
+pub fn own(name: &str) -> Option<Controllers> {
+    Some(match name {
+        "cubic" => Arc::new(CubicConfig::default()),
+        "newreno" => Arc::new(NewRenoConfig::default()),
+        _ => return None,
+    })
+}
+
+/// Returns a factory of the same controllers with a meter.
+pub fn metered(inner: Controllers, meter: Meter) -> Controllers {
+    Arc::new(MeteredFactory { inner, meter })
+}
+
+fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
+    Endpoint::new(Arc::new(config), server, true, None)
+}
+
+fn server_config(tls: Arc<proto::crypto::rustls::QuicServerConfig>) -> ServerConfig {
+    // The key of address-validation tokens. The simulated server sends none.
+    let key = ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, &[]).extract(&[0; 32]);
+    let mut config = ServerConfig::new(tls, Arc::new(key));
+    let mut tokens = proto::ValidationTokenConfig::default();
+    tokens.sent(0);
+    config.validation_token_config(tokens);
+    config
+}
+
+fn handle(
+    endpoint: &mut Endpoint,
+    now: Instant,
+    remote: SocketAddr,
+    ecn: Option<EcnCodepoint>,
+    data: BytesMut,
+    buffer: &mut Vec<u8>,
+) -> Option<DatagramEvent> {
+    endpoint.handle(now, remote, None, ecn, data, buffer)
+}
+
+fn poll_transmit(connection: &mut Connection, now: Instant, buffer: &mut Vec<u8>) -> Option<proto::Transmit> {
+    connection.poll_transmit(now, 1, buffer)
+}
+
+fn write(stream: &mut proto::SendStream<'_>, data: Bytes) -> Result<usize, proto::WriteError> {
+    stream.write_chunks(&mut [data]).map(|written| written.bytes)
+}
+
+fn lost_packets(connection: &mut Connection) -> u64 {
+    connection.stats().path.lost_packets
+}
+
+struct MeteredFactory {
+    inner: Controllers,
+    meter: Meter,
+}
+
+impl ControllerFactory for MeteredFactory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let inner = Arc::clone(&self.inner).build(now, current_mtu);
+        let metered = Metered { inner, meter: self.meter.clone() };
+        metered.note_window(now);
+        Box::new(metered)
+    }
+}
+
+/// A controller that tells a meter what it is told and what it decides.
+struct Metered {
+    inner: Box<dyn Controller>,
+    meter: Meter,
+}
+
+impl Metered {
+    fn note_window(&self, now: Instant) {
+        self.meter.set_window(nanoseconds(now), self.inner.window(), self.inner.metrics().ssthresh);
+    }
+}
+
+impl Controller for Metered {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.meter.on_sent(bytes);
+        self.inner.on_sent(now, bytes, last_packet_number);
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.meter.on_ack(nanoseconds(sent), bytes, rtt.get().as_nanos() as u64);
+        self.inner.on_ack(now, sent, bytes, app_limited, rtt);
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+        self.meter.on_end_acks(nanoseconds(now), in_flight);
+        self.inner.on_end_acks(now, in_flight, app_limited, largest);
+        self.note_window(now);
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
+        self.meter.on_congestion(lost_bytes, persistent);
+        self.inner.on_congestion_event(now, sent, persistent, lost_bytes);
+        self.note_window(now);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.inner.on_mtu_update(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.inner.window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        self.inner.metrics()
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(Metered { inner: self.inner.clone_box(), meter: self.meter.clone() })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.inner.initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self.inner.into_any()
+    }
+}
