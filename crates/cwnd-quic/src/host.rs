@@ -13,6 +13,7 @@
 //!
 //! The table of what an outcome's fields mean for a QUIC flow is in `docs/quic-simulation.md`.
 
+mod bridge;
 mod check;
 mod end;
 mod engine;
@@ -28,4 +29,4 @@ mod seeds;
 mod tls;
 
 pub use check::{check_with, has_quic};
-pub use engine::{VERSION, identify, run_with};
+pub use engine::{IMPLEMENTATIONS, VERSION, identify, run_with};

@@ -1,7 +1,7 @@
 //! Source of a flow's algorithm.
 
 use cwnd_cc::{CongestionControl, ParameterKind, ParameterValue, Parameters};
-use cwnd_scenario::AlgorithmSpec;
+use cwnd_scenario::{AlgorithmSpec, Transport};
 
 /// Makes the algorithm of a flow, or says why not. Engines take one of these instead of a name, so that an
 /// algorithm from elsewhere can stand where a registered one does.
@@ -20,6 +20,9 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
             "`{spec}` is a class of a Python program, and is run by that alone: pass `{class}` to `cwnd.compare` or \
              `Study.run` there"
         ));
+    }
+    if let Some(owner) = Transport::owner_of(&spec.name) {
+        return Err(format!("`{spec}` is {owner}'s own algorithm, and runs only in flows with `stack={owner}`"));
     }
     if spec.name.ends_with(".js") {
         return Err(format!("`{spec}` is a program of the bench in a web page, and only that page runs it"));

@@ -1,9 +1,11 @@
 //! One end of a QUIC flow as a host of the network.
 
+use crate::host::bridge::Bridge;
 use crate::host::meter::Meter;
 use crate::host::packet::{Datagram, Kind, Packet};
 use bytes::Bytes;
-use cwnd_link::Stream;
+use cwnd_cc::{CongestionControl, FlowHints, Nanos};
+use cwnd_link::{Purpose, Stream};
 use cwnd_net::{Codepoint, Output};
 use std::collections::VecDeque;
 
@@ -20,8 +22,23 @@ pub struct Plan {
     pub window: u64,
     /// Bytes that the sender's application gives, if not endlessly.
     pub bytes: Option<u64>,
+    /// When its bytes should have arrived, ns on the simulation's clock.
+    pub deadline: Option<u64>,
+    /// When the handshake begins, ns on the simulation's clock.
+    pub start: u64,
     /// What measures the sender's controller.
     pub meter: Meter,
+}
+
+impl Plan {
+    /// Returns an algorithm of cwnd for the sender. Its seed is the one that it has in a TCP flow.
+    pub fn bridge(&self, algorithm: Box<dyn CongestionControl>) -> Bridge {
+        let flow = u64::from(self.channel / 2);
+        let seed = Stream::new(self.seed, Purpose::Algorithm, flow).next_u64();
+        let clamp = self.window as f64 / f64::from(self.udp_payload);
+        let hints = FlowHints { bytes: self.bytes, deadline: self.deadline.map(Nanos) };
+        Bridge::new(algorithm, self.start, u32::from(self.udp_payload), clamp, seed, hints)
+    }
 }
 
 /// How far an end has come.

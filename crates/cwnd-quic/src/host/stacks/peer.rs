@@ -249,7 +249,7 @@ fn endpoint_config(plan: &Plan, seeds: seeds::Bytes) -> Result<EndpointConfig, S
     config.max_udp_payload_size(plan.udp_payload).map_err(|error| error.to_string())?;
     config.rng_seed(Some(seeds.next::<32>()));
     let seeds = Arc::new(seeds);
-    config.cid_generator(Arc::new(move || Box::new(SeededIds(Arc::clone(&seeds)))));
+    super::set_id_generator(&mut config, move || Box::new(SeededIds(Arc::clone(&seeds))));
     Ok(config)
 }
 

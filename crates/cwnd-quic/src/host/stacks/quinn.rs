@@ -4,15 +4,19 @@
 #[expect(clippy::duplicate_mod, reason = "it is compiled against each of the two implementations")]
 mod peer;
 
+use crate::host::bridge::Bridge;
+use crate::host::end::Plan;
 use crate::host::meter::Meter;
 use crate::host::seeds::nanoseconds;
 use bytes::{Bytes, BytesMut};
+use cwnd_scenario::AlgorithmSpec;
+use cwnd_sim::Factory;
 use proto::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use proto::{Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator, ServerConfig};
 use quinn_proto as proto;
 use std::any::Any;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 pub use peer::{Controllers, QuicPeer};
@@ -21,7 +25,7 @@ pub use peer::{Controllers, QuicPeer};
 pub const OWN: [&str; 2] = ["cubic", "newreno"];
 
 /// Returns quinn's own algorithm of this name.
-pub fn own(name: &str) -> Option<Controllers> {
+fn own(name: &str) -> Option<Controllers> {
     Some(match name {
         "cubic" => Arc::new(CubicConfig::default()),
         "newreno" => Arc::new(NewRenoConfig::default()),
@@ -29,13 +33,27 @@ pub fn own(name: &str) -> Option<Controllers> {
     })
 }
 
-/// Returns a factory of the same controllers with a meter.
-pub fn metered(inner: Controllers, meter: Meter) -> Controllers {
-    Arc::new(MeteredFactory { inner, meter })
+/// Returns the controllers of a flow, with its meter: quinn's own, or an algorithm of `factory`.
+///
+/// # Errors
+/// There is no algorithm of this name.
+pub fn controllers(algorithm: &AlgorithmSpec, plan: &Plan, factory: Factory<'_>) -> Result<Controllers, String> {
+    let inner = match algorithm.name.strip_suffix("@quinn") {
+        Some(name) => own(name).ok_or_else(|| format!("quinn has no `{name}`"))?,
+        None => Arc::new(BridgedFactory(Bridged(Arc::new(Mutex::new(plan.bridge(factory(algorithm)?)))))),
+    };
+    Ok(Arc::new(MeteredFactory { inner, meter: plan.meter.clone() }))
 }
 
 fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(Arc::new(config), server, true, None)
+}
+
+fn set_id_generator(
+    config: &mut EndpointConfig,
+    generator: impl Fn() -> Box<dyn proto::ConnectionIdGenerator> + Send + Sync + 'static,
+) {
+    config.cid_generator(generator);
 }
 
 fn server_config(tls: Arc<proto::crypto::rustls::QuicServerConfig>) -> ServerConfig {
@@ -142,5 +160,72 @@ impl Controller for Metered {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self.inner.into_any()
+    }
+}
+
+struct BridgedFactory(Bridged);
+
+impl ControllerFactory for BridgedFactory {
+    fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn Controller> {
+        self.0.clone_box()
+    }
+}
+
+/// An algorithm of cwnd. The one path of a simulated connection has one controller, so that copies share its state.
+#[derive(Clone)]
+struct Bridged(Arc<Mutex<Bridge>>);
+
+impl Bridged {
+    fn with<T>(&self, act: impl FnOnce(&mut Bridge) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Controller for Bridged {
+    fn on_sent(&mut self, now: Instant, bytes: u64, _: u64) {
+        self.with(|bridge| bridge.on_sent(nanoseconds(now), bytes));
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, _: u64, _: bool, rtt: &RttEstimator) {
+        let srtt = rtt.get().as_nanos() as u64;
+        self.with(|bridge| bridge.on_ack(nanoseconds(now), nanoseconds(sent), srtt));
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
+        self.with(|bridge| bridge.on_end_acks(nanoseconds(now), in_flight, app_limited));
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
+        let (now, sent) = (nanoseconds(now), nanoseconds(sent));
+        // quinn reports no lost bytes with marks, and only then.
+        self.with(|bridge| bridge.on_congestion(now, sent, persistent, lost_bytes == 0, lost_bytes));
+    }
+
+    fn on_mtu_update(&mut self, _: u16) {}
+
+    fn window(&self) -> u64 {
+        self.with(|bridge| bridge.window())
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        self.with(|bridge| {
+            let mut metrics = ControllerMetrics::default();
+            metrics.congestion_window = bridge.window();
+            metrics.ssthresh = bridge.ssthresh();
+            metrics.pacing_rate = bridge.pacing_rate().map(|rate| 8 * rate);
+            metrics
+        })
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }
