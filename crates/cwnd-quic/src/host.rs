@@ -28,5 +28,5 @@ mod run;
 mod seeds;
 mod tls;
 
-pub use check::{check_with, has_quic};
-pub use engine::{IMPLEMENTATIONS, VERSION, identify, run_with};
+pub use check::{check_own, check_with, has_quic};
+pub use engine::{IMPLEMENTATIONS, VERSION, identified, run_with};

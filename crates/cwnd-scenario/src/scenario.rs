@@ -127,6 +127,18 @@ impl Scenario {
             || self.network.links.iter().any(LinkSpec::is_random)
     }
 
+    /// Returns the names of the stacks that its flows run on: `linux`, `noq`, or `noq and linux`.
+    pub fn stack_names(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for flow in &self.flows {
+            let name = if flow.transport.is_tcp() { self.stack.profile.name() } else { flow.transport.name() };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(" and ")
+    }
+
     /// How many flows are not short.
     pub fn lasting_flows(&self) -> usize {
         self.flows.iter().filter(|flow| !flow.short).count()

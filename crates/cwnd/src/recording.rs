@@ -101,6 +101,12 @@ impl RecordingFlags {
                 flow.algorithm.name
             )));
         }
+        if let Some(flow) = flows().find(|flow| simulated && !flow.transport.is_tcp()) {
+            return Err(Failure::bad_input(format!(
+                "--pcap, --qlog: runs with flows of {} are not recorded; runs with TCP flows only are",
+                flow.transport
+            )));
+        }
         if flows().any(|flow| simulated && flow.algorithm.name == cwnd_gym::policy::NAME) {
             return Err(Failure::bad_input("--pcap, --qlog: what a trained policy does is not recorded"));
         }

@@ -93,7 +93,7 @@ fn check_flow(flow: &FlowSpec, number: usize, factory: Factory<'_>, problems: &m
     if transport.is_tcp() {
         return;
     }
-    if let Err(why) = known(&flow.algorithm, transport, factory) {
+    if let Err(why) = known(&flow.algorithm, factory) {
         problem("algorithm", why);
     }
     if flow.traffic != Traffic::Bulk {
@@ -111,24 +111,25 @@ fn check_flow(flow: &FlowSpec, number: usize, factory: Factory<'_>, problems: &m
 ///
 /// # Errors
 /// It cannot, with the reason.
-fn known(algorithm: &AlgorithmSpec, transport: Transport, factory: Factory<'_>) -> Result<(), String> {
-    let Some((own, _)) = algorithm.name.rsplit_once('@').filter(|_| {
-        Transport::owner_of(&algorithm.name).is_some()
-    }) else {
-        return factory(algorithm).map(|_| ());
-    };
-    let names: &[&str] = if transport == Transport::Noq { &noq::OWN } else { &quinn::OWN };
-    if own == "bbr" && transport == Transport::Quinn {
-        return Err("quinn's own BBR seeds its random numbers from the operating system, so that no run could be repeated; \
-                    noq's own BBR, `bbr3@noq`, runs"
-            .to_owned());
-    }
-    if !names.contains(&own) {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}@{transport}`")).collect();
-        return Err(format!("{transport} has no `{own}`; there are {}", names.join(", ")));
-    }
-    if algorithm.all_parameters().next().is_some() {
-        return Err(format!("`{}` takes no parameters", algorithm.name));
-    }
-    Ok(())
+fn known(algorithm: &AlgorithmSpec, factory: Factory<'_>) -> Result<(), String> {
+    check_own(algorithm).unwrap_or_else(|| factory(algorithm).map(drop))
+}
+
+/// Checks an algorithm that is named as a QUIC implementation's own, such as `cubic@noq`. Returns none for other names.
+pub fn check_own(algorithm: &AlgorithmSpec) -> Option<Result<(), String>> {
+    let owner = Transport::owner_of(&algorithm.name)?;
+    let (own, _) = algorithm.name.rsplit_once('@')?;
+    let names: &[&str] = if owner == Transport::Noq { &noq::OWN } else { &quinn::OWN };
+    Some(if own == "bbr" && owner == Transport::Quinn {
+        Err("quinn's own BBR seeds its random numbers from the operating system, so that no run could be repeated; noq's \
+             own BBR, `bbr3@noq`, runs"
+            .to_owned())
+    } else if !names.contains(&own) {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}@{owner}`")).collect();
+        Err(format!("{owner} has no `{own}`; there are {}", names.join(", ")))
+    } else if algorithm.all_parameters().next().is_some() {
+        Err(format!("`{}` takes no parameters", algorithm.name))
+    } else {
+        Ok(())
+    })
 }

@@ -11,11 +11,11 @@ pub const VERSION: u32 = 1;
 /// The versions of the implementations with which this crate is built. A test compares them with `Cargo.lock`.
 pub const IMPLEMENTATIONS: [(Transport, &str); 2] = [(Transport::Noq, "1.4.0"), (Transport::Quinn, "0.11.19")];
 
-/// Adds to the identity of a run what takes part in it only if flows have QUIC. Of algorithms that are an implementation's own it
-/// has the implementation's version.
-pub fn identify(scenario: &Scenario, identity: &mut Identity) {
+/// Returns the identity of a run with what takes part in it only if flows have QUIC. The version of an algorithm that is an
+/// implementation's own is the implementation's.
+pub fn identified(scenario: &Scenario, mut identity: Identity) -> Identity {
     if !has_quic(scenario) {
-        return;
+        return identity;
     }
     identity.versions.insert("cwnd-quic".to_owned(), VERSION.to_string());
     for (transport, version) in IMPLEMENTATIONS {
@@ -24,6 +24,7 @@ pub fn identify(scenario: &Scenario, identity: &mut Identity) {
         }
     }
     identity.versions.retain(|name, _| Transport::owner_of(name).is_none());
+    identity
 }
 
 /// Runs a whole scenario. TCP flows have the algorithms of `factory`, QUIC flows too, or their implementation's own.
