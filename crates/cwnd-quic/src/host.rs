@@ -9,7 +9,8 @@
 //!
 //! - The X25519 key of each TLS handshake comes from the operating system. It changes the bytes of ciphertexts and no length,
 //!   so outcomes do not depend on it.
-//! - quinn's own BBR seeds its generator from the operating system, and its pacing depends on it. [`check_with`] refuses it.
+//! - The own BBRs of noq and quinn draw when they probe, from the operating system's random numbers. Runs with these
+//!   [two](is_unseeded) differ; all others have one outcome for a seed.
 //!
 //! The table of what an outcome's fields mean for a QUIC flow is in `docs/quic-simulation.md`.
 
@@ -28,5 +29,5 @@ mod run;
 mod seeds;
 mod tls;
 
-pub use check::{check_own, check_with, has_quic};
+pub use check::{check_own, check_with, has_quic, is_unseeded};
 pub use engine::{IMPLEMENTATIONS, VERSION, identified, run_with};

@@ -6,6 +6,9 @@ use cwnd_scenario::{
 };
 use cwnd_sim::Factory;
 
+/// Algorithms that seed their random numbers from the operating system, and let no caller seed them.
+const UNSEEDED: [&str; 2] = ["bbr3@noq", "bbr@quinn"];
+
 /// The least UDP payload of a QUIC datagram (RFC 9000 section 14), bytes.
 const LEAST_PAYLOAD: u32 = 1200;
 /// Bytes of an IPv4 and a UDP header.
@@ -19,6 +22,11 @@ pub fn has_quic(scenario: &Scenario) -> bool {
         !flow.transport.is_tcp() || Transport::owner_of(&flow.algorithm.name).is_some()
     };
     scenario.flows.iter().any(needs)
+}
+
+/// Returns whether an algorithm draws random numbers that no seed decides, so that its runs differ.
+pub fn is_unseeded(algorithm: &AlgorithmSpec) -> bool {
+    UNSEEDED.contains(&algorithm.name.as_str())
 }
 
 /// Checks a scenario and estimates its cost. TCP flows have the algorithms of `factory`, QUIC flows too, or their implementation's own.
@@ -120,11 +128,7 @@ pub fn check_own(algorithm: &AlgorithmSpec) -> Option<Result<(), String>> {
     let owner = Transport::owner_of(&algorithm.name)?;
     let (own, _) = algorithm.name.rsplit_once('@')?;
     let names: &[&str] = if owner == Transport::Noq { &noq::OWN } else { &quinn::OWN };
-    Some(if own == "bbr" && owner == Transport::Quinn {
-        Err("quinn's own BBR seeds its random numbers from the operating system, so that no run could be repeated; noq's \
-             own BBR, `bbr3@noq`, runs"
-            .to_owned())
-    } else if !names.contains(&own) {
+    Some(if !names.contains(&own) {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}@{owner}`")).collect();
         Err(format!("{owner} has no `{own}`; there are {}", names.join(", ")))
     } else if algorithm.all_parameters().next().is_some() {

@@ -1,6 +1,6 @@
 //! Whole runs of scenarios with QUIC flows, with a trace if asked for.
 
-use crate::host::check::has_quic;
+use crate::host::check::{has_quic, is_unseeded};
 use crate::host::run::Run;
 use cwnd_scenario::{EngineError, Identity, Observed, Outcome, Scenario, Time, Trace, Transport};
 use cwnd_sim::Factory;
@@ -12,7 +12,7 @@ pub const VERSION: u32 = 1;
 pub const IMPLEMENTATIONS: [(Transport, &str); 2] = [(Transport::Noq, "1.4.0"), (Transport::Quinn, "0.11.19")];
 
 /// Returns the identity of a run with what takes part in it only if flows have QUIC. The version of an algorithm that is an
-/// implementation's own is the implementation's.
+/// implementation's own is the implementation's. Those that cannot be [seeded](crate::host::is_unseeded) are named as such.
 pub fn identified(scenario: &Scenario, mut identity: Identity) -> Identity {
     if !has_quic(scenario) {
         return identity;
@@ -24,6 +24,9 @@ pub fn identified(scenario: &Scenario, mut identity: Identity) -> Identity {
         }
     }
     identity.versions.retain(|name, _| Transport::owner_of(name).is_none());
+    for algorithm in scenario.flows.iter().map(|flow| &flow.algorithm).filter(|algorithm| is_unseeded(algorithm)) {
+        identity.versions.insert(algorithm.name.clone(), "unseeded".to_owned());
+    }
     identity
 }
 

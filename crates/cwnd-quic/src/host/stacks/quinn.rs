@@ -11,7 +11,7 @@ use crate::host::seeds::nanoseconds;
 use bytes::{Bytes, BytesMut};
 use cwnd_scenario::AlgorithmSpec;
 use cwnd_sim::Factory;
-use proto::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
+use proto::congestion::{BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
 use proto::{Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator, ServerConfig};
 use quinn_proto as proto;
 use std::any::Any;
@@ -21,14 +21,15 @@ use std::time::Instant;
 
 pub use peer::{Controllers, QuicPeer};
 
-/// quinn's own algorithms that can be seeded.
-pub const OWN: [&str; 2] = ["cubic", "newreno"];
+/// quinn's own algorithms.
+pub const OWN: [&str; 3] = ["cubic", "newreno", "bbr"];
 
 /// Returns quinn's own algorithm of this name.
 fn own(name: &str) -> Option<Controllers> {
     Some(match name {
         "cubic" => Arc::new(CubicConfig::default()),
         "newreno" => Arc::new(NewRenoConfig::default()),
+        "bbr" => Arc::new(BbrConfig::default()),
         _ => return None,
     })
 }
