@@ -25,6 +25,7 @@ mod outcome;
 mod packet;
 #[path = "host/stacks/quinn.rs"]
 mod quinn;
+mod ranges;
 mod run;
 mod seeds;
 mod tls;

@@ -1,5 +1,5 @@
 use super::*;
-use cwnd_scenario::Distribution;
+use cwnd_scenario::{Distribution, Transport};
 
 fn spec(name: &str, parameters: &[(&str, &str)]) -> AlgorithmSpec {
     AlgorithmSpec {
@@ -92,7 +92,7 @@ fn refuses_flows_with_a_place() {
     assert_eq!(
         refused::<FlowGroup>("cubic; strat=3 s"),
         "column 8: a flow has no `strat` (did you mean `start`?): it takes count, start, stop, rtt, bytes, traffic, deadline, \
-         side, hop, path, group, receiver and reverse"
+         side, hop, path, group, receiver, stack and reverse"
     );
     assert_eq!(
         refused::<FlowGroup>("cubic; start=3"),

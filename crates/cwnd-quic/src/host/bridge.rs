@@ -294,10 +294,11 @@ impl Bridge {
         lost
     }
 
-    /// Returns whether the flow used its whole window in this round or the last one: in slow start half of it, as in Linux.
+    /// Returns whether the flow used its whole window in this round or the last one: in slow start half of it, as in Linux. quinn
+    /// leaves room for less than one datagram more than it sends, so that a full window lacks one.
     fn is_window_limited(&self) -> bool {
         let most = f64::from(self.most[0].max(self.most[1]));
-        most + 1.0 > self.window.cwnd.floor() || self.window.in_slow_start() && self.window.cwnd < 2.0 * most
+        most + 2.0 > self.window.cwnd.floor() || self.window.in_slow_start() && self.window.cwnd < 2.0 * most
     }
 
     /// Returns how many segments bytes are, rounded up.

@@ -44,7 +44,7 @@ impl Plan {
 /// How far an end has come.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// Payload bytes that the receiving application has read, in order.
+    /// Payload bytes that the receiving application has, in order.
     pub received: u64,
     /// When everything had been acknowledged, ns on the simulation's clock.
     pub completed: Option<u64>,
