@@ -27,7 +27,10 @@ pub fn check(scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
     check_stack(scenario, &mut problem);
     check_flows(scenario, &mut problem);
     for (i, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.transport.is_tcp()) {
-        let why = format!("is {}: this engine runs the kernel's TCP, so leave `stack={}` out", flow.transport, flow.transport);
+        let why = format!(
+            "is {}: this engine runs the kernel's TCP, so leave `stack={}` out",
+            flow.transport, flow.transport
+        );
         problem(&format!("flows[{i}].transport"), why);
     }
     for (i, why) in algorithms::problems(scenario) {

@@ -4,7 +4,8 @@ use crate::namespace::Namespace;
 use crate::testbed::Testbed;
 use crate::{algorithms, host, probe};
 use cwnd_scenario::{
-    AlgorithmSpec, FlowSpec, LinkSpec, Network, Rate, ReceiverBehaviour, Scenario, Stack, Ties, Time, Traffic, Transport,
+    AlgorithmSpec, FlowSpec, LinkSpec, Network, Rate, ReceiverBehaviour, Scenario, Stack, Ties, Time,
+    Traffic, Transport,
 };
 use std::fs;
 use std::process::{Command, Stdio};

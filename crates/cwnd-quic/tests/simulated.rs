@@ -98,7 +98,13 @@ fn tcp_flows_are_those_of_the_simulator() {
     let theirs = cwnd_sim::run_with(&scenario, &cwnd_sim::registered).unwrap();
     for (ours, theirs) in ours.flows.iter().zip(&theirs.flows) {
         let counts = |flow: &cwnd_scenario::FlowOutcome| {
-            (flow.packets_sent, flow.retransmissions, flow.bytes_in_order, flow.packets_dropped, flow.rtt_samples)
+            (
+                flow.packets_sent,
+                flow.retransmissions,
+                flow.bytes_in_order,
+                flow.packets_dropped,
+                flow.rtt_samples,
+            )
         };
         assert_eq!(counts(ours), counts(theirs));
     }
@@ -118,13 +124,17 @@ fn tcp_and_quic_share_a_bottleneck() {
 #[test]
 fn a_transfer_completes_with_its_bytes() {
     for stack in ["noq", "quinn"] {
-        let scenario = scenario(&[&format!("cubic; stack={stack}")], |spec| spec.bytes = Some(ByteSize(1_000_000)));
+        let scenario =
+            scenario(&[&format!("cubic; stack={stack}")], |spec| spec.bytes = Some(ByteSize(1_000_000)));
         let flow = &run(&scenario).flows[0];
         assert_eq!(flow.bytes_in_order, 1_000_000);
         // At 20 Mbit/s 1 MB takes 0.4 s, and slow start some round trips of 42 ms.
         let time = flow.completed.unwrap().as_secs_f64() - flow.start.as_secs_f64();
         assert!((0.4..1.0).contains(&time), "{stack}: {time}");
-        let stopped = FlowGroup { stop: Some(Time::from_millis(200)), ..format!("cubic; stack={stack}").parse().unwrap() };
+        let stopped = FlowGroup {
+            stop: Some(Time::from_millis(200)),
+            ..format!("cubic; stack={stack}").parse().unwrap()
+        };
         let scenario = self::scenario(&[&stopped.to_string()], |_| {});
         let flow = &run(&scenario).flows[0];
         assert_eq!(flow.stop, Some(Time::from_millis(200)));
@@ -159,7 +169,9 @@ fn what_cannot_be_is_refused_with_a_reason() {
     assert!(message("cubic@noq", &|_| {}).contains(own));
     let other = "`cubic@noq` is noq's own algorithm, and the flow's stack is `quinn`: set `stack=noq`";
     assert!(message("cubic@noq; stack=quinn", &|_| {}).contains(other));
-    assert!(message("vegas@noq; stack=noq", &|_| {}).contains("there are `cubic@noq`, `newreno@noq`, `bbr3@noq`"));
+    assert!(
+        message("vegas@noq; stack=noq", &|_| {}).contains("there are `cubic@noq`, `newreno@noq`, `bbr3@noq`")
+    );
     assert!(message("cubic@noq:beta=0.5; stack=noq", &|_| {}).contains("takes no parameters"));
     assert!(message("nothing; stack=noq", &|_| {}).contains("no algorithm is called"));
     assert!(message("cubic; stack=noq; receiver=hide-ce", &|_| {}).contains("honest receivers only"));
@@ -169,7 +181,8 @@ fn what_cannot_be_is_refused_with_a_reason() {
     let small = |spec: &mut ExperimentSpec| spec.stack.mtu = Some(1_000);
     assert!(message("cubic; stack=noq", &small).contains("QUIC flows need at least 1228"));
     // The simulator of TCP says that it does not run QUIC.
-    let refused = cwnd_sim::check_with(&scenario(&["cubic; stack=noq"], |_| {}), &cwnd_sim::registered).unwrap_err();
+    let refused =
+        cwnd_sim::check_with(&scenario(&["cubic; stack=noq"], |_| {}), &cwnd_sim::registered).unwrap_err();
     assert!(refused[0].to_string().contains("this engine runs TCP only"));
 }
 
@@ -178,7 +191,13 @@ fn the_stated_versions_are_those_of_the_build() {
     let lock = include_str!("../../../Cargo.lock");
     for (transport, version) in cwnd_quic::host::IMPLEMENTATIONS {
         let entry = format!("name = \"{transport}-proto\"\nversion = \"{version}\"");
-        assert!(lock.contains(&entry), "{transport}: set its version in IMPLEMENTATIONS to that of Cargo.lock");
+        assert!(
+            lock.contains(&entry),
+            "{transport}: set its version in IMPLEMENTATIONS to that of Cargo.lock"
+        );
     }
-    assert_eq!(cwnd_quic::host::IMPLEMENTATIONS.map(|(transport, _)| transport), [Transport::Noq, Transport::Quinn]);
+    assert_eq!(
+        cwnd_quic::host::IMPLEMENTATIONS.map(|(transport, _)| transport),
+        [Transport::Noq, Transport::Quinn]
+    );
 }

@@ -131,7 +131,8 @@ impl Scenario {
     pub fn stack_names(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for flow in &self.flows {
-            let name = if flow.transport.is_tcp() { self.stack.profile.name() } else { flow.transport.name() };
+            let name =
+                if flow.transport.is_tcp() { self.stack.profile.name() } else { flow.transport.name() };
             if !names.contains(&name) {
                 names.push(name);
             }

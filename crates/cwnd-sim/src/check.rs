@@ -174,7 +174,10 @@ fn check_flow(scenario: &Scenario, flow: &FlowSpec, place: &dyn Display, problem
     if !flow.transport.is_tcp() {
         problems.push(problem(
             format!("{place}.transport"),
-            format!("is {}: this engine runs TCP only, and a build without the feature `quic` has no other", flow.transport),
+            format!(
+                "is {}: this engine runs TCP only, and a build without the feature `quic` has no other",
+                flow.transport
+            ),
         ));
     }
     if let Some(wrong) = flow.traffic.problem() {

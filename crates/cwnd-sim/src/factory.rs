@@ -22,7 +22,9 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
         ));
     }
     if let Some(owner) = Transport::owner_of(&spec.name) {
-        return Err(format!("`{spec}` is {owner}'s own algorithm, and runs only in flows with `stack={owner}`"));
+        return Err(format!(
+            "`{spec}` is {owner}'s own algorithm, and runs only in flows with `stack={owner}`"
+        ));
     }
     if spec.name.ends_with(".js") {
         return Err(format!("`{spec}` is a program of the bench in a web page, and only that page runs it"));

@@ -95,7 +95,9 @@ fn of_a_quic_stack(_: Transport, spec: &AlgorithmSpec) -> Result<(), String> {
 
 #[cfg(not(feature = "quic"))]
 fn of_a_quic_stack(owner: Transport, spec: &AlgorithmSpec) -> Result<(), String> {
-    Err(format!("`{spec}` belongs to the QUIC implementation {owner}, and this program was built without the feature `quic`"))
+    Err(format!(
+        "`{spec}` belongs to the QUIC implementation {owner}, and this program was built without the feature `quic`"
+    ))
 }
 
 /// Whether there is such an algorithm, and it takes these parameters.

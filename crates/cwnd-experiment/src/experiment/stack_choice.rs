@@ -1,6 +1,8 @@
 //! The options of a stack.
 
-use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Problem, Recovery, Stack, StackProfile, Time, Transport};
+use cwnd_scenario::{
+    AccurateEcn, DelayedAck, Ecn, EcnPeer, Problem, Recovery, Stack, StackProfile, Time, Transport,
+};
 
 /// What is chosen of a stack; all that is left out comes with the profile.
 #[derive(Clone, Debug, PartialEq)]

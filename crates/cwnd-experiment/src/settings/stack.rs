@@ -30,7 +30,8 @@ pub const STACK: &[Setting] = &[
             })
         },
         get: |e, s| {
-            let stack = if e.stack.transport.is_tcp() { s.stack.profile.name() } else { e.stack.transport.name() };
+            let stack =
+                if e.stack.transport.is_tcp() { s.stack.profile.name() } else { e.stack.transport.name() };
             Some(stack.to_owned())
         },
         measure: nothing,

@@ -6,8 +6,8 @@
 //! congestion counts as a timeout. Segments have the size of a full datagram.
 
 use cwnd_cc::{
-    Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, EcnMode, FlowHints, Init, LostPacket, Nanos,
-    RateSample, State, Window, WindowConfig,
+    Ack, Arithmetic, Congestion, CongestionControl, CongestionKind, EcnMode, FlowHints, Init, LostPacket,
+    Nanos, RateSample, State, Window, WindowConfig,
 };
 use std::collections::VecDeque;
 
@@ -216,7 +216,9 @@ impl Bridge {
         self.lost_before = self.lost;
         self.algorithm.on_ack(&mut self.window, &ack);
         let oldest = now.saturating_sub(srtt.saturating_add(FORGOTTEN_AFTER));
-        while self.packets.pop_front_if(|packet| packet.done || packet.at < oldest).is_some() {}
+        while self.packets.front().is_some_and(|packet| packet.done || packet.at < oldest) {
+            self.packets.pop_front();
+        }
     }
 
     /// Handles a congestion event: `lost_bytes` of packets of which the last was sent at `sent`, or a mark.

@@ -1,9 +1,7 @@
 //! Checks of scenarios with QUIC flows.
 
 use crate::host::{noq, quinn};
-use cwnd_scenario::{
-    AlgorithmSpec, Cost, FlowSpec, Problem, Scenario, StackProfile, Traffic, Transport,
-};
+use cwnd_scenario::{AlgorithmSpec, Cost, FlowSpec, Problem, Scenario, StackProfile, Traffic, Transport};
 use cwnd_sim::Factory;
 
 /// Algorithms that seed their random numbers from the operating system, and let no caller seed them.
@@ -18,9 +16,8 @@ const COST: f64 = 60.0;
 
 /// Returns whether some flow of a scenario, or an algorithm that a flow names, needs a QUIC implementation.
 pub fn has_quic(scenario: &Scenario) -> bool {
-    let needs = |flow: &FlowSpec| {
-        !flow.transport.is_tcp() || Transport::owner_of(&flow.algorithm.name).is_some()
-    };
+    let needs =
+        |flow: &FlowSpec| !flow.transport.is_tcp() || Transport::owner_of(&flow.algorithm.name).is_some();
     scenario.flows.iter().any(needs)
 }
 
@@ -82,20 +79,22 @@ fn check_stack(scenario: &Scenario, problems: &mut Vec<Problem>) {
                 StackProfile::Ns2.name()
             ),
         ),
-        Some(mtu) if mtu < LEAST_PAYLOAD + IP_AND_UDP => problem(
-            "mtu",
-            format!("is {mtu} bytes; QUIC flows need at least {}", LEAST_PAYLOAD + IP_AND_UDP),
-        ),
+        Some(mtu) if mtu < LEAST_PAYLOAD + IP_AND_UDP => {
+            problem("mtu", format!("is {mtu} bytes; QUIC flows need at least {}", LEAST_PAYLOAD + IP_AND_UDP))
+        }
         Some(_) => {}
     }
 }
 
 fn check_flow(flow: &FlowSpec, number: usize, factory: Factory<'_>, problems: &mut Vec<Problem>) {
-    let mut problem =
-        |field: &str, message: String| problems.push(Problem { place: format!("flows[{number}].{field}"), message });
+    let mut problem = |field: &str, message: String| {
+        problems.push(Problem { place: format!("flows[{number}].{field}"), message })
+    };
     let (name, transport) = (&flow.algorithm.name, flow.transport);
     if let Some(owner) = Transport::owner_of(name).filter(|owner| *owner != transport) {
-        let wrong = format!("`{name}` is {owner}'s own algorithm, and the flow's stack is `{transport}`: set `stack={owner}`");
+        let wrong = format!(
+            "`{name}` is {owner}'s own algorithm, and the flow's stack is `{transport}`: set `stack={owner}`"
+        );
         return problem("algorithm", wrong);
     }
     if transport.is_tcp() {
@@ -111,7 +110,10 @@ fn check_flow(flow: &FlowSpec, number: usize, factory: Factory<'_>, problems: &m
         );
     }
     if !flow.receiver.is_honest() {
-        problem("receiver", format!("`{transport}` has honest receivers only; `{}` is for TCP", flow.receiver));
+        problem(
+            "receiver",
+            format!("`{transport}` has honest receivers only; `{}` is for TCP", flow.receiver),
+        );
     }
 }
 

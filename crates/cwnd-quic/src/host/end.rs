@@ -237,7 +237,9 @@ impl End {
             let leaves = self.delays.next(now);
             self.waiting.push_back((leaves, datagram));
         }
-        while let Some((_, datagram)) = self.waiting.pop_front_if(|(leaves, _)| *leaves <= now) {
+        while self.waiting.front().is_some_and(|(leaves, _)| *leaves <= now)
+            && let Some((_, datagram)) = self.waiting.pop_front()
+        {
             out.send(datagram.channel as usize, Packet::Datagram(datagram));
         }
         let next = self.waiting.front().map(|(leaves, _)| *leaves);

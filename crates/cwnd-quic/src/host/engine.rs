@@ -9,7 +9,8 @@ use cwnd_sim::Factory;
 pub const VERSION: u32 = 1;
 
 /// The versions of the implementations with which this crate is built. A test compares them with `Cargo.lock`.
-pub const IMPLEMENTATIONS: [(Transport, &str); 2] = [(Transport::Noq, "1.4.0"), (Transport::Quinn, "0.11.19")];
+pub const IMPLEMENTATIONS: [(Transport, &str); 2] =
+    [(Transport::Noq, "1.4.0"), (Transport::Quinn, "0.11.19")];
 
 /// Returns the identity of a run with what takes part in it only if flows have QUIC. The version of an algorithm that is an
 /// implementation's own is the implementation's. Those that cannot be [seeded](crate::host::is_unseeded) are named as such.
@@ -24,7 +25,9 @@ pub fn identified(scenario: &Scenario, mut identity: Identity) -> Identity {
         }
     }
     identity.versions.retain(|name, _| Transport::owner_of(name).is_none());
-    for algorithm in scenario.flows.iter().map(|flow| &flow.algorithm).filter(|algorithm| is_unseeded(algorithm)) {
+    for algorithm in
+        scenario.flows.iter().map(|flow| &flow.algorithm).filter(|algorithm| is_unseeded(algorithm))
+    {
         identity.versions.insert(algorithm.name.clone(), "unseeded".to_owned());
     }
     identity
@@ -73,12 +76,14 @@ impl Counted<'_> {
     fn sampled(&mut self, every: Time) -> Result<Trace, EngineError> {
         let scenario = self.run.scenario;
         let links = scenario.network.sampled_links();
-        let flows: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !scenario.flows[*flow].short).collect();
+        let flows: Vec<usize> =
+            (0..scenario.flows.len()).filter(|flow| !scenario.flows[*flow].short).collect();
         let mut trace = Trace {
             queues: links.iter().map(|&link| scenario.network.links[link].name.clone()).collect(),
             ..Trace::default()
         };
-        let mut observed: Vec<Vec<Observed>> = flows.iter().map(|&flow| observables(&self.run, flow)).collect();
+        let mut observed: Vec<Vec<Observed>> =
+            flows.iter().map(|&flow| observables(&self.run, flow)).collect();
         let mut time = Time::ZERO;
         while time <= scenario.duration {
             self.until(time)?;

@@ -118,7 +118,13 @@ impl Run<'_> {
         }
     }
 
-    fn tcp_flow(&self, flow: usize, common: FlowOutcome, sender: &Sender, receiver: &Receiver) -> FlowOutcome {
+    fn tcp_flow(
+        &self,
+        flow: usize,
+        common: FlowOutcome,
+        sender: &Sender,
+        receiver: &Receiver,
+    ) -> FlowOutcome {
         let (rtt_samples, rtt_sum, rtt_extremes) = sender.rtt();
         FlowOutcome {
             stop: sender.stopped.map(|at| self.time(at)),

@@ -66,7 +66,7 @@ impl Datagram {
         const LONG_HEADER: u8 = 0x80;
         match self.payload.first() {
             Some(first) if first & LONG_HEADER != 0 => Kind::Handshake,
-            _ if self.channel % 2 == 0 => Kind::Data,
+            _ if self.channel.is_multiple_of(2) => Kind::Data,
             _ => Kind::Ack,
         }
     }

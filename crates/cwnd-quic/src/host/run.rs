@@ -132,9 +132,9 @@ impl<'a> Run<'a> {
                 meters.push(None);
                 segment.push(scenario.stack.payload);
             } else {
-                let connection = Connection::new(scenario, flow, origin, factory);
-                let (ends, meter, payload) = connection
-                    .map_err(|why| EngineError::Failed(format!("flow {}: {why}", flow + 1)))?;
+                let connection = quic_ends(scenario, flow, origin, factory);
+                let (ends, meter, payload) =
+                    connection.map_err(|why| EngineError::Failed(format!("flow {}: {why}", flow + 1)))?;
                 hosts.extend(ends.map(|end| FlowEnd::Quic(Box::new(end))));
                 meters.push(Some(meter));
                 segment.push(payload);
@@ -181,62 +181,64 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Creates the two ends of QUIC flows.
-struct Connection;
-
-impl Connection {
-    fn new(
-        scenario: &Scenario,
-        number: usize,
-        origin: u64,
-        factory: Factory<'_>,
-    ) -> Result<([End; 2], Meter, u32), String> {
-        let flow = &scenario.flows[number];
-        let mtu = scenario.stack.mtu().ok_or("its packets have no IP headers")?;
-        let payload = mtu - IP_AND_UDP;
-        // It begins when the handshake of a TCP flow would.
-        let start = (scenario.start_of(number).0 + origin).saturating_sub(setup::handshake_time(scenario, flow));
-        let channel = 2 * number as u32;
-        let meter = Meter::new(start);
-        let plan = Plan {
-            channel,
-            seed: scenario.seed,
-            udp_payload: u16::try_from(payload).map_err(|_| "its packets are too large".to_owned())?,
-            window: u64::from(scenario.stack.receive_window) * u64::from(scenario.stack.payload),
-            bytes: flow.bytes,
-            deadline: flow.deadline.map(|after| (scenario.start_of(number).0 + origin).saturating_add(after.0)),
-            start,
-            meter: meter.clone(),
-        };
-        let back = Plan { channel: channel + 1, ..plan.clone() };
-        let peers: [Box<dyn Peer>; 2] = match flow.transport {
-            Transport::Noq => {
-                let controllers = noq::controllers(&flow.algorithm, &plan, factory)?;
-                [Box::new(noq::QuicPeer::sender(&plan, controllers)?), Box::new(noq::QuicPeer::receiver(&back)?)]
-            }
-            Transport::Quinn => {
-                let controllers = quinn::controllers(&flow.algorithm, &plan, factory)?;
-                [Box::new(quinn::QuicPeer::sender(&plan, controllers)?), Box::new(quinn::QuicPeer::receiver(&back)?)]
-            }
-            Transport::Tcp => return Err("it is no QUIC flow".to_owned()),
-        };
-        let headers = scenario.stack.full_packet() - payload;
-        let ecn = scenario.stack.ecn != Ecn::Off;
-        let [sender, receiver] = peers;
-        let stream = Stream::new(scenario.seed, Purpose::SendOverhead, number as u64);
-        let times = Times {
-            start: Some(start),
-            stop: flow.stop.map(|stop| stop.0.saturating_add(origin)),
-            overhead: scenario.send_overhead.0,
-            stream,
-        };
-        let passive = Times { start: None, stop: None, overhead: 0, ..times.clone() };
-        let ends = [
-            End::new(sender, channel, headers, ecn, times),
-            End::new(receiver, channel + 1, headers, ecn, passive),
-        ];
-        Ok((ends, meter, payload))
-    }
+/// Creates the two ends of a QUIC flow. Also returns the sender's meter and the UDP payload of a full datagram, bytes.
+///
+/// # Errors
+/// There is no such algorithm, or the implementation refuses its configuration.
+fn quic_ends(
+    scenario: &Scenario,
+    number: usize,
+    origin: u64,
+    factory: Factory<'_>,
+) -> Result<([End; 2], Meter, u32), String> {
+    let flow = &scenario.flows[number];
+    let mtu = scenario.stack.mtu().ok_or("its packets have no IP headers")?;
+    let payload = mtu - IP_AND_UDP;
+    // It begins when the handshake of a TCP flow would.
+    let start = (scenario.start_of(number).0 + origin).saturating_sub(setup::handshake_time(scenario, flow));
+    let channel = 2 * number as u32;
+    let meter = Meter::new(start);
+    let plan = Plan {
+        channel,
+        seed: scenario.seed,
+        udp_payload: u16::try_from(payload).map_err(|_| "its packets are too large".to_owned())?,
+        window: u64::from(scenario.stack.receive_window) * u64::from(scenario.stack.payload),
+        bytes: flow.bytes,
+        deadline: flow.deadline.map(|after| (scenario.start_of(number).0 + origin).saturating_add(after.0)),
+        start,
+        meter: meter.clone(),
+    };
+    let back = Plan { channel: channel + 1, ..plan.clone() };
+    let peers: [Box<dyn Peer>; 2] = match flow.transport {
+        Transport::Noq => {
+            let controllers = noq::controllers(&flow.algorithm, &plan, factory)?;
+            [Box::new(noq::QuicPeer::sender(&plan, controllers)?), Box::new(noq::QuicPeer::receiver(&back)?)]
+        }
+        Transport::Quinn => {
+            let controllers = quinn::controllers(&flow.algorithm, &plan, factory)?;
+            [
+                Box::new(quinn::QuicPeer::sender(&plan, controllers)?),
+                Box::new(quinn::QuicPeer::receiver(&back)?),
+            ]
+        }
+        Transport::Tcp => return Err("it is no QUIC flow".to_owned()),
+    };
+    let headers = scenario.stack.full_packet() - payload;
+    let ecn = scenario.stack.ecn != Ecn::Off;
+    let [sender, receiver] = peers;
+    let stream = Stream::new(scenario.seed, Purpose::SendOverhead, number as u64);
+    let times = Times {
+        start: Some(start),
+        stop: flow.stop.map(|stop| stop.0.saturating_add(origin)),
+        overhead: scenario.send_overhead.0,
+        stream,
+    };
+    let passive = Times { start: None, stop: None, overhead: 0, ..times.clone() };
+    let ends = [
+        End::new(sender, channel, headers, ecn, times),
+        End::new(receiver, channel + 1, headers, ecn, passive),
+    ];
+    Ok((ends, meter, payload))
 }
 
 fn refused(error: NetworkError) -> EngineError {

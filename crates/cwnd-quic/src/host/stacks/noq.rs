@@ -14,7 +14,9 @@ use noq_proto as proto;
 use proto::congestion::{
     Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
 };
-use proto::{Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, PathId, RttEstimator, ServerConfig};
+use proto::{
+    Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, PathId, RttEstimator, ServerConfig,
+};
 use std::any::Any;
 use std::fmt;
 use std::net::SocketAddr;
@@ -41,7 +43,11 @@ fn own(name: &str) -> Option<Controllers> {
 ///
 /// # Errors
 /// There is no algorithm of this name.
-pub fn controllers(algorithm: &AlgorithmSpec, plan: &Plan, factory: Factory<'_>) -> Result<Controllers, String> {
+pub fn controllers(
+    algorithm: &AlgorithmSpec,
+    plan: &Plan,
+    factory: Factory<'_>,
+) -> Result<Controllers, String> {
     let inner = match algorithm.name.strip_suffix("@noq") {
         Some(name) => own(name).ok_or_else(|| format!("noq has no `{name}`"))?,
         None => Arc::new(BridgedFactory(Bridged(Arc::new(Mutex::new(plan.bridge(factory(algorithm)?)))))),

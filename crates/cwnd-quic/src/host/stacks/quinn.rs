@@ -11,7 +11,9 @@ use crate::host::seeds::nanoseconds;
 use bytes::{Bytes, BytesMut};
 use cwnd_scenario::AlgorithmSpec;
 use cwnd_sim::Factory;
-use proto::congestion::{BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
+use proto::congestion::{
+    BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+};
 use proto::{Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator, ServerConfig};
 use quinn_proto as proto;
 use std::any::Any;
@@ -38,7 +40,11 @@ fn own(name: &str) -> Option<Controllers> {
 ///
 /// # Errors
 /// There is no algorithm of this name.
-pub fn controllers(algorithm: &AlgorithmSpec, plan: &Plan, factory: Factory<'_>) -> Result<Controllers, String> {
+pub fn controllers(
+    algorithm: &AlgorithmSpec,
+    plan: &Plan,
+    factory: Factory<'_>,
+) -> Result<Controllers, String> {
     let inner = match algorithm.name.strip_suffix("@quinn") {
         Some(name) => own(name).ok_or_else(|| format!("quinn has no `{name}`"))?,
         None => Arc::new(BridgedFactory(Bridged(Arc::new(Mutex::new(plan.bridge(factory(algorithm)?)))))),
