@@ -296,8 +296,8 @@ impl Bridge {
         lost
     }
 
-    /// Returns whether the flow used its whole window in this round or the last one: in slow start half of it, as in Linux. quinn
-    /// leaves room for less than one datagram more than it sends, so that a full window lacks one.
+    /// Returns whether the flow used its whole window in this round or the last one: in slow start half of it, as in Linux. A
+    /// datagram that is shorter than a segment may leave room that no other fits in.
     fn is_window_limited(&self) -> bool {
         let most = f64::from(self.most[0].max(self.most[1]));
         most + 2.0 > self.window.cwnd.floor() || self.window.in_slow_start() && self.window.cwnd < 2.0 * most
